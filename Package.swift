@@ -1,0 +1,159 @@
+// swift-tools-version: 6.2
+import PackageDescription
+
+let strict: [SwiftSetting] = [
+    .treatAllWarnings(as: .error),
+    .enableUpcomingFeature("ExistentialAny"),
+    .enableUpcomingFeature("MemberImportVisibility"),
+    .unsafeFlags(["-enforce-exclusivity=unchecked"], .when(configuration: .release)),
+]
+
+/// C of ours: every warning is an error, in each configuration.
+let strictC: [CSetting] = [
+    .unsafeFlags(["-std=c11", "-Wall", "-Wextra", "-Wshadow", "-Wconversion", "-Wstrict-prototypes", "-Werror"]),
+    .define("_GNU_SOURCE"),
+]
+
+let argumentParser: Target.Dependency = .product(name: "ArgumentParser", package: "swift-argument-parser")
+let asyncHTTPClient: Target.Dependency = .product(name: "AsyncHTTPClient", package: "async-http-client")
+let httpTypes: Target.Dependency = .product(name: "HTTPTypes", package: "swift-http-types")
+let hummingbird: Target.Dependency = .product(name: "Hummingbird", package: "hummingbird")
+let logging: Target.Dependency = .product(name: "Logging", package: "swift-log")
+let nioCore: Target.Dependency = .product(name: "NIOCore", package: "swift-nio")
+let nioPosix: Target.Dependency = .product(name: "NIOPosix", package: "swift-nio")
+let nioFoundation: Target.Dependency = .product(name: "NIOFoundationCompat", package: "swift-nio")
+let protobuf: Target.Dependency = .product(name: "SwiftProtobuf", package: "swift-protobuf")
+let protobufPlugin: Target.Dependency = .product(name: "SwiftProtobufPluginLibrary", package: "swift-protobuf")
+
+func library(_ name: String, _ dependencies: [Target.Dependency] = [], exclude: [String] = []) -> Target {
+    .target(name: name, dependencies: dependencies, exclude: exclude, swiftSettings: strict)
+}
+
+func executable(_ name: String, path: String? = nil, _ dependencies: [Target.Dependency]) -> Target {
+    .executableTarget(
+        name: name, dependencies: dependencies, path: path ?? "Sources/Executables/\(name)", swiftSettings: strict)
+}
+
+func tests(_ name: String, _ dependencies: [Target.Dependency], exclude: [String] = [], resources: [Resource] = [])
+    -> Target
+{
+    .testTarget(
+        name: name, dependencies: dependencies, exclude: exclude, resources: resources, swiftSettings: strict)
+}
+
+let package = Package(
+    name: "vestibule",
+    platforms: [.macOS(.v26)],
+    products: [
+        .executable(name: "identity", targets: ["identity"]),
+        .executable(name: "profile", targets: ["profile"]),
+        .executable(name: "invites", targets: ["invites"]),
+        .executable(name: "gateway", targets: ["gateway"]),
+        .executable(name: "vestibule", targets: ["vestibule"]),
+        .executable(name: "protoc-gen-vestibule", targets: ["protoc-gen-vestibule"]),
+    ],
+    dependencies: [
+        .package(url: "https://github.com/apple/swift-argument-parser", from: "1.6.0"),
+        .package(url: "https://github.com/apple/swift-http-types", from: "1.4.0"),
+        .package(url: "https://github.com/apple/swift-log", from: "1.6.0"),
+        .package(url: "https://github.com/apple/swift-nio", from: "2.86.0"),
+        .package(url: "https://github.com/apple/swift-protobuf", from: "1.33.0"),
+        .package(url: "https://github.com/hummingbird-project/hummingbird", from: "2.16.0"),
+        .package(url: "https://github.com/swift-server/async-http-client", from: "1.29.0"),
+    ],
+    targets: [
+        // C
+        .systemLibrary(name: "CNghttp2", pkgConfig: "libnghttp2", providers: [.apt(["libnghttp2-dev"])]),
+        .systemLibrary(name: "COpenSSL", pkgConfig: "openssl", providers: [.apt(["libssl-dev"])]),
+        .systemLibrary(name: "CLibPQ", pkgConfig: "libpq", providers: [.apt(["libpq-dev"])]),
+        .target(
+            name: "CPhoneNumber",
+            cxxSettings: [.unsafeFlags(["-Wall", "-Wextra", "-Werror"])],
+            linkerSettings: [.linkedLibrary("phonenumber")]
+        ),
+        .target(name: "CRPC", dependencies: ["CNghttp2", "COpenSSL"], cSettings: strictC),
+
+        // Mechanisms
+        library("RPC", [protobuf]),
+        library("RPCTransport", ["CRPC", "RPC", protobuf]),
+        library("Postgres", ["CLibPQ", "RPC", "RPCTransport"]),
+        library("LocalPostgres"),
+        library("API", ["RPC", protobuf]),
+        library("JOSE", ["COpenSSL"]),
+        library("ServiceKit", ["API", "Postgres", "RPC", "RPCTransport", logging]),
+
+        // Rules
+        library("Models", ["CPhoneNumber"]),
+        library("IdentityDomain", ["JOSE", "Models"]),
+        library("ProfileDomain", ["Models"]),
+        library("InvitesDomain", ["Models"]),
+
+        // Services
+        library(
+            "IdentityService",
+            [
+                "API", "IdentityDomain", "JOSE", "Models", "Postgres", "RPC", "RPCTransport", "ServiceKit",
+                asyncHTTPClient, logging, nioCore,
+            ]),
+        library(
+            "ProfileService",
+            ["API", "Models", "Postgres", "ProfileDomain", "RPC", "RPCTransport", "ServiceKit", logging]),
+        library(
+            "InvitesService",
+            ["API", "InvitesDomain", "Models", "Postgres", "RPC", "RPCTransport", "ServiceKit", logging]),
+        library("GatewayService", ["API", "RPC", "RPCTransport", "ServiceKit", httpTypes, hummingbird, logging, nioCore]),
+        library("ProviderSimulator", ["JOSE", httpTypes, hummingbird, logging, nioCore]),
+        library("LocalStack", ["LocalPostgres", "JOSE", asyncHTTPClient, logging, nioCore]),
+
+        // Programs
+        executable("identity", ["IdentityService", "ServiceKit", argumentParser, logging]),
+        executable("profile", ["ProfileService", "ServiceKit", argumentParser, logging]),
+        executable("invites", ["InvitesService", "ServiceKit", argumentParser, logging]),
+        executable("gateway", ["GatewayService", "ServiceKit", argumentParser, logging]),
+        executable("vestibule", ["LocalStack", "ProviderSimulator", "ServiceKit", argumentParser, logging]),
+        executable("protoc-gen-vestibule", path: "Sources/ProtocPlugin", [protobuf, protobufPlugin]),
+
+        // Tests
+        tests("RPCTests", ["RPC", protobuf]),
+        tests("RPCTransportTests", ["API", "RPC", "RPCTransport", protobuf]),
+        tests("PostgresTests", ["LocalPostgres", "Postgres", "RPC", "RPCTransport"]),
+        tests("APITests", ["API", "RPC", protobuf]),
+        tests("JOSETests", ["JOSE"]),
+        tests("ModelsTests", ["Models"]),
+        tests("ServiceKitTests", ["API", "Postgres", "RPC", "RPCTransport", "ServiceKit", logging]),
+        tests("IdentityDomainTests", ["IdentityDomain", "JOSE", "Models"]),
+        tests("ProfileDomainTests", ["Models", "ProfileDomain"]),
+        tests("InvitesDomainTests", ["InvitesDomain", "Models"]),
+        tests(
+            "IdentityServiceTests",
+            [
+                "API", "IdentityDomain", "IdentityService", "JOSE", "LocalPostgres", "Models", "Postgres", "RPC",
+                "RPCTransport", "ServiceKit", logging,
+            ]),
+        tests(
+            "ProfileServiceTests",
+            [
+                "API", "LocalPostgres", "Models", "Postgres", "ProfileDomain", "ProfileService", "RPC", "RPCTransport",
+                "ServiceKit", logging,
+            ]),
+        tests(
+            "InvitesServiceTests",
+            [
+                "API", "InvitesDomain", "InvitesService", "LocalPostgres", "Models", "Postgres", "RPC", "RPCTransport",
+                "ServiceKit", logging,
+            ]),
+        tests(
+            "GatewayServiceTests",
+            [
+                "API", "GatewayService", "RPC", "RPCTransport", "ServiceKit", httpTypes, hummingbird,
+                .product(name: "HummingbirdTesting", package: "hummingbird"), logging, nioCore,
+            ]),
+        tests(
+            "ProviderSimulatorTests",
+            [
+                "JOSE", "ProviderSimulator", httpTypes, hummingbird,
+                .product(name: "HummingbirdTesting", package: "hummingbird"), logging, nioCore,
+            ]),
+    ],
+    swiftLanguageModes: [.v6]
+)
