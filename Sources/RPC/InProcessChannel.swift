@@ -99,7 +99,7 @@ private final class InProcessCall: ServerCall, @unchecked Sendable {
   }
 
   override func respond(_ message: MessageBuffer, trailers: Metadata) {
-    end(.success(message), cancelling: false)
+    end(.success(message.withUnsafeBytes(Array.init)), cancelling: false)
   }
 
   override func fail(_ error: RPCError, trailers: Metadata) {
