@@ -1,0 +1,17 @@
+import COpenSSL
+
+/// Comparison whose duration tells nothing about the content.
+public enum ConstantTime {
+    /// Whether the two are equal. The lengths are not secret: different lengths answer at once.
+    public static func areEqual(_ first: some Collection<UInt8>, _ second: some Collection<UInt8>) -> Bool {
+        let first = Array(first)
+        let second = Array(second)
+        guard first.count == second.count else { return false }
+        return CRYPTO_memcmp(first, second, first.count) == 0
+    }
+
+    /// Whether two texts have the same UTF-8 bytes.
+    public static func areEqual(_ first: String, _ second: String) -> Bool {
+        areEqual(first.utf8, second.utf8)
+    }
+}

@@ -1,0 +1,69 @@
+import COpenSSL
+
+/// Owns one `EVP_PKEY` and frees it with the last reference.
+///
+/// `@unchecked Sendable`: the pointer is set once, the object behind it is never changed after the initializer, and
+/// libcrypto lets several threads use one unchanging key at once (its caches inside are locked).
+final class KeyHandle: @unchecked Sendable {
+    let pointer: OpaquePointer
+    let type: KeyType
+
+    /// Takes ownership of `pointer`, also when it throws.
+    init(owning pointer: OpaquePointer) throws(KeyError) {
+        do {
+            type = try Self.type(of: pointer)
+        } catch {
+            EVP_PKEY_free(pointer)
+            throw error
+        }
+        self.pointer = pointer
+    }
+
+    deinit {
+        EVP_PKEY_free(pointer)
+    }
+
+    private static func type(of pointer: OpaquePointer) throws(KeyError) -> KeyType {
+        if EVP_PKEY_is_a(pointer, "RSA") == 1 {
+            let bits = Int(EVP_PKEY_get_bits(pointer))
+            guard 2048...8192 ~= bits else { throw .unacceptableSize(bits: bits) }
+            return .rsa
+        }
+        guard EVP_PKEY_is_a(pointer, "EC") == 1 else { throw .unsupported }
+        var name = [CChar](repeating: 0, count: 64)
+        var length = 0
+        guard EVP_PKEY_get_group_name(pointer, &name, name.count, &length) == 1, length <= name.count else {
+            throw .unsupported
+        }
+        let group = String(decoding: name[..<length].map { UInt8(bitPattern: $0) }, as: UTF8.self)
+        switch group {
+        case KeyType.p256.groupName: return .p256
+        case KeyType.p384.groupName: return .p384
+        default: throw .unsupported
+        }
+    }
+
+    /// A number of the key as big-endian bytes, padded in front to `byteCount` if one is given.
+    func number(_ parameter: String, byteCount: Int? = nil) throws(KeyError) -> [UInt8] {
+        var number: OpaquePointer?
+        guard EVP_PKEY_get_bn_param(pointer, parameter, &number) == 1, let number else {
+            throw .failure("read a number of the key")
+        }
+        defer { BN_free(number) }
+        let count = byteCount ?? Int((BN_num_bits(number) + 7) / 8)
+        var bytes = [UInt8](repeating: 0, count: count)
+        guard BN_bn2binpad(number, &bytes, Int32(count)) == Int32(count) else {
+            throw .failure("write a number of the key")
+        }
+        return bytes
+    }
+}
+
+extension KeyError {
+    /// A failure of libcrypto. Empties the thread's error queue: what stays there would be taken by the next TLS
+    /// call on the same thread for its own.
+    static func failure(_ operation: String) -> KeyError {
+        ERR_clear_error()
+        return .cryptography(operation: operation)
+    }
+}

@@ -1,0 +1,41 @@
+import COpenSSL
+
+/// SHA-256 (FIPS 180-4) and HMAC over it (RFC 2104), by libcrypto. Any thread.
+public enum SHA256 {
+    /// Bytes in a digest.
+    public static let byteCount = 32
+
+    /// The digest of `bytes`.
+    public static func hash(_ bytes: [UInt8]) -> [UInt8] {
+        [UInt8](unsafeUninitializedCapacity: byteCount) { buffer, count in
+            _ = COpenSSL.SHA256(bytes, bytes.count, buffer.baseAddress)
+            count = byteCount
+        }
+    }
+
+    /// The digest of a text's UTF-8 bytes.
+    public static func hash(_ text: String) -> [UInt8] {
+        hash(Array(text.utf8))
+    }
+
+    /// The HMAC of `message` under `key`.
+    ///
+    /// libcrypto can fail here only if it has no memory or no SHA-256 at all; going on with a wrong code would be a
+    /// hole, so the process stops.
+    public static func authenticationCode(of message: [UInt8], key: [UInt8]) -> [UInt8] {
+        [UInt8](unsafeUninitializedCapacity: byteCount) { buffer, count in
+            var length: UInt32 = 0
+            let result = HMAC(
+                EVP_sha256(),
+                key,
+                Int32(key.count),
+                message,
+                message.count,
+                buffer.baseAddress,
+                &length
+            )
+            precondition(result != nil && length == UInt32(byteCount), "libcrypto could not compute an HMAC")
+            count = byteCount
+        }
+    }
+}

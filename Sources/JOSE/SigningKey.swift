@@ -1,0 +1,116 @@
+import COpenSSL
+
+/// A private key that signs our tokens (or, in tests and the simulator, a provider's).
+///
+/// Immutable; any thread may sign with it, several at once. Prints nothing of itself.
+public final class SigningKey: Sendable, CustomStringConvertible {
+    private let handle: KeyHandle
+
+    /// The algorithm that it signs with: ES256 on P-256, ES384 on P-384, RS256 with RSA.
+    public let algorithm: SignatureAlgorithm
+    /// Its public half.
+    public let verificationKey: VerificationKey
+    /// The name that goes into headers and the key set: the RFC 7638 thumbprint unless another was given.
+    public let keyID: String
+
+    /// A new P-256 key, for ES256.
+    public static func generateP256(keyID: String? = nil) throws(KeyError) -> SigningKey {
+        try generate(type: "EC", keyID: keyID) { EVP_PKEY_CTX_set_group_name($0, KeyType.p256.groupName) == 1 }
+    }
+
+    /// A new RSA key of 2048 bits, for RS256. Takes some 50 ms of CPU.
+    public static func generateRSA2048(keyID: String? = nil) throws(KeyError) -> SigningKey {
+        try generate(type: "RSA", keyID: keyID) { EVP_PKEY_CTX_set_rsa_keygen_bits($0, 2048) == 1 }
+    }
+
+    /// Reads an unencrypted private key in PEM: PKCS #8, or the older forms for EC and RSA.
+    public convenience init(pem: String, keyID: String? = nil) throws(KeyError) {
+        let bytes = Array(pem.utf8)
+        guard bytes.count <= Self.pemBytesMax else { throw .malformed }
+        guard let input = BIO_new_mem_buf(bytes, Int32(bytes.count)) else { throw .failure("allocate") }
+        defer { BIO_free(input) }
+        // Without a callback of ours libcrypto would ask the terminal for the password of an encrypted key.
+        guard let pointer = PEM_read_bio_PrivateKey(input, nil, { _, _, _, _ in -1 }, nil) else {
+            ERR_clear_error()
+            throw .malformed
+        }
+        try self.init(handle: KeyHandle(owning: pointer), keyID: keyID)
+    }
+
+    private init(handle: KeyHandle, keyID: String?) throws(KeyError) {
+        self.handle = handle
+        verificationKey = try VerificationKey(handle: handle)
+        self.keyID = keyID ?? verificationKey.thumbprint
+        algorithm =
+            switch handle.type {
+            case .rsa: .rs256
+            case .p256: .es256
+            case .p384: .es384
+            }
+    }
+
+    /// The private key in PEM (PKCS #8, unencrypted). A secret.
+    public func pem() throws(KeyError) -> String {
+        guard let output = BIO_new(BIO_s_mem()) else { throw .failure("allocate") }
+        defer { BIO_free(output) }
+        guard PEM_write_bio_PKCS8PrivateKey(output, handle.pointer, nil, nil, 0, nil, nil) == 1 else {
+            throw .failure("write a private key")
+        }
+        var bytes = [UInt8](repeating: 0, count: Self.pemBytesMax)
+        let count = BIO_read(output, &bytes, Int32(bytes.count))
+        guard count > 0, Int(count) < bytes.count else { throw .failure("write a private key") }
+        return String(decoding: bytes[..<Int(count)], as: UTF8.self)
+    }
+
+    /// The signature of `message` in JOSE's form.
+    public func sign(_ message: [UInt8]) throws(KeyError) -> [UInt8] {
+        let signature = try Signing.sign(message, key: handle.pointer, algorithm: algorithm)
+        guard let byteCount = handle.type.coordinateByteCount else { return signature }
+        guard let raw = ECDSASignature.raw(fromDER: signature, coordinateByteCount: byteCount) else {
+            throw .cryptography(operation: "read a signature")
+        }
+        return raw
+    }
+
+    /// A compact JWS over `claims`, with `alg`, `kid` and, if given, `typ` in its header, then `extraHeader`'s members.
+    public func signedToken(
+        claims: JSONObject,
+        type: String? = nil,
+        extraHeader: JSONObject = JSONObject()
+    ) throws(KeyError) -> String {
+        var header: JSONObject = ["alg": .string(algorithm.rawValue), "kid": .string(keyID)]
+        if let type { header["typ"] = .string(type) }
+        for member in extraHeader.members { header[member.name] = member.value }
+        let input = Base64URL.encode(header.serialized()) + "." + Base64URL.encode(claims.serialized())
+        return input + "." + Base64URL.encode(try sign(Array(input.utf8)))
+    }
+
+    /// The public half as a JWK with `kid`, `alg` and `use`.
+    public var publicJWK: JSONObject {
+        var jwk = verificationKey.requiredJWKMembers
+        jwk["kid"] = .string(keyID)
+        jwk["alg"] = .string(algorithm.rawValue)
+        jwk["use"] = "sig"
+        return jwk
+    }
+
+    /// The key's public name; never the key.
+    public var description: String { "SigningKey(\(keyID))" }
+
+    /// The longest PEM text; an RSA key of 8192 bits takes about 6,500.
+    private static let pemBytesMax = 16 * 1024
+
+    private static func generate(
+        type: String,
+        keyID: String?,
+        configure: (OpaquePointer) -> Bool
+    ) throws(KeyError) -> SigningKey {
+        guard let context = EVP_PKEY_CTX_new_from_name(nil, type, nil) else { throw .failure("allocate") }
+        defer { EVP_PKEY_CTX_free(context) }
+        var pointer: OpaquePointer?
+        guard EVP_PKEY_keygen_init(context) == 1, configure(context), EVP_PKEY_generate(context, &pointer) == 1,
+            let pointer
+        else { throw .failure("generate a key") }
+        return try SigningKey(handle: KeyHandle(owning: pointer), keyID: keyID)
+    }
+}

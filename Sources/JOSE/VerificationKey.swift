@@ -1,0 +1,91 @@
+import COpenSSL
+
+/// A public key, parsed once and kept: parsing costs more than verifying.
+///
+/// Immutable; any thread may verify with it, several at once.
+public final class VerificationKey: Sendable {
+    let handle: KeyHandle
+    private let parameters: JSONObject
+
+    /// What kind of key it is.
+    public var type: KeyType { handle.type }
+
+    /// An RSA key from its modulus and public exponent, big-endian.
+    ///
+    /// The modulus has 2048 to 8192 bits; the exponent is odd, at least 3, and below 2^32: a larger one buys nothing
+    /// and makes each verification slow.
+    public convenience init(modulus: [UInt8], exponent: [UInt8]) throws(KeyError) {
+        let bits = Self.bitCount(modulus)
+        guard 2048...8192 ~= bits else { throw .unacceptableSize(bits: bits) }
+        guard let low = exponent.last, low & 1 == 1, 2...32 ~= Self.bitCount(exponent) else { throw .malformed }
+        let pointer = try KeyBuilder.makePublicKey(type: "RSA") { builder throws(KeyError) in
+            try builder.push(OSSL_PKEY_PARAM_RSA_N, number: modulus)
+            try builder.push(OSSL_PKEY_PARAM_RSA_E, number: exponent)
+        }
+        try self.init(handle: KeyHandle(owning: pointer))
+    }
+
+    /// An elliptic curve key from its point's coordinates, each exactly as long as the curve's field; the point must
+    /// be on the curve.
+    public convenience init(curve: KeyType, x: [UInt8], y: [UInt8]) throws(KeyError) {
+        guard let byteCount = curve.coordinateByteCount, let group = curve.groupName else { throw .unsupported }
+        guard x.count == byteCount, y.count == byteCount else { throw .malformed }
+        let pointer: OpaquePointer
+        do {
+            pointer = try KeyBuilder.makePublicKey(type: "EC") { builder throws(KeyError) in
+                try builder.push(OSSL_PKEY_PARAM_GROUP_NAME, text: group)
+                try builder.push(OSSL_PKEY_PARAM_PUB_KEY, bytes: [0x04] + x + y)
+            }
+        } catch {
+            // libcrypto refuses a point that is not on the curve when the key is built.
+            throw .malformed
+        }
+        try self.init(handle: KeyHandle(owning: pointer))
+    }
+
+    init(handle: KeyHandle) throws(KeyError) {
+        self.handle = handle
+        parameters = try Self.requiredParameters(of: handle)
+    }
+
+    /// Whether `signature` is `algorithm`'s signature of `message` by this key. False also when the key is of
+    /// another kind or the signature has an impossible length.
+    public func verifies(_ signature: [UInt8], of message: [UInt8], algorithm: SignatureAlgorithm) -> Bool {
+        guard algorithm.keyType == type else { return false }
+        var encoded = signature
+        if let byteCount = type.coordinateByteCount {
+            guard let der = ECDSASignature.der(fromRaw: signature, coordinateByteCount: byteCount) else { return false }
+            encoded = der
+        }
+        return Signing.verify(encoded, message: message, key: handle.pointer, algorithm: algorithm)
+    }
+
+    /// The public key's members that RFC 7638 section 3.2 requires, in its lexicographic order.
+    public var requiredJWKMembers: JSONObject { parameters }
+
+    /// The RFC 7638 thumbprint with SHA-256, base64url; we use it as `kid`.
+    public var thumbprint: String {
+        Base64URL.encode(SHA256.hash(parameters.serialized()))
+    }
+
+    private static func requiredParameters(of handle: KeyHandle) throws(KeyError) -> JSONObject {
+        guard let byteCount = handle.type.coordinateByteCount, let curve = handle.type.curveName else {
+            return [
+                "e": .string(Base64URL.encode(try handle.number(OSSL_PKEY_PARAM_RSA_E))),
+                "kty": "RSA",
+                "n": .string(Base64URL.encode(try handle.number(OSSL_PKEY_PARAM_RSA_N))),
+            ]
+        }
+        return [
+            "crv": .string(curve),
+            "kty": "EC",
+            "x": .string(Base64URL.encode(try handle.number(OSSL_PKEY_PARAM_EC_PUB_X, byteCount: byteCount))),
+            "y": .string(Base64URL.encode(try handle.number(OSSL_PKEY_PARAM_EC_PUB_Y, byteCount: byteCount))),
+        ]
+    }
+
+    private static func bitCount(_ number: [UInt8]) -> Int {
+        guard let first = number.firstIndex(where: { $0 != 0 }) else { return 0 }
+        return (number.count - first) * 8 - number[first].leadingZeroBitCount
+    }
+}
