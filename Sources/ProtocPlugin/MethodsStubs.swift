@@ -1,0 +1,47 @@
+import SwiftProtobuf
+import SwiftProtobufPluginLibrary
+
+/// `enum <Service>Methods`: what the router and the client know of each RPC.
+struct MethodsStubs {
+    let service: ServiceDescriptor
+    let names: SwiftNames
+
+    func print(to printer: inout CodePrinter) {
+        printer.print(
+            "",
+            "/// Describes the methods of `\(service.fullName)`.",
+            "public enum \(service.name)Methods {"
+        )
+        printer.withIndentation { printer in
+            printer.print("/// The service's full name.")
+            printer.print("public static let serviceName = \"\(service.fullName)\"")
+            for method in service.methods {
+                printer.print("")
+                printDescriptor(of: method, to: &printer)
+            }
+            printer.print("")
+            printer.print("/// All of them, in the order of the proto.")
+            let all = service.methods.map(names.descriptorName(of:)).joined(separator: ", ")
+            printer.print("public static let all: [MethodDescriptor] = [\(all)]")
+        }
+        printer.print("}")
+    }
+
+    private func printDescriptor(of method: MethodDescriptor, to printer: inout CodePrinter) {
+        printer.print(lines: DocComment.lines(of: method, fallback: "The method `\(method.fullName)`."))
+        printer.print("public static let \(names.descriptorName(of: method)) = MethodDescriptor(")
+        printer.printIndented(
+            "service: serviceName, method: \"\(method.name)\", kind: .\(CallShape(method).rawValue),"
+                + " isIdempotent: \(isIdempotent(method)))"
+        )
+    }
+
+    /// Whether a repeated call has the effect of one, as the proto's `idempotency_level` promises; only such calls may
+    /// be retried after they may have reached the server.
+    private func isIdempotent(_ method: MethodDescriptor) -> Bool {
+        switch method.options.idempotencyLevel {
+        case .idempotent, .noSideEffects: true
+        case .idempotencyUnknown: false
+        }
+    }
+}

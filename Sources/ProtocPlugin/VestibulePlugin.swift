@@ -1,0 +1,25 @@
+import SwiftProtobufPluginLibrary
+
+/// The protoc plugin behind `make proto`: writes, beside the messages of the stock `protoc-gen-swift`, the service
+/// stubs that the module RPC runs.
+///
+/// protoc starts it with a request on standard input and reads the files from standard output. All files of a module
+/// belong in one run, so that a package that spreads over several files gets one namespace.
+@main
+struct VestibulePlugin: CodeGenerator {
+    var supportedFeatures: [Google_Protobuf_Compiler_CodeGeneratorResponse.Feature] { [.proto3Optional] }
+
+    func generate(
+        files: [FileDescriptor],
+        parameter: any CodeGeneratorParameter,
+        protoCompilerContext: any ProtoCompilerContext,
+        generatorOutputs: any GeneratorOutputs
+    ) throws {
+        let options = try GeneratorOptions(parameter: parameter)
+        let names = SwiftNames(files: files)
+        for file in files {
+            guard let contents = FileStubs(file: file, names: names).contents else { continue }
+            try generatorOutputs.add(fileName: options.outputName(for: file), contents: contents)
+        }
+    }
+}

@@ -1,0 +1,82 @@
+#!/usr/bin/env bash
+# Writes the Swift messages and stubs of every proto. `make proto` calls it.
+#
+#   generate-stubs.sh           writes the folders named Generated anew
+#   generate-stubs.sh --check   changes nothing; fails if a folder is not what the protos and plugins give
+#
+# Needs protoc (Debian: protobuf-compiler, libprotobuf-dev). The plugins are built in .build first, unless PLUGIN_FOLDER
+# names a folder that has them.
+set -euo pipefail
+
+cd "$(dirname "$0")/.."
+
+fail() {
+    echo "generate-stubs: $1" >&2
+    exit 1
+}
+
+check=false
+case "${1:-}" in
+"") ;;
+--check) check=true ;;
+*) fail "unknown argument '$1'; the only one is --check" ;;
+esac
+command -v protoc >/dev/null || fail "protoc is missing; on Debian or Ubuntu: apt-get install protobuf-compiler"
+
+build_plugin() {
+    # The log is only of interest if the build fails.
+    local log
+    log=$(swift build --product "$1" 2>&1) || {
+        echo "$log" >&2
+        fail "$1 did not build"
+    }
+}
+if [ -n "${PLUGIN_FOLDER:-}" ]; then
+    plugin_folder=$PLUGIN_FOLDER
+else
+    build_plugin protoc-gen-swift
+    build_plugin protoc-gen-vestibule
+    plugin_folder=$(swift build --show-bin-path)
+fi
+for plugin in protoc-gen-swift protoc-gen-vestibule; do
+    [ -x "$plugin_folder/$plugin" ] || fail "$plugin_folder has no $plugin"
+done
+
+# generate <folder of protos> <output folder>
+generate() {
+    local protos
+    protos=$(cd "$1" && find . -name '*.proto' | sed 's|^\./||' | LC_ALL=C sort)
+    mkdir -p "$2"
+    # File names have no spaces: the tidy check sees to it.
+    # shellcheck disable=SC2086
+    protoc --proto_path="$1" \
+        --plugin="$plugin_folder/protoc-gen-swift" \
+        --swift_out="$2" --swift_opt=Visibility=Public,FileNaming=DropPath \
+        --plugin="$plugin_folder/protoc-gen-vestibule" \
+        --vestibule_out="$2" --vestibule_opt=FileNaming=DropPath \
+        $protos
+}
+
+temporary=$(mktemp -d)
+trap 'rm -rf "$temporary"' EXIT
+
+stale=false
+# refresh <folder of protos> <folder of generated code>
+refresh() {
+    [ -d "$1" ] || return 0
+    local fresh="$temporary/$2"
+    generate "$1" "$fresh"
+    if $check; then
+        diff -ruN "$2" "$fresh" || stale=true
+    else
+        mkdir -p "$2"
+        find "$2" -name '*.swift' -delete
+        cp "$fresh"/*.swift "$2/"
+    fi
+}
+refresh proto Sources/API/Generated
+refresh Tests/Interop/proto Tests/Interop/Generated
+
+if $stale; then
+    fail "generated code is not fresh (differences above; + is what it should be): run 'make proto' and commit"
+fi
