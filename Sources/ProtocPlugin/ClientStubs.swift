@@ -30,14 +30,20 @@ struct ClientStubs {
         let response = names.name(of: method.outputType)
         printer.print(lines: DocComment.lines(of: method, fallback: "Calls `\(method.fullName)`."))
         printer.print("public func \(names.methodName(of: method))(")
-        printer.printIndented("_ request: \(names.name(of: method.inputType)), options: CallOptions = CallOptions()")
+        printer.printIndented(
+            "_ request: \(names.name(of: method.inputType)),",
+            "options: CallOptions = CallOptions()"
+        )
         printer.print(") async throws(RPCError) -> \(response) {")
         printer.withIndentation { printer in
             printer.print("try await channel.\(CallShape(method).rawValue)(")
-            printer.printIndented(
-                "\(service.name)Methods.\(names.descriptorName(of: method)), request, response: \(response).self,"
-                    + " options: options)"
-            )
+            printer.withIndentation { printer in
+                printer.print("\(service.name)Methods.\(names.descriptorName(of: method)),")
+                printer.print("request,")
+                printer.print("response: \(response).self,")
+                printer.print("options: options")
+            }
+            printer.print(")")
         }
         printer.print("}")
     }

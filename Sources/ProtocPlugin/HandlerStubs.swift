@@ -30,7 +30,7 @@ struct HandlerStubs {
 
     private func printRequirement(for method: MethodDescriptor, to printer: inout CodePrinter) {
         printer.print("func \(names.methodName(of: method))(")
-        printer.printIndented("_ request: \(names.name(of: method.inputType)), context: ServerContext")
+        printer.printIndented("_ request: \(names.name(of: method.inputType)),", "context: ServerContext")
         printer.print(") async throws -> \(names.name(of: method.outputType))")
     }
 

@@ -21,8 +21,9 @@ struct MethodsStubs {
             }
             printer.print("")
             printer.print("/// All of them, in the order of the proto.")
-            let all = service.methods.map(names.descriptorName(of:)).joined(separator: ", ")
-            printer.print("public static let all: [MethodDescriptor] = [\(all)]")
+            printer.print("public static let all: [MethodDescriptor] = [")
+            for method in service.methods { printer.printIndented("\(names.descriptorName(of: method)),") }
+            printer.print("]")
         }
         printer.print("}")
     }
@@ -30,10 +31,13 @@ struct MethodsStubs {
     private func printDescriptor(of method: MethodDescriptor, to printer: inout CodePrinter) {
         printer.print(lines: DocComment.lines(of: method, fallback: "The method `\(method.fullName)`."))
         printer.print("public static let \(names.descriptorName(of: method)) = MethodDescriptor(")
-        printer.printIndented(
-            "service: serviceName, method: \"\(method.name)\", kind: .\(CallShape(method).rawValue),"
-                + " isIdempotent: \(isIdempotent(method)))"
-        )
+        printer.withIndentation { printer in
+            printer.print("service: serviceName,")
+            printer.print("method: \"\(method.name)\",")
+            printer.print("kind: .\(CallShape(method).rawValue),")
+            printer.print("isIdempotent: \(isIdempotent(method))")
+        }
+        printer.print(")")
     }
 
     /// Whether a repeated call has the effect of one, as the proto's `idempotency_level` promises; only such calls may

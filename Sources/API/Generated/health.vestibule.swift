@@ -19,21 +19,33 @@ public enum HealthMethods {
 
     /// Returns the status of a service; the empty name asks for the whole server. An unknown name is NOT_FOUND.
     public static let check = MethodDescriptor(
-        service: serviceName, method: "Check", kind: .unary, isIdempotent: false)
+        service: serviceName,
+        method: "Check",
+        kind: .unary,
+        isIdempotent: false
+    )
 
     /// Sends the status of a service now and at each change. An unknown name is SERVICE_UNKNOWN, not an error.
     public static let watch = MethodDescriptor(
-        service: serviceName, method: "Watch", kind: .serverStreaming, isIdempotent: false)
+        service: serviceName,
+        method: "Watch",
+        kind: .serverStreaming,
+        isIdempotent: false
+    )
 
     /// All of them, in the order of the proto.
-    public static let all: [MethodDescriptor] = [check, watch]
+    public static let all: [MethodDescriptor] = [
+        check,
+        watch,
+    ]
 }
 
 /// Tells whether a service of this server can take calls.
 public protocol HealthHandler: RPCService {
     /// Returns the status of a service; the empty name asks for the whole server. An unknown name is NOT_FOUND.
     func check(
-        _ request: HealthV1.HealthCheckRequest, context: ServerContext
+        _ request: HealthV1.HealthCheckRequest,
+        context: ServerContext
     ) async throws -> HealthV1.HealthCheckResponse
 }
 
@@ -61,9 +73,14 @@ public struct HealthClient: Sendable {
 
     /// Returns the status of a service; the empty name asks for the whole server. An unknown name is NOT_FOUND.
     public func check(
-        _ request: HealthV1.HealthCheckRequest, options: CallOptions = CallOptions()
+        _ request: HealthV1.HealthCheckRequest,
+        options: CallOptions = CallOptions()
     ) async throws(RPCError) -> HealthV1.HealthCheckResponse {
         try await channel.unary(
-            HealthMethods.check, request, response: HealthV1.HealthCheckResponse.self, options: options)
+            HealthMethods.check,
+            request,
+            response: HealthV1.HealthCheckResponse.self,
+            options: options
+        )
     }
 }

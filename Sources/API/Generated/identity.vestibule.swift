@@ -60,31 +60,62 @@ public enum IdentityServiceMethods {
     /// account the first time. Presenting the same token again within a minute returns the same session; later it is
     /// refused with TOKEN_REPLAYED.
     public static let signIn = MethodDescriptor(
-        service: serviceName, method: "SignIn", kind: .unary, isIdempotent: false)
+        service: serviceName,
+        method: "SignIn",
+        kind: .unary,
+        isIdempotent: false
+    )
 
     /// Exchanges a refresh token for its successor and a new access token. Presenting the token before the current one
     /// within the grace returns the same successor again; anything older ends the session (RFC 9700 section 4.14.2).
     public static let refresh = MethodDescriptor(
-        service: serviceName, method: "Refresh", kind: .unary, isIdempotent: true)
+        service: serviceName,
+        method: "Refresh",
+        kind: .unary,
+        isIdempotent: true
+    )
 
     /// Tells whose session an access token belongs to, provided that the session is alive now.
     public static let checkSession = MethodDescriptor(
-        service: serviceName, method: "CheckSession", kind: .unary, isIdempotent: true)
+        service: serviceName,
+        method: "CheckSession",
+        kind: .unary,
+        isIdempotent: true
+    )
 
     /// Ends the session of an access or refresh token. Ending an unknown or ended session is a success (RFC 7009).
     public static let signOut = MethodDescriptor(
-        service: serviceName, method: "SignOut", kind: .unary, isIdempotent: true)
+        service: serviceName,
+        method: "SignOut",
+        kind: .unary,
+        isIdempotent: true
+    )
 
     /// Returns an account with the provider identities linked to it.
     public static let getAccount = MethodDescriptor(
-        service: serviceName, method: "GetAccount", kind: .unary, isIdempotent: true)
+        service: serviceName,
+        method: "GetAccount",
+        kind: .unary,
+        isIdempotent: true
+    )
 
     /// Returns the public keys that verify our tokens, as an RFC 7517 key set.
     public static let getJWKS = MethodDescriptor(
-        service: serviceName, method: "GetJWKS", kind: .unary, isIdempotent: true)
+        service: serviceName,
+        method: "GetJWKS",
+        kind: .unary,
+        isIdempotent: true
+    )
 
     /// All of them, in the order of the proto.
-    public static let all: [MethodDescriptor] = [signIn, refresh, checkSession, signOut, getAccount, getJWKS]
+    public static let all: [MethodDescriptor] = [
+        signIn,
+        refresh,
+        checkSession,
+        signOut,
+        getAccount,
+        getJWKS,
+    ]
 }
 
 /// Turns a provider's ID token into a session, and keeps, checks and ends sessions.
@@ -95,33 +126,39 @@ public protocol IdentityServiceHandler: RPCService {
     /// account the first time. Presenting the same token again within a minute returns the same session; later it is
     /// refused with TOKEN_REPLAYED.
     func signIn(
-        _ request: IdentityV1.SignInRequest, context: ServerContext
+        _ request: IdentityV1.SignInRequest,
+        context: ServerContext
     ) async throws -> IdentityV1.SignInResponse
 
     /// Exchanges a refresh token for its successor and a new access token. Presenting the token before the current one
     /// within the grace returns the same successor again; anything older ends the session (RFC 9700 section 4.14.2).
     func refresh(
-        _ request: IdentityV1.RefreshRequest, context: ServerContext
+        _ request: IdentityV1.RefreshRequest,
+        context: ServerContext
     ) async throws -> IdentityV1.RefreshResponse
 
     /// Tells whose session an access token belongs to, provided that the session is alive now.
     func checkSession(
-        _ request: IdentityV1.CheckSessionRequest, context: ServerContext
+        _ request: IdentityV1.CheckSessionRequest,
+        context: ServerContext
     ) async throws -> IdentityV1.CheckSessionResponse
 
     /// Ends the session of an access or refresh token. Ending an unknown or ended session is a success (RFC 7009).
     func signOut(
-        _ request: IdentityV1.SignOutRequest, context: ServerContext
+        _ request: IdentityV1.SignOutRequest,
+        context: ServerContext
     ) async throws -> IdentityV1.SignOutResponse
 
     /// Returns an account with the provider identities linked to it.
     func getAccount(
-        _ request: IdentityV1.GetAccountRequest, context: ServerContext
+        _ request: IdentityV1.GetAccountRequest,
+        context: ServerContext
     ) async throws -> IdentityV1.GetAccountResponse
 
     /// Returns the public keys that verify our tokens, as an RFC 7517 key set.
     func getJWKS(
-        _ request: IdentityV1.GetJWKSRequest, context: ServerContext
+        _ request: IdentityV1.GetJWKSRequest,
+        context: ServerContext
     ) async throws -> IdentityV1.GetJWKSResponse
 }
 
@@ -188,50 +225,80 @@ public struct IdentityServiceClient: Sendable {
     /// account the first time. Presenting the same token again within a minute returns the same session; later it is
     /// refused with TOKEN_REPLAYED.
     public func signIn(
-        _ request: IdentityV1.SignInRequest, options: CallOptions = CallOptions()
+        _ request: IdentityV1.SignInRequest,
+        options: CallOptions = CallOptions()
     ) async throws(RPCError) -> IdentityV1.SignInResponse {
         try await channel.unary(
-            IdentityServiceMethods.signIn, request, response: IdentityV1.SignInResponse.self, options: options)
+            IdentityServiceMethods.signIn,
+            request,
+            response: IdentityV1.SignInResponse.self,
+            options: options
+        )
     }
 
     /// Exchanges a refresh token for its successor and a new access token. Presenting the token before the current one
     /// within the grace returns the same successor again; anything older ends the session (RFC 9700 section 4.14.2).
     public func refresh(
-        _ request: IdentityV1.RefreshRequest, options: CallOptions = CallOptions()
+        _ request: IdentityV1.RefreshRequest,
+        options: CallOptions = CallOptions()
     ) async throws(RPCError) -> IdentityV1.RefreshResponse {
         try await channel.unary(
-            IdentityServiceMethods.refresh, request, response: IdentityV1.RefreshResponse.self, options: options)
+            IdentityServiceMethods.refresh,
+            request,
+            response: IdentityV1.RefreshResponse.self,
+            options: options
+        )
     }
 
     /// Tells whose session an access token belongs to, provided that the session is alive now.
     public func checkSession(
-        _ request: IdentityV1.CheckSessionRequest, options: CallOptions = CallOptions()
+        _ request: IdentityV1.CheckSessionRequest,
+        options: CallOptions = CallOptions()
     ) async throws(RPCError) -> IdentityV1.CheckSessionResponse {
         try await channel.unary(
-            IdentityServiceMethods.checkSession, request, response: IdentityV1.CheckSessionResponse.self, options: options)
+            IdentityServiceMethods.checkSession,
+            request,
+            response: IdentityV1.CheckSessionResponse.self,
+            options: options
+        )
     }
 
     /// Ends the session of an access or refresh token. Ending an unknown or ended session is a success (RFC 7009).
     public func signOut(
-        _ request: IdentityV1.SignOutRequest, options: CallOptions = CallOptions()
+        _ request: IdentityV1.SignOutRequest,
+        options: CallOptions = CallOptions()
     ) async throws(RPCError) -> IdentityV1.SignOutResponse {
         try await channel.unary(
-            IdentityServiceMethods.signOut, request, response: IdentityV1.SignOutResponse.self, options: options)
+            IdentityServiceMethods.signOut,
+            request,
+            response: IdentityV1.SignOutResponse.self,
+            options: options
+        )
     }
 
     /// Returns an account with the provider identities linked to it.
     public func getAccount(
-        _ request: IdentityV1.GetAccountRequest, options: CallOptions = CallOptions()
+        _ request: IdentityV1.GetAccountRequest,
+        options: CallOptions = CallOptions()
     ) async throws(RPCError) -> IdentityV1.GetAccountResponse {
         try await channel.unary(
-            IdentityServiceMethods.getAccount, request, response: IdentityV1.GetAccountResponse.self, options: options)
+            IdentityServiceMethods.getAccount,
+            request,
+            response: IdentityV1.GetAccountResponse.self,
+            options: options
+        )
     }
 
     /// Returns the public keys that verify our tokens, as an RFC 7517 key set.
     public func getJWKS(
-        _ request: IdentityV1.GetJWKSRequest, options: CallOptions = CallOptions()
+        _ request: IdentityV1.GetJWKSRequest,
+        options: CallOptions = CallOptions()
     ) async throws(RPCError) -> IdentityV1.GetJWKSResponse {
         try await channel.unary(
-            IdentityServiceMethods.getJWKS, request, response: IdentityV1.GetJWKSResponse.self, options: options)
+            IdentityServiceMethods.getJWKS,
+            request,
+            response: IdentityV1.GetJWKSResponse.self,
+            options: options
+        )
     }
 }

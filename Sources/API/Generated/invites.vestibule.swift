@@ -61,28 +61,54 @@ public enum InvitesServiceMethods {
 
     /// Creates a group with its creator as the first member.
     public static let createGroup = MethodDescriptor(
-        service: serviceName, method: "CreateGroup", kind: .unary, isIdempotent: false)
+        service: serviceName,
+        method: "CreateGroup",
+        kind: .unary,
+        isIdempotent: false
+    )
 
     /// Adds a person by phone number: a member at once if a user has that number, pending until one has otherwise.
     /// Adding the same number again returns the member there is.
     public static let addMember = MethodDescriptor(
-        service: serviceName, method: "AddMember", kind: .unary, isIdempotent: true)
+        service: serviceName,
+        method: "AddMember",
+        kind: .unary,
+        isIdempotent: true
+    )
 
     /// Lists the groups that a user is a member of, newest first.
     public static let listGroups = MethodDescriptor(
-        service: serviceName, method: "ListGroups", kind: .unary, isIdempotent: true)
+        service: serviceName,
+        method: "ListGroups",
+        kind: .unary,
+        isIdempotent: true
+    )
 
     /// Lists the members and pending members of a group, oldest first. Only members may ask.
     public static let listMembers = MethodDescriptor(
-        service: serviceName, method: "ListMembers", kind: .unary, isIdempotent: true)
+        service: serviceName,
+        method: "ListMembers",
+        kind: .unary,
+        isIdempotent: true
+    )
 
     /// Applies events of the profile service's outbox, each once by its id, in the order given. All of them are
     /// committed when this answers.
     public static let applyPhoneEvents = MethodDescriptor(
-        service: serviceName, method: "ApplyPhoneEvents", kind: .unary, isIdempotent: true)
+        service: serviceName,
+        method: "ApplyPhoneEvents",
+        kind: .unary,
+        isIdempotent: true
+    )
 
     /// All of them, in the order of the proto.
-    public static let all: [MethodDescriptor] = [createGroup, addMember, listGroups, listMembers, applyPhoneEvents]
+    public static let all: [MethodDescriptor] = [
+        createGroup,
+        addMember,
+        listGroups,
+        listMembers,
+        applyPhoneEvents,
+    ]
 }
 
 /// Matches people to the groups that expect their phone number.
@@ -91,29 +117,34 @@ public enum InvitesServiceMethods {
 public protocol InvitesServiceHandler: RPCService {
     /// Creates a group with its creator as the first member.
     func createGroup(
-        _ request: InvitesV1.CreateGroupRequest, context: ServerContext
+        _ request: InvitesV1.CreateGroupRequest,
+        context: ServerContext
     ) async throws -> InvitesV1.CreateGroupResponse
 
     /// Adds a person by phone number: a member at once if a user has that number, pending until one has otherwise.
     /// Adding the same number again returns the member there is.
     func addMember(
-        _ request: InvitesV1.AddMemberRequest, context: ServerContext
+        _ request: InvitesV1.AddMemberRequest,
+        context: ServerContext
     ) async throws -> InvitesV1.AddMemberResponse
 
     /// Lists the groups that a user is a member of, newest first.
     func listGroups(
-        _ request: InvitesV1.ListGroupsRequest, context: ServerContext
+        _ request: InvitesV1.ListGroupsRequest,
+        context: ServerContext
     ) async throws -> InvitesV1.ListGroupsResponse
 
     /// Lists the members and pending members of a group, oldest first. Only members may ask.
     func listMembers(
-        _ request: InvitesV1.ListMembersRequest, context: ServerContext
+        _ request: InvitesV1.ListMembersRequest,
+        context: ServerContext
     ) async throws -> InvitesV1.ListMembersResponse
 
     /// Applies events of the profile service's outbox, each once by its id, in the order given. All of them are
     /// committed when this answers.
     func applyPhoneEvents(
-        _ request: InvitesV1.ApplyPhoneEventsRequest, context: ServerContext
+        _ request: InvitesV1.ApplyPhoneEventsRequest,
+        context: ServerContext
     ) async throws -> InvitesV1.ApplyPhoneEventsResponse
 }
 
@@ -171,43 +202,68 @@ public struct InvitesServiceClient: Sendable {
 
     /// Creates a group with its creator as the first member.
     public func createGroup(
-        _ request: InvitesV1.CreateGroupRequest, options: CallOptions = CallOptions()
+        _ request: InvitesV1.CreateGroupRequest,
+        options: CallOptions = CallOptions()
     ) async throws(RPCError) -> InvitesV1.CreateGroupResponse {
         try await channel.unary(
-            InvitesServiceMethods.createGroup, request, response: InvitesV1.CreateGroupResponse.self, options: options)
+            InvitesServiceMethods.createGroup,
+            request,
+            response: InvitesV1.CreateGroupResponse.self,
+            options: options
+        )
     }
 
     /// Adds a person by phone number: a member at once if a user has that number, pending until one has otherwise.
     /// Adding the same number again returns the member there is.
     public func addMember(
-        _ request: InvitesV1.AddMemberRequest, options: CallOptions = CallOptions()
+        _ request: InvitesV1.AddMemberRequest,
+        options: CallOptions = CallOptions()
     ) async throws(RPCError) -> InvitesV1.AddMemberResponse {
         try await channel.unary(
-            InvitesServiceMethods.addMember, request, response: InvitesV1.AddMemberResponse.self, options: options)
+            InvitesServiceMethods.addMember,
+            request,
+            response: InvitesV1.AddMemberResponse.self,
+            options: options
+        )
     }
 
     /// Lists the groups that a user is a member of, newest first.
     public func listGroups(
-        _ request: InvitesV1.ListGroupsRequest, options: CallOptions = CallOptions()
+        _ request: InvitesV1.ListGroupsRequest,
+        options: CallOptions = CallOptions()
     ) async throws(RPCError) -> InvitesV1.ListGroupsResponse {
         try await channel.unary(
-            InvitesServiceMethods.listGroups, request, response: InvitesV1.ListGroupsResponse.self, options: options)
+            InvitesServiceMethods.listGroups,
+            request,
+            response: InvitesV1.ListGroupsResponse.self,
+            options: options
+        )
     }
 
     /// Lists the members and pending members of a group, oldest first. Only members may ask.
     public func listMembers(
-        _ request: InvitesV1.ListMembersRequest, options: CallOptions = CallOptions()
+        _ request: InvitesV1.ListMembersRequest,
+        options: CallOptions = CallOptions()
     ) async throws(RPCError) -> InvitesV1.ListMembersResponse {
         try await channel.unary(
-            InvitesServiceMethods.listMembers, request, response: InvitesV1.ListMembersResponse.self, options: options)
+            InvitesServiceMethods.listMembers,
+            request,
+            response: InvitesV1.ListMembersResponse.self,
+            options: options
+        )
     }
 
     /// Applies events of the profile service's outbox, each once by its id, in the order given. All of them are
     /// committed when this answers.
     public func applyPhoneEvents(
-        _ request: InvitesV1.ApplyPhoneEventsRequest, options: CallOptions = CallOptions()
+        _ request: InvitesV1.ApplyPhoneEventsRequest,
+        options: CallOptions = CallOptions()
     ) async throws(RPCError) -> InvitesV1.ApplyPhoneEventsResponse {
         try await channel.unary(
-            InvitesServiceMethods.applyPhoneEvents, request, response: InvitesV1.ApplyPhoneEventsResponse.self, options: options)
+            InvitesServiceMethods.applyPhoneEvents,
+            request,
+            response: InvitesV1.ApplyPhoneEventsResponse.self,
+            options: options
+        )
     }
 }

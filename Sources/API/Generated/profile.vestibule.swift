@@ -28,14 +28,25 @@ public enum ProfileServiceMethods {
 
     /// Returns a user's profile; a user who told nothing yet has an empty one with every field missing.
     public static let getProfile = MethodDescriptor(
-        service: serviceName, method: "GetProfile", kind: .unary, isIdempotent: true)
+        service: serviceName,
+        method: "GetProfile",
+        kind: .unary,
+        isIdempotent: true
+    )
 
     /// Changes the fields that are present, all or none, and returns the whole profile.
     public static let updateProfile = MethodDescriptor(
-        service: serviceName, method: "UpdateProfile", kind: .unary, isIdempotent: true)
+        service: serviceName,
+        method: "UpdateProfile",
+        kind: .unary,
+        isIdempotent: true
+    )
 
     /// All of them, in the order of the proto.
-    public static let all: [MethodDescriptor] = [getProfile, updateProfile]
+    public static let all: [MethodDescriptor] = [
+        getProfile,
+        updateProfile,
+    ]
 }
 
 /// Keeps what a user tells about themselves, and that no two living users share a phone number or a username.
@@ -44,12 +55,14 @@ public enum ProfileServiceMethods {
 public protocol ProfileServiceHandler: RPCService {
     /// Returns a user's profile; a user who told nothing yet has an empty one with every field missing.
     func getProfile(
-        _ request: ProfileV1.GetProfileRequest, context: ServerContext
+        _ request: ProfileV1.GetProfileRequest,
+        context: ServerContext
     ) async throws -> ProfileV1.GetProfileResponse
 
     /// Changes the fields that are present, all or none, and returns the whole profile.
     func updateProfile(
-        _ request: ProfileV1.UpdateProfileRequest, context: ServerContext
+        _ request: ProfileV1.UpdateProfileRequest,
+        context: ServerContext
     ) async throws -> ProfileV1.UpdateProfileResponse
 }
 
@@ -86,17 +99,27 @@ public struct ProfileServiceClient: Sendable {
 
     /// Returns a user's profile; a user who told nothing yet has an empty one with every field missing.
     public func getProfile(
-        _ request: ProfileV1.GetProfileRequest, options: CallOptions = CallOptions()
+        _ request: ProfileV1.GetProfileRequest,
+        options: CallOptions = CallOptions()
     ) async throws(RPCError) -> ProfileV1.GetProfileResponse {
         try await channel.unary(
-            ProfileServiceMethods.getProfile, request, response: ProfileV1.GetProfileResponse.self, options: options)
+            ProfileServiceMethods.getProfile,
+            request,
+            response: ProfileV1.GetProfileResponse.self,
+            options: options
+        )
     }
 
     /// Changes the fields that are present, all or none, and returns the whole profile.
     public func updateProfile(
-        _ request: ProfileV1.UpdateProfileRequest, options: CallOptions = CallOptions()
+        _ request: ProfileV1.UpdateProfileRequest,
+        options: CallOptions = CallOptions()
     ) async throws(RPCError) -> ProfileV1.UpdateProfileResponse {
         try await channel.unary(
-            ProfileServiceMethods.updateProfile, request, response: ProfileV1.UpdateProfileResponse.self, options: options)
+            ProfileServiceMethods.updateProfile,
+            request,
+            response: ProfileV1.UpdateProfileResponse.self,
+            options: options
+        )
     }
 }
