@@ -40,25 +40,28 @@ struct KeyBuilder: ~Copyable {
     mutating func push(_ name: String, number bytes: [UInt8]) throws(KeyError) {
         guard let number = BN_bin2bn(bytes, Int32(bytes.count), nil) else { throw .failure("allocate") }
         numbers.append(number)
-        guard OSSL_PARAM_BLD_push_BN(builder, name, number) == 1 else { throw .failure("push a number") }
+        guard OSSL_PARAM_BLD_push_BN(builder, keep(name), number) == 1 else { throw .failure("push a number") }
     }
 
     mutating func push(_ name: String, text: String) throws(KeyError) {
-        let bytes = Array(text.utf8)
-        let copy = keep(bytes)
-        let pushed = copy.withMemoryRebound(to: CChar.self, capacity: bytes.count) {
-            OSSL_PARAM_BLD_push_utf8_string(builder, name, $0, bytes.count)
+        guard OSSL_PARAM_BLD_push_utf8_string(builder, keep(name), keep(text), text.utf8.count) == 1 else {
+            throw .failure("push a text")
         }
-        guard pushed == 1 else { throw .failure("push a text") }
     }
 
     mutating func push(_ name: String, bytes: [UInt8]) throws(KeyError) {
-        guard OSSL_PARAM_BLD_push_octet_string(builder, name, keep(bytes), bytes.count) == 1 else {
+        guard OSSL_PARAM_BLD_push_octet_string(builder, keep(name), keep(bytes), bytes.count) == 1 else {
             throw .failure("push bytes")
         }
     }
 
-    /// libcrypto keeps the address it is given until the parameters are made, which an array cannot promise.
+    /// libcrypto keeps the addresses of names and values until the parameters are made, which neither a `String` nor
+    /// an array that is passed as a pointer can promise.
+    private mutating func keep(_ text: String) -> UnsafePointer<CChar> {
+        let bytes = Array(text.utf8) + [0]
+        return UnsafeRawPointer(keep(bytes)).assumingMemoryBound(to: CChar.self)
+    }
+
     private mutating func keep(_ bytes: [UInt8]) -> UnsafeMutablePointer<UInt8> {
         let copy = UnsafeMutablePointer<UInt8>.allocate(capacity: bytes.count)
         copy.initialize(from: bytes, count: bytes.count)

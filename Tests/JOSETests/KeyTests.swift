@@ -1,0 +1,116 @@
+import JOSE
+import Testing
+
+@Suite struct KeyTests {
+    @Test func generatedKeysSignAndComeBackFromPEM() throws {
+        for key in [try SigningKey.generateP256(), try SigningKey.generateRSA2048()] {
+            let message = Array("message".utf8)
+            let again = try SigningKey(pem: key.pem())
+            #expect(again.keyID == key.keyID)
+            #expect(again.algorithm == key.algorithm)
+            let signature = try again.sign(message)
+            #expect(key.verificationKey.verifies(signature, of: message, algorithm: key.algorithm))
+            #expect(!key.verificationKey.verifies(signature, of: Array("massage".utf8), algorithm: key.algorithm))
+            #expect("\(key)" == "SigningKey(\(key.keyID))")
+        }
+    }
+
+    @Test func everyFlippedBitOfAnECSignatureIsRefused() throws {
+        let key = try SigningKey.generateP256()
+        let message = Array("message".utf8)
+        let signature = try key.sign(message)
+        #expect(signature.count == 64)
+        for index in signature.indices {
+            var tampered = signature
+            tampered[index] ^= 1
+            #expect(!key.verificationKey.verifies(tampered, of: message, algorithm: .es256))
+        }
+        for length in [0, 1, 63, 65, 128] {
+            let wrong = [UInt8](repeating: 1, count: length)
+            #expect(!key.verificationKey.verifies(wrong, of: message, algorithm: .es256))
+        }
+        // Zero is no value for r or s (FIPS 186-5 section 6.4.2).
+        #expect(!key.verificationKey.verifies([UInt8](repeating: 0, count: 64), of: message, algorithm: .es256))
+    }
+
+    @Test func rawSignaturesHaveFixedLengthWhateverTheNumbers() throws {
+        // One in 128 has a leading zero byte in r or s, which DER leaves out.
+        let key = try SigningKey.generateP256()
+        for number in 0..<600 {
+            let message = Array("\(number)".utf8)
+            let signature = try key.sign(message)
+            #expect(signature.count == 64)
+            #expect(key.verificationKey.verifies(signature, of: message, algorithm: .es256))
+        }
+    }
+
+    @Test func algorithmsDoNotStandInForEachOther() throws {
+        let key = try SigningKey.generateRSA2048()
+        let message = Array("message".utf8)
+        let signature = try key.sign(message)
+        for algorithm in SignatureAlgorithm.allCases {
+            #expect(
+                key.verificationKey.verifies(signature, of: message, algorithm: algorithm) == (algorithm == .rs256)
+            )
+        }
+    }
+
+    @Test func readsForeignPEM() throws {
+        let key = try SigningKey(pem: Fixtures.p384PEM)
+        #expect(key.algorithm == .es384)
+        let message = Array("message".utf8)
+        let signature = try key.sign(message)
+        #expect(signature.count == 96)
+        #expect(key.verificationKey.verifies(signature, of: message, algorithm: .es384))
+    }
+
+    @Test(arguments: [Fixtures.weakPEM, Fixtures.ed25519PEM, Fixtures.encryptedPEM, "", "nonsense"])
+    func refusesOtherPEM(pem: String) {
+        #expect(throws: KeyError.self) { try SigningKey(pem: pem) }
+    }
+
+    @Test func publicJWKHoldsNothingPrivate() throws {
+        let key = try SigningKey.generateP256()
+        #expect(Set(key.publicJWK.members.map(\.name)) == ["kty", "crv", "x", "y", "kid", "alg", "use"])
+        #expect(try VerificationKey(jwk: key.publicJWK).thumbprint == key.keyID)
+        let rsa = try SigningKey.generateRSA2048()
+        #expect(Set(rsa.publicJWK.members.map(\.name)) == ["kty", "n", "e", "kid", "alg", "use"])
+    }
+
+    @Test func refusesBadJWK() throws {
+        let ec = try SigningKey.generateP256().publicJWK
+        let rsa = try SigningKey.generateRSA2048().publicJWK
+        func with(_ jwk: JSONObject, _ name: String, _ value: JSONValue?) -> JSONObject {
+            var jwk = jwk
+            jwk[name] = value
+            return jwk
+        }
+        let small = Base64URL.encode([UInt8](repeating: 0xff, count: 128))
+        let large = Base64URL.encode([UInt8](repeating: 0xff, count: 1100))
+        let refused: [JSONObject] = [
+            with(ec, "x", ec["y"]), with(ec, "x", "AAAA"), with(ec, "x", nil), with(ec, "crv", "P-521"),
+            with(ec, "x", .string(Base64URL.encode([UInt8](repeating: 0, count: 33)))),
+            with(ec, "kty", "oct"), with(ec, "kty", nil), with(rsa, "n", .string(small)),
+            with(rsa, "n", .string(large)),
+            with(rsa, "n", "not base64!"), with(rsa, "e", "AQ"), with(rsa, "e", "Ag"), with(rsa, "e", "AQAAAAAB"),
+            with(rsa, "e", ""), with(rsa, "e", 65537),
+        ]
+        for jwk in refused {
+            #expect(throws: KeyError.self) { try VerificationKey(jwk: jwk) }
+        }
+    }
+
+    @Test func randomBytesDiffer() {
+        #expect(SecureRandom.bytes(32) != SecureRandom.bytes(32))
+        #expect(SecureRandom.bytes(0).isEmpty)
+        var generator = SecureRandom()
+        #expect(generator.next() != generator.next() as UInt64)
+    }
+
+    @Test func constantTimeComparison() {
+        #expect(ConstantTime.areEqual("abc", "abc"))
+        #expect(!ConstantTime.areEqual("abc", "abd"))
+        #expect(!ConstantTime.areEqual("abc", "ab"))
+        #expect(ConstantTime.areEqual("", ""))
+    }
+}
