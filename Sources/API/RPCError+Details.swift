@@ -1,0 +1,41 @@
+import RPC
+
+extension RPCError {
+    /// A domain error as callers see it.
+    ///
+    /// - Parameters:
+    ///   - code: The status of the call.
+    ///   - reason: A stable word in UPPER_SNAKE_CASE that programs decide by (`google.rpc.ErrorInfo.reason`, with the
+    ///     domain "vestibule").
+    ///   - message: For people, with nothing secret or personal in it.
+    ///   - fields: The request's fields at fault. Of more than fit into the trailers the first are sent.
+    ///   - retryAfter: The least time to wait before the next try; a negative one is sent as zero.
+    ///   - cause: What is logged, and never sent.
+    public static func domain(
+        _ code: Status.Code,
+        reason: String,
+        message: String,
+        fields: [FieldViolation] = [],
+        retryAfter: Duration? = nil,
+        cause: (any Error)? = nil
+    ) -> RPCError {
+        let details = ErrorDetails(reason: reason, fields: fields, retryAfter: retryAfter)
+        return RPCError(
+            code,
+            message,
+            statusDetails: details.encoded(code: code, message: message),
+            cause: cause
+        )
+    }
+
+    /// The stable word that says what happened; nil if the error carries none of ours.
+    public var reason: String? { details.reason }
+
+    /// The request's fields at fault; empty if the error names none.
+    public var fieldViolations: [FieldViolation] { details.fields }
+
+    /// The least time to wait before the next try; nil if the error doesn't say.
+    public var retryAfter: Duration? { details.retryAfter }
+
+    private var details: ErrorDetails { ErrorDetails(decoding: statusDetails, code: code) }
+}
