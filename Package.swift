@@ -118,6 +118,7 @@ let package = Package(
         tests("RPCTransportTests", ["API", "RPC", "RPCTransport", protobuf]),
         tests("PostgresTests", ["LocalPostgres", "Postgres", "RPC", "RPCTransport"]),
         tests("APITests", ["API", "RPC", protobuf]),
+        tests("ProtocPluginTests", ["protoc-gen-vestibule", protobuf, protobufPlugin], exclude: ["Golden"]),
         tests("JOSETests", ["JOSE"]),
         tests("ModelsTests", ["Models"]),
         tests("ServiceKitTests", ["API", "Postgres", "RPC", "RPCTransport", "ServiceKit", logging]),

@@ -21,11 +21,19 @@ struct MethodsStubs {
             }
             printer.print("")
             printer.print("/// All of them, in the order of the proto.")
-            printer.print("public static let all: [MethodDescriptor] = [")
-            for method in service.methods { printer.printIndented("\(names.descriptorName(of: method)),") }
-            printer.print("]")
+            printList(to: &printer)
         }
         printer.print("}")
+    }
+
+    private func printList(to printer: inout CodePrinter) {
+        guard !service.methods.isEmpty else {
+            printer.print("public static let all: [MethodDescriptor] = []")
+            return
+        }
+        printer.print("public static let all: [MethodDescriptor] = [")
+        for method in service.methods { printer.printIndented("\(names.descriptorName(of: method)),") }
+        printer.print("]")
     }
 
     private func printDescriptor(of method: MethodDescriptor, to printer: inout CodePrinter) {

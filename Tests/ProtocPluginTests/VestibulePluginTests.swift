@@ -1,0 +1,77 @@
+import Foundation
+import SwiftProtobufPluginLibrary
+import Testing
+
+@testable import protoc_gen_vestibule
+
+/// Compares what the plugin writes with files that were read and approved.
+///
+/// After an intended change of the output run the tests with `VESTIBULE_UPDATE_GOLDEN=1`, and read the difference
+/// before it is committed.
+@Suite("protoc-gen-vestibule")
+struct VestibulePluginTests {
+    private static let golden = URL(filePath: #filePath).deletingLastPathComponent().appending(path: "Golden")
+    private static let files = [
+        "sample/nothing.proto", "sample/unversioned.proto", "sample/v1/sample.proto", "sample/v1/shared.proto",
+    ]
+    private static let isUpdating = ProcessInfo.processInfo.environment["VESTIBULE_UPDATE_GOLDEN"] == "1"
+
+    private static func generate(
+        _ parameter: String,
+        files: [String] = files
+    ) throws -> Google_Protobuf_Compiler_CodeGeneratorResponse {
+        let request = try ProtoCompiler(folder: golden).request(files: files, parameter: parameter)
+        return generateCode(request: request, generator: VestibulePlugin())
+    }
+
+    @Test("the output is the approved one")
+    func output() throws {
+        let response = try Self.generate("FileNaming=DropPath")
+        #expect(response.error.isEmpty)
+        #expect(
+            response.file.map(\.name).sorted() == [
+                "sample.vestibule.swift", "shared.vestibule.swift", "unversioned.vestibule.swift",
+            ]
+        )
+        for file in response.file {
+            // `.txt`, as this is no source of the test target.
+            let approved = Self.golden.appending(path: "\(file.name).txt")
+            if Self.isUpdating { try file.content.write(to: approved, atomically: true, encoding: .utf8) }
+            let expected = try String(contentsOf: approved, encoding: .utf8)
+            #expect(file.content == expected, "\(file.name) differs from Golden/\(file.name).txt")
+        }
+    }
+
+    @Test(
+        "output names follow the option",
+        arguments: [
+            ("", "sample/v1/shared.vestibule.swift"),
+            ("FileNaming=FullPath", "sample/v1/shared.vestibule.swift"),
+            ("FileNaming=PathToUnderscores", "sample_v1_shared.vestibule.swift"),
+            ("FileNaming=DropPath", "shared.vestibule.swift"),
+        ]
+    )
+    func outputName(parameter: String, name: String) throws {
+        let response = try Self.generate(parameter, files: ["sample/v1/shared.proto"])
+        #expect(response.file.map(\.name) == [name])
+    }
+
+    @Test("a misspelt option is an error and nothing is written")
+    func unknownOption() throws {
+        let misspelt = try Self.generate("FileName=DropPath")
+        #expect(misspelt.error == "unknown option 'FileName'")
+        #expect(misspelt.file.isEmpty)
+        let value = try Self.generate("FileNaming=Flat")
+        #expect(
+            value.error == "option 'FileNaming' can't be 'Flat'; it is one of FullPath, PathToUnderscores, DropPath"
+        )
+    }
+
+    @Test("a message of a file that is generated elsewhere goes by its long name")
+    func foreignFile() throws {
+        let response = try Self.generate("FileNaming=DropPath", files: ["sample/v1/sample.proto"])
+        let stub = try #require(response.file.first?.content)
+        #expect(stub.contains("import SwiftProtobuf\n"))
+        #expect(stub.contains("async throws -> Sample_V1_Shared\n"))
+    }
+}
