@@ -1,0 +1,117 @@
+/// A program's whole configuration, read once at start and checked: every key has a valid value.
+///
+/// A value comes from the environment, else from the file, else from the key's default; an empty one counts as not given.
+public struct Configuration: Sendable {
+    private let values: [String: any Sendable]
+
+    /// Reads and checks all keys. Pure, but for the secret files that keys name.
+    ///
+    /// - Parameters:
+    ///   - keys: the program's keys, each of which can then be asked for.
+    ///   - program: the program's name, whose prefix in the file is its own.
+    ///   - environment: the process's variables.
+    ///   - file: the entries of the configuration file.
+    ///   - readFile: reads the file of a secret.
+    /// - Throws: all faults together.
+    public init(
+        keys: [any AnyConfigurationKey],
+        program: String,
+        environment: [String: String],
+        file: [String: String] = [:],
+        readFile: @escaping @Sendable (String, Int) throws(FileFault) -> [UInt8] = {
+            (path, bytesMax) throws(FileFault) in try FileBytes.read(path, bytesMax: bytesMax)
+        }
+    ) throws(ConfigurationFaults) {
+        let input = ConfigurationInput(
+            text: { name in
+                [environment[name], file[name]].lazy.compactMap { $0 }.first { !$0.trimmingSpaces.isEmpty }
+            },
+            readFile: readFile
+        )
+        var values: [String: any Sendable] = [:]
+        var faults: [ConfigurationFault] = []
+        var known: Set = [ConfigurationNames.file]
+        for key in keys {
+            precondition(known.insert(key.name).inserted, "\(key.name) is declared twice")
+            if key.takesFile { known.insert(key.name + ConfigurationNames.fileSuffix) }
+            do throws(ConfigurationProblem) {
+                values[key.name] = try key.resolve(input)
+            } catch {
+                faults.append(ConfigurationFault(key: key.name, problem: error.text))
+            }
+        }
+        for name in file.keys.sorted() where name.hasPrefix(ConfigurationNames.prefix) && !known.contains(name) {
+            if ConfigurationNames.isForeign(name, to: program) { continue }
+            faults.append(ConfigurationFault(key: name, problem: "is in the file, but there is no such key"))
+        }
+        guard faults.isEmpty else { throw ConfigurationFaults(faults) }
+        self.values = values
+    }
+
+    /// Reads the configuration of a process: its environment, and the file if one is named.
+    ///
+    /// - Parameters:
+    ///   - keys: the program's keys.
+    ///   - program: the program's name.
+    ///   - path: the file's path as `--config` gave it; without it VESTIBULE_CONFIG counts.
+    ///   - environment: the process's variables.
+    public static func load(
+        keys: [any AnyConfigurationKey],
+        program: String,
+        path: String?,
+        environment: [String: String]
+    ) throws(ConfigurationFaults) -> Configuration {
+        let (entries, faults) = try readFile(path: path, environment: environment)
+        let configuration: Configuration
+        do throws(ConfigurationFaults) {
+            configuration = try Configuration(keys: keys, program: program, environment: environment, file: entries)
+        } catch {
+            throw ConfigurationFaults(faults + error.faults)
+        }
+        guard faults.isEmpty else { throw ConfigurationFaults(faults) }
+        return configuration
+    }
+
+    /// Reads the value of one key and looks at no other.
+    static func loadValue<Value>(
+        of key: ConfigurationKey<Value>,
+        path: String?,
+        environment: [String: String]
+    ) throws(ConfigurationFaults) -> Value {
+        let (entries, _) = try readFile(path: path, environment: environment)
+        let own = entries.filter { $0.key == key.name }
+        return try Configuration(keys: [key], program: "", environment: environment, file: own)[key]
+    }
+
+    /// The entries of the file that is named by the path, or else by the environment; none if neither names one.
+    private static func readFile(
+        path: String?,
+        environment: [String: String]
+    ) throws(ConfigurationFaults) -> (entries: [String: String], faults: [ConfigurationFault]) {
+        guard let path = path ?? environment[ConfigurationNames.file], !path.isEmpty else { return ([:], []) }
+        let bytes: [UInt8]
+        do {
+            bytes = try FileBytes.read(path, bytesMax: ConfigurationFile.bytesMax)
+        } catch {
+            throw ConfigurationFaults([ConfigurationFault(key: path, problem: error.description)])
+        }
+        return ConfigurationFile.parse(String(decoding: bytes, as: UTF8.self), name: path)
+    }
+
+    /// A configuration for tests: these values, and the defaults.
+    public static func testing(
+        keys: [any AnyConfigurationKey],
+        program: String,
+        _ values: [String: String] = [:]
+    ) throws(ConfigurationFaults) -> Configuration {
+        try Configuration(keys: keys, program: program, environment: values)
+    }
+
+    /// The value of a key, which must be among those that the configuration was read with.
+    public subscript<Value>(key: ConfigurationKey<Value>) -> Value {
+        guard let box = values[key.name] as? ConfigurationValue<Value> else {
+            preconditionFailure("\(key.name) is not among the keys that were read")
+        }
+        return box.value
+    }
+}

@@ -1,0 +1,28 @@
+/// One thing wrong with the configuration.
+public struct ConfigurationFault: Hashable, Sendable, CustomStringConvertible {
+    /// The key at fault, or the file.
+    public let key: String
+    /// What is wrong, as a clause after the key. Never holds a secret's value.
+    public let problem: String
+
+    /// A fault of a key.
+    public init(key: String, problem: String) {
+        self.key = key
+        self.problem = problem
+    }
+
+    /// One line.
+    public var description: String { "\(key) \(problem)" }
+}
+
+/// Everything that is wrong with the configuration, reported at once.
+public struct ConfigurationFaults: Error, Hashable, Sendable, CustomStringConvertible {
+    /// The faults, in the order of the keys.
+    public let faults: [ConfigurationFault]
+
+    /// Faults to report together.
+    public init(_ faults: [ConfigurationFault]) { self.faults = faults }
+
+    /// One line a fault.
+    public var description: String { faults.map(\.description).joined(separator: "\n") }
+}

@@ -1,0 +1,20 @@
+/// The rules for the names of keys.
+enum ConfigurationNames {
+    /// All keys begin so.
+    static let prefix = "VESTIBULE_"
+    /// The variable that names the file; the same as `--config`.
+    static let file = "VESTIBULE_CONFIG"
+    /// The end of a name that gives a secret's file.
+    static let fileSuffix = "_FILE"
+    /// The programs that have keys of their own, which begin with the program's name.
+    static let programs = ["identity", "profile", "invites", "gateway", "simulator", "run"]
+
+    /// Whether a key that `program` does not declare may stand in a file that it reads: the key of another program,
+    /// which checks it itself, or a shared one.
+    static func isForeign(_ name: String, to program: String) -> Bool {
+        if SharedKeys.all.contains(where: { $0.name == name }) { return true }
+        return programs.contains { other in
+            other != program && name.hasPrefix(prefix + other.uppercased() + "_")
+        }
+    }
+}

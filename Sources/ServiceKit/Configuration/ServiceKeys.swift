@@ -1,0 +1,72 @@
+/// The keys that every gRPC service has under its own name.
+public struct ServiceKeys: Sendable {
+    /// The service's name, such as `identity`.
+    public let program: String
+    /// Where it listens.
+    public let listen: ConfigurationKey<HostPort>
+    /// Its login role.
+    public let databaseUser: ConfigurationKey<String>
+    /// The role's password; nil where PostgreSQL trusts the connection otherwise.
+    public let databasePassword: ConfigurationKey<Secret?>
+    /// Its schema.
+    public let databaseSchema: ConfigurationKey<String>
+    /// How many connections each event loop may hold.
+    public let databaseConnections: ConfigurationKey<Int>
+    /// How long a statement may take.
+    public let databaseTimeout: ConfigurationKey<Duration>
+    /// Whether `serve` applies migrations first.
+    public let migrate: ConfigurationKey<Bool>
+
+    /// The keys of a service.
+    ///
+    /// - Parameters:
+    ///   - program: its name, which is also the default schema and, after `vestibule_`, the default role.
+    ///   - listenPort: the default port.
+    public init(program: String, listenPort: Int) {
+        let prefix = ConfigurationNames.prefix + program.uppercased()
+        self.program = program
+        listen = .address("\(prefix)_LISTEN", default: "127.0.0.1:\(listenPort)", help: "Where \(program) listens.")
+        databaseUser = .string(
+            "\(prefix)_DATABASE_USER",
+            default: "vestibule_\(program)",
+            help: "The role that \(program) logs in as.",
+            lengthMax: 63
+        )
+        databasePassword = .optionalSecret("\(prefix)_DATABASE_PASSWORD", help: "The role's password.")
+        databaseSchema = .string(
+            "\(prefix)_DATABASE_SCHEMA",
+            default: program,
+            help: "The schema that holds \(program)'s tables.",
+            lengthMax: 63
+        )
+        databaseConnections = .int(
+            "\(prefix)_DATABASE_CONNECTIONS",
+            in: 1...256,
+            default: 4,
+            help: "Connections to PostgreSQL for each event loop."
+        )
+        databaseTimeout = .duration(
+            "\(prefix)_DATABASE_TIMEOUT",
+            in: .milliseconds(10) ... .seconds(300),
+            default: .seconds(5),
+            help: "How long a statement may take, or a call wait for a connection."
+        )
+        migrate = .bool(
+            "\(prefix)_MIGRATE",
+            default: false,
+            help: "Whether `serve` applies migrations before it listens."
+        )
+    }
+
+    /// These keys and the shared ones that every gRPC service reads.
+    public var all: [any AnyConfigurationKey] {
+        let own: [any AnyConfigurationKey] = [
+            listen, databaseUser, databasePassword, databaseSchema, databaseConnections, databaseTimeout, migrate,
+        ]
+        return own
+            + [
+                SharedKeys.databaseHost, SharedKeys.databasePort, SharedKeys.databaseName, SharedKeys.eventLoops,
+                SharedKeys.drainLimit, SharedKeys.logCalls,
+            ] + SharedKeys.log
+    }
+}

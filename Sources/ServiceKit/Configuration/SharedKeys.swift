@@ -1,0 +1,88 @@
+/// The keys that several programs read, so that one file can serve them all.
+public enum SharedKeys {
+    /// Where PostgreSQL is: a host, or the folder of its unix socket.
+    public static let databaseHost = ConfigurationKey.string(
+        "VESTIBULE_DATABASE_HOST",
+        default: "127.0.0.1",
+        help: "PostgreSQL's host, or the folder of its unix socket."
+    )
+    /// PostgreSQL's port.
+    public static let databasePort = ConfigurationKey.int(
+        "VESTIBULE_DATABASE_PORT",
+        in: 1...65_535,
+        default: 5432,
+        help: "PostgreSQL's port."
+    )
+    /// The database.
+    public static let databaseName = ConfigurationKey.string(
+        "VESTIBULE_DATABASE_NAME",
+        default: "vestibule",
+        help: "The database, in which each service has a schema."
+    )
+    /// Where identity listens.
+    public static let identityAddress = ConfigurationKey.address(
+        "VESTIBULE_IDENTITY_ADDRESS",
+        default: "127.0.0.1:7001",
+        help: "Where the identity service is called."
+    )
+    /// Where profile listens.
+    public static let profileAddress = ConfigurationKey.address(
+        "VESTIBULE_PROFILE_ADDRESS",
+        default: "127.0.0.1:7002",
+        help: "Where the profile service is called."
+    )
+    /// Where invites listens.
+    public static let invitesAddress = ConfigurationKey.address(
+        "VESTIBULE_INVITES_ADDRESS",
+        default: "127.0.0.1:7003",
+        help: "Where the invites service is called."
+    )
+    /// How many event loops a process runs.
+    public static let eventLoops = ConfigurationKey.int(
+        "VESTIBULE_EVENT_LOOPS",
+        in: 0...256,
+        default: 0,
+        help: "Event loops, one thread each; 0 means one for each core."
+    )
+    /// How long a stopping process waits for calls to end.
+    public static let drainLimit = ConfigurationKey.duration(
+        "VESTIBULE_DRAIN_LIMIT",
+        in: .zero ... .seconds(600),
+        default: .seconds(20),
+        help: "How long a process that was told to stop waits for its calls to end."
+    )
+    /// The least important level that is logged.
+    public static let logLevel = ConfigurationKey<LogLevel>.choice(
+        "VESTIBULE_LOG_LEVEL",
+        default: .info,
+        help: "The least important level that is logged."
+    )
+    /// How log lines look.
+    public static let logFormat = ConfigurationKey<LogFormat>.choice(
+        "VESTIBULE_LOG_FORMAT",
+        default: .json,
+        help: "JSON lines for machines, or text for people."
+    )
+    /// Where log lines go.
+    public static let logOutput = ConfigurationKey<LogOutput>.choice(
+        "VESTIBULE_LOG_OUTPUT",
+        default: .stderr,
+        help: "Where the log goes."
+    )
+    /// Which calls are logged.
+    public static let logCalls = ConfigurationKey<CallLogging>.choice(
+        "VESTIBULE_LOG_CALLS",
+        default: .all,
+        help: "Which calls get a line in the log, at level info."
+    )
+
+    /// The keys of the log, which every program reads.
+    public static let log: [any AnyConfigurationKey] = [logLevel, logFormat, logOutput]
+
+    /// All shared keys.
+    static let all: [any AnyConfigurationKey] =
+        [
+            databaseHost, databasePort, databaseName, identityAddress, profileAddress, invitesAddress, eventLoops,
+            drainLimit, logCalls,
+        ] + log
+}

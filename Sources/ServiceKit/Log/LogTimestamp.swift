@@ -1,0 +1,55 @@
+import Glibc
+
+/// A moment as log lines write it: RFC 3339 in UTC with milliseconds.
+struct LogTimestamp {
+    /// Seconds since 1970, UTC.
+    var seconds: Int64
+    /// Milliseconds of that second.
+    var milliseconds: Int64
+
+    /// The wall clock's reading.
+    static var now: LogTimestamp {
+        var time = timespec()
+        clock_gettime(CLOCK_REALTIME, &time)
+        return LogTimestamp(seconds: Int64(time.tv_sec), milliseconds: Int64(time.tv_nsec) / 1_000_000)
+    }
+
+    /// Appends, for example, `2026-01-31T23:59:59.123Z`.
+    func append(to bytes: inout [UInt8]) {
+        let day = seconds.flooringQuotient(86_400)
+        let second = seconds - day * 86_400
+        // Days to a civil date, in eras of 400 years that begin on 1 March.
+        let shifted = day + 719_468
+        let era = shifted.flooringQuotient(146_097)
+        let dayOfEra = shifted - era * 146_097
+        let yearOfEra = (dayOfEra - dayOfEra / 1460 + dayOfEra / 36_524 - dayOfEra / 146_096) / 365
+        let dayOfYear = dayOfEra - (365 * yearOfEra + yearOfEra / 4 - yearOfEra / 100)
+        let shiftedMonth = (5 * dayOfYear + 2) / 153
+        let month = shiftedMonth < 10 ? shiftedMonth + 3 : shiftedMonth - 9
+        let year = yearOfEra + era * 400 + (month <= 2 ? 1 : 0)
+        let fields: [(Int64, Int, Character)] = [
+            (year, 4, "-"), (month, 2, "-"), (dayOfYear - (153 * shiftedMonth + 2) / 5 + 1, 2, "T"),
+            (second / 3600, 2, ":"), (second / 60 % 60, 2, ":"), (second % 60, 2, "."), (milliseconds, 3, "Z"),
+        ]
+        for (value, width, separator) in fields {
+            bytes.appendDecimal(value, width: width)
+            bytes.append(contentsOf: separator.utf8)
+        }
+    }
+}
+
+extension Int64 {
+    /// The quotient rounded toward negative infinity.
+    fileprivate func flooringQuotient(_ divisor: Int64) -> Int64 {
+        self >= 0 ? self / divisor : (self - divisor + 1) / divisor
+    }
+}
+
+extension [UInt8] {
+    /// Appends a number of at least `width` digits.
+    fileprivate mutating func appendDecimal(_ value: Int64, width: Int) {
+        let digits = String(value)
+        append(contentsOf: repeatElement(UInt8(ascii: "0"), count: Swift.max(0, width - digits.utf8.count)))
+        append(contentsOf: digits.utf8)
+    }
+}

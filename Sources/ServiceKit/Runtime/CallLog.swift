@@ -1,0 +1,63 @@
+import Logging
+import RPC
+import SwiftProtobuf
+
+/// Writes one line a call: method, code, time taken and peer. Never messages, metadata or anything of a person.
+struct CallLog: ServerInterceptor {
+    let logger: Logger
+    let calls: CallLogging
+
+    func intercept<Request: SwiftProtobuf.Message, Response: SwiftProtobuf.Message>(
+        _ request: Request,
+        _ context: ServerContext,
+        next: @Sendable (Request, ServerContext) async throws -> Response
+    ) async throws -> Response {
+        guard calls != .none else { return try await next(request, context) }
+        let start = ContinuousClock.now
+        do {
+            let response = try await next(request, context)
+            if calls == .all { log(.info, context, code: .ok, since: start, cause: nil) }
+            return response
+        } catch {
+            let status = RPCError(thrown: error)
+            log(Self.level(of: status.code), context, code: status.code, since: start, cause: status.cause)
+            throw error
+        }
+    }
+
+    /// A fault of ours is an error, a lack of something a warning; what callers do wrong is every day's business.
+    private static func level(of code: Status.Code) -> Logger.Level {
+        switch code {
+        case .internalError, .unknown, .dataLoss, .unimplemented: .error
+        case .unavailable, .resourceExhausted, .deadlineExceeded: .warning
+        case .ok, .cancelled, .invalidArgument, .notFound, .alreadyExists, .permissionDenied, .failedPrecondition,
+            .aborted, .outOfRange, .unauthenticated:
+            .info
+        }
+    }
+
+    private func log(
+        _ level: Logger.Level,
+        _ context: ServerContext,
+        code: Status.Code,
+        since start: ContinuousClock.Instant,
+        cause: (any Error)?
+    ) {
+        guard logger.logLevel <= level else { return }
+        var facts: Logger.Metadata = [
+            "method": .string(context.method.path),
+            "code": .string("\(code)"),
+            "microseconds": .stringConvertible((ContinuousClock.now - start).wholeMicroseconds),
+            "peer": .string(context.peer.address),
+        ]
+        // The cause of what a caller did wrong could quote what the caller sent.
+        if let cause, level >= .warning { facts["cause"] = .string("\(cause)") }
+        logger.log(level: level, "call", metadata: facts)
+    }
+}
+
+extension Duration {
+    fileprivate var wholeMicroseconds: Int64 {
+        components.seconds * 1_000_000 + components.attoseconds / 1_000_000_000_000
+    }
+}

@@ -1,0 +1,133 @@
+import FoundationEssentials
+import Glibc
+
+/// What every executable's subcommands do: configuration, log, the work, and an exit code with one clear line.
+public enum Program {
+    /// Serves until told to stop. Exits with 0 after a graceful stop, 1 after a fault, 78 if the configuration is at fault.
+    public static func serve<Server: ProgramServer>(_ type: Server.Type, configurationPath: String?) async -> Never {
+        await run(type, configurationPath: configurationPath) { try await $0.serve() }
+    }
+
+    /// Applies migrations. Exits as `serve` does.
+    public static func migrate<Server: MigratingServer>(_ type: Server.Type, configurationPath: String?) async -> Never
+    {
+        await run(type, configurationPath: configurationPath) { try await $0.migrate() }
+    }
+
+    /// Asks the service that runs with this configuration for its health. Exits with 0 if it is serving, else 1.
+    public static func healthcheck<Server: ProgramServer>(
+        _ type: Server.Type,
+        configurationPath: String?
+    ) async -> Never {
+        let address = listenAddress(of: type, configurationPath: configurationPath)
+        let isServing = await HealthProbe.check(address: address, timeout: .seconds(3))
+        end(isServing ? nil : "\(type.programName): \(address) is not serving", code: isServing ? 0 : 1)
+    }
+
+    /// Asks the HTTP server that runs with this configuration for a path. Exits with 0 if the status is 200, else 1.
+    public static func healthcheckHTTP<Server: ProgramServer>(
+        _ type: Server.Type,
+        path: String,
+        configurationPath: String?
+    ) -> Never {
+        let address = listenAddress(of: type, configurationPath: configurationPath)
+        let status = HTTPProbe.status(address: address, path: path, timeoutMilliseconds: 3000)
+        let problem = status.map { "answered \($0)" } ?? "does not answer"
+        end(status == 200 ? nil : "\(type.programName): \(address)\(path) \(problem)", code: status == 200 ? 0 : 1)
+    }
+
+    /// Loads a configuration or ends the process with a line a fault and code 78 (`EX_CONFIG`).
+    public static func configuration(
+        keys: [any AnyConfigurationKey],
+        program: String,
+        path: String?
+    ) -> Configuration {
+        do {
+            return try Configuration.load(
+                keys: keys,
+                program: program,
+                path: path,
+                environment: ProcessInfo.processInfo.environment
+            )
+        } catch {
+            end(error, program: program)
+        }
+    }
+
+    /// Ends the process because of an error: one line, or one a fault of the configuration.
+    public static func end(_ error: any Error, program: String) -> Never {
+        if let faults = error as? ConfigurationFaults {
+            let lines = faults.faults.map { "\(program): \(oneLine($0.description))" }
+            end(lines.joined(separator: "\n"), code: EX_CONFIG)
+        }
+        end("\(program): \(oneLine("\(error)"))", code: 1)
+    }
+
+    /// Ends the process now, without running destructors under the feet of threads that still run.
+    public static func end(_ line: String?, code: Int32) -> Never {
+        if let line {
+            let bytes = Array((line + "\n").utf8)
+            _ = write(2, bytes, bytes.count)
+        }
+        fflush(nil)
+        _exit(code)
+    }
+
+    private static func run<Server: ProgramServer>(
+        _ type: Server.Type,
+        configurationPath: String?,
+        _ work: (Server) async throws -> Void
+    ) async -> Never {
+        let configuration = configuration(
+            keys: type.configurationKeys,
+            program: type.programName,
+            path: configurationPath
+        )
+        let log = ServiceLog.bootstrap(label: type.programName, configuration: configuration)
+        do {
+            try await work(try type.init(configuration: configuration))
+        } catch {
+            log.sink.flush()
+            end(error, program: type.programName)
+        }
+        log.sink.flush()
+        end(nil, code: 0)
+    }
+
+    private static func listenAddress<Server: ProgramServer>(
+        of type: Server.Type,
+        configurationPath: String?
+    ) -> HostPort {
+        let name = "\(ConfigurationNames.prefix)\(type.programName.uppercased())_LISTEN"
+        guard
+            let key = type.configurationKeys.lazy.compactMap({ $0 as? ConfigurationKey<HostPort> }).first(where: {
+                $0.name == name
+            })
+        else { preconditionFailure("\(type) declares no \(name)") }
+        do {
+            let address = try Configuration.loadValue(
+                of: key,
+                path: configurationPath,
+                environment: ProcessInfo.processInfo.environment
+            )
+            return address.reachable
+        } catch {
+            end(error, program: type.programName)
+        }
+    }
+
+    private static func oneLine(_ text: String) -> String {
+        text.split(whereSeparator: \.isNewline).joined(separator: "; ")
+    }
+}
+
+extension HostPort {
+    /// The address to connect to when a server listens on this one: loopback for "every interface".
+    public var reachable: HostPort {
+        switch host {
+        case "0.0.0.0": HostPort(host: "127.0.0.1", port: port)
+        case "::": HostPort(host: "::1", port: port)
+        default: self
+        }
+    }
+}

@@ -1,0 +1,21 @@
+/// What the executables start: a program's assembly out of its parts.
+public protocol ProgramServer: Sendable {
+    /// The program's name, such as `identity`; its keys begin with `VESTIBULE_` and this name.
+    static var programName: String { get }
+    /// Every key that the program reads.
+    static var configurationKeys: [any AnyConfigurationKey] { get }
+
+    /// Reads what it needs from a checked configuration, without any I/O.
+    ///
+    /// - Throws: `ConfigurationFaults` for what is wrong across keys or inside a key's content.
+    init(configuration: Configuration) throws
+
+    /// Serves until the process is told to stop, and returns after a graceful stop.
+    func serve() async throws
+}
+
+/// A program with tables of its own.
+public protocol MigratingServer: ProgramServer {
+    /// Brings the tables up to date and returns.
+    func migrate() async throws
+}

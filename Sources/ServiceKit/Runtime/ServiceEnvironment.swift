@@ -1,0 +1,51 @@
+import Logging
+import Postgres
+import RPC
+import RPCTransport
+import Synchronization
+
+/// What a running service is given to build its parts from.
+public struct ServiceEnvironment: Sendable {
+    /// The event loops, on which everything of the service runs.
+    public let group: EventLoopGroup
+    /// The service's database, on those loops.
+    public let database: PostgresClient
+    /// The service's logger.
+    public let logger: Logger
+    let channels: ChannelList
+
+    /// A channel to another service on these loops. The runtime closes it at the end.
+    public func channel(to address: HostPort) -> RPCChannel {
+        let channel = RPCChannel(target: address.description, group: group)
+        channels.channels.withLock { $0.append(channel) }
+        return channel
+    }
+}
+
+/// The channels that a service opened.
+final class ChannelList: Sendable {
+    let channels = Mutex<[RPCChannel]>([])
+
+    func close() async {
+        let channels = channels.withLock { channels in
+            defer { channels = [] }
+            return channels
+        }
+        for channel in channels { await channel.close() }
+    }
+}
+
+/// What a service consists of.
+public struct ServiceParts: Sendable {
+    /// The gRPC services to register.
+    public let services: [any RPCService]
+    /// Work beside the calls, such as an outbox relay: each runs on a loop until it is cancelled at the end. One that
+    /// throws ends the process; one that returns has done its work.
+    public let background: [@Sendable () async throws -> Void]
+
+    /// The parts.
+    public init(services: [any RPCService], background: [@Sendable () async throws -> Void] = []) {
+        self.services = services
+        self.background = background
+    }
+}

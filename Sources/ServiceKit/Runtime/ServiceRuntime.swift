@@ -1,0 +1,136 @@
+import Glibc
+import Logging
+import Postgres
+import RPC
+import RPCTransport
+
+/// Everything around a gRPC service: loops, database, migrations, health, call log, and the way from start to a
+/// graceful stop.
+public struct ServiceRuntime: Sendable {
+    private let keys: ServiceKeys
+    private let configuration: Configuration
+    private let migrations: [Migration]
+
+    /// A runtime, which does nothing yet.
+    ///
+    /// - Parameters:
+    ///   - keys: the service's keys.
+    ///   - configuration: read with at least those keys.
+    ///   - migrations: of the service's schema, in order.
+    public init(keys: ServiceKeys, configuration: Configuration, migrations: [Migration]) {
+        self.keys = keys
+        self.configuration = configuration
+        self.migrations = migrations
+    }
+
+    /// Brings the service's schema up to date.
+    public func migrate() async throws {
+        let group = try EventLoopGroup(loopCount: 1, name: keys.program)
+        let database = PostgresClient(databaseConfiguration(connectionsPerLoop: 1), group: group)
+        let result = await Self.outcome { try await migrate(database) }
+        await database.shutdown()
+        await group.shutdown()
+        try result.get()
+    }
+
+    /// Serves until SIGTERM or SIGINT, then drains and returns. Anything that keeps the service from starting is thrown.
+    ///
+    /// - Parameter build: makes the service's parts, once the database client runs and migrations are applied.
+    public func serve(_ build: (ServiceEnvironment) async throws -> ServiceParts) async throws {
+        let signals = ShutdownSignals()
+        let loopCount = configuration[SharedKeys.eventLoops]
+        let group = try EventLoopGroup(loopCount: loopCount == 0 ? Self.coreCount : loopCount, name: keys.program)
+        let environment = ServiceEnvironment(
+            group: group,
+            database: PostgresClient(
+                databaseConfiguration(connectionsPerLoop: configuration[keys.databaseConnections]),
+                group: group
+            ),
+            logger: Logger(label: keys.program),
+            channels: ChannelList()
+        )
+        let result = await Self.outcome { try await serve(environment, until: signals, build) }
+        await environment.channels.close()
+        await environment.database.shutdown()
+        await group.shutdown()
+        try result.get()
+    }
+
+    private func serve(
+        _ environment: ServiceEnvironment,
+        until signals: ShutdownSignals,
+        _ build: (ServiceEnvironment) async throws -> ServiceParts
+    ) async throws {
+        if configuration[keys.migrate] { try await migrate(environment.database) }
+        let parts = try await build(environment)
+        var router = Router(interceptors: [
+            CallLog(logger: environment.logger, calls: configuration[SharedKeys.logCalls])
+        ])
+        for service in parts.services { router.add(service) }
+        let health = HealthService(services: router.services)
+        router.add(health)
+
+        let address = configuration[keys.listen]
+        let server = RPCServer(group: environment.group, router: router, configuration: serverConfiguration(address))
+        let port = try server.start()
+        environment.logger.notice(
+            "listening",
+            metadata: ["address": "\(HostPort(host: address.host, port: port))"]
+        )
+        let background = parts.background + [readinessProbe(environment, health)]
+        do {
+            try await run(background, on: environment.group, until: signals)
+        } catch {
+            await server.shutdown(graceLimit: .zero)
+            throw error
+        }
+        environment.logger.notice("stopping")
+        health.beginDrain()
+        await server.shutdown(graceLimit: configuration[SharedKeys.drainLimit])
+        environment.logger.notice("stopped")
+    }
+
+    private enum Event { case stopAsked, workDone }
+
+    /// Runs the work until the process is told to stop; then cancels it. Work that throws ends everything.
+    private func run(
+        _ background: [@Sendable () async throws -> Void],
+        on group: EventLoopGroup,
+        until signals: ShutdownSignals
+    ) async throws {
+        try await withThrowingTaskGroup(of: Event.self) { tasks in
+            for work in background {
+                tasks.addTask(executorPreference: group.next()) {
+                    try await work()
+                    return .workDone
+                }
+            }
+            tasks.addTask {
+                await signals.first()
+                return .stopAsked
+            }
+            defer { tasks.cancelAll() }
+            while let event = try await tasks.next() {
+                if event == .stopAsked { return }
+            }
+        }
+    }
+
+    private func readinessProbe(
+        _ environment: ServiceEnvironment,
+        _ health: HealthService
+    ) -> @Sendable () async throws -> Void {
+        let database = environment.database
+        let probe = ReadinessProbe(health: health, logger: environment.logger) {
+            _ = try await database.query("SELECT 1", deadline: .after(.seconds(1)))
+        }
+        return { await probe.run() }
+    }
+
+    /// What the work came to, so that everything can be closed before it is told.
+    private static func outcome(_ work: () async throws -> Void) async -> Result<Void, any Error> {
+        do { return .success(try await work()) } catch { return .failure(error) }
+    }
+
+    private static var coreCount: Int { max(1, Int(sysconf(Int32(_SC_NPROCESSORS_ONLN)))) }
+}

@@ -1,0 +1,66 @@
+import Dispatch
+import Glibc
+import Synchronization
+
+/// SIGTERM and SIGINT as something to wait for: the first asks for a graceful stop, a second one ends the process now.
+///
+/// One object a process. A closed pipe or socket (SIGPIPE) is ignored from then on: writes report it.
+public final class ShutdownSignals: Sendable {
+    private struct State {
+        var count = 0
+        var waiters: [Int: CheckedContinuation<Void, Never>] = [:]
+        var nextID = 0
+    }
+    private let state = Mutex(State())
+    // Sound because dispatch sources may be used from any thread, though their type does not say so.
+    nonisolated(unsafe) private let sources: [any DispatchSourceSignal]
+
+    /// Takes over the signals.
+    ///
+    /// - Parameter onSecond: runs at the second signal, on a thread of its own; ends the process unless a test says else.
+    public init(onSecond: @escaping @Sendable () -> Void = { _exit(130) }) {
+        signal(SIGPIPE, SIG_IGN)
+        let queue = DispatchQueue(label: "vestibule.signals")
+        sources = [SIGTERM, SIGINT].map { number in
+            // The default action must not end the process before the source sees the signal.
+            signal(number, SIG_IGN)
+            return DispatchSource.makeSignalSource(signal: number, queue: queue)
+        }
+        for source in sources {
+            source.setEventHandler { [weak self] in self?.received(onSecond: onSecond) }
+            source.resume()
+        }
+    }
+
+    deinit { for source in sources { source.cancel() } }
+
+    /// Returns when the first signal has come, or the task is cancelled.
+    public func first() async {
+        let id = state.withLock { state in
+            state.nextID += 1
+            return state.nextID
+        }
+        await withTaskCancellationHandler {
+            await withCheckedContinuation { continuation in
+                let isOver = state.withLock { state in
+                    if state.count > 0 || Task.isCancelled { return true }
+                    state.waiters[id] = continuation
+                    return false
+                }
+                if isOver { continuation.resume() }
+            }
+        } onCancel: {
+            state.withLock { $0.waiters.removeValue(forKey: id) }?.resume()
+        }
+    }
+
+    private func received(onSecond: @Sendable () -> Void) {
+        let (count, waiters) = state.withLock { state in
+            state.count += 1
+            defer { state.waiters = [:] }
+            return (state.count, Array(state.waiters.values))
+        }
+        for waiter in waiters { waiter.resume() }
+        if count > 1 { onSecond() }
+    }
+}
