@@ -1,0 +1,128 @@
+import Foundation
+
+/// Children by `posix_spawn`: with descriptors of our choice and no others, an environment without `PG…` variables
+/// that could lead a client astray, and the signal state that a program expects.
+enum ChildProcess {
+    /// Starts a program. In a session of its own it doesn't get the terminal's Ctrl-C.
+    static func spawn(
+        _ arguments: [String],
+        input: Int32,
+        output: Int32,
+        ownSession: Bool = false
+    ) throws(LocalPostgresError) -> pid_t {
+        var actions = posix_spawn_file_actions_t()
+        posix_spawn_file_actions_init(&actions)
+        defer { posix_spawn_file_actions_destroy(&actions) }
+        posix_spawn_file_actions_adddup2(&actions, input, 0)
+        posix_spawn_file_actions_adddup2(&actions, output, 1)
+        posix_spawn_file_actions_adddup2(&actions, output, 2)
+        for descriptor in inheritableDescriptors() { posix_spawn_file_actions_addclose(&actions, descriptor) }
+
+        var attributes = posix_spawnattr_t()
+        posix_spawnattr_init(&attributes)
+        defer { posix_spawnattr_destroy(&attributes) }
+        var signals = sigset_t()
+        sigemptyset(&signals)
+        posix_spawnattr_setsigmask(&attributes, &signals)
+        sigfillset(&signals)
+        posix_spawnattr_setsigdefault(&attributes, &signals)
+        var flags = Int32(POSIX_SPAWN_SETSIGMASK) | Int32(POSIX_SPAWN_SETSIGDEF)
+        if ownSession { flags |= 0x80 }  // POSIX_SPAWN_SETSID of <spawn.h>, which Swift's Glibc doesn't show.
+        posix_spawnattr_setflags(&attributes, Int16(flags))
+
+        var identifier = pid_t()
+        let environment = [
+            "PATH=/usr/local/bin:/usr/bin:/bin:/usr/local/sbin:/usr/sbin:/sbin", "LC_ALL=C.UTF-8", "TZ=UTC",
+        ]
+        let code = withCStrings(arguments) { argv in
+            withCStrings(environment) { envp in
+                posix_spawn(&identifier, arguments[0], &actions, &attributes, argv, envp)
+            }
+        }
+        guard code == 0 else { throw .system(call: "posix_spawn", path: arguments[0], errno: code) }
+        return identifier
+    }
+
+    /// Runs a program to its end and gives its status and what it printed (both streams).
+    ///
+    /// Input and output are files without a name, so no pipe can fill up and block either side.
+    static func run(
+        _ arguments: [String],
+        input: String = ""
+    ) throws(LocalPostgresError) -> (status: Int32, output: String) {
+        let inputFile = try unnamedFile()
+        defer { close(inputFile) }
+        let outputFile = try unnamedFile()
+        defer { close(outputFile) }
+        var written = 0
+        let bytes = Array(input.utf8)
+        while written < bytes.count {
+            let count = bytes[written...].withUnsafeBytes { write(inputFile, $0.baseAddress, $0.count) }
+            guard count > 0 else { throw .system(call: "write", path: arguments[0], errno: errno) }
+            written += count
+        }
+        lseek(inputFile, 0, SEEK_SET)
+        let child = try spawn(arguments, input: inputFile, output: outputFile)
+        let status = wait(for: child)
+        lseek(outputFile, 0, SEEK_SET)
+        return (status, readAll(outputFile))
+    }
+
+    /// Waits for a child's end: its exit status, or 128 plus the signal that ended it.
+    static func wait(for child: pid_t) -> Int32 {
+        var status: Int32 = 0
+        while waitpid(child, &status, 0) < 0 && errno == EINTR {}
+        return exitStatus(status)
+    }
+
+    /// The status of a child that has ended, nil while it runs.
+    static func poll(_ child: pid_t) -> Int32? {
+        var status: Int32 = 0
+        let result = waitpid(child, &status, WNOHANG)
+        if result == 0 { return nil }
+        return result == child ? exitStatus(status) : 127
+    }
+
+    private static func exitStatus(_ status: Int32) -> Int32 {
+        let signal = status & 0x7f
+        return signal == 0 ? (status >> 8) & 0xff : 128 + signal
+    }
+
+    /// What a child would inherit beyond the three: a server must not hold another's listening socket open.
+    private static func inheritableDescriptors() -> [Int32] {
+        let names = (try? FileManager.default.contentsOfDirectory(atPath: "/proc/self/fd")) ?? []
+        return names.compactMap { Int32($0) }.filter { descriptor in
+            let flags = fcntl(descriptor, F_GETFD)
+            return descriptor > 2 && flags >= 0 && flags & FD_CLOEXEC == 0
+        }
+    }
+
+    private static func unnamedFile() throws(LocalPostgresError) -> Int32 {
+        var name = Array("/tmp/vestibule-XXXXXX".utf8CString)
+        let descriptor = mkstemp(&name)
+        guard descriptor >= 0 else { throw .system(call: "mkstemp", path: "/tmp", errno: errno) }
+        _ = fcntl(descriptor, F_SETFD, FD_CLOEXEC)
+        unlink(name)
+        return descriptor
+    }
+
+    private static func readAll(_ descriptor: Int32) -> String {
+        var bytes: [UInt8] = []
+        var chunk = [UInt8](repeating: 0, count: 16_384)
+        while true {
+            let count = read(descriptor, &chunk, chunk.count)
+            guard count > 0 else { break }
+            bytes.append(contentsOf: chunk[..<count])
+        }
+        return String(decoding: bytes, as: UTF8.self)
+    }
+
+    private static func withCStrings<Result>(
+        _ strings: [String],
+        _ body: ([UnsafeMutablePointer<CChar>?]) -> Result
+    ) -> Result {
+        let pointers = strings.map { strdup($0) } + [nil]
+        defer { pointers.forEach { free($0) } }
+        return body(pointers)
+    }
+}

@@ -1,0 +1,51 @@
+/// Why a private cluster could not be made, started or spoken to. Each prints as one line for people.
+public enum LocalPostgresError: Error, Sendable, Equatable, CustomStringConvertible {
+    /// No PostgreSQL server programs were found; for an existing folder, none of its major version.
+    case programsMissing(majorVersion: Int?)
+    /// The folder holds something that was not made here; nothing in it was touched.
+    case foreignFolder(String)
+    /// Another process runs this cluster now.
+    case alreadyRunning(String)
+    /// The path of the unix socket would be longer than a socket address holds.
+    case socketPathTooLong(String)
+    /// No unprivileged user exists that the server could run as.
+    case serverUserMissing
+    /// A program could not be started or ended with a failure; the last lines that it printed.
+    case programFailed(program: String, status: Int32, output: String)
+    /// The server ended before it accepted connections; the last lines of its log.
+    case serverEnded(log: String)
+    /// The server did not accept connections in time; the last lines of its log.
+    case startTimedOut(log: String)
+    /// A call of the operating system failed.
+    case system(call: String, path: String, errno: Int32)
+    /// A name that is not a plain SQL identifier (lower case letters, digits, underscore).
+    case invalidName(String)
+
+    /// One line that says what is wrong and, where it helps, what to do.
+    public var description: String {
+        switch self {
+        case .programsMissing(let version?):
+            "this folder needs PostgreSQL \(version), which is not installed (Debian: apt install postgresql-\(version))"
+        case .programsMissing(nil):
+            "PostgreSQL's server programs were not found (Debian: apt install postgresql)"
+        case .foreignFolder(let path):
+            "\(path) was not made by this program and is left alone"
+        case .alreadyRunning(let path):
+            "the database in \(path) is already run by another process"
+        case .socketPathTooLong(let path):
+            "the socket path \(path) is too long"
+        case .serverUserMissing:
+            "PostgreSQL refuses to run as root, and there is no user postgres or nobody to run it as"
+        case .programFailed(let program, let status, let output):
+            "\(program) failed with status \(status): \(output)"
+        case .serverEnded(let log):
+            "PostgreSQL ended at start: \(log)"
+        case .startTimedOut(let log):
+            "PostgreSQL did not accept connections in time: \(log)"
+        case .system(let call, let path, let code):
+            "\(call) \(path): error \(code)"
+        case .invalidName(let name):
+            "\(name) is not a plain identifier"
+        }
+    }
+}

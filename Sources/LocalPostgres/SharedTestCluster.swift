@@ -1,0 +1,112 @@
+import Foundation
+import Synchronization
+
+/// One cluster for all tests of a process: started when first asked for, removed when the process ends.
+public enum SharedTestCluster {
+    private struct State {
+        var cluster: LocalCluster?
+        var databaseCount = 0
+    }
+
+    private static let state = Mutex(State())
+    private static let prefix = "vst-test-"
+
+    /// The cluster. The first call takes one or two seconds and blocks.
+    public static func cluster() throws -> LocalCluster {
+        try state.withLock { state in
+            if let cluster = state.cluster { return cluster }
+            let cluster = try start()
+            state.cluster = cluster
+            return cluster
+        }
+    }
+
+    /// A new database with one service role that owns the schema, after the SQL was run in it as superuser.
+    public static func freshDatabase(schema: String = "app", bootstrapSQL: String = "") throws -> TestDatabase {
+        let cluster = try cluster()
+        let number = state.withLock { state in
+            state.databaseCount += 1
+            return state.databaseCount
+        }
+        return try TestDatabase.make(in: cluster, number: number, schema: schema, bootstrapSQL: bootstrapSQL)
+    }
+
+    private static func start() throws -> LocalCluster {
+        removeAbandoned()
+        var name = Array("/tmp/\(prefix)XXXXXX".utf8CString)
+        guard mkdtemp(&name) != nil else {
+            throw LocalPostgresError.system(call: "mkdtemp", path: "/tmp", errno: errno)
+        }
+        let path = String(decoding: name.dropLast().map { UInt8(bitPattern: $0) }, as: UTF8.self)
+        let cluster = try LocalCluster.start(directory: path, settings: .volatileForTests)
+        atexit { SharedTestCluster.discard() }
+        return cluster
+    }
+
+    /// At the end of the process; a process that was killed leaves it to the next one's start.
+    private static func discard() {
+        let cluster = state.withLock { state in
+            defer { state.cluster = nil }
+            return state.cluster
+        }
+        guard let cluster else { return }
+        cluster.kill()
+        try? FileManager.default.removeItem(atPath: cluster.folder.path)
+    }
+
+    /// Folders whose process is gone: their lock can be had.
+    private static func removeAbandoned() {
+        let files = FileManager.default
+        for name in (try? files.contentsOfDirectory(atPath: "/tmp")) ?? [] where name.hasPrefix(prefix) {
+            let path = "/tmp/" + name
+            guard ClusterFolder.isAbandoned(path), let user = try? ServerUser.choose(),
+                let folder = try? ClusterFolder.open(path, user: user)
+            else { continue }
+            LocalCluster.stopOrphan(of: folder)
+            close(folder.lockDescriptor)
+            try? files.removeItem(atPath: path)
+        }
+    }
+}
+
+/// A database of its own for one suite, and how its service role connects.
+public struct TestDatabase: Sendable {
+    /// The host for a client.
+    public let socketDirectory: String
+    /// The number in the socket's name.
+    public let port: Int
+    /// The login role that owns the schema.
+    public let user: String
+    /// Its password.
+    public let password: String
+    /// The database.
+    public let database: String
+    /// The schema; also the role's search path.
+    public let schema: String
+    /// The cluster that it is in, for SQL as superuser.
+    public let cluster: LocalCluster
+
+    /// Another database with its own role; `number` must be new in the cluster.
+    public static func make(
+        in cluster: LocalCluster,
+        number: Int,
+        schema: String = "app",
+        bootstrapSQL: String = ""
+    ) throws -> TestDatabase {
+        let database = "test_\(number)"
+        let user = "\(schema)_\(number)"
+        let password = (0..<4).map { _ in String(UInt64.random(in: .min ... .max), radix: 36) }.joined()
+        try cluster.createDatabase(database)
+        try cluster.createServiceRole(name: user, password: password, schema: schema, database: database)
+        if !bootstrapSQL.isEmpty { try cluster.runSQL(bootstrapSQL, database: database) }
+        return TestDatabase(
+            socketDirectory: cluster.socketDirectory,
+            port: cluster.port,
+            user: user,
+            password: password,
+            database: database,
+            schema: schema,
+            cluster: cluster
+        )
+    }
+}
