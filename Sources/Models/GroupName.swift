@@ -23,6 +23,10 @@ public struct GroupName: Sendable, Hashable, CustomStringConvertible {
         self.value = try Self.rule.accept(text)
     }
 
+    /// A name that was accepted before, from where it was stored. It isn't looked at again: a name must stay readable
+    /// after the rules have changed.
+    public init(stored text: String) { self.value = text }
+
     /// A mask, so that a name that slips into a log line isn't disclosed. Use ``value`` to show it.
     public var description: String { "GroupName(\(value.count) characters)" }
 }

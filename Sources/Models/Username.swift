@@ -31,6 +31,13 @@ public struct Username: Sendable, Hashable, CustomStringConvertible {
         self.key = text.lowercased()
     }
 
+    /// A username that was accepted before, from where it was stored. It isn't looked at again: a username must stay
+    /// readable after the rules have changed.
+    public init(stored text: String) {
+        self.value = text
+        self.key = text.lowercased()
+    }
+
     /// The name as its owner writes it.
     public var description: String { value }
 

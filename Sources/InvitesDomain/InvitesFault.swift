@@ -1,0 +1,44 @@
+import Models
+
+/// Why the invites service refuses a request.
+public enum InvitesFault: Error, Sendable, Hashable {
+    /// The request's user id is no UUID.
+    case userIDInvalid
+    /// Fields that can't be what was given; at least one.
+    case invalidFields([FieldFault])
+    /// There can't be such a group, since its id is none.
+    case groupNotFound
+    /// The user isn't in the group, or there is no such group: an outsider can't tell the two apart.
+    case notAMember
+    /// The group has as many members, pending ones included, as it may have.
+    case groupFull(membersMax: Int)
+    /// The page token isn't one that this method gave out.
+    case pageTokenInvalid
+    /// The page size is negative.
+    case pageSizeInvalid
+    /// An event can't be read; nothing of the request was applied.
+    case eventInvalid(index: Int)
+    /// There are more events than a request may have; nothing was applied.
+    case tooManyEvents(eventsMax: Int)
+    /// A number couldn't be judged, because the library that reads numbers failed.
+    case phoneUnreadable
+}
+
+/// Why one field is refused.
+public enum FieldFault: Sendable, Hashable {
+    /// The group's name breaks its rules.
+    case groupName(TextFault)
+    /// The person's name breaks its rules; the field is the request's name for it.
+    case displayName(TextFault, field: String)
+    /// The phone number is none, or none that is taken here.
+    case phone(PhoneNumber.Fault)
+
+    /// The field's name in the request.
+    public var field: String {
+        switch self {
+        case .groupName: "name"
+        case .displayName(_, let field): field
+        case .phone: "phone_number"
+        }
+    }
+}

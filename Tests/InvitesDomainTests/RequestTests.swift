@@ -1,0 +1,40 @@
+import InvitesDomain
+import Models
+import Testing
+
+@Suite struct RequestTests {
+    @Test func `A new group needs a name and takes its creator's if given`() throws {
+        let group = try NewGroup(name: " Hikers ", ownerDisplayName: "")
+        #expect(group.name.value == "Hikers")
+        #expect(group.ownerDisplayName == nil)
+        #expect(try NewGroup(name: "Hikers", ownerDisplayName: "Maria").ownerDisplayName?.value == "Maria")
+        #expect(
+            throws: InvitesFault.invalidFields([
+                .groupName(.tooShort(charactersMin: 1)),
+                .displayName(.tooShort(charactersMin: 2), field: "owner_display_name"),
+            ])
+        ) { try NewGroup(name: "", ownerDisplayName: "M") }
+    }
+
+    @Test func `An invitee needs a number and a name`() throws {
+        let invitee = try Invitee(phoneNumber: "0917 123 4567", displayName: "Jose", policy: .philippines)
+        #expect(invitee.phone.digits == "639171234567")
+        #expect(
+            throws: InvitesFault.invalidFields([
+                .phone(.notANumber), .displayName(.tooShort(charactersMin: 2), field: "display_name"),
+            ])
+        ) { try Invitee(phoneNumber: "", displayName: "", policy: .philippines) }
+    }
+
+    @Test func `The creator is the owner and others are members`() throws {
+        let owner = UserID(high: 1, low: 1)
+        let group = Group(
+            id: GroupID(high: 2, low: 2),
+            name: try GroupName("Hikers"),
+            ownerID: owner,
+            createdAtMilliseconds: 0
+        )
+        #expect(group.role(of: owner) == .owner)
+        #expect(group.role(of: UserID(high: 1, low: 2)) == .member)
+    }
+}

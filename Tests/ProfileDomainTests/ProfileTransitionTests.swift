@@ -1,0 +1,104 @@
+import Models
+import ProfileDomain
+import Testing
+
+@Suite struct ProfileTransitionTests {
+    private let userID = UserID(high: 1, low: 2)
+    private let now: Int64 = 1_700_000_000_000
+    private let first: PhoneNumber
+    private let second: PhoneNumber
+
+    init() throws {
+        first = try PhoneNumber("09171234567", policy: .philippines)
+        second = try PhoneNumber("09187654321", policy: .philippines)
+    }
+
+    private func decide(_ profile: Profile, _ change: ProfileChange) -> ProfileTransition? {
+        ProfileTransition.decide(from: profile, applying: change, nowMilliseconds: now)
+    }
+
+    @Test func `What is missing is told in the order to ask for it`() throws {
+        var profile = Profile(userID: userID)
+        #expect(profile.missingFields.map(\.rawValue) == ["display_name", "phone_number"])
+        profile.phone = first
+        #expect(profile.missingFields == [.displayName])
+        profile.displayName = try DisplayName("Maria")
+        #expect(profile.missingFields.isEmpty)
+    }
+
+    @Test func `A first phone is claimed and nothing released`() throws {
+        let transition = try #require(decide(Profile(userID: userID), ProfileChange(phone: first)))
+        #expect(transition.phoneEvents == [PhoneEvent(kind: .claimed, phone: first)])
+        #expect(transition.profile.phone == first)
+        #expect(transition.profile.updatedAtMilliseconds == now)
+    }
+
+    @Test func `Another phone releases the old one before it claims the new one`() throws {
+        let profile = Profile(userID: userID, phone: first)
+        let transition = try #require(decide(profile, ProfileChange(phone: second)))
+        #expect(
+            transition.phoneEvents == [
+                PhoneEvent(kind: .released, phone: first), PhoneEvent(kind: .claimed, phone: second),
+            ]
+        )
+    }
+
+    @Test func `The same values change nothing`() throws {
+        let profile = Profile(
+            userID: userID,
+            displayName: try DisplayName("Maria"),
+            username: try Username("maria"),
+            phone: first,
+            updatedAtMilliseconds: 5
+        )
+        let change = ProfileChange(
+            displayName: try DisplayName("Maria"),
+            phone: first,
+            username: .set(try Username("maria"))
+        )
+        #expect(decide(profile, change) == nil)
+        #expect(decide(profile, ProfileChange()) == nil)
+        #expect(decide(Profile(userID: userID), ProfileChange(username: .remove)) == nil)
+    }
+
+    @Test func `A change of the name alone tells nobody about the phone`() throws {
+        let profile = Profile(userID: userID, phone: first)
+        let transition = try #require(
+            decide(profile, ProfileChange(displayName: try DisplayName("Maria"), phone: first))
+        )
+        #expect(transition.phoneEvents.isEmpty)
+        #expect(transition.claimedPhone == nil)
+        #expect(transition.profile.phone == first)
+    }
+
+    @Test func `A username that changes its case alone is not taken again`() throws {
+        let profile = Profile(userID: userID, username: try Username("maria"))
+        let transition = try #require(decide(profile, ProfileChange(username: .set(try Username("Maria")))))
+        #expect(transition.claimedUsername == nil)
+        #expect(transition.releasedUsername == nil)
+        #expect(transition.profile.username?.value == "Maria")
+    }
+
+    @Test func `Another username releases the old one, and removal only releases`() throws {
+        let profile = Profile(userID: userID, username: try Username("maria"))
+        let other = try #require(decide(profile, ProfileChange(username: .set(try Username("clara")))))
+        #expect(other.claimedUsername?.key == "clara")
+        #expect(other.releasedUsername?.key == "maria")
+        let none = try #require(decide(profile, ProfileChange(username: .remove)))
+        #expect(none.claimedUsername == nil)
+        #expect(none.releasedUsername?.key == "maria")
+        #expect(none.profile.username == nil)
+    }
+
+    @Test func `A letter composed otherwise is saved`() throws {
+        let profile = Profile(userID: userID, displayName: try DisplayName("Jose\u{301}"))
+        let transition = try #require(decide(profile, ProfileChange(displayName: try DisplayName("Jos\u{E9}"))))
+        #expect(transition.profile.displayName?.value.unicodeScalars.count == 4)
+    }
+
+    @Test func `The time of change never runs backwards`() throws {
+        let profile = Profile(userID: userID, updatedAtMilliseconds: now + 5)
+        let transition = try #require(decide(profile, ProfileChange(phone: first)))
+        #expect(transition.profile.updatedAtMilliseconds == now + 5)
+    }
+}
