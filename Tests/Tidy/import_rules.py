@@ -1,0 +1,66 @@
+"""The direction of imports: which module may import which (DESIGN, "Imports go downward only")."""
+
+import re
+
+_SERVICE = {"API", "Models", "Postgres", "RPC", "RPCTransport", "ServiceKit"}
+
+# For each module of ours the modules of ours that it may import.
+ALLOWED = {
+    "API": {"RPC"},
+    "GatewayService": {"API", "HTTPJSON", "RPC", "RPCTransport", "ServiceKit"},
+    "HTTPJSON": {"JOSE", "RPC"},
+    "IdentityDomain": {"JOSE", "Models"},
+    "IdentityService": _SERVICE | {"IdentityDomain", "JOSE"},
+    "InvitesDomain": {"Models"},
+    "InvitesService": _SERVICE | {"InvitesDomain"},
+    "JOSE": {"COpenSSL"},
+    "LocalPostgres": set(),
+    "LocalStack": {"JOSE", "LocalPostgres"},
+    "Models": {"CPhoneNumber"},
+    "Postgres": {"CLibPQ", "RPC", "RPCTransport"},
+    "ProfileDomain": {"Models"},
+    "ProfileService": _SERVICE | {"ProfileDomain"},
+    "ProtocPlugin": set(),
+    "ProviderSimulator": {"HTTPJSON", "JOSE"},
+    "RPC": set(),
+    "RPCTransport": {"CRPC", "RPC"},
+    "ServiceKit": {"API", "Postgres", "RPC", "RPCTransport"},
+    "Executables/gateway": {"GatewayService", "ServiceKit"},
+    "Executables/identity": {"IdentityService", "ServiceKit"},
+    "Executables/invites": {"InvitesService", "ServiceKit"},
+    "Executables/profile": {"ProfileService", "ServiceKit"},
+    "Executables/vestibule": {"LocalStack", "ProviderSimulator", "ServiceKit"},
+}
+C_MODULES = {"CLibPQ", "CNghttp2", "COpenSSL", "CPhoneNumber", "CRPC"}
+OURS = {name for name in ALLOWED if "/" not in name} | C_MODULES
+
+_SYSTEM = {"Darwin", "Foundation", "FoundationEssentials", "Glibc", "Musl", "Synchronization"}
+# Modules without I/O: what they may import of others is listed too.
+PURE = {
+    "IdentityDomain": _SYSTEM,
+    "InvitesDomain": _SYSTEM,
+    "JOSE": _SYSTEM,
+    "Models": _SYSTEM,
+    "ProfileDomain": _SYSTEM,
+    "RPC": _SYSTEM | {"SwiftProtobuf"},
+}
+
+_IMPORT = re.compile(
+    r"^[ \t]*(?:@\w+(?:\([^)]*\))?[ \t]+)*(?:(?:public|package|internal|private|fileprivate)[ \t]+)?import[ \t]+"
+    r"(?:(?:struct|class|enum|protocol|typealias|func|let|var)[ \t]+)?(\w+)",
+    re.MULTILINE)
+
+
+def check(file):
+    if not file.is_swift or file.folders[:1] != ["Sources"] or len(file.folders) < 2:
+        return
+    module = "/".join(file.folders[1:3]) if file.folders[1] == "Executables" else file.folders[1]
+    if module not in ALLOWED:
+        yield file.fault(0, f"{module} is not in Tests/Tidy/import_rules.py: say there what it may import")
+        return
+    for match in file.code_matches(_IMPORT):
+        imported = match.group(1)
+        if imported in OURS and imported not in ALLOWED[module]:
+            yield file.fault(match.start(1), f"{module} doesn't import {imported}: imports go downward only")
+        elif imported not in OURS and module in PURE and imported not in PURE[module]:
+            yield file.fault(match.start(1), f"{module} has no I/O and doesn't import {imported}")

@@ -1,0 +1,56 @@
+"""Rules for Swift."""
+
+import re
+
+# Allowed only beside a comment that gives the reason.
+NEEDS_REASON = {
+    r"\btry!": "try!",
+    r"\bas!": "as!",
+    r"@unchecked\s+Sendable\b": "@unchecked Sendable",
+    r"\bnonisolated\(unsafe\)": "nonisolated(unsafe)",
+    r"\bunsafeBitCast\b": "unsafeBitCast",
+    r"\bTask\s*\.\s*detached\b": "Task.detached",
+}
+REASON_LINES_BEFORE = 3
+REASON_LINES_AFTER = 2
+# A documentation comment is there anyway; it counts if it argues.
+_ARGUES = re.compile(r"\b(because|since|sound|safe|safely|never|only|immutable|guarded|locked?|checked)\b", re.IGNORECASE)
+
+# Logic gets its configuration; only these read the environment.
+_ENVIRONMENT = re.compile(r"\bprocessInfo\s*\.\s*environment\b|(?<![\w.])getenv\s*\(")
+_ENVIRONMENT_READERS = ("ServiceKit", "Executables", "LocalStack", "LocalPostgres")
+
+_SQL = re.compile(
+    r"\b(SELECT\s[^;]*?\bFROM\s|INSERT\s+INTO\s|UPDATE\s+[\w.]+\s+(AS\s+\w+\s+)?SET\s|DELETE\s+FROM\s"
+    r"|(CREATE|ALTER|DROP)\s+(UNIQUE\s+)?(TABLE|SCHEMA|INDEX|ROLE|DATABASE|TYPE|FUNCTION|VIEW)\s|TRUNCATE\s+\w)")
+# Modules that are about PostgreSQL as such.
+_SQL_MODULES = ("Postgres", "LocalPostgres")
+_SQL_FOLDERS = ("Store", "Migrations")
+
+_DEFAULT_CASE = re.compile(r"\bdefault\s*:")
+
+
+def check(file):
+    if not file.is_swift or file.is_generated:
+        return
+    for pattern, name in NEEDS_REASON.items():
+        for match in file.code_matches(pattern):
+            if not file.has_comment_near(match.start(), REASON_LINES_BEFORE, REASON_LINES_AFTER, _is_reason):
+                yield file.fault(match.start(), f"{name} needs a comment beside it that says why it is right")
+    folders = file.folders
+    if folders[:1] != ["Sources"]:
+        return
+    module = folders[1] if len(folders) > 1 else ""
+    if module not in _ENVIRONMENT_READERS:
+        for match in file.code_matches(_ENVIRONMENT):
+            yield file.fault(match.start(), "logic never reads the environment: take it from the configuration")
+    if module not in _SQL_MODULES and not set(folders) & set(_SQL_FOLDERS):
+        for match in _SQL.finditer(file.strings):
+            yield file.fault(match.start(), "SQL stands only in Store/ and Migrations/")
+    if file.path.endswith("/ErrorMap.swift"):
+        for match in file.code_matches(_DEFAULT_CASE):
+            yield file.fault(match.start(), "an error map names every case: no default")
+
+
+def _is_reason(comment):
+    return not comment.startswith("///") or _ARGUES.search(comment) is not None
