@@ -66,6 +66,12 @@ public struct CompactJWS: Sendable {
         return payload
     }
 
+    /// SHA-256 of what is signed: the header and the payload. It names the token whatever its signature, of which
+    /// ECDSA lets anyone make a second valid one.
+    public var fingerprint: [UInt8] {
+        SHA256.hash(signingInput)
+    }
+
     private static func text(_ header: JSONObject, _ name: String) throws(JWSError) -> String? {
         guard let value = header[name] else { return nil }
         guard let text = value.string, text.utf8.count <= 256 else { throw .malformed }

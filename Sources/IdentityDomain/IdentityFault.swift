@@ -1,0 +1,29 @@
+/// Everything that the rules of this service can refuse.
+public enum IdentityFault: Error, Sendable, Hashable {
+    /// The provider's ID token was refused.
+    case token(TokenRejection)
+    /// No provider of that name is configured.
+    case providerUnknown
+    /// The provider's keys cannot be had now.
+    case providerUnavailable
+    /// Not a refresh token of ours.
+    case refreshTokenInvalid
+    /// A refresh token that was exchanged before: its session is ended now (RFC 9700 section 4.14.2).
+    case refreshTokenReused
+    /// Not an access token of ours.
+    case accessTokenInvalid
+    /// An access token past its time.
+    case accessTokenExpired
+    /// The token is ours, but its session is not known.
+    case sessionInvalid
+    /// The session reached one of its limits.
+    case sessionExpired
+    /// The session was ended.
+    case sessionRevoked
+    /// A sign-out that names no token.
+    case tokenMissing
+    /// The user id is no UUID.
+    case userIDInvalid
+    /// There is no such account.
+    case accountNotFound
+}

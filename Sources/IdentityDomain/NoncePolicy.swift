@@ -1,0 +1,25 @@
+import JOSE
+
+/// How a token's `nonce` claim relates to the raw nonce that the app hands us.
+public enum NoncePolicy: String, Sendable, Hashable, CaseIterable {
+    /// The claim is the lowercase hex SHA-256 of the raw nonce: what apps do with Apple. Whoever steals the token
+    /// cannot know the raw nonce.
+    case sha256 = "sha256"
+    /// The claim is the raw nonce (OpenID Connect Core section 3.1.3.7).
+    case raw = "raw"
+    /// Either: apps hand Google the raw nonce or its hash, depending on the platform's library. As strong as `raw`.
+    case either = "either"
+
+    /// Whether the claim is what this policy makes of the raw nonce.
+    public func matches(claim: String, rawNonce: String) -> Bool {
+        switch self {
+        case .sha256: Self.isHash(claim, of: rawNonce)
+        case .raw: ConstantTime.areEqual(claim, rawNonce)
+        case .either: ConstantTime.areEqual(claim, rawNonce) || Self.isHash(claim, of: rawNonce)
+        }
+    }
+
+    private static func isHash(_ claim: String, of rawNonce: String) -> Bool {
+        ConstantTime.areEqual(claim, Hex.encode(SHA256.hash(rawNonce)))
+    }
+}

@@ -1,0 +1,21 @@
+/// What a verified ID token says of a person.
+public struct ProviderClaims: Sendable, Hashable {
+    /// The provider's name for the person, and with the provider the only key of an account.
+    public let subject: String
+    /// Which of our apps the token was issued to.
+    public let audience: String
+    /// When the token was issued, in Unix seconds.
+    public let issuedAtSeconds: Int64
+    /// Until when the token would be accepted, in Unix seconds, leeway included.
+    public let acceptedUntilSeconds: Int64
+    /// The e-mail, if the token has one that looks like one. Never a key.
+    public let email: String?
+    /// Whether the provider says that it verified the e-mail.
+    public let isEmailVerified: Bool
+    /// Whether the e-mail is a relay address.
+    public let isPrivateEmail: Bool
+    /// The `name` claim as it stands; Google sends one, Apple never does.
+    public let name: String?
+    /// Apple's `real_user_status`: 0 unsupported, 1 unknown, 2 likely real. Recorded, never a reason to refuse.
+    public let realUserStatus: Int16?
+}

@@ -1,0 +1,106 @@
+import JOSE
+
+extension ProviderPolicy {
+    /// Judges the payload of a token whose signature was verified (OpenID Connect Core section 3.1.3.7).
+    ///
+    /// Pure: everything that matters is a parameter. The order is fixed, so that a token with several faults always
+    /// gets the same reason: issuer, audience, times, nonce, code, subject.
+    public func judge(
+        payload: [UInt8],
+        algorithm: SignatureAlgorithm,
+        nowSeconds: Int64,
+        nonce: String,
+        code: String
+    ) throws(TokenRejection) -> ProviderClaims {
+        guard let claims = try? JSONObject(parsing: payload, limits: JSONLimits(bytesMax: 16 * 1024)) else {
+            throw .malformed
+        }
+        guard let issuer = claims["iss"]?.string, issuers.contains(issuer) else { throw .issuer }
+        let audience = try audience(of: claims)
+        let times = try times(of: claims, nowSeconds: nowSeconds)
+        try checkNonce(of: claims, presented: nonce)
+        try checkCode(code, against: claims, algorithm: algorithm)
+        guard let subject = claims["sub"]?.string, Self.isSubject(subject) else { throw .subject }
+        return ProviderClaims(
+            subject: subject,
+            audience: audience,
+            issuedAtSeconds: times.issuedAt,
+            acceptedUntilSeconds: times.acceptedUntil,
+            email: claims["email"]?.string.flatMap(EmailAddress.accept),
+            isEmailVerified: Self.looseBool(claims["email_verified"]),
+            isPrivateEmail: Self.looseBool(claims["is_private_email"]),
+            name: claims["name"]?.string,
+            realUserStatus: claims["real_user_status"]?.integer.flatMap { 0...2 ~= $0 ? Int16($0) : nil }
+        )
+    }
+
+    /// Every audience must be ours: a token that is also meant for somebody else could come from them. `azp` is not
+    /// looked at, since Google puts the Android client there.
+    private func audience(of claims: JSONObject) throws(TokenRejection) -> String {
+        let names: [String?]
+        switch claims["aud"] {
+        case .string(let name): names = [name]
+        case .array(let elements): names = elements.map(\.string)
+        case nil, .null, .bool, .integer, .number, .object: throw .audience
+        }
+        guard let first = names.first, let first, names.allSatisfy({ $0.map(audiences.contains) ?? false }) else {
+            throw .audience
+        }
+        return first
+    }
+
+    private func times(
+        of claims: JSONObject,
+        nowSeconds: Int64
+    ) throws(TokenRejection) -> (issuedAt: Int64, acceptedUntil: Int64) {
+        guard let issuedAt = try Self.date(claims["iat"]), let expiresAt = try Self.date(claims["exp"]) else {
+            throw .malformed
+        }
+        let acceptedUntil = min(expiresAt, issuedAt + tokenAgeSecondsMax) + clockLeewaySeconds
+        guard nowSeconds < acceptedUntil else { throw .expired }
+        let notBefore = max(issuedAt, try Self.date(claims["nbf"]) ?? issuedAt)
+        guard nowSeconds >= notBefore - clockLeewaySeconds else { throw .notYetValid }
+        return (issuedAt, acceptedUntil)
+    }
+
+    /// A NumericDate between 1970 and 9999, so that sums with it cannot overflow; nil if the claim is missing.
+    private static func date(_ value: JSONValue?) throws(TokenRejection) -> Int64? {
+        guard let value else { return nil }
+        guard let seconds = value.numericDateSeconds, 0...253_402_300_799 ~= seconds else { throw .malformed }
+        return seconds
+    }
+
+    private func checkNonce(of claims: JSONObject, presented: String) throws(TokenRejection) {
+        guard presented.utf8.count <= ProviderToken.proofBytesMax else { throw .nonce }
+        guard let claim = claims["nonce"] else {
+            // Apple: a token that could have carried a nonce and has none was not made for this sign-in.
+            if isNonceRequired || Self.looseBool(claims["nonce_supported"]) { throw .nonce }
+            return
+        }
+        guard let text = claim.string, !text.isEmpty, !presented.isEmpty,
+            noncePolicy.matches(claim: text, rawNonce: presented)
+        else { throw .nonce }
+    }
+
+    private func checkCode(
+        _ code: String,
+        against claims: JSONObject,
+        algorithm: SignatureAlgorithm
+    ) throws(TokenRejection) {
+        guard code.utf8.count <= ProviderToken.proofBytesMax else { throw .codeHash }
+        guard !code.isEmpty, let claim = claims["c_hash"] else { return }
+        guard let hash = claim.string, ConstantTime.areEqual(hash, algorithm.halfHash(of: code)) else {
+            throw .codeHash
+        }
+    }
+
+    /// OpenID Connect Core section 2: at most 255 ASCII characters.
+    private static func isSubject(_ text: String) -> Bool {
+        1...255 ~= text.utf8.count && text.utf8.allSatisfy { 0x20...0x7e ~= $0 }
+    }
+
+    /// Apple sends truth values as booleans and as the strings "true" and "false".
+    private static func looseBool(_ value: JSONValue?) -> Bool {
+        value == true || value == "true"
+    }
+}

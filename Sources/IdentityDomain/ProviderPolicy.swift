@@ -1,0 +1,131 @@
+import JOSE
+
+/// What a provider is to us: whose tokens we accept, signed how, for whom, and for how long.
+public struct ProviderPolicy: Sendable, Hashable {
+    /// The name by which apps call it.
+    public let name: ProviderName
+    /// The values of `iss` that are this provider's. Never taken from discovery: Apple's said something else for a day.
+    public let issuers: Set<String>
+    /// The values of `aud` that are our apps'.
+    public let audiences: Set<String>
+    /// The algorithms that the provider signs with (RFC 8725 section 3.1).
+    public let algorithms: Set<SignatureAlgorithm>
+    /// Where its key set is.
+    public let keysURL: String
+    /// How the nonce claim is compared.
+    public let noncePolicy: NoncePolicy
+    /// Whether a token without a nonce claim is refused. If false it is still refused when the provider says that it
+    /// could have carried one (`nonce_supported`).
+    public let isNonceRequired: Bool
+    /// How far the provider's clock may be from ours.
+    public let clockLeewaySeconds: Int64
+    /// How long after `iat` a token is accepted, whatever its `exp`.
+    public let tokenAgeSecondsMax: Int64
+
+    /// The most issuers, and the most audiences.
+    public static let namesMax = 64
+
+    /// A provider; throws what is wrong with it, in words for whoever configures it.
+    public init(
+        name: ProviderName,
+        issuers: [String],
+        audiences: [String],
+        algorithms: [SignatureAlgorithm] = [.rs256],
+        keysURL: String,
+        noncePolicy: NoncePolicy,
+        isNonceRequired: Bool = true,
+        clockLeewaySeconds: Int64 = 60,
+        tokenAgeSecondsMax: Int64 = 86_400
+    ) throws(ProviderPolicyFault) {
+        guard 1...Self.namesMax ~= issuers.count, issuers.allSatisfy({ !$0.isEmpty }) else { throw .issuers }
+        guard 1...Self.namesMax ~= audiences.count, audiences.allSatisfy({ !$0.isEmpty }) else { throw .audiences }
+        guard !algorithms.isEmpty else { throw .algorithms }
+        guard KeysURL.isAcceptable(keysURL) else { throw .keysURL }
+        guard 0...600 ~= clockLeewaySeconds, 60...604_800 ~= tokenAgeSecondsMax else { throw .times }
+        self.name = name
+        self.issuers = Set(issuers)
+        self.audiences = Set(audiences)
+        self.algorithms = Set(algorithms)
+        self.keysURL = keysURL
+        self.noncePolicy = noncePolicy
+        self.isNonceRequired = isNonceRequired
+        self.clockLeewaySeconds = clockLeewaySeconds
+        self.tokenAgeSecondsMax = tokenAgeSecondsMax
+    }
+
+    /// Apple, whose tokens carry the hash of the nonce and live for about a day.
+    public static func apple(audiences: [String], keysURL: String) throws(ProviderPolicyFault) -> ProviderPolicy {
+        try ProviderPolicy(
+            name: .apple,
+            issuers: ["https://appleid.apple.com"],
+            audiences: audiences,
+            keysURL: keysURL,
+            noncePolicy: .sha256
+        )
+    }
+
+    /// Google, whose tokens name the issuer in one of two ways.
+    public static func google(audiences: [String], keysURL: String) throws(ProviderPolicyFault) -> ProviderPolicy {
+        try ProviderPolicy(
+            name: .google,
+            issuers: ["https://accounts.google.com", "accounts.google.com"],
+            audiences: audiences,
+            keysURL: keysURL,
+            noncePolicy: .either
+        )
+    }
+}
+
+/// What is wrong with a provider's configuration.
+public enum ProviderPolicyFault: Error, Sendable, Hashable, CustomStringConvertible {
+    /// No issuer, too many, or an empty one.
+    case issuers
+    /// No audience, too many, or an empty one.
+    case audiences
+    /// No algorithm.
+    case algorithms
+    /// Not an `https` URL, nor an `http` one of this machine.
+    case keysURL
+    /// The leeway or the age is out of range.
+    case times
+
+    /// The fault in a sentence.
+    public var description: String {
+        switch self {
+        case .issuers: "needs 1 to \(ProviderPolicy.namesMax) issuers, none of them empty"
+        case .audiences: "needs 1 to \(ProviderPolicy.namesMax) audiences, none of them empty"
+        case .algorithms: "needs at least one algorithm"
+        case .keysURL: "must be an https URL; http is allowed for 127.0.0.1, [::1] and localhost only"
+        case .times: "allows a clock leeway of 0 to 600 seconds and a token age of 60 to 604800 seconds"
+        }
+    }
+}
+
+/// The rule for URLs of key sets: whoever can change the answer can sign anyone in, so it must come over TLS or from
+/// this machine.
+public enum KeysURL {
+    /// The longest URL, in bytes.
+    public static let bytesMax = 2048
+
+    /// Whether keys may be fetched from this URL.
+    public static func isAcceptable(_ url: String) -> Bool {
+        guard url.utf8.count <= bytesMax, url.utf8.allSatisfy({ 0x21...0x7e ~= $0 }) else { return false }
+        if url.hasPrefix("https://") {
+            return !authority(of: url.dropFirst("https://".count)).isEmpty
+        }
+        guard url.hasPrefix("http://") else { return false }
+        let authority = authority(of: url.dropFirst("http://".count))
+        for host in ["127.0.0.1", "[::1]", "localhost"] where authority.hasPrefix(host) {
+            let rest = authority.dropFirst(host.count)
+            if rest.isEmpty { return true }
+            return rest.first == ":" && rest.dropFirst().utf8.allSatisfy { 48...57 ~= $0 }
+        }
+        return false
+    }
+
+    /// What stands before the path; empty if it holds user information, which would disguise the host.
+    private static func authority(of rest: Substring) -> Substring {
+        let authority = rest.prefix { $0 != "/" && $0 != "?" && $0 != "#" }
+        return authority.contains("@") || authority.contains("\\") ? "" : authority
+    }
+}

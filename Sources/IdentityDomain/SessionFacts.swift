@@ -1,0 +1,47 @@
+import Models
+
+/// What the tokens of a session say about it.
+public struct SessionFacts: Sendable, Hashable {
+    /// The account.
+    public let userID: UserID
+    /// The session.
+    public let sessionID: SessionID
+    /// The provider that the person signed in with.
+    public let provider: ProviderName
+    /// The app, as the provider named it in `aud`.
+    public let clientID: String
+    /// When the person signed in, in Unix seconds.
+    public let signedInAtSeconds: Int64
+
+    /// Facts of a session.
+    public init(
+        userID: UserID,
+        sessionID: SessionID,
+        provider: ProviderName,
+        clientID: String,
+        signedInAtSeconds: Int64
+    ) {
+        self.userID = userID
+        self.sessionID = sessionID
+        self.provider = provider
+        self.clientID = clientID
+        self.signedInAtSeconds = signedInAtSeconds
+    }
+}
+
+/// What an access token of ours says, once it is verified.
+public struct AccessClaims: Sendable, Hashable {
+    /// The account.
+    public let userID: UserID
+    /// The session.
+    public let sessionID: SessionID
+    /// When the token expires, in Unix seconds.
+    public let expiresAtSeconds: Int64
+
+    /// Claims of a token.
+    public init(userID: UserID, sessionID: SessionID, expiresAtSeconds: Int64) {
+        self.userID = userID
+        self.sessionID = sessionID
+        self.expiresAtSeconds = expiresAtSeconds
+    }
+}

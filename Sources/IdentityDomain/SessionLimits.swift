@@ -1,0 +1,44 @@
+/// How long sessions and their parts live, in seconds.
+public struct SessionLimits: Sendable, Hashable {
+    /// For how long the token before the current one gets the same successor again. Phones lose answers: ten seconds
+    /// were too short for others.
+    public var refreshGraceSeconds: Int64 = 60
+    /// For how long a session may go without a refresh.
+    public var inactivitySeconds: Int64 = 30 * 86_400
+    /// How long a session may live at all.
+    public var absoluteSeconds: Int64 = 180 * 86_400
+    /// For how long an access token is valid.
+    public var accessTokenSeconds: Int64 = 600
+    /// For how long the same provider token gets the session that it bought again.
+    public var signInRetrySeconds: Int64 = 60
+
+    /// The default limits.
+    public init() {}
+}
+
+/// What the database decided about a refresh token that was presented.
+public enum RefreshVerdict: String, Sendable, Hashable, CaseIterable {
+    /// It was the current one: the session moved on by one generation.
+    case rotated
+    /// It was the one before, within the grace: its successor stays the current one.
+    case repeated
+    /// It was older, or the grace was over: the session is ended.
+    case reused
+    /// The session had been ended.
+    case revoked
+    /// The session had reached a limit.
+    case expired
+    /// The session's row has another nonce, or has never reached that generation: a restored database.
+    case mismatched
+
+    /// The refusal that it means, or nil if the successor is to be handed out.
+    public var fault: IdentityFault? {
+        switch self {
+        case .rotated, .repeated: nil
+        case .reused: .refreshTokenReused
+        case .revoked: .sessionRevoked
+        case .expired: .sessionExpired
+        case .mismatched: .sessionInvalid
+        }
+    }
+}

@@ -1,0 +1,100 @@
+import JOSE
+import Models
+
+/// Makes and verifies the tokens that we sign. Immutable; any thread.
+public struct TokenIssuer: Sendable {
+    /// The longest access token that we look at, in bytes; ours have about 600.
+    public static let accessTokenBytesMax = 4096
+    /// The `typ` of access tokens (RFC 9068 section 2.1).
+    static let accessTokenType = "at+jwt"
+
+    /// `iss` of all our tokens.
+    public let issuer: String
+    /// `aud` of our access tokens.
+    public let audience: String
+    /// For how long access and ID tokens are valid.
+    public let lifetimeSeconds: Int64
+    /// The public keys that verify our tokens.
+    public let keySet: KeySet
+    private let signingKey: SigningKey
+
+    /// An issuer that signs with `signingKey`; tokens of `otherKeys`, retired or to come, verify as well.
+    public init(
+        issuer: String,
+        audience: String,
+        lifetimeSeconds: Int64,
+        signingKey: SigningKey,
+        otherKeys: [SigningKey] = []
+    ) {
+        self.issuer = issuer
+        self.audience = audience
+        self.lifetimeSeconds = lifetimeSeconds
+        self.signingKey = signingKey
+        keySet = KeySet([signingKey] + otherKeys)
+    }
+
+    /// An access token for a session (RFC 9068 section 2.2), with the session in `sid`.
+    ///
+    /// - Parameter tokenID: `jti`, unique.
+    public func accessToken(
+        for session: SessionFacts,
+        tokenID: String,
+        nowSeconds: Int64
+    ) throws(KeyError) -> String {
+        try signingKey.signedToken(
+            claims: [
+                "iss": .string(issuer),
+                "sub": .string(session.userID.description),
+                "aud": .string(audience),
+                "client_id": .string(session.clientID),
+                "iat": .integer(nowSeconds),
+                "exp": .integer(nowSeconds + lifetimeSeconds),
+                "jti": .string(tokenID),
+                "sid": .string(session.sessionID.description),
+                "auth_time": .integer(session.signedInAtSeconds),
+            ],
+            type: Self.accessTokenType
+        )
+    }
+
+    /// An ID token of ours for the app (OpenID Connect Core section 2): who signed in, when, and through whom.
+    public func idToken(for session: SessionFacts, nowSeconds: Int64) throws(KeyError) -> String {
+        try signingKey.signedToken(
+            claims: [
+                "iss": .string(issuer),
+                "sub": .string(session.userID.description),
+                "aud": .string(session.clientID),
+                "iat": .integer(nowSeconds),
+                "exp": .integer(nowSeconds + lifetimeSeconds),
+                "auth_time": .integer(session.signedInAtSeconds),
+                "sid": .string(session.sessionID.description),
+                "idp": .string(session.provider.value),
+            ],
+            type: "JWT"
+        )
+    }
+
+    /// The claims of an access token that we signed, whether or not it has expired.
+    ///
+    /// - Throws: `accessTokenInvalid` for everything else, an ID token of ours included (`typ` differs).
+    public func verifiedAccessClaims(_ text: String) throws(IdentityFault) -> AccessClaims {
+        guard let jws = try? CompactJWS(parsing: text, bytesMax: Self.accessTokenBytesMax),
+            jws.type == Self.accessTokenType, let keyID = jws.keyID,
+            let key = keySet.key(id: keyID, algorithm: jws.algorithm),
+            let payload = try? jws.verifiedPayload(with: key),
+            let claims = try? JSONObject(parsing: payload),
+            claims["iss"] == .string(issuer), claims["aud"] == .string(audience),
+            let userID = claims["sub"]?.string.flatMap({ UserID($0) }),
+            let sessionID = claims["sid"]?.string.flatMap({ SessionID($0) }),
+            let expiresAt = claims["exp"]?.integer
+        else { throw .accessTokenInvalid }
+        return AccessClaims(userID: userID, sessionID: sessionID, expiresAtSeconds: expiresAt)
+    }
+}
+
+extension AccessClaims {
+    /// Throws `accessTokenExpired` at and after the token's end. There is no leeway: the clock that made it is ours.
+    public func checkLifetime(nowSeconds: Int64) throws(IdentityFault) {
+        guard nowSeconds < expiresAtSeconds else { throw .accessTokenExpired }
+    }
+}

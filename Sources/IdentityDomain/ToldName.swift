@@ -1,0 +1,23 @@
+import Models
+
+/// A name that a provider told the app, to be offered as display name.
+public enum ToldName {
+    /// The name, trimmed, if it could be a display name; nil otherwise. A bad name is dropped and never a reason to
+    /// refuse a sign-in: the person can type one, but a lost first sign-in cannot be had again.
+    public static func accept(_ text: String) -> String? {
+        try? DisplayName(text).value
+    }
+
+    /// What to keep of a sign-in: the name that the app was told, or else the token's.
+    public static func choose(fullName: String, tokenName: String?) -> String? {
+        accept(fullName) ?? tokenName.flatMap(accept)
+    }
+}
+
+/// A device as its owner's app calls it.
+public enum DeviceName {
+    /// The name, trimmed, or nil if it cannot be shown.
+    public static func accept(_ text: String) -> String? {
+        try? DisplayName(text).value
+    }
+}

@@ -1,0 +1,37 @@
+/// Access tokens that were verified lately, so that a token seen again costs no signature check.
+///
+/// Bounded: two generations of at most ``capacity`` tokens; when the newer one is full the older one is forgotten.
+/// The key is the whole text, signature included: a different text is a different token. Only verified tokens get
+/// in, so a stranger cannot fill it. Expiry and revocation are checked by the caller on each use.
+public struct VerifiedTokenCache: Sendable {
+    /// The most tokens in each generation.
+    public let capacity: Int
+    private var newer: [String: AccessClaims] = [:]
+    private var older: [String: AccessClaims] = [:]
+
+    /// An empty cache.
+    public init(capacity: Int) {
+        precondition(capacity > 0)
+        self.capacity = capacity
+    }
+
+    /// The number of tokens held, at most twice the capacity.
+    public var count: Int { newer.count + older.count }
+
+    /// The claims of a token that was verified before.
+    public mutating func claims(of token: String) -> AccessClaims? {
+        if let claims = newer[token] { return claims }
+        guard let claims = older.removeValue(forKey: token) else { return nil }
+        insert(claims, for: token)
+        return claims
+    }
+
+    /// Keeps a verified token's claims.
+    public mutating func insert(_ claims: AccessClaims, for token: String) {
+        if newer.count >= capacity {
+            older = newer
+            newer = [:]
+        }
+        newer[token] = claims
+    }
+}

@@ -1,0 +1,184 @@
+import IdentityDomain
+import JOSE
+import Testing
+
+@Suite struct ProviderPolicyTests {
+    static let now = TestProvider.nowSeconds
+
+    @Test func goodTokenGivesItsClaims() throws {
+        let claims = try TestProvider.apple().judge(["real_user_status": 2, "name": "Pat"])
+        #expect(claims.subject == "001234.abcdef.0123")
+        #expect(claims.audience == "com.example.app")
+        #expect(claims.issuedAtSeconds == Self.now - 10)
+        #expect(claims.acceptedUntilSeconds == Self.now + 86_000 + 60)
+        #expect(claims.email == "person@example.com")
+        #expect(claims.isEmailVerified)
+        #expect(claims.isPrivateEmail)
+        #expect(claims.name == "Pat")
+        #expect(claims.realUserStatus == 2)
+    }
+
+    @Test(
+        "each fault has its reason",
+        arguments: [
+            ("iss", "https://evil.example", .issuer), ("iss", nil, .issuer), ("iss", 1, .issuer),
+            ("iss", ["https://appleid.apple.com"], .issuer), ("iss", "https://appleid.apple.com/", .issuer),
+            ("aud", "com.other.app", .audience), ("aud", nil, .audience), ("aud", [], .audience),
+            ("aud", ["com.example.app", "com.other.app"], .audience), ("aud", ["com.example.app", 1], .audience),
+            ("aud", 1, .audience), ("aud", "", .audience),
+            ("exp", .integer(now - 60), .expired), ("exp", .integer(0), .expired), ("exp", nil, .malformed),
+            ("exp", "soon", .malformed), ("exp", .number(literal: "1e10"), .malformed), ("exp", -1, .malformed),
+            ("exp", .integer(.max), .malformed), ("exp", .number(literal: "9223372036854775808"), .malformed),
+            ("iat", nil, .malformed), ("iat", .integer(.min), .malformed), ("iat", .integer(now + 61), .notYetValid),
+            ("iat", .integer(now - 86_461), .expired), ("nbf", .integer(now + 61), .notYetValid),
+            ("nbf", true, .malformed),
+            ("nonce", nil, .nonce), ("nonce", "", .nonce), ("nonce", "raw-nonce", .nonce), ("nonce", 1, .nonce),
+            ("nonce", .string(Hex.encode(SHA256.hash("another"))), .nonce),
+            ("nonce", .string(Base64URL.encode(SHA256.hash("raw-nonce"))), .nonce),
+            ("nonce", .string(Hex.encode(SHA256.hash("raw-nonce")).uppercased()), .nonce),
+            ("nonce", .string(Hex.encode(SHA256.hash(Hex.encode(SHA256.hash("raw-nonce"))))), .nonce),
+            ("c_hash", "AAAA", .codeHash), ("c_hash", 1, .codeHash),
+            ("c_hash", .string(SignatureAlgorithm.es256.halfHash(of: "another")), .codeHash),
+            ("sub", nil, .subject), ("sub", "", .subject), ("sub", 1, .subject), ("sub", "a\nb", .subject),
+            ("sub", "é", .subject), ("sub", .string(String(repeating: "s", count: 256)), .subject),
+        ] as [(String, JSONValue?, TokenRejection)]
+    )
+    func rejected(claim: String, value: JSONValue?, reason: TokenRejection) throws {
+        let provider = try TestProvider.apple()
+        #expect(throws: reason) { try provider.judge([claim: value]) }
+    }
+
+    @Test(
+        "what is loose stays accepted",
+        arguments: [
+            ("aud", ["com.example.web"]), ("aud", ["com.example.app", "com.example.web"]), ("azp", "anyone"),
+            ("exp", .integer(now - 59)), ("exp", .number(literal: "\(now + 5).75")), ("iat", .integer(now + 60)),
+            ("nbf", .integer(now + 60)), ("c_hash", nil), ("email", nil), ("email", ""), ("email", 1),
+            ("nonce_supported", nil), ("nonce_supported", false), ("real_user_status", "x"),
+            ("real_user_status", 99), ("sub", .string(String(repeating: "s", count: 255))),
+        ] as [(String, JSONValue?)]
+    )
+    func accepted(claim: String, value: JSONValue?) throws {
+        let provider = try TestProvider.apple()
+        #expect(throws: Never.self) { try provider.judge([claim: value]) }
+    }
+
+    @Test(arguments: [
+        (JSONValue.bool(true), true), (.string("true"), true), (.bool(false), false), (.string("false"), false),
+        (.string("TRUE"), false), (.integer(1), false), (.null, false),
+    ])
+    func looseTruthValues(value: JSONValue, isTrue: Bool) throws {
+        let claims = try TestProvider.apple().judge(["email_verified": value, "is_private_email": value])
+        #expect(claims.isEmailVerified == isTrue)
+        #expect(claims.isPrivateEmail == isTrue)
+    }
+
+    @Test func presentedProofsMustMatch() throws {
+        let provider = try TestProvider.apple()
+        #expect(throws: TokenRejection.nonce) { try provider.judge(nonce: "") }
+        #expect(throws: TokenRejection.nonce) { try provider.judge(nonce: "another") }
+        #expect(throws: TokenRejection.nonce) { try provider.judge(nonce: Hex.encode(SHA256.hash("raw-nonce"))) }
+        #expect(throws: TokenRejection.nonce) { try provider.judge(nonce: String(repeating: "n", count: 2049)) }
+        #expect(throws: TokenRejection.codeHash) { try provider.judge(code: "another") }
+        #expect(throws: TokenRejection.codeHash) { try provider.judge(code: String(repeating: "c", count: 2049)) }
+        #expect(throws: Never.self) { try provider.judge(code: "") }
+    }
+
+    @Test func missingNonceByPolicy() throws {
+        var provider = try TestProvider.apple()
+        provider.policy = try ProviderPolicy(
+            name: .apple,
+            issuers: ["https://appleid.apple.com"],
+            audiences: ["com.example.app"],
+            algorithms: [.es256],
+            keysURL: "https://example.com/keys",
+            noncePolicy: .sha256,
+            isNonceRequired: false
+        )
+        for supported in [JSONValue.bool(true), "true"] {
+            #expect(throws: TokenRejection.nonce) {
+                try provider.judge(["nonce": nil as JSONValue?, "nonce_supported": supported])
+            }
+        }
+        for supported in [JSONValue?.none, false, "false"] {
+            #expect(throws: Never.self) {
+                try provider.judge(["nonce": nil as JSONValue?, "nonce_supported": supported])
+            }
+        }
+        // A claim that is there still has to match.
+        #expect(throws: TokenRejection.nonce) { try provider.judge(nonce: "another") }
+    }
+
+    @Test func noncePolicies() {
+        let hash = Hex.encode(SHA256.hash("n"))
+        #expect(NoncePolicy.sha256.matches(claim: hash, rawNonce: "n"))
+        #expect(!NoncePolicy.sha256.matches(claim: "n", rawNonce: "n"))
+        #expect(NoncePolicy.raw.matches(claim: "n", rawNonce: "n"))
+        #expect(!NoncePolicy.raw.matches(claim: hash, rawNonce: "n"))
+        #expect(NoncePolicy.either.matches(claim: "n", rawNonce: "n"))
+        #expect(NoncePolicy.either.matches(claim: hash, rawNonce: "n"))
+        #expect(!NoncePolicy.either.matches(claim: "m", rawNonce: "n"))
+    }
+
+    @Test func malformedPayloads() throws {
+        let policy = try TestProvider.apple().policy
+        for payload in [
+            "", "[]", "{", #"{"iss":"a","iss":"a"}"#, #"{"a":"\#(String(repeating: "a", count: 17_000))"}"#,
+        ] {
+            #expect(throws: TokenRejection.malformed) {
+                try policy.judge(
+                    payload: Array(payload.utf8),
+                    algorithm: .es256,
+                    nowSeconds: Self.now,
+                    nonce: "n",
+                    code: ""
+                )
+            }
+        }
+    }
+
+    @Test func configurationFaults() throws {
+        func make(
+            issuers: [String] = ["i"],
+            audiences: [String] = ["a"],
+            algorithms: [SignatureAlgorithm] = [.rs256],
+            url: String = "https://example.com/keys",
+            leeway: Int64 = 60
+        ) throws -> ProviderPolicy {
+            try ProviderPolicy(
+                name: .google,
+                issuers: issuers,
+                audiences: audiences,
+                algorithms: algorithms,
+                keysURL: url,
+                noncePolicy: .raw,
+                clockLeewaySeconds: leeway
+            )
+        }
+        #expect(throws: Never.self) { try make() }
+        #expect(throws: ProviderPolicyFault.issuers) { try make(issuers: []) }
+        #expect(throws: ProviderPolicyFault.issuers) { try make(issuers: [""]) }
+        #expect(throws: ProviderPolicyFault.audiences) { try make(audiences: []) }
+        #expect(throws: ProviderPolicyFault.algorithms) { try make(algorithms: []) }
+        #expect(throws: ProviderPolicyFault.keysURL) { try make(url: "http://example.com/keys") }
+        #expect(throws: ProviderPolicyFault.times) { try make(leeway: 601) }
+    }
+
+    @Test(arguments: [
+        ("https://example.com/keys", true), ("http://127.0.0.1:7080/apple/auth/keys", true), ("http://[::1]:1/k", true),
+        ("http://localhost/k", true), ("http://127.0.0.1", true), ("http://example.com", false), ("https://", false),
+        ("http://127.0.0.1.example.com/k", false), ("http://127.0.0.1@example.com/k", false),
+        ("http://127.0.0.1:80@example.com/k", false), ("http://localhost.example.com", false), ("ftp://a/b", false),
+        ("https://example.com/a b", false), ("", false), ("file:///etc/passwd", false), ("https:///k", false),
+    ])
+    func keysURLs(url: String, isAcceptable: Bool) {
+        #expect(KeysURL.isAcceptable(url) == isAcceptable)
+    }
+
+    @Test func providerNames() {
+        #expect(ProviderName("apple") == .apple)
+        for text in ["", "Apple", "1a", "a b", "-a", "é", String(repeating: "a", count: 33)] {
+            #expect(ProviderName(text) == nil)
+        }
+    }
+}

@@ -1,0 +1,116 @@
+import IdentityDomain
+import JOSE
+import Models
+import Testing
+
+@Suite struct TokenIssuerTests {
+    private let key: SigningKey
+    private let issuer: TokenIssuer
+    private let session: SessionFacts
+    private let now: Int64 = 1_800_000_000
+
+    init() throws {
+        key = try SigningKey.generateP256()
+        issuer = TokenIssuer(
+            issuer: "https://id.example.com",
+            audience: "vestibule",
+            lifetimeSeconds: 600,
+            signingKey: key
+        )
+        session = SessionFacts(
+            userID: UserID(high: 1, low: 2),
+            sessionID: SessionID(high: 3, low: 4),
+            provider: .apple,
+            clientID: "com.example.app",
+            signedInAtSeconds: 1_799_999_000
+        )
+    }
+
+    @Test("RFC 9068 section 2: header and claims")
+    func accessToken() throws {
+        let text = try issuer.accessToken(for: session, tokenID: "id", nowSeconds: now)
+        let jws = try CompactJWS(parsing: text)
+        #expect(jws.type == "at+jwt")
+        #expect(jws.keyID == key.keyID)
+        let claims = try JSONObject(parsing: jws.verifiedPayload(with: key.verificationKey))
+        let expected: JSONObject = [
+            "iss": "https://id.example.com", "sub": "00000000-0000-0001-0000-000000000002", "aud": "vestibule",
+            "client_id": "com.example.app", "iat": 1_800_000_000, "exp": 1_800_000_600, "jti": "id",
+            "sid": "00000000-0000-0003-0000-000000000004", "auth_time": 1_799_999_000,
+        ]
+        #expect(claims == expected)
+        #expect(
+            try issuer.verifiedAccessClaims(text)
+                == AccessClaims(userID: session.userID, sessionID: session.sessionID, expiresAtSeconds: now + 600)
+        )
+    }
+
+    @Test func lifetimeEndsOnTheSecond() throws {
+        let claims = try issuer.verifiedAccessClaims(
+            issuer.accessToken(for: session, tokenID: "id", nowSeconds: now)
+        )
+        #expect(throws: Never.self) { try claims.checkLifetime(nowSeconds: now + 599) }
+        #expect(throws: IdentityFault.accessTokenExpired) { try claims.checkLifetime(nowSeconds: now + 600) }
+    }
+
+    @Test func idTokenIsForTheAppAndNoAccessToken() throws {
+        let text = try issuer.idToken(for: session, nowSeconds: now)
+        let claims = try JSONObject(parsing: CompactJWS(parsing: text).verifiedPayload(with: key.verificationKey))
+        #expect(claims["aud"] == "com.example.app")
+        #expect(claims["idp"] == "apple")
+        #expect(claims["auth_time"] == 1_799_999_000)
+        #expect(throws: IdentityFault.accessTokenInvalid) { try issuer.verifiedAccessClaims(text) }
+    }
+
+    @Test func refusesWhatIsNotOurs() throws {
+        let good = try issuer.accessToken(for: session, tokenID: "id", nowSeconds: now)
+        let payload = try JSONObject(parsing: CompactJWS(parsing: good).verifiedPayload(with: key.verificationKey))
+        func token(_ name: String, _ value: JSONValue?) throws -> String {
+            var claims = payload
+            claims[name] = value
+            return try key.signedToken(claims: claims, type: "at+jwt")
+        }
+        let stranger = try SigningKey.generateP256(keyID: key.keyID)
+        let strangerRSA = try SigningKey.generateRSA2048(keyID: key.keyID)
+        let refused = [
+            "", "a.b.c", good + "A", String(good.dropLast()), String(repeating: "a", count: 5_000),
+            try stranger.signedToken(claims: payload, type: "at+jwt"),
+            try strangerRSA.signedToken(claims: payload, type: "at+jwt"),
+            try SigningKey.generateP256().signedToken(claims: payload, type: "at+jwt"),
+            try key.signedToken(claims: payload, type: "JWT"), try key.signedToken(claims: payload),
+            try token("iss", "https://evil.example"), try token("aud", "another"), try token("aud", ["vestibule"]),
+            try token("sub", "nobody"), try token("sid", nil), try token("exp", nil), try token("exp", "1"),
+        ]
+        for text in refused {
+            #expect(throws: IdentityFault.accessTokenInvalid) { try issuer.verifiedAccessClaims(text) }
+        }
+    }
+
+    @Test func retiredKeysStillVerify() throws {
+        let next = try SigningKey.generateP256()
+        let rotated = TokenIssuer(
+            issuer: issuer.issuer,
+            audience: issuer.audience,
+            lifetimeSeconds: 600,
+            signingKey: next,
+            otherKeys: [key]
+        )
+        let old = try issuer.accessToken(for: session, tokenID: "id", nowSeconds: now)
+        let new = try rotated.accessToken(for: session, tokenID: "id", nowSeconds: now)
+        #expect(try rotated.verifiedAccessClaims(old) == rotated.verifiedAccessClaims(new))
+        #expect(rotated.keySet.entries.map(\.keyID) == [next.keyID, key.keyID])
+        #expect(throws: IdentityFault.accessTokenInvalid) { try issuer.verifiedAccessClaims(new) }
+    }
+
+    @Test func cacheIsBoundedAndKeepsWhatIsUsed() {
+        var cache = VerifiedTokenCache(capacity: 10)
+        let claims = AccessClaims(userID: session.userID, sessionID: session.sessionID, expiresAtSeconds: 1)
+        for number in 0..<1_000 {
+            cache.insert(claims, for: "\(number)")
+            #expect(cache.claims(of: "\(number)") == claims)
+            #expect(cache.claims(of: "0") == claims, "a token in use stays")
+            #expect(cache.count <= 20)
+        }
+        #expect(cache.claims(of: "1") == nil)
+    }
+}

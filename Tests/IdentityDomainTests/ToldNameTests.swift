@@ -1,0 +1,46 @@
+import IdentityDomain
+import Testing
+
+@Suite struct ToldNameTests {
+    @Test(
+        arguments: [
+            ("Ana Cruz", "Ana Cruz"), ("  Ana  ", "Ana"), ("A", nil), ("", nil), ("   ", nil), ("Ana\u{0}", nil),
+            ("Ana\u{202e}", nil), (String(repeating: "a", count: 50), String(repeating: "a", count: 50)),
+            (String(repeating: "a", count: 51), nil),
+        ] as [(String, String?)]
+    )
+    func acceptance(text: String, name: String?) {
+        #expect(ToldName.accept(text) == name)
+        #expect(DeviceName.accept(text) == name)
+    }
+
+    @Test func theAppsNameComesBeforeTheTokens() {
+        #expect(ToldName.choose(fullName: "Ana", tokenName: "Bea") == "Ana")
+        #expect(ToldName.choose(fullName: "", tokenName: "Bea") == "Bea")
+        #expect(ToldName.choose(fullName: "\u{7}", tokenName: "Bea") == "Bea")
+        #expect(ToldName.choose(fullName: "", tokenName: "\u{7}") == nil)
+        #expect(ToldName.choose(fullName: "", tokenName: nil) == nil)
+    }
+
+    @Test(arguments: [
+        ("a@b", true), ("person@example.com", true), ("é@example.com", true), ("", false), ("a", false), ("@b", false),
+        ("a@", false), ("a@b@c", false), ("a b@c", false), ("a@b\n", false), ("a\u{200b}@b", false),
+        ("\u{a0}a@b", false),
+    ])
+    func emails(text: String, isAccepted: Bool) {
+        #expect((EmailAddress.accept(text) != nil) == isAccepted)
+    }
+
+    @Test func longEmailIsDropped() {
+        #expect(EmailAddress.accept(String(repeating: "a", count: 252) + "@b") != nil)
+        #expect(EmailAddress.accept(String(repeating: "a", count: 253) + "@b") == nil)
+    }
+
+    @Test func verdictsMeanTheirFaults() {
+        #expect(
+            RefreshVerdict.allCases.map(\.fault) == [
+                nil, nil, .refreshTokenReused, .sessionRevoked, .sessionExpired, .sessionInvalid,
+            ]
+        )
+    }
+}
