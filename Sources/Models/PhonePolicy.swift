@@ -6,6 +6,8 @@ public struct PhonePolicy: Sendable, Hashable {
     public enum Fault: Error, Sendable, Hashable {
         /// There are no numbering plans for this region.
         case unknownRegion(String)
+        /// There is no such kind of number.
+        case unknownKind(String)
         /// No kind of number is allowed, so no number would be.
         case noKinds
         /// A list of allowed regions was given, but it is empty, so no number would be allowed.
@@ -55,6 +57,25 @@ public struct PhonePolicy: Sendable, Hashable {
             throw .unknownRegion(region)
         }
         self.init(checkedRegion: defaultRegion, kinds: allowedKinds, regions: allowedRegions)
+    }
+
+    /// A policy as configuration words it.
+    ///
+    /// - Parameters:
+    ///   - defaultRegion: the region whose notations are understood, two capitals.
+    ///   - kindNames: raw values of ``Kind``.
+    ///   - regionNames: the regions whose numbers are taken, or `*` alone for all.
+    public init(defaultRegion: String, kindNames: [String], regionNames: [String]) throws(Fault) {
+        var kinds: Set<Kind> = []
+        for name in kindNames {
+            guard let kind = Kind(rawValue: name) else { throw .unknownKind(name) }
+            kinds.insert(kind)
+        }
+        try self.init(
+            defaultRegion: defaultRegion,
+            allowedKinds: kinds,
+            allowedRegions: regionNames == ["*"] ? nil : Set(regionNames)
+        )
     }
 
     private init(checkedRegion: String, kinds: Set<Kind>, regions: Set<String>?) {

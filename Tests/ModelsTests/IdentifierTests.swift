@@ -69,9 +69,16 @@ private struct OnesGenerator: RandomNumberGenerator {
     }
 
     @Test func `A source draws from its own clock and bits`() {
-        let source = IdentifierSource(nowMilliseconds: { 0x0123_4567_89AB }, randomBits: { 0 })
+        let source = IdentifierSource(clock: WallClock { 0x0123_4567_89AB }, randomBits: { 0 })
         #expect(source.make(GroupID.self).description == "01234567-89ab-7000-8000-000000000000")
-        let real = IdentifierSource(nowMilliseconds: { 1_700_000_000_000 })
+        let real = IdentifierSource(clock: WallClock { 1_700_000_000_000 })
         #expect(Set((0..<1_000).map { _ in real.make(UserID.self) }).count == 1_000)
+    }
+
+    @Test func `The machine's clock tells Unix milliseconds`() {
+        let now = WallClock.system.nowMilliseconds
+        // Between 2025 and 2100: seconds or microseconds would be far outside.
+        #expect((1_735_689_600_000..<4_102_444_800_000).contains(now))
+        #expect(WallClock.system.nowMilliseconds >= now)
     }
 }

@@ -87,6 +87,23 @@ import Testing
         #expect(throws: PhonePolicy.Fault.noRegions) { try PhonePolicy(defaultRegion: "PH", allowedRegions: []) }
     }
 
+    @Test func `A policy is read as configuration words it`() throws {
+        let worded = try PhonePolicy(
+            defaultRegion: "PH",
+            kindNames: ["mobile", "fixed-line-or-mobile"],
+            regionNames: ["PH"]
+        )
+        #expect(worded == .philippines)
+        let all = try PhonePolicy(defaultRegion: "US", kindNames: ["voip"], regionNames: ["*"])
+        #expect(all.allowedRegions == nil)
+        #expect(throws: PhonePolicy.Fault.unknownKind("pager")) {
+            try PhonePolicy(defaultRegion: "PH", kindNames: ["pager"], regionNames: ["PH"])
+        }
+        #expect(throws: PhonePolicy.Fault.unknownRegion("*")) {
+            try PhonePolicy(defaultRegion: "PH", kindNames: ["mobile"], regionNames: ["PH", "*"])
+        }
+    }
+
     @Test func `A printed number doesn't tell the number`() throws {
         let number = try PhoneNumber("09171234567", policy: .philippines)
         #expect(!"\(number)".contains("917"))

@@ -1,0 +1,74 @@
+import Logging
+import Models
+import Postgres
+import RPC
+import ServiceKit
+
+/// The invites service as a program: what the `invites` executable runs.
+public struct InvitesServer: MigratingServer {
+    /// The program's name, and the prefix of its configuration.
+    public static let programName = "invites"
+    private static let keys = ServiceKeys(program: programName, listenPort: 7003)
+
+    /// Everything that can be configured.
+    public static var configurationKeys: [any AnyConfigurationKey] { keys.all + InvitesConfiguration.keys }
+
+    private let runtime: ServiceRuntime
+    private let configuration: InvitesConfiguration
+
+    /// A server of this configuration; nothing is opened yet.
+    ///
+    /// - Throws: `ConfigurationFaults` for faults that only the service can see.
+    public init(configuration: Configuration) throws {
+        self.configuration = try InvitesConfiguration(configuration)
+        self.runtime = ServiceRuntime(
+            keys: Self.keys,
+            configuration: configuration,
+            migrations: InvitesMigrations.all
+        )
+    }
+
+    /// Brings the schema up to date.
+    public func migrate() async throws { try await runtime.migrate() }
+
+    /// Serves until it is told to stop, and returns after a graceful stop.
+    public func serve() async throws {
+        try await runtime.serve { environment in
+            let parts = InvitesParts(
+                database: environment.database,
+                policy: configuration.policy,
+                groupMembersMax: configuration.groupMembersMax,
+                inboxRetention: configuration.inboxRetention,
+                logger: environment.logger
+            )
+            return ServiceParts(services: [parts.methods], background: [parts.cleanup.run])
+        }
+    }
+}
+
+/// The service put together: its methods, and the task that keeps its inbox small.
+struct InvitesParts: Sendable {
+    let methods: InvitesMethods
+    let cleanup: InboxCleanup
+
+    init(
+        database: PostgresClient,
+        policy: PhonePolicy = .philippines,
+        groupMembersMax: Int = 1_000,
+        inboxRetention: Duration = .seconds(7 * 86_400),
+        clock: WallClock = .system,
+        logger: Logger
+    ) {
+        let phones = PhoneStore(database: database)
+        methods = InvitesMethods(
+            groups: GroupStore(database: database),
+            members: MemberStore(database: database),
+            phones: phones,
+            policy: policy,
+            groupMembersMax: groupMembersMax,
+            clock: clock,
+            identifiers: IdentifierSource(clock: clock)
+        )
+        cleanup = InboxCleanup(phones: phones, clock: clock, retention: inboxRetention, logger: logger)
+    }
+}

@@ -1,0 +1,35 @@
+import API
+import InvitesDomain
+import Models
+import RPC
+
+extension InvitesMethods {
+    /// Lists the members and pending members of a group, oldest first. Only members may ask.
+    func listMembers(
+        _ request: InvitesV1.ListMembersRequest,
+        context: ServerContext
+    ) async throws -> InvitesV1.ListMembersResponse {
+        do {
+            let userID = try UserID.parse(request.userID)
+            let groupID = try GroupID.parse(request.groupID)
+            let page = try Page(size: Int(request.pageSize), token: request.pageToken, list: .members)
+            // One more than asked for tells whether there is another page.
+            let found = try await groups.members(
+                of: groupID,
+                askedBy: userID,
+                after: page.after,
+                limit: page.size + 1,
+                deadline: context.deadline
+            )
+            let shown = found.prefix(page.size)
+            var response = InvitesV1.ListMembersResponse()
+            response.members = shown.map(InvitesV1.Member.init)
+            if found.count > page.size, let last = shown.last {
+                response.nextPageToken = Page.token(after: Page.Cursor(last.id), in: .members)
+            }
+            return response
+        } catch {
+            throw ErrorMap.rpcError(error)
+        }
+    }
+}

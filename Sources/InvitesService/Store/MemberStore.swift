@@ -1,0 +1,128 @@
+import InvitesDomain
+import Models
+import Postgres
+import RPC
+
+/// The adding of members, in PostgreSQL.
+///
+/// A number's row in `phones` is the lock that decides: whoever adds a number to a group and whoever applies that
+/// number's events take it first. So an invitation and a registration at the same moment happen one after the other,
+/// and either order ends with one member.
+struct MemberStore: Sendable {
+    let database: PostgresClient
+
+    /// What is to be added, by whom and to what.
+    struct Addition: Sendable {
+        /// The group.
+        let groupID: GroupID
+        /// The member who adds.
+        let callerID: UserID
+        /// The person.
+        let invitee: Invitee
+        /// The id of the new membership, if there will be one.
+        let memberID: MemberID
+        /// Now, in Unix milliseconds.
+        let nowMilliseconds: Int64
+    }
+
+    /// Adds a person to a group, or finds them in it, in one transaction.
+    ///
+    /// Locks are taken in the same order by everyone: the number, then the group.
+    ///
+    /// - Throws: ``InvitesFault/notAMember`` or ``InvitesFault/groupFull(membersMax:)``.
+    func add(_ addition: Addition, membersMax: Int, deadline: Deadline?) async throws -> Member {
+        try await ConflictRetry.run {
+            try await database.withTransaction(deadline: deadline) { transaction in
+                let owner = try await lock(addition.invitee.phone, in: transaction)
+                try await lock(addition.groupID, for: addition.callerID, in: transaction)
+                let (related, memberCount) = try await related(to: addition, owner: owner, in: transaction)
+                let decision = InvitesDomain.Addition.decide(
+                    phoneOwner: owner,
+                    related: related,
+                    memberCount: memberCount,
+                    membersMax: membersMax
+                )
+                switch decision {
+                case .existing(let member): return member
+                case .full: throw InvitesFault.groupFull(membersMax: membersMax)
+                case .member(let userID): return try await insert(addition, userID, in: transaction)
+                case .pending: return try await insert(addition, nil, in: transaction)
+                }
+            }
+        }
+    }
+
+    /// Locks a number until the transaction ends and tells who has it.
+    private func lock(_ phone: PhoneNumber, in transaction: PostgresTransaction) async throws -> UserID? {
+        let rows = try await transaction.execute(
+            """
+            INSERT INTO phones (phone) VALUES (\(phone.digits))
+            ON CONFLICT (phone) DO UPDATE SET phone = excluded.phone
+            RETURNING user_id
+            """
+        )
+        return try rows[0].decode(0, as: PostgresUUID?.self).map { UserID($0) }
+    }
+
+    /// Locks a group, so that its members can be counted, if the caller is one of them.
+    private func lock(
+        _ groupID: GroupID,
+        for callerID: UserID,
+        in transaction: PostgresTransaction
+    ) async throws {
+        let rows = try await transaction.query(
+            """
+            SELECT 1 FROM groups g
+            WHERE g.group_id = \(groupID.uuid) AND EXISTS (
+                SELECT 1 FROM members m WHERE m.user_id = \(callerID.uuid) AND m.group_id = g.group_id
+            )
+            FOR UPDATE OF g
+            """
+        )
+        guard !rows.isEmpty else { throw InvitesFault.notAMember }
+    }
+
+    /// The members who may be the person already, and how many the group has.
+    private func related(
+        to addition: Addition,
+        owner: UserID?,
+        in transaction: PostgresTransaction
+    ) async throws -> ([Member], memberCount: Int) {
+        // A statement after the locks, so that its snapshot has what was committed before they were got.
+        let rows = try await transaction.query(
+            """
+            SELECT \(unsafeSQL: MemberRow.columns), total.members
+            FROM (SELECT count(*) AS members FROM members WHERE group_id = \(addition.groupID.uuid)) AS total
+            LEFT JOIN members m ON m.group_id = \(addition.groupID.uuid)
+                AND (m.user_id = \(owner?.uuid) OR m.phone = \(addition.invitee.phone.digits))
+            """
+        )
+        return (try rows.compactMap(MemberRow.member), Int(try rows[0].decode(6, as: Int64.self)))
+    }
+
+    private func insert(
+        _ addition: Addition,
+        _ userID: UserID?,
+        in transaction: PostgresTransaction
+    ) async throws -> Member {
+        let now = PostgresTimestamp(milliseconds: addition.nowMilliseconds)
+        let linkedAt = userID == nil ? nil : now
+        try await transaction.execute(
+            """
+            INSERT INTO members
+                (group_id, member_id, user_id, phone, display_name, added_by, added_at, linked_at)
+            VALUES (\(addition.groupID.uuid), \(addition.memberID.uuid), \(userID?.uuid),
+                \(addition.invitee.phone.digits), \(addition.invitee.displayName.value), \(addition.callerID.uuid),
+                \(now), \(linkedAt))
+            """
+        )
+        return Member(
+            id: addition.memberID,
+            groupID: addition.groupID,
+            state: userID.map(Member.State.member) ?? .pending,
+            phone: addition.invitee.phone,
+            displayName: addition.invitee.displayName,
+            addedAtMilliseconds: addition.nowMilliseconds
+        )
+    }
+}

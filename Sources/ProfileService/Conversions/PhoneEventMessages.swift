@@ -1,0 +1,22 @@
+import API
+import Models
+import ProfileDomain
+
+extension InvitesV1.PhoneEvent {
+    /// The message of an event that waits in the outbox.
+    init(_ waiting: PhoneOutbox.Event) {
+        self.init()
+        eventID = waiting.id.description
+        phoneNumber = waiting.event.phone.e164
+        switch waiting.event.kind {
+        case .claimed:
+            var claimed = InvitesV1.PhoneClaimed()
+            claimed.userID = waiting.userID.description
+            change = .claimed(claimed)
+        case .released:
+            var released = InvitesV1.PhoneReleased()
+            released.userID = waiting.userID.description
+            change = .released(released)
+        }
+    }
+}

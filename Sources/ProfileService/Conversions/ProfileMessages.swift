@@ -1,0 +1,36 @@
+import API
+import Models
+import ProfileDomain
+
+extension ProfileV1.Profile {
+    /// The message of a profile.
+    init(_ profile: Profile) {
+        self.init()
+        userID = profile.userID.description
+        displayName = profile.displayName?.value ?? ""
+        username = profile.username?.value ?? ""
+        phoneNumber = profile.phone?.e164 ?? ""
+        missingFields = profile.missingFields.map(\.rawValue)
+        updatedAtMs = profile.updatedAtMilliseconds
+    }
+}
+
+extension ProfileChange {
+    /// The change that a request asks for.
+    init(_ request: ProfileV1.UpdateProfileRequest, policy: PhonePolicy) throws(ProfileFault) {
+        try self.init(
+            displayName: request.hasDisplayName ? request.displayName : nil,
+            phoneNumber: request.hasPhoneNumber ? request.phoneNumber : nil,
+            username: request.hasUsername ? request.username : nil,
+            policy: policy
+        )
+    }
+}
+
+extension UserID {
+    /// The user that a request names.
+    static func parse(_ text: String) throws(ProfileFault) -> UserID {
+        guard let userID = UserID(text) else { throw .userIDInvalid }
+        return userID
+    }
+}

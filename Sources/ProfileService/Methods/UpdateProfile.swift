@@ -1,0 +1,35 @@
+import API
+import Models
+import ProfileDomain
+import RPC
+
+extension ProfileMethods {
+    /// Changes the fields that are present, all or none, and returns the whole profile.
+    func updateProfile(
+        _ request: ProfileV1.UpdateProfileRequest,
+        context: ServerContext
+    ) async throws -> ProfileV1.UpdateProfileResponse {
+        do {
+            let userID = try UserID.parse(request.userID)
+            let change = try ProfileChange(request, policy: policy)
+            let outcome = try await store.update(
+                userID,
+                applying: change,
+                limit: tryLimit,
+                nowMilliseconds: clock.nowMilliseconds,
+                deadline: context.deadline
+            )
+            switch outcome {
+            case .saved(let profile, let hasEvents):
+                if hasEvents { nudgeOutbox() }
+                var response = ProfileV1.UpdateProfileResponse()
+                response.profile = ProfileV1.Profile(profile)
+                return response
+            case .refused(let fault):
+                throw fault
+            }
+        } catch {
+            throw ErrorMap.rpcError(error)
+        }
+    }
+}

@@ -1,0 +1,55 @@
+import Postgres
+
+/// The profile schema, step by step. A step that was released is never changed; a new one is added.
+public enum ProfileMigrations {
+    /// All steps, in order.
+    public static let all: [Migration] = [
+        Migration(number: 1, name: "profiles", sql: profiles),
+        Migration(number: 2, name: "outbox", sql: outbox),
+    ]
+
+    /// Profiles, and one table for each thing that only one user may have: its primary key is the rule, and would be
+    /// the key that the table is distributed by. The count of failed tries lies in the profile's row because that row
+    /// is the lock under which it is read.
+    private static let profiles = """
+        CREATE TABLE profiles (
+            user_id uuid PRIMARY KEY,
+            display_name text,
+            username text,
+            phone text CHECK (phone ~ '^[1-9][0-9]{3,14}$'),
+            updated_at timestamptz,
+            phone_tries integer NOT NULL DEFAULT 0 CHECK (phone_tries >= 0),
+            phone_tries_since timestamptz
+        );
+
+        CREATE TABLE phones (
+            phone text PRIMARY KEY CHECK (phone ~ '^[1-9][0-9]{3,14}$'),
+            user_id uuid NOT NULL,
+            claimed_at timestamptz NOT NULL
+        );
+
+        CREATE TABLE usernames (
+            username_key text PRIMARY KEY CHECK (username_key ~ '^[a-z0-9_]{3,20}$'),
+            user_id uuid NOT NULL,
+            claimed_at timestamptz NOT NULL
+        );
+        """
+
+    /// What other services must be told. Ids rise in the order of commits for each number, because a number's events
+    /// are inserted while its row in `phones` is locked. Delivered events are deleted; rejected ones stay for people
+    /// to look at, outside the index that the relay reads.
+    private static let outbox = """
+        CREATE TABLE outbox (
+            id bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
+            event_id uuid NOT NULL,
+            kind text NOT NULL CHECK (kind IN ('claimed', 'released')),
+            phone text NOT NULL,
+            user_id uuid NOT NULL,
+            created_at timestamptz NOT NULL,
+            rejected_at timestamptz,
+            rejection text
+        );
+
+        CREATE INDEX outbox_waiting ON outbox (id) WHERE rejected_at IS NULL;
+        """
+}

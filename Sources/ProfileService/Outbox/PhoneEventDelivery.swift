@@ -1,0 +1,25 @@
+import API
+import RPC
+import ServiceKit
+
+/// Tells the invites service what became of phone numbers.
+struct PhoneEventDelivery: Sendable {
+    /// How long the invites service may take for a batch. It is well below the time after which PostgreSQL ends a
+    /// transaction that does nothing, since the relay holds one meanwhile.
+    static let timeout = Duration.seconds(5)
+
+    let invites: InvitesServiceClient
+
+    /// Tells all of these events or, if it throws, perhaps none: they may be told again.
+    ///
+    /// - Throws: `OutboxRejection` if the service will never take them, `RPCError` otherwise.
+    func deliver(_ events: [PhoneOutbox.Event]) async throws {
+        var request = InvitesV1.ApplyPhoneEventsRequest()
+        request.events = events.map(InvitesV1.PhoneEvent.init)
+        do {
+            _ = try await invites.applyPhoneEvents(request, options: CallOptions(timeout: Self.timeout))
+        } catch let error where error.code == .invalidArgument {
+            throw OutboxRejection(reason: error.reason ?? "INVALID_ARGUMENT")
+        }
+    }
+}

@@ -1,0 +1,83 @@
+import API
+import Logging
+import Models
+import Postgres
+import ProfileDomain
+import RPC
+import ServiceKit
+
+/// The profile service as a program: what the `profile` executable runs.
+public struct ProfileServer: MigratingServer {
+    /// The program's name, and the prefix of its configuration.
+    public static let programName = "profile"
+    private static let keys = ServiceKeys(program: programName, listenPort: 7002)
+
+    /// Everything that can be configured.
+    public static var configurationKeys: [any AnyConfigurationKey] { keys.all + ProfileConfiguration.keys }
+
+    private let runtime: ServiceRuntime
+    private let configuration: ProfileConfiguration
+
+    /// A server of this configuration; nothing is opened yet.
+    ///
+    /// - Throws: `ConfigurationFaults` for faults that only the service can see.
+    public init(configuration: Configuration) throws {
+        self.configuration = try ProfileConfiguration(configuration)
+        self.runtime = ServiceRuntime(
+            keys: Self.keys,
+            configuration: configuration,
+            migrations: ProfileMigrations.all
+        )
+    }
+
+    /// Brings the schema up to date.
+    public func migrate() async throws { try await runtime.migrate() }
+
+    /// Serves until it is told to stop, and returns after a graceful stop.
+    public func serve() async throws {
+        try await runtime.serve { environment in
+            let invites = InvitesServiceClient(environment.channel(to: configuration.invitesAddress))
+            let parts = ProfileParts(
+                database: environment.database,
+                invites: invites,
+                policy: configuration.policy,
+                tryLimit: configuration.tryLimit,
+                logger: environment.logger
+            )
+            return ServiceParts(services: [parts.methods], background: [parts.relayOutbox])
+        }
+    }
+}
+
+/// The service put together: its methods, and the relay that tells others what they changed.
+struct ProfileParts: Sendable {
+    let methods: ProfileMethods
+    let relay: OutboxRelay<PhoneOutbox>
+
+    init(
+        database: PostgresClient,
+        invites: InvitesServiceClient,
+        policy: PhonePolicy = .philippines,
+        tryLimit: TryLimit = TryLimit(),
+        clock: WallClock = .system,
+        logger: Logger
+    ) {
+        let delivery = PhoneEventDelivery(invites: invites)
+        let relay = OutboxRelay(
+            store: PhoneOutbox(database: database, clock: clock),
+            logger: logger,
+            deliver: { try await delivery.deliver($0) }
+        )
+        self.relay = relay
+        self.methods = ProfileMethods(
+            store: ProfileStore(database: database, identifiers: IdentifierSource(clock: clock)),
+            policy: policy,
+            tryLimit: tryLimit,
+            clock: clock,
+            nudgeOutbox: { relay.nudge() }
+        )
+    }
+
+    /// Relays the outbox until the task is cancelled.
+    @Sendable func relayOutbox() async { await relay.run() }
+}

@@ -1,0 +1,220 @@
+import Models
+import Postgres
+import ProfileDomain
+import RPC
+
+/// Profiles in PostgreSQL, and the two things that only one user may have.
+///
+/// Each method is one operation, done whole or not at all. All may be called from any task.
+struct ProfileStore: Sendable {
+    /// How often a transaction is tried again after PostgreSQL broke a deadlock or a conflict.
+    static let retriesMax = 3
+
+    let database: PostgresClient
+    let identifiers: IdentifierSource
+
+    /// A user's profile; an empty one if nothing was told yet. One round trip.
+    func profile(of userID: UserID, deadline: Deadline?) async throws -> Profile {
+        let rows = try await database.query(
+            "SELECT display_name, username, phone, updated_at FROM profiles WHERE user_id = \(userID.uuid)",
+            deadline: deadline
+        )
+        guard let row = rows.first else { return Profile(userID: userID) }
+        let (displayName, username, phone, updatedAt) = try row.decode(
+            String?.self,
+            String?.self,
+            String?.self,
+            PostgresTimestamp?.self
+        )
+        return Self.profile(userID, displayName, username, phone, updatedAt)
+    }
+
+    /// What a try to change a profile came to.
+    enum Outcome: Sendable {
+        /// The profile is as wanted; `hasEvents` if others must be told of it.
+        case saved(Profile, hasEvents: Bool)
+        /// Nothing was changed, but for the count of tries.
+        case refused(ProfileFault)
+    }
+
+    /// Changes a profile and writes down what others must be told of it, in one transaction.
+    ///
+    /// Two users can't end with one number or username: the primary keys of `phones` and `usernames` decide, and the
+    /// later of two concurrent claims waits until the earlier has committed or rolled back. Claims come before
+    /// releases, and numbers before usernames, for everyone: a transaction that others wait for never waits for them.
+    func update(
+        _ userID: UserID,
+        applying change: ProfileChange,
+        limit: TryLimit,
+        nowMilliseconds: Int64,
+        deadline: Deadline?
+    ) async throws -> Outcome {
+        do {
+            return try await database.withTransaction(retries: Self.retriesMax, deadline: deadline) { transaction in
+                let (profile, tries) = try await lock(userID, in: transaction)
+                guard
+                    let transition = ProfileTransition.decide(
+                        from: profile,
+                        applying: change,
+                        nowMilliseconds: nowMilliseconds
+                    )
+                else { return .saved(profile, hasEvents: false) }
+
+                if let phone = transition.claimedPhone {
+                    if let wait = limit.waitMilliseconds(after: tries, nowMilliseconds: nowMilliseconds) {
+                        return .refused(.tooManyAttempts(retryAfterMilliseconds: wait))
+                    }
+                    guard try await claim(phone, for: userID, nowMilliseconds, in: transaction) else {
+                        // Returning commits the count; nothing else was written.
+                        let count = limit.counting(tries, nowMilliseconds: nowMilliseconds)
+                        try await save(count, of: userID, in: transaction)
+                        return .refused(.phoneTaken)
+                    }
+                }
+                if let username = transition.claimedUsername {
+                    // Throwing rolls back, the claim of the number included.
+                    guard try await claim(username, for: userID, nowMilliseconds, in: transaction) else {
+                        throw ProfileFault.usernameTaken
+                    }
+                }
+                try await save(transition, nowMilliseconds, in: transaction)
+                return .saved(transition.profile, hasEvents: !transition.phoneEvents.isEmpty)
+            }
+        } catch let fault as ProfileFault {
+            return .refused(fault)
+        }
+    }
+
+    // MARK: - Steps of an update
+
+    /// Locks the user's row until the transaction ends, making it if there is none.
+    private func lock(
+        _ userID: UserID,
+        in transaction: PostgresTransaction
+    ) async throws -> (Profile, TryLimit.Count?) {
+        let columns = "display_name, username, phone, updated_at, phone_tries, phone_tries_since"
+        var rows = try await transaction.query(
+            "SELECT \(unsafeSQL: columns) FROM profiles WHERE user_id = \(userID.uuid) FOR UPDATE"
+        )
+        if rows.isEmpty {
+            // Whoever made the row in the meantime is waited for, and its row locked.
+            rows = try await transaction.execute(
+                """
+                INSERT INTO profiles (user_id) VALUES (\(userID.uuid))
+                ON CONFLICT (user_id) DO UPDATE SET user_id = excluded.user_id
+                RETURNING \(unsafeSQL: columns)
+                """
+            )
+        }
+        let (displayName, username, phone, updatedAt, tries, triesSince) = try rows[0].decode(
+            String?.self,
+            String?.self,
+            String?.self,
+            PostgresTimestamp?.self,
+            Int32.self,
+            PostgresTimestamp?.self
+        )
+        let count = triesSince.map {
+            TryLimit.Count(windowStartMilliseconds: $0.milliseconds, tries: Int(tries))
+        }
+        return (Self.profile(userID, displayName, username, phone, updatedAt), count)
+    }
+
+    /// Takes a number that nobody has. False if somebody has it.
+    private func claim(
+        _ phone: PhoneNumber,
+        for userID: UserID,
+        _ nowMilliseconds: Int64,
+        in transaction: PostgresTransaction
+    ) async throws -> Bool {
+        let now = PostgresTimestamp(milliseconds: nowMilliseconds)
+        let rows = try await transaction.execute(
+            """
+            INSERT INTO phones (phone, user_id, claimed_at) VALUES (\(phone.digits), \(userID.uuid), \(now))
+            ON CONFLICT (phone) DO NOTHING
+            """
+        )
+        return rows.affected == 1
+    }
+
+    /// Takes a username that nobody has. False if somebody has it.
+    private func claim(
+        _ username: Username,
+        for userID: UserID,
+        _ nowMilliseconds: Int64,
+        in transaction: PostgresTransaction
+    ) async throws -> Bool {
+        let now = PostgresTimestamp(milliseconds: nowMilliseconds)
+        let rows = try await transaction.execute(
+            """
+            INSERT INTO usernames (username_key, user_id, claimed_at) VALUES (\(username.key), \(userID.uuid), \(now))
+            ON CONFLICT (username_key) DO NOTHING
+            """
+        )
+        return rows.affected == 1
+    }
+
+    private func save(
+        _ count: TryLimit.Count,
+        of userID: UserID,
+        in transaction: PostgresTransaction
+    ) async throws {
+        let since = PostgresTimestamp(milliseconds: count.windowStartMilliseconds)
+        try await transaction.execute(
+            """
+            UPDATE profiles SET phone_tries = \(Int32(clamping: count.tries)), phone_tries_since = \(since)
+            WHERE user_id = \(userID.uuid)
+            """
+        )
+    }
+
+    /// Writes the profile, gives up what it no longer has, and puts the events into the outbox: one round trip.
+    private func save(
+        _ transition: ProfileTransition,
+        _ nowMilliseconds: Int64,
+        in transaction: PostgresTransaction
+    ) async throws {
+        let profile = transition.profile
+        let userID = profile.userID.uuid
+        let events = transition.phoneEvents
+        let eventIDs = events.map { _ in identifiers.make(EventID.self).uuid }
+        let now = PostgresTimestamp(milliseconds: nowMilliseconds)
+        try await transaction.execute(
+            """
+            WITH freed_phone AS (
+                DELETE FROM phones WHERE phone = \(transition.releasedPhone?.digits) AND user_id = \(userID)
+            ), freed_username AS (
+                DELETE FROM usernames
+                WHERE username_key = \(transition.releasedUsername?.key) AND user_id = \(userID)
+            ), events AS (
+                INSERT INTO outbox (event_id, kind, phone, user_id, created_at)
+                SELECT event_id, kind, phone, \(userID), \(now)
+                FROM unnest(\(eventIDs), \(events.map(\.kind.rawValue)), \(events.map(\.phone.digits)))
+                    WITH ORDINALITY AS event (event_id, kind, phone, position)
+                ORDER BY position
+            )
+            UPDATE profiles
+            SET display_name = \(profile.displayName?.value), username = \(profile.username?.value),
+                phone = \(profile.phone?.digits),
+                updated_at = \(PostgresTimestamp(milliseconds: profile.updatedAtMilliseconds))
+            WHERE user_id = \(userID)
+            """
+        )
+    }
+
+    private static func profile(
+        _ userID: UserID,
+        _ displayName: String?,
+        _ username: String?,
+        _ phone: String?,
+        _ updatedAt: PostgresTimestamp?
+    ) -> Profile {
+        Profile(
+            userID: userID,
+            displayName: displayName.map(DisplayName.init(stored:)),
+            username: username.map(Username.init(stored:)),
+            phone: phone.flatMap(PhoneNumber.init(stored:)),
+            updatedAtMilliseconds: updatedAt?.milliseconds ?? 0
+        )
+    }
+}
