@@ -20,6 +20,7 @@ let httpTypes: Target.Dependency = .product(name: "HTTPTypes", package: "swift-h
 let hummingbird: Target.Dependency = .product(name: "Hummingbird", package: "hummingbird")
 let logging: Target.Dependency = .product(name: "Logging", package: "swift-log")
 let nioCore: Target.Dependency = .product(name: "NIOCore", package: "swift-nio")
+let nioHTTP1: Target.Dependency = .product(name: "NIOHTTP1", package: "swift-nio")
 let nioPosix: Target.Dependency = .product(name: "NIOPosix", package: "swift-nio")
 let nioFoundation: Target.Dependency = .product(name: "NIOFoundationCompat", package: "swift-nio")
 let protobuf: Target.Dependency = .product(name: "SwiftProtobuf", package: "swift-protobuf")
@@ -103,7 +104,7 @@ let package = Package(
             ["API", "InvitesDomain", "Models", "Postgres", "RPC", "RPCTransport", "ServiceKit", logging]),
         library("GatewayService", ["API", "RPC", "RPCTransport", "ServiceKit", httpTypes, hummingbird, logging, nioCore]),
         library("ProviderSimulator", ["JOSE", httpTypes, hummingbird, logging, nioCore]),
-        library("LocalStack", ["LocalPostgres", "JOSE", asyncHTTPClient, logging, nioCore]),
+        library("LocalStack", ["JOSE", "LocalPostgres", "ServiceKit", asyncHTTPClient, nioCore, nioHTTP1]),
 
         // Programs
         executable("identity", ["IdentityService", "ServiceKit", argumentParser, logging]),
