@@ -94,7 +94,7 @@ let package = Package(
             "IdentityService",
             [
                 "API", "IdentityDomain", "JOSE", "Models", "Postgres", "RPC", "RPCTransport", "ServiceKit",
-                asyncHTTPClient, logging, nioCore,
+                asyncHTTPClient, logging, nioCore, nioPosix,
             ]),
         library(
             "ProfileService",
