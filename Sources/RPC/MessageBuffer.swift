@@ -1,11 +1,11 @@
 import SwiftProtobuf
 
 #if canImport(Darwin)
-  import Darwin
+import Darwin
 #elseif canImport(Musl)
-  import Musl
+import Musl
 #else
-  import Glibc
+import Glibc
 #endif
 
 /// One outgoing message in `malloc`ed memory, with room in front for the five bytes of gRPC's prefix.
@@ -13,83 +13,91 @@ import SwiftProtobuf
 /// A message is encoded once, straight into the memory that the transport sends from: the transport takes the memory
 /// over with `release()` and frees it with `free` when the last byte is on its way.
 public struct MessageBuffer: SwiftProtobufContiguousBytes {
-  /// Bytes in front of the message: one for the compressed flag, four for the length.
-  public static let prefixByteCount = 5
+    /// Bytes in front of the message: one for the compressed flag, four for the length.
+    public static let prefixByteCount = 5
 
-  /// Owns the memory until `release()`.
-  private final class Memory {
-    var start: UnsafeMutableRawPointer?
-    init(byteCount: Int) {
-      guard let start = malloc(byteCount) else {
-        fatalError("out of memory: \(byteCount) bytes for a message")
-      }
-      self.start = start
+    /// Owns the memory until `release()`.
+    private final class Memory {
+        var start: UnsafeMutableRawPointer?
+        init(byteCount: Int) {
+            guard let start = malloc(byteCount) else {
+                fatalError("out of memory: \(byteCount) bytes for a message")
+            }
+            self.start = start
+        }
+        deinit { free(start) }
     }
-    deinit { free(start) }
-  }
 
-  private let memory: Memory
-  /// The message's size without the prefix.
-  public let count: Int
+    private let memory: Memory
+    /// The message's size without the prefix.
+    public let count: Int
 
-  /// Memory for a message of `count` bytes; as SwiftProtobuf overwrites all of it, it is not filled.
-  public init(repeating: UInt8, count: Int) {
-    memory = Memory(byteCount: Self.prefixByteCount + count)
-    self.count = count
-  }
+    /// Memory for a message of `count` bytes; as SwiftProtobuf overwrites all of it, it is not filled.
+    public init(repeating: UInt8, count: Int) {
+        memory = Memory(byteCount: Self.prefixByteCount + count)
+        self.count = count
+    }
 
-  /// A copy of a sequence of bytes.
-  public init<S: Sequence>(_ sequence: S) where S.Element == UInt8 {
-    let bytes = Array(sequence)
-    self.init(repeating: 0, count: bytes.count)
-    withUnsafeMutableBytes { $0.copyBytes(from: bytes) }
-  }
+    /// A copy of a sequence of bytes.
+    public init<S: Sequence>(_ sequence: S) where S.Element == UInt8 {
+        let bytes = Array(sequence)
+        self.init(repeating: 0, count: bytes.count)
+        withUnsafeMutableBytes { $0.copyBytes(from: bytes) }
+    }
 
-  /// Encodes a message. The error is SwiftProtobuf's: a required field is missing or the message is too large.
-  public init(encoding message: some SwiftProtobuf.Message) throws {
-    self = try message.serializedBytes()
-  }
+    /// Encodes a message. The error is SwiftProtobuf's: a required field is missing or the message is too large.
+    public init(encoding message: some SwiftProtobuf.Message) throws {
+        self = try message.serializedBytes()
+    }
 
-  /// Gives the memory away; whoever takes it frees it with `free`. Nil the second time.
-  public func release() -> UnsafeMutableRawPointer? {
-    defer { memory.start = nil }
-    return memory.start
-  }
+    /// Gives the memory away; whoever takes it frees it with `free`. Nil the second time.
+    public func release() -> UnsafeMutableRawPointer? {
+        defer { memory.start = nil }
+        return memory.start
+    }
 
-  /// Reads the message's bytes.
-  public func withUnsafeBytes<R>(_ body: (UnsafeRawBufferPointer) throws -> R) rethrows -> R {
-    try body(
-      UnsafeRawBufferPointer(start: memory.start.map { $0 + Self.prefixByteCount }, count: count))
-  }
+    /// Reads the message's bytes.
+    public func withUnsafeBytes<R>(_ body: (UnsafeRawBufferPointer) throws -> R) rethrows -> R {
+        try body(
+            UnsafeRawBufferPointer(start: memory.start.map { $0 + Self.prefixByteCount }, count: count)
+        )
+    }
 
-  /// Writes the message's bytes.
-  public mutating func withUnsafeMutableBytes<R>(
-    _ body: (UnsafeMutableRawBufferPointer) throws -> R
-  ) rethrows -> R {
-    try body(
-      UnsafeMutableRawBufferPointer(
-        start: memory.start.map { $0 + Self.prefixByteCount }, count: count))
-  }
+    /// Writes the message's bytes.
+    public mutating func withUnsafeMutableBytes<R>(
+        _ body: (UnsafeMutableRawBufferPointer) throws -> R
+    ) rethrows -> R {
+        try body(
+            UnsafeMutableRawBufferPointer(
+                start: memory.start.map { $0 + Self.prefixByteCount },
+                count: count
+            )
+        )
+    }
 }
 
-/// Received bytes that are decoded in place; never kept past the callback that brought them.
-struct BorrowedBytes: SwiftProtobufContiguousBytes {
-  let bytes: UnsafeRawBufferPointer
+/// Received bytes that are decoded in place. Never kept past the callback that brought them, and only read.
+public struct ReceivedBytes: SwiftProtobufContiguousBytes {
+    private let bytes: UnsafeRawBufferPointer
 
-  init(_ bytes: UnsafeRawBufferPointer) { self.bytes = bytes }
+    /// Wraps bytes for as long as the callback lasts.
+    public init(_ bytes: UnsafeRawBufferPointer) { self.bytes = bytes }
 
-  init(repeating: UInt8, count: Int) { preconditionFailure("received bytes are only read") }
-  init<S: Sequence>(_ sequence: S) where S.Element == UInt8 {
-    preconditionFailure("received bytes are only read")
-  }
+    /// Not to be used: a decoder makes no bytes.
+    public init(repeating: UInt8, count: Int) { preconditionFailure("received bytes are only read") }
+    /// Not to be used: a decoder makes no bytes.
+    public init<S: Sequence>(_ sequence: S) where S.Element == UInt8 {
+        preconditionFailure("received bytes are only read")
+    }
 
-  var count: Int { bytes.count }
-  func withUnsafeBytes<R>(_ body: (UnsafeRawBufferPointer) throws -> R) rethrows -> R {
-    try body(bytes)
-  }
-  mutating func withUnsafeMutableBytes<R>(_ body: (UnsafeMutableRawBufferPointer) throws -> R)
-    rethrows -> R
-  {
-    preconditionFailure("received bytes are only read")
-  }
+    /// The number of bytes.
+    public var count: Int { bytes.count }
+
+    /// Reads the bytes.
+    public func withUnsafeBytes<R>(_ body: (UnsafeRawBufferPointer) throws -> R) rethrows -> R { try body(bytes) }
+
+    /// Not to be used: a decoder writes no bytes.
+    public mutating func withUnsafeMutableBytes<R>(_ body: (UnsafeMutableRawBufferPointer) throws -> R) rethrows -> R {
+        preconditionFailure("received bytes are only read")
+    }
 }

@@ -5,108 +5,109 @@
 /// writes, so that metadata costs one allocation a call, and none where there is none:
 /// `name length (UInt16) · value length (UInt32) · name · value`, lengths in the machine's byte order.
 public struct Metadata: Sendable, Hashable, Sequence {
-  /// The packed entries.
-  public private(set) var packed: [UInt8]
+    /// The packed entries.
+    public private(set) var packed: [UInt8]
 
-  /// Metadata with no entry.
-  public init() { packed = [] }
+    /// Metadata with no entry.
+    public init() { packed = [] }
 
-  /// Metadata from entries as `add` would make them.
-  public init(_ entries: KeyValuePairs<String, String>) {
-    self.init()
-    for (name, value) in entries { add(name, value) }
-  }
-
-  /// Takes packed entries over from a transport, which has checked them.
-  public init(packed: [UInt8]) { self.packed = packed }
-
-  /// Whether there is no entry.
-  public var isEmpty: Bool { packed.isEmpty }
-
-  /// Appends a text value. The name is lowercased; bytes that gRPC does not allow in a text value are dropped.
-  ///
-  /// Names that belong to the protocol (`:…`, `grpc-…` that gRPC defines, `te`, `content-type`, connection headers)
-  /// are refused by the transport when it sends.
-  public mutating func add(_ name: String, _ value: String) {
-    appendEntry(name: name.lowercased(), value: value.utf8.lazy.filter { $0 >= 0x20 && $0 <= 0x7e })
-  }
-
-  /// Appends a binary value under a name that ends in `-bin`; the suffix is added where it is missing.
-  public mutating func addBinary(_ name: String, _ value: [UInt8]) {
-    let name = name.lowercased()
-    appendEntry(name: name.hasSuffix("-bin") ? name : name + "-bin", value: Base64.encode(value))
-  }
-
-  /// Appends all entries of another metadata.
-  public mutating func add(contentsOf other: Metadata) { packed.append(contentsOf: other.packed) }
-
-  private mutating func appendEntry(name: String, value: some Sequence<UInt8>) {
-    let value = Array(value)
-    let nameLength = UInt16(truncatingIfNeeded: Swift.min(name.utf8.count, Int(UInt16.max)))
-    withUnsafeBytes(of: nameLength) { packed.append(contentsOf: $0) }
-    withUnsafeBytes(of: UInt32(truncatingIfNeeded: value.count)) { packed.append(contentsOf: $0) }
-    packed.append(contentsOf: name.utf8.prefix(Int(nameLength)))
-    packed.append(contentsOf: value)
-  }
-
-  /// The first value of a name, as it stands on the wire.
-  public func first(_ name: String) -> String? {
-    for entry in Entries(packed: packed) where entry.hasName(name, in: packed) {
-      return entry.value(in: packed)
+    /// Metadata from entries as `add` would make them.
+    public init(_ entries: KeyValuePairs<String, String>) {
+        self.init()
+        for (name, value) in entries { add(name, value) }
     }
-    return nil
-  }
 
-  /// All values of a name, in order.
-  public func all(_ name: String) -> [String] {
-    Entries(packed: packed).filter { $0.hasName(name, in: packed) }.map { $0.value(in: packed) }
-  }
+    /// Takes packed entries over from a transport, which has checked them.
+    public init(packed: [UInt8]) { self.packed = packed }
 
-  /// The first value of a `-bin` name, decoded. Nil where there is none or it is not base64.
-  public func firstBinary(_ name: String) -> [UInt8]? {
-    let name = name.hasSuffix("-bin") ? name : name + "-bin"
-    return first(name).flatMap { Base64.decode($0.utf8) }
-  }
+    /// Whether there is no entry.
+    public var isEmpty: Bool { packed.isEmpty }
 
-  /// Goes over the entries as text, in order.
-  public func makeIterator() -> some IteratorProtocol<(name: String, value: String)> {
-    let packed = packed
-    return Entries(packed: packed).lazy.map { ($0.name(in: packed), $0.value(in: packed)) }
-      .makeIterator()
-  }
+    /// Appends a text value. The name is lowercased; bytes that gRPC does not allow in a text value are dropped.
+    ///
+    /// Names that belong to the protocol (`:…`, `grpc-…` that gRPC defines, `te`, `content-type`, connection headers)
+    /// are refused by the transport when it sends.
+    public mutating func add(_ name: String, _ value: String) {
+        appendEntry(name: name.lowercased(), value: value.utf8.lazy.filter { $0 >= 0x20 && $0 <= 0x7e })
+    }
+
+    /// Appends a binary value under a name that ends in `-bin`; the suffix is added where it is missing.
+    public mutating func addBinary(_ name: String, _ value: [UInt8]) {
+        let name = name.lowercased()
+        appendEntry(name: name.hasSuffix("-bin") ? name : name + "-bin", value: Base64.encode(value))
+    }
+
+    /// Appends all entries of another metadata.
+    public mutating func add(contentsOf other: Metadata) { packed.append(contentsOf: other.packed) }
+
+    private mutating func appendEntry(name: String, value: some Sequence<UInt8>) {
+        let value = Array(value)
+        let nameLength = UInt16(truncatingIfNeeded: Swift.min(name.utf8.count, Int(UInt16.max)))
+        withUnsafeBytes(of: nameLength) { packed.append(contentsOf: $0) }
+        withUnsafeBytes(of: UInt32(truncatingIfNeeded: value.count)) { packed.append(contentsOf: $0) }
+        packed.append(contentsOf: name.utf8.prefix(Int(nameLength)))
+        packed.append(contentsOf: value)
+    }
+
+    /// The first value of a name, as it stands on the wire.
+    public func first(_ name: String) -> String? {
+        for entry in Entries(packed: packed) where entry.hasName(name, in: packed) {
+            return entry.value(in: packed)
+        }
+        return nil
+    }
+
+    /// All values of a name, in order.
+    public func all(_ name: String) -> [String] {
+        Entries(packed: packed).filter { $0.hasName(name, in: packed) }.map { $0.value(in: packed) }
+    }
+
+    /// The first value of a `-bin` name, decoded. Nil where there is none or it is not base64.
+    public func firstBinary(_ name: String) -> [UInt8]? {
+        let name = name.hasSuffix("-bin") ? name : name + "-bin"
+        return first(name).flatMap { Base64.decode($0.utf8) }
+    }
+
+    /// Goes over the entries as text, in order.
+    public func makeIterator() -> some IteratorProtocol<(name: String, value: String)> {
+        let packed = packed
+        return Entries(packed: packed).lazy.map { ($0.name(in: packed), $0.value(in: packed)) }
+            .makeIterator()
+    }
 }
 
 /// Walks packed entries; stops at the first that is cut short.
 private struct Entries: Sequence, IteratorProtocol {
-  let packed: [UInt8]
-  var offset = 0
+    let packed: [UInt8]
+    var offset = 0
 
-  init(packed: [UInt8]) { self.packed = packed }
+    init(packed: [UInt8]) { self.packed = packed }
 
-  struct Entry {
-    let name: Range<Int>
-    let value: Range<Int>
+    struct Entry {
+        let name: Range<Int>
+        let value: Range<Int>
 
-    func hasName(_ wanted: String, in packed: [UInt8]) -> Bool {
-      name.count == wanted.utf8.count && packed[name].elementsEqual(wanted.utf8)
+        func hasName(_ wanted: String, in packed: [UInt8]) -> Bool {
+            name.count == wanted.utf8.count && packed[name].elementsEqual(wanted.utf8)
+        }
+        func name(in packed: [UInt8]) -> String { String(decoding: packed[name], as: UTF8.self) }
+        func value(in packed: [UInt8]) -> String { String(decoding: packed[value], as: UTF8.self) }
     }
-    func name(in packed: [UInt8]) -> String { String(decoding: packed[name], as: UTF8.self) }
-    func value(in packed: [UInt8]) -> String { String(decoding: packed[value], as: UTF8.self) }
-  }
 
-  mutating func next() -> Entry? {
-    let lengths = MemoryLayout<UInt16>.size + MemoryLayout<UInt32>.size
-    guard packed.count - offset >= lengths else { return nil }
-    let (nameLength, valueLength) = packed.withUnsafeBytes { bytes in
-      (
-        Int(bytes.loadUnaligned(fromByteOffset: offset, as: UInt16.self)),
-        Int(
-          bytes.loadUnaligned(fromByteOffset: offset + MemoryLayout<UInt16>.size, as: UInt32.self))
-      )
+    mutating func next() -> Entry? {
+        let lengths = MemoryLayout<UInt16>.size + MemoryLayout<UInt32>.size
+        guard packed.count - offset >= lengths else { return nil }
+        let (nameLength, valueLength) = packed.withUnsafeBytes { bytes in
+            (
+                Int(bytes.loadUnaligned(fromByteOffset: offset, as: UInt16.self)),
+                Int(
+                    bytes.loadUnaligned(fromByteOffset: offset + MemoryLayout<UInt16>.size, as: UInt32.self)
+                )
+            )
+        }
+        let name = offset + lengths
+        guard packed.count - name >= nameLength + valueLength else { return nil }
+        offset = name + nameLength + valueLength
+        return Entry(name: name..<name + nameLength, value: name + nameLength..<offset)
     }
-    let name = offset + lengths
-    guard packed.count - name >= nameLength + valueLength else { return nil }
-    offset = name + nameLength + valueLength
-    return Entry(name: name..<name + nameLength, value: name + nameLength..<offset)
-  }
 }

@@ -1,31 +1,30 @@
 /// How many messages a call carries in each direction.
 public enum CallKind: Sendable, Hashable {
-  case unary
-  case clientStreaming
-  case serverStreaming
-  case bidirectionalStreaming
+    case unary
+    case clientStreaming
+    case serverStreaming
+    case bidirectionalStreaming
 }
 
 /// A method as the proto declares it.
 public struct MethodDescriptor: Sendable, Hashable {
-  /// The full name of the service, such as `vestibule.identity.v1.IdentityService`.
-  public let service: String
-  /// The method's name, such as `SignIn`.
-  public let method: String
-  /// How many messages go each way.
-  public let kind: CallKind
-  /// Whether calling it twice is as good as once, so that a client may try again on its own.
-  public let isIdempotent: Bool
-  /// The request's `:path`, `/service/method`.
-  public let path: String
+    /// The full name of the service, such as `vestibule.identity.v1.IdentityService`.
+    public let service: String
+    /// The method's name, such as `SignIn`.
+    public let method: String
+    /// How many messages go each way.
+    public let kind: CallKind
+    /// Whether calling it twice is as good as once, so that a client may try again on its own.
+    public let isIdempotent: Bool
+    /// The request's `:path`, `/service/method`.
+    public let path: String
 
-  /// Describes a method.
-  public init(service: String, method: String, kind: CallKind = .unary, isIdempotent: Bool = false)
-  {
-    self.service = service
-    self.method = method
-    self.kind = kind
-    self.isIdempotent = isIdempotent
-    path = "/\(service)/\(method)"
-  }
+    /// Describes a method.
+    public init(service: String, method: String, kind: CallKind = .unary, isIdempotent: Bool = false) {
+        self.service = service
+        self.method = method
+        self.kind = kind
+        self.isIdempotent = isIdempotent
+        path = "/\(service)/\(method)"
+    }
 }

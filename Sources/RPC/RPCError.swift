@@ -1,43 +1,43 @@
 /// Why a call failed, as handlers throw it and clients catch it.
 public struct RPCError: Error, Sendable, CustomStringConvertible {
-  /// The code sent as `grpc-status`; never `ok`.
-  public var code: Status.Code
-  /// The message sent as `grpc-message`: for developers, with nothing secret or personal in it.
-  public var message: String
-  /// A serialized `google.rpc.Status`, sent as `grpc-status-details-bin`; empty if there is none.
-  public var statusDetails: [UInt8]
-  /// Trailing metadata.
-  public var metadata: Metadata
-  /// What caused it. Logged by the server and never sent.
-  public var cause: (any Error)?
+    /// The code sent as `grpc-status`; never `ok`.
+    public var code: Status.Code
+    /// The message sent as `grpc-message`: for developers, with nothing secret or personal in it.
+    public var message: String
+    /// A serialized `google.rpc.Status`, sent as `grpc-status-details-bin`; empty if there is none.
+    public var statusDetails: [UInt8]
+    /// Trailing metadata.
+    public var metadata: Metadata
+    /// What caused it. Logged by the server and never sent.
+    public var cause: (any Error)?
 
-  /// Makes an error.
-  public init(
-    _ code: Status.Code,
-    _ message: String,
-    statusDetails: [UInt8] = [],
-    metadata: Metadata = Metadata(),
-    cause: (any Error)? = nil
-  ) {
-    self.code = code == .ok ? .unknown : code
-    self.message = message
-    self.statusDetails = statusDetails
-    self.metadata = metadata
-    self.cause = cause
-  }
-
-  /// The error for whatever a handler threw: itself if it is one, CANCELLED for a cancelled task, and INTERNAL
-  /// without any detail otherwise, so that nothing inside a service leaks by accident.
-  public init(thrown error: any Error) {
-    if let error = error as? RPCError {
-      self = error
-    } else if error is CancellationError {
-      self.init(.cancelled, "the call was cancelled", cause: error)
-    } else {
-      self.init(.internalError, "internal error", cause: error)
+    /// Makes an error.
+    public init(
+        _ code: Status.Code,
+        _ message: String,
+        statusDetails: [UInt8] = [],
+        metadata: Metadata = Metadata(),
+        cause: (any Error)? = nil
+    ) {
+        self.code = code == .ok ? .unknown : code
+        self.message = message
+        self.statusDetails = statusDetails
+        self.metadata = metadata
+        self.cause = cause
     }
-  }
 
-  /// The code and the message, without the cause.
-  public var description: String { message.isEmpty ? "\(code)" : "\(code): \(message)" }
+    /// The error for whatever a handler threw: itself if it is one, CANCELLED for a cancelled task, and INTERNAL
+    /// without any detail otherwise, so that nothing inside a service leaks by accident.
+    public init(thrown error: any Error) {
+        if let error = error as? RPCError {
+            self = error
+        } else if error is CancellationError {
+            self.init(.cancelled, "the call was cancelled", cause: error)
+        } else {
+            self.init(.internalError, "internal error", cause: error)
+        }
+    }
+
+    /// The code and the message, without the cause.
+    public var description: String { message.isEmpty ? "\(code)" : "\(code): \(message)" }
 }

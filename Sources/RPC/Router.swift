@@ -2,56 +2,56 @@ import SwiftProtobuf
 
 /// A set of methods that answers calls: services register in it, and a transport looks paths up in it.
 public struct Router: Sendable {
-  /// Every registered method, in the order of registration.
-  public private(set) var methods: [ServerMethod] = []
-  private var indices: [String: Int] = [:]
-  private let interceptors: [any ServerInterceptor]
+    /// Every registered method, in the order of registration.
+    public private(set) var methods: [ServerMethod] = []
+    private var indices: [String: Int] = [:]
+    private let interceptors: [any ServerInterceptor]
 
-  /// An empty router. Each call passes the interceptors in order, the first one outermost.
-  public init(interceptors: [any ServerInterceptor] = []) { self.interceptors = interceptors }
+    /// An empty router. Each call passes the interceptors in order, the first one outermost.
+    public init(interceptors: [any ServerInterceptor] = []) { self.interceptors = interceptors }
 
-  /// The names of all registered services.
-  public var services: Set<String> { Set(methods.map(\.descriptor.service)) }
+    /// The names of all registered services.
+    public var services: Set<String> { Set(methods.map(\.descriptor.service)) }
 
-  /// The method of a request's `:path`.
-  public subscript(path: String) -> ServerMethod? { indices[path].map { methods[$0] } }
+    /// The method of a request's `:path`.
+    public subscript(path: String) -> ServerMethod? { indices[path].map { methods[$0] } }
 
-  /// Registers all methods of a service.
-  public mutating func add(_ service: some RPCService) { service.register(in: &self) }
+    /// Registers all methods of a service.
+    public mutating func add(_ service: some RPCService) { service.register(in: &self) }
 
-  /// Registers the handler of a unary method; a method may be registered once.
-  public mutating func unary<Request: SwiftProtobuf.Message, Response: SwiftProtobuf.Message>(
-    _ method: MethodDescriptor,
-    request: Request.Type = Request.self,
-    response: Response.Type = Response.self,
-    handler: @escaping @Sendable (Request, ServerContext) async throws -> Response
-  ) {
-    let intercepted = interceptors.reversed().reduce(handler) { next, interceptor in
-      { try await interceptor.intercept($0, $1, next: next) }
+    /// Registers the handler of a unary method; a method may be registered once.
+    public mutating func unary<Request: SwiftProtobuf.Message, Response: SwiftProtobuf.Message>(
+        _ method: MethodDescriptor,
+        request: Request.Type = Request.self,
+        response: Response.Type = Response.self,
+        handler: @escaping @Sendable (Request, ServerContext) async throws -> Response
+    ) {
+        let intercepted = interceptors.reversed().reduce(handler) { next, interceptor in
+            { try await interceptor.intercept($0, $1, next: next) }
+        }
+        add(UnaryMethod(method, handler: intercepted))
     }
-    add(UnaryMethod(method, handler: intercepted))
-  }
 
-  private mutating func add(_ method: ServerMethod) {
-    let path = method.descriptor.path
-    precondition(indices[path] == nil, "\(path) is registered twice")
-    indices[path] = methods.count
-    methods.append(method)
-  }
+    private mutating func add(_ method: ServerMethod) {
+        let path = method.descriptor.path
+        precondition(indices[path] == nil, "\(path) is registered twice")
+        indices[path] = methods.count
+        methods.append(method)
+    }
 }
 
 /// A service that can register its methods; generated code conforms to it.
 public protocol RPCService: Sendable {
-  /// Registers every method.
-  func register(in router: inout Router)
+    /// Registers every method.
+    func register(in router: inout Router)
 }
 
 /// Looks at, changes or refuses calls on their way to the handler.
 public protocol ServerInterceptor: Sendable {
-  /// Handles a call: usually by calling `next` once, and returning or throwing what it does.
-  func intercept<Request: SwiftProtobuf.Message, Response: SwiftProtobuf.Message>(
-    _ request: Request,
-    _ context: ServerContext,
-    next: @Sendable (Request, ServerContext) async throws -> Response
-  ) async throws -> Response
+    /// Handles a call: usually by calling `next` once, and returning or throwing what it does.
+    func intercept<Request: SwiftProtobuf.Message, Response: SwiftProtobuf.Message>(
+        _ request: Request,
+        _ context: ServerContext,
+        next: @Sendable (Request, ServerContext) async throws -> Response
+    ) async throws -> Response
 }

@@ -5,69 +5,69 @@ import Synchronization
 /// What is constant may be read anywhere. `respond`, `fail` and everything that transports override run where the
 /// transport says: for network transports on the event loop of the call's connection.
 open class ServerCall: @unchecked Sendable {
-  // Sound because the stored properties are constants, but for the trailers, which a lock guards.
+    // Sound because the stored properties are constants, but for the trailers, which a lock guards.
 
-  /// The method called.
-  public let method: MethodDescriptor
-  /// The request's metadata.
-  public let metadata: Metadata
-  /// When the call must have ended; nil if the caller set no limit.
-  public let deadline: Deadline?
-  /// The caller's end of the connection.
-  public let peer: PeerInfo
-  private let trailers = Mutex<Metadata?>(nil)
+    /// The method called.
+    public let method: MethodDescriptor
+    /// The request's metadata.
+    public let metadata: Metadata
+    /// When the call must have ended; nil if the caller set no limit.
+    public let deadline: Deadline?
+    /// The caller's end of the connection.
+    public let peer: PeerInfo
+    private let trailers = Mutex<Metadata?>(nil)
 
-  /// Describes a call.
-  public init(method: MethodDescriptor, metadata: Metadata, deadline: Deadline?, peer: PeerInfo) {
-    self.method = method
-    self.metadata = metadata
-    self.deadline = deadline
-    self.peer = peer
-  }
+    /// Describes a call.
+    public init(method: MethodDescriptor, metadata: Metadata, deadline: Deadline?, peer: PeerInfo) {
+        self.method = method
+        self.metadata = metadata
+        self.deadline = deadline
+        self.peer = peer
+    }
 
-  /// The executor that the handler's task prefers; nil for the global one.
-  open var executor: (any TaskExecutor)? { nil }
+    /// The executor that the handler's task prefers; nil for the global one.
+    open var executor: (any TaskExecutor)? { nil }
 
-  /// Keeps the handler's task so that it can be cancelled when the caller or the deadline ends the call.
-  /// Not called if the handler ended before its first suspension.
-  open func didStart(_ task: Task<Void, Never>) {}
+    /// Keeps the handler's task so that it can be cancelled when the caller or the deadline ends the call.
+    /// Not called if the handler ended before its first suspension.
+    open func didStart(_ task: Task<Void, Never>) {}
 
-  /// Whether `respond` or `fail` was called or the call ended otherwise; then the task need not be kept.
-  open var hasEnded: Bool { preconditionFailure("overridden by every transport") }
+    /// Whether `respond` or `fail` was called or the call ended otherwise; then the task need not be kept.
+    open var hasEnded: Bool { preconditionFailure("overridden by every transport") }
 
-  /// Sends the answer of a unary call and ends it with OK. Ignored if the call has ended.
-  open func respond(_ message: MessageBuffer, trailers: Metadata) {
-    preconditionFailure("overridden by every transport")
-  }
+    /// Sends the answer of a unary call and ends it with OK. Ignored if the call has ended.
+    open func respond(_ message: MessageBuffer, trailers: Metadata) {
+        preconditionFailure("overridden by every transport")
+    }
 
-  /// Ends the call with an error. Ignored if the call has ended.
-  open func fail(_ error: RPCError, trailers: Metadata) {
-    preconditionFailure("overridden by every transport")
-  }
+    /// Ends the call with an error. Ignored if the call has ended.
+    open func fail(_ error: RPCError, trailers: Metadata) {
+        preconditionFailure("overridden by every transport")
+    }
 
-  /// What the handler set as trailing metadata.
-  final var trailingMetadata: Metadata {
-    get { trailers.withLock { $0 } ?? Metadata() }
-    set { trailers.withLock { $0 = newValue } }
-  }
+    /// What the handler set as trailing metadata.
+    final var trailingMetadata: Metadata {
+        get { trailers.withLock { $0 } ?? Metadata() }
+        set { trailers.withLock { $0 = newValue } }
+    }
 }
 
 /// What a handler knows of the call that it answers.
 public struct ServerContext: Sendable {
-  let call: ServerCall
+    let call: ServerCall
 
-  /// The context of a call.
-  public init(_ call: ServerCall) { self.call = call }
+    /// The context of a call.
+    public init(_ call: ServerCall) { self.call = call }
 
-  /// The method called.
-  public var method: MethodDescriptor { call.method }
-  /// The request's metadata.
-  public var metadata: Metadata { call.metadata }
-  /// When the call must have ended. The transport ends it then, whatever the handler does, and cancels its task.
-  public var deadline: Deadline? { call.deadline }
-  /// The caller's end of the connection.
-  public var peer: PeerInfo { call.peer }
+    /// The method called.
+    public var method: MethodDescriptor { call.method }
+    /// The request's metadata.
+    public var metadata: Metadata { call.metadata }
+    /// When the call must have ended. The transport ends it then, whatever the handler does, and cancels its task.
+    public var deadline: Deadline? { call.deadline }
+    /// The caller's end of the connection.
+    public var peer: PeerInfo { call.peer }
 
-  /// Sets the metadata that is sent after the answer, in place of what was set before.
-  public func setTrailingMetadata(_ metadata: Metadata) { call.trailingMetadata = metadata }
+    /// Sets the metadata that is sent after the answer, in place of what was set before.
+    public func setTrailingMetadata(_ metadata: Metadata) { call.trailingMetadata = metadata }
 }

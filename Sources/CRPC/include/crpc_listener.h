@@ -1,0 +1,51 @@
+/// A listening socket of a loop whose connections serve gRPC calls.
+#ifndef CRPC_LISTENER_H
+#define CRPC_LISTENER_H
+
+#include "crpc_connection.h"
+
+typedef struct crpc_listener crpc_listener;
+
+typedef struct crpc_listener_options {
+    /// IPv4 or IPv6 address in digits.
+    const char *address;
+    /// 0 lets the system choose; `crpc_listener_port` tells.
+    uint16_t port;
+    /// Whether other sockets of this process may listen on the same port (SO_REUSEPORT); one a loop.
+    bool shared_port;
+    /// NULL for clear text. A reference is taken.
+    crpc_tls *tls;
+    crpc_limits limits;
+    /// Connections at once; past it new ones wait in the kernel's backlog.
+    uint32_t connections_max;
+    /// Calls at once on all connections of this listener; past it they end with RESOURCE_EXHAUSTED.
+    uint32_t calls_max;
+} crpc_listener_options;
+
+/// Paths that a listener can serve.
+enum { CRPC_METHODS_MAX = 4096 };
+
+/// Listens. `paths` are the `:path`s served; their index comes back in `crpc_request.method`. Loop thread, or any
+/// thread while the loop does not run yet. `callbacks` must outlive it; `paths` are copied.
+/// Errors: ARGUMENT, MEMORY, SYSTEM, ADDRESS_IN_USE; then nothing was opened.
+int crpc_listener_new(
+    crpc_loop *loop, const crpc_listener_options *options, const char *const *paths, uint32_t path_count,
+    const crpc_server_callbacks *callbacks, void *server, crpc_listener **result);
+
+/// The port it listens on.
+uint16_t crpc_listener_port(const crpc_listener *listener);
+
+/// New connections use these rules; those there keep theirs. A reference is taken.
+void crpc_listener_set_tls(crpc_listener *listener, crpc_tls *tls);
+
+/// Stops accepting and drains every connection.
+void crpc_listener_drain(crpc_listener *listener);
+
+/// Connections there are.
+uint32_t crpc_listener_connection_count(const crpc_listener *listener);
+
+/// Closes the socket and every connection, whose closing callbacks fire before this returns; then frees the listener.
+/// Not to be called from inside a callback of one of its connections.
+void crpc_listener_free(crpc_listener *listener);
+
+#endif

@@ -1,0 +1,136 @@
+/// One gRPC call on an HTTP/2 stream. The same functions serve unary and streaming calls.
+///
+/// Local half:  IDLE → headers sent → messages sent … → FINISHED (server: trailers; client: half-closed).
+/// Remote half: headers received → messages received … → half-closed.
+/// A stream ends with `on_close`, exactly once, whatever happened; from then on its pointer is dead.
+/// Illegal, answered with CRPC_ERROR_CLOSED and no other effect: to send after FINISHED.
+#ifndef CRPC_STREAM_H
+#define CRPC_STREAM_H
+
+#include "crpc_metadata.h"
+#include "crpc_wire.h"
+
+typedef struct crpc_stream crpc_stream;
+struct crpc_connection;
+
+/// The head of a request as a server sees it. Pointers are valid during the callback only.
+typedef struct crpc_request {
+    /// The index that the path was registered with.
+    uint32_t method;
+    /// When the call must have ended, on the loop's clock; 0 if the caller set no limit.
+    uint64_t deadline_ns;
+    /// Metadata of the application.
+    const uint8_t *metadata;
+    size_t metadata_length;
+} crpc_request;
+
+/// A server's view of its connections' calls.
+typedef struct crpc_server_callbacks {
+    /// A connection was accepted and its handshake is done. Returns what calls on it get as `peer`.
+    void *(*on_open)(void *server, struct crpc_connection *connection);
+    /// The connection has ended; `peer` is not used again.
+    void (*on_connection_close)(void *server, void *peer);
+    /// A call of a registered method began. Returns the call's context; NULL refuses it with RESOURCE_EXHAUSTED.
+    void *(*on_call)(void *server, void *peer, crpc_stream *stream, const crpc_request *request);
+    /// A message. Its bytes are valid during the callback only. `is_last`: the peer sends nothing more, and
+    /// `on_half_close` does not fire.
+    void (*on_message)(void *call, const crpc_message *message, bool is_last);
+    /// The peer sends nothing more.
+    void (*on_half_close)(void *call);
+    /// The stream's queue fell under its low-water mark after it had been over the high one.
+    void (*on_writable)(void *call);
+    /// The call's deadline passed. The stream is still open: the server answers as it sees fit.
+    void (*on_deadline)(void *call);
+    /// The stream has ended: `error` is NO_ERROR (0) when both halves ended well, or the HTTP/2 error code with which
+    /// it was reset, or CANCEL when the connection ended. Last callback of the call.
+    void (*on_close)(void *call, uint32_t error);
+} crpc_server_callbacks;
+
+/// How a call ended, as a client sees it. Pointers are valid during the callback only.
+typedef struct crpc_outcome {
+    /// The gRPC status: the server's, or the one that stands for the HTTP status or HTTP/2 error that took its place.
+    int status;
+    /// Whether the server said `grpc-status` itself.
+    bool is_from_server;
+    /// Whether the server certainly did not process the call (REFUSED_STREAM, GOAWAY, or never sent), so that any call
+    /// may be tried again.
+    bool is_unprocessed;
+    /// `grpc-message`, percent-decoded.
+    const uint8_t *message;
+    size_t message_length;
+    /// Trailing metadata, with `grpc-status-details-bin` among it.
+    const uint8_t *metadata;
+    size_t metadata_length;
+} crpc_outcome;
+
+/// A client's view of its connection and the calls on it.
+typedef struct crpc_client_callbacks {
+    /// The connection is ready: TCP, TLS and the server's SETTINGS.
+    void (*on_open)(void *client);
+    /// The connection takes no new calls (GOAWAY, or drain was asked).
+    void (*on_draining)(void *client);
+    /// The connection has ended; `error` is a crpc_error, 0 after a drain. Last callback of the connection.
+    void (*on_connection_close)(void *client, int error);
+    /// The answer's head arrived, with its metadata.
+    void (*on_headers)(void *call, const uint8_t *metadata, size_t length);
+    /// A message. Its bytes are valid during the callback only.
+    void (*on_message)(void *call, const crpc_message *message);
+    void (*on_writable)(void *call);
+    /// The call's deadline passed; the stream was reset and `on_close` follows with DEADLINE_EXCEEDED.
+    void (*on_deadline)(void *call);
+    /// The call has ended. Last callback of the call.
+    void (*on_close)(void *call, const crpc_outcome *outcome);
+} crpc_client_callbacks;
+
+/// Bytes queued on a stream past which it is not writable, and under which `on_writable` fires.
+enum { CRPC_STREAM_HIGH_WATER = 65536, CRPC_STREAM_LOW_WATER = 16384 };
+
+/// Longest `grpc-message` and trailing metadata that a server sends; what is over is cut, or dropped.
+enum { CRPC_STATUS_MESSAGE_MAX = 1024, CRPC_TRAILERS_MAX = 8192 };
+
+/// Server: sends the head of the answer, with metadata. Optional: the first message sends it.
+/// Errors: CLOSED, ARGUMENT (metadata that may not be sent), MEMORY.
+int crpc_stream_send_headers(crpc_stream *stream, const uint8_t *metadata, size_t metadata_length);
+
+/// Queues a message. `memory` was allocated with malloc: CRPC_PREFIX_LENGTH bytes of room, then `length` bytes of
+/// message. It is taken over and freed in every case, also on errors. Errors: CLOSED, MEMORY, LIMIT (over 4 GB).
+int crpc_stream_send_message(crpc_stream *stream, void *memory, size_t length, bool compressed);
+
+/// Whether less than the high-water mark is queued.
+bool crpc_stream_is_writable(const crpc_stream *stream);
+
+/// Server: ends the call with a status, a message (percent-encoded here) and trailing metadata; `details` is a
+/// google.rpc.Status for `grpc-status-details-bin`, base64-encoded here. What was queued is sent first. If the peer
+/// still sends, it is told to stop (RST_STREAM with NO_ERROR). Errors: CLOSED, MEMORY (then the stream is reset).
+typedef struct crpc_status {
+    int code;
+    const uint8_t *message;
+    size_t message_length;
+    const uint8_t *details;
+    size_t details_length;
+    const uint8_t *metadata;
+    size_t metadata_length;
+} crpc_status;
+int crpc_stream_finish(crpc_stream *stream, const crpc_status *status);
+
+/// Client: opens a call on a connection. `path` is the request's `:path`. `deadline_ns` on the loop's clock, 0 for
+/// none; the time left goes into `grpc-timeout`, and the layer ends the call when it passes.
+/// Errors: CLOSED (connection takes no calls), ARGUMENT, MEMORY; then no callback fires.
+int crpc_stream_open(
+    struct crpc_connection *connection, const char *path, size_t path_length, uint64_t deadline_ns,
+    const uint8_t *metadata, size_t metadata_length, void *call, crpc_stream **result);
+
+/// Client: no more messages follow. Errors: CLOSED.
+int crpc_stream_half_close(crpc_stream *stream);
+
+/// Says that `length` bytes of messages were taken off, so that the peer may send more. Streams that are not told
+/// to wait do this by themselves.
+void crpc_stream_consume(crpc_stream *stream, size_t length);
+
+/// Says that from now on the peer may only send what `crpc_stream_consume` makes room for.
+void crpc_stream_consume_manually(crpc_stream *stream);
+
+/// Ends the stream at once with an HTTP/2 error code (8 is CANCEL); `on_close` follows in this turn or the next.
+void crpc_stream_reset(crpc_stream *stream, uint32_t error);
+
+#endif

@@ -1,0 +1,286 @@
+/// What the files of this layer share and nobody else sees.
+#ifndef CRPC_INTERNAL_H
+#define CRPC_INTERNAL_H
+
+#include "include/crpc.h"
+
+#include <nghttp2/nghttp2.h>
+#include <openssl/ssl.h>
+#include <stdatomic.h>
+#include <stddef.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/epoll.h>
+
+// ---- Loop ----
+
+/// Bytes read from a socket at a time, into a buffer that all connections of a loop share.
+enum { CRPC_READ_BUFFER = 65536 };
+/// Bytes gathered before a write, and room for the frame that goes past it.
+enum { CRPC_WRITE_BUFFER = 65536, CRPC_WRITE_SLACK = 32768 };
+/// Events taken from epoll at a time.
+enum { CRPC_EVENTS_MAX = 256 };
+
+/// A doubly linked list through its elements.
+typedef struct crpc_link {
+    struct crpc_link *previous, *next;
+} crpc_link;
+
+static inline void crpc_link_init(crpc_link *link) { link->previous = link->next = link; }
+static inline bool crpc_link_is_empty(const crpc_link *link) { return link->next == link; }
+static inline void crpc_link_remove(crpc_link *link) {
+    link->previous->next = link->next;
+    link->next->previous = link->previous;
+    crpc_link_init(link);
+}
+static inline void crpc_link_append(crpc_link *list, crpc_link *link) {
+    link->previous = list->previous;
+    link->next = list;
+    list->previous->next = link;
+    list->previous = link;
+}
+#define CRPC_CONTAINER(pointer, type, member) ((type *)(void *)((char *)(pointer)-offsetof(type, member)))
+
+struct crpc_watch {
+    crpc_loop *loop;
+    crpc_watch_function function; // NULL once freed
+    void *context;
+    int fd;
+    int interest;
+    crpc_link link; // in loop->freed_watches once freed
+};
+
+struct crpc_timer {
+    crpc_loop *loop;
+    crpc_function function;
+    void *context;
+    uint64_t due_ns;
+    size_t index; // in loop->timers; SIZE_MAX if not set
+};
+
+struct crpc_hook {
+    crpc_loop *loop;
+    crpc_function function;
+    void *context;
+    crpc_link link;
+};
+
+typedef struct crpc_mail {
+    struct crpc_mail *next;
+    crpc_function function; // NULL for a job
+    void *context;
+} crpc_mail;
+
+struct crpc_loop {
+    crpc_job_function run_job;
+    void *context;
+    int epoll_fd;
+    int wake_fd;
+    _Atomic(bool) stopping;
+    _Atomic(bool) sleeping;
+    _Atomic(crpc_mail *) mail;
+    uint64_t now_ns;
+    // Jobs: a ring whose capacity is a power of two.
+    void **jobs;
+    size_t job_capacity, job_head, job_count;
+    // Timers: a binary heap by due time.
+    crpc_timer **timers;
+    size_t timer_count, timer_capacity;
+    crpc_link hooks;         // requested ones
+    crpc_link dirty;         // connections with something to send
+    crpc_link closing;       // connections to be freed
+    crpc_link freed_watches; // freed at the end of the turn
+    uint8_t *read_buffer;
+    uint8_t *write_buffer; // where a connection's frames of one flush are gathered
+};
+
+/// Removes the due timers one by one and calls them.
+void crpc_timers_run(crpc_loop *loop);
+/// When the next timer is due; UINT64_MAX if none is set.
+static inline uint64_t crpc_timers_next_ns(const crpc_loop *loop) {
+    return loop->timer_count == 0 ? UINT64_MAX : loop->timers[0]->due_ns;
+}
+
+// ---- Sockets and TLS (socket.c, tls.c) ----
+
+/// Opens a listening socket. Errors: SYSTEM, ADDRESS_IN_USE, ARGUMENT.
+int crpc_socket_listen(const char *address, uint16_t port, bool shared_port, int *fd, uint16_t *bound_port);
+/// Begins to connect. Errors: SYSTEM, ARGUMENT.
+int crpc_socket_connect(const char *address, uint16_t port, int *fd);
+/// Writes the peer's address as text.
+void crpc_socket_peer(int fd, char text[CRPC_ADDRESS_LENGTH]);
+
+struct crpc_tls {
+    SSL_CTX *context;
+};
+/// Makes a connection's TLS state on a socket; `name` is NULL on a server. Errors: TLS, MEMORY.
+int crpc_tls_begin(crpc_tls *tls, int fd, const char *name, SSL **result);
+/// Takes another reference.
+crpc_tls *crpc_tls_retain(crpc_tls *tls);
+
+// ---- Connections and streams ----
+
+typedef enum crpc_phase { CRPC_CONNECTING, CRPC_HANDSHAKING, CRPC_OPEN, CRPC_CLOSED } crpc_phase;
+
+struct crpc_connection {
+    crpc_loop *loop;
+    crpc_listener *listener;                // server's, else NULL
+    const crpc_client_callbacks *callbacks; // client's, else NULL
+    void *context;                          // server: the peer that on_open returned; client: the client
+    int fd;
+    crpc_phase phase;
+    bool is_draining;
+    bool is_goaway_final;     // the second GOAWAY went out
+    bool is_open_told;        // on_open has fired
+    bool has_settings;        // the peer's SETTINGS arrived
+    bool is_broken;           // closes at the end of the turn
+    bool is_closing;          // in loop->closing
+    int error;                // why it is broken
+    crpc_watch *watch;
+    crpc_timer *timer;        // handshake, then idle, write stall or drain: whichever is due first
+    uint64_t handshake_due_ns, idle_due_ns, stall_due_ns, drain_due_ns, goaway_due_ns;
+    SSL *ssl;
+    nghttp2_session *session;
+    crpc_limits limits;
+    crpc_link link;           // in the listener's connections
+    crpc_link dirty;          // in loop->dirty
+    crpc_link closing;        // in loop->closing
+    crpc_link streams;        // live ones
+    crpc_stream *free_streams;
+    uint32_t stream_count, free_stream_count;
+    uint32_t data_frame_left; // bytes of the DATA frame that is being received
+    bool data_frame_ends_stream;
+    uint8_t *rest;            // what the socket did not take; at most the loop's write buffer
+    size_t rest_start, rest_end;
+    bool owes_writable;       // a stream's queue fell under its mark
+    char *authority;
+    size_t authority_length;
+    char peer[CRPC_ADDRESS_LENGTH];
+};
+
+/// A message, or its rest, that waits to be sent.
+typedef struct crpc_outgoing {
+    struct crpc_outgoing *next;
+    uint8_t *memory; // prefix and message, allocated with malloc
+    size_t length;   // of both
+    size_t sent;
+} crpc_outgoing;
+
+struct crpc_stream {
+    crpc_connection *connection;
+    void *call;               // NULL before on_call and once on_close was given
+    int32_t id;               // -1 for a client's stream that waits for the handshake
+    crpc_link link;
+    crpc_stream *next_free;
+    // Local half
+    bool is_submitted;        // head (server) or request (client) was handed to nghttp2
+    bool has_sent_headers;    // server: as asked
+    bool is_finished;         // nothing more will be queued
+    bool is_data_deferred;
+    bool was_full;            // over the high-water mark
+    bool owes_writable;       // and under the low one since: on_writable is owed
+    bool is_reset;
+    crpc_outgoing *first, *last;
+    size_t queued_bytes;
+    crpc_outgoing inline_outgoing; // saves an allocation for the first message
+    bool is_inline_used;
+    uint8_t *trailers;        // packed; owned
+    size_t trailers_length;
+    // Remote half
+    bool is_half_closed;      // the peer's end of stream arrived
+    bool is_told_half_closed;
+    bool has_received_head;
+    bool is_refused;          // answered here, without a call
+    bool consumes_manually;
+    crpc_deframer deframer;
+    crpc_timer *timer;        // deadline
+    uint64_t deadline_ns;
+    // Received header block, being put together
+    uint8_t *block;           // packed metadata
+    size_t block_length, block_capacity, header_bytes;
+    int method;               // index, -1 unknown path
+    uint8_t method_is_post, content_type_is_grpc, encoding_is_identity, is_timeout_bad, is_header_too_large;
+    bool has_path;
+    uint64_t timeout_ns;      // UINT64_MAX for none
+    // Client: the outcome
+    int http_status, grpc_status;
+    uint8_t *status_message;
+    size_t status_message_length;
+    bool is_local_end;        // grpc_status was set here, not by the server
+    bool is_unsent;           // the connection ended before anything was sent on it
+};
+
+/// Most stream objects that a connection keeps for reuse.
+enum { CRPC_FREE_STREAMS_MAX = 32 };
+
+struct crpc_listener {
+    crpc_loop *loop;
+    crpc_listener_options options;
+    const crpc_server_callbacks *callbacks;
+    void *server;
+    int fd;
+    uint16_t port;
+    crpc_watch *watch;
+    crpc_timer *resume; // accepting again after file descriptors ran out
+    crpc_link connections;
+    uint32_t connection_count, call_count;
+    bool is_draining, is_accepting;
+    // Paths: a hash table with open addressing.
+    struct crpc_path {
+        char *text;
+        size_t length;
+        uint32_t index;
+    } *paths;
+    size_t path_capacity;
+};
+
+/// The index of a path, or -1.
+int crpc_listener_find(const crpc_listener *listener, const uint8_t *path, size_t length);
+/// A connection of the listener has ended.
+void crpc_listener_forget(crpc_listener *listener, crpc_connection *connection);
+
+/// Makes a server's connection out of an accepted socket, which it owns from then on, also on errors.
+int crpc_connection_accept(crpc_listener *listener, int fd);
+/// The connection has something to send: it is flushed at the end of this turn.
+static inline void crpc_connection_mark(crpc_connection *connection) {
+    if (crpc_link_is_empty(&connection->dirty)) crpc_link_append(&connection->loop->dirty, &connection->dirty);
+}
+/// The connection cannot go on: it closes at the end of this turn.
+void crpc_connection_break(crpc_connection *connection, int error);
+/// Sends what can be sent. Called by the loop at the end of a turn.
+void crpc_connection_flush(crpc_connection *connection);
+/// Ends its streams and itself, and frees it. Called by the loop at the end of a turn.
+void crpc_connection_destroy(crpc_connection *connection);
+/// A call ended: idle time, drain and a listener's count follow from it.
+void crpc_connection_stream_ended(crpc_connection *connection);
+/// Sets the timer for whichever limit is due first.
+void crpc_connection_set_timer(crpc_connection *connection);
+
+/// Makes nghttp2's session with our callbacks. Errors: MEMORY.
+int crpc_session_begin(crpc_connection *connection);
+
+/// A stream object, fresh or used again. NULL without memory.
+crpc_stream *crpc_stream_take(crpc_connection *connection, int32_t id);
+/// Ends a stream: its last callback, then the object goes back. `error` is HTTP/2's.
+void crpc_stream_end(crpc_stream *stream, uint32_t error);
+/// Frees a stream object with all it holds.
+void crpc_stream_free(crpc_stream *stream);
+/// Sets when the stream's deadline passes. Errors: MEMORY.
+int crpc_stream_set_deadline(crpc_stream *stream, uint64_t deadline_ns);
+
+// Received things, called by the session's callbacks. Nonzero ends the connection.
+int crpc_stream_on_header(crpc_stream *stream, const uint8_t *name, size_t nlen, const uint8_t *value, size_t vlen);
+int crpc_stream_on_head(crpc_stream *stream, bool ends_stream);
+int crpc_stream_on_data(crpc_stream *stream, const uint8_t *bytes, size_t length, bool ends_stream);
+void crpc_stream_on_half_close(crpc_stream *stream);
+
+/// Server: answers a request that never becomes a call.
+void crpc_stream_refuse(crpc_stream *stream, int status, const char *message);
+void crpc_stream_refuse_http(crpc_stream *stream, const char *http_status, const char *text);
+
+/// nghttp2's source of DATA frames.
+ssize_t crpc_stream_read_data(
+    nghttp2_session *session, int32_t id, uint8_t *target, size_t length, uint32_t *flags,
+    nghttp2_data_source *source, void *user);
+
+#endif

@@ -1,0 +1,164 @@
+#include "internal.h"
+
+// nghttp2's callbacks. They find the stream that a frame is about and hand it on; they never send, flush or destroy.
+
+static crpc_stream *find(nghttp2_session *session, int32_t id) {
+    return nghttp2_session_get_stream_user_data(session, id);
+}
+
+static int on_begin_headers(nghttp2_session *session, const nghttp2_frame *frame, void *user) {
+    crpc_connection *connection = user;
+    if (frame->hd.type != NGHTTP2_HEADERS || frame->headers.cat != NGHTTP2_HCAT_REQUEST) return 0;
+    crpc_stream *stream = crpc_stream_take(connection, frame->hd.stream_id);
+    if (stream == NULL) return NGHTTP2_ERR_TEMPORAL_CALLBACK_FAILURE; // resets this stream only
+    if (nghttp2_session_set_stream_user_data(session, frame->hd.stream_id, stream) != 0) {
+        crpc_stream_end(stream, NGHTTP2_INTERNAL_ERROR);
+        return NGHTTP2_ERR_CALLBACK_FAILURE;
+    }
+    return 0;
+}
+
+static int on_header(
+    nghttp2_session *session, const nghttp2_frame *frame, const uint8_t *name, size_t name_length,
+    const uint8_t *value, size_t value_length, uint8_t flags, void *user) {
+    (void)flags;
+    (void)user;
+    if (frame->hd.type != NGHTTP2_HEADERS) return 0;
+    crpc_stream *stream = find(session, frame->hd.stream_id);
+    if (stream == NULL) return 0;
+    return crpc_stream_on_header(stream, name, name_length, value, value_length) == CRPC_OK
+               ? 0
+               : NGHTTP2_ERR_TEMPORAL_CALLBACK_FAILURE;
+}
+
+static int on_begin_frame(nghttp2_session *session, const nghttp2_frame_hd *head, void *user) {
+    (void)session;
+    crpc_connection *connection = user;
+    if (head->type != NGHTTP2_DATA) return 0;
+    connection->data_frame_left = (uint32_t)head->length;
+    // With padding the message does not end where the frame does; the end is then told by itself.
+    connection->data_frame_ends_stream = (head->flags & (NGHTTP2_FLAG_END_STREAM | NGHTTP2_FLAG_PADDED)) ==
+                                         NGHTTP2_FLAG_END_STREAM;
+    return 0;
+}
+
+static int on_data_chunk(
+    nghttp2_session *session, uint8_t flags, int32_t id, const uint8_t *bytes, size_t length, void *user) {
+    (void)flags;
+    crpc_connection *connection = user;
+    bool is_frame_end = length == connection->data_frame_left;
+    connection->data_frame_left -= (uint32_t)(length < connection->data_frame_left ? length : connection->data_frame_left);
+    if (nghttp2_session_consume_connection(session, length) != 0) return NGHTTP2_ERR_CALLBACK_FAILURE;
+    crpc_stream *stream = find(session, id);
+    if (stream == NULL) return nghttp2_session_consume_stream(session, id, length) == 0 ? 0 : NGHTTP2_ERR_CALLBACK_FAILURE;
+    bool ends_stream = is_frame_end && connection->data_frame_ends_stream;
+    return crpc_stream_on_data(stream, bytes, length, ends_stream) == CRPC_OK ? 0 : NGHTTP2_ERR_CALLBACK_FAILURE;
+}
+
+static void on_settings(crpc_connection *connection) {
+    if (connection->has_settings) return;
+    connection->has_settings = true;
+    connection->handshake_due_ns = 0;
+    crpc_connection_set_timer(connection);
+    if (connection->callbacks == NULL) return;
+    connection->is_open_told = true;
+    connection->callbacks->on_open(connection->context);
+}
+
+static void on_goaway(crpc_connection *connection) {
+    if (connection->callbacks == NULL || connection->is_goaway_final) return;
+    connection->is_goaway_final = true;
+    connection->is_draining = true;
+    connection->callbacks->on_draining(connection->context);
+    crpc_connection_mark(connection);
+}
+
+static int on_frame(nghttp2_session *session, const nghttp2_frame *frame, void *user) {
+    crpc_connection *connection = user;
+    bool ends_stream = (frame->hd.flags & NGHTTP2_FLAG_END_STREAM) != 0;
+    crpc_stream *stream;
+    switch (frame->hd.type) {
+    case NGHTTP2_HEADERS:
+        stream = find(session, frame->hd.stream_id);
+        if (stream == NULL) return 0;
+        return crpc_stream_on_head(stream, ends_stream) == CRPC_OK ? 0 : NGHTTP2_ERR_CALLBACK_FAILURE;
+    case NGHTTP2_DATA:
+        if (!ends_stream) return 0;
+        stream = find(session, frame->hd.stream_id);
+        if (stream != NULL) crpc_stream_on_half_close(stream);
+        return 0;
+    case NGHTTP2_SETTINGS:
+        if ((frame->hd.flags & NGHTTP2_FLAG_ACK) == 0) on_settings(connection);
+        return 0;
+    case NGHTTP2_GOAWAY:
+        on_goaway(connection);
+        return 0;
+    default: return 0;
+    }
+}
+
+static int on_stream_close(nghttp2_session *session, int32_t id, uint32_t error, void *user) {
+    (void)user;
+    crpc_stream *stream = find(session, id);
+    if (stream == NULL) return 0;
+    (void)nghttp2_session_set_stream_user_data(session, id, NULL);
+    crpc_stream_end(stream, error);
+    return 0;
+}
+
+static int on_frame_not_sent(nghttp2_session *session, const nghttp2_frame *frame, int error, void *user) {
+    (void)error;
+    crpc_connection *connection = user;
+    // A request that never went out (GOAWAY came first) has no stream that could close.
+    if (connection->callbacks == NULL || frame->hd.type != NGHTTP2_HEADERS) return 0;
+    crpc_stream *stream = find(session, frame->hd.stream_id);
+    if (stream == NULL) return 0;
+    (void)nghttp2_session_set_stream_user_data(session, frame->hd.stream_id, NULL);
+    crpc_stream_end(stream, NGHTTP2_REFUSED_STREAM);
+    return 0;
+}
+
+static int set_callbacks(nghttp2_session_callbacks **result) {
+    nghttp2_session_callbacks *callbacks;
+    if (nghttp2_session_callbacks_new(&callbacks) != 0) return CRPC_ERROR_MEMORY;
+    nghttp2_session_callbacks_set_on_begin_headers_callback(callbacks, on_begin_headers);
+    nghttp2_session_callbacks_set_on_header_callback(callbacks, on_header);
+    nghttp2_session_callbacks_set_on_begin_frame_callback(callbacks, on_begin_frame);
+    nghttp2_session_callbacks_set_on_data_chunk_recv_callback(callbacks, on_data_chunk);
+    nghttp2_session_callbacks_set_on_frame_recv_callback(callbacks, on_frame);
+    nghttp2_session_callbacks_set_on_stream_close_callback(callbacks, on_stream_close);
+    nghttp2_session_callbacks_set_on_frame_not_send_callback(callbacks, on_frame_not_sent);
+    *result = callbacks;
+    return CRPC_OK;
+}
+
+int crpc_session_begin(crpc_connection *connection) {
+    nghttp2_session_callbacks *callbacks;
+    nghttp2_option *option;
+    if (set_callbacks(&callbacks) != CRPC_OK) return CRPC_ERROR_MEMORY;
+    if (nghttp2_option_new(&option) != 0) {
+        nghttp2_session_callbacks_del(callbacks);
+        return CRPC_ERROR_MEMORY;
+    }
+    nghttp2_option_set_no_auto_window_update(option, 1);
+    nghttp2_option_set_no_closed_streams(option, 1);
+    bool is_server = connection->listener != NULL;
+    int failed = is_server ? nghttp2_session_server_new2(&connection->session, callbacks, connection, option)
+                           : nghttp2_session_client_new2(&connection->session, callbacks, connection, option);
+    nghttp2_option_del(option);
+    nghttp2_session_callbacks_del(callbacks);
+    if (failed != 0) return CRPC_ERROR_MEMORY;
+    const crpc_limits *limits = &connection->limits;
+    nghttp2_settings_entry settings[] = {
+        {NGHTTP2_SETTINGS_INITIAL_WINDOW_SIZE, limits->stream_window_bytes},
+        {NGHTTP2_SETTINGS_MAX_HEADER_LIST_SIZE, limits->header_bytes_max},
+        {is_server ? NGHTTP2_SETTINGS_MAX_CONCURRENT_STREAMS : NGHTTP2_SETTINGS_ENABLE_PUSH,
+         is_server ? limits->streams_max : 0},
+    };
+    if (nghttp2_submit_settings(
+            connection->session, NGHTTP2_FLAG_NONE, settings, sizeof settings / sizeof settings[0]) != 0 ||
+        nghttp2_session_set_local_window_size(
+            connection->session, NGHTTP2_FLAG_NONE, 0, (int32_t)limits->connection_window_bytes) != 0)
+        return CRPC_ERROR_MEMORY;
+    return CRPC_OK;
+}

@@ -1,0 +1,99 @@
+#include "internal.h"
+
+#include <arpa/inet.h>
+#include <errno.h>
+#include <netinet/in.h>
+#include <netinet/tcp.h>
+#include <stdio.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+/// Connections that wait in the kernel to be accepted.
+enum { LISTEN_BACKLOG = 1024 };
+
+static int parse(const char *address, uint16_t port, struct sockaddr_storage *storage, socklen_t *length) {
+    memset(storage, 0, sizeof *storage);
+    struct sockaddr_in *v4 = (struct sockaddr_in *)storage;
+    struct sockaddr_in6 *v6 = (struct sockaddr_in6 *)storage;
+    if (inet_pton(AF_INET, address, &v4->sin_addr) == 1) {
+        v4->sin_family = AF_INET;
+        v4->sin_port = htons(port);
+        *length = sizeof *v4;
+        return CRPC_OK;
+    }
+    if (inet_pton(AF_INET6, address, &v6->sin6_addr) == 1) {
+        v6->sin6_family = AF_INET6;
+        v6->sin6_port = htons(port);
+        *length = sizeof *v6;
+        return CRPC_OK;
+    }
+    return CRPC_ERROR_ARGUMENT;
+}
+
+static uint16_t port_of(const struct sockaddr_storage *storage) {
+    return ntohs(
+        storage->ss_family == AF_INET6 ? ((const struct sockaddr_in6 *)storage)->sin6_port
+                                       : ((const struct sockaddr_in *)storage)->sin_port);
+}
+
+static int open_socket(int family) { return socket(family, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0); }
+
+int crpc_socket_listen(const char *address, uint16_t port, bool shared_port, int *fd, uint16_t *bound_port) {
+    struct sockaddr_storage storage;
+    socklen_t length;
+    int error = parse(address, port, &storage, &length);
+    if (error != CRPC_OK) return error;
+    int s = open_socket(storage.ss_family);
+    if (s < 0) return CRPC_ERROR_SYSTEM;
+    int on = 1;
+    // SO_REUSEADDR lets a restarted server take a port whose old connections are still in TIME_WAIT.
+    bool ok = setsockopt(s, SOL_SOCKET, SO_REUSEADDR, &on, sizeof on) == 0 &&
+              (!shared_port || setsockopt(s, SOL_SOCKET, SO_REUSEPORT, &on, sizeof on) == 0) &&
+              bind(s, (struct sockaddr *)&storage, length) == 0 && listen(s, LISTEN_BACKLOG) == 0;
+    length = sizeof storage;
+    if (!ok || getsockname(s, (struct sockaddr *)&storage, &length) != 0) {
+        int saved = errno;
+        (void)close(s);
+        errno = saved;
+        return saved == EADDRINUSE ? CRPC_ERROR_ADDRESS_IN_USE : CRPC_ERROR_SYSTEM;
+    }
+    *bound_port = port_of(&storage);
+    *fd = s;
+    return CRPC_OK;
+}
+
+int crpc_socket_connect(const char *address, uint16_t port, int *fd) {
+    struct sockaddr_storage storage;
+    socklen_t length;
+    int error = parse(address, port, &storage, &length);
+    if (error != CRPC_OK) return error;
+    int s = open_socket(storage.ss_family);
+    if (s < 0) return CRPC_ERROR_SYSTEM;
+    int on = 1;
+    bool ok = setsockopt(s, IPPROTO_TCP, TCP_NODELAY, &on, sizeof on) == 0 &&
+              (connect(s, (struct sockaddr *)&storage, length) == 0 || errno == EINPROGRESS);
+    if (!ok) {
+        int saved = errno;
+        (void)close(s);
+        errno = saved;
+        return CRPC_ERROR_SYSTEM;
+    }
+    *fd = s;
+    return CRPC_OK;
+}
+
+void crpc_socket_peer(int fd, char text[CRPC_ADDRESS_LENGTH]) {
+    struct sockaddr_storage storage;
+    socklen_t length = sizeof storage;
+    char digits[INET6_ADDRSTRLEN] = "";
+    memset(&storage, 0, sizeof storage);
+    if (getpeername(fd, (struct sockaddr *)&storage, &length) != 0) {
+        (void)snprintf(text, CRPC_ADDRESS_LENGTH, "unknown");
+        return;
+    }
+    bool is_v6 = storage.ss_family == AF_INET6;
+    const void *raw = is_v6 ? (const void *)&((struct sockaddr_in6 *)&storage)->sin6_addr
+                            : (const void *)&((struct sockaddr_in *)&storage)->sin_addr;
+    if (inet_ntop(storage.ss_family, raw, digits, sizeof digits) == NULL) digits[0] = 0;
+    (void)snprintf(text, CRPC_ADDRESS_LENGTH, is_v6 ? "[%s]:%u" : "%s:%u", digits, (unsigned)port_of(&storage));
+}

@@ -1,0 +1,175 @@
+#include "internal.h"
+
+#include <stdio.h>
+
+// The life of a stream: taken from the connection's spare ones, ended once, put back.
+
+static void on_deadline(void *context) {
+    crpc_stream *stream = context;
+    crpc_connection *connection = stream->connection;
+    if (stream->call == NULL) return;
+    if (connection->listener != NULL) {
+        connection->listener->callbacks->on_deadline(stream->call);
+        return;
+    }
+    stream->grpc_status = 4; // DEADLINE_EXCEEDED
+    stream->is_local_end = true;
+    connection->callbacks->on_deadline(stream->call);
+    crpc_stream_reset(stream, NGHTTP2_CANCEL);
+}
+
+crpc_stream *crpc_stream_take(crpc_connection *connection, int32_t id) {
+    crpc_stream *stream = connection->free_streams;
+    if (stream != NULL) {
+        connection->free_streams = stream->next_free;
+        connection->free_stream_count -= 1;
+    } else {
+        stream = calloc(1, sizeof *stream);
+        if (stream == NULL) return NULL;
+    }
+    // What is worth keeping stays: the header block's memory and the timer.
+    uint8_t *block = stream->block;
+    size_t block_capacity = stream->block_capacity;
+    crpc_timer *timer = stream->timer;
+    memset(stream, 0, sizeof *stream);
+    stream->block = block;
+    stream->block_capacity = block_capacity;
+    stream->timer = timer;
+    stream->connection = connection;
+    stream->id = id;
+    stream->method = -1;
+    stream->encoding_is_identity = 1;
+    stream->timeout_ns = UINT64_MAX;
+    stream->grpc_status = -1;
+    crpc_deframer_init(&stream->deframer, connection->limits.message_bytes_max);
+    crpc_link_append(&connection->streams, &stream->link);
+    connection->stream_count += 1;
+    connection->idle_due_ns = 0;
+    return stream;
+}
+
+static void drop_queue(crpc_stream *stream) {
+    while (stream->first != NULL) {
+        crpc_outgoing *outgoing = stream->first;
+        stream->first = outgoing->next;
+        free(outgoing->memory);
+        if (outgoing != &stream->inline_outgoing) free(outgoing);
+    }
+    stream->last = NULL;
+    stream->queued_bytes = 0;
+}
+
+void crpc_stream_free(crpc_stream *stream) {
+    drop_queue(stream);
+    crpc_deframer_reset(&stream->deframer);
+    crpc_timer_free(stream->timer);
+    free(stream->trailers);
+    free(stream->status_message);
+    free(stream->block);
+    free(stream);
+}
+
+static void recycle(crpc_stream *stream) {
+    enum { BLOCK_KEPT_MAX = 1024 };
+    crpc_connection *connection = stream->connection;
+    drop_queue(stream);
+    crpc_deframer_reset(&stream->deframer);
+    if (stream->timer != NULL) crpc_timer_cancel(stream->timer);
+    free(stream->trailers);
+    free(stream->status_message);
+    stream->trailers = NULL;
+    stream->status_message = NULL;
+    if (connection->free_stream_count >= CRPC_FREE_STREAMS_MAX || connection->phase == CRPC_CLOSED) {
+        crpc_stream_free(stream);
+        return;
+    }
+    if (stream->block_capacity > BLOCK_KEPT_MAX) {
+        free(stream->block);
+        stream->block = NULL;
+        stream->block_capacity = 0;
+    }
+    stream->next_free = connection->free_streams;
+    connection->free_streams = stream;
+    connection->free_stream_count += 1;
+}
+
+/// What the client is told. The server's word counts first, then what was decided here, then what HTTP says.
+static crpc_outcome outcome_of(const crpc_stream *stream, uint32_t error, char text[96]) {
+    crpc_outcome outcome = {
+        .status = stream->grpc_status,
+        .is_from_server = stream->grpc_status >= 0 && !stream->is_local_end,
+        .is_unprocessed = stream->is_unsent || (error == NGHTTP2_REFUSED_STREAM && stream->grpc_status < 0),
+        .message = stream->status_message,
+        .message_length = stream->status_message_length,
+    };
+    if (outcome.is_from_server) {
+        outcome.metadata = stream->block;
+        outcome.metadata_length = stream->block_length;
+    }
+    if (outcome.message != NULL || outcome.is_from_server) return outcome;
+    text[0] = 0;
+    if (outcome.status == 4) {
+        (void)snprintf(text, 96, "the deadline passed");
+    } else if (outcome.status < 0 && stream->connection->phase == CRPC_CLOSED) {
+        outcome.status = 14; // UNAVAILABLE
+        (void)snprintf(text, 96, "the connection ended: %s", crpc_error_text(stream->connection->error));
+    } else if (outcome.status < 0 && stream->http_status != 0 && stream->http_status != 200) {
+        outcome.status = crpc_status_from_http(stream->http_status);
+        (void)snprintf(text, 96, "the server answered with HTTP status %d", stream->http_status);
+    } else if (outcome.status < 0 && error != NGHTTP2_NO_ERROR) {
+        outcome.status = crpc_status_from_http2_error(error);
+        (void)snprintf(text, 96, "the stream was reset with %s", nghttp2_http2_strerror(error));
+    } else if (outcome.status < 0) {
+        outcome.status = 2; // UNKNOWN
+        (void)snprintf(text, 96, "the server ended the stream without a status");
+    }
+    outcome.message = (const uint8_t *)text;
+    outcome.message_length = strlen(text);
+    return outcome;
+}
+
+void crpc_stream_end(crpc_stream *stream, uint32_t error) {
+    crpc_connection *connection = stream->connection;
+    crpc_link_remove(&stream->link);
+    connection->stream_count -= 1;
+    void *call = stream->call;
+    stream->call = NULL;
+    if (stream->timer != NULL) crpc_timer_cancel(stream->timer);
+    if (call != NULL && connection->listener != NULL) {
+        connection->listener->call_count -= 1;
+        connection->listener->callbacks->on_close(call, error);
+    } else if (call != NULL) {
+        char text[96];
+        crpc_outcome outcome = outcome_of(stream, error, text);
+        connection->callbacks->on_close(call, &outcome);
+    }
+    recycle(stream);
+    if (connection->phase != CRPC_CLOSED) crpc_connection_stream_ended(connection);
+}
+
+int crpc_stream_set_deadline(crpc_stream *stream, uint64_t deadline_ns) {
+    if (stream->timer == NULL) {
+        // The timer stays with the object, whatever call it serves.
+        int error = crpc_timer_new(stream->connection->loop, on_deadline, stream, &stream->timer);
+        if (error != CRPC_OK) return error;
+    }
+    return crpc_timer_set(stream->timer, deadline_ns);
+}
+
+void crpc_stream_reset(crpc_stream *stream, uint32_t error) {
+    if (stream->is_reset) return;
+    stream->is_reset = true;
+    stream->is_finished = true;
+    drop_queue(stream);
+    if (nghttp2_submit_rst_stream(stream->connection->session, NGHTTP2_FLAG_NONE, stream->id, error) != 0)
+        crpc_connection_break(stream->connection, CRPC_ERROR_MEMORY);
+    crpc_connection_mark(stream->connection);
+}
+
+void crpc_stream_consume(crpc_stream *stream, size_t length) {
+    // It fails only for a stream that is gone, which needs no window.
+    (void)nghttp2_session_consume_stream(stream->connection->session, stream->id, length);
+    crpc_connection_mark(stream->connection);
+}
+
+void crpc_stream_consume_manually(crpc_stream *stream) { stream->consumes_manually = true; }

@@ -1,0 +1,244 @@
+#include "internal.h"
+
+#include <stdio.h>
+
+// What arrives: header blocks, messages, the end of the peer's half.
+
+static bool equals(const uint8_t *text, size_t length, const char *wanted) {
+    return length == strlen(wanted) && memcmp(text, wanted, length) == 0;
+}
+
+// ---- Header blocks ----
+
+/// RFC 9113 section 6.5.2 counts 32 bytes for each entry.
+enum { ENTRY_COST = 32 };
+
+static int append_entry(crpc_stream *stream, const crpc_entry *entry) {
+    size_t size = CRPC_ENTRY_OVERHEAD + entry->name_length + entry->value_length;
+    size_t needed = stream->block_length + size;
+    if (needed > stream->block_capacity) {
+        size_t capacity = stream->block_capacity == 0 ? 512 : stream->block_capacity;
+        while (capacity < needed) capacity *= 2;
+        uint8_t *block = realloc(stream->block, capacity);
+        if (block == NULL) return CRPC_ERROR_MEMORY;
+        stream->block = block;
+        stream->block_capacity = capacity;
+    }
+    stream->block_length += crpc_metadata_put(stream->block + stream->block_length, entry);
+    return CRPC_OK;
+}
+
+static void take_request_header(
+    crpc_stream *stream, const uint8_t *name, size_t name_length, const uint8_t *value, size_t value_length) {
+    if (equals(name, name_length, ":path")) {
+        stream->has_path = true;
+        stream->method = crpc_listener_find(stream->connection->listener, value, value_length);
+    } else if (equals(name, name_length, ":method")) {
+        stream->method_is_post = equals(value, value_length, "POST");
+    } else if (equals(name, name_length, "content-type")) {
+        static const char grpc[] = "application/grpc";
+        size_t length = sizeof grpc - 1;
+        bool is_grpc = value_length >= length && memcmp(value, grpc, length) == 0;
+        // Only protobuf messages are spoken here: application/grpc, …+proto, and either with parameters.
+        size_t rest = is_grpc ? value_length - length : 0;
+        const uint8_t *suffix = value + length;
+        stream->content_type_is_grpc =
+            is_grpc && (rest == 0 || suffix[0] == ';' ||
+                        (rest >= 6 && memcmp(suffix, "+proto", 6) == 0 && (rest == 6 || suffix[6] == ';')));
+    } else if (equals(name, name_length, "grpc-timeout")) {
+        stream->is_timeout_bad = crpc_timeout_parse(value, value_length, &stream->timeout_ns) != CRPC_OK;
+    } else if (equals(name, name_length, "grpc-encoding")) {
+        stream->encoding_is_identity = equals(value, value_length, "identity");
+    }
+}
+
+static int take_response_header(
+    crpc_stream *stream, const uint8_t *name, size_t name_length, const uint8_t *value, size_t value_length) {
+    if (equals(name, name_length, ":status")) {
+        stream->http_status = crpc_status_parse(value, value_length);
+    } else if (equals(name, name_length, "grpc-status")) {
+        if (stream->is_local_end) return CRPC_OK;
+        int status = crpc_status_parse(value, value_length);
+        stream->grpc_status = status < 0 ? 2 : status; // UNKNOWN, as gRPC says of what it does not define
+    } else if (equals(name, name_length, "grpc-message") && !stream->is_local_end) {
+        free(stream->status_message);
+        stream->status_message_length = 0;
+        stream->status_message = malloc(value_length + 1);
+        if (stream->status_message == NULL) return CRPC_ERROR_MEMORY;
+        stream->status_message_length = crpc_percent_decode(value, value_length, stream->status_message);
+    } else if (equals(name, name_length, "grpc-encoding")) {
+        stream->encoding_is_identity = equals(value, value_length, "identity");
+    } else if (equals(name, name_length, "content-type")) {
+        stream->content_type_is_grpc = value_length >= 16 && memcmp(value, "application/grpc", 16) == 0;
+    }
+    return CRPC_OK;
+}
+
+int crpc_stream_on_header(
+    crpc_stream *stream, const uint8_t *name, size_t name_length, const uint8_t *value, size_t value_length) {
+    stream->header_bytes += name_length + value_length + ENTRY_COST;
+    if (stream->header_bytes > stream->connection->limits.header_bytes_max || name_length > UINT16_MAX)
+        stream->is_header_too_large = 1;
+    if (stream->is_header_too_large) return CRPC_OK; // counted, answered when the block ends, and not kept
+    if (crpc_metadata_is_reserved(name, name_length)) {
+        if (stream->connection->listener == NULL)
+            return take_response_header(stream, name, name_length, value, value_length);
+        if (!stream->has_received_head) take_request_header(stream, name, name_length, value, value_length);
+        return CRPC_OK;
+    }
+    crpc_entry entry = {.name = name, .name_length = name_length, .value = value, .value_length = value_length};
+    return append_entry(stream, &entry);
+}
+
+// ---- Server: the head of a request ----
+
+static void begin_call(crpc_stream *stream) {
+    crpc_listener *listener = stream->connection->listener;
+    uint64_t now = stream->connection->loop->now_ns;
+    if (stream->timeout_ns != UINT64_MAX) stream->deadline_ns = now + stream->timeout_ns;
+    if (stream->timeout_ns != UINT64_MAX && crpc_stream_set_deadline(stream, stream->deadline_ns) != CRPC_OK) {
+        crpc_stream_refuse(stream, 8, "out of memory");
+        return;
+    }
+    crpc_request request = {
+        .method = (uint32_t)stream->method,
+        .deadline_ns = stream->deadline_ns,
+        .metadata = stream->block,
+        .metadata_length = stream->block_length,
+    };
+    listener->call_count += 1;
+    void *call = listener->callbacks->on_call(listener->server, stream->connection->context, stream, &request);
+    stream->call = call;
+    if (call == NULL) {
+        listener->call_count -= 1;
+        crpc_stream_refuse(stream, 8, "the server takes no more calls now");
+    }
+}
+
+static void on_request(crpc_stream *stream) {
+    const crpc_listener *listener = stream->connection->listener;
+    if (stream->is_header_too_large) {
+        crpc_stream_refuse(stream, 8, "the request's metadata is too large");
+    } else if (!stream->method_is_post) {
+        crpc_stream_refuse_http(stream, "405", "gRPC calls are POST requests\n");
+    } else if (!stream->content_type_is_grpc) {
+        crpc_stream_refuse_http(stream, "415", "the content type of gRPC calls is application/grpc\n");
+    } else if (stream->method < 0) {
+        crpc_stream_refuse(stream, 12, "no such method");
+    } else if (!stream->encoding_is_identity) {
+        crpc_stream_refuse(stream, 12, "the message encoding is not supported");
+    } else if (stream->is_timeout_bad) {
+        crpc_stream_refuse(stream, 13, "malformed grpc-timeout");
+    } else if (listener->call_count >= listener->options.calls_max) {
+        crpc_stream_refuse(stream, 8, "the server has too many calls in flight");
+    } else {
+        begin_call(stream);
+    }
+}
+
+// ---- Client: the head of an answer, and trailers ----
+
+static void end_locally(crpc_stream *stream, int status, const char *message) {
+    if (stream->grpc_status >= 0) return;
+    stream->grpc_status = status;
+    stream->is_local_end = true;
+    stream->status_message = (uint8_t *)strdup(message);
+    if (stream->status_message != NULL) stream->status_message_length = strlen(message);
+    crpc_stream_reset(stream, NGHTTP2_CANCEL);
+}
+
+static void on_response(crpc_stream *stream, bool ends_stream) {
+    crpc_connection *connection = stream->connection;
+    if (stream->is_header_too_large) {
+        end_locally(stream, 8, "the answer's metadata is too large");
+    } else if (stream->http_status >= 100 && stream->http_status < 200) {
+        stream->http_status = 0; // an interim answer: the real one follows
+        stream->block_length = 0;
+        stream->header_bytes = 0;
+    } else if (!ends_stream) {
+        stream->has_received_head = true;
+        if (stream->http_status != 200) {
+            end_locally(stream, crpc_status_from_http(stream->http_status), "the server answered with an HTTP error");
+        } else if (!stream->content_type_is_grpc) {
+            end_locally(stream, 2, "the answer's content type is not application/grpc");
+        } else if (!stream->encoding_is_identity) {
+            end_locally(stream, 13, "the answer's message encoding was not asked for");
+        } else if (stream->call != NULL) {
+            connection->callbacks->on_headers(stream->call, stream->block, stream->block_length);
+        }
+        stream->block_length = 0; // the trailers are put together anew
+        stream->header_bytes = 0;
+    }
+}
+
+int crpc_stream_on_head(crpc_stream *stream, bool ends_stream) {
+    if (stream->connection->listener == NULL) {
+        on_response(stream, ends_stream);
+    } else if (!stream->has_received_head) {
+        stream->has_received_head = true;
+        on_request(stream);
+    }
+    if (ends_stream) crpc_stream_on_half_close(stream);
+    return CRPC_OK;
+}
+
+// ---- Messages ----
+
+static void refuse_message(crpc_stream *stream, int error) {
+    int status = error == CRPC_ERROR_LIMIT || error == CRPC_ERROR_MEMORY ? 8 : 13;
+    const char *text = error == CRPC_ERROR_LIMIT    ? "the message is larger than the limit"
+                       : error == CRPC_ERROR_MEMORY ? "out of memory"
+                                                    : "a message's prefix is malformed";
+    if (stream->connection->listener == NULL) {
+        end_locally(stream, status, text);
+        return;
+    }
+    crpc_status refusal = {.code = status, .message = (const uint8_t *)text, .message_length = strlen(text)};
+    (void)crpc_stream_finish(stream, &refusal); // if it cannot be said, the stream is reset
+}
+
+/// Whether messages still go anywhere.
+static bool is_listening(const crpc_stream *stream) {
+    if (stream->call == NULL || stream->is_reset) return false;
+    return stream->connection->listener == NULL || !stream->is_finished;
+}
+
+int crpc_stream_on_data(crpc_stream *stream, const uint8_t *bytes, size_t length, bool ends_stream) {
+    crpc_connection *connection = stream->connection;
+    if (!stream->consumes_manually || !is_listening(stream)) {
+        int failed = nghttp2_session_consume_stream(connection->session, stream->id, length);
+        if (failed != 0) return CRPC_ERROR_MEMORY;
+    }
+    while (is_listening(stream)) {
+        crpc_message message;
+        int found = crpc_deframer_next(&stream->deframer, &bytes, &length, &message);
+        if (found == 0) break;
+        if (found < 0) {
+            refuse_message(stream, found);
+            break;
+        }
+        if (message.compressed && stream->encoding_is_identity) {
+            refuse_message(stream, CRPC_ERROR_PROTOCOL);
+            break;
+        }
+        bool is_last = ends_stream && length == 0;
+        if (connection->listener == NULL) {
+            connection->callbacks->on_message(stream->call, &message);
+        } else {
+            if (is_last) stream->is_half_closed = stream->is_told_half_closed = true;
+            connection->listener->callbacks->on_message(stream->call, &message, is_last);
+        }
+    }
+    return CRPC_OK;
+}
+
+void crpc_stream_on_half_close(crpc_stream *stream) {
+    stream->is_half_closed = true;
+    if (stream->connection->listener == NULL || stream->is_told_half_closed || !is_listening(stream)) return;
+    stream->is_told_half_closed = true;
+    if (crpc_deframer_is_between_messages(&stream->deframer)) {
+        stream->connection->listener->callbacks->on_half_close(stream->call);
+    } else {
+        refuse_message(stream, CRPC_ERROR_PROTOCOL);
+    }
+}

@@ -1,0 +1,365 @@
+#include "internal.h"
+
+#include <stdio.h>
+
+// What is sent: heads, messages, trailers.
+
+/// Entries of one header block, the protocol's own among them.
+enum { ENTRIES_MAX = 128 };
+
+#define STATIC_ENTRY(name, value) \
+    {(uint8_t *)(name), (uint8_t *)(value), sizeof(name) - 1, sizeof(value) - 1, \
+     NGHTTP2_NV_FLAG_NO_COPY_NAME | NGHTTP2_NV_FLAG_NO_COPY_VALUE}
+
+/// An entry whose name and value nghttp2 copies. nghttp2's type is not const, but it only reads.
+static nghttp2_nv entry_of(const void *name, size_t name_length, const void *value, size_t value_length) {
+    union {
+        const void *in;
+        uint8_t *out;
+    } n = {.in = name}, v = {.in = value};
+    return (nghttp2_nv){n.out, v.out, name_length, value_length, NGHTTP2_NV_FLAG_NONE};
+}
+
+/// Appends metadata. ARGUMENT if it has an entry that may not be sent, or too many.
+static int append_metadata(
+    nghttp2_nv *entries, size_t *count, const uint8_t *metadata, size_t length, bool is_checked) {
+    size_t offset = 0;
+    crpc_entry entry;
+    while (crpc_metadata_next(metadata, length, &offset, &entry)) {
+        if (*count == ENTRIES_MAX || (!is_checked && !crpc_metadata_is_sendable(&entry))) return CRPC_ERROR_ARGUMENT;
+        entries[*count] = entry_of(entry.name, entry.name_length, entry.value, entry.value_length);
+        *count += 1;
+    }
+    return offset == length ? CRPC_OK : CRPC_ERROR_ARGUMENT;
+}
+
+// ---- Heads ----
+
+static int submit_response(
+    crpc_stream *stream, const uint8_t *metadata, size_t metadata_length, bool is_checked, bool is_only_trailers) {
+    nghttp2_nv entries[ENTRIES_MAX] = {
+        STATIC_ENTRY(":status", "200"),
+        STATIC_ENTRY("content-type", "application/grpc"),
+    };
+    size_t count = 2;
+    int error = append_metadata(entries, &count, metadata, metadata_length, is_checked);
+    if (error != CRPC_OK) return error;
+    nghttp2_data_provider provider = {.source = {.ptr = stream}, .read_callback = crpc_stream_read_data};
+    crpc_connection *connection = stream->connection;
+    if (nghttp2_submit_response(
+            connection->session, stream->id, entries, count, is_only_trailers ? NULL : &provider) != 0)
+        return CRPC_ERROR_MEMORY;
+    stream->is_submitted = true;
+    crpc_connection_mark(connection);
+    return CRPC_OK;
+}
+
+int crpc_stream_send_headers(crpc_stream *stream, const uint8_t *metadata, size_t metadata_length) {
+    if (stream->is_finished || stream->is_submitted) return CRPC_ERROR_CLOSED;
+    return submit_response(stream, metadata, metadata_length, false, false);
+}
+
+// ---- Messages ----
+
+static void resume(crpc_stream *stream) {
+    crpc_connection *connection = stream->connection;
+    if (stream->is_data_deferred) {
+        stream->is_data_deferred = false;
+        // It fails only for a stream that is gone already.
+        (void)nghttp2_session_resume_data(connection->session, stream->id);
+    }
+    crpc_connection_mark(connection);
+}
+
+int crpc_stream_send_message(crpc_stream *stream, void *memory, size_t length, bool compressed) {
+    int error = stream->is_finished ? CRPC_ERROR_CLOSED : length > UINT32_MAX ? CRPC_ERROR_LIMIT : CRPC_OK;
+    if (error == CRPC_OK && !stream->is_submitted) error = crpc_stream_send_headers(stream, NULL, 0);
+    crpc_outgoing *outgoing = NULL;
+    if (error == CRPC_OK) {
+        if (!stream->is_inline_used) {
+            outgoing = &stream->inline_outgoing;
+            stream->is_inline_used = true;
+        } else {
+            outgoing = malloc(sizeof *outgoing);
+            if (outgoing == NULL) error = CRPC_ERROR_MEMORY;
+        }
+    }
+    if (error != CRPC_OK) {
+        free(memory);
+        return error;
+    }
+    crpc_prefix_write(memory, compressed, (uint32_t)length);
+    *outgoing = (crpc_outgoing){.memory = memory, .length = length + CRPC_PREFIX_LENGTH};
+    if (stream->last == NULL) {
+        stream->first = outgoing;
+    } else {
+        stream->last->next = outgoing;
+    }
+    stream->last = outgoing;
+    stream->queued_bytes += outgoing->length;
+    if (stream->queued_bytes > CRPC_STREAM_HIGH_WATER) stream->was_full = true;
+    resume(stream);
+    return CRPC_OK;
+}
+
+bool crpc_stream_is_writable(const crpc_stream *stream) {
+    return !stream->is_finished && !stream->was_full;
+}
+
+// ---- Trailers ----
+
+/// Base64 of RFC 4648 section 4 without padding, as gRPC asks of `-bin` values.
+static size_t base64(const uint8_t *bytes, size_t length, uint8_t *target) {
+    static const char alphabet[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+    size_t count = 0;
+    uint32_t bits = 0;
+    int bit_count = 0;
+    for (size_t i = 0; i < length; i++) {
+        bits = bits << 8 | bytes[i];
+        bit_count += 8;
+        while (bit_count >= 6) {
+            bit_count -= 6;
+            target[count++] = (uint8_t)alphabet[bits >> bit_count & 63];
+        }
+    }
+    if (bit_count > 0) target[count++] = (uint8_t)alphabet[bits << (6 - bit_count) & 63];
+    return count;
+}
+
+static size_t put(uint8_t *target, const char *name, const uint8_t *value, size_t value_length) {
+    crpc_entry entry = {
+        .name = (const uint8_t *)name, .name_length = strlen(name), .value = value, .value_length = value_length};
+    return crpc_metadata_put(target, &entry);
+}
+
+/// Packs a status and metadata into the stream's trailers. Details and metadata that are too large are left out, so
+/// that the status itself always arrives.
+static int pack_trailers(crpc_stream *stream, const crpc_status *status) {
+    size_t message_length =
+        status->message_length > CRPC_STATUS_MESSAGE_MAX ? CRPC_STATUS_MESSAGE_MAX : status->message_length;
+    size_t details_length = status->details_length > CRPC_TRAILERS_MAX / 2 ? 0 : status->details_length;
+    size_t metadata_length = status->metadata_length > CRPC_TRAILERS_MAX ? 0 : status->metadata_length;
+    size_t capacity = 128 + message_length * 3 + details_length * 2 + metadata_length;
+    uint8_t *encoded = malloc(message_length * 3 + details_length * 2 + 1);
+    uint8_t *trailers = malloc(capacity);
+    if (encoded == NULL || trailers == NULL) {
+        free(encoded);
+        free(trailers);
+        return CRPC_ERROR_MEMORY;
+    }
+    char code[12];
+    (void)snprintf(code, sizeof code, "%d", status->code);
+    size_t length = put(trailers, "grpc-status", (const uint8_t *)code, strlen(code));
+    if (message_length > 0) {
+        size_t encoded_length = crpc_percent_encode(status->message, message_length, encoded);
+        length += put(trailers + length, "grpc-message", encoded, encoded_length);
+    }
+    if (details_length > 0) {
+        size_t encoded_length = base64(status->details, details_length, encoded);
+        length += put(trailers + length, "grpc-status-details-bin", encoded, encoded_length);
+    }
+    free(encoded);
+    size_t offset = 0;
+    crpc_entry entry;
+    while (crpc_metadata_next(status->metadata, metadata_length, &offset, &entry))
+        if (crpc_metadata_is_sendable(&entry)) length += crpc_metadata_put(trailers + length, &entry);
+    stream->trailers = trailers;
+    stream->trailers_length = length;
+    return CRPC_OK;
+}
+
+static int tell_to_stop(crpc_stream *stream) {
+    if (stream->is_half_closed) return CRPC_OK;
+    // RFC 9113 section 8.1: a complete answer, and no interest in the rest of the request.
+    return nghttp2_submit_rst_stream(
+               stream->connection->session, NGHTTP2_FLAG_NONE, stream->id, NGHTTP2_NO_ERROR) == 0
+               ? CRPC_OK
+               : CRPC_ERROR_MEMORY;
+}
+
+int crpc_stream_finish(crpc_stream *stream, const crpc_status *status) {
+    if (stream->is_finished) return CRPC_ERROR_CLOSED;
+    bool is_plain_ok = status->code == 0 && status->message_length == 0 && status->details_length == 0 &&
+                       status->metadata_length == 0;
+    int error = is_plain_ok && stream->is_submitted ? CRPC_OK : pack_trailers(stream, status);
+    if (error == CRPC_OK) {
+        stream->is_finished = true;
+        if (!stream->is_submitted) {
+            error = submit_response(stream, stream->trailers, stream->trailers_length, true, true);
+            if (error == CRPC_OK) error = tell_to_stop(stream);
+        } else {
+            resume(stream);
+        }
+    }
+    if (error != CRPC_OK) crpc_stream_reset(stream, NGHTTP2_INTERNAL_ERROR);
+    return error;
+}
+
+static int submit_trailers(crpc_stream *stream) {
+    static const nghttp2_nv ok = STATIC_ENTRY("grpc-status", "0");
+    nghttp2_session *session = stream->connection->session;
+    if (stream->trailers == NULL) return nghttp2_submit_trailer(session, stream->id, &ok, 1) == 0 ? 0 : -1;
+    nghttp2_nv entries[ENTRIES_MAX];
+    size_t count = 0;
+    // Entries past the maximum are left out; the status stands first.
+    (void)append_metadata(entries, &count, stream->trailers, stream->trailers_length, true);
+    return nghttp2_submit_trailer(session, stream->id, entries, count) == 0 ? 0 : -1;
+}
+
+/// Moves queued bytes into a DATA frame.
+static size_t take_queued(crpc_stream *stream, uint8_t *target, size_t length) {
+    size_t count = 0;
+    while (stream->first != NULL && count < length) {
+        crpc_outgoing *outgoing = stream->first;
+        size_t left = outgoing->length - outgoing->sent, room = length - count;
+        size_t taken = left < room ? left : room;
+        memcpy(target + count, outgoing->memory + outgoing->sent, taken);
+        outgoing->sent += taken;
+        count += taken;
+        if (outgoing->sent < outgoing->length) break;
+        stream->first = outgoing->next;
+        if (stream->first == NULL) stream->last = NULL;
+        free(outgoing->memory);
+        outgoing->memory = NULL;
+        if (outgoing != &stream->inline_outgoing) {
+            free(outgoing);
+        } else {
+            stream->is_inline_used = false;
+        }
+    }
+    stream->queued_bytes -= count;
+    return count;
+}
+
+/// The body of an ordinary HTTP answer: it ends the stream by itself.
+static ssize_t read_plain(
+    nghttp2_session *session, int32_t id, uint8_t *target, size_t length, uint32_t *flags,
+    nghttp2_data_source *source, void *user) {
+    (void)session;
+    (void)id;
+    (void)user;
+    crpc_stream *stream = source->ptr;
+    size_t count = take_queued(stream, target, length);
+    if (stream->first != NULL) return (ssize_t)count;
+    *flags |= NGHTTP2_DATA_FLAG_EOF;
+    return tell_to_stop(stream) == CRPC_OK ? (ssize_t)count : NGHTTP2_ERR_TEMPORAL_CALLBACK_FAILURE;
+}
+
+ssize_t crpc_stream_read_data(
+    nghttp2_session *session, int32_t id, uint8_t *target, size_t length, uint32_t *flags,
+    nghttp2_data_source *source, void *user) {
+    (void)session;
+    (void)id;
+    crpc_connection *connection = user;
+    crpc_stream *stream = source->ptr;
+    size_t count = take_queued(stream, target, length);
+    if (stream->was_full && stream->queued_bytes < CRPC_STREAM_LOW_WATER) {
+        stream->was_full = false;
+        stream->owes_writable = connection->owes_writable = true;
+    }
+    if (stream->first != NULL) return (ssize_t)count;
+    if (stream->is_finished) {
+        *flags |= NGHTTP2_DATA_FLAG_EOF;
+        if (connection->listener == NULL) return (ssize_t)count;
+        *flags |= NGHTTP2_DATA_FLAG_NO_END_STREAM;
+        if (submit_trailers(stream) != 0 || tell_to_stop(stream) != CRPC_OK)
+            return NGHTTP2_ERR_TEMPORAL_CALLBACK_FAILURE;
+    } else if (count == 0) {
+        stream->is_data_deferred = true;
+        return NGHTTP2_ERR_DEFERRED;
+    }
+    return (ssize_t)count;
+}
+
+// ---- Server: answers to requests that never become calls ----
+
+void crpc_stream_refuse(crpc_stream *stream, int code, const char *message) {
+    crpc_status status = {.code = code, .message = (const uint8_t *)message, .message_length = strlen(message)};
+    stream->is_refused = true;
+    (void)crpc_stream_finish(stream, &status); // if it cannot be said, the stream is reset
+}
+
+void crpc_stream_refuse_http(crpc_stream *stream, const char *http_status, const char *text) {
+    size_t length = strlen(text);
+    uint8_t *memory = malloc(length);
+    stream->is_refused = true;
+    if (memory == NULL) {
+        crpc_stream_reset(stream, NGHTTP2_INTERNAL_ERROR);
+        return;
+    }
+    memcpy(memory, text, length);
+    stream->inline_outgoing = (crpc_outgoing){.memory = memory, .length = length};
+    stream->is_inline_used = true;
+    stream->first = stream->last = &stream->inline_outgoing;
+    stream->queued_bytes = length;
+    char length_text[24];
+    (void)snprintf(length_text, sizeof length_text, "%zu", length);
+    nghttp2_nv entries[] = {
+        entry_of(":status", 7, http_status, strlen(http_status)),
+        STATIC_ENTRY("content-type", "text/plain; charset=utf-8"),
+        entry_of("content-length", 14, length_text, strlen(length_text)),
+        STATIC_ENTRY("allow", "POST"),
+    };
+    bool needs_allow = strcmp(http_status, "405") == 0; // RFC 9110 section 15.5.6
+    nghttp2_data_provider provider = {.source = {.ptr = stream}, .read_callback = read_plain};
+    if (nghttp2_submit_response(
+            stream->connection->session, stream->id, entries, needs_allow ? 4 : 3, &provider) != 0) {
+        crpc_stream_reset(stream, NGHTTP2_INTERNAL_ERROR);
+        return;
+    }
+    stream->is_submitted = stream->is_finished = true;
+    crpc_connection_mark(stream->connection);
+}
+
+// ---- Client: requests ----
+
+int crpc_stream_open(
+    crpc_connection *connection, const char *path, size_t path_length, uint64_t deadline_ns, const uint8_t *metadata,
+    size_t metadata_length, void *call, crpc_stream **result) {
+    if (connection->is_draining || connection->is_broken) return CRPC_ERROR_CLOSED;
+    nghttp2_nv entries[ENTRIES_MAX] = {
+        STATIC_ENTRY(":method", "POST"),
+        STATIC_ENTRY(":scheme", "http"),
+        entry_of(":path", 5, path, path_length),
+        entry_of(":authority", 10, connection->authority, connection->authority_length),
+        STATIC_ENTRY("te", "trailers"),
+        STATIC_ENTRY("content-type", "application/grpc"),
+        STATIC_ENTRY("user-agent", "grpc-vestibule/1"),
+    };
+    static const nghttp2_nv https = STATIC_ENTRY(":scheme", "https");
+    if (connection->ssl != NULL) entries[1] = https;
+    size_t count = 7;
+    uint8_t timeout[CRPC_TIMEOUT_LENGTH_MAX];
+    if (deadline_ns != 0) {
+        uint64_t now = connection->loop->now_ns;
+        size_t length = crpc_timeout_format(deadline_ns > now ? deadline_ns - now : 1, timeout);
+        entries[count++] = entry_of("grpc-timeout", 12, timeout, length);
+    }
+    int error = append_metadata(entries, &count, metadata, metadata_length, false);
+    if (error != CRPC_OK) return error;
+    crpc_stream *stream = crpc_stream_take(connection, -1);
+    if (stream == NULL) return CRPC_ERROR_MEMORY;
+    stream->deadline_ns = deadline_ns;
+    if (deadline_ns != 0) error = crpc_stream_set_deadline(stream, deadline_ns);
+    if (error == CRPC_OK) {
+        nghttp2_data_provider provider = {.source = {.ptr = stream}, .read_callback = crpc_stream_read_data};
+        stream->id = nghttp2_submit_request(connection->session, NULL, entries, count, &provider, stream);
+        if (stream->id < 0) error = stream->id == NGHTTP2_ERR_NOMEM ? CRPC_ERROR_MEMORY : CRPC_ERROR_CLOSED;
+    }
+    if (error != CRPC_OK) {
+        crpc_stream_end(stream, NGHTTP2_INTERNAL_ERROR); // no callback: it has no call yet
+        return error;
+    }
+    stream->is_submitted = true;
+    stream->call = call;
+    crpc_connection_mark(connection);
+    *result = stream;
+    return CRPC_OK;
+}
+
+int crpc_stream_half_close(crpc_stream *stream) {
+    if (stream->is_finished) return CRPC_ERROR_CLOSED;
+    stream->is_finished = true;
+    resume(stream);
+    return CRPC_OK;
+}

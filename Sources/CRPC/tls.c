@@ -1,0 +1,166 @@
+#include "internal.h"
+
+#include <openssl/err.h>
+#include <openssl/x509v3.h>
+#include <stdio.h>
+
+static const unsigned char alpn[] = {2, 'h', '2'};
+
+static int choose_alpn(
+    SSL *ssl, const unsigned char **chosen, unsigned char *chosen_length, const unsigned char *offered,
+    unsigned int offered_length, void *context) {
+    (void)ssl;
+    (void)context;
+    unsigned char *found;
+    int outcome =
+        SSL_select_next_proto(&found, chosen_length, alpn, sizeof alpn, offered, offered_length);
+    if (outcome != OPENSSL_NPN_NEGOTIATED) return SSL_TLSEXT_ERR_ALERT_FATAL;
+    *chosen = found;
+    return SSL_TLSEXT_ERR_OK;
+}
+
+static void explain(char reason[CRPC_TLS_REASON_LENGTH], const char *what, const char *file) {
+    unsigned long code = ERR_peek_last_error();
+    const char *text = code == 0 ? "unknown error" : ERR_reason_error_string(code);
+    (void)snprintf(
+        reason, CRPC_TLS_REASON_LENGTH, "%s %s: %s", what, file, text == NULL ? "unknown error" : text);
+    ERR_clear_error();
+}
+
+static int load_files(SSL_CTX *context, const crpc_tls_files *files, char reason[CRPC_TLS_REASON_LENGTH]) {
+    if (files->certificate_chain != NULL &&
+        SSL_CTX_use_certificate_chain_file(context, files->certificate_chain) != 1) {
+        explain(reason, "certificate", files->certificate_chain);
+        return CRPC_ERROR_TLS;
+    }
+    if (files->private_key != NULL &&
+        (SSL_CTX_use_PrivateKey_file(context, files->private_key, SSL_FILETYPE_PEM) != 1 ||
+         SSL_CTX_check_private_key(context) != 1)) {
+        explain(reason, "private key", files->private_key);
+        return CRPC_ERROR_TLS;
+    }
+    if (files->authorities != NULL && SSL_CTX_load_verify_locations(context, files->authorities, NULL) != 1) {
+        explain(reason, "authorities", files->authorities);
+        return CRPC_ERROR_TLS;
+    }
+    return CRPC_OK;
+}
+
+static int make(
+    const SSL_METHOD *method, const crpc_tls_files *files, char reason[CRPC_TLS_REASON_LENGTH], crpc_tls **result) {
+    (void)snprintf(reason, CRPC_TLS_REASON_LENGTH, "out of memory");
+    crpc_tls *tls = calloc(1, sizeof *tls);
+    if (tls == NULL) return CRPC_ERROR_MEMORY;
+    tls->context = SSL_CTX_new(method);
+    if (tls->context == NULL) {
+        free(tls);
+        return CRPC_ERROR_MEMORY;
+    }
+    (void)SSL_CTX_set_mode(
+        tls->context, SSL_MODE_ENABLE_PARTIAL_WRITE | SSL_MODE_ACCEPT_MOVING_WRITE_BUFFER | SSL_MODE_RELEASE_BUFFERS);
+    (void)SSL_CTX_set_options(tls->context, SSL_OP_NO_RENEGOTIATION | SSL_OP_NO_COMPRESSION);
+    int error = SSL_CTX_set_min_proto_version(tls->context, TLS1_2_VERSION) == 1 ? CRPC_OK : CRPC_ERROR_TLS;
+    if (error == CRPC_OK) error = load_files(tls->context, files, reason);
+    if (error != CRPC_OK) {
+        crpc_tls_free(tls);
+        return error;
+    }
+    *result = tls;
+    return CRPC_OK;
+}
+
+int crpc_tls_server_new(const crpc_tls_files *files, char reason[CRPC_TLS_REASON_LENGTH], crpc_tls **result) {
+    if (files->certificate_chain == NULL || files->private_key == NULL) {
+        (void)snprintf(reason, CRPC_TLS_REASON_LENGTH, "a server needs a certificate and a private key");
+        return CRPC_ERROR_ARGUMENT;
+    }
+    int error = make(TLS_server_method(), files, reason, result);
+    if (error != CRPC_OK) return error;
+    SSL_CTX *context = (*result)->context;
+    SSL_CTX_set_alpn_select_cb(context, choose_alpn, NULL);
+    static const unsigned char session_context[] = "vestibule";
+    bool ok = SSL_CTX_set_session_id_context(context, session_context, sizeof session_context - 1) == 1;
+    if (ok && files->authorities != NULL) {
+        SSL_CTX_set_verify(context, SSL_VERIFY_PEER | SSL_VERIFY_FAIL_IF_NO_PEER_CERT, NULL);
+        STACK_OF(X509_NAME) *names = SSL_load_client_CA_file(files->authorities);
+        if (names != NULL) SSL_CTX_set_client_CA_list(context, names);
+        ok = names != NULL;
+    }
+    if (ok) return CRPC_OK;
+    explain(reason, "authorities", files->authorities == NULL ? "" : files->authorities);
+    crpc_tls_free(*result);
+    *result = NULL;
+    return CRPC_ERROR_TLS;
+}
+
+int crpc_tls_client_new(const crpc_tls_files *files, char reason[CRPC_TLS_REASON_LENGTH], crpc_tls **result) {
+    int error = make(TLS_client_method(), files, reason, result);
+    if (error != CRPC_OK) return error;
+    SSL_CTX *context = (*result)->context;
+    SSL_CTX_set_verify(context, SSL_VERIFY_PEER, NULL);
+    // SSL_CTX_set_alpn_protos returns 0 on success, unlike its neighbours.
+    bool ok = SSL_CTX_set_alpn_protos(context, alpn, sizeof alpn) == 0;
+    if (ok && files->authorities == NULL) ok = SSL_CTX_set_default_verify_paths(context) == 1;
+    if (ok) return CRPC_OK;
+    explain(reason, "authorities", "of the system");
+    crpc_tls_free(*result);
+    *result = NULL;
+    return CRPC_ERROR_TLS;
+}
+
+crpc_tls *crpc_tls_retain(crpc_tls *tls) {
+    if (tls == NULL) return NULL;
+    crpc_tls *copy = calloc(1, sizeof *copy);
+    if (copy == NULL || SSL_CTX_up_ref(tls->context) != 1) {
+        free(copy);
+        return NULL;
+    }
+    copy->context = tls->context;
+    return copy;
+}
+
+void crpc_tls_free(crpc_tls *tls) {
+    if (tls == NULL) return;
+    SSL_CTX_free(tls->context);
+    free(tls);
+}
+
+int crpc_tls_begin(crpc_tls *tls, int fd, const char *name, SSL **result) {
+    SSL *ssl = SSL_new(tls->context);
+    if (ssl == NULL || SSL_set_fd(ssl, fd) != 1) {
+        SSL_free(ssl);
+        return CRPC_ERROR_MEMORY;
+    }
+    if (name == NULL) {
+        SSL_set_accept_state(ssl);
+    } else {
+        SSL_set_connect_state(ssl);
+        // An address in digits is checked as one; a name is also sent as SNI (RFC 6066 section 3 allows names only).
+        bool ok = X509_VERIFY_PARAM_set1_ip_asc(SSL_get0_param(ssl), name) == 1 ||
+                  (SSL_set1_host(ssl, name) == 1 && SSL_set_tlsext_host_name(ssl, name) == 1);
+        if (!ok) {
+            SSL_free(ssl);
+            return CRPC_ERROR_TLS;
+        }
+    }
+    *result = ssl;
+    return CRPC_OK;
+}
+
+void crpc_connection_peer_names(
+    const crpc_connection *connection, void (*each)(void *context, const char *name, size_t length), void *context) {
+    if (connection->ssl == NULL || SSL_get_verify_result(connection->ssl) != X509_V_OK) return;
+    X509 *certificate = SSL_get1_peer_certificate(connection->ssl);
+    if (certificate == NULL) return;
+    GENERAL_NAMES *names = X509_get_ext_d2i(certificate, NID_subject_alt_name, NULL, NULL);
+    int count = sk_GENERAL_NAME_num(names); // -1 for NULL
+    for (int i = 0, told = 0; i < count && told < CRPC_PEER_NAMES_MAX; i++) {
+        const GENERAL_NAME *name = sk_GENERAL_NAME_value(names, i);
+        if (name->type != GEN_DNS && name->type != GEN_URI) continue;
+        const ASN1_STRING *text = name->d.ia5;
+        each(context, (const char *)ASN1_STRING_get0_data(text), (size_t)ASN1_STRING_length(text));
+        told += 1;
+    }
+    GENERAL_NAMES_free(names);
+    X509_free(certificate);
+}

@@ -1,0 +1,112 @@
+import CRPC
+import RPC
+
+/// One connection of a channel. Kept alive by the C layer until the connection has ended. Loop thread only.
+final class ClientConnection {
+    private var handle: OpaquePointer?
+    private weak var channel: LoopChannel?
+    private(set) var isOpen = false
+
+    /// Begins to connect. Throws `TransportError` where not even that is possible.
+    init(
+        channel: LoopChannel,
+        address: String,
+        target: ChannelTarget,
+        configuration: ChannelConfiguration,
+        tls: TLSRules?
+    )
+        throws
+    {
+        self.channel = channel
+        var limits = configuration.limits.raw
+        let context = Unmanaged.passRetained(self)
+        let code = address.withCString { address in
+            target.authority.withCString { authority in
+                (configuration.serverName ?? target.host).withCString { name in
+                    crpc_connection_connect(
+                        channel.loop.handle,
+                        address,
+                        UInt16(target.port),
+                        authority,
+                        tls?.handle,
+                        name,
+                        &limits,
+                        ClientCallbacks.table,
+                        context.toOpaque(),
+                        &handle
+                    )
+                }
+            }
+        }
+        do {
+            try TransportError.check(code, "connecting to \(target.authority)")
+        } catch {
+            context.release()  // no callback will do it
+            throw error
+        }
+    }
+
+    /// Whether it takes another call.
+    var hasRoom: Bool { handle.map(crpc_connection_has_room) ?? false }
+
+    /// Puts a call on a stream. Throws UNAVAILABLE if the connection takes none, or INTERNAL where the request itself
+    /// cannot be sent.
+    func open(_ call: ClientCall) throws(RPCError) {
+        let message = try call.request()
+        var stream: OpaquePointer?
+        let retained = Unmanaged<ClientCall>.passRetained(call)
+        var path = call.method.path
+        let code = path.withUTF8 { path in
+            path.withMemoryRebound(to: CChar.self) { path in
+                call.metadata.packed.withUnsafeBufferPointer { metadata in
+                    crpc_stream_open(
+                        handle,
+                        path.baseAddress,
+                        path.count,
+                        call.deadline.nanoseconds,
+                        metadata.baseAddress,
+                        metadata.count,
+                        retained.toOpaque(),
+                        &stream
+                    )
+                }
+            }
+        }
+        guard code == 0, let stream else {
+            retained.release()  // no callback will do it
+            if code == CRPC_ERROR_ARGUMENT.rawValue {
+                throw RPCError(.internalError, "the metadata has an entry that may not be sent")
+            }
+            throw RPCError(.unavailable, "the connection takes no call: \(String(cString: crpc_error_text(code)))")
+        }
+        call.stream = stream
+        guard crpc_stream_send_message(stream, message.release(), message.count, false) == 0,
+            crpc_stream_half_close(stream) == 0
+        else {
+            crpc_stream_reset(stream, HTTP2Error.internalError)  // `on_close` tells the call
+            return
+        }
+    }
+
+    /// Lets the calls there finish and closes.
+    func drain() {
+        if let handle { crpc_connection_drain(handle) }
+    }
+
+    /// Closes; `closed` follows in this turn.
+    func close() {
+        if let handle { crpc_connection_close(handle) }
+    }
+
+    func opened() {
+        isOpen = true
+        channel?.opened(self)
+    }
+
+    func isDraining() { channel?.lost(self) }
+
+    func closed(_ error: Int32) {
+        handle = nil
+        channel?.closed(self, error)
+    }
+}

@@ -1,0 +1,86 @@
+import CRPC
+import RPC
+
+#if canImport(Darwin)
+import Darwin
+#elseif canImport(Musl)
+import Musl
+#else
+import Glibc
+#endif
+
+/// One loop's listening socket with its connections. Loop thread only, but for the constants.
+final class LoopListener: @unchecked Sendable {
+    // Sound because everything but the constants is touched on the loop's thread only, which each entry checks.
+
+    let loop: EventLoop
+    let methods: [ServerMethod]
+    /// The port; constant after `init`.
+    private(set) var port = 0
+    private var handle: OpaquePointer?
+
+    /// Listens. Throws `TransportError`.
+    init(loop: EventLoop, router: Router, configuration: ServerConfiguration, tls: TLSRules?, loopCount: Int) throws {
+        loop.preconditionIsCurrent()
+        self.loop = loop
+        methods = router.methods
+        let code = configuration.host.withCString { host in
+            var options = crpc_listener_options(
+                address: host,
+                port: UInt16(clamping: configuration.port),
+                shared_port: loopCount > 1,
+                tls: tls?.handle,
+                limits: configuration.limits.raw,
+                connections_max: UInt32(clamping: max(1, configuration.connectionsMax / loopCount)),
+                calls_max: UInt32(clamping: max(1, configuration.callsMax / loopCount))
+            )
+            return withPaths { paths in
+                // Unretained: the listener is closed before this object goes.
+                crpc_listener_new(
+                    loop.handle,
+                    &options,
+                    paths.baseAddress,
+                    UInt32(paths.count),
+                    ServerCallbacks.table,
+                    Unmanaged.passUnretained(self).toOpaque(),
+                    &handle
+                )
+            }
+        }
+        try TransportError.check(code, "listening on \(configuration.host) port \(configuration.port)")
+        if let handle { port = Int(crpc_listener_port(handle)) }
+    }
+
+    private func withPaths<R>(_ body: (UnsafeBufferPointer<UnsafePointer<CChar>?>) -> R) -> R {
+        let paths = methods.map { strdup($0.descriptor.path) }
+        defer { for path in paths { free(path) } }
+        return paths.map { UnsafePointer($0) }.withUnsafeBufferPointer(body)
+    }
+
+    var connectionCount: Int {
+        loop.preconditionIsCurrent()
+        return handle.map { Int(crpc_listener_connection_count($0)) } ?? 0
+    }
+
+    /// New connections use these rules.
+    func use(_ tls: TLSRules) {
+        loop.preconditionIsCurrent()
+        if let handle { crpc_listener_set_tls(handle, tls.handle) }
+    }
+
+    /// Takes nothing new and lets the calls there finish.
+    func drain() {
+        loop.preconditionIsCurrent()
+        if let handle { crpc_listener_drain(handle) }
+    }
+
+    /// Closes everything; calls in flight are cancelled before this returns.
+    func close() {
+        loop.preconditionIsCurrent()
+        guard let handle else { return }
+        self.handle = nil
+        crpc_listener_free(handle)
+    }
+
+    deinit { precondition(handle == nil, "a listener must be closed before it is let go") }
+}

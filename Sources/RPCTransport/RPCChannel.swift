@@ -1,0 +1,65 @@
+import RPC
+import SwiftProtobuf
+
+/// Calls a server over HTTP/2. Each loop of the group has a connection of its own, so that a call made on a loop stays
+/// on its thread; a call from elsewhere goes to one loop after the other.
+///
+/// Connects when the first call needs it, and again with growing waits when the connection is lost. While it is waiting
+/// to connect again, calls fail with UNAVAILABLE at once, or wait if their options say so.
+public final class RPCChannel: ClientChannel {
+    private let group: EventLoopGroup
+    private let configuration: ChannelConfiguration
+    private let channels: [LoopChannel]
+
+    /// A channel to `host:port` (`[address]:port` for IPv6). Nothing is connected yet. Throws `TransportError` if the
+    /// target or a certificate cannot be used.
+    public init(target: String, group: EventLoopGroup, configuration: ChannelConfiguration = .init()) throws {
+        let target = try ChannelTarget(target)
+        let tls = try configuration.tls.map { try TLSRules($0, side: .client) }
+        self.group = group
+        self.configuration = configuration
+        channels = group.loops.map {
+            LoopChannel(loop: $0, target: target, configuration: configuration, tls: tls)
+        }
+    }
+
+    /// Calls a unary method; see `ClientChannel`.
+    public func unary<Request: SwiftProtobuf.Message, Response: SwiftProtobuf.Message>(
+        _ method: MethodDescriptor,
+        _ request: Request,
+        response: Response.Type,
+        options: CallOptions
+    ) async throws(RPCError) -> Response {
+        let deadline = options.deadline ?? .after(configuration.defaultTimeout)
+        guard !deadline.hasPassed else {
+            throw RPCError(.deadlineExceeded, "the deadline passed before the call began")
+        }
+        let channel = channels[group.next().index]
+        let call = UnaryClientCall<Response>(
+            method: method,
+            metadata: options.metadata,
+            deadline: deadline,
+            waitsForReady: options.waitForReady,
+            encode: { try MessageBuffer(encoding: request) }
+        )
+        let result = await withTaskCancellationHandler {
+            // Unsafe only in that nothing checks that it resumes once: `complete` does, by giving it away.
+            await withUnsafeContinuation { (continuation: UnsafeContinuation<Result<Response, RPCError>, Never>) in
+                call.continuation = continuation
+                if channel.loop.isCurrent {
+                    channel.start(call)
+                } else {
+                    channel.loop.execute { channel.start(call) }
+                }
+            }
+        } onCancel: {
+            channel.loop.execute { channel.cancel(call) }
+        }
+        return try result.get()
+    }
+
+    /// Ends all connections at once; calls in flight fail with UNAVAILABLE, and so does every later one.
+    public func close() async {
+        for channel in channels { try? await channel.loop.run { channel.close() } }
+    }
+}

@@ -1,0 +1,22 @@
+/// Where and how a server listens.
+public struct ServerConfiguration: Sendable {
+    /// IPv4 or IPv6 address in digits.
+    public var host: String
+    /// The port; 0 lets the system choose.
+    public var port: Int
+    /// TLS; nil for clear text (HTTP/2 by prior knowledge).
+    public var tls: TLSConfiguration?
+    /// The bounds of each connection.
+    public var limits = ConnectionLimits()
+    /// Connections at once, on all loops; past it new ones wait in the kernel.
+    public var connectionsMax = 10_000
+    /// Calls in flight at once, on all loops; past it calls end with RESOURCE_EXHAUSTED before their handler starts.
+    public var callsMax = 20_000
+
+    /// A configuration with the default bounds.
+    public init(host: String = "127.0.0.1", port: Int = 0, tls: TLSConfiguration? = nil) {
+        self.host = host
+        self.port = port
+        self.tls = tls
+    }
+}
