@@ -106,6 +106,18 @@ static int on_stream_close(nghttp2_session *session, int32_t id, uint32_t error,
     return 0;
 }
 
+static int on_frame_sent(nghttp2_session *session, const nghttp2_frame *frame, void *user) {
+    crpc_connection *connection = user;
+    if (connection->listener == NULL || (frame->hd.flags & NGHTTP2_FLAG_END_STREAM) == 0) return 0;
+    crpc_stream *stream = find(session, frame->hd.stream_id);
+    if (stream == NULL || stream->is_half_closed) return 0;
+    // RFC 9113 section 8.1: the answer is complete, and the rest of the request is of no interest. Not submitted before
+    // the answer is out, since nghttp2 sends nothing more on a stream that it was told to reset.
+    return nghttp2_submit_rst_stream(session, NGHTTP2_FLAG_NONE, stream->id, NGHTTP2_NO_ERROR) == 0
+               ? 0
+               : NGHTTP2_ERR_CALLBACK_FAILURE;
+}
+
 static int on_frame_not_sent(nghttp2_session *session, const nghttp2_frame *frame, int error, void *user) {
     (void)error;
     crpc_connection *connection = user;
@@ -127,6 +139,7 @@ static int set_callbacks(nghttp2_session_callbacks **result) {
     nghttp2_session_callbacks_set_on_data_chunk_recv_callback(callbacks, on_data_chunk);
     nghttp2_session_callbacks_set_on_frame_recv_callback(callbacks, on_frame);
     nghttp2_session_callbacks_set_on_stream_close_callback(callbacks, on_stream_close);
+    nghttp2_session_callbacks_set_on_frame_send_callback(callbacks, on_frame_sent);
     nghttp2_session_callbacks_set_on_frame_not_send_callback(callbacks, on_frame_not_sent);
     *result = callbacks;
     return CRPC_OK;

@@ -168,15 +168,6 @@ static int pack_trailers(crpc_stream *stream, const crpc_status *status) {
     return CRPC_OK;
 }
 
-static int tell_to_stop(crpc_stream *stream) {
-    if (stream->is_half_closed) return CRPC_OK;
-    // RFC 9113 section 8.1: a complete answer, and no interest in the rest of the request.
-    return nghttp2_submit_rst_stream(
-               stream->connection->session, NGHTTP2_FLAG_NONE, stream->id, NGHTTP2_NO_ERROR) == 0
-               ? CRPC_OK
-               : CRPC_ERROR_MEMORY;
-}
-
 int crpc_stream_finish(crpc_stream *stream, const crpc_status *status) {
     if (stream->is_finished) return CRPC_ERROR_CLOSED;
     bool is_plain_ok = status->code == 0 && status->message_length == 0 && status->details_length == 0 &&
@@ -186,7 +177,6 @@ int crpc_stream_finish(crpc_stream *stream, const crpc_status *status) {
         stream->is_finished = true;
         if (!stream->is_submitted) {
             error = submit_response(stream, stream->trailers, stream->trailers_length, true, true);
-            if (error == CRPC_OK) error = tell_to_stop(stream);
         } else {
             resume(stream);
         }
@@ -242,7 +232,7 @@ static ssize_t read_plain(
     size_t count = take_queued(stream, target, length);
     if (stream->first != NULL) return (ssize_t)count;
     *flags |= NGHTTP2_DATA_FLAG_EOF;
-    return tell_to_stop(stream) == CRPC_OK ? (ssize_t)count : NGHTTP2_ERR_TEMPORAL_CALLBACK_FAILURE;
+    return (ssize_t)count;
 }
 
 ssize_t crpc_stream_read_data(
@@ -262,8 +252,7 @@ ssize_t crpc_stream_read_data(
         *flags |= NGHTTP2_DATA_FLAG_EOF;
         if (connection->listener == NULL) return (ssize_t)count;
         *flags |= NGHTTP2_DATA_FLAG_NO_END_STREAM;
-        if (submit_trailers(stream) != 0 || tell_to_stop(stream) != CRPC_OK)
-            return NGHTTP2_ERR_TEMPORAL_CALLBACK_FAILURE;
+        if (submit_trailers(stream) != 0) return NGHTTP2_ERR_TEMPORAL_CALLBACK_FAILURE;
     } else if (count == 0) {
         stream->is_data_deferred = true;
         return NGHTTP2_ERR_DEFERRED;

@@ -1,0 +1,151 @@
+import FoundationEssentials
+import RPC
+import RPCTransport
+import SwiftProtobuf
+
+/// A service over well-known messages, with a method for each way in which a call can end.
+struct EchoService: RPCService {
+    typealias Text = Google_Protobuf_StringValue
+    typealias Bytes = Google_Protobuf_BytesValue
+
+    static let name = "vestibule.test.v1.EchoService"
+    static let echo = MethodDescriptor(service: name, method: "Echo", isIdempotent: true)
+    static let fail = MethodDescriptor(service: name, method: "Fail")
+    static let sleep = MethodDescriptor(service: name, method: "Sleep")
+    static let yields = MethodDescriptor(service: name, method: "Yields")
+    static let metadata = MethodDescriptor(service: name, method: "Metadata")
+
+    /// Tells what became of sleeping handlers.
+    let probe: Probe?
+
+    init(probe: Probe? = nil) { self.probe = probe }
+
+    func register(in router: inout Router) {
+        router.unary(Self.echo) { (request: Bytes, _) in request }
+        router.unary(Self.fail) { (request: Text, context) -> Text in
+            context.setTrailingMetadata(Metadata(["x-trailer": "seen"]))
+            if request.value.isEmpty { throw Unexpected() }
+            throw RPCError(.alreadyExists, request.value, statusDetails: [1, 2, 3])
+        }
+        router.unary(Self.sleep) { [probe] (request: Text, _) -> Text in
+            await probe?.started()
+            do {
+                try await Task.sleep(for: .seconds(30))
+            } catch {
+                await probe?.cancelled()
+                throw error
+            }
+            return request
+        }
+        router.unary(Self.yields) { (request: Text, _) -> Text in
+            let before = EventLoop.current
+            await Task.yield()
+            async let child = EventLoop.current.map(\.index)
+            let childIndex = await child
+            guard let before, EventLoop.current === before, childIndex == before.index else {
+                throw RPCError(.internalError, "left the loop")
+            }
+            return request
+        }
+        router.unary(Self.metadata) { (request: Text, context) -> Text in
+            var trailers = Metadata()
+            for value in context.metadata.all(request.value) { trailers.add("x-echo", value) }
+            if let bytes = context.metadata.firstBinary("x-data-bin") {
+                trailers.addBinary("x-back-bin", bytes.reversed())
+            }
+            context.setTrailingMetadata(trailers)
+            var answer = Text()
+            answer.value = context.metadata.first(request.value) ?? "none"
+            return answer
+        }
+    }
+
+    struct Unexpected: Error {}
+
+    /// Counts what happened, and lets a test wait for it.
+    actor Probe {
+        private(set) var startedCount = 0
+        private(set) var cancelledCount = 0
+        func started() { startedCount += 1 }
+        func cancelled() { cancelledCount += 1 }
+    }
+}
+
+/// Waits until something holds; false if it does not within the limit.
+func eventually(within limit: Duration = .seconds(5), _ holds: () async -> Bool) async -> Bool {
+    let end = Deadline.after(limit)
+    while !end.hasPassed {
+        if await holds() { return true }
+        try? await Task.sleep(for: .milliseconds(5))
+    }
+    return await holds()
+}
+
+/// A server and a channel to it, on loops of their own.
+struct Fixture {
+    let serverGroup: EventLoopGroup
+    let clientGroup: EventLoopGroup
+    let server: RPCServer
+    let channel: RPCChannel
+    let port: Int
+
+    init(
+        loops: Int = 1,
+        probe: EchoService.Probe? = nil,
+        server configuration: ServerConfiguration = .init(),
+        client clientConfiguration: ChannelConfiguration = .init()
+    ) async throws {
+        serverGroup = try EventLoopGroup(loopCount: loops, name: "server")
+        clientGroup = try EventLoopGroup(loopCount: loops, name: "client")
+        var router = Router()
+        router.add(EchoService(probe: probe))
+        server = RPCServer(group: serverGroup, router: router, configuration: configuration)
+        port = try await server.start()
+        channel = try RPCChannel(
+            target: "127.0.0.1:\(port)",
+            group: clientGroup,
+            configuration: clientConfiguration
+        )
+    }
+
+    func stop() async {
+        await channel.close()
+        await server.shutdown()
+        await clientGroup.shutdown()
+        await serverGroup.shutdown()
+    }
+
+    func echo(_ bytes: [UInt8], options: CallOptions = .init()) async throws -> [UInt8] {
+        var request = EchoService.Bytes()
+        request.value = .init(bytes)
+        return Array(
+            try await channel.unary(EchoService.echo, request, response: EchoService.Bytes.self, options: options).value
+        )
+    }
+
+    func text(_ method: MethodDescriptor, _ value: String, options: CallOptions = .init()) async throws
+        -> String
+    {
+        var request = EchoService.Text()
+        request.value = value
+        return try await channel.unary(method, request, response: EchoService.Text.self, options: options).value
+    }
+}
+
+/// Runs a test against a fixture and stops it whatever happens.
+func withFixture(
+    loops: Int = 1,
+    probe: EchoService.Probe? = nil,
+    server: ServerConfiguration = .init(),
+    client: ChannelConfiguration = .init(),
+    _ body: (Fixture) async throws -> Void
+) async throws {
+    let fixture = try await Fixture(loops: loops, probe: probe, server: server, client: client)
+    do {
+        try await body(fixture)
+    } catch {
+        await fixture.stop()
+        throw error
+    }
+    await fixture.stop()
+}
