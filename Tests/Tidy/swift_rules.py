@@ -8,13 +8,12 @@ NEEDS_REASON = {
     r"\bas!": "as!",
     r"@unchecked\s+Sendable\b": "@unchecked Sendable",
     r"\bnonisolated\(unsafe\)": "nonisolated(unsafe)",
-    r"\bunsafeBitCast\b": "unsafeBitCast",
     r"\bTask\s*\.\s*detached\b": "Task.detached",
 }
 REASON_LINES_BEFORE = 3
 REASON_LINES_AFTER = 2
 # A documentation comment is there anyway; it counts if it argues.
-_ARGUES = re.compile(r"\b(because|since|sound|safe|safely|never|only|immutable|guarded|locked?|checked)\b", re.IGNORECASE)
+_ARGUES = re.compile(r"\b(because|unchecked|since|sound|safe|safely|never|only|immutable|guarded|locked?|checked)\b", re.IGNORECASE)
 
 # Logic gets its configuration; only these read the environment.
 _ENVIRONMENT = re.compile(r"\bprocessInfo\s*\.\s*environment\b|(?<![\w.])getenv\s*\(")
@@ -28,6 +27,8 @@ _SQL_MODULES = ("Postgres", "LocalPostgres")
 _SQL_FOLDERS = ("Store", "Migrations")
 
 _DEFAULT_CASE = re.compile(r"\bdefault\s*:")
+# A switch over `any Error` by type can't do without.
+_TYPE_CASE = re.compile(r"\bcase\s+(let\s+\w+\s+as|is)\s")
 
 
 def check(file):
@@ -49,7 +50,22 @@ def check(file):
             yield file.fault(match.start(), "SQL stands only in Store/ and Migrations/")
     if file.path.endswith("/ErrorMap.swift"):
         for match in file.code_matches(_DEFAULT_CASE):
+            if _TYPE_CASE.search(_block_before(file.code, match.start())):
+                continue
             yield file.fault(match.start(), "an error map names every case: no default")
+
+
+def _block_before(code, offset):
+    """What stands between the brace that opens the block around `offset`, and `offset`."""
+    depth = 0
+    for index in range(offset - 1, -1, -1):
+        if code[index] == "}":
+            depth += 1
+        elif code[index] == "{":
+            if depth == 0:
+                return code[index:offset]
+            depth -= 1
+    return code[:offset]
 
 
 def _is_reason(comment):

@@ -171,6 +171,8 @@ class SwiftRuleTests(unittest.TestCase):
         code = "switch e { case .a: b\ndefault: c }"
         self.assertEqual(len(messages(swift_rules.check, "Sources/InvitesService/ErrorMap.swift", code)), 1)
         self.assertEqual(messages(swift_rules.check, "Sources/InvitesService/Other.swift", code), [])
+        by_type = "switch e { case let f as Fault: g { }\ndefault: c }"
+        self.assertEqual(messages(swift_rules.check, "Sources/InvitesService/ErrorMap.swift", by_type), [])
 
 
 class ImportRuleTests(unittest.TestCase):

@@ -1,0 +1,80 @@
+import API
+import Foundation
+import RPC
+import Synchronization
+
+/// The methods of `grpc.testing.TestService`, as gRPC's interoperability tests describe them, steered further by request
+/// headers that the README beside this folder lists.
+final class TestService: TestServiceHandler {
+    private static let responseBytesMax = 16 << 20
+
+    private let cancelledCalls = Atomic(0)
+
+    func emptyCall(_ request: GrpcTesting.Empty, context: ServerContext) async throws -> GrpcTesting.Empty {
+        var trailers = Metadata()
+        trailers.add("x-test-cancelled-calls", "\(cancelledCalls.load(ordering: .relaxed))")
+        context.setTrailingMetadata(trailers)
+        return GrpcTesting.Empty()
+    }
+
+    func unaryCall(
+        _ request: GrpcTesting.SimpleRequest,
+        context: ServerContext
+    ) async throws -> GrpcTesting.SimpleResponse {
+        try await waitAsAsked(context)
+        echoTrailer(context)
+        try failAsAsked(request, context)
+        guard 0...Int32(Self.responseBytesMax) ~= request.responseSize else {
+            throw RPCError(.invalidArgument, "response_size is out of range")
+        }
+        var response = GrpcTesting.SimpleResponse()
+        response.payload.body = Data(count: Int(request.responseSize))
+        if context.metadata.first("x-test-echo-payload") == "1" { response.payload.body = request.payload.body }
+        if request.fillServerID { response.serverID = "vestibule" }
+        if request.fillUsername { response.username = context.peer.certificateNames.first ?? "" }
+        return response
+    }
+
+    func cacheableUnaryCall(
+        _ request: GrpcTesting.SimpleRequest,
+        context: ServerContext
+    ) async throws -> GrpcTesting.SimpleResponse {
+        try await unaryCall(request, context: context)
+    }
+
+    func unimplementedCall(_ request: GrpcTesting.Empty, context: ServerContext) async throws -> GrpcTesting.Empty {
+        throw RPCError(.unimplemented, "left out, as the tests want it")
+    }
+
+    private func waitAsAsked(_ context: ServerContext) async throws {
+        guard let milliseconds = context.metadata.first("x-test-delay-ms").flatMap(Int.init) else { return }
+        do {
+            try await Task.sleep(for: .milliseconds(milliseconds))
+        } catch {
+            cancelledCalls.add(1, ordering: .relaxed)
+            throw error
+        }
+    }
+
+    private func echoTrailer(_ context: ServerContext) {
+        let name = "x-grpc-test-echo-trailing-bin"
+        guard let value = context.metadata.firstBinary(name) else { return }
+        var trailers = Metadata()
+        trailers.addBinary(name, value)
+        context.setTrailingMetadata(trailers)
+    }
+
+    private func failAsAsked(_ request: GrpcTesting.SimpleRequest, _ context: ServerContext) throws {
+        let status = request.responseStatus
+        if let reason = context.metadata.first("x-test-reason") {
+            throw RPCError.domain(
+                .invalidArgument,
+                reason: reason,
+                message: status.message,
+                fields: [FieldViolation(field: "payload", description: "The payload is at fault.", reason: reason)],
+                retryAfter: .milliseconds(1500)
+            )
+        }
+        if status.code != 0 { throw RPCError(Status.Code(wire: Int(status.code)), status.message) }
+    }
+}
