@@ -112,6 +112,9 @@ let package = Package(
         executable("invites", ["InvitesService", "ServiceKit", argumentParser, logging]),
         executable("gateway", ["GatewayService", "ServiceKit", argumentParser, logging]),
         executable("vestibule", ["LocalStack", "ProviderSimulator", "ServiceKit", argumentParser, logging]),
+        executable(
+            "rpc-interop-server", path: "Tests/Interop/Server",
+            ["API", "RPC", "RPCTransport", "ServiceKit", argumentParser, protobuf]),
         executable("protoc-gen-vestibule", path: "Sources/ProtocPlugin", [protobuf, protobufPlugin]),
 
         // Tests
