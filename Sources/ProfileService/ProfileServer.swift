@@ -36,7 +36,7 @@ public struct ProfileServer: MigratingServer {
     /// Serves until it is told to stop, and returns after a graceful stop.
     public func serve() async throws {
         try await runtime.serve { environment in
-            let invites = InvitesServiceClient(environment.channel(to: configuration.invitesAddress))
+            let invites = InvitesServiceClient(try environment.channel(to: configuration.invitesAddress))
             let parts = ProfileParts(
                 database: environment.database,
                 invites: invites,

@@ -18,7 +18,9 @@ struct PhoneEventDelivery: Sendable {
         request.events = events.map(InvitesV1.PhoneEvent.init)
         do {
             _ = try await invites.applyPhoneEvents(request, options: CallOptions(timeout: Self.timeout))
-        } catch let error where error.code == .invalidArgument {
+        } catch {
+            // Not `catch … where`: Swift 6.3.1 crashes on it where the error's type is known.
+            guard error.code == .invalidArgument else { throw error }
             throw OutboxRejection(reason: error.reason ?? "INVALID_ARGUMENT")
         }
     }

@@ -1,0 +1,200 @@
+import API
+import LocalPostgres
+import Logging
+import Models
+import Postgres
+import RPC
+import RPCTransport
+import Synchronization
+import Testing
+
+@testable import InvitesService
+
+/// A clock that moves on by a millisecond with each look, so that ids sort by their making, and further when told.
+final class SteppingClock: Sendable {
+    private let milliseconds = Mutex<Int64>(1_700_000_000_000)
+
+    var clock: WallClock {
+        WallClock {
+            self.milliseconds.withLock { now in
+                now += 1
+                return now
+            }
+        }
+    }
+
+    func advance(milliseconds step: Int64) { milliseconds.withLock { $0 += step } }
+}
+
+/// The invites service on a database of its own, called without sockets.
+struct InvitesFixture: Sendable {
+    let client: InvitesServiceClient
+    let parts: InvitesParts
+    let database: PostgresClient
+    let clock: SteppingClock
+
+    /// Runs a test on a fresh database of the shared cluster.
+    static func run(groupMembersMax: Int = 1_000, _ body: (InvitesFixture) async throws -> Void) async throws {
+        let facts = try SharedTestCluster.freshDatabase(schema: "invites")
+        try await run(on: facts, groupMembersMax: groupMembersMax, body)
+    }
+
+    /// Runs a test on a database.
+    static func run(
+        on facts: TestDatabase,
+        groupMembersMax: Int = 1_000,
+        waitLimit: Duration = .seconds(10),
+        _ body: (InvitesFixture) async throws -> Void
+    ) async throws {
+        var configuration = PostgresConfiguration(
+            host: facts.socketDirectory,
+            port: facts.port,
+            user: facts.user,
+            password: facts.password,
+            database: facts.database,
+            searchPath: facts.schema
+        )
+        configuration.waitLimit = waitLimit
+        try await Migrator(configuration).run(InvitesMigrations.all, schema: facts.schema)
+        let group = try EventLoopGroup(loopCount: 2, name: "test")
+        let database = PostgresClient(configuration, group: group)
+        database.start()
+        let clock = SteppingClock()
+        let parts = InvitesParts(
+            database: database,
+            groupMembersMax: groupMembersMax,
+            inboxRetention: .seconds(3_600),
+            clock: clock.clock,
+            logger: Logger(label: "test")
+        )
+        var router = Router()
+        parts.methods.register(in: &router)
+        let fixture = InvitesFixture(
+            client: InvitesServiceClient(InProcessChannel(router)),
+            parts: parts,
+            database: database,
+            clock: clock
+        )
+        let result: Result<Void, any Error>
+        do { result = .success(try await body(fixture)) } catch { result = .failure(error) }
+        await database.shutdown()
+        await group.shutdown()
+        try result.get()
+    }
+
+    /// Creates a group and returns its id.
+    func group(_ name: String = "Hikers", by user: UserID, called displayName: String = "") async throws -> String {
+        var request = InvitesV1.CreateGroupRequest()
+        request.userID = user.description
+        request.name = name
+        request.ownerDisplayName = displayName
+        return try await client.createGroup(request).group.groupID
+    }
+
+    /// Adds a number to a group.
+    @discardableResult
+    func add(
+        _ phone: String,
+        named name: String = "Invitee",
+        to group: String,
+        by user: UserID
+    ) async throws(RPCError) -> InvitesV1.Member {
+        var request = InvitesV1.AddMemberRequest()
+        request.userID = user.description
+        request.groupID = group
+        request.phoneNumber = phone
+        request.displayName = name
+        return try await client.addMember(request).member
+    }
+
+    /// A page of a group's members.
+    func members(
+        of group: String,
+        askedBy user: UserID,
+        size: Int32 = 0,
+        token: String = ""
+    ) async throws -> InvitesV1.ListMembersResponse {
+        var request = InvitesV1.ListMembersRequest()
+        request.userID = user.description
+        request.groupID = group
+        request.pageSize = size
+        request.pageToken = token
+        return try await client.listMembers(request)
+    }
+
+    /// A page of a user's groups.
+    func groups(of user: UserID, size: Int32 = 0, token: String = "") async throws -> InvitesV1.ListGroupsResponse {
+        var request = InvitesV1.ListGroupsRequest()
+        request.userID = user.description
+        request.pageSize = size
+        request.pageToken = token
+        return try await client.listGroups(request)
+    }
+
+    /// Applies events and tells how many members were linked.
+    @discardableResult
+    func apply(_ events: InvitesV1.PhoneEvent...) async throws -> Int32 { try await apply(events) }
+
+    @discardableResult
+    func apply(_ events: [InvitesV1.PhoneEvent]) async throws -> Int32 {
+        var request = InvitesV1.ApplyPhoneEventsRequest()
+        request.events = events
+        return try await client.applyPhoneEvents(request).linkedCount
+    }
+
+    func count(_ sql: String) async throws -> Int64 {
+        try await database.query(Query(unsafeSQL: sql))[0].decode(0, as: Int64.self)
+    }
+}
+
+private let identifiers = IdentifierSource()
+
+/// A user whom no other test knows.
+func someone() -> UserID { identifiers.make() }
+
+/// A Philippine mobile number for a small number, as people write it, and as services send it.
+func phone(_ number: Int) -> String { "0917\(1_000_000 + number)" }
+func e164(_ number: Int) -> String { "+63917\(1_000_000 + number)" }
+
+/// That a user took a number.
+func claimed(_ number: Int, by user: UserID) -> InvitesV1.PhoneEvent {
+    var event = InvitesV1.PhoneEvent()
+    event.eventID = identifiers.make(EventID.self).description
+    event.phoneNumber = e164(number)
+    event.claimed.userID = user.description
+    return event
+}
+
+/// That a user gave a number up.
+func released(_ number: Int, by user: UserID) -> InvitesV1.PhoneEvent {
+    var event = InvitesV1.PhoneEvent()
+    event.eventID = identifiers.make(EventID.self).description
+    event.phoneNumber = e164(number)
+    event.released.userID = user.description
+    return event
+}
+
+/// The error that a call ends with.
+func failure<Value>(
+    sourceLocation: SourceLocation = #_sourceLocation,
+    _ body: () async throws -> Value
+) async throws -> RPCError {
+    do {
+        _ = try await body()
+    } catch let error as RPCError {
+        return error
+    }
+    return try #require(nil as RPCError?, "the call should fail", sourceLocation: sourceLocation)
+}
+
+/// Numbers that repeat from a seed (SplitMix64).
+struct SeededGenerator: RandomNumberGenerator {
+    var state: UInt64
+    mutating func next() -> UInt64 {
+        state &+= 0x9E37_79B9_7F4A_7C15
+        var value = state
+        value = (value ^ (value >> 30)) &* 0xBF58_476D_1CE4_E5B9
+        value = (value ^ (value >> 27)) &* 0x94D0_49BB_1331_11EB
+        return value ^ (value >> 31)
+    }
+}

@@ -1,0 +1,170 @@
+import API
+import LocalPostgres
+import Logging
+import Models
+import Postgres
+import ProfileDomain
+import RPC
+import RPCTransport
+import Synchronization
+import Testing
+
+@testable import ProfileService
+
+/// A clock that stands still until a test moves it.
+final class SettableClock: Sendable {
+    private let milliseconds = Mutex<Int64>(1_700_000_000_000)
+
+    var clock: WallClock { WallClock { self.milliseconds.withLock { $0 } } }
+
+    func advance(milliseconds step: Int64) { milliseconds.withLock { $0 += step } }
+}
+
+/// The profile service on a database of its own, called without sockets.
+struct ProfileFixture: Sendable {
+    let client: ProfileServiceClient
+    let parts: ProfileParts
+    let database: PostgresClient
+    let facts: TestDatabase
+    let invites: RecordingInvites
+    let clock: SettableClock
+
+    /// Runs a test on a fresh database of the shared cluster.
+    static func run(
+        tryLimit: TryLimit = TryLimit(),
+        _ body: (ProfileFixture) async throws -> Void
+    ) async throws {
+        let facts = try SharedTestCluster.freshDatabase(schema: "profile")
+        try await run(on: facts, tryLimit: tryLimit, body)
+    }
+
+    /// Runs a test on a database.
+    static func run(
+        on facts: TestDatabase,
+        tryLimit: TryLimit = TryLimit(),
+        waitLimit: Duration = .seconds(10),
+        _ body: (ProfileFixture) async throws -> Void
+    ) async throws {
+        var configuration = PostgresConfiguration(
+            host: facts.socketDirectory,
+            port: facts.port,
+            user: facts.user,
+            password: facts.password,
+            database: facts.database,
+            searchPath: facts.schema
+        )
+        configuration.waitLimit = waitLimit
+        try await Migrator(configuration).run(ProfileMigrations.all, schema: facts.schema)
+        let group = try EventLoopGroup(loopCount: 2, name: "test")
+        let database = PostgresClient(configuration, group: group)
+        database.start()
+        let clock = SettableClock()
+        let invites = RecordingInvites()
+        let parts = ProfileParts(
+            database: database,
+            invites: InvitesServiceClient(InProcessChannel(Router(invites))),
+            tryLimit: tryLimit,
+            clock: clock.clock,
+            logger: Logger(label: "test")
+        )
+        let fixture = ProfileFixture(
+            client: ProfileServiceClient(InProcessChannel(Router(parts.methods))),
+            parts: parts,
+            database: database,
+            facts: facts,
+            invites: invites,
+            clock: clock
+        )
+        let result: Result<Void, any Error>
+        do { result = .success(try await body(fixture)) } catch { result = .failure(error) }
+        await database.shutdown()
+        await group.shutdown()
+        try result.get()
+    }
+
+    /// Runs the relay beside a body and stops it after.
+    func relaying(_ body: () async throws -> Void) async throws {
+        let task = Task { await parts.relayOutbox() }
+        let result: Result<Void, any Error>
+        do { result = .success(try await body()) } catch { result = .failure(error) }
+        task.cancel()
+        await task.value
+        try result.get()
+    }
+
+    /// Saves fields of a user's profile.
+    @discardableResult
+    func update(
+        _ userID: UserID,
+        displayName: String? = nil,
+        phone: String? = nil,
+        username: String? = nil
+    ) async throws(RPCError) -> ProfileV1.Profile {
+        var request = ProfileV1.UpdateProfileRequest()
+        request.userID = userID.description
+        if let displayName { request.displayName = displayName }
+        if let phone { request.phoneNumber = phone }
+        if let username { request.username = username }
+        return try await client.updateProfile(request).profile
+    }
+
+    func profile(_ userID: UserID) async throws -> ProfileV1.Profile {
+        var request = ProfileV1.GetProfileRequest()
+        request.userID = userID.description
+        return try await client.getProfile(request).profile
+    }
+
+    /// The events that wait, oldest first, as `kind phone user`.
+    func waitingEvents() async throws -> [String] {
+        try await database.query(
+            "SELECT kind || ' ' || phone || ' ' || user_id::text FROM outbox WHERE rejected_at IS NULL ORDER BY id"
+        ).map { try $0.decode(0, as: String.self) }
+    }
+
+    func count(_ sql: String) async throws -> Int64 {
+        try await database.query(Query(unsafeSQL: sql))[0].decode(0, as: Int64.self)
+    }
+
+    /// Waits until something is so, for at most ten seconds.
+    func eventually(
+        _ what: Comment,
+        sourceLocation: SourceLocation = #_sourceLocation,
+        _ isSo: () async throws -> Bool
+    ) async throws {
+        for _ in 0..<1_000 {
+            if try await isSo() { return }
+            try await Task.sleep(for: .milliseconds(10))
+        }
+        Issue.record(what, sourceLocation: sourceLocation)
+    }
+}
+
+extension Router {
+    /// A router of one service.
+    init(_ service: any RPCService) {
+        self.init()
+        service.register(in: &self)
+    }
+}
+
+private let identifiers = IdentifierSource()
+
+/// A user whom no other test knows.
+func someone() -> UserID { identifiers.make() }
+
+/// A Philippine mobile number for a small number, as people write it, and as it is stored.
+func phone(_ number: Int) -> String { "0917\(1_000_000 + number)" }
+func digits(_ number: Int) -> String { "63917\(1_000_000 + number)" }
+
+/// The error that a call ends with.
+func failure<Value>(
+    sourceLocation: SourceLocation = #_sourceLocation,
+    _ body: () async throws -> Value
+) async throws -> RPCError {
+    do {
+        _ = try await body()
+    } catch let error as RPCError {
+        return error
+    }
+    return try #require(nil as RPCError?, "the call should fail", sourceLocation: sourceLocation)
+}

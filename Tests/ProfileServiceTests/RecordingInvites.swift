@@ -1,0 +1,80 @@
+import API
+import RPC
+import Synchronization
+
+/// Plays the invites service: remembers what it was told, and can be down or refuse.
+final class RecordingInvites: InvitesServiceHandler {
+    private struct State {
+        var isDown = false
+        var poison: Set<String> = []
+        var events: [InvitesV1.PhoneEvent] = []
+        var callCount = 0
+        var failureCount = 0
+    }
+    private let state = Mutex(State())
+
+    /// Answers UNAVAILABLE while it is so.
+    var isDown: Bool {
+        get { state.withLock { $0.isDown } }
+        set { state.withLock { $0.isDown = newValue } }
+    }
+
+    /// Refuses each request that tells of this number.
+    func refuse(phone: String) { state.withLock { _ = $0.poison.insert(phone) } }
+
+    /// All that it was told and took, in order, repetitions included.
+    var events: [InvitesV1.PhoneEvent] { state.withLock { $0.events } }
+
+    /// What it took, as `kind phone user`.
+    var told: [String] {
+        events.map { event in
+            switch event.change {
+            case .claimed(let claimed): "claimed \(event.phoneNumber.dropFirst()) \(claimed.userID)"
+            case .released(let released): "released \(event.phoneNumber.dropFirst()) \(released.userID)"
+            case nil: "nothing"
+            }
+        }
+    }
+
+    /// How often it was called, and how often it failed for being down.
+    var callCount: Int { state.withLock { $0.callCount } }
+    var failureCount: Int { state.withLock { $0.failureCount } }
+
+    func applyPhoneEvents(
+        _ request: InvitesV1.ApplyPhoneEventsRequest,
+        context: ServerContext
+    ) async throws -> InvitesV1.ApplyPhoneEventsResponse {
+        try state.withLock { state in
+            state.callCount += 1
+            if state.isDown {
+                state.failureCount += 1
+                throw RPCError(.unavailable, "down")
+            }
+            if request.events.contains(where: { state.poison.contains($0.phoneNumber) }) {
+                throw RPCError.domain(.invalidArgument, reason: "EVENT_INVALID", message: "poison")
+            }
+            state.events += request.events
+        }
+        return InvitesV1.ApplyPhoneEventsResponse()
+    }
+
+    func createGroup(
+        _ request: InvitesV1.CreateGroupRequest,
+        context: ServerContext
+    ) async throws -> InvitesV1.CreateGroupResponse { throw RPCError(.unimplemented, "not played") }
+
+    func addMember(
+        _ request: InvitesV1.AddMemberRequest,
+        context: ServerContext
+    ) async throws -> InvitesV1.AddMemberResponse { throw RPCError(.unimplemented, "not played") }
+
+    func listGroups(
+        _ request: InvitesV1.ListGroupsRequest,
+        context: ServerContext
+    ) async throws -> InvitesV1.ListGroupsResponse { throw RPCError(.unimplemented, "not played") }
+
+    func listMembers(
+        _ request: InvitesV1.ListMembersRequest,
+        context: ServerContext
+    ) async throws -> InvitesV1.ListMembersResponse { throw RPCError(.unimplemented, "not played") }
+}
