@@ -18,11 +18,13 @@ let argumentParser: Target.Dependency = .product(name: "ArgumentParser", package
 let asyncHTTPClient: Target.Dependency = .product(name: "AsyncHTTPClient", package: "async-http-client")
 let httpTypes: Target.Dependency = .product(name: "HTTPTypes", package: "swift-http-types")
 let hummingbird: Target.Dependency = .product(name: "Hummingbird", package: "hummingbird")
+let hummingbirdTesting: Target.Dependency = .product(name: "HummingbirdTesting", package: "hummingbird")
 let logging: Target.Dependency = .product(name: "Logging", package: "swift-log")
 let nioCore: Target.Dependency = .product(name: "NIOCore", package: "swift-nio")
 let nioHTTP1: Target.Dependency = .product(name: "NIOHTTP1", package: "swift-nio")
 let nioPosix: Target.Dependency = .product(name: "NIOPosix", package: "swift-nio")
 let nioFoundation: Target.Dependency = .product(name: "NIOFoundationCompat", package: "swift-nio")
+let lifecycle: Target.Dependency = .product(name: "ServiceLifecycle", package: "swift-service-lifecycle")
 let protobuf: Target.Dependency = .product(name: "SwiftProtobuf", package: "swift-protobuf")
 let protobufPlugin: Target.Dependency = .product(name: "SwiftProtobufPluginLibrary", package: "swift-protobuf")
 
@@ -61,6 +63,7 @@ let package = Package(
         .package(url: "https://github.com/apple/swift-protobuf", from: "1.33.0"),
         .package(url: "https://github.com/hummingbird-project/hummingbird", from: "2.16.0"),
         .package(url: "https://github.com/swift-server/async-http-client", from: "1.29.0"),
+        .package(url: "https://github.com/swift-server/swift-service-lifecycle", from: "2.6.0"),
     ],
     targets: [
         // C
@@ -81,6 +84,7 @@ let package = Package(
         library("LocalPostgres"),
         library("API", ["RPC", protobuf]),
         library("JOSE", ["COpenSSL"]),
+        library("HTTPJSON", ["JOSE", "RPC", httpTypes, hummingbird, lifecycle, logging, nioCore]),
         library("ServiceKit", ["API", "Postgres", "RPC", "RPCTransport", logging]),
 
         // Rules
@@ -102,8 +106,12 @@ let package = Package(
         library(
             "InvitesService",
             ["API", "InvitesDomain", "Models", "Postgres", "RPC", "RPCTransport", "ServiceKit", logging]),
-        library("GatewayService", ["API", "RPC", "RPCTransport", "ServiceKit", httpTypes, hummingbird, logging, nioCore]),
-        library("ProviderSimulator", ["JOSE", httpTypes, hummingbird, logging, nioCore]),
+        library(
+            "GatewayService",
+            [
+                "API", "HTTPJSON", "JOSE", "RPC", "RPCTransport", "ServiceKit", httpTypes, hummingbird, logging, nioCore,
+            ]),
+        library("ProviderSimulator", ["HTTPJSON", "JOSE", "ServiceKit", httpTypes, hummingbird, logging]),
         library("LocalStack", ["JOSE", "LocalPostgres", "ServiceKit", asyncHTTPClient, nioCore, nioHTTP1]),
 
         // Programs
@@ -125,7 +133,7 @@ let package = Package(
         tests("ProtocPluginTests", ["protoc-gen-vestibule", protobuf, protobufPlugin], exclude: ["Golden"]),
         tests("JOSETests", ["JOSE"]),
         tests("ModelsTests", ["Models"]),
-        tests("ServiceKitTests", ["API", "Postgres", "RPC", "RPCTransport", "ServiceKit", logging]),
+        tests("ServiceKitTests", ["API", "LocalPostgres", "Postgres", "RPC", "RPCTransport", "ServiceKit", logging]),
         tests("IdentityDomainTests", ["IdentityDomain", "JOSE", "Models"]),
         tests("ProfileDomainTests", ["Models", "ProfileDomain"]),
         tests("InvitesDomainTests", ["InvitesDomain", "Models"]),
@@ -148,16 +156,19 @@ let package = Package(
                 "ServiceKit", logging,
             ]),
         tests(
+            "HTTPJSONTests",
+            ["HTTPJSON", "JOSE", "RPC", httpTypes, hummingbird, hummingbirdTesting, logging, nioCore]),
+        tests(
             "GatewayServiceTests",
             [
-                "API", "GatewayService", "RPC", "RPCTransport", "ServiceKit", httpTypes, hummingbird,
-                .product(name: "HummingbirdTesting", package: "hummingbird"), logging, nioCore,
+                "API", "GatewayService", "HTTPJSON", "JOSE", "RPC", "RPCTransport", "ServiceKit", httpTypes,
+                hummingbird, hummingbirdTesting, logging, nioCore,
             ]),
         tests(
             "ProviderSimulatorTests",
             [
-                "JOSE", "ProviderSimulator", httpTypes, hummingbird,
-                .product(name: "HummingbirdTesting", package: "hummingbird"), logging, nioCore,
+                "HTTPJSON", "JOSE", "ProviderSimulator", "ServiceKit", httpTypes, hummingbird, hummingbirdTesting,
+                logging, nioCore,
             ]),
     ],
     swiftLanguageModes: [.v6]
