@@ -1,0 +1,76 @@
+internal import CLibPQ
+
+/// A connection that blocks, in libpq's simple mode, which takes scripts of many statements. For migrations only.
+final class BlockingSession {
+    enum Failure: Error {
+        case server(ServerFault)
+        case lost(String)
+    }
+
+    private let handle: OpaquePointer
+
+    init(_ configuration: PostgresConfiguration) throws(MigrationError) {
+        let seconds = max(2, configuration.connectTimeout.components.seconds)
+        let parameters = configuration.connectionParameters + [(keyword: "connect_timeout", value: "\(seconds)")]
+        let opened = withCStrings(parameters.map(\.keyword)) { keywords in
+            withCStrings(parameters.map(\.value)) { values in PQconnectdbParams(keywords, values, 0) }
+        }
+        guard let opened else { throw .unavailable("out of memory") }
+        guard PQstatus(opened) == CONNECTION_OK else {
+            let reason = Self.message(opened)
+            PQfinish(opened)
+            throw .unavailable(reason)
+        }
+        PQsetNoticeProcessor(opened, { _, _ in }, nil)
+        handle = opened
+    }
+
+    deinit { PQfinish(handle) }
+
+    /// Runs a script; the rows of its last statement as text, NULL as the empty string.
+    @discardableResult
+    func run(_ script: String) throws(Failure) -> [[String]] {
+        guard let result = PQexec(handle, script) else { throw .lost(Self.message(handle)) }
+        defer { PQclear(result) }
+        switch PQresultStatus(result) {
+        case PGRES_COMMAND_OK, PGRES_TUPLES_OK, PGRES_EMPTY_QUERY: break
+        default:
+            if PQstatus(handle) != CONNECTION_OK { throw .lost(Self.message(handle)) }
+            throw .server(ServerFault(result: result))
+        }
+        return (0..<PQntuples(result)).map { row in
+            (0..<PQnfields(result)).map { column in
+                PQgetvalue(result, row, column).map { String(cString: $0) } ?? ""
+            }
+        }
+    }
+
+    /// Whether a transaction is open and has not failed.
+    var isInTransaction: Bool { PQtransactionStatus(handle) == PQTRANS_INTRANS }
+
+    /// The text as an SQL literal.
+    func quoted(_ text: String) -> String {
+        guard let literal = PQescapeLiteral(handle, text, text.utf8.count) else { return "''" }
+        defer { PQfreemem(literal) }
+        return String(cString: literal)
+    }
+
+    private static func message(_ handle: OpaquePointer) -> String {
+        guard let text = PQerrorMessage(handle) else { return "out of memory" }
+        return String(cString: text).split(separator: "\n").joined(separator: "; ")
+    }
+}
+
+/// Calls the body with a list of C strings that ends in nil, as libpq takes it.
+func withCStrings<Result>(_ strings: [String], _ body: ([UnsafePointer<CChar>?]) -> Result) -> Result {
+    let copies = strings.map { Array($0.utf8CString) }
+    var pointers: [UnsafePointer<CChar>?] = []
+    func collect(_ index: Int) -> Result {
+        guard index < copies.count else { return body(pointers + [nil]) }
+        return copies[index].withUnsafeBufferPointer { buffer in
+            pointers.append(buffer.baseAddress)
+            return collect(index + 1)
+        }
+    }
+    return collect(0)
+}

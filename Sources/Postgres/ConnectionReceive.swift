@@ -1,0 +1,197 @@
+internal import CLibPQ
+import RPC
+
+extension Connection {
+    /// Takes the results that have come and answers their requests; returns how many shared ones are over.
+    ///
+    /// In pipeline mode each statement gives its result and then NULL; a Sync gives its result and no NULL. Nothing is
+    /// sent from in here: libpq stands between two statements then, and retries go through the next flush.
+    func takeResults() -> Int {
+        var over = 0
+        var nullsInARow = 0
+        while phase == .ready, let handle, let head = inFlight.first {
+            guard PQisBusy(handle) == 0 else { break }
+            guard let result = PQgetResult(handle) else {
+                if hasHeadResult {
+                    hasHeadResult = false
+                    inFlight.removeFirst()
+                }
+                nullsInARow += 1
+                // One NULL more can stand before a Sync; a third would be a pipeline that we no longer understand.
+                if nullsInARow > 2 { close("the results are out of step") }
+                continue
+            }
+            nullsInARow = 0
+            over += take(result, head)
+        }
+        return over
+    }
+
+    private func take(_ result: OpaquePointer, _ head: Item) -> Int {
+        switch PQresultStatus(result) {
+        case PGRES_COMMAND_OK, PGRES_TUPLES_OK:
+            hasHeadResult = true
+            guard case .execute(let request, _) = head else {
+                PQclear(result)
+                return 0
+            }
+            return succeed(request, result)
+        case PGRES_PIPELINE_SYNC:
+            PQclear(result)
+            guard case .sync(let request) = head else {
+                close("the results are out of step")
+                return 0
+            }
+            inFlight.removeFirst()
+            return request.map(commit) ?? 0
+        case PGRES_PIPELINE_ABORTED:
+            PQclear(result)
+            hasHeadResult = true
+            return abort(head)
+        case PGRES_FATAL_ERROR:
+            defer { PQclear(result) }
+            return fail(head, result)
+        default:
+            // COPY and the like, which the extended protocol gives no way to answer here.
+            PQclear(result)
+            close("the statement's kind of result is not supported")
+            return 0
+        }
+    }
+
+    private func succeed(_ request: Request, _ result: OpaquePointer) -> Int {
+        if request.kind == .commit, let tag = PQcmdStatus(result), String(cString: tag) == "ROLLBACK" {
+            // The server answers COMMIT of a failed transaction so.
+            PQclear(result)
+            request.finish(.failure(.server(.failedTransaction)))
+            return 0
+        }
+        let rows = Rows(storage: ResultStorage(result))
+        if request.kind == .write {
+            request.heldRows = rows  // Committed, or not, by its Sync.
+            return 0
+        }
+        request.finish(.success(rows))
+        return request.isShared ? 1 : 0
+    }
+
+    /// The Sync of a write has come: its transaction is committed or undone.
+    private func commit(_ request: Request) -> Int {
+        if request.wantsRetry {
+            request.wantsRetry = false
+            request.failure = nil
+            resend(request)
+            return 0
+        }
+        if let failure = request.failure {
+            request.finish(.failure(failure))
+        } else if let rows = request.heldRows {
+            request.finish(.success(rows))
+        } else {
+            request.finish(.failure(.connectionLost(outcomeUnknown: true)))
+        }
+        return 1
+    }
+
+    private func fail(_ head: Item, _ result: OpaquePointer) -> Int {
+        let fault = ServerFault(result: result)
+        // 'V' is the severity that is never translated (`PG_DIAG_SEVERITY_NONLOCALIZED`).
+        let severity = PQresultErrorField(result, Int32(UInt8(ascii: "V"))).map { String(cString: $0) }
+        if severity == nil || severity == "FATAL" || severity == "PANIC" {
+            close(severity == nil ? errorMessage : fault.description)
+            return 0
+        }
+        switch head {
+        case .sync(let request):
+            // The commit itself failed; the Sync's own result follows.
+            request?.failure = .server(fault)
+            return 0
+        case .deallocate:
+            hasHeadResult = true
+            return 0
+        case .prepare(let statement, let request):
+            hasHeadResult = true
+            statement.isPrepared = false
+            statements.remove(statement)
+            request.failure = .server(fault)
+            return 0
+        case .execute(let request, let statement):
+            hasHeadResult = true
+            return fail(request, statement, fault)
+        }
+    }
+
+    private func fail(_ request: Request, _ statement: Statement, _ fault: ServerFault) -> Int {
+        // Both mean that the statement was not begun: the server doesn't know it (its preparation failed for another
+        // request), or its result has changed its columns since (a migration).
+        let isUnknown = fault.state == .invalidStatementName
+        let isOutdated = fault.state == .featureNotSupported && fault.function == "RevalidateCachedQuery"
+        if isUnknown || isOutdated {
+            if isUnknown { statement.isPrepared = false }
+            statements.remove(statement)
+            if request.isShared, request.attempts < Self.attemptsMax {
+                request.isAlone = true
+                if request.kind == .write { request.wantsRetry = true } else { resend(request) }
+                return 0
+            }
+        }
+        if request.kind == .write {
+            request.failure = .server(fault)
+            return 0
+        }
+        request.finish(.failure(.server(fault)))
+        return request.isShared ? 1 : 0
+    }
+
+    /// A statement before this one, under the same Sync, has failed.
+    private func abort(_ head: Item) -> Int {
+        switch head {
+        case .prepare(let statement, _):
+            statement.isPrepared = false
+            statements.remove(statement)
+            return 0
+        case .execute(let request, _):
+            return abort(request)
+        case .deallocate, .sync:
+            return 0
+        }
+    }
+
+    private func abort(_ request: Request) -> Int {
+        if let failure = request.failure {
+            // Its own preparation failed.
+            if request.kind == .write { return 0 }
+            request.finish(.failure(failure))
+            return request.isShared ? 1 : 0
+        }
+        guard request.kind == .read else {
+            request.failure = .server(.failedTransaction)
+            if request.kind != .write { request.finish(.failure(.server(.failedTransaction))) }
+            return 0
+        }
+        guard request.attempts < Self.attemptsMax else {
+            request.finish(.failure(.connectionLost(outcomeUnknown: false)))
+            return 1
+        }
+        request.isAlone = true
+        resend(request)
+        return 0
+    }
+
+    /// Sends a request again, which still counts as one that is under way here.
+    private func resend(_ request: Request) {
+        request.heldRows = nil
+        submit(request)
+    }
+
+    /// How often a statement is sent at most: once, again because of a neighbour, again on another connection.
+    static let attemptsMax = 4
+}
+
+extension ServerFault {
+    /// What the server says to a statement in a failed transaction.
+    static let failedTransaction = ServerFault(
+        state: .inFailedTransaction,
+        message: "the transaction has failed before"
+    )
+}

@@ -1,0 +1,167 @@
+internal import CLibPQ
+import RPC
+
+extension Connection {
+    /// Sends what this turn has placed: reads under one Sync, then each write under its own, then a transaction's
+    /// statements in their order. `PQpipelineSync` flushes (libpq 15), so that is one system call for all the reads.
+    func flush() {
+        guard phase == .ready, !batch.isEmpty else { return }
+        swap(&batch, &sending)
+        sendDiscards()
+        var dropped = sendReads()
+        for request in sending where request.kind == .write {
+            guard let statement = prepare(request, dropped: &dropped) else { continue }
+            send(request, statement)
+            sendSync(for: request)
+        }
+        sendTransaction()
+        sending.removeAll(keepingCapacity: true)
+        if dropped > 0 { finished(dropped) }
+        flushOutput()
+    }
+
+    /// Returns how many of them need no sending any more.
+    private func sendReads() -> Int {
+        var dropped = 0
+        var open = 0
+        func endSync() {
+            if open > 0 { sendSync(for: nil) }
+            open = 0
+        }
+        for request in sending where request.kind == .read {
+            guard let statement = prepare(request, dropped: &dropped) else { continue }
+            if statement.mayWrite {
+                request.kind = .write  // Found by the loop over the writes.
+                continue
+            }
+            if request.isAlone { endSync() }
+            send(request, statement)
+            open += 1
+            if request.isAlone || open >= readsPerSyncMax { endSync() }
+        }
+        endSync()
+        return dropped
+    }
+
+    private func sendTransaction() {
+        var isOpen = false
+        var ignored = 0
+        for request in sending where !request.isShared {
+            guard let statement = prepare(request, dropped: &ignored) else { continue }
+            send(request, statement)
+            isOpen = true
+        }
+        if isOpen { sendSync(for: nil) }
+    }
+
+    /// The statement of a request; nil, with the request counted as over, if it need not or can't be sent.
+    private func prepare(_ request: Request, dropped: inout Int) -> Statement? {
+        // A transaction's BEGIN has no caller, and its other statements keep their order even when timed out.
+        if request.isShared && request.isAnswered {
+            dropped += 1
+            return nil
+        }
+        guard request.query.parameterCount <= Query.parametersMax, !request.query.text.utf8.contains(0) else {
+            request.finish(.failure(.invalidQuery("too many parameters, or a zero byte in the text")))
+            dropped += 1
+            return nil
+        }
+        return statements.find(request.query)
+    }
+
+    /// Puts a statement into libpq's output, behind its preparation if the server doesn't know it yet.
+    ///
+    /// A call of libpq that fails means no memory or a dead connection. What follows is then closed as a whole by
+    /// `flushOutput`, or the next read; the request counts as sent already, so that no write is sent twice.
+    private func send(_ request: Request, _ statement: Statement) {
+        guard let handle else { return }
+        request.wasSent = true
+        if !statement.isPrepared {
+            let types = request.query.parameterTypes.map(\.rawValue)
+            let sent = PQsendPrepare(handle, statement.name, statement.key.text, Int32(types.count), types)
+            guard sent == 1 else { return failSend(request) }
+            inFlight.append(.prepare(statement, request))
+            statement.isPrepared = true
+        }
+        let sent = parameters.withPointers(request.query) { values, lengths, formats in
+            PQsendQueryPrepared(
+                handle,
+                statement.name,
+                Int32(request.query.parameterCount),
+                values,
+                lengths,
+                formats,
+                1
+            )
+        }
+        guard sent == 1 else { return failSend(request) }
+        inFlight.append(.execute(request, statement))
+    }
+
+    private func failSend(_ request: Request) {
+        sendFailed = true
+        inFlight.append(.sync(request))
+    }
+
+    private func sendSync(for request: Request?) {
+        guard let handle, !sendFailed else { return }
+        if PQpipelineSync(handle) == 1 { inFlight.append(.sync(request)) } else { failSendSync(request) }
+    }
+
+    private func failSendSync(_ request: Request?) {
+        sendFailed = true
+        if let request { inFlight.append(.sync(request)) }
+    }
+
+    /// Names that the cache let go are given back to the server.
+    private func sendDiscards() {
+        guard let handle else { return }
+        let discarded = statements.takeDiscarded()
+        for statement in discarded {
+            let name = String(decoding: statement.name.dropLast().map { UInt8(bitPattern: $0) }, as: UTF8.self)
+            guard PQsendQueryParams(handle, "DEALLOCATE \(name)", 0, nil, nil, nil, nil, 1) == 1 else {
+                sendFailed = true
+                return
+            }
+            inFlight.append(.deallocate)
+        }
+        if !discarded.isEmpty { sendSync(for: nil) }
+    }
+}
+
+/// The arrays that libpq takes parameters in, kept from statement to statement. One connection's.
+final class ParameterScratch {
+    private var values: [UnsafePointer<CChar>?] = []
+    private var lengths: [Int32] = []
+    private var formats: [Int32] = []
+
+    /// Calls the body with a query's parameters. libpq copies them before it returns.
+    func withPointers(
+        _ query: Query,
+        _ body: (UnsafePointer<UnsafePointer<CChar>?>?, UnsafePointer<Int32>?, UnsafePointer<Int32>?) -> Int32
+    ) -> Int32 {
+        if query.parameterCount == 0 { return body(nil, nil, nil) }
+        values.removeAll(keepingCapacity: true)
+        lengths.removeAll(keepingCapacity: true)
+        while formats.count < query.parameterCount { formats.append(1) }
+        return query.parameters.withUnsafeBytes { bytes in
+            var offset = 0
+            for _ in 0..<query.parameterCount {
+                let length = bytes.bigEndian(offset + 4, as: Int32.self)
+                offset += 8
+                // An empty value is a pointer with length zero; NULL is no pointer.
+                let start = bytes.baseAddress.map { ($0 + offset).assumingMemoryBound(to: CChar.self) }
+                values.append(length < 0 ? nil : start)
+                lengths.append(max(length, 0))
+                offset += Int(max(length, 0))
+            }
+            return values.withUnsafeBufferPointer { values in
+                lengths.withUnsafeBufferPointer { lengths in
+                    formats.withUnsafeBufferPointer { formats in
+                        body(values.baseAddress, lengths.baseAddress, formats.baseAddress)
+                    }
+                }
+            }
+        }
+    }
+}

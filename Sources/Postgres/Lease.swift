@@ -1,0 +1,86 @@
+import RPC
+import RPCTransport
+
+/// A caller who waits for a connection of its own.
+///
+/// Unchecked: as `Request`.
+final class LeaseRequest: @unchecked Sendable {
+    let deadline: Deadline
+    let waitDeadline: Deadline
+    private var continuation: UnsafeContinuation<Result<Lease, PostgresError>, Never>?
+
+    init(
+        deadline: Deadline,
+        waitDeadline: Deadline,
+        continuation: UnsafeContinuation<Result<Lease, PostgresError>, Never>
+    ) {
+        self.deadline = deadline
+        self.waitDeadline = waitDeadline
+        self.continuation = continuation
+    }
+
+    func finish(_ result: Result<Lease, PostgresError>) {
+        guard let continuation else { return }
+        self.continuation = nil
+        continuation.resume(returning: result)
+    }
+}
+
+/// A connection while it belongs to one transaction.
+///
+/// Unchecked: what changes is touched on the loop's thread only; the rest is constant.
+final class Lease: @unchecked Sendable {
+    let loop: EventLoop
+    let deadline: Deadline
+    let connection: Connection
+    private let pool: LoopPool
+    private var hasBegun = false
+    private var isOver = false
+
+    init(pool: LoopPool, connection: Connection, deadline: Deadline) {
+        self.pool = pool
+        self.loop = pool.loop
+        self.connection = connection
+        self.deadline = deadline
+    }
+
+    /// Sends a statement, the first one behind the transaction's beginning in the same round trip. Loop's thread.
+    func submit(_ request: Request, begin: Query) {
+        if isOver { return request.finish(.failure(.invalidQuery("the transaction is over"))) }
+        if request.deadline.hasPassed { return request.finish(.failure(.timeout(outcomeUnknown: false))) }
+        guard connection.phase == .ready else { return request.lose() }
+        if !hasBegun {
+            hasBegun = true
+            connection.submit(
+                Request(
+                    query: begin,
+                    kind: .inTransaction,
+                    deadline: deadline,
+                    waitDeadline: deadline,
+                    continuation: nil
+                )
+            )
+        }
+        connection.submit(request)
+    }
+
+    /// Sends COMMIT or ROLLBACK, if anything was begun, and gives the connection back when it is answered; closes it
+    /// if that answer doesn't come. Loop's thread.
+    func end(_ request: Request) -> Bool {
+        if isOver { return false }
+        isOver = true
+        guard hasBegun else {
+            pool.end(self, isClean: true)
+            return false
+        }
+        guard connection.phase == .ready else {
+            request.lose()
+            return true
+        }
+        connection.submit(request)
+        return true
+    }
+
+    /// The connection is given back. Loop's thread.
+    func giveBack(isClean: Bool) { pool.end(self, isClean: isClean) }
+}

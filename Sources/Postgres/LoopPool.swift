@@ -1,0 +1,248 @@
+import RPC
+import RPCTransport
+
+/// One loop's connections: does what `PoolState` decides. Loop's thread only.
+final class LoopPool {
+    let loop: EventLoop
+    let configuration: PostgresConfiguration
+    private var state: PoolState
+    private var connections: [Connection?]
+    private var waiting = FIFO<Request>()
+    private var leasesWaiting = FIFO<LeaseRequest>()
+    private var leases: [Lease] = []
+    private var hook: TurnHook?
+    private var flushing: [Connection] = []
+    private var sweepTimer: LoopTimer?
+    private let backoff = Backoff()
+    private var lastFailure = "not connected yet"
+    private var isClosed = false
+    private var drained: [() -> Void] = []
+
+    /// How exactly deadlines are kept.
+    static let sweepInterval: Duration = .milliseconds(10)
+
+    init(loop: EventLoop, configuration: PostgresConfiguration) {
+        self.loop = loop
+        self.configuration = configuration
+        state = PoolState(
+            connectionsMax: configuration.connectionsPerLoop,
+            depthMax: configuration.pipelineDepthMax,
+            waitersMax: configuration.waitersMax
+        )
+        connections = Array(repeating: nil, count: max(1, configuration.connectionsPerLoop))
+    }
+
+    /// Begins to connect.
+    func start() {
+        guard !isClosed else { return }
+        grow()
+    }
+
+    /// Takes a statement outside of transactions; its caller is answered by its deadline.
+    func submit(_ request: Request) {
+        guard !isClosed else { return request.finish(.failure(.closed)) }
+        switch state.place(.shared) {
+        case .slot(let slot): send(request, slot)
+        case .wait:
+            request.waitDeadline = min(request.deadline, .after(configuration.waitLimit))
+            waiting.append(request)
+            grow()
+        case .refuse: request.finish(.failure(.poolExhausted))
+        }
+        armSweep()
+    }
+
+    /// Takes a request for a connection of one's own.
+    func submit(_ request: LeaseRequest) {
+        guard !isClosed else { return request.finish(.failure(.closed)) }
+        switch state.place(.lease) {
+        case .slot(let slot): grant(request, slot)
+        case .wait:
+            leasesWaiting.append(request)
+            grow()
+        case .refuse: request.finish(.failure(.poolExhausted))
+        }
+        armSweep()
+    }
+
+    /// A transaction is over: its connection is everyone's again, or closed if its state isn't certain.
+    func end(_ lease: Lease, isClean: Bool) {
+        guard let index = leases.firstIndex(where: { $0 === lease }) else { return }
+        leases.remove(at: index)
+        let slot = lease.connection.slot
+        // The slot may have another connection by now.
+        if connections[slot] === lease.connection {
+            state.released(slot)
+            if isClean { serveWaiters() } else { lease.connection.close("a transaction did not end in order") }
+        }
+        finishDraining()
+    }
+
+    /// Refuses what comes from now on, answers those who wait, and calls back when nothing is under way.
+    func close(whenDrained: @escaping () -> Void) {
+        isClosed = true
+        for request in waiting.removeAll(where: { _ in true }) { request.finish(.failure(.closed)) }
+        for request in leasesWaiting.removeAll(where: { _ in true }) { request.finish(.failure(.closed)) }
+        drained.append(whenDrained)
+        finishDraining()
+        // Statements end by their deadlines, but a transaction's body may sit on its lease for ever.
+        loop.schedule(after: configuration.queryTimeout) { [weak self] in self?.abandon() }
+        armSweep()
+    }
+
+    /// Lets go of all that belongs to the loop, whatever is under way. After it the pool may be freed on any thread.
+    func abandon() {
+        isClosed = true
+        let callbacks = drained
+        drained = []
+        for connection in connections { connection?.close("the client was shut down") }
+        connections = connections.map { _ in nil }
+        sweepTimer?.cancel()
+        sweepTimer = nil
+        hook = nil
+        flushing = []
+        leases = []
+        callbacks.forEach { $0() }
+    }
+
+    private func finishDraining() {
+        guard isClosed, !drained.isEmpty, leases.isEmpty else { return }
+        guard connections.allSatisfy({ $0?.isIdle ?? true }) else { return }
+        // Later: this may run inside the hook that is to be let go.
+        loop.schedule(after: .zero) { [weak self] in self?.abandon() }
+    }
+
+    private func send(_ request: Request, _ slot: Int) {
+        guard let connection = connections[slot] else { preconditionFailure("a ready slot without a connection") }
+        connection.submit(request)
+    }
+
+    private func grant(_ request: LeaseRequest, _ slot: Int) {
+        guard let connection = connections[slot] else { preconditionFailure("a ready slot without a connection") }
+        let lease = Lease(pool: self, connection: connection, deadline: request.deadline)
+        leases.append(lease)
+        request.finish(.success(lease))
+    }
+
+    private func serveWaiters() {
+        while let (kind, slot) = state.serveWaiter() {
+            switch kind {
+            case .shared: waiting.removeFirst().map { send($0, slot) }
+            case .lease: leasesWaiting.removeFirst().map { grant($0, slot) }
+            }
+        }
+    }
+
+    private func grow() {
+        guard !isClosed, let slot = state.slotToOpen() else { return }
+        open(slot)
+    }
+
+    private func open(_ slot: Int) {
+        let connection = Connection(slot: slot, loop: loop, configuration: configuration, owner: self)
+        connections[slot] = connection
+        connection.open()
+        armSweep()
+    }
+
+    // MARK: Sweep
+
+    private func armSweep() {
+        guard sweepTimer == nil else { return }
+        sweepTimer = loop.schedule(after: Self.sweepInterval) { [weak self] in self?.sweep() }
+    }
+
+    private func sweep() {
+        sweepTimer = nil
+        let now = Deadline.now()
+        sweepWaiters(now)
+        for (slot, connection) in connections.enumerated() {
+            guard let connection, !connection.isIdle || connection.phase == .connecting else { continue }
+            if connection.sweep(now: now), connection.phase == .ready { state.stalled(slot) }
+        }
+        for lease in leases where lease.deadline < now && lease.connection.isIdle {
+            lease.connection.close("a transaction took too long")
+        }
+        grow()
+        let isBusy = connections.contains { connection in
+            guard let connection else { return false }
+            return !connection.isIdle || connection.phase == .connecting
+        }
+        if isBusy || !leases.isEmpty || !waiting.isEmpty || !leasesWaiting.isEmpty { armSweep() }
+    }
+
+    private func sweepWaiters(_ now: Deadline) {
+        if !waiting.isEmpty {
+            let gone = waiting.removeAll { $0.waitDeadline < now }
+            state.waitersLeft(.shared, count: gone.count)
+            for request in gone { request.finish(.failure(waitError(deadlinePassed: request.deadline < now))) }
+        }
+        if !leasesWaiting.isEmpty {
+            let gone = leasesWaiting.removeAll { $0.waitDeadline < now }
+            state.waitersLeft(.lease, count: gone.count)
+            for request in gone { request.finish(.failure(waitError(deadlinePassed: request.deadline < now))) }
+        }
+    }
+
+    private func waitError(deadlinePassed: Bool) -> PostgresError {
+        guard state.hasReadySlot else { return .unavailable(lastFailure) }
+        return deadlinePassed ? .timeout(outcomeUnknown: false) : .poolExhausted
+    }
+}
+
+extension LoopPool: ConnectionOwner {
+    func connectionOpened(_ connection: Connection) {
+        state.connected(connection.slot)
+        serveWaiters()
+        grow()
+    }
+
+    func connectionClosed(_ connection: Connection, reason: String, orphans: [Request]) {
+        lastFailure = reason
+        connections[connection.slot] = nil
+        guard !isClosed else {
+            orphans.forEach { $0.lose() }
+            return finishDraining()
+        }
+        let slot = connection.slot
+        let failures = state.lost(slot)
+        let delay = backoff.delay(attempt: failures, random: .random(in: 0..<1))
+        loop.schedule(after: delay) { [weak self] in
+            guard let self, !self.isClosed else { return }
+            self.state.backoffEnded(slot)
+            self.open(slot)
+        }
+        for request in orphans {
+            // What was not sent, and reads, may go to another connection; the rest can't be known or is undone.
+            let mayRepeat = request.kind == .read || (request.kind == .write && !request.wasSent)
+            if mayRepeat && request.failure == nil && request.attempts < Connection.attemptsMax {
+                submit(request)
+            } else {
+                request.lose()
+            }
+        }
+    }
+
+    func requestsFinished(_ connection: Connection, count: Int) {
+        if connections[connection.slot] === connection {
+            state.finished(connection.slot, count: count)
+            if state.waiting > 0 { serveWaiters() }
+        }
+        if isClosed { finishDraining() }
+    }
+
+    func connectionWantsFlush(_ connection: Connection) {
+        if !flushing.contains(where: { $0 === connection }) { flushing.append(connection) }
+        if hook == nil {
+            hook = loop.makeTurnHook { [weak self] in self?.flush() }
+        }
+        hook?.request()
+    }
+
+    func connectionNotified(_ connection: Connection, channel: String, payload: String) {}
+
+    private func flush() {
+        state.turnEnded()
+        while let connection = flushing.popLast() { connection.flush() }
+    }
+}

@@ -1,0 +1,122 @@
+/// Why a statement, a transaction or a connection failed.
+public enum PostgresError: Error, Sendable {
+    /// The server refused the statement. Its effects, and those of its transaction, are undone.
+    case server(ServerFault)
+    /// No connection could be had in time, and why not. The statement was not sent.
+    case unavailable(String)
+    /// The deadline passed. `outcomeUnknown` only for a write, or a commit, that had been sent.
+    case timeout(outcomeUnknown: Bool)
+    /// Too many callers wait for a connection, or this one waited longer than the limit. Not sent.
+    case poolExhausted
+    /// The connection broke. `outcomeUnknown` only for a write, or a commit, that had been sent.
+    case connectionLost(outcomeUnknown: Bool)
+    /// A value was not of the type that was asked for.
+    case decoding(DecodingFault)
+    /// The task was cancelled before the statement was sent.
+    case cancelled
+    /// The client was shut down.
+    case closed
+    /// The statement can't be sent: too many parameters, or a zero byte in its text.
+    case invalidQuery(String)
+
+    /// The server's code, if it was the server that refused.
+    public var sqlState: SQLState? {
+        if case .server(let fault) = self { fault.state } else { nil }
+    }
+
+    /// The constraint that was violated, if one was.
+    public var constraint: String? {
+        if case .server(let fault) = self { fault.constraint } else { nil }
+    }
+
+    /// Whether a unique or primary key of this name was violated.
+    public func isUniqueViolation(of constraint: String) -> Bool {
+        sqlState == .uniqueViolation && self.constraint == constraint
+    }
+
+    /// Whether another transaction got in the way, so that the same transaction may succeed when tried again.
+    public var isRetryableConflict: Bool { sqlState == .serializationFailure || sqlState == .deadlockDetected }
+
+    /// Whether the database, not the statement, is at fault: the caller may be told to try later.
+    public var isUnavailable: Bool {
+        switch self {
+        case .server(let fault): fault.state.meansServerUnavailable || fault.state == .queryCanceled
+        case .unavailable, .timeout, .poolExhausted, .connectionLost, .closed: true
+        case .decoding, .cancelled, .invalidQuery: false
+        }
+    }
+}
+
+/// What the server said about a failure.
+public struct ServerFault: Sendable, Hashable {
+    /// The code to decide by.
+    public var state: SQLState
+    /// For people; may quote values, so treat it like them.
+    public var message: String
+    /// May hold personal data (the key that was taken): never log it.
+    public var detail: String?
+    /// Advice for the programmer.
+    public var hint: String?
+    /// The constraint that was violated.
+    public var constraint: String?
+    /// The schema of the table concerned.
+    public var schema: String?
+    /// The table concerned.
+    public var table: String?
+    /// The column concerned.
+    public var column: String?
+    /// The function of the server's source that raised it.
+    var function: String?
+
+    /// A fault made by hand, for fakes in tests.
+    public init(state: SQLState, message: String, constraint: String? = nil, table: String? = nil) {
+        self.state = state
+        self.message = message
+        self.constraint = constraint
+        self.table = table
+    }
+}
+
+/// A value of a result that didn't have the type that was asked for.
+public struct DecodingFault: Sendable, Hashable {
+    /// The column's place, from zero.
+    public var column: Int
+    /// What was asked for and what was there, without the value.
+    public var reason: String
+
+    /// A fault in a column.
+    public init(column: Int, reason: String) {
+        self.column = column
+        self.reason = reason
+    }
+}
+
+extension PostgresError: CustomStringConvertible {
+    /// For the log: no values, so nothing personal and no secret.
+    public var description: String {
+        switch self {
+        case .server(let fault): fault.description
+        case .unavailable(let reason): "database unavailable: \(reason)"
+        case .timeout(let unknown): unknown ? "statement timed out, outcome unknown" : "statement timed out"
+        case .poolExhausted: "no database connection free in time"
+        case .connectionLost(let unknown):
+            unknown ? "database connection lost, outcome unknown" : "database connection lost"
+        case .decoding(let fault): "column \(fault.column): \(fault.reason)"
+        case .cancelled: "cancelled before the statement was sent"
+        case .closed: "the database client is shut down"
+        case .invalidQuery(let reason): "invalid query: \(reason)"
+        }
+    }
+}
+
+extension ServerFault: CustomStringConvertible {
+    /// Code, constraint and table; the message only for classes whose messages name no values.
+    public var description: String {
+        var text = "SQLSTATE \(state)"
+        if let constraint { text += " constraint \(constraint)" }
+        if let table { text += " table \(table)" }
+        // Data exceptions (22) and integrity violations (23) quote what was stored, P0001 whatever a function says.
+        if !["22", "23", "P0"].contains(state.classCode) { text += ": \(message)" }
+        return text
+    }
+}

@@ -1,0 +1,103 @@
+import RPC
+import RPCTransport
+
+/// How much a transaction sees of others (PostgreSQL manual, "Transaction Isolation").
+public enum TransactionIsolation: Sendable {
+    /// Each statement sees what was committed before it.
+    case readCommitted
+    /// All statements see one moment.
+    case repeatableRead
+    /// As if one transaction ran after the other.
+    case serializable
+
+    var begin: Query {
+        switch self {
+        case .readCommitted: "BEGIN"
+        case .repeatableRead: "BEGIN ISOLATION LEVEL REPEATABLE READ"
+        case .serializable: "BEGIN ISOLATION LEVEL SERIALIZABLE"
+        }
+    }
+}
+
+/// An open transaction. Good inside the closure that it was given to; any thread.
+public final class PostgresTransaction: Sendable {
+    private let lease: Lease
+    private let begin: Query
+
+    init(lease: Lease, begin: Query) {
+        self.lease = lease
+        self.begin = begin
+    }
+
+    /// Runs a statement. After one has failed the server takes no more; the error to rethrow is the first.
+    @discardableResult
+    public func query(_ query: Query, deadline: Deadline? = nil) async throws(PostgresError) -> Rows {
+        if Task.isCancelled { throw .cancelled }
+        let deadline = deadline.map { min($0, lease.deadline) } ?? lease.deadline
+        return try await submit(query, .inTransaction, deadline) { [lease, begin] request in
+            lease.submit(request, begin: begin)
+        }.get()
+    }
+
+    /// The same as `query`: inside a transaction all statements are alike.
+    @discardableResult
+    public func execute(_ query: Query, deadline: Deadline? = nil) async throws(PostgresError) -> Rows {
+        try await self.query(query, deadline: deadline)
+    }
+
+    func commit() async throws(PostgresError) {
+        let outcome = await submit("COMMIT", .commit, lease.deadline, finish)
+        switch outcome {
+        case .success: await giveBack(isClean: true)
+        case .failure(let error):
+            // An answer of the server, even a refusal, ends the transaction; without one nothing is certain.
+            await giveBack(isClean: error.sqlState != nil)
+            throw error
+        }
+    }
+
+    /// Undoes everything. If the server doesn't say so soon, the connection is closed, which does the same.
+    func rollback() async {
+        let outcome = await submit("ROLLBACK", .inTransaction, .after(Self.rollbackLimit), finish)
+        if case .success = outcome { await giveBack(isClean: true) } else { await giveBack(isClean: false) }
+    }
+
+    private static let rollbackLimit: Duration = .seconds(1)
+
+    private var finish: @Sendable (Request) -> Void {
+        { [lease] request in
+            if !lease.end(request) { request.finish(.failure(.closed)) }
+        }
+    }
+
+    private func giveBack(isClean: Bool) async {
+        let lease = lease
+        if lease.loop.isCurrent { return lease.giveBack(isClean: isClean) }
+        await withUnsafeContinuation { (continuation: UnsafeContinuation<Void, Never>) in
+            lease.loop.execute {
+                lease.giveBack(isClean: isClean)
+                continuation.resume()
+            }
+        }
+    }
+
+    /// Unsafe continuation: as in `Request`, which resumes it once.
+    private func submit(
+        _ query: Query,
+        _ kind: Request.Kind,
+        _ deadline: Deadline,
+        _ take: @escaping @Sendable (Request) -> Void
+    ) async -> Result<Rows, PostgresError> {
+        let loop = lease.loop
+        return await withUnsafeContinuation { continuation in
+            let request = Request(
+                query: query,
+                kind: kind,
+                deadline: deadline,
+                waitDeadline: deadline,
+                continuation: continuation
+            )
+            if loop.isCurrent { take(request) } else { loop.execute { take(request) } }
+        }
+    }
+}

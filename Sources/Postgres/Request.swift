@@ -1,0 +1,83 @@
+import RPC
+
+/// One statement on its way: its caller's continuation and what is known of its fate.
+///
+/// Unchecked: made by the caller, handed to the loop once, and touched on the loop's thread only from then on.
+final class Request: @unchecked Sendable {
+    /// What may be done with it when things go wrong.
+    enum Kind {
+        /// Shares a Sync; may be sent again.
+        case read
+        /// Has a Sync of its own, which commits it; never sent again once it may have been done.
+        case write
+        /// Inside a transaction: undone with it.
+        case inTransaction
+        /// The end of a transaction: done or not, nobody may know.
+        case commit
+    }
+
+    let query: Query
+    let deadline: Deadline
+    var kind: Kind
+    /// When waiting for a connection ends.
+    var waitDeadline: Deadline
+    /// Whether libpq was given it, on the connection where it is now.
+    var wasSent = false
+    /// How often it was given to a connection.
+    var attempts = 0
+    /// Sent again because of a neighbour: gets a Sync of its own.
+    var isAlone = false
+    /// Whether it is to be sent again once its Sync is over.
+    var wantsRetry = false
+    /// A write's rows, held until the Sync says that they are committed.
+    var heldRows: Rows?
+    /// What went wrong, held likewise.
+    var failure: PostgresError?
+
+    /// Unsafe continuations: a checked one costs 26 ns more a call, and `finish` is the only place that resumes,
+    /// which it does once, because it takes the continuation away.
+    private var continuation: UnsafeContinuation<Result<Rows, PostgresError>, Never>?
+    /// Called instead, for a request of our own. On the loop's thread.
+    var whenDone: ((Result<Rows, PostgresError>) -> Void)?
+
+    init(
+        query: Query,
+        kind: Kind,
+        deadline: Deadline,
+        waitDeadline: Deadline,
+        continuation: UnsafeContinuation<Result<Rows, PostgresError>, Never>?
+    ) {
+        self.query = query
+        self.kind = kind
+        self.deadline = deadline
+        self.waitDeadline = waitDeadline
+        self.continuation = continuation
+    }
+
+    /// Whether its caller has been answered (or never wanted an answer).
+    var isAnswered: Bool { continuation == nil && whenDone == nil }
+
+    /// Whether the pool counts it as a load on its connection.
+    var isShared: Bool { kind == .read || kind == .write }
+
+    /// Answers the caller, the first time; later calls do nothing.
+    func finish(_ result: Result<Rows, PostgresError>) {
+        if let continuation {
+            self.continuation = nil
+            continuation.resume(returning: result)
+        } else if let whenDone {
+            self.whenDone = nil
+            whenDone(result)
+        }
+    }
+
+    /// The deadline has passed while it was under way.
+    func timeOut() {
+        finish(.failure(.timeout(outcomeUnknown: wasSent && (kind == .write || kind == .commit))))
+    }
+
+    /// The connection broke and it can't be sent again.
+    func lose() {
+        finish(.failure(failure ?? .connectionLost(outcomeUnknown: wasSent && (kind == .write || kind == .commit))))
+    }
+}
