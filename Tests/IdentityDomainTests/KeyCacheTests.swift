@@ -132,3 +132,17 @@ import Testing
         #expect(Kind(cache.lookUp(keyID: "one", algorithm: .rs256, nowMilliseconds: 1)) == .unknownKey)
     }
 }
+
+@Suite struct CacheControlTests {
+    @Test(
+        arguments: [
+            ("max-age=100", 100), ("public, max-age=20339, must-revalidate, no-transform", 20_339),
+            ("Public,MAX-AGE=5", 5), ("max-age=\"7\"", 7), ("no-store", 0), ("no-cache, max-age=9", 0), ("", nil),
+            ("max-age", nil), ("max-age=", nil), ("max-age=-1", nil), ("max-age=x", nil), ("s-maxage=5", nil),
+            ("max-age=99999999999999999999", Int64.max),
+        ] as [(String, Int64?)]
+    )
+    func maxAge(header: String, seconds: Int64?) {
+        #expect(CacheControl.maxAgeSeconds(header) == seconds)
+    }
+}

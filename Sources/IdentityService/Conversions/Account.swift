@@ -1,0 +1,24 @@
+import API
+
+extension IdentityV1.Account {
+    /// The account as callers see it.
+    init(_ account: StoredAccount) {
+        self.init()
+        userID = account.userID.description
+        createdAtMs = account.createdAtMilliseconds
+        suggestedDisplayName = account.toldName ?? ""
+        identities = account.identities.map { IdentityV1.ProviderIdentity($0) }
+    }
+}
+
+extension IdentityV1.ProviderIdentity {
+    /// The identity as callers see it.
+    init(_ identity: StoredIdentity) {
+        self.init()
+        provider = identity.provider
+        subject = identity.subject
+        email = identity.email ?? ""
+        emailVerified = identity.isEmailVerified
+        isPrivateEmail = identity.isPrivateEmail
+    }
+}

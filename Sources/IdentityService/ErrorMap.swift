@@ -1,0 +1,142 @@
+import API
+import IdentityDomain
+import Postgres
+import RPC
+
+extension RPCError {
+    /// What callers are told about a refusal of the rules: the one place where the reasons on the wire are spelled.
+    init(_ fault: IdentityFault) {
+        switch fault {
+        case .token(let rejection):
+            self = .domain(.unauthenticated, reason: rejection.reason, message: rejection.message)
+        case .providerUnknown:
+            self = .domain(
+                .invalidArgument,
+                reason: "PROVIDER_UNKNOWN",
+                message: "No provider of this name is configured.",
+                fields: [
+                    FieldViolation(
+                        field: "provider",
+                        description: "No provider of this name is configured.",
+                        reason: "PROVIDER_UNKNOWN"
+                    )
+                ]
+            )
+        case .providerUnavailable:
+            self = .domain(
+                .unavailable,
+                reason: "PROVIDER_UNAVAILABLE",
+                message: "The provider cannot be reached now. Try again in a moment.",
+                retryAfter: .seconds(1)
+            )
+        case .refreshTokenInvalid:
+            self = .unauthenticated("REFRESH_TOKEN_INVALID", "The refresh token is not valid.")
+        case .refreshTokenReused:
+            self = .unauthenticated(
+                "REFRESH_TOKEN_REUSED",
+                "The refresh token was used before. The session has been ended."
+            )
+        case .accessTokenInvalid:
+            self = .unauthenticated("ACCESS_TOKEN_INVALID", "The access token is not valid.")
+        case .accessTokenExpired:
+            self = .unauthenticated("ACCESS_TOKEN_EXPIRED", "The access token has expired.")
+        case .sessionInvalid:
+            self = .unauthenticated("SESSION_INVALID", "The session does not exist.")
+        case .sessionExpired:
+            self = .unauthenticated("SESSION_EXPIRED", "The session has expired. Sign in again.")
+        case .sessionRevoked:
+            self = .unauthenticated("SESSION_REVOKED", "The session has been ended. Sign in again.")
+        case .tokenMissing:
+            self = .domain(
+                .invalidArgument,
+                reason: "TOKEN_MALFORMED",
+                message: "An access token or a refresh token is needed."
+            )
+        case .userIDInvalid:
+            self = .domain(
+                .invalidArgument,
+                reason: "USER_ID_INVALID",
+                message: "The user id is not a UUID.",
+                fields: [
+                    FieldViolation(
+                        field: "user_id",
+                        description: "The user id is not a UUID.",
+                        reason: "USER_ID_INVALID"
+                    )
+                ]
+            )
+        case .accountNotFound:
+            self = .domain(.notFound, reason: "ACCOUNT_NOT_FOUND", message: "There is no such account.")
+        }
+    }
+
+    /// What callers are told about the database: that it is away, or nothing.
+    init(_ error: PostgresError) {
+        if error.isUnavailable {
+            self = .domain(
+                .unavailable,
+                reason: "DATABASE_UNAVAILABLE",
+                message: "The service cannot reach its database now. Try again in a moment.",
+                retryAfter: .seconds(1),
+                cause: error
+            )
+        } else if case .cancelled = error {
+            self.init(.cancelled, "the call was cancelled", cause: error)
+        } else {
+            self.init(.internalError, "internal error", cause: error)
+        }
+    }
+
+    /// What callers are told about whatever a method threw.
+    init(identity error: any Error) {
+        if let fault = error as? IdentityFault {
+            self.init(fault)
+        } else if let error = error as? PostgresError {
+            self.init(error)
+        } else {
+            self.init(thrown: error)
+        }
+    }
+
+    private static func unauthenticated(_ reason: String, _ message: String) -> RPCError {
+        .domain(.unauthenticated, reason: reason, message: message)
+    }
+}
+
+extension TokenRejection {
+    var reason: String {
+        switch self {
+        case .malformed: "TOKEN_MALFORMED"
+        case .algorithm: "TOKEN_ALGORITHM"
+        case .unsigned: "TOKEN_UNSIGNED"
+        case .keyUnknown: "TOKEN_KEY_UNKNOWN"
+        case .signature: "TOKEN_SIGNATURE"
+        case .issuer: "TOKEN_ISSUER"
+        case .audience: "TOKEN_AUDIENCE"
+        case .expired: "TOKEN_EXPIRED"
+        case .notYetValid: "TOKEN_NOT_YET_VALID"
+        case .nonce: "TOKEN_NONCE"
+        case .codeHash: "TOKEN_CODE_HASH"
+        case .replayed: "TOKEN_REPLAYED"
+        case .subject: "TOKEN_SUBJECT"
+        }
+    }
+
+    fileprivate var message: String {
+        switch self {
+        case .malformed: "The ID token is not one that we can read."
+        case .algorithm: "The ID token is signed with an algorithm that its provider does not use."
+        case .unsigned: "The ID token is not signed."
+        case .keyUnknown: "The ID token is signed with a key that its provider does not have."
+        case .signature: "The ID token's signature does not verify."
+        case .issuer: "The ID token was issued by somebody else."
+        case .audience: "The ID token was issued to another app."
+        case .expired: "The ID token has expired."
+        case .notYetValid: "The ID token is not valid yet."
+        case .nonce: "The nonce does not match the ID token."
+        case .codeHash: "The authorization code does not match the ID token."
+        case .replayed: "The ID token was used before. Sign in with the provider again."
+        case .subject: "The ID token names no person."
+        }
+    }
+}

@@ -1,0 +1,53 @@
+import ServiceKit
+
+/// The program `identity`: accounts, sign-in and sessions over gRPC.
+public struct IdentityServer: MigratingServer {
+    /// The program's name.
+    public static let programName = IdentityKeys.program
+    /// Every key that it reads.
+    public static var configurationKeys: [any AnyConfigurationKey] { IdentityKeys.all }
+
+    private let runtime: ServiceRuntime
+    private let settings: IdentitySettings
+
+    /// Reads keys and providers from a configuration; no I/O.
+    ///
+    /// - Throws: `ConfigurationFaults` with every fault found.
+    public init(configuration: Configuration) throws {
+        settings = try IdentitySettings(configuration)
+        runtime = ServiceRuntime(
+            keys: IdentityKeys.service,
+            configuration: configuration,
+            migrations: IdentityMigrations.all
+        )
+    }
+
+    /// Brings the schema up to date and returns.
+    public func migrate() async throws {
+        try await runtime.migrate()
+    }
+
+    /// Serves until the process is told to stop, and returns after a graceful stop.
+    public func serve() async throws {
+        let fetcher = HTTPKeyFetcher()
+        do {
+            try await runtime.serve { environment in
+                let parts = IdentityParts(
+                    settings: settings,
+                    database: environment.database,
+                    group: environment.group,
+                    fetcher: fetcher,
+                    logger: environment.logger
+                )
+                return ServiceParts(
+                    services: [parts.methods],
+                    background: [{ await parts.fetchProviderKeys() }, { await parts.cleanUp() }]
+                )
+            }
+        } catch {
+            try? await fetcher.shutdown()
+            throw error
+        }
+        try await fetcher.shutdown()
+    }
+}

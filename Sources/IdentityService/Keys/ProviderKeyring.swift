@@ -1,0 +1,149 @@
+import IdentityDomain
+import JOSE
+import Logging
+import Synchronization
+
+/// One provider's keys: performs what ``KeyCache`` decides.
+///
+/// Any thread. Look-ups that need a fetch wait for it; ``run()`` performs at most one at a time.
+final class ProviderKeyring: Sendable {
+    /// The most look-ups that wait for one fetch.
+    static let waitersMax = 1_024
+
+    private struct State {
+        var cache: KeyCache
+        var waiters: [UInt64: CheckedContinuation<Void, Never>] = [:]
+        var nextWaiter: UInt64 = 0
+        /// Counts fetches that ended, so that one which ends before its waiter is in line is not waited for.
+        var fetchesEnded = 0
+    }
+
+    private let name: ProviderName
+    private let url: String
+    private let fetcher: any KeyFetching
+    private let effects: Effects
+    private let logger: Logger
+    private let state: Mutex<State>
+    private let requests: AsyncStream<Void>
+    private let requestFetch: AsyncStream<Void>.Continuation
+
+    init(
+        name: ProviderName,
+        url: String,
+        fetcher: any KeyFetching,
+        effects: Effects,
+        times: KeyCache.Times,
+        logger: Logger
+    ) {
+        self.name = name
+        self.url = url
+        self.fetcher = fetcher
+        self.effects = effects
+        self.logger = logger
+        state = Mutex(State(cache: KeyCache(times: times)))
+        // One fetch is in flight at most, so one request waits at most.
+        (requests, requestFetch) = AsyncStream.makeStream(bufferingPolicy: .bufferingNewest(1))
+    }
+
+    /// Performs fetches until the task is cancelled; then all who wait are let go.
+    func run() async {
+        for await _ in requests {
+            await fetch()
+        }
+        endFetch { $0.fetchFailed(nowMilliseconds: effects.nowMilliseconds()) }
+    }
+
+    /// The key, after a fetch if the cache wants one.
+    func key(id: String, algorithm: SignatureAlgorithm) async throws -> VerificationKey {
+        let (decision, fetchesEnded) = state.withLock { state in
+            let now = effects.nowMilliseconds()
+            return (
+                state.cache.lookUp(keyID: id, algorithm: algorithm, nowMilliseconds: now), state.fetchesEnded
+            )
+        }
+        switch decision {
+        case .use(let key):
+            return key
+        case .useAndFetch(let key):
+            requestFetch.yield()
+            return key
+        case .fetchAndWait:
+            requestFetch.yield()
+        case .wait:
+            break
+        case .unknownKey:
+            throw TokenRejection.keyUnknown
+        case .unavailable:
+            throw IdentityFault.providerUnavailable
+        }
+        try await waitForFetch(after: fetchesEnded)
+        let later = state.withLock { state in
+            state.cache.afterFetch(keyID: id, algorithm: algorithm, nowMilliseconds: effects.nowMilliseconds())
+        }
+        switch later {
+        case .use(let key), .useAndFetch(let key): return key
+        case .unknownKey: throw TokenRejection.keyUnknown
+        case .unavailable, .wait, .fetchAndWait: throw IdentityFault.providerUnavailable
+        }
+    }
+
+    private func fetch() async {
+        do {
+            let fetched = try await fetcher.fetchKeys(from: url)
+            endFetch { cache in
+                cache.fetched(
+                    fetched.keySet,
+                    maxAgeSeconds: fetched.maxAgeSeconds,
+                    nowMilliseconds: effects.nowMilliseconds()
+                )
+            }
+            logger.info(
+                "provider keys fetched",
+                metadata: ["provider": "\(name)", "keys": "\(fetched.keySet.entries.count)"]
+            )
+        } catch {
+            endFetch { $0.fetchFailed(nowMilliseconds: effects.nowMilliseconds()) }
+            logger.warning(
+                "provider keys could not be fetched",
+                metadata: ["provider": "\(name)", "cause": "\(error)"]
+            )
+        }
+    }
+
+    private func endFetch(_ change: (inout KeyCache) -> Void) {
+        let waiters = state.withLock { state in
+            change(&state.cache)
+            state.fetchesEnded += 1
+            defer { state.waiters = [:] }
+            return state.waiters
+        }
+        for waiter in waiters.values { waiter.resume() }
+    }
+
+    /// Returns when a fetch has ended since the count was read; throws if the task is cancelled or too many wait.
+    private func waitForFetch(after fetchesEnded: Int) async throws {
+        let id = state.withLock { state in
+            state.nextWaiter += 1
+            return state.nextWaiter
+        }
+        let isInLine = Mutex(true)
+        await withTaskCancellationHandler {
+            await withCheckedContinuation { continuation in
+                let resumesNow = state.withLock { state in
+                    if state.fetchesEnded != fetchesEnded || Task.isCancelled { return true }
+                    guard state.waiters.count < Self.waitersMax else {
+                        isInLine.withLock { $0 = false }
+                        return true
+                    }
+                    state.waiters[id] = continuation
+                    return false
+                }
+                if resumesNow { continuation.resume() }
+            }
+        } onCancel: {
+            state.withLock { $0.waiters.removeValue(forKey: id) }?.resume()
+        }
+        try Task.checkCancellation()
+        guard isInLine.withLock({ $0 }) else { throw IdentityFault.providerUnavailable }
+    }
+}

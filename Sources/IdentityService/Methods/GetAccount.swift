@@ -1,0 +1,22 @@
+import API
+import IdentityDomain
+import Models
+import RPC
+
+extension IdentityMethods {
+    /// Returns an account with its provider identities.
+    public func getAccount(
+        _ request: IdentityV1.GetAccountRequest,
+        context: ServerContext
+    ) async throws -> IdentityV1.GetAccountResponse {
+        try await answer {
+            guard let userID = UserID(request.userID) else { throw IdentityFault.userIDInvalid }
+            guard let account = try await store.account(userID, deadline: context.deadline) else {
+                throw IdentityFault.accountNotFound
+            }
+            var response = IdentityV1.GetAccountResponse()
+            response.account = IdentityV1.Account(account)
+            return response
+        }
+    }
+}

@@ -1,0 +1,18 @@
+import API
+import RPC
+
+extension IdentityMethods {
+    /// For how long the key set may be cached: a new key is published this long before it signs.
+    static let keySetMaxAgeSeconds: Int64 = 300
+
+    /// Returns the public keys that verify our tokens.
+    public func getJWKS(
+        _ request: IdentityV1.GetJWKSRequest,
+        context: ServerContext
+    ) async throws -> IdentityV1.GetJWKSResponse {
+        var response = IdentityV1.GetJWKSResponse()
+        response.jwksJson = issuer.keySet.json.text
+        response.maxAgeSeconds = Self.keySetMaxAgeSeconds
+        return response
+    }
+}

@@ -1,0 +1,25 @@
+import API
+import IdentityDomain
+import RPC
+
+/// The methods of `vestibule.identity.v1.IdentityService`; each stands in a file of its own.
+public struct IdentityMethods: IdentityServiceHandler {
+    let providers: [ProviderName: ProviderPolicy]
+    let keys: ProviderKeys
+    let store: IdentityStore
+    let mint: SessionTokenMint
+    let verifiedTokens: VerifiedTokens
+    let effects: Effects
+
+    /// The issuer of our tokens.
+    var issuer: TokenIssuer { mint.issuer }
+
+    /// Runs a method's body; whatever it throws becomes an error that callers may see.
+    func answer<Response>(_ body: () async throws -> Response) async throws(RPCError) -> Response {
+        do {
+            return try await body()
+        } catch {
+            throw RPCError(identity: error)
+        }
+    }
+}

@@ -1,0 +1,26 @@
+import API
+import IdentityDomain
+import RPC
+
+extension IdentityMethods {
+    /// Exchanges a refresh token for its successor. A forged one costs no work in the database.
+    public func refresh(
+        _ request: IdentityV1.RefreshRequest,
+        context: ServerContext
+    ) async throws -> IdentityV1.RefreshResponse {
+        try await answer {
+            guard let token = mint.refreshKeys.verify(request.refreshToken), token.generation < UInt32.max else {
+                throw IdentityFault.refreshTokenInvalid
+            }
+            let session = try await store.refresh(
+                token,
+                nowMilliseconds: effects.nowMilliseconds(),
+                deadline: context.deadline
+            )
+            var response = IdentityV1.RefreshResponse()
+            response.tokens = try mint.tokens(of: session)
+            response.suggestedDisplayName = session.toldName ?? ""
+            return response
+        }
+    }
+}

@@ -1,0 +1,53 @@
+import API
+import IdentityDomain
+import RPC
+
+extension IdentityMethods {
+    /// Turns a provider's ID token into a session.
+    public func signIn(
+        _ request: IdentityV1.SignInRequest,
+        context: ServerContext
+    ) async throws -> IdentityV1.SignInResponse {
+        try await answer {
+            guard let policy = ProviderName(request.provider).flatMap({ providers[$0] }) else {
+                throw IdentityFault.providerUnknown
+            }
+            let signIn = try await verify(request, policy: policy)
+            let outcome = try await store.openSession(
+                signIn,
+                new: effects.makeNewSession(),
+                nowMilliseconds: effects.nowMilliseconds(),
+                deadline: context.deadline
+            )
+            var response = IdentityV1.SignInResponse()
+            response.tokens = try mint.tokens(of: outcome.session)
+            response.isNewUser = outcome.isNewUser
+            response.suggestedDisplayName = outcome.session.toldName ?? ""
+            return response
+        }
+    }
+
+    private func verify(_ request: IdentityV1.SignInRequest, policy: ProviderPolicy) async throws -> SignIn {
+        do {
+            let token = try ProviderToken(parsing: request.idToken, policy: policy)
+            let key = try await keys.key(id: token.keyID, algorithm: token.algorithm, of: policy.name)
+            let claims = try token.claims(
+                verifiedWith: key,
+                policy: policy,
+                nowSeconds: effects.nowSeconds,
+                nonce: request.nonce,
+                code: request.authorizationCode
+            )
+            return SignIn(
+                fingerprint: token.fingerprint,
+                provider: policy.name,
+                claims: claims,
+                fullName: request.fullName,
+                email: request.email,
+                deviceName: request.deviceName
+            )
+        } catch let rejection as TokenRejection {
+            throw IdentityFault.token(rejection)
+        }
+    }
+}

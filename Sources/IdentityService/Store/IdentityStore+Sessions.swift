@@ -1,0 +1,119 @@
+import IdentityDomain
+import Models
+import Postgres
+import RPC
+
+extension IdentityStore {
+    /// Exchanges a refresh token: the session as it is afterwards, whose current generation's token is the successor.
+    ///
+    /// One statement decides, so concurrent refreshes agree: the row's lock lets them in one by one, and each judges
+    /// the row as the one before left it. A token presented again within the grace changes nothing.
+    ///
+    /// - Throws: the fault of its ``RefreshVerdict``, or what the database throws.
+    func refresh(
+        _ token: RefreshToken,
+        nowMilliseconds: Int64,
+        deadline: Deadline?
+    ) async throws -> StoredSession {
+        let rows = try await database.execute(
+            refreshStatement(token, nowMilliseconds: nowMilliseconds),
+            deadline: deadline
+        )
+        guard let row = rows.first else { throw IdentityFault.sessionInvalid }
+        let (word, userID, provider, clientID, createdAt, toldName) = try row.decode(
+            String.self,
+            PostgresUUID.self,
+            String.self,
+            String.self,
+            PostgresTimestamp.self,
+            String?.self
+        )
+        guard let verdict = RefreshVerdict(rawValue: word), let provider = ProviderName(provider) else {
+            throw PostgresError.decoding(DecodingFault(column: 0, reason: "an unknown verdict or provider name"))
+        }
+        if let fault = verdict.fault { throw fault }
+        let facts = SessionFacts(
+            userID: UserID(userID),
+            sessionID: token.sessionID,
+            provider: provider,
+            clientID: clientID,
+            signedInAtSeconds: createdAt.secondsSince1970
+        )
+        return StoredSession(
+            facts: facts,
+            nonce: token.nonce,
+            generation: token.generation + 1,
+            toldName: toldName
+        )
+    }
+
+    private func refreshStatement(_ token: RefreshToken, nowMilliseconds: Int64) -> Query {
+        let now = PostgresTimestamp(milliseconds: nowMilliseconds)
+        let graceStart = PostgresTimestamp(milliseconds: nowMilliseconds - limits.refreshGraceSeconds * 1000)
+        let idleStart = PostgresTimestamp(milliseconds: nowMilliseconds - limits.inactivitySeconds * 1000)
+        let presented = Int64(token.generation)
+        return """
+            WITH session AS MATERIALIZED (
+                SELECT session_id, user_id, provider, client_id, created_at,
+                    CASE
+                        WHEN nonce <> \(token.nonce) THEN 'mismatched'
+                        WHEN revoked_at IS NOT NULL THEN 'revoked'
+                        WHEN expires_at <= \(now) OR last_used_at <= \(idleStart) THEN 'expired'
+                        WHEN generation = \(presented) THEN 'rotated'
+                        WHEN generation = \(presented) + 1 AND rotated_at > \(graceStart) THEN 'repeated'
+                        WHEN generation > \(presented) THEN 'reused'
+                        ELSE 'mismatched'
+                    END AS verdict
+                FROM sessions WHERE session_id = \(token.sessionID.uuid)
+                FOR UPDATE
+            ), rotated AS (
+                UPDATE sessions SET generation = generation + 1, rotated_at = \(now), last_used_at = \(now)
+                FROM session WHERE sessions.session_id = session.session_id AND session.verdict = 'rotated'
+            ), ended AS (
+                UPDATE sessions SET revoked_at = \(now), revoke_reason = 'reuse', expires_at = \(now)
+                FROM session WHERE sessions.session_id = session.session_id AND session.verdict = 'reused'
+            )
+            SELECT verdict, user_id, provider, client_id, created_at,
+                (SELECT told_name FROM provider_identities identity
+                    WHERE identity.user_id = session.user_id AND told_name IS NOT NULL
+                    ORDER BY identity.created_at LIMIT 1)
+            FROM session
+            """
+    }
+
+    /// Throws unless the session is alive: one indexed read, so that a revocation holds at once.
+    func checkAlive(_ claims: AccessClaims, nowMilliseconds: Int64, deadline: Deadline?) async throws {
+        let now = PostgresTimestamp(milliseconds: nowMilliseconds)
+        let rows = try await database.query(
+            """
+            SELECT revoked_at IS NOT NULL, expires_at <= \(now) FROM sessions
+            WHERE session_id = \(claims.sessionID.uuid) AND user_id = \(claims.userID.uuid)
+            """,
+            deadline: deadline
+        )
+        guard let row = rows.first else { throw IdentityFault.sessionInvalid }
+        let (isRevoked, isExpired) = try row.decode(Bool.self, Bool.self)
+        if isRevoked { throw IdentityFault.sessionRevoked }
+        if isExpired { throw IdentityFault.sessionExpired }
+    }
+
+    /// Ends a session at its owner's wish. Ending one that is unknown or over changes nothing (RFC 7009 section 2.2).
+    ///
+    /// - Parameter nonce: from a refresh token; nil if an access token named the session.
+    func signOut(
+        _ sessionID: SessionID,
+        nonce: [UInt8]?,
+        nowMilliseconds: Int64,
+        deadline: Deadline?
+    ) async throws(PostgresError) {
+        let now = PostgresTimestamp(milliseconds: nowMilliseconds)
+        _ = try await database.execute(
+            """
+            UPDATE sessions SET revoked_at = \(now), revoke_reason = 'sign_out', expires_at = LEAST(expires_at, \(now))
+            WHERE session_id = \(sessionID.uuid) AND revoked_at IS NULL
+                AND (\(nonce) IS NULL OR nonce = \(nonce))
+            """,
+            deadline: deadline
+        )
+    }
+}

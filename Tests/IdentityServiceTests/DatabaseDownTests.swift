@@ -1,0 +1,54 @@
+import LocalPostgres
+import Postgres
+import RPC
+import Testing
+
+@testable import IdentityService
+
+@Suite struct DatabaseDownTests {
+    @Test func everyMethodIsUnavailableAndComesBack() async throws {
+        let directory = "/tmp/vst-identity-down-\(UInt32.random(in: .min ... .max))"
+        let cluster = try LocalCluster.start(directory: directory, settings: .volatileForTests)
+        defer {
+            cluster.stop()
+            try? LocalCluster.remove(directory: directory)
+        }
+        let fresh = try TestDatabase.make(in: cluster, number: 1, schema: "identity")
+        var configuration = PostgresConfiguration(
+            host: fresh.socketDirectory,
+            port: fresh.port,
+            user: fresh.user,
+            password: fresh.password,
+            database: fresh.database,
+            searchPath: fresh.schema
+        )
+        configuration.waitLimit = .milliseconds(300)
+        try await TestService.run(on: configuration) { service in
+            let tokens = try await service.signIn().tokens
+            cluster.kill()
+            let start = ContinuousClock.now
+            await expectFailure(.unavailable, "DATABASE_UNAVAILABLE") { _ = try await service.signIn(subject: "b") }
+            await expectFailure(.unavailable, "DATABASE_UNAVAILABLE") {
+                _ = try await service.refresh(tokens.refreshToken)
+            }
+            await expectFailure(.unavailable, "DATABASE_UNAVAILABLE") {
+                _ = try await service.check(tokens.accessToken)
+            }
+            await expectFailure(.unavailable, "DATABASE_UNAVAILABLE") { _ = try await service.account(tokens.userID) }
+            await expectFailure(.unavailable, "DATABASE_UNAVAILABLE") {
+                try await service.signOut(accessToken: tokens.accessToken)
+            }
+            #expect(ContinuousClock.now - start < .seconds(10))
+            await expectFailure(.unauthenticated, "REFRESH_TOKEN_INVALID") { _ = try await service.refresh("forged") }
+            await expectFailure(.unauthenticated, "ACCESS_TOKEN_INVALID") { _ = try await service.check("forged") }
+            try cluster.restart()
+            var checked: String?
+            for _ in 0..<100 where checked == nil {
+                checked = try? await service.check(tokens.accessToken).sessionID
+                if checked == nil { try await Task.sleep(for: .milliseconds(100)) }
+            }
+            #expect(checked == tokens.sessionID)
+            #expect(try await service.refresh(tokens.refreshToken).tokens.sessionID == tokens.sessionID)
+        }
+    }
+}

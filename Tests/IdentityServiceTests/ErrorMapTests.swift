@@ -1,0 +1,40 @@
+import API
+import IdentityDomain
+import Postgres
+import RPC
+import Testing
+
+@testable import IdentityService
+
+@Suite struct ErrorMapTests {
+    @Test func everyTokenRejectionHasAReasonOfItsOwn() {
+        let errors = TokenRejection.allCases.map { RPCError(IdentityFault.token($0)) }
+        #expect(errors.allSatisfy { $0.code == .unauthenticated })
+        #expect(
+            errors.map(\.reason) == [
+                "TOKEN_MALFORMED", "TOKEN_ALGORITHM", "TOKEN_UNSIGNED", "TOKEN_KEY_UNKNOWN", "TOKEN_SIGNATURE",
+                "TOKEN_ISSUER", "TOKEN_AUDIENCE", "TOKEN_EXPIRED", "TOKEN_NOT_YET_VALID", "TOKEN_NONCE",
+                "TOKEN_CODE_HASH", "TOKEN_REPLAYED", "TOKEN_SUBJECT",
+            ]
+        )
+        #expect(Set(errors.map(\.message)).count == TokenRejection.allCases.count)
+    }
+
+    @Test func databaseFaultsSayNothingOfTheInside() {
+        let down = RPCError(identity: PostgresError.connectionLost(outcomeUnknown: true))
+        #expect(down.code == .unavailable)
+        #expect(down.reason == "DATABASE_UNAVAILABLE")
+        #expect(down.retryAfter == .seconds(1))
+        let fault = ServerFault(state: .uniqueViolation, message: "Key (subject)=(001.person) already exists")
+        let inner = RPCError(identity: PostgresError.server(fault))
+        #expect(inner.code == .internalError)
+        #expect(inner.message == "internal error")
+        #expect(inner.cause != nil)
+        #expect(RPCError(identity: PostgresError.cancelled).code == .cancelled)
+    }
+
+    @Test func unknownProviderNamesTheField() {
+        let error = RPCError(IdentityFault.providerUnknown)
+        #expect(error.fieldViolations.map(\.field) == ["provider"])
+    }
+}

@@ -1,0 +1,231 @@
+import API
+import JOSE
+import Models
+import Postgres
+import RPC
+import Testing
+
+@testable import IdentityService
+
+@Suite struct SignInTests {
+    @Test func firstSignInMakesAnAccount() async throws {
+        try await TestService.run { service in
+            let response = try await service.signIn(fullName: " Ana Cruz ", deviceName: "Ana's phone")
+            #expect(response.isNewUser)
+            #expect(response.suggestedDisplayName == "Ana Cruz")
+            #expect(response.tokens.expiresInSeconds == 600)
+            #expect(UserID(response.tokens.userID) != nil)
+            let session = try await service.check(response.tokens.accessToken)
+            #expect(session.userID == response.tokens.userID)
+            #expect(session.sessionID == response.tokens.sessionID)
+            #expect(session.expiresAtSeconds == service.clock.nowSeconds + 600)
+            let account = try await service.account(response.tokens.userID)
+            #expect(account.createdAtMs == service.clock.nowMilliseconds)
+            #expect(account.suggestedDisplayName == "Ana Cruz")
+            let identity = try #require(account.identities.first)
+            #expect(identity.provider == "apple")
+            #expect(identity.subject == "001.person")
+            #expect(identity.email == "person@privaterelay.appleid.com")
+            #expect(identity.emailVerified)
+            #expect(identity.isPrivateEmail)
+            let rows = try await service.database.query("SELECT device_name FROM sessions")
+            #expect(try rows[0].decode(0, as: String?.self) == "Ana's phone")
+        }
+    }
+
+    @Test func laterSignInsFindTheAccountAndKeepTheName() async throws {
+        try await TestService.run { service in
+            let first = try await service.signIn(fullName: "Ana Cruz")
+            service.clock.advance(seconds: 100)
+            let second = try await service.signIn()
+            #expect(!second.isNewUser)
+            #expect(second.tokens.userID == first.tokens.userID)
+            #expect(second.tokens.sessionID != first.tokens.sessionID)
+            #expect(second.suggestedDisplayName == "Ana Cruz", "told once, kept")
+            service.clock.advance(seconds: 100)
+            let third = try await service.signIn(
+                fullName: "Ana Reyes",
+                changes: ["email": nil as JSONValue?, "email_verified": nil as JSONValue?]
+            )
+            #expect(third.suggestedDisplayName == "Ana Reyes", "told again after a new authorization")
+            let identity = try #require(try await service.account(first.tokens.userID).identities.first)
+            #expect(identity.email == "person@privaterelay.appleid.com")
+            #expect(identity.emailVerified, "a token without e-mail takes nothing away")
+            #expect(try await service.count("accounts") == 1)
+        }
+    }
+
+    @Test func badNameAndEmailAreDroppedNotRefused() async throws {
+        try await TestService.run { service in
+            let token = try service.provider.appleToken(at: service.clock, ["email": ""])
+            let response = try await service.signIn(
+                token: token,
+                fullName: "\u{202e}\u{0}",
+                email: "no e-mail",
+                deviceName: "\u{7}"
+            )
+            #expect(response.isNewUser)
+            #expect(response.suggestedDisplayName.isEmpty)
+            #expect(try await service.account(response.tokens.userID).identities.first?.email == "")
+        }
+    }
+
+    @Test func theAppsEmailIsTakenUnverifiedWhereTheTokenHasNone() async throws {
+        try await TestService.run { service in
+            let token = try service.provider.appleToken(at: service.clock, ["email": nil as JSONValue?])
+            let response = try await service.signIn(token: token, email: "ana@example.com")
+            let identity = try #require(try await service.account(response.tokens.userID).identities.first)
+            #expect(identity.email == "ana@example.com")
+            #expect(!identity.emailVerified)
+            #expect(!identity.isPrivateEmail)
+        }
+    }
+
+    @Test func aRetryGetsTheSameSession() async throws {
+        try await TestService.run { service in
+            let token = try service.provider.appleToken(at: service.clock)
+            let first = try await service.signIn(token: token, fullName: "Ana Cruz")
+            service.clock.advance(seconds: 59)
+            let again = try await service.signIn(token: token)
+            #expect(again.tokens.sessionID == first.tokens.sessionID)
+            #expect(again.tokens.userID == first.tokens.userID)
+            #expect(again.tokens.refreshToken == first.tokens.refreshToken)
+            #expect(again.isNewUser, "the first presentation made the account")
+            #expect(again.suggestedDisplayName == "Ana Cruz", "also when the first answer was lost")
+            #expect(try await service.count("sessions") == 1)
+            service.clock.advance(seconds: 1)
+            await expectFailure(.unauthenticated, "TOKEN_REPLAYED") { _ = try await service.signIn(token: token) }
+        }
+    }
+
+    @Test func afterARefreshOrSignOutARetryIsAReplay() async throws {
+        try await TestService.run { service in
+            let token = try service.provider.appleToken(at: service.clock)
+            let first = try await service.signIn(token: token)
+            _ = try await service.refresh(first.tokens.refreshToken)
+            await expectFailure(.unauthenticated, "TOKEN_REPLAYED") { _ = try await service.signIn(token: token) }
+            let other = try service.provider.appleToken(subject: "002.other", at: service.clock)
+            let second = try await service.signIn(token: other)
+            try await service.signOut(accessToken: second.tokens.accessToken)
+            await expectFailure(.unauthenticated, "TOKEN_REPLAYED") { _ = try await service.signIn(token: other) }
+        }
+    }
+
+    /// ECDSA lets anyone who sees a signature make a second valid one: (r, n − s).
+    @Test func anotherSignatureOverTheSameContentBuysNoSecondSession() async throws {
+        try await TestService.run { service in
+            let first = try await service.signIn(token: service.provider.appleToken(at: service.clock))
+            let signedAgain = try service.provider.appleToken(at: service.clock)
+            let second = try await service.signIn(token: signedAgain)
+            #expect(second.tokens.sessionID == first.tokens.sessionID)
+            service.clock.advance(seconds: 61)
+            await expectFailure(.unauthenticated, "TOKEN_REPLAYED") { _ = try await service.signIn(token: signedAgain) }
+        }
+    }
+
+    @Test func concurrentPresentationsOfOneTokenOpenOneSession() async throws {
+        try await TestService.run { service in
+            let token = try service.provider.appleToken(at: service.clock)
+            let responses = try await gather(24) { _ in try await service.signIn(token: token) }
+            #expect(Set(responses.map(\.tokens.sessionID)).count == 1)
+            #expect(Set(responses.map(\.tokens.refreshToken)).count == 1)
+            #expect(try await service.count("sessions") == 1)
+            #expect(try await service.count("accounts") == 1)
+        }
+    }
+
+    @Test func concurrentFirstSignInsOfOnePersonMakeOneAccount() async throws {
+        try await TestService.run { service in
+            let tokens = try (0..<24).map {
+                try service.provider.appleToken(at: service.clock, ["jti": .string("\($0)")])
+            }
+            let responses = try await gather(24) { number in
+                try await service.signIn(token: tokens[number], fullName: number == 7 ? "Ana Cruz" : "")
+            }
+            #expect(Set(responses.map(\.tokens.userID)).count == 1)
+            #expect(Set(responses.map(\.tokens.sessionID)).count == 24)
+            #expect(responses.count { $0.isNewUser } == 1)
+            #expect(try await service.count("accounts") == 1)
+            let account = try await service.account(responses[0].tokens.userID)
+            #expect(account.suggestedDisplayName == "Ana Cruz", "whichever came first")
+        }
+    }
+
+    @Test func differentPeopleAndProvidersAreDifferentAccounts() async throws {
+        try await TestService.run { service in
+            let apple = try await service.signIn(subject: "same")
+            let other = try await service.signIn(subject: "other")
+            let googleToken = try service.provider.appleToken(
+                subject: "same",
+                at: service.clock,
+                [
+                    "iss": "accounts.google.com", "aud": "example.apps.googleusercontent.com",
+                    "nonce": .string(TestProvider.rawNonce), "name": "Gil", "c_hash": nil as JSONValue?,
+                ]
+            )
+            let google = try await service.signIn(token: googleToken, provider: "google")
+            #expect(google.suggestedDisplayName == "Gil", "Google's token names the person")
+            #expect(Set([apple, other, google].map(\.tokens.userID)).count == 3)
+        }
+    }
+
+    @Test func refusalsNameTheirReason() async throws {
+        try await TestService.run { service in
+            let clock = service.clock
+            let stranger = try SigningKey.generateP256()
+            let impostor = try SigningKey.generateP256(keyID: service.provider.key.keyID)
+            let none = Base64URL.encode(#"{"alg":"none","kid":"k"}"#.utf8) + ".e30."
+            let cases: [(String, String)] = [
+                ("not a token", "TOKEN_MALFORMED"), (none, "TOKEN_UNSIGNED"),
+                (try SigningKey.generateRSA2048().signedToken(claims: [:]), "TOKEN_ALGORITHM"),
+                (try service.provider.appleToken(at: clock, key: stranger), "TOKEN_KEY_UNKNOWN"),
+                (try service.provider.appleToken(at: clock, key: impostor), "TOKEN_SIGNATURE"),
+                (try service.provider.appleToken(at: clock, ["iss": "https://evil.example"]), "TOKEN_ISSUER"),
+                (try service.provider.appleToken(at: clock, ["aud": "com.other.app"]), "TOKEN_AUDIENCE"),
+                (try service.provider.appleToken(at: clock, ["exp": .integer(clock.nowSeconds - 61)]), "TOKEN_EXPIRED"),
+                (
+                    try service.provider.appleToken(at: clock, ["iat": .integer(clock.nowSeconds + 120)]),
+                    "TOKEN_NOT_YET_VALID"
+                ),
+                (try service.provider.appleToken(at: clock, ["nonce": "another"]), "TOKEN_NONCE"),
+                (try service.provider.appleToken(at: clock, ["c_hash": "another"]), "TOKEN_CODE_HASH"),
+                (try service.provider.appleToken(at: clock, ["sub": ""]), "TOKEN_SUBJECT"),
+            ]
+            for (token, reason) in cases {
+                await expectFailure(.unauthenticated, reason) {
+                    _ = try await service.signIn(token: token, code: TestProvider.code)
+                }
+            }
+            await expectFailure(.invalidArgument, "PROVIDER_UNKNOWN") {
+                _ = try await service.signIn(token: "x", provider: "myspace")
+            }
+            await expectFailure(.unauthenticated, "TOKEN_NONCE") {
+                _ = try await service.signIn(token: service.provider.appleToken(at: clock), nonce: "")
+            }
+            #expect(try await service.count("accounts") == 0)
+            #expect(try await service.count("sign_ins") == 0)
+        }
+    }
+
+    @Test func aGoodCodeIsAccepted() async throws {
+        try await TestService.run { service in
+            let token = try service.provider.appleToken(at: service.clock)
+            #expect(try await service.signIn(token: token, code: TestProvider.code).isNewUser)
+        }
+    }
+}
+
+/// The results of that many concurrent calls, in the order of their numbers.
+func gather<Result: Sendable>(
+    _ count: Int,
+    _ body: @escaping @Sendable (Int) async throws -> Result
+) async throws -> [Result] {
+    try await withThrowingTaskGroup(of: (Int, Result).self) { tasks in
+        for number in 0..<count {
+            tasks.addTask { (number, try await body(number)) }
+        }
+        var results: [(Int, Result)] = []
+        for try await result in tasks { results.append(result) }
+        return results.sorted { $0.0 < $1.0 }.map(\.1)
+    }
+}

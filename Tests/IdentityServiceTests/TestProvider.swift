@@ -1,0 +1,84 @@
+import IdentityDomain
+import IdentityService
+import JOSE
+import Synchronization
+
+/// Providers whose keys and tokens a test makes, and whose key URLs it can break.
+final class TestProvider: KeyFetching {
+    struct Down: Error {}
+
+    private struct State {
+        var keys: [SigningKey]
+        var isDown = false
+        var fetchCount = 0
+    }
+
+    static let rawNonce = "a-raw-nonce"
+    static let code = "an-authorization-code"
+
+    private let state: Mutex<State>
+
+    init() throws {
+        state = Mutex(State(keys: [try SigningKey.generateP256()]))
+    }
+
+    var fetchCount: Int { state.withLock { $0.fetchCount } }
+    var key: SigningKey { state.withLock { $0.keys[0] } }
+
+    func setDown(_ isDown: Bool) {
+        state.withLock { $0.isDown = isDown }
+    }
+
+    /// Replaces all keys at once, as Apple did in April 2022.
+    func rotateKeys() throws {
+        let key = try SigningKey.generateP256()
+        state.withLock { $0.keys = [key] }
+    }
+
+    func fetchKeys(from url: String) async throws -> FetchedKeys {
+        try state.withLock { state in
+            state.fetchCount += 1
+            if state.isDown { throw Down() }
+            return FetchedKeys(keySet: KeySet(state.keys), maxAgeSeconds: nil)
+        }
+    }
+
+    static func policies() throws -> [ProviderPolicy] {
+        [
+            try ProviderPolicy(
+                name: .apple,
+                issuers: ["https://appleid.apple.com"],
+                audiences: ["com.example.app"],
+                algorithms: [.es256],
+                keysURL: "http://127.0.0.1:1/apple",
+                noncePolicy: .sha256
+            ),
+            try ProviderPolicy(
+                name: .google,
+                issuers: ["https://accounts.google.com", "accounts.google.com"],
+                audiences: ["example.apps.googleusercontent.com"],
+                algorithms: [.es256],
+                keysURL: "http://127.0.0.1:1/google",
+                noncePolicy: .either
+            ),
+        ]
+    }
+
+    /// Apple's token for a person. Tokens of one second and person are equal unless `changes` differ.
+    func appleToken(
+        subject: String = "001.person",
+        at clock: TestClock,
+        _ changes: [String: JSONValue?] = [:],
+        key: SigningKey? = nil
+    ) throws -> String {
+        var claims: JSONObject = [
+            "iss": "https://appleid.apple.com", "aud": "com.example.app", "sub": .string(subject),
+            "iat": .integer(clock.nowSeconds), "exp": .integer(clock.nowSeconds + 86_400),
+            "nonce": .string(Hex.encode(SHA256.hash(Self.rawNonce))), "nonce_supported": true,
+            "email": "person@privaterelay.appleid.com", "email_verified": "true", "is_private_email": "true",
+            "c_hash": .string(SignatureAlgorithm.es256.halfHash(of: Self.code)),
+        ]
+        for (name, value) in changes { claims[name] = value }
+        return try (key ?? self.key).signedToken(claims: claims)
+    }
+}

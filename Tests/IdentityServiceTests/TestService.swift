@@ -1,0 +1,182 @@
+import API
+import IdentityDomain
+import JOSE
+import LocalPostgres
+import Logging
+import Postgres
+import RPC
+import RPCTransport
+import Testing
+
+@testable import IdentityService
+
+/// The whole service over a real database, called without sockets.
+struct TestService {
+    let client: IdentityServiceClient
+    let parts: IdentityParts
+    let settings: IdentitySettings
+    let database: PostgresClient
+    let group: EventLoopGroup
+    let provider: TestProvider
+    let clock: TestClock
+
+    static let silentLogger = Logger(label: "test", factory: { _ in SwiftLogNoOpLogHandler() })
+
+    /// Runs `body` against a service with a database of its own, and takes everything down after it.
+    static func run(
+        limits: SessionLimits = SessionLimits(),
+        _ body: (TestService) async throws -> Void
+    ) async throws {
+        let fresh = try SharedTestCluster.freshDatabase(schema: "identity")
+        let configuration = PostgresConfiguration(
+            host: fresh.socketDirectory,
+            port: fresh.port,
+            user: fresh.user,
+            password: fresh.password,
+            database: fresh.database,
+            searchPath: fresh.schema
+        )
+        try await run(on: configuration, limits: limits, body)
+    }
+
+    /// The same on a database that the test made.
+    static func run(
+        on configuration: PostgresConfiguration,
+        limits: SessionLimits = SessionLimits(),
+        _ body: (TestService) async throws -> Void
+    ) async throws {
+        try await Migrator(configuration).run(IdentityMigrations.all, schema: "identity")
+        let group = try EventLoopGroup(loopCount: 2, name: "test")
+        let database = PostgresClient(configuration, group: group)
+        let provider = try TestProvider()
+        let clock = TestClock()
+        let refreshKeys = try #require(RefreshKeys([SecureRandom.bytes(32)]))
+        let settings = IdentitySettings(
+            providers: try TestProvider.policies(),
+            issuer: TokenIssuer(
+                issuer: "https://id.example.com",
+                audience: "vestibule",
+                lifetimeSeconds: limits.accessTokenSeconds,
+                signingKey: try SigningKey.generateP256()
+            ),
+            refreshKeys: refreshKeys,
+            limits: limits
+        )
+        let parts = IdentityParts(
+            settings: settings,
+            database: database,
+            group: group,
+            fetcher: provider,
+            effects: clock.effects,
+            logger: silentLogger
+        )
+        var router = Router()
+        router.add(parts.methods)
+        let service = TestService(
+            client: IdentityServiceClient(InProcessChannel(router)),
+            parts: parts,
+            settings: settings,
+            database: database,
+            group: group,
+            provider: provider,
+            clock: clock
+        )
+        let fetching = Task { await parts.fetchProviderKeys() }
+        let result: Result<Void, any Error>
+        do {
+            result = .success(try await body(service))
+        } catch {
+            result = .failure(error)
+        }
+        fetching.cancel()
+        await fetching.value
+        await database.shutdown()
+        await group.shutdown()
+        try result.get()
+    }
+
+    /// Signs a person in with a token of this moment.
+    func signIn(
+        subject: String = "001.person",
+        fullName: String = "",
+        deviceName: String = "",
+        changes: [String: JSONValue?] = [:]
+    ) async throws -> IdentityV1.SignInResponse {
+        let token = try provider.appleToken(subject: subject, at: clock, changes)
+        return try await signIn(token: token, fullName: fullName, deviceName: deviceName)
+    }
+
+    func signIn(
+        token: String,
+        provider: String = "apple",
+        nonce: String = TestProvider.rawNonce,
+        code: String = "",
+        fullName: String = "",
+        email: String = "",
+        deviceName: String = ""
+    ) async throws -> IdentityV1.SignInResponse {
+        var request = IdentityV1.SignInRequest()
+        request.provider = provider
+        request.idToken = token
+        request.nonce = nonce
+        request.authorizationCode = code
+        request.fullName = fullName
+        request.email = email
+        request.deviceName = deviceName
+        return try await client.signIn(request)
+    }
+
+    func refresh(_ token: String) async throws -> IdentityV1.RefreshResponse {
+        var request = IdentityV1.RefreshRequest()
+        request.refreshToken = token
+        return try await client.refresh(request)
+    }
+
+    func check(_ token: String) async throws -> IdentityV1.CheckSessionResponse {
+        var request = IdentityV1.CheckSessionRequest()
+        request.accessToken = token
+        return try await client.checkSession(request)
+    }
+
+    func signOut(accessToken: String) async throws {
+        var request = IdentityV1.SignOutRequest()
+        request.accessToken = accessToken
+        _ = try await client.signOut(request)
+    }
+
+    func signOut(refreshToken: String) async throws {
+        var request = IdentityV1.SignOutRequest()
+        request.refreshToken = refreshToken
+        _ = try await client.signOut(request)
+    }
+
+    func account(_ userID: String) async throws -> IdentityV1.Account {
+        var request = IdentityV1.GetAccountRequest()
+        request.userID = userID
+        return try await client.getAccount(request).account
+    }
+
+    /// The number of rows of a table.
+    func count(_ table: String) async throws -> Int64 {
+        let rows = try await database.query("SELECT count(*) FROM \(unsafeSQL: table)")
+        return try #require(rows.first).decode(0, as: Int64.self)
+    }
+}
+
+/// Whether the body fails with this code and reason.
+func expectFailure(
+    _ code: Status.Code,
+    _ reason: String,
+    sourceLocation: SourceLocation = #_sourceLocation,
+    _ body: () async throws -> Void
+) async {
+    do {
+        try await body()
+        Issue.record("nothing was refused; expected \(reason)", sourceLocation: sourceLocation)
+    } catch let error as RPCError {
+        #expect(error.code == code, sourceLocation: sourceLocation)
+        #expect(error.reason == reason, sourceLocation: sourceLocation)
+    } catch {
+        Issue.record("threw \(error); expected \(reason)", sourceLocation: sourceLocation)
+    }
+}
