@@ -15,6 +15,8 @@ struct EchoService: RPCService {
     static let yields = MethodDescriptor(service: name, method: "Yields")
     static let metadata = MethodDescriptor(service: name, method: "Metadata")
 
+    static let peerNames = MethodDescriptor(service: name, method: "PeerNames")
+
     /// Tells what became of sleeping handlers.
     let probe: Probe?
 
@@ -46,6 +48,11 @@ struct EchoService: RPCService {
                 throw RPCError(.internalError, "left the loop")
             }
             return request
+        }
+        router.unary(Self.peerNames) { (_: Text, context) -> Text in
+            var answer = Text()
+            answer.value = context.peer.certificateNames.joined(separator: ",")
+            return answer
         }
         router.unary(Self.metadata) { (request: Text, context) -> Text in
             var trailers = Metadata()

@@ -1,0 +1,76 @@
+import Testing
+
+@testable import RPC
+
+struct MetadataTests {
+    @Test func keepsOrderAndRepetition() {
+        var metadata = Metadata()
+        metadata.add("X-One", "1")
+        metadata.add("x-two", "2")
+        metadata.add("x-one", "3")
+        #expect(metadata.all("x-one") == ["1", "3"])
+        #expect(metadata.first("x-two") == "2")
+        #expect(metadata.first("x-three") == nil)
+        #expect(metadata.map { "\($0.name)=\($0.value)" } == ["x-one=1", "x-two=2", "x-one=3"])
+        #expect(Metadata().isEmpty)
+    }
+
+    @Test func dropsWhatATextValueMayNotHold() {
+        #expect(Metadata(["x": "a\r\nb\u{e9}c\u{7f}"]).first("x") == "abc")
+    }
+
+    @Test(arguments: [[], [0], [255, 0], [1, 2, 3], Array(0...255)] as [[UInt8]])
+    func carriesBytes(_ bytes: [UInt8]) {
+        var metadata = Metadata()
+        metadata.addBinary("x-data", bytes)
+        #expect(metadata.firstBinary("x-data-bin") == bytes)
+        #expect(metadata.first("x-data-bin")?.contains("=") == false)
+    }
+
+    @Test func stopsAtAnEntryThatIsCutShort() {
+        let whole = Metadata(["name": "value", "other": "thing"]).packed
+        for length in 0..<whole.count {
+            let cut = Metadata(packed: Array(whole.prefix(length)))
+            #expect(cut.all("other").isEmpty)
+        }
+    }
+}
+
+struct Base64Tests {
+    /// RFC 4648 section 10.
+    static let examples: [(String, String)] = [
+        ("", ""), ("f", "Zg=="), ("fo", "Zm8="), ("foo", "Zm9v"), ("foob", "Zm9vYg=="), ("fooba", "Zm9vYmE="),
+        ("foobar", "Zm9vYmFy"),
+    ]
+
+    @Test(arguments: examples) func readsWithAndWithoutPadding(_ plain: String, _ padded: String) {
+        let bare = padded.filter { $0 != "=" }
+        #expect(Base64.decode(padded.utf8) == Array(plain.utf8))
+        #expect(Base64.decode(bare.utf8) == Array(plain.utf8))
+        #expect(String(decoding: Base64.encode(Array(plain.utf8)), as: UTF8.self) == bare)
+    }
+
+    @Test(arguments: ["A", "AAAAA", "A===", "Zg=", "Zm8==", "=", "====", "Zm9v=", "Z g=", "Zg-_", "Z=g="])
+    func refusesWhatNoBytesEncodeTo(_ text: String) {
+        #expect(Base64.decode(text.utf8) == nil)
+    }
+}
+
+struct DeadlineTests {
+    @Test func remainsWithinItsDuration() {
+        let deadline = Deadline.after(.seconds(5))
+        #expect(deadline.remaining <= .seconds(5))
+        #expect(deadline.remaining > .seconds(4))
+        #expect(!deadline.hasPassed)
+        #expect(Deadline.after(.seconds(-1)).hasPassed)
+        #expect(Deadline.after(.zero).remaining == .zero)
+        #expect(Deadline.after(.seconds(Int64.max)) > deadline, "an endless duration does not overflow")
+    }
+
+    @Test func codesOutsideTheTableAreUnknown() {
+        #expect(Status.Code(wire: 16) == .unauthenticated)
+        #expect(Status.Code(wire: 17) == .unknown)
+        #expect(Status.Code(wire: -1) == .unknown)
+        #expect(Status.Code.allCases.map(\.rawValue) == Array(0...16))
+    }
+}
