@@ -122,10 +122,15 @@ let package = Package(
         executable("vestibule", ["LocalStack", "ProviderSimulator", "ServiceKit", argumentParser, logging]),
         executable(
             "rpc-interop-server", path: "Tests/Interop/Server",
-            ["API", "RPC", "RPCTransport", "ServiceKit", argumentParser, protobuf]),
+            ["API", "InteropAPI", "RPC", "RPCTransport", "ServiceKit", argumentParser]),
+        executable(
+            "rpc-interop-client", path: "Tests/Interop/Client",
+            ["API", "InteropAPI", "RPC", "RPCTransport", argumentParser]),
         executable("protoc-gen-vestibule", path: "Sources/ProtocPlugin", [protobuf, protobufPlugin]),
 
         // Tests
+        .target(
+            name: "InteropAPI", dependencies: ["RPC", protobuf], path: "Tests/Interop/Generated", swiftSettings: strict),
         tests("RPCTests", ["RPC", protobuf]),
         tests("RPCTransportTests", ["API", "RPC", "RPCTransport", protobuf]),
         tests("PostgresTests", ["LocalPostgres", "Postgres", "RPC", "RPCTransport"]),

@@ -1,0 +1,58 @@
+import API
+import HTTPJSON
+import HTTPTypes
+import Hummingbird
+import RPC
+
+/// Who makes a request, by its bearer token (RFC 6750).
+struct Authentication: Sendable {
+    /// The challenge of every 401 (RFC 9110 section 15.5.2).
+    static let challenge = #"Bearer realm="vestibule""#
+    /// The challenge where a token was presented and refused (RFC 6750 section 3).
+    static let invalidTokenChallenge = challenge + #", error="invalid_token""#
+
+    /// The longest access token that is passed on, in bytes.
+    static let tokenBytesMax = 8192
+
+    let identity: IdentityServiceClient
+
+    /// The user whose live session the request's token belongs to.
+    ///
+    /// - Throws: 401 without a token, `RPCError` for one that identity refuses.
+    func user(_ request: Request, _ context: EdgeContext) async throws -> String {
+        guard let token = try Self.token(request) else {
+            throw Problem(
+                .unauthorized, code: "AUTHENTICATION_REQUIRED", detail: "This path needs an access token.",
+                headers: [.wwwAuthenticate: Self.challenge])
+        }
+        var call = IdentityV1.CheckSessionRequest()
+        call.accessToken = token
+        return try await identity.checkSession(call, options: context.callOptions()).userID
+    }
+
+    /// The bearer token; nil if the request carries no credentials, or those of another scheme.
+    ///
+    /// - Throws: 401 for a bearer token that cannot be one (RFC 6750 section 2.1).
+    static func token(_ request: Request) throws(Problem) -> String? {
+        guard let header = request.headers[.authorization] else { return nil }
+        let parts = header.split(separator: " ", maxSplits: 1, omittingEmptySubsequences: true)
+        guard let scheme = parts.first, scheme.lowercased() == "bearer" else { return nil }
+        let token = parts.count == 2 ? parts[1].drop { $0 == " " } : ""
+        guard 1...tokenBytesMax ~= token.utf8.count, token.utf8.allSatisfy(isTokenByte) else {
+            throw Problem(
+                .unauthorized, code: "ACCESS_TOKEN_INVALID", detail: "The access token is not valid.",
+                headers: [.wwwAuthenticate: invalidTokenChallenge])
+        }
+        return String(token)
+    }
+
+    private static func isTokenByte(_ byte: UInt8) -> Bool {
+        switch byte {
+        case UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "a")...UInt8(ascii: "z"),
+            UInt8(ascii: "A")...UInt8(ascii: "Z"), UInt8(ascii: "-"), UInt8(ascii: "."), UInt8(ascii: "_"),
+            UInt8(ascii: "~"), UInt8(ascii: "+"), UInt8(ascii: "/"), UInt8(ascii: "="):
+            true
+        default: false
+        }
+    }
+}

@@ -1,0 +1,89 @@
+import API
+import HTTPJSON
+import HTTPTypes
+import RPC
+
+/// From what a service answered to what a client is told: the one place that decides it.
+///
+/// A domain error's reason is the problem's code, and its message, which is written for people, the detail. What fails
+/// on our side is told by status and code alone. Source of the statuses: google.rpc.Code's mapping to HTTP.
+enum ErrorMap {
+    /// How long to wait where a service does not say.
+    static let defaultWait = Duration.seconds(1)
+
+    /// The problem for whatever a route threw.
+    static func problem(_ error: any Error) -> Problem {
+        if let problem = error as? Problem { return problem }
+        if let error = error as? RPCError { return problem(error) }
+        if error is CancellationError { return problem(RPCError(.cancelled, "the request was cancelled")) }
+        return .internalError(cause: error)
+    }
+
+    /// The problem for a failed call.
+    static func problem(_ error: RPCError) -> Problem {
+        switch error.code {
+        case .invalidArgument, .failedPrecondition, .outOfRange:
+            let isFieldAtFault = !error.fieldViolations.isEmpty
+            return domain(error, isFieldAtFault ? .unprocessableContent : .badRequest, "The request was refused.")
+        case .unauthenticated:
+            var problem = domain(error, .unauthorized, "The credentials were refused.")
+            problem.headers[.wwwAuthenticate] = challenge(error.reason)
+            return problem
+        case .permissionDenied:
+            return domain(error, .forbidden, "This is not allowed.")
+        case .notFound:
+            return domain(error, .notFound, "There is no such thing.")
+        case .alreadyExists, .aborted:
+            return domain(error, .conflict, "This conflicts with something that exists.")
+        case .resourceExhausted:
+            return domain(error, .tooManyRequests, "There were too many requests. Please try again later.")
+                .retryingAfter(error.retryAfter ?? defaultWait)
+        case .cancelled:
+            return internalFault(error, .init(code: 499, reasonPhrase: "Client Closed Request"), "The request was cancelled.")
+        case .unimplemented:
+            return internalFault(error, .notImplemented, "This is not available here.")
+        case .unavailable:
+            return internalFault(error, .serviceUnavailable, "This is not available right now. Please try again.")
+                .retryingAfter(error.retryAfter ?? defaultWait)
+        case .deadlineExceeded:
+            return internalFault(error, .gatewayTimeout, "This took too long. Please try again.")
+                .retryingAfter(error.retryAfter ?? defaultWait)
+        case .ok, .unknown, .internalError, .dataLoss:
+            return .internalError(cause: CallFailure(error))
+        }
+    }
+
+    /// Somebody asked for what cannot be: reason, message and fields are for them.
+    private static func domain(_ error: RPCError, _ status: HTTPResponse.Status, _ detail: String) -> Problem {
+        let reason = error.reason
+        let fields = error.fieldViolations.map { field in
+            Problem.Field(
+                field.field, code: field.reason.isEmpty ? reason ?? error.code.description : field.reason,
+                detail: field.description)
+        }
+        // Without a reason the message is a developer's, not ours to show.
+        return Problem(
+            status, code: reason ?? error.code.description, detail: reason == nil ? detail : error.message,
+            fields: fields, cause: CallFailure(error))
+    }
+
+    /// Something of ours failed: the code may be told, the message not.
+    private static func internalFault(_ error: RPCError, _ status: HTTPResponse.Status, _ detail: String) -> Problem {
+        Problem(status, code: error.reason ?? error.code.description, detail: detail, cause: CallFailure(error))
+    }
+
+    /// RFC 6750 section 3.1: `invalid_token` where an access token was presented, not where signing in failed.
+    private static func challenge(_ reason: String?) -> String {
+        let isAboutSession = reason.map { $0.hasPrefix("ACCESS_TOKEN_") || $0.hasPrefix("SESSION_") } ?? true
+        return isAboutSession ? Authentication.invalidTokenChallenge : Authentication.challenge
+    }
+}
+
+/// A failed call as the log tells it: with the message, and with the cause if it failed on this side.
+private struct CallFailure: Error, CustomStringConvertible {
+    let description: String
+
+    init(_ error: RPCError) {
+        description = error.cause.map { "\(error) (\($0))" } ?? error.description
+    }
+}

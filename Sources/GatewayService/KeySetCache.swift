@@ -1,0 +1,59 @@
+import API
+import RPC
+
+/// Our public keys as identity last told them: asked for once per max-age, and served stale while identity is down.
+actor KeySetCache {
+    /// A key set and for how long clients may keep it.
+    struct Answer: Sendable, Hashable {
+        let json: String
+        let maxAgeSeconds: Int64
+    }
+
+    /// The longest that a set is kept, in seconds, whatever identity says: a key that must go, goes within this.
+    static let maxAgeSecondsMax: Int64 = 3600
+    /// How long a stale set is served before identity is asked again, in seconds.
+    static let retrySeconds: Int64 = 1
+
+    private struct Kept {
+        var json: String
+        var freshUntil: ContinuousClock.Instant
+    }
+
+    private let identity: IdentityServiceClient
+    private let now: @Sendable () -> ContinuousClock.Instant
+    private var kept: Kept?
+    private var fetch: Task<Answer, any Error>?
+
+    init(identity: IdentityServiceClient, now: @escaping @Sendable () -> ContinuousClock.Instant = { .now }) {
+        self.identity = identity
+        self.now = now
+    }
+
+    /// The key set. Many who ask at once share one call.
+    ///
+    /// - Throws: `RPCError` if identity does not answer and nothing was ever fetched.
+    func answer(timeout: Duration) async throws -> Answer {
+        if let kept {
+            let left = now().duration(to: kept.freshUntil)
+            if left > .zero { return Answer(json: kept.json, maxAgeSeconds: max(1, left.components.seconds)) }
+        }
+        if let fetch { return try await fetch.value }
+        let fetch = Task { try await refresh(timeout: timeout) }
+        self.fetch = fetch
+        defer { self.fetch = nil }
+        return try await fetch.value
+    }
+
+    private func refresh(timeout: Duration) async throws -> Answer {
+        do {
+            let response = try await identity.getJWKS(.init(), options: CallOptions(timeout: timeout))
+            let seconds = min(max(response.maxAgeSeconds, 1), Self.maxAgeSecondsMax)
+            kept = Kept(json: response.jwksJson, freshUntil: now().advanced(by: .seconds(seconds)))
+            return Answer(json: response.jwksJson, maxAgeSeconds: seconds)
+        } catch {
+            guard let stale = kept else { throw error }
+            kept?.freshUntil = now().advanced(by: .seconds(Self.retrySeconds))
+            return Answer(json: stale.json, maxAgeSeconds: Self.retrySeconds)
+        }
+    }
+}

@@ -1,0 +1,28 @@
+import API
+import HTTPJSON
+import HTTPTypes
+import Hummingbird
+
+/// `POST /auth/sign-out`: ends the session of the bearer token, be it expired, or of a `refresh_token` in the body.
+///
+/// Ending a session that is over or never was is a success (RFC 7009 section 2.2).
+enum SignOut {
+    static func route(_ identity: IdentityServiceClient) -> Route {
+        Route(.post, "/auth/sign-out") { request, context in
+            var call = IdentityV1.SignOutRequest()
+            if var input = try await context.optionalJSON(request), input.contains("refresh_token") {
+                call.refreshToken = input.string("refresh_token")
+                try input.finish()
+            } else if let token = try Authentication.token(request) {
+                call.accessToken = token
+            } else {
+                throw Problem(
+                    .unauthorized, code: "AUTHENTICATION_REQUIRED",
+                    detail: "Signing out needs the access token, or the refresh_token in the body.",
+                    headers: [.wwwAuthenticate: Authentication.challenge])
+            }
+            _ = try await identity.signOut(call, options: context.callOptions())
+            return Response(status: .noContent)
+        }
+    }
+}

@@ -1,0 +1,35 @@
+import API
+import HTTPJSON
+import Hummingbird
+
+/// `PATCH /me`: changes the fields that are present, all or none. A null username removes it.
+enum UpdateMe {
+    static func route(_ authentication: Authentication, _ profile: ProfileServiceClient) -> Route {
+        Route(.patch, "/me") { request, context in
+            var call = ProfileV1.UpdateProfileRequest()
+            call.userID = try await authentication.user(request, context)
+            var input = try await context.json(request)
+            if let name = input.change("display_name") { call.displayName = name }
+            if let phone = input.change("phone_number") { call.phoneNumber = phone }
+            if input.isNull("username") {
+                call.username = ""
+            } else if let name = input.change("username") {
+                call.username = name
+            }
+            try input.finish()
+            return .json(try await profile.updateProfile(call, options: context.callOptions()).profile.json)
+        }
+    }
+}
+
+extension JSONInput {
+    /// A text to set; nil if the field is absent. Null is no text: a required field cannot be removed.
+    fileprivate mutating func change(_ name: String) -> String? {
+        guard contains(name) else { return nil }
+        if isNull(name) {
+            addFault(name, code: "WRONG_TYPE", detail: "This field must be a text; it cannot be removed.")
+            return nil
+        }
+        return optionalString(name)
+    }
+}

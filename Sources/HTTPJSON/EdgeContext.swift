@@ -1,0 +1,123 @@
+import HTTPTypes
+import Hummingbird
+import JOSE
+import NIOCore
+import RPC
+
+#if canImport(FoundationEssentials)
+import FoundationEssentials
+#else
+import Foundation
+#endif
+
+/// What a route knows of the request that it answers, beside the request.
+public struct EdgeContext: RequestContext {
+    /// Hummingbird's own part.
+    public var coreContext: CoreRequestContextStorage
+    /// The request's id: the client's if it sent a sane one, else made here.
+    public internal(set) var requestID = ""
+    /// When the answer must be there; calls to services are given what is left of it.
+    public internal(set) var deadline = Deadline.now()
+    /// The bounds of this server.
+    public internal(set) var limits = EdgeLimits()
+    /// The connection.
+    let channel: any Channel
+
+    /// The context of a request that came over a connection.
+    public init(source: ApplicationRequestContextSource) {
+        coreContext = CoreRequestContextStorage(source: source)
+        channel = source.channel
+    }
+
+    /// The other end of the connection; nil in tests without sockets.
+    public var peerAddress: SocketAddress? { channel.remoteAddress }
+
+    /// Closes the connection a little later: after the answer has gone out, however much the client still sends.
+    func closeConnectionSoon() {
+        let channel = channel
+        channel.eventLoop.scheduleTask(in: .seconds(1)) { channel.close(promise: nil) }
+    }
+}
+
+extension EdgeContext {
+    /// The request's body, which must be a JSON object of type application/json.
+    ///
+    /// - Throws: `Problem` 400 for anything but strict JSON (RFC 8259, no duplicate names), 408 if the body does not
+    ///   come in time, 413 if it is too large, 415 for another content type.
+    public func json(_ request: Request) async throws -> JSONInput {
+        let bytes = try await body(request)
+        guard !bytes.isEmpty else {
+            throw Problem(.badRequest, code: "JSON_MALFORMED", detail: "The body must be a JSON object.")
+        }
+        return try parse(bytes, of: request)
+    }
+
+    /// As ``json(_:)``, but the body may be empty: then nil.
+    public func optionalJSON(_ request: Request) async throws -> JSONInput? {
+        let bytes = try await body(request)
+        return bytes.isEmpty ? nil : try parse(bytes, of: request)
+    }
+
+    private func parse(_ bytes: [UInt8], of request: Request) throws(Problem) -> JSONInput {
+        guard Self.isJSON(request.headers[.contentType]) else {
+            throw Problem(
+                .unsupportedMediaType, code: "CONTENT_TYPE_UNSUPPORTED", detail: "The body must be application/json.",
+                headers: [.accept: "application/json"])
+        }
+        do {
+            return JSONInput(try JSONObject(parsing: bytes, limits: JSONLimits(bytesMax: limits.bodyBytesMax)))
+        } catch {
+            throw Problem(.badRequest, code: "JSON_MALFORMED", detail: Self.detail(error), cause: error)
+        }
+    }
+
+    private static func detail(_ error: JSONError) -> String {
+        switch error {
+        case .tooLarge: "The body is too large."
+        case .tooDeep: "The body is nested too deeply."
+        case .tooManyValues: "The body holds too many values."
+        case .duplicateMember: "The body names a member twice."
+        case .syntax(let byteOffset): "The body is not JSON at byte \(byteOffset)."
+        case .notAnObject: "The body must be a JSON object."
+        }
+    }
+
+    /// `application/json`, whatever its parameters: RFC 8259 section 11 defines none.
+    private static func isJSON(_ contentType: String?) -> Bool {
+        guard let essence = contentType?.prefix(while: { $0 != ";" }) else { return false }
+        return essence.filter { $0 != " " && $0 != "\t" }.lowercased() == "application/json"
+    }
+
+    private func body(_ request: Request) async throws -> [UInt8] {
+        if let length = request.headers[.contentLength].flatMap(Int.init), length > limits.bodyBytesMax {
+            throw Self.bodyTooLarge
+        }
+        let body = request.body
+        let bytesMax = limits.bodyBytesMax
+        let wait = deadline.remaining
+        return try await withThrowingTaskGroup(of: [UInt8].self) { group in
+            group.addTask {
+                var bytes: [UInt8] = []
+                for try await chunk in body {
+                    guard bytes.count + chunk.readableBytes <= bytesMax else { throw Self.bodyTooLarge }
+                    bytes.append(contentsOf: chunk.readableBytesView)
+                }
+                // A cancelled read looks like the end of the body.
+                try Task.checkCancellation()
+                return bytes
+            }
+            group.addTask {
+                try await Task.sleep(for: wait)
+                throw Problem(
+                    .requestTimeout, code: "REQUEST_TIMEOUT", detail: "The body did not come in time.",
+                    closesConnection: true)
+            }
+            defer { group.cancelAll() }
+            guard let bytes = try await group.next() else { throw CancellationError() }
+            return bytes
+        }
+    }
+
+    private static let bodyTooLarge = Problem(
+        .contentTooLarge, code: "BODY_TOO_LARGE", detail: "The body is too large.", closesConnection: true)
+}

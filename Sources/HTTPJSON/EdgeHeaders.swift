@@ -1,0 +1,12 @@
+import HTTPTypes
+
+extension HTTPField.Name {
+    // Forced because each literal is a token of RFC 9110 section 5.6.2; the tests read every one.
+
+    /// `X-Request-Id`.
+    public static let requestID = HTTPField.Name("X-Request-Id")!
+    /// `X-Forwarded-For`.
+    public static let forwardedFor = HTTPField.Name("X-Forwarded-For")!
+    /// `Referrer-Policy`.
+    static let referrerPolicy = HTTPField.Name("Referrer-Policy")!
+}

@@ -1,0 +1,32 @@
+/// The bounds of an HTTP server of ours.
+public struct EdgeLimits: Sendable {
+    /// How long a request may take from its head to its answer.
+    public var requestTimeout: Duration
+    /// The largest request body, in bytes.
+    public var bodyBytesMax: Int
+    /// The largest header block of a request, in bytes.
+    public var headerBytesMax: Int
+    /// The most header fields of a request.
+    public var headerFieldsMax: Int
+    /// The most open connections; more wait in the system's queue.
+    public var connectionsMax: Int
+    /// How long a connection may be idle, or take to send a request's head.
+    public var idleTimeout: Duration
+
+    /// Limits.
+    public init(
+        requestTimeout: Duration = .seconds(5),
+        bodyBytesMax: Int = 64 * 1024,
+        headerBytesMax: Int = 16 * 1024,
+        headerFieldsMax: Int = 100,
+        connectionsMax: Int = 4096,
+        idleTimeout: Duration = .seconds(60)
+    ) {
+        self.requestTimeout = requestTimeout
+        self.bodyBytesMax = bodyBytesMax
+        self.headerBytesMax = headerBytesMax
+        self.headerFieldsMax = headerFieldsMax
+        self.connectionsMax = connectionsMax
+        self.idleTimeout = idleTimeout
+    }
+}

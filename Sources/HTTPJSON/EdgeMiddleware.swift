@@ -1,0 +1,105 @@
+import HTTPTypes
+import Hummingbird
+import Logging
+import RPC
+
+/// What surrounds every route: the request's id and deadline, problems for errors, security headers, one log line.
+struct EdgeMiddleware: RouterMiddleware {
+    typealias Context = EdgeContext
+
+    let logger: Logger
+    let limits: EdgeLimits
+    let index: RouteIndex
+    let strictTransportSeconds: Int64
+    let makeRequestID: @Sendable () -> String
+    let translate: @Sendable (any Error) -> Problem
+    let admit: @Sendable (Request, EdgeContext) throws -> Void
+
+    func handle(
+        _ request: Request,
+        context: EdgeContext,
+        next: (Request, EdgeContext) async throws -> Response
+    ) async throws -> Response {
+        let start = ContinuousClock.now
+        var context = context
+        context.limits = limits
+        context.deadline = .after(limits.requestTimeout)
+        context.requestID = RequestName.sane(request.headers[.requestID]) ?? makeRequestID()
+        // Ours in place of Hummingbird's, so that a log has one id for a request.
+        context.logger = logger
+        context.logger[metadataKey: "request_id"] = "\(context.requestID)"
+
+        var response: Response
+        var code: String?
+        var closes = leavesBody(request)
+        do {
+            try admit(request, context)
+            response = try await next(request, context)
+            closes = closes && response.status.code >= 400
+        } catch {
+            let problem = self.problem(error, request)
+            log(problem, context.logger)
+            response = problem.response()
+            code = problem.code
+            closes = closes || problem.closesConnection
+        }
+        if closes {
+            response.headers[.connection] = "close"
+            context.closeConnectionSoon()
+        }
+        addHeaders(to: &response, requestID: context.requestID)
+        log(request, response, code: code, took: start.duration(to: .now), context)
+        return response
+    }
+
+    private func problem(_ error: any Error, _ request: Request) -> Problem {
+        if let problem = error as? Problem { return problem }
+        if let error = error as? HTTPError, error.status == .notFound {
+            let methods = index.methods(of: request.uri.path)
+            return methods.isEmpty ? .routeNotFound : .methodNotAllowed(methods)
+        }
+        return translate(error)
+    }
+
+    /// Whether an error might leave a body behind that is not worth reading to its end.
+    private func leavesBody(_ request: Request) -> Bool {
+        if request.headers[.transferEncoding] != nil { return true }
+        return request.headers[.contentLength].flatMap(Int.init).map { $0 > limits.bodyBytesMax } ?? false
+    }
+
+    private func addHeaders(to response: inout Response, requestID: String) {
+        response.headers[.requestID] = requestID
+        response.headers[.xContentTypeOptions] = "nosniff"
+        response.headers[.referrerPolicy] = "no-referrer"
+        response.headers[.contentSecurityPolicy] = "default-src 'none'; frame-ancestors 'none'"
+        // Answers hold tokens and personal data; routes that may be cached say so themselves.
+        if response.headers[.cacheControl] == nil { response.headers[.cacheControl] = "no-store" }
+        if strictTransportSeconds > 0 {
+            response.headers[.strictTransportSecurity] = "max-age=\(strictTransportSeconds)"
+        }
+    }
+
+    private func log(_ problem: Problem, _ logger: Logger) {
+        guard let cause = problem.cause else { return }
+        let level: Logger.Level = problem.status.code >= 500 ? .error : .debug
+        logger.log(level: level, "request failed", metadata: ["code": "\(problem.code)", "cause": "\(cause)"])
+    }
+
+    /// One line a request. The path as the route declares it: no ids, no query, no address of a person.
+    private func log(
+        _ request: Request,
+        _ response: Response,
+        code: String?,
+        took: Duration,
+        _ context: EdgeContext
+    ) {
+        var facts: Logger.Metadata = [
+            "method": "\(request.method.rawValue.prefix(16))",
+            "route": "\(context.endpointPath ?? "none")",
+            "status": .stringConvertible(response.status.code),
+            "microseconds": .stringConvertible(Int64(clamping: took.wholeNanoseconds / 1000)),
+        ]
+        if let code { facts["code"] = "\(code)" }
+        context.logger.info("request", metadata: facts)
+    }
+}

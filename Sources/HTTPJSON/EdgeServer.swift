@@ -1,0 +1,149 @@
+import Hummingbird
+import JOSE
+import Logging
+import NIOCore
+import ServiceLifecycle
+
+/// An HTTP/1.1 server of JSON routes on Hummingbird.
+public struct EdgeServer: Sendable {
+    /// What distinguishes one server from another.
+    public struct Configuration: Sendable {
+        /// The address or name to listen on.
+        public var host: String
+        /// The port to listen on; 0 lets the system choose.
+        public var port: Int
+        /// The bounds.
+        public var limits: EdgeLimits
+        /// `max-age` of Strict-Transport-Security; 0 sends none.
+        public var strictTransportSeconds: Int64
+        /// How long a stop waits for requests in flight.
+        public var drainLimit: Duration
+        /// Makes the ids of requests that bring none.
+        public var makeRequestID: @Sendable () -> String
+
+        /// A configuration.
+        public init(
+            host: String,
+            port: Int,
+            limits: EdgeLimits = EdgeLimits(),
+            strictTransportSeconds: Int64 = 0,
+            drainLimit: Duration = .seconds(20),
+            makeRequestID: @escaping @Sendable () -> String = { Hex.encode(SecureRandom.bytes(16)) }
+        ) {
+            self.host = host
+            self.port = port
+            self.limits = limits
+            self.strictTransportSeconds = strictTransportSeconds
+            self.drainLimit = drainLimit
+            self.makeRequestID = makeRequestID
+        }
+    }
+
+    private let routes: [Route]
+    private let configuration: Configuration
+    private let logger: Logger
+    private let problem: @Sendable (any Error) -> Problem
+    private let admit: @Sendable (Request, EdgeContext) throws -> Void
+
+    /// A server.
+    ///
+    /// - Parameters:
+    ///   - routes: every path that it answers.
+    ///   - configuration: where and how.
+    ///   - logger: for one line a request, and failures.
+    ///   - problem: the problem for an error that a route threw and that is none yet.
+    ///   - admit: throws a problem for a request that must not reach its route, such as one too many.
+    public init(
+        routes: [Route],
+        configuration: Configuration,
+        logger: Logger,
+        problem: @escaping @Sendable (any Error) -> Problem = { .internalError(cause: $0) },
+        admit: @escaping @Sendable (Request, EdgeContext) throws -> Void = { _, _ in }
+    ) {
+        self.routes = routes
+        self.configuration = configuration
+        self.logger = logger
+        self.problem = problem
+        self.admit = admit
+    }
+
+    /// The application, for tests without sockets and for ``run(stop:onListening:)``.
+    ///
+    /// - Parameter onListening: called with the port once connections are taken.
+    public func application(
+        onListening: @escaping @Sendable (_ port: Int) async -> Void = { _ in }
+    ) -> some ApplicationProtocol {
+        let limits = configuration.limits
+        let router = Hummingbird.Router(context: EdgeContext.self, options: .autoGenerateHeadEndpoints)
+        router.add(
+            middleware: EdgeMiddleware(
+                logger: logger, limits: limits, index: RouteIndex(routes), strictTransportSeconds: configuration.strictTransportSeconds,
+                makeRequestID: configuration.makeRequestID, translate: problem, admit: admit))
+        for route in routes {
+            router.on(RouterPath(route.path), method: route.method, use: route.handler)
+        }
+        // Hummingbird and its life cycle log sentences at info; our own lines say the same as facts.
+        let quiet = Self.quieter(logger)
+        return Application(
+            router: router,
+            server: .http1(
+                configuration: .init(
+                    idleTimeout: TimeAmount(limits.idleTimeout),
+                    httpDecoderConfiguration: .init(
+                        maxHeaderFieldSize: limits.headerBytesMax, maxHeaderListSize: limits.headerBytesMax,
+                        maxHeaderFieldCount: limits.headerFieldsMax))),
+            configuration: ApplicationConfiguration(
+                address: .hostname(configuration.host, port: configuration.port), backlog: 1024,
+                availableConnectionsDelegate: .maximum(limits.connectionsMax, logger: quiet)),
+            onServerRunning: { await onListening($0.localAddress?.port ?? 0) },
+            logger: quiet)
+    }
+
+    private static func quieter(_ logger: Logger) -> Logger {
+        var quiet = logger
+        quiet.logLevel = max(logger.logLevel, .notice)
+        return quiet
+    }
+
+    /// Serves until `stop` returns, then lets requests in flight end, at most for the drain limit.
+    ///
+    /// - Parameters:
+    ///   - stop: returns when the server shall stop.
+    ///   - onListening: called with the port once connections are taken.
+    /// - Throws: `EdgeListenError` if the address cannot be had.
+    public func run(
+        stop: @escaping @Sendable () async -> Void,
+        onListening: @escaping @Sendable (_ port: Int) async -> Void = { _ in }
+    ) async throws {
+        let logger = logger
+        let host = configuration.host
+        let application = application { port in
+            logger.info("listening", metadata: ["host": "\(host)", "port": .stringConvertible(port)])
+            await onListening(port)
+        }
+        var lifecycle = ServiceGroupConfiguration(services: [application], logger: Self.quieter(logger))
+        lifecycle.maximumGracefulShutdownDuration = configuration.drainLimit
+        let group = ServiceGroup(configuration: lifecycle)
+        do {
+            try await withThrowingTaskGroup(of: Bool.self) { tasks in
+                tasks.addTask {
+                    try await group.run()
+                    return true
+                }
+                tasks.addTask {
+                    await stop()
+                    if !Task.isCancelled {
+                        logger.info("draining")
+                        await group.triggerGracefulShutdown()
+                    }
+                    return false
+                }
+                // Until the server has ended: by itself, or because the stop came first.
+                while let hasEnded = try await tasks.next(), !hasEnded {}
+                tasks.cancelAll()
+            }
+        } catch let error as IOError {
+            throw EdgeListenError(host: host, port: configuration.port, error)
+        }
+    }
+}

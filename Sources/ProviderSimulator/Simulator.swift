@@ -1,0 +1,30 @@
+import HTTPJSON
+import JOSE
+import Logging
+
+#if canImport(Darwin)
+import Darwin
+#else
+import Glibc
+#endif
+
+/// Apple and Google in a box: a server with their key endpoints, and controls that sign simulated persons in.
+enum Simulator {
+    /// Slow answers included.
+    static let limits = EdgeLimits(
+        requestTimeout: .milliseconds(Misbehaviour.delayMillisecondsMax + 5000), connectionsMax: 1024)
+
+    /// Every path of the simulator.
+    static func routes(_ store: SimulatorStore) -> [Route] {
+        KeyRoutes.all(store) + SignInRoutes.all(store) + ControlRoutes.all(store)
+    }
+
+    /// The server over a store.
+    static func server(_ store: SimulatorStore, configuration: EdgeServer.Configuration, logger: Logger) -> EdgeServer {
+        EdgeServer(routes: routes(store), configuration: configuration, logger: logger)
+    }
+
+    /// The real clock and generator.
+    static let environment = SimulatorStore.Environment(
+        nowSeconds: { Int64(time(nil)) }, randomBytes: { SecureRandom.bytes($0) })
+}

@@ -1,0 +1,49 @@
+import HTTPJSON
+import Logging
+import ServiceKit
+
+/// The program `vestibule simulator`.
+public struct SimulatorServer: ProgramServer {
+    /// The program's name.
+    public static let programName = "simulator"
+
+    static let listen = ConfigurationKey.address(
+        "VESTIBULE_SIMULATOR_LISTEN", default: "127.0.0.1:7080", help: "Where the provider simulator listens.")
+    static let stateFile = ConfigurationKey.optionalString(
+        "VESTIBULE_SIMULATOR_STATE_FILE",
+        help: "The file that keeps keys and who was seen from one run to the next; without it all is forgotten.")
+
+    /// Every key that it reads.
+    public static let configurationKeys: [any AnyConfigurationKey] =
+        [listen, stateFile, SharedKeys.drainLimit] + SharedKeys.log
+
+    private let configuration: Configuration
+
+    /// A simulator; nothing is opened yet.
+    public init(configuration: Configuration) {
+        self.configuration = configuration
+    }
+
+    /// Serves until SIGTERM or SIGINT, then lets requests in flight end.
+    ///
+    /// - Throws: `EdgeListenError` if the address is taken; a fault of the state file.
+    public func serve() async throws {
+        let signals = ShutdownSignals()
+        try await serve(stop: { await signals.first() })
+    }
+
+    /// Serves until `stop` returns.
+    func serve(
+        stop: @escaping @Sendable () async -> Void,
+        onListening: @escaping @Sendable (_ port: Int) async -> Void = { _ in }
+    ) async throws {
+        let address = configuration[Self.listen]
+        let store = try SimulatorStore(
+            file: configuration[Self.stateFile].map(StateFile.init(path:)), environment: Simulator.environment)
+        let edge = EdgeServer.Configuration(
+            host: address.host, port: address.port, limits: Simulator.limits,
+            drainLimit: configuration[SharedKeys.drainLimit])
+        let server = Simulator.server(store, configuration: edge, logger: Logger(label: Self.programName))
+        try await server.run(stop: stop, onListening: onListening)
+    }
+}

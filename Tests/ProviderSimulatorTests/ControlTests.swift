@@ -1,0 +1,125 @@
+import Glibc
+import HTTPTypes
+import HummingbirdTesting
+import JOSE
+import Testing
+
+@testable import ProviderSimulator
+
+/// Keys, their rotation, misbehaviour, and what outlives a run.
+@Suite struct ControlTests {
+    private static let order = #"{"client_id":"c","person":{"email":"a@example.com","given_name":"Ana"}}"#
+
+    @Test func keySetsMayBeCachedAndAreApart() async throws {
+        let simulation = try Simulation()
+        let (response, _) = try await simulation.send(.get, "/google/oauth2/v3/certs")
+        #expect(response.headers[.cacheControl] == "public, max-age=3600, must-revalidate, no-transform")
+        let apple = try await simulation.keys("apple").entries.map(\.keyID)
+        let google = try await simulation.keys("google").entries.map(\.keyID)
+        #expect(apple.count == 2 && google.count == 2 && Set(apple + google).count == 4)
+    }
+
+    @Test func rotationKeepsOldTokensValid() async throws {
+        let simulation = try Simulation()
+        let old = try await simulation.signIn("apple", Self.order)["identity_token"]?.string
+        let (response, answer) = try await simulation.send(.post, "/control/keys/rotate", #"{"provider":"apple"}"#)
+        #expect(response.status == .ok)
+        let new = try await simulation.signIn("apple", Self.order)["identity_token"]?.string
+        #expect(try CompactJWS(parsing: try #require(new)).keyID == answer["kid"]?.string)
+        #expect(answer["published"]?.array?.count == 3)
+        _ = try await simulation.verifiedClaims(old, "apple")
+        _ = try await simulation.verifiedClaims(new, "apple")
+        #expect(try await simulation.keys("google").entries.count == 2)
+    }
+
+    @Test func aDroppingRotationLeavesOneKey() async throws {
+        let simulation = try Simulation()
+        let before = try await simulation.keys("google").entries.map(\.keyID)
+        _ = try await simulation.send(.post, "/control/keys/rotate", #"{"provider":"google","drop_old":true}"#)
+        let after = try await simulation.keys("google").entries.map(\.keyID)
+        #expect(after.count == 1 && !before.contains(after[0]))
+    }
+
+    @Test func rotationNeverPublishesMoreThanTheMaximum() async throws {
+        let simulation = try Simulation()
+        for _ in 0..<KeyRing.keysMax + 1 {
+            _ = try await simulation.send(.post, "/control/keys/rotate", #"{"provider":"apple"}"#)
+        }
+        #expect(try await simulation.keys("apple").entries.count == KeyRing.keysMax)
+    }
+
+    @Test func keysFailAndRecoverOnDemand() async throws {
+        let simulation = try Simulation()
+        let (set, answer) = try await simulation.send(
+            .post, "/control/misbehave", #"{"provider":"apple","keys":"error","status":502}"#)
+        #expect(set.status == .ok)
+        #expect(answer == ["keys": "error", "status": 502, "provider": "apple"])
+        let (failed, problem) = try await simulation.send(.get, "/apple/auth/keys")
+        #expect(failed.status.code == 502)
+        #expect(problem["keys"] == nil)
+        #expect(try await simulation.keys("google").entries.count == 2)
+        _ = try await simulation.send(.post, "/control/misbehave", #"{"provider":"apple","keys":"off"}"#)
+        #expect(try await simulation.keys("apple").entries.count == 2)
+    }
+
+    @Test func keysAreSlowOnDemand() async throws {
+        let simulation = try Simulation()
+        _ = try await simulation.send(
+            .post, "/control/misbehave", #"{"provider":"apple","keys":"slow","delay_ms":150}"#)
+        let took = try await ContinuousClock().measure { _ = try await simulation.keys("apple") }
+        #expect(took >= .milliseconds(150))
+    }
+
+    @Test(arguments: [
+        ("/control/misbehave", #"{"provider":"apple","keys":"angry"}"#, "keys"),
+        ("/control/misbehave", #"{"provider":"apple","keys":"error","status":200}"#, "status"),
+        ("/control/misbehave", #"{"keys":"off"}"#, "provider"),
+        ("/control/keys/rotate", #"{"provider":"facebook"}"#, "provider"),
+    ])
+    func badControlsAreRefused(path: String, body: String, field: String) async throws {
+        let (response, answer) = try await Simulation().send(.post, path, body)
+        #expect(response.status == .badRequest)
+        #expect(answer["fields"]?.array?.map { $0.object?["field"]?.string } == [field])
+    }
+
+    @Test func itSaysThatItIsAlive() async throws {
+        let (response, answer) = try await Simulation().send(.get, "/healthz")
+        #expect(response.status == .ok)
+        #expect(answer == ["status": "ok"])
+    }
+
+    @Test func whatIsKeptOutlivesARun() async throws {
+        let path = "/tmp/vestibule-simulator-\(Hex.encode(SecureRandom.bytes(8))).json"
+        defer { unlink(path) }
+        let first = try Simulation(file: StateFile(path: path))
+        let token = try await first.signIn("apple", Self.order)["identity_token"]?.string
+        _ = try await first.send(.post, "/control/keys/rotate", #"{"provider":"google"}"#)
+
+        let second = try Simulation(file: StateFile(path: path))
+        _ = try await second.verifiedClaims(token, "apple")
+        #expect(try await second.keys("google").entries.count == 3)
+        #expect(try await second.signIn("apple", Self.order)["user"] == nil)
+
+        var status = stat()
+        #expect(stat(path, &status) == 0)
+        #expect(status.st_mode & 0o777 == 0o600)
+    }
+
+    @Test func aDamagedStateIsRefused() async throws {
+        let path = "/tmp/vestibule-simulator-\(Hex.encode(SecureRandom.bytes(8))).json"
+        defer { unlink(path) }
+        let file = StateFile(path: path)
+        try file.write(Array("{}".utf8))
+        #expect(throws: SimulatorState.Fault.unknownVersion) { try Simulation(file: file) }
+        try file.write(Array(#"{"version":1,"keys":{"apple":["x"]},"seen":[]}"#.utf8))
+        #expect(throws: SimulatorState.Fault.malformed) { try Simulation(file: file) }
+        try file.write(Array("half".utf8))
+        #expect(throws: SimulatorState.Fault.malformed) { try Simulation(file: file) }
+    }
+
+    @Test func aStateThatCannotBeKeptIsAnError() throws {
+        let file = StateFile(path: "/nonexistent/state.json")
+        let fault = #expect(throws: StateFile.Fault.self) { try Simulation(file: file) }
+        #expect(fault?.description == "cannot write /nonexistent/state.json.new: No such file or directory")
+    }
+}
