@@ -98,7 +98,7 @@ let package = Package(
             "IdentityService",
             [
                 "API", "IdentityDomain", "JOSE", "Models", "Postgres", "RPC", "RPCTransport", "ServiceKit",
-                asyncHTTPClient, logging, nioCore, nioPosix,
+                asyncHTTPClient, logging, nioCore, nioHTTP1, nioPosix,
             ]),
         library(
             "ProfileService",
