@@ -3,6 +3,7 @@
 /// A value comes from the environment, else from the file, else from the key's default; an empty one counts as not given.
 public struct Configuration: Sendable {
     private let values: [String: any Sendable]
+    private let given: Set<String>
 
     /// Reads and checks all keys. Pure, but for the secret files that keys name.
     ///
@@ -46,6 +47,7 @@ public struct Configuration: Sendable {
         }
         guard faults.isEmpty else { throw ConfigurationFaults(faults) }
         self.values = values
+        given = Set(environment.keys).union(file.keys).filter { input.text($0) != nil }
     }
 
     /// Reads the configuration of a process: its environment, and the file if one is named.
@@ -106,6 +108,9 @@ public struct Configuration: Sendable {
     ) throws(ConfigurationFaults) -> Configuration {
         try Configuration(keys: keys, program: program, environment: values)
     }
+
+    /// Whether environment or file give a value of that name, declared here or not.
+    public func isGiven(_ name: String) -> Bool { given.contains(name) }
 
     /// The value of a key, which must be among those that the configuration was read with.
     public subscript<Value>(key: ConfigurationKey<Value>) -> Value {

@@ -7,10 +7,12 @@ public enum HealthProbe {
     /// Whether the server at an address answers that it is serving, within the time.
     public static func check(address: HostPort, timeout: Duration) async -> Bool {
         guard let group = try? EventLoopGroup(loopCount: 1, name: "probe") else { return false }
-        let channel = RPCChannel(target: address.description, group: group)
-        let answer = try? await HealthClient(channel).check(.init(), options: CallOptions(timeout: timeout))
-        await channel.close()
+        var status: HealthV1.HealthCheckResponse.ServingStatus?
+        if let channel = try? RPCChannel(target: address.description, group: group) {
+            status = try? await HealthClient(channel).check(.init(), options: CallOptions(timeout: timeout)).status
+            await channel.close()
+        }
         await group.shutdown()
-        return answer?.status == .serving
+        return status == .serving
     }
 }

@@ -14,9 +14,10 @@ public struct ServiceEnvironment: Sendable {
     public let logger: Logger
     let channels: ChannelList
 
-    /// A channel to another service on these loops. The runtime closes it at the end.
-    public func channel(to address: HostPort) -> RPCChannel {
-        let channel = RPCChannel(target: address.description, group: group)
+    /// A channel to another service on these loops. The runtime closes it at the end. Throws `TransportError` for a
+    /// target that can't be one.
+    public func channel(to address: HostPort) throws -> RPCChannel {
+        let channel = try RPCChannel(target: address.description, group: group)
         channels.channels.withLock { $0.append(channel) }
         return channel
     }

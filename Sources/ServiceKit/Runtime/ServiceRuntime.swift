@@ -7,9 +7,9 @@ import RPCTransport
 /// Everything around a gRPC service: loops, database, migrations, health, call log, and the way from start to a
 /// graceful stop.
 public struct ServiceRuntime: Sendable {
-    private let keys: ServiceKeys
-    private let configuration: Configuration
-    private let migrations: [Migration]
+    let keys: ServiceKeys
+    let configuration: Configuration
+    let migrations: [Migration]
 
     /// A runtime, which does nothing yet.
     ///
@@ -25,12 +25,9 @@ public struct ServiceRuntime: Sendable {
 
     /// Brings the service's schema up to date.
     public func migrate() async throws {
-        let group = try EventLoopGroup(loopCount: 1, name: keys.program)
-        let database = PostgresClient(databaseConfiguration(connectionsPerLoop: 1), group: group)
-        let result = await Self.outcome { try await migrate(database) }
-        await database.shutdown()
-        await group.shutdown()
-        try result.get()
+        let applied = try await Migrator(databaseConfiguration(connectionsPerLoop: 1))
+            .run(migrations, schema: configuration[keys.databaseSchema])
+        Logger(label: keys.program).notice("migrated", metadata: ["applied": .stringConvertible(applied.count)])
     }
 
     /// Serves until SIGTERM or SIGINT, then drains and returns. Anything that keeps the service from starting is thrown.
@@ -38,6 +35,15 @@ public struct ServiceRuntime: Sendable {
     /// - Parameter build: makes the service's parts, once the database client runs and migrations are applied.
     public func serve(_ build: (ServiceEnvironment) async throws -> ServiceParts) async throws {
         let signals = ShutdownSignals()
+        try await serve(build, until: { await signals.first() })
+    }
+
+    /// Serves until `stop` returns; tells the port once it listens.
+    func serve(
+        _ build: (ServiceEnvironment) async throws -> ServiceParts,
+        until stop: @escaping @Sendable () async -> Void,
+        onListening: (Int) -> Void = { _ in }
+    ) async throws {
         let loopCount = configuration[SharedKeys.eventLoops]
         let group = try EventLoopGroup(loopCount: loopCount == 0 ? Self.coreCount : loopCount, name: keys.program)
         let environment = ServiceEnvironment(
@@ -49,7 +55,7 @@ public struct ServiceRuntime: Sendable {
             logger: Logger(label: keys.program),
             channels: ChannelList()
         )
-        let result = await Self.outcome { try await serve(environment, until: signals, build) }
+        let result = await Self.outcome { try await serve(environment, build, until: stop, onListening) }
         await environment.channels.close()
         await environment.database.shutdown()
         await group.shutdown()
@@ -58,10 +64,12 @@ public struct ServiceRuntime: Sendable {
 
     private func serve(
         _ environment: ServiceEnvironment,
-        until signals: ShutdownSignals,
-        _ build: (ServiceEnvironment) async throws -> ServiceParts
+        _ build: (ServiceEnvironment) async throws -> ServiceParts,
+        until stop: @escaping @Sendable () async -> Void,
+        _ onListening: (Int) -> Void
     ) async throws {
-        if configuration[keys.migrate] { try await migrate(environment.database) }
+        if configuration[keys.migrate] { try await migrate() }
+        environment.database.start()
         let parts = try await build(environment)
         var router = Router(interceptors: [
             CallLog(logger: environment.logger, calls: configuration[SharedKeys.logCalls])
@@ -71,32 +79,35 @@ public struct ServiceRuntime: Sendable {
         router.add(health)
 
         let address = configuration[keys.listen]
-        let server = RPCServer(group: environment.group, router: router, configuration: serverConfiguration(address))
-        let port = try server.start()
+        let server = RPCServer(group: environment.group, router: router, configuration: serverConfiguration)
+        let port = try await server.start()
         environment.logger.notice(
             "listening",
             metadata: ["address": "\(HostPort(host: address.host, port: port))"]
         )
+        onListening(port)
         let background = parts.background + [readinessProbe(environment, health)]
-        do {
-            try await run(background, on: environment.group, until: signals)
-        } catch {
-            await server.shutdown(graceLimit: .zero)
-            throw error
+        let outcome = await Self.outcome {
+            try await run(background, on: environment.group, until: stop) {
+                environment.logger.notice("stopping")
+                health.beginDrain()
+                await server.drain()
+            }
         }
-        environment.logger.notice("stopping")
-        health.beginDrain()
-        await server.shutdown(graceLimit: configuration[SharedKeys.drainLimit])
+        await server.shutdown()
+        try outcome.get()
         environment.logger.notice("stopped")
     }
 
     private enum Event { case stopAsked, workDone }
 
-    /// Runs the work until the process is told to stop; then cancels it. Work that throws ends everything.
+    /// Runs the work until the process is told to stop; then drains, and cancels the work. Work that throws ends
+    /// everything.
     private func run(
         _ background: [@Sendable () async throws -> Void],
         on group: EventLoopGroup,
-        until signals: ShutdownSignals
+        until stop: @escaping @Sendable () async -> Void,
+        drain: () async -> Void
     ) async throws {
         try await withThrowingTaskGroup(of: Event.self) { tasks in
             for work in background {
@@ -106,12 +117,12 @@ public struct ServiceRuntime: Sendable {
                 }
             }
             tasks.addTask {
-                await signals.first()
+                await stop()
                 return .stopAsked
             }
             defer { tasks.cancelAll() }
             while let event = try await tasks.next() {
-                if event == .stopAsked { return }
+                if event == .stopAsked { return await drain() }
             }
         }
     }
@@ -122,7 +133,7 @@ public struct ServiceRuntime: Sendable {
     ) -> @Sendable () async throws -> Void {
         let database = environment.database
         let probe = ReadinessProbe(health: health, logger: environment.logger) {
-            _ = try await database.query("SELECT 1", deadline: .after(.seconds(1)))
+            try await database.ping(deadline: .after(.seconds(1)))
         }
         return { await probe.run() }
     }

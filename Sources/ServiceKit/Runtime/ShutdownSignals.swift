@@ -12,16 +12,23 @@ public final class ShutdownSignals: Sendable {
         var nextID = 0
     }
     private let state = Mutex(State())
+    private let numbers: [Int32]
     // Sound because dispatch sources may be used from any thread, though their type does not say so.
     nonisolated(unsafe) private let sources: [any DispatchSourceSignal]
 
     /// Takes over the signals.
     ///
     /// - Parameter onSecond: runs at the second signal, on a thread of its own; ends the process unless a test says else.
-    public init(onSecond: @escaping @Sendable () -> Void = { _exit(130) }) {
+    public convenience init(onSecond: @escaping @Sendable () -> Void = { _exit(130) }) {
+        self.init(numbers: [SIGTERM, SIGINT], onSecond: onSecond)
+    }
+
+    /// Takes over those signals.
+    init(numbers: [Int32], onSecond: @escaping @Sendable () -> Void) {
+        self.numbers = numbers
         signal(SIGPIPE, SIG_IGN)
         let queue = DispatchQueue(label: "vestibule.signals")
-        sources = [SIGTERM, SIGINT].map { number in
+        sources = numbers.map { number in
             // The default action must not end the process before the source sees the signal.
             signal(number, SIG_IGN)
             return DispatchSource.makeSignalSource(signal: number, queue: queue)
@@ -32,7 +39,13 @@ public final class ShutdownSignals: Sendable {
         }
     }
 
-    deinit { for source in sources { source.cancel() } }
+    deinit {
+        for source in sources { source.cancel() }
+        for number in numbers { signal(number, SIG_DFL) }
+    }
+
+    /// Whether a signal has come.
+    public var wasReceived: Bool { state.withLock { $0.count > 0 } }
 
     /// Returns when the first signal has come, or the task is cancelled.
     public func first() async {

@@ -1,0 +1,25 @@
+import ArgumentParser
+import LocalStack
+import ServiceKit
+
+/// The program `vestibule`: the whole system on one machine, for development.
+@main
+struct VestibuleCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "vestibule",
+        abstract: "Runs the whole of Vestibule on one machine, for development.",
+        discussion: ConfigurationHelp.text(StackKeys.all),
+        subcommands: [Run.self, RunDemo.self, Simulator.self, Initialize.self, CleanData.self]
+    )
+}
+
+/// Where the configuration file is.
+struct ConfigurationFileOption: ParsableArguments {
+    @Option(name: .customLong("config"), help: "A file with lines of KEY=VALUE.")
+    var path: String?
+
+    /// The configuration of the local stack; ends the process if it has faults.
+    func stackConfiguration() -> Configuration {
+        Program.configuration(keys: StackKeys.all, program: "run", path: path)
+    }
+}

@@ -1,0 +1,201 @@
+import JOSE
+import ServiceKit
+
+/// The main story, told to a running stack through the gateway as an app would: sign in, complete a profile, and land
+/// in the group that was waiting for the phone number. Each step is checked and printed with its time.
+public struct Demo: Sendable {
+    private let gateway: DemoClient
+    private let simulator: DemoClient
+
+    private static let phoneTakenText = "This phone number is already associated with another account."
+
+    /// A demo against the stack that runs with this configuration, read with `StackKeys.all`.
+    public init(configuration: Configuration) {
+        gateway = DemoClient(base: "http://\(configuration[StackKeys.gateway].reachable)")
+        simulator = DemoClient(base: "http://\(configuration[StackKeys.simulator].reachable)")
+    }
+
+    /// Walks through all steps. Throws at the first that fails, with what was expected.
+    public func run() async throws {
+        var story = DemoStory()
+        let (organiser, guest, absent) = (
+            DemoPerson(role: "Organiser"), DemoPerson(role: "Guest"), DemoPerson(role: "Absent")
+        )
+        _ = try await story.step("the gateway is alive and everything behind it ready") {
+            _ = try await gateway.send("GET", "/healthz", expecting: 200)
+            return try await gateway.send("GET", "/readyz", expecting: 200)
+        }
+        let host = try await story.step("the organiser signs in with Apple for the first time") {
+            try await signInWithApple(organiser)
+        }
+        try await story.step("the organiser completes the profile") {
+            try await complete(host, name: organiser.fullName, phone: organiser.phone)
+        }
+        let group = try await story.step("the organiser creates a group") {
+            try await gateway.send(
+                "POST",
+                "/groups",
+                accessToken: host.accessToken,
+                body: ["name": "Sunday lunch"],
+                expecting: 201
+            ).string("id")
+        }
+        try await story.step("the organiser invites two phone numbers; both are pending") {
+            try await invite(guest.phoneAtHome, name: guest.fullName, to: group, by: host)
+            try await invite(absent.phone, name: absent.fullName, to: group, by: host)
+        }
+        var visitor = try await story.step("an invited person signs in with Google") {
+            try await signInWithGoogle(guest)
+        }
+        try await story.step("and saves the phone number in another notation") {
+            try await complete(visitor, name: guest.fullName, phone: guest.phoneAbroad)
+        }
+        try await story.step("and is a member of the group that waited for it") {
+            try await expectMember(visitor, of: group, seenBy: host)
+        }
+        let oldRefreshToken = visitor.refreshToken
+        visitor = try await story.step("the app refreshes its tokens") { try await refresh(oldRefreshToken) }
+        try await story.step("a retry of that refresh answers the same tokens' successor") {
+            let retried = try await refresh(oldRefreshToken)
+            try expect(retried.refreshToken == visitor.refreshToken, "the same refresh token again")
+        }
+        try await story.step("someone else's attempt to take the phone number is refused") {
+            try await expectPhoneTaken(guest.phone)
+        }
+        try await story.step("after sign-out the access token is worth nothing") {
+            let answer = try await gateway.send("POST", "/auth/sign-out", accessToken: visitor.accessToken)
+            try expect((200...204).contains(answer.status), "sign-out to succeed, got \(answer.status)")
+            _ = try await gateway.send("GET", "/me", accessToken: visitor.accessToken, expecting: 401)
+        }
+    }
+
+    private func signInWithApple(_ person: DemoPerson) async throws -> DemoSession {
+        let nonce = Hex.encode(SecureRandom.bytes(16))
+        let simulated = try await simulator.send(
+            "POST",
+            "/control/apple/sign-in",
+            body: [
+                "client_id": "com.example.app", "nonce": .string(Hex.encode(SHA256.hash(nonce))),
+                "person": .object(person.simulated),
+            ],
+            expecting: 200
+        )
+        try expect(simulated.json["user"]?.object != nil, "Apple to tell the name the first time")
+        let session = try DemoSession(
+            try await gateway.send(
+                "POST",
+                "/auth/apple",
+                body: [
+                    "identity_token": .string(try simulated.string("identity_token")),
+                    "authorization_code": .string(try simulated.string("authorization_code")),
+                    "nonce": .string(nonce), "full_name": .string(person.fullName), "email": .string(person.email),
+                ],
+                expecting: 200
+            )
+        )
+        try expect(session.answer["is_new_user"]?.bool == true, "a new user")
+        try expect(session.missingFields.contains("phone_number"), "the phone number to be missing")
+        try expect(
+            session.answer["suggested_display_name"]?.string == person.fullName,
+            "Apple's name as the suggestion"
+        )
+        return session
+    }
+
+    private func signInWithGoogle(_ person: DemoPerson) async throws -> DemoSession {
+        let nonce = Hex.encode(SecureRandom.bytes(16))
+        let simulated = try await simulator.send(
+            "POST",
+            "/control/google/sign-in",
+            body: [
+                "client_id": "example.apps.googleusercontent.com", "nonce": .string(Hex.encode(SHA256.hash(nonce))),
+                "person": .object(person.simulated),
+            ],
+            expecting: 200
+        )
+        let session = try DemoSession(
+            try await gateway.send(
+                "POST",
+                "/auth/google",
+                body: ["id_token": .string(try simulated.string("id_token")), "nonce": .string(nonce)],
+                expecting: 200
+            )
+        )
+        try expect(session.answer["is_new_user"]?.bool == true, "a new user")
+        return session
+    }
+
+    private func complete(_ session: DemoSession, name: String, phone: String) async throws {
+        _ = try await gateway.send(
+            "PATCH",
+            "/me",
+            accessToken: session.accessToken,
+            body: ["display_name": .string(name), "phone_number": .string(phone)],
+            expecting: 200
+        )
+        let me = try await gateway.send("GET", "/me", accessToken: session.accessToken, expecting: 200)
+        try expect(me.json["display_name"]?.string == name, "/me to show the name")
+        try expect(
+            me.json["phone_number"]?.string == "+" + phone.filter(\.isNumber),
+            "/me to show the phone number in E.164"
+        )
+    }
+
+    private func invite(_ phone: String, name: String, to group: String, by host: DemoSession) async throws {
+        let member = try await gateway.send(
+            "POST",
+            "/groups/\(group)/members",
+            accessToken: host.accessToken,
+            body: ["phone_number": .string(phone), "display_name": .string(name)],
+            expecting: 201
+        )
+        try expect(member.json["state"]?.string == "pending", "a pending member")
+    }
+
+    /// The link follows the saved phone through an outbox: soon, but not in the same moment.
+    private func expectMember(_ visitor: DemoSession, of group: String, seenBy host: DemoSession) async throws {
+        let limit = ContinuousClock.now + .seconds(10)
+        while true {
+            let answer = try await gateway.send(
+                "GET",
+                "/groups/\(group)/members",
+                accessToken: host.accessToken,
+                expecting: 200
+            )
+            let members = (answer.json["members"]?.array ?? []).compactMap(\.object)
+            if members.contains(where: { $0["user_id"]?.string == visitor.userID && $0["state"]?.string == "member" }) {
+                try expect(members.count == 3, "three members, of whom one is still pending")
+                break
+            }
+            try expect(ContinuousClock.now < limit, "the guest to become a member within 10 s")
+            try await Task.sleep(for: .milliseconds(5))
+        }
+        let groups = try await gateway.send("GET", "/groups", accessToken: visitor.accessToken, expecting: 200)
+        let ids = (groups.json["groups"]?.array ?? []).compactMap { $0.object?["id"]?.string }
+        try expect(ids == [group], "the guest to see exactly this group")
+    }
+
+    private func refresh(_ refreshToken: String) async throws -> DemoSession {
+        try DemoSession(
+            try await gateway.send(
+                "POST",
+                "/auth/refresh",
+                body: ["refresh_token": .string(refreshToken)],
+                expecting: 200
+            )
+        )
+    }
+
+    private func expectPhoneTaken(_ phone: String) async throws {
+        let other = try await signInWithApple(DemoPerson(role: "Other"))
+        let refused = try await gateway.send(
+            "PATCH",
+            "/me",
+            accessToken: other.accessToken,
+            body: ["phone_number": .string(phone)],
+            expecting: 409
+        )
+        try expect(refused.json["code"]?.string == "PHONE_TAKEN", "the code PHONE_TAKEN")
+        try expect(refused.json["detail"]?.string == Self.phoneTakenText, "the words \"\(Self.phoneTakenText)\"")
+    }
+}

@@ -1,0 +1,149 @@
+import Glibc
+import LocalPostgres
+import ServiceKit
+
+/// The whole system on one machine: a private PostgreSQL, the provider simulator, three services and the gateway, each
+/// a process of its own, started in order, watched, and stopped in order.
+public struct LocalStack: Sendable {
+    private let configuration: Configuration
+    private let plan: StackPlan
+    private let folder: StackFolder
+    private let console = StackConsole()
+
+    /// A stack that doesn't run yet.
+    ///
+    /// - Parameters:
+    ///   - configuration: read with `StackKeys.all`.
+    ///   - configurationPath: the file given with `--config`, which the programs read as well.
+    ///   - environment: this process's variables, which the programs get too.
+    public init(configuration: Configuration, configurationPath: String?, environment: [String: String]) throws {
+        self.configuration = configuration
+        folder = StackFolder(path: StackPlan.absolute(configuration[StackKeys.folder]))
+        plan = try StackPlan(
+            configuration: configuration,
+            configurationPath: configurationPath,
+            environment: environment,
+            folder: folder
+        )
+    }
+
+    /// Runs until Ctrl-C or SIGTERM and stops everything. Throws one line if something keeps the stack from starting or
+    /// a program ends by itself; then everything is stopped as well. A second signal kills what still runs.
+    public func run() async throws {
+        let programs = RunningPrograms()
+        let signals = ShutdownSignals(onSecond: {
+            programs.killAll()
+            Program.end("killed", code: 130)
+        })
+        let lock = try folder.lock()
+        defer { close(lock) }
+        for program in plan.programs {
+            guard access(program.command[0], X_OK) == 0 else {
+                throw StackError("\(program.command[0]) is missing; `make build` makes it")
+            }
+        }
+        for program in plan.programs {
+            try PortCheck.requireFree(program.address, for: program.name, key: program.addressKey)
+        }
+        for file in try folder.initialize() { console.say("made \(file)") }
+        try await withDatabase { cluster in
+            do {
+                try await serve(programs, cluster, signals)
+            } catch {
+                await stop(programs)
+                throw error
+            }
+            await stop(programs)
+        }
+        console.say("stopped")
+    }
+
+    private func withDatabase(_ body: (LocalCluster) async throws -> Void) async throws {
+        let cluster: LocalCluster
+        do {
+            cluster = try LocalCluster.start(directory: folder.database)
+        } catch LocalPostgresError.alreadyRunning {
+            throw StackError("it is running already: another process uses \(folder.database)")
+        }
+        defer { cluster.stop() }
+        try cluster.createDatabase(StackPlan.databaseName)
+        for service in StackKeys.services {
+            let password = try FileBytes.read(folder.databasePassword(of: service.program), bytesMax: 1024)
+            try cluster.createServiceRole(
+                name: StackPlan.role(of: service.program),
+                password: String(decoding: password, as: UTF8.self),
+                schema: service.program,
+                database: StackPlan.databaseName
+            )
+        }
+        console.progress("postgresql", "ready", folder.database)
+        try await body(cluster)
+    }
+
+    private func serve(_ programs: RunningPrograms, _ cluster: LocalCluster, _ signals: ShutdownSignals) async throws {
+        let environment = plan.environment(socketDirectory: cluster.socketDirectory, port: cluster.port)
+        for program in plan.programs where program.hasTables {
+            if signals.wasReceived { return }
+            try await migrate(program, environment)
+        }
+        console.progress("migrations", "applied", "")
+        for program in plan.programs where !signals.wasReceived {
+            try programs.start(program, environment: environment, console: console, folder: folder)
+        }
+        guard try await waitUntilReady(programs, signals) else { return }
+        console.say(plan.greeting)
+        while !signals.wasReceived {
+            try programs.requireAllRunning()
+            guard cluster.isRunning else {
+                throw StackError("PostgreSQL ended by itself; its log is \(folder.database)/server.log")
+            }
+            try? await Task.sleep(for: .milliseconds(100))
+        }
+        console.say("stopping")
+    }
+
+    private func migrate(_ program: PlannedProgram, _ environment: [String: String]) async throws {
+        let migration = RunningPrograms()
+        try migration.start(
+            program.migration,
+            environment: environment,
+            console: console,
+            folder: folder
+        )
+        guard let ended = await migration.waitForFirst(limit: .seconds(120)) else {
+            migration.killAll()
+            throw StackError("\(program.name)'s migrations took longer than 120 s")
+        }
+        if ended.program.exitStatus != 0 { throw ended.error }
+    }
+
+    /// Whether all became ready; false if a stop was asked for before.
+    private func waitUntilReady(_ programs: RunningPrograms, _ signals: ShutdownSignals) async throws -> Bool {
+        let limit = ContinuousClock.now + configuration[StackKeys.readyLimit]
+        var waiting = plan.programs
+        while !waiting.isEmpty {
+            if signals.wasReceived { return false }
+            try programs.requireAllRunning()
+            guard ContinuousClock.now < limit else {
+                let names = waiting.map(\.name).joined(separator: ", ")
+                throw StackError("not ready in time: \(names); logs are in \(folder.logs)")
+            }
+            let ready = await withTaskGroup(of: String?.self) { group in
+                for program in waiting { group.addTask { await program.isReady() ? program.name : nil } }
+                return await group.reduce(into: Set<String>()) { ready, name in if let name { ready.insert(name) } }
+            }
+            for program in waiting where ready.contains(program.name) {
+                console.progress(program.name, "ready", program.url)
+            }
+            waiting.removeAll { ready.contains($0.name) }
+            if !waiting.isEmpty { try? await Task.sleep(for: .milliseconds(50)) }
+        }
+        return true
+    }
+
+    /// The gateway first, so that no call from outside meets a service that is gone; then the others.
+    private func stop(_ programs: RunningPrograms) async {
+        await programs.stop { $0 == "gateway" }
+        await programs.stop { _ in true }
+    }
+}

@@ -1,0 +1,51 @@
+import Dispatch
+import ServiceKit
+
+/// One program of the stack as it is to be started.
+struct PlannedProgram: Sendable {
+    /// How readiness is asked for.
+    enum Probe: Sendable {
+        case grpc
+        case http(path: String)
+    }
+
+    var name: String
+    var command: [String]
+    /// What this program alone gets.
+    var environment: [String: String] = [:]
+    var address: HostPort
+    var addressKey: String
+    var probe: Probe
+    var hasTables = false
+
+    /// Where it is, for people.
+    var url: String {
+        switch probe {
+        case .grpc: "grpc://\(address.reachable)"
+        case .http: "http://\(address.reachable)"
+        }
+    }
+
+    /// The run of this program that only applies its migrations.
+    var migration: PlannedProgram {
+        var migration = self
+        migration.name = "\(name)-migrate"
+        migration.command = [command[0], "migrate"]
+        return migration
+    }
+
+    /// Whether it says that it is ready.
+    func isReady() async -> Bool {
+        let address = address.reachable
+        switch probe {
+        case .grpc: return await HealthProbe.check(address: address, timeout: .milliseconds(500))
+        case .http(let path):
+            return await withCheckedContinuation { continuation in
+                DispatchQueue.global().async {
+                    let status = HTTPProbe.status(address: address, path: path, timeoutMilliseconds: 1000)
+                    continuation.resume(returning: status == 200)
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,74 @@
+import Glibc
+import Synchronization
+
+/// The programs of a stack that were started.
+final class RunningPrograms: Sendable {
+    /// A program with its log.
+    struct Entry: Sendable {
+        let program: StackProgram
+        let log: ProgramLog
+
+        /// That it ended, how, and what it said last, in lines for people.
+        var error: StackError {
+            let status = program.exitStatus ?? 0
+            let how = status > 128 ? "was ended by signal \(status - 128)" : "ended with status \(status)"
+            let lines = log.lastLines.map { "\n  \($0)" }.joined()
+            return StackError("\(program.name) \(how); the last lines of \(log.path):\(lines)")
+        }
+    }
+
+    private let entries = Mutex<[Entry]>([])
+
+    /// Starts a program.
+    func start(
+        _ plan: PlannedProgram,
+        environment: [String: String],
+        console: StackConsole,
+        folder: StackFolder
+    ) throws {
+        let log = try ProgramLog(path: "\(folder.logs)/\(plan.name).log")
+        let name = plan.name
+        let program = try StackProgram.start(
+            name: name,
+            command: plan.command,
+            environment: environment.merging(plan.environment) { _, own in own },
+            log: { line in
+                log.append(line)
+                if ProgramLog.isImportant(line) { console.say("\(name): \(line)") }
+            }
+        )
+        entries.withLock { $0.append(Entry(program: program, log: log)) }
+    }
+
+    /// Throws what is known about the first program that has ended by itself.
+    func requireAllRunning() throws(StackError) {
+        if let ended = entries.withLock({ $0.first { $0.program.exitStatus != nil } }) { throw ended.error }
+    }
+
+    /// The first program to end; nil if none does in time.
+    func waitForFirst(limit: Duration) async -> Entry? {
+        let end = ContinuousClock.now + limit
+        while ContinuousClock.now < end {
+            if let ended = entries.withLock({ $0.first { $0.program.exitStatus != nil } }) { return ended }
+            try? await Task.sleep(for: .milliseconds(10))
+        }
+        return nil
+    }
+
+    /// Stops those programs and waits until they are gone.
+    func stop(_ isMeant: (_ name: String) -> Bool) async {
+        let programs = entries.withLock { entries in entries.map(\.program).filter { isMeant($0.name) } }
+        for program in programs { program.stop() }
+        // The shell beside each program kills it in the end; this is for the shell itself.
+        let end = ContinuousClock.now + .seconds(StackProgram.drainLimitSeconds + 10)
+        while programs.contains(where: { $0.exitStatus == nil }) {
+            if ContinuousClock.now > end { for program in programs { program.kill() } }
+            try? await Task.sleep(for: .milliseconds(10))
+        }
+    }
+
+    /// Ends all of them now.
+    func killAll() {
+        for entry in entries.withLock({ $0 }) { entry.program.kill() }
+    }
+}

@@ -1,0 +1,8 @@
+/// Why the local stack cannot start, or had to stop: one line for people.
+public struct StackError: Error, Sendable, CustomStringConvertible {
+    /// The line.
+    public let description: String
+
+    /// An error in words.
+    public init(_ description: String) { self.description = description }
+}

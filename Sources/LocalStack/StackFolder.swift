@@ -1,0 +1,99 @@
+import Glibc
+import JOSE
+import LocalPostgres
+import ServiceKit
+
+/// The folder of the local stack: secrets, PostgreSQL's data, logs, and a lock that one running stack holds.
+public struct StackFolder: Sendable {
+    /// The folder.
+    public let path: String
+
+    /// A folder, which need not exist.
+    public init(path: String) { self.path = path }
+
+    var secrets: String { path + "/secrets" }
+    var logs: String { path + "/logs" }
+    var database: String { path + "/postgres" }
+    var simulatorState: String { secrets + "/simulator-state.json" }
+    var signingKey: String { secrets + "/identity-signing-key.pem" }
+    var refreshKey: String { secrets + "/identity-refresh-key" }
+    func databasePassword(of service: String) -> String { secrets + "/\(service)-database-password" }
+
+    /// Makes the folder and the secrets that aren't there yet: each a file that only this user can read. What is there
+    /// stays as it is.
+    ///
+    /// - Returns: the files that were made.
+    public func initialize() throws -> [String] {
+        try makeFolder(path, mode: 0o755)
+        try makeFolder(secrets, mode: 0o700)
+        try makeFolder(logs, mode: 0o755)
+        var made: [String] = []
+        if try makeFile(signingKey, { Array(try SigningKey.generateP256().pem().utf8) }) { made.append(signingKey) }
+        if try makeFile(refreshKey, { SecureRandom.bytes(32) }) { made.append(refreshKey) }
+        for service in StackKeys.services {
+            let file = databasePassword(of: service.program)
+            if try makeFile(file, { Array(Base64URL.encode(SecureRandom.bytes(24)).utf8) }) { made.append(file) }
+        }
+        return made
+    }
+
+    /// Takes the lock of a running stack, which ends with the process or when the result is closed.
+    func lock() throws -> Int32 {
+        try makeFolder(path, mode: 0o755)
+        let file = path + "/lock"
+        let descriptor = open(file, O_RDWR | O_CREAT | O_CLOEXEC, 0o600)
+        guard descriptor >= 0 else { throw Self.systemError("open", file) }
+        guard flock(descriptor, LOCK_EX | LOCK_NB) == 0 else {
+            close(descriptor)
+            throw StackError("it is running already: another `vestibule run` uses \(path)")
+        }
+        return descriptor
+    }
+
+    /// Forgets all data, secrets and logs. Refuses while a stack runs on them.
+    public func clean() throws {
+        guard access(path, F_OK) == 0 else { return }
+        let lock = try lock()
+        defer { close(lock) }
+        try LocalCluster.remove(directory: database)
+        for folder in [secrets, logs] { try removeFolder(folder) }
+        unlink(path + "/lock")
+        // Stays if there is something in it that isn't ours.
+        rmdir(path)
+    }
+
+    private func makeFolder(_ path: String, mode: mode_t) throws {
+        guard mkdir(path, mode) == 0 || errno == EEXIST else { throw Self.systemError("mkdir", path) }
+    }
+
+    /// Writes a file that isn't there, whole or not at all.
+    private func makeFile(_ path: String, _ content: () throws -> [UInt8]) throws -> Bool {
+        if access(path, F_OK) == 0 { return false }
+        let unfinished = path + ".new"
+        unlink(unfinished)
+        let descriptor = open(unfinished, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o600)
+        guard descriptor >= 0 else { throw Self.systemError("open", unfinished) }
+        let bytes = try content()
+        let isWritten = write(descriptor, bytes, bytes.count) == bytes.count && fsync(descriptor) == 0
+        close(descriptor)
+        guard isWritten, rename(unfinished, path) == 0 else { throw Self.systemError("write", path) }
+        return true
+    }
+
+    /// Removes a folder of plain files.
+    private func removeFolder(_ path: String) throws {
+        guard let stream = opendir(path) else { return }
+        defer { closedir(stream) }
+        while let entry = readdir(stream) {
+            let name = withUnsafeBytes(of: entry.pointee.d_name) { bytes in
+                String(decoding: bytes.prefix { $0 != 0 }, as: UTF8.self)
+            }
+            if name != "." && name != ".." { unlink(path + "/" + name) }
+        }
+        guard rmdir(path) == 0 else { throw Self.systemError("rmdir", path) }
+    }
+
+    private static func systemError(_ call: String, _ path: String) -> StackError {
+        StackError("\(call) \(path): \(String(cString: strerror(errno)))")
+    }
+}

@@ -1,0 +1,166 @@
+import ServiceKit
+import Testing
+
+private enum Color: String, CaseIterable, Sendable {
+    case red, green
+}
+
+private let port = ConfigurationKey.int("VESTIBULE_TEST_PORT", in: 1...10, default: 3, help: "A number.")
+private let name = ConfigurationKey.string("VESTIBULE_TEST_NAME", help: "A text.")
+private let limit = ConfigurationKey.duration(
+    "VESTIBULE_TEST_LIMIT",
+    in: .milliseconds(1) ... .seconds(60),
+    default: .seconds(5),
+    help: "A duration."
+)
+private let target = ConfigurationKey.address("VESTIBULE_TEST_TARGET", default: "127.0.0.1:7001", help: "An address.")
+private let link = ConfigurationKey.url("VESTIBULE_TEST_LINK", default: "https://example.com/keys", help: "A URL.")
+private let items = ConfigurationKey.list("VESTIBULE_TEST_ITEMS", default: ["a", "b"], help: "A list.", countMax: 3)
+private let color = ConfigurationKey<Color>.choice("VESTIBULE_TEST_COLOR", default: .red, help: "A colour.")
+private let flag = ConfigurationKey.bool("VESTIBULE_TEST_FLAG", default: false, help: "A flag.")
+private let password = ConfigurationKey.secret("VESTIBULE_TEST_PASSWORD", help: "A password.")
+private let keyFile = ConfigurationKey.optionalSecretFile("VESTIBULE_TEST_KEY_FILE", help: "A key.", bytesMax: 64)
+private let all: [any AnyConfigurationKey] = [
+    port, name, limit, target, link, items, color, flag, password, keyFile,
+]
+
+private func read(
+    _ environment: [String: String],
+    file: [String: String] = [:],
+    files: [String: [UInt8]] = [:]
+) throws(ConfigurationFaults) -> Configuration {
+    try Configuration(keys: all, program: "test", environment: environment, file: file) {
+        (path, bytesMax) throws(FileFault) in
+        guard let bytes = files[path] else { throw FileFault("cannot be opened: no such file") }
+        guard bytes.count <= bytesMax else { throw FileFault("is too long") }
+        return bytes
+    }
+}
+
+private let required = ["VESTIBULE_TEST_NAME": "n", "VESTIBULE_TEST_PASSWORD": "hunter2"]
+
+private func faults(
+    _ environment: [String: String],
+    file: [String: String] = [:],
+    files: [String: [UInt8]] = [:]
+) -> [ConfigurationFault] {
+    do throws(ConfigurationFaults) {
+        _ = try read(required.merging(environment) { $1 }, file: file, files: files)
+        return []
+    } catch {
+        return error.faults
+    }
+}
+
+@Suite("Configuration")
+struct ConfigurationTests {
+    @Test("takes the environment before the file before the default; an empty value counts as none")
+    func precedence() throws {
+        let configuration = try read(
+            required.merging(["VESTIBULE_TEST_PORT": "7", "VESTIBULE_TEST_COLOR": " "]) { $1 },
+            file: ["VESTIBULE_TEST_PORT": "8", "VESTIBULE_TEST_FLAG": "true", "VESTIBULE_TEST_COLOR": "green"]
+        )
+        #expect(configuration[port] == 7)
+        #expect(configuration[flag])
+        #expect(configuration[color] == .green)
+        #expect(configuration[limit] == .seconds(5))
+        #expect(configuration[items] == ["a", "b"])
+        #expect(configuration[target] == HostPort(host: "127.0.0.1", port: 7001))
+        #expect(configuration[keyFile] == nil)
+        #expect(configuration.isGiven("VESTIBULE_TEST_FLAG"))
+        #expect(!configuration.isGiven("VESTIBULE_TEST_LIMIT"))
+    }
+
+    @Test("reports all faults together, in the order of the keys, each with its name")
+    func allFaultsTogether() {
+        let found = faults([
+            "VESTIBULE_TEST_PORT": "11", "VESTIBULE_TEST_NAME": "", "VESTIBULE_TEST_LIMIT": "5",
+            "VESTIBULE_TEST_TARGET": "nowhere", "VESTIBULE_TEST_LINK": "ftp://example.com",
+            "VESTIBULE_TEST_ITEMS": "a,,b", "VESTIBULE_TEST_COLOR": "blue", "VESTIBULE_TEST_FLAG": "yes",
+        ])
+        #expect(
+            found.map(\.key) == [
+                "VESTIBULE_TEST_PORT", "VESTIBULE_TEST_NAME", "VESTIBULE_TEST_LIMIT", "VESTIBULE_TEST_TARGET",
+                "VESTIBULE_TEST_LINK", "VESTIBULE_TEST_ITEMS", "VESTIBULE_TEST_COLOR", "VESTIBULE_TEST_FLAG",
+            ]
+        )
+        #expect(found[0].description == #"VESTIBULE_TEST_PORT must be a whole number from 1 to 10, not "11""#)
+        #expect(found[1].problem == "is required")
+        #expect(ConfigurationFaults(found).description.split(separator: "\n").count == 8)
+    }
+
+    @Test(
+        "refuses URLs that aren't plain absolute HTTP ones",
+        arguments: [
+            "example.com", "http://", "https://user:pass@example.com/", "https://example.com/#top", "http://:80/",
+            "https://exa mple.com", "https:///path",
+        ]
+    )
+    func badURL(_ text: String) {
+        #expect(faults(["VESTIBULE_TEST_LINK": text]).map(\.key) == ["VESTIBULE_TEST_LINK"])
+    }
+
+    @Test("takes a secret from its variable or from the file that NAME_FILE names, not from both")
+    func secrets() throws {
+        #expect(try read(required)[password].text == "hunter2")
+        let fromFile = try read(
+            ["VESTIBULE_TEST_NAME": "n", "VESTIBULE_TEST_PASSWORD_FILE": "/p"],
+            files: ["/p": Array("pw\r\n".utf8)]
+        )
+        #expect(fromFile[password].text == "pw")
+        #expect(
+            faults(["VESTIBULE_TEST_PASSWORD_FILE": "/p"]).map(\.problem) == [
+                "is given twice, once as VESTIBULE_TEST_PASSWORD_FILE"
+            ]
+        )
+        let raw = try read(required.merging(["VESTIBULE_TEST_KEY_FILE": "/k"]) { $1 }, files: ["/k": [0, 10]])
+        #expect(raw[keyFile]?.bytes == [0, 10])
+    }
+
+    @Test("a fault of a secret names the file and never the value")
+    func secretFaults() {
+        let missing = faults(["VESTIBULE_TEST_KEY_FILE": "/none"])
+        #expect(
+            missing.map(\.description) == [
+                "VESTIBULE_TEST_KEY_FILE names the file /none, which cannot be opened: no such file"
+            ]
+        )
+        let empty = faults(["VESTIBULE_TEST_KEY_FILE": "/e"], files: ["/e": []])
+        #expect(empty.map(\.problem) == ["names the file /e, which is empty"])
+        let twice = faults(["VESTIBULE_TEST_PASSWORD_FILE": "/p"], files: ["/p": Array("pw".utf8)])
+        #expect(!twice.description.contains("hunter2"))
+    }
+
+    @Test("an unknown key of ours in the file is a fault; another program's, a shared or a strange one isn't")
+    func unknownKeys() {
+        let found = faults(
+            [:],
+            file: [
+                "VESTIBULE_TEST_PROT": "1", "VESTIBULE_IDENTITY_LISTEN": "x", "VESTIBULE_LOG_LEVEL": "x",
+                "POSTGRES_PASSWORD": "x", "VESTIBULE_TEST_PASSWORD_FILE": "",
+            ]
+        )
+        #expect(found.map(\.description) == ["VESTIBULE_TEST_PROT is in the file, but there is no such key"])
+    }
+
+    @Test("a control character or a long value in a fault can't fill or forge lines")
+    func faultsAreOneLine() throws {
+        let fault = try #require(faults(["VESTIBULE_TEST_COLOR": "a\nb" + String(repeating: "c", count: 500)]).first)
+        #expect(!fault.description.contains("\n"))
+        #expect(fault.description.count < 200)
+    }
+
+    @Test("help lists every key with its kind, default and purpose")
+    func help() {
+        let text = ConfigurationHelp.text(all)
+        for key in all {
+            #expect(text.contains(key.name))
+            #expect(text.contains(key.help))
+        }
+        #expect(text.contains("VESTIBULE_TEST_PORT (1 to 10; default 3)"))
+        #expect(text.contains("VESTIBULE_TEST_NAME (text; required)"))
+        #expect(text.contains("VESTIBULE_TEST_PASSWORD or VESTIBULE_TEST_PASSWORD_FILE (secret; required)"))
+        #expect(text.contains("VESTIBULE_TEST_KEY_FILE (path of a secret; optional)"))
+        #expect(text.contains("VESTIBULE_TEST_LIMIT (duration, 1ms to 1m; default 5s)"))
+    }
+}

@@ -1,0 +1,26 @@
+import ServiceKit
+import Testing
+
+@Suite("Secret")
+struct SecretTests {
+    @Test("shows as stars however it is printed")
+    func shownAsStars() {
+        struct Holder {
+            let password = Secret("hunter2")
+            let name = "role"
+        }
+        var dumped = ""
+        dump(Holder(), to: &dumped)
+        for text in ["\(Secret("hunter2"))", String(reflecting: Secret("hunter2")), "\(Holder())", dumped] {
+            #expect(!text.contains("hunter2"))
+            #expect(text.contains("***"))
+        }
+        #expect(!dumped.contains("104"))  // the first byte, as a number
+    }
+
+    @Test("gives its bytes to who asks for them")
+    func givesBytes() {
+        #expect(Secret("hunter2").bytes == Array("hunter2".utf8))
+        #expect(Secret([0xff, 0x41]).text == "\u{FFFD}A")
+    }
+}

@@ -1,0 +1,72 @@
+import API
+import Logging
+import RPC
+import Synchronization
+import Testing
+
+@testable import ServiceKit
+
+@Suite("Health")
+struct HealthServiceTests {
+    private let service = "vestibule.identity.v1.IdentityService"
+
+    private func status(
+        _ health: HealthService,
+        of service: String
+    ) async throws -> HealthV1.HealthCheckResponse.ServingStatus {
+        var router = Router()
+        router.add(health)
+        var request = HealthV1.HealthCheckRequest()
+        request.service = service
+        return try await HealthClient(InProcessChannel(router)).check(request).status
+    }
+
+    @Test("nothing serves before the readiness probe says so, and nothing while draining")
+    func lifeCycle() async throws {
+        let health = HealthService(services: [service])
+        #expect(try await status(health, of: "") == .notServing)
+        #expect(try await status(health, of: service) == .notServing)
+        health.setReady(true)
+        #expect(try await status(health, of: "") == .serving)
+        #expect(try await status(health, of: service) == .serving)
+        health.setReady(false, service: service)
+        #expect(try await status(health, of: "") == .serving)
+        #expect(try await status(health, of: service) == .notServing)
+        health.setReady(true)
+        health.beginDrain()
+        health.setReady(true)
+        for name in ["", service, HealthMethods.serviceName] {
+            #expect(try await status(health, of: name) == .notServing)
+        }
+    }
+
+    @Test("an unknown service is NOT_FOUND, also after somebody tried to set it")
+    func unknown() async {
+        let health = HealthService(services: [service])
+        health.setReady(true, service: "other")
+        let error = await #expect(throws: RPCError.self) { try await status(health, of: "other") }
+        #expect(error?.code == .notFound)
+    }
+
+    @Test("the probe follows what it asks, down and up again")
+    func probe() async throws {
+        struct Down: Error {}
+        let health = HealthService(services: [service])
+        let isUp = Mutex(true)
+        let probe = ReadinessProbe(
+            interval: .milliseconds(1),
+            health: health,
+            logger: Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }
+        ) {
+            if !isUp.withLock({ $0 }) { throw Down() }
+        }
+        try await withThrowingTaskGroup(of: Void.self) { tasks in
+            tasks.addTask { await probe.run() }
+            for expected in [true, false, true] {
+                isUp.withLock { $0 = expected }
+                try await until { health.status(of: "") == (expected ? .serving : .notServing) }
+            }
+            tasks.cancelAll()
+        }
+    }
+}

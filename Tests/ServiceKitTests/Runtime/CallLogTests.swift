@@ -1,0 +1,90 @@
+import API
+import Logging
+import RPC
+import Synchronization
+import Testing
+
+@testable import ServiceKit
+
+/// Keeps what is logged.
+private final class Recorder: Sendable {
+    let events = Mutex<[(level: Logger.Level, facts: Logger.Metadata)]>([])
+
+    struct Handler: LogHandler {
+        let recorder: Recorder
+        var metadata: Logger.Metadata = [:]
+        var logLevel: Logger.Level = .info
+        subscript(metadataKey key: String) -> Logger.MetadataValue? {
+            get { metadata[key] }
+            set { metadata[key] = newValue }
+        }
+        func log(event: LogEvent) {
+            recorder.events.withLock { $0.append((event.level, event.metadata ?? [:])) }
+        }
+    }
+}
+
+private struct FailingHealth: HealthHandler {
+    let error: RPCError?
+
+    func check(
+        _ request: HealthV1.HealthCheckRequest,
+        context: ServerContext
+    ) async throws -> HealthV1.HealthCheckResponse {
+        if let error { throw error }
+        return .init()
+    }
+}
+
+private struct Cause: Error, CustomStringConvertible {
+    let description = "the cause"
+}
+
+@Suite("Call log")
+struct CallLogTests {
+    private func events(
+        _ calls: CallLogging,
+        error: RPCError?
+    ) async -> [(level: Logger.Level, facts: Logger.Metadata)] {
+        let recorder = Recorder()
+        let logger = Logger(label: "test") { _ in Recorder.Handler(recorder: recorder) }
+        var router = Router(interceptors: [CallLog(logger: logger, calls: calls)])
+        router.add(FailingHealth(error: error))
+        var request = HealthV1.HealthCheckRequest()
+        request.service = "+639171234567"
+        _ = try? await HealthClient(InProcessChannel(router)).check(request)
+        return recorder.events.withLock { $0 }
+    }
+
+    @Test("one line a call with method, code, time and peer, and nothing of the message")
+    func success() async throws {
+        let event = try #require(await events(.all, error: nil).first)
+        #expect(event.level == .info)
+        #expect(event.facts["method"] == "/grpc.health.v1.Health/Check")
+        #expect(event.facts["code"] == "OK")
+        #expect(event.facts["peer"] == "in-process")
+        #expect(Set(event.facts.keys) == ["method", "code", "peer", "microseconds"])
+        #expect(!"\(event.facts)".contains("639171234567"))
+    }
+
+    @Test("a fault of ours is an error with its cause; what a caller did wrong is not, and keeps its cause to itself")
+    func failures() async throws {
+        let ours = try #require(await events(.all, error: RPCError(.internalError, "x", cause: Cause())).first)
+        #expect(ours.level == .error)
+        #expect(ours.facts["cause"] == "the cause")
+        let theirs = try #require(
+            await events(.failures, error: RPCError(.invalidArgument, "x", cause: Cause())).first
+        )
+        #expect(theirs.level == .info)
+        #expect(theirs.facts["cause"] == nil)
+        let lack = try #require(await events(.failures, error: RPCError(.unavailable, "x", cause: Cause())).first)
+        #expect(lack.level == .warning)
+    }
+
+    @Test("calls that nobody wants to see aren't logged")
+    func silence() async {
+        #expect(await events(.failures, error: nil).isEmpty)
+        #expect(await events(.none, error: nil).isEmpty)
+        #expect(await events(.none, error: RPCError(.internalError, "x")).isEmpty)
+    }
+}

@@ -1,0 +1,193 @@
+import API
+import LocalPostgres
+import Logging
+import Postgres
+import RPC
+import RPCTransport
+import Synchronization
+import Testing
+
+@testable import ServiceKit
+
+/// A service whose Check waits until it is let go, to have a call in flight; a stand-in for any service.
+private struct SlowService: RPCService {
+    static let method = MethodDescriptor(service: "test.v1.SlowService", method: "Wait")
+    let started = Gate()
+    let released = Gate()
+
+    func register(in router: inout Router) {
+        router.unary(Self.method, request: HealthV1.HealthCheckRequest.self) { _, _ in
+            started.open()
+            await released.wait()
+            return HealthV1.HealthCheckResponse()
+        }
+    }
+}
+
+/// Opens once.
+private final class Gate: Sendable {
+    private let state = Mutex<(isOpen: Bool, waiters: [CheckedContinuation<Void, Never>])>((false, []))
+
+    func open() {
+        let waiters = state.withLock { state in
+            state.isOpen = true
+            defer { state.waiters = [] }
+            return state.waiters
+        }
+        for waiter in waiters { waiter.resume() }
+    }
+
+    func wait() async {
+        await withCheckedContinuation { continuation in
+            let isOpen = state.withLock { state in
+                if !state.isOpen { state.waiters.append(continuation) }
+                return state.isOpen
+            }
+            if isOpen { continuation.resume() }
+        }
+    }
+}
+
+@Suite("Service runtime")
+struct ServiceRuntimeTests {
+    private static let keys = ServiceKeys(program: "identity", listenPort: 0)
+    private static let migration = Migration(
+        number: 1,
+        name: "things",
+        sql: "CREATE TABLE things (id bigint PRIMARY KEY)"
+    )
+
+    private func runtime(_ values: [String: String]) throws -> ServiceRuntime {
+        let common = ["VESTIBULE_EVENT_LOOPS": "1", "VESTIBULE_DRAIN_LIMIT": "5s", "VESTIBULE_LOG_CALLS": "none"]
+        let configuration = try Configuration.testing(
+            keys: Self.keys.all,
+            program: "identity",
+            common.merging(values) { $1 }
+        )
+        return ServiceRuntime(keys: Self.keys, configuration: configuration, migrations: [Self.migration])
+    }
+
+    private func databaseValues() throws -> [String: String] {
+        let database = try SharedTestCluster.freshDatabase(schema: "identity")
+        return [
+            "VESTIBULE_DATABASE_HOST": database.socketDirectory, "VESTIBULE_DATABASE_PORT": "\(database.port)",
+            "VESTIBULE_DATABASE_NAME": database.database, "VESTIBULE_IDENTITY_DATABASE_USER": database.user,
+            "VESTIBULE_IDENTITY_DATABASE_PASSWORD": database.password, "VESTIBULE_IDENTITY_MIGRATE": "true",
+        ]
+    }
+
+    private static let noDatabase = ["VESTIBULE_DATABASE_HOST": "/nonexistent"]
+
+    /// Runs a service until the body has returned.
+    private func serving(
+        _ values: [String: String],
+        parts: ServiceParts,
+        onEnvironment: @escaping @Sendable (ServiceEnvironment) -> Void = { _ in },
+        _ body: @escaping @Sendable (HostPort, _ stop: @Sendable () -> Void) async throws -> Void
+    ) async throws {
+        let runtime = try runtime(values)
+        let stop = Gate()
+        let (ports, listening) = AsyncStream.makeStream(of: Int.self)
+        try await withThrowingTaskGroup(of: Void.self) { tasks in
+            tasks.addTask {
+                defer { listening.finish() }
+                try await runtime.serve(
+                    { environment in
+                        onEnvironment(environment)
+                        return parts
+                    },
+                    until: { await stop.wait() },
+                    onListening: { listening.yield($0) }
+                )
+            }
+            for await port in ports {
+                let address = HostPort(host: "127.0.0.1", port: port)
+                tasks.addTask {
+                    defer { stop.open() }
+                    try await body(address) { stop.open() }
+                }
+                break
+            }
+            try await tasks.waitForAll()
+        }
+    }
+
+    @Test("migrates, serves, says that it is ready, and stops", .timeLimit(.minutes(1)))
+    func lifeCycle() async throws {
+        let environment = Mutex<ServiceEnvironment?>(nil)
+        let backgroundEnded = Mutex(false)
+        let background: @Sendable () async throws -> Void = {
+            #expect(EventLoop.current != nil)
+            try? await Task.sleep(for: .seconds(600))
+            backgroundEnded.withLock { $0 = true }
+        }
+        try await serving(
+            databaseValues(),
+            parts: ServiceParts(services: [SlowService()], background: [background]),
+            onEnvironment: { made in environment.withLock { $0 = made } }
+        ) { address, _ in
+            try await until { await HealthProbe.check(address: address, timeout: .seconds(1)) }
+            let database = try #require(environment.withLock { $0 }).database
+            #expect(try await database.query("SELECT id FROM things").count == 0)
+        }
+        #expect(backgroundEnded.withLock { $0 })
+    }
+
+    @Test("without its database it listens and says that it isn't serving", .timeLimit(.minutes(1)))
+    func noDatabase() async throws {
+        try await serving(Self.noDatabase, parts: ServiceParts(services: [SlowService()])) { address, _ in
+            let group = try EventLoopGroup(loopCount: 1, name: "client")
+            let channel = try RPCChannel(target: address.description, group: group)
+            let options = CallOptions(timeout: .seconds(5))
+            let status = try await HealthClient(channel).check(.init(), options: options).status
+            await channel.close()
+            await group.shutdown()
+            #expect(status == .notServing)
+            #expect(await !HealthProbe.check(address: address, timeout: .seconds(1)))
+        }
+    }
+
+    @Test("a call in flight is finished before the end", .timeLimit(.minutes(1)))
+    func drain() async throws {
+        let slow = SlowService()
+        try await serving(Self.noDatabase, parts: ServiceParts(services: [slow])) { address, stop in
+            let group = try EventLoopGroup(loopCount: 1, name: "client")
+            let channel = try RPCChannel(target: address.description, group: group)
+            async let answer = channel.unary(
+                SlowService.method,
+                HealthV1.HealthCheckRequest(),
+                response: HealthV1.HealthCheckResponse.self,
+                options: CallOptions(timeout: .seconds(20))
+            )
+            await slow.started.wait()
+            stop()
+            try await Task.sleep(for: .milliseconds(50))
+            slow.released.open()
+            _ = try await answer
+            await channel.close()
+            await group.shutdown()
+        }
+    }
+
+    @Test("work that fails ends the service with its error", .timeLimit(.minutes(1)))
+    func failingBackground() async throws {
+        struct Broken: Error {}
+        await #expect(throws: Broken.self) {
+            try await runtime(Self.noDatabase).serve(
+                { _ in ServiceParts(services: [], background: [{ throw Broken() }]) },
+                until: { try? await Task.sleep(for: .seconds(600)) }
+            )
+        }
+    }
+
+    @Test("a start that fails is an error: port taken, database down while migrating", .timeLimit(.minutes(1)))
+    func failingStart() async throws {
+        try await serving(Self.noDatabase, parts: ServiceParts(services: [])) { address, _ in
+            let second = try runtime(Self.noDatabase.merging(["VESTIBULE_IDENTITY_LISTEN": "\(address)"]) { $1 })
+            await #expect(throws: TransportError.self) {
+                try await second.serve({ _ in ServiceParts(services: []) }, until: {})
+            }
+        }
+        await #expect(throws: MigrationError.self) { try await runtime(Self.noDatabase).migrate() }
+    }
+}

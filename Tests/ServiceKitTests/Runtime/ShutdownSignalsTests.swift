@@ -1,0 +1,32 @@
+import Glibc
+import Synchronization
+import Testing
+
+@testable import ServiceKit
+
+// Signals that nothing else in the test process takes stand in for SIGTERM and SIGINT.
+@Suite("Shutdown signals", .serialized)
+struct ShutdownSignalsTests {
+    @Test("the first signal ends the wait, the second calls for a harsh end")
+    func firstAndSecond() async throws {
+        let harsh = Mutex(0)
+        let signals = ShutdownSignals(numbers: [SIGUSR1, SIGUSR2], onSecond: { harsh.withLock { $0 += 1 } })
+        #expect(!signals.wasReceived)
+        kill(getpid(), SIGUSR1)
+        await signals.first()
+        #expect(signals.wasReceived)
+        #expect(harsh.withLock { $0 } == 0)
+        await signals.first()
+        kill(getpid(), SIGUSR2)
+        try await until { harsh.withLock { $0 } == 1 }
+    }
+
+    @Test("a cancelled wait ends without a signal")
+    func cancelled() async {
+        let signals = ShutdownSignals(numbers: [SIGUSR1], onSecond: {})
+        let task = Task { await signals.first() }
+        task.cancel()
+        await task.value
+        #expect(!signals.wasReceived)
+    }
+}
