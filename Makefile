@@ -1,0 +1,44 @@
+# What people type. Each target is one or two lines; the work is done by SwiftPM and the scripts named here.
+
+.DEFAULT_GOAL := help
+.PHONY: help run demo build test check format proto tidy clean-data clean
+
+RELEASE_BUILD := swift build -c release --static-swift-stdlib
+PROGRAMS := identity profile invites gateway vestibule
+RELEASE_FOLDER := .build/release
+
+help: ## Show this list
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-11s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+
+run: build ## Build and start everything on this machine; Ctrl-C stops it
+	@exec $(RELEASE_FOLDER)/vestibule run
+
+demo: ## Walk the main story against what `make run` started
+	@exec $(RELEASE_FOLDER)/vestibule demo
+
+build: ## Build the programs for release
+	@docker/install-dependencies.sh
+	@for program in $(PROGRAMS); do $(RELEASE_BUILD) --product $$program || exit 1; done
+
+test: ## Set up what the tests need and run them all
+	@docker/run-tests.sh
+
+check: ## Everything that CI checks, as CI does
+	@.ci/run
+
+format: ## Format all Swift
+	@git ls-files -z -- '*.swift' | xargs -0 swift format --in-place
+
+proto: ## Write the messages and stubs of every proto anew
+	@docker/generate-stubs.sh
+
+tidy: ## Check the style rules that a program can check
+	@python3 -m unittest discover --quiet --start-directory Tests/Tidy
+	@python3 Tests/Tidy/tidy.py
+
+clean-data: ## Forget the data that `make run` keeps
+	@if [ -x $(RELEASE_FOLDER)/vestibule ]; then exec $(RELEASE_FOLDER)/vestibule clean-data; \
+	elif [ -e .vestibule ]; then echo 'clean-data: run `make build` first: only the program knows what is whose' >&2; exit 1; fi
+
+clean: ## Remove what was built; data stays
+	@rm -rf .build .venv

@@ -1,0 +1,82 @@
+#!/usr/bin/env bash
+# Makes sure that everything is there that Vestibule needs beside the Swift toolchain.
+#
+#   install-dependencies.sh         what building and running need
+#   install-dependencies.sh test    what the tests and CI need as well
+#
+# Installs Debian packages (Debian 12, Ubuntu 22.04 and later) only if some are missing; otherwise it needs neither the
+# network nor root. It never creates, starts or changes a PostgreSQL cluster.
+set -euo pipefail
+
+fail() {
+    echo "dependencies: $*" >&2
+    exit 1
+}
+
+swift_minimum=6.2
+build_packages=(curl g++ libnghttp2-dev libphonenumber-dev libpq-dev libssl-dev make pkg-config postgresql)
+test_packages=(git libprotobuf-dev openssl procps protobuf-compiler python3 python3-venv)
+
+case "${1:-}" in
+"") packages=("${build_packages[@]}") ;;
+test) packages=("${build_packages[@]}" "${test_packages[@]}") ;;
+*) fail "unknown argument '$1'; the only one is 'test'" ;;
+esac
+
+check_swift() {
+    command -v swift >/dev/null ||
+        fail "no Swift toolchain; install Swift $swift_minimum or later from https://www.swift.org/install/linux/"
+    local version
+    version=$(swift --version 2>/dev/null | sed -n 's/.*Swift version \([0-9]*\.[0-9]*\).*/\1/p' | head -n 1)
+    [ -n "$version" ] || fail "'swift --version' says nothing that looks like a version"
+    [ "$(printf '%s\n' "$swift_minimum" "$version" | sort -V | head -n 1)" = "$swift_minimum" ] ||
+        fail "Swift $version is too old; install $swift_minimum or later from https://www.swift.org/install/linux/"
+}
+
+is_installed() {
+    dpkg-query --show --showformat='${Status}\n' "$1" 2>/dev/null | grep -q '^install ok installed$'
+}
+
+# Runs a command as root.
+as_root() {
+    if [ "$(id -u)" -eq 0 ]; then "$@"; else sudo "$@"; fi
+}
+
+install() {
+    echo "dependencies: installing $*"
+    as_root apt-get update -qq
+    as_root env DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends "$@" >/dev/null
+}
+
+# Debian's package makes a cluster and starts it as it is installed. Nobody asked for one: keep it from that, and leave
+# the setting as it was.
+install_with_postgresql() {
+    local settings=/etc/postgresql-common/createcluster.conf
+    is_installed postgresql-common || install postgresql-common
+    local before
+    before=$(mktemp)
+    [ ! -f "$settings" ] || cp "$settings" "$before"
+    echo 'create_main_cluster = false' | as_root tee "$settings" >/dev/null
+    local status=0
+    install "$@" || status=$?
+    if [ -s "$before" ]; then as_root cp "$before" "$settings"; else as_root rm -f "$settings"; fi
+    rm -f "$before"
+    return "$status"
+}
+
+check_swift
+command -v dpkg-query >/dev/null || {
+    # Another system: we can only look whether the libraries and programs are there.
+    pkg-config --exists libnghttp2 openssl libpq 2>/dev/null && command -v postgres >/dev/null && exit 0
+    fail "this is no Debian or Ubuntu; install what these packages hold by your system's means: ${packages[*]}"
+}
+missing=()
+for package in "${packages[@]}"; do is_installed "$package" || missing+=("$package"); done
+[ ${#missing[@]} -gt 0 ] || exit 0
+if [ "$(id -u)" -ne 0 ] && ! command -v sudo >/dev/null; then
+    fail "missing: ${missing[*]}; as root: apt-get install ${missing[*]}"
+fi
+case " ${missing[*]} " in
+*" postgresql "*) install_with_postgresql "${missing[@]}" ;;
+*) install "${missing[@]}" ;;
+esac || fail "apt-get could not install: ${missing[*]} (see above)"

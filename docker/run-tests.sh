@@ -1,0 +1,57 @@
+#!/usr/bin/env bash
+# Sets up what the tests need and runs them all: Swift's, foreign gRPC clients against our servers, style rules.
+# `make test` calls it. Ends with one line of counts.
+set -euo pipefail
+
+cd "$(dirname "$0")/.."
+# Writing a backtrace takes minutes on a small machine, and a failed expectation needs none.
+export SWIFT_BACKTRACE=enable=no
+log=$(mktemp -d)
+trap 'rm -rf "$log"' EXIT
+passed=0
+failed=0
+
+# run <name> <command...>: runs it, shows what it prints and keeps it.
+run() {
+    local name=$1
+    shift
+    echo "== $name"
+    local status=0
+    "$@" 2>&1 | tee "$log/$name" || status=$?
+    return "$status"
+}
+
+# count <name> <status> <passed> <failed>: adds to the counts; a run that failed without saying why is one failure.
+count() {
+    local name=$1 status=$2 good=${3:-0} bad=${4:-0}
+    [ "$status" -eq 0 ] || [ "$bad" -gt 0 ] || bad=1
+    passed=$((passed + good))
+    failed=$((failed + bad))
+    echo "== $name: $good passed, $bad failed"
+}
+
+docker/install-dependencies.sh test
+Tests/Interop/setup.sh
+swift build --build-tests
+
+status=0
+run swift swift test --skip-build --disable-xctest || status=$?
+good=$(grep -c '^✔ Test "\|^✔ Test [A-Za-z_`].*passed after' "$log/swift" || true)
+bad=$(grep -c '^✘ Test .* failed after' "$log/swift" || true)
+count swift "$status" "$good" "$bad"
+
+binaries=$(swift build --show-bin-path)
+status=0
+INTEROP_SERVER=$binaries/rpc-interop-server INTEROP_CLIENT=$binaries/rpc-interop-client \
+    run interop Tests/Interop/run.sh --quiet || status=$?
+summary=$(grep -E '[0-9]+ (passed|failed|error)' "$log/interop" | tail -n 1 || true)
+number() { sed -n "s/.*\b\([0-9][0-9]*\) $1.*/\1/p" <<<"$summary"; }
+bad=$(($(number failed || true) + $(number error || true) + 0))
+count interop "$status" "$(number passed)" "$bad"
+
+status=0
+run tidy make --no-print-directory tidy || status=$?
+count tidy "$status" "$((status == 0))" 0
+
+echo "$passed passed, $failed failed"
+[ "$failed" -eq 0 ]
