@@ -1,5 +1,6 @@
 import IdentityDomain
 import Logging
+import Models
 import Postgres
 import RPC
 import RPCTransport
@@ -47,7 +48,7 @@ public struct IdentityParts: Sendable {
         while !Task.isCancelled {
             var hasMore = false
             do {
-                hasMore = try await methods.store.deleteExpired(nowMilliseconds: effects.nowMilliseconds())
+                hasMore = try await methods.store.deleteExpired(nowMilliseconds: effects.clock.nowMilliseconds)
             } catch {
                 // The next round does it: nothing depends on when.
                 logger.warning("cleaning up failed", metadata: ["cause": "\(error)"])

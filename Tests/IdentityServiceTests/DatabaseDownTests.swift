@@ -1,3 +1,4 @@
+import API
 import LocalPostgres
 import Postgres
 import RPC

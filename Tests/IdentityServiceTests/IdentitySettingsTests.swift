@@ -1,5 +1,6 @@
 import IdentityDomain
 import JOSE
+import Models
 import ServiceKit
 import Testing
 

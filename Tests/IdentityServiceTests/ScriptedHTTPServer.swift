@@ -64,7 +64,7 @@ final class ScriptedHTTPServer: Sendable {
             let bytes = Array(answer.utf8)
             var sent = 0
             while sent < bytes.count {
-                let written = send(connection, Array(bytes[sent...]), bytes.count - sent, Int32(MSG_NOSIGNAL.rawValue))
+                let written = send(connection, Array(bytes[sent...]), bytes.count - sent, Int32(MSG_NOSIGNAL))
                 guard written > 0 else { break }
                 sent += written
             }

@@ -140,7 +140,8 @@ import Testing
             let keys = try KeySet(parsing: response.jwksJson.utf8)
             for text in [tokens.accessToken, tokens.idToken] {
                 let jws = try CompactJWS(parsing: text)
-                let key = try #require(keys.key(id: try #require(jws.keyID), algorithm: jws.algorithm))
+                let keyID = try #require(jws.keyID)
+                let key = try #require(keys.key(id: keyID, algorithm: jws.algorithm))
                 let claims = try JSONObject(parsing: jws.verifiedPayload(with: key))
                 #expect(claims["iss"] == "https://id.example.com")
                 #expect(claims["sub"]?.string == tokens.userID)

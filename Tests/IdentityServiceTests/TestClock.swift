@@ -1,4 +1,5 @@
 import IdentityService
+import Models
 import Synchronization
 
 /// A clock that stands still until a test moves it.
@@ -13,6 +14,6 @@ final class TestClock: Sendable {
     }
 
     var effects: Effects {
-        Effects(nowMilliseconds: { self.nowMilliseconds })
+        Effects(clock: WallClock { self.nowMilliseconds })
     }
 }

@@ -64,7 +64,7 @@ enum ProviderSettings {
         }
         var policies: [ProviderName: ProviderPolicy] = [:]
         for (index, element) in elements.enumerated() {
-            do {
+            do throws(ProviderEntry.Fault) {
                 let policy = try ProviderEntry(element).policy()
                 guard policies.updateValue(policy, forKey: policy.name) == nil else {
                     throw ProviderEntry.Fault(problem: "repeats the name of another one")

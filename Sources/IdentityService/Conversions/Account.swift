@@ -1,4 +1,5 @@
 import API
+import Models
 
 extension IdentityV1.Account {
     /// The account as callers see it.

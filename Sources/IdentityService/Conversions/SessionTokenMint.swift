@@ -1,6 +1,7 @@
 import API
 import IdentityDomain
 import JOSE
+import Models
 
 /// Makes what an app keeps of a session.
 struct SessionTokenMint: Sendable {

@@ -2,6 +2,7 @@ import AsyncHTTPClient
 import IdentityDomain
 import JOSE
 import NIOCore
+import NIOHTTP1
 import NIOPosix
 
 /// Why a key set could not be fetched. Holds nothing secret.

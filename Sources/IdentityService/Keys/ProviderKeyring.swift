@@ -1,6 +1,7 @@
 import IdentityDomain
 import JOSE
 import Logging
+import Models
 import Synchronization
 
 /// One provider's keys: performs what ``KeyCache`` decides.
@@ -50,13 +51,13 @@ final class ProviderKeyring: Sendable {
         for await _ in requests {
             await fetch()
         }
-        endFetch { $0.fetchFailed(nowMilliseconds: effects.nowMilliseconds()) }
+        endFetch { $0.fetchFailed(nowMilliseconds: effects.clock.nowMilliseconds) }
     }
 
     /// The key, after a fetch if the cache wants one.
     func key(id: String, algorithm: SignatureAlgorithm) async throws -> VerificationKey {
         let (decision, fetchesEnded) = state.withLock { state in
-            let now = effects.nowMilliseconds()
+            let now = effects.clock.nowMilliseconds
             return (
                 state.cache.lookUp(keyID: id, algorithm: algorithm, nowMilliseconds: now), state.fetchesEnded
             )
@@ -78,7 +79,7 @@ final class ProviderKeyring: Sendable {
         }
         try await waitForFetch(after: fetchesEnded)
         let later = state.withLock { state in
-            state.cache.afterFetch(keyID: id, algorithm: algorithm, nowMilliseconds: effects.nowMilliseconds())
+            state.cache.afterFetch(keyID: id, algorithm: algorithm, nowMilliseconds: effects.clock.nowMilliseconds)
         }
         switch later {
         case .use(let key), .useAndFetch(let key): return key
@@ -94,7 +95,7 @@ final class ProviderKeyring: Sendable {
                 cache.fetched(
                     fetched.keySet,
                     maxAgeSeconds: fetched.maxAgeSeconds,
-                    nowMilliseconds: effects.nowMilliseconds()
+                    nowMilliseconds: effects.clock.nowMilliseconds
                 )
             }
             logger.info(
@@ -102,7 +103,7 @@ final class ProviderKeyring: Sendable {
                 metadata: ["provider": "\(name)", "keys": "\(fetched.keySet.entries.count)"]
             )
         } catch {
-            endFetch { $0.fetchFailed(nowMilliseconds: effects.nowMilliseconds()) }
+            endFetch { $0.fetchFailed(nowMilliseconds: effects.clock.nowMilliseconds) }
             logger.warning(
                 "provider keys could not be fetched",
                 metadata: ["provider": "\(name)", "cause": "\(error)"]

@@ -1,5 +1,6 @@
 import API
 import IdentityDomain
+import Models
 import RPC
 
 extension IdentityMethods {
@@ -11,7 +12,7 @@ extension IdentityMethods {
     ) async throws -> IdentityV1.CheckSessionResponse {
         try await answer {
             let claims = try verifiedTokens.claims(of: request.accessToken, issuer: issuer)
-            let now = effects.nowMilliseconds()
+            let now = effects.clock.nowMilliseconds
             try claims.checkLifetime(nowSeconds: now / 1000)
             try await store.checkAlive(claims, nowMilliseconds: now, deadline: context.deadline)
             var response = IdentityV1.CheckSessionResponse()

@@ -1,4 +1,6 @@
 import API
+import IdentityDomain
+import JOSE
 import RPC
 
 extension IdentityMethods {

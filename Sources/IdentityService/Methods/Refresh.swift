@@ -1,5 +1,6 @@
 import API
 import IdentityDomain
+import Models
 import RPC
 
 extension IdentityMethods {
@@ -14,7 +15,7 @@ extension IdentityMethods {
             }
             let session = try await store.refresh(
                 token,
-                nowMilliseconds: effects.nowMilliseconds(),
+                nowMilliseconds: effects.clock.nowMilliseconds,
                 deadline: context.deadline
             )
             var response = IdentityV1.RefreshResponse()

@@ -1,5 +1,6 @@
 import API
 import IdentityDomain
+import Models
 import RPC
 
 extension IdentityMethods {
@@ -16,7 +17,7 @@ extension IdentityMethods {
             let outcome = try await store.openSession(
                 signIn,
                 new: effects.makeNewSession(),
-                nowMilliseconds: effects.nowMilliseconds(),
+                nowMilliseconds: effects.clock.nowMilliseconds,
                 deadline: context.deadline
             )
             var response = IdentityV1.SignInResponse()

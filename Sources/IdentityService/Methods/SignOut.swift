@@ -1,5 +1,6 @@
 import API
 import IdentityDomain
+import Models
 import RPC
 
 extension IdentityMethods {
@@ -10,7 +11,7 @@ extension IdentityMethods {
         context: ServerContext
     ) async throws -> IdentityV1.SignOutResponse {
         try await answer {
-            let now = effects.nowMilliseconds()
+            let now = effects.clock.nowMilliseconds
             switch request.token {
             case .accessToken(let text):
                 if let claims = try? issuer.verifiedAccessClaims(text) {
