@@ -126,6 +126,8 @@ let package = Package(
         executable(
             "rpc-interop-client", path: "Tests/Interop/Client",
             ["API", "InteropAPI", "RPC", "RPCTransport", argumentParser]),
+        executable(
+            "bench-server", path: "Tests/Performance/Server", ["Postgres", "RPC", "RPCTransport", protobuf]),
         executable("protoc-gen-vestibule", path: "Sources/ProtocPlugin", [protobuf, protobufPlugin]),
 
         // Tests
@@ -169,6 +171,7 @@ let package = Package(
                 "API", "GatewayService", "HTTPJSON", "JOSE", "RPC", "RPCTransport", "ServiceKit", httpTypes,
                 hummingbird, hummingbirdTesting, logging, nioCore,
             ]),
+        tests("LocalStackTests", ["JOSE", "LocalStack", "ServiceKit"]),
         tests(
             "ProviderSimulatorTests",
             [

@@ -16,9 +16,13 @@ final class StackProgram: Sendable {
     private let lifeline: Mutex<Int32>
     private let ending = Mutex<Int32?>(nil)
 
-    /// After SIGTERM: longer than the programs' own limit for draining as `run` sets it.
+    /// How long the programs may take to end their calls, as `run` sets it.
     static let drainLimitSeconds = 10
-    private static let script = """
+    /// How long after SIGTERM comes SIGKILL.
+    static let graceSeconds = drainLimitSeconds + 5
+
+    private static func script(graceSeconds: Int) -> String {
+        """
         exec 3<&0 </dev/null
         "$@" 3<&- &
         child=$!
@@ -27,7 +31,7 @@ final class StackProgram: Sendable {
             read -r _ <&3
             kill -TERM $child
             tries=0
-            while kill -0 $child && [ $tries -lt \((drainLimitSeconds + 5) * 10) ]; do
+            while kill -0 $child && [ $tries -lt \(graceSeconds * 10) ]; do
                 sleep 0.1
                 tries=$((tries + 1))
             done
@@ -40,6 +44,7 @@ final class StackProgram: Sendable {
         kill $reader 2>/dev/null
         exit $status
         """
+    }
 
     private init(name: String, group: pid_t, lifeline: Int32) {
         self.name = name
@@ -53,17 +58,19 @@ final class StackProgram: Sendable {
     ///   - name: for logs and messages.
     ///   - command: the program's path and arguments.
     ///   - environment: all of its environment.
+    ///   - graceSeconds: how long it may take to stop before it is killed.
     ///   - log: takes what it prints, line by line, on a thread of its own.
     static func start(
         name: String,
         command: [String],
         environment: [String: String],
+        graceSeconds: Int = graceSeconds,
         log: @escaping @Sendable (String) -> Void
     ) throws -> StackProgram {
         let input = try ProcessPipe()
         let output = try ProcessPipe()
         let group = try ProcessSpawn.start(
-            ["/bin/sh", "-c", script, "sh"] + command,
+            ["/bin/sh", "-c", script(graceSeconds: graceSeconds), "sh"] + command,
             environment: environment,
             input: input.readEnd,
             output: output.writeEnd

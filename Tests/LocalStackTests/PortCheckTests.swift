@@ -1,0 +1,55 @@
+import Foundation
+import ServiceKit
+import Testing
+
+@testable import LocalStack
+
+@Suite("Port check")
+struct PortCheckTests {
+    @Test("names the port, the process that holds it, the program and the key; a free port is fine")
+    func taken() throws {
+        let descriptor = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
+        var address = sockaddr_in()
+        address.sin_family = sa_family_t(AF_INET)
+        address.sin_addr.s_addr = UInt32(0x7F00_0001).bigEndian
+        var size = socklen_t(MemoryLayout<sockaddr_in>.size)
+        let port = try withUnsafeMutablePointer(to: &address) { pointer in
+            try pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) { pointer in
+                try #require(bind(descriptor, pointer, size) == 0 && listen(descriptor, 1) == 0)
+                try #require(getsockname(descriptor, pointer, &size) == 0)
+            }
+            return Int(UInt16(bigEndian: pointer.pointee.sin_port))
+        }
+        let place = HostPort(host: "127.0.0.1", port: port)
+        let error = #expect(throws: StackError.self) {
+            try PortCheck.requireFree(place, for: "gateway", key: "VESTIBULE_GATEWAY_LISTEN")
+        }
+        let line = try #require(error?.description)
+        #expect(line.hasPrefix("port \(port) is taken, held by "))
+        #expect(line.contains("(pid \(getpid()))"))
+        #expect(line.hasSuffix("; gateway needs it, or set VESTIBULE_GATEWAY_LISTEN to another address"))
+        close(descriptor)
+        try PortCheck.requireFree(place, for: "gateway", key: "VESTIBULE_GATEWAY_LISTEN")
+    }
+
+    @Test("an address that isn't ours is a fault of its own")
+    func foreignAddress() {
+        let error = #expect(throws: StackError.self) {
+            try PortCheck.requireFree(HostPort(host: "192.0.2.1", port: 80), for: "gateway", key: "KEY")
+        }
+        #expect(error?.description.contains("cannot listen on 192.0.2.1:80") == true)
+    }
+
+    @Test("reads listening sockets, and only those, from the kernel's table")
+    func table() {
+        let head = "  sl  local_address rem_address   st tx_queue rx_queue tr tm->when retrnsmt   uid  timeout inode\n"
+        let rows = """
+               0: 0100007F:1F90 00000000:0000 0A 00000000:00000000 00:00000000 00000000     0        0 4711 1 0 100
+               1: 0100007F:1F90 0100007F:C000 01 00000000:00000000 00:00000000 00000000     0        0 4712 1 0 100
+               2: 0100007F:1F91 00000000:0000 0A 00000000:00000000 00:00000000 00000000     0        0 4713 1 0 100
+
+            """
+        #expect(PortCheck.listeners(in: head + rows, port: 8080) == ["4711"])
+        #expect(PortCheck.listeners(in: "", port: 8080).isEmpty)
+    }
+}

@@ -1,0 +1,64 @@
+import Foundation
+import JOSE
+import Testing
+
+@testable import LocalStack
+
+@Suite("Stack folder")
+struct StackFolderTests {
+    private func mode(_ path: String) throws -> Int {
+        let attributes = try FileManager.default.attributesOfItem(atPath: path)
+        return try #require(attributes[.posixPermissions] as? Int)
+    }
+
+    @Test("makes secrets once, each for this user's eyes only")
+    func initialize() throws {
+        let temporary = try TemporaryFolder()
+        let folder = StackFolder(path: temporary.path + "/stack")
+        let made = try folder.initialize()
+        #expect(made.count == 5)
+        for file in made { #expect(try mode(file) == 0o600) }
+        #expect(try mode(folder.secrets) == 0o700)
+        let pem = try String(contentsOfFile: folder.signingKey, encoding: .utf8)
+        #expect(try SigningKey(pem: pem).algorithm == .es256)
+        #expect(try Data(contentsOf: URL(fileURLWithPath: folder.refreshKey)).count == 32)
+
+        #expect(try folder.initialize().isEmpty)
+        #expect(try String(contentsOfFile: folder.signingKey, encoding: .utf8) == pem)
+    }
+
+    @Test("an unfinished secret of a start that was cut is made anew")
+    func unfinished() throws {
+        let temporary = try TemporaryFolder()
+        let folder = StackFolder(path: temporary.path)
+        _ = try folder.initialize()
+        try FileManager.default.moveItem(atPath: folder.refreshKey, toPath: folder.refreshKey + ".new")
+        #expect(try folder.initialize() == [folder.refreshKey])
+        #expect(!FileManager.default.fileExists(atPath: folder.refreshKey + ".new"))
+    }
+
+    @Test("cleaning takes everything, is refused while a stack runs, and can be done twice")
+    func clean() throws {
+        let temporary = try TemporaryFolder()
+        let folder = StackFolder(path: temporary.path + "/stack")
+        _ = try folder.initialize()
+        let lock = try folder.lock()
+        let refusal = #expect(throws: StackError.self) { try folder.clean() }
+        #expect(refusal?.description.contains("running already") == true)
+        #expect(FileManager.default.fileExists(atPath: folder.signingKey))
+        close(lock)
+        try folder.clean()
+        #expect(!FileManager.default.fileExists(atPath: folder.path))
+        try folder.clean()
+    }
+
+    @Test("cleaning leaves what isn't ours")
+    func cleanForeign() throws {
+        let temporary = try TemporaryFolder()
+        let folder = StackFolder(path: temporary.path)
+        _ = try folder.initialize()
+        try Data().write(to: URL(fileURLWithPath: temporary.path + "/notes.txt"))
+        try folder.clean()
+        #expect(try FileManager.default.contentsOfDirectory(atPath: temporary.path) == ["notes.txt"])
+    }
+}

@@ -1,0 +1,117 @@
+import Foundation
+import Synchronization
+import Testing
+
+@testable import LocalStack
+
+@Suite("Stack program")
+struct StackProgramTests {
+    private final class Lines: Sendable {
+        private let lines = Mutex<[String]>([])
+        var all: [String] { lines.withLock { $0 } }
+        func append(_ line: String) { lines.withLock { $0.append(line) } }
+    }
+
+    private func start(_ script: String, _ lines: Lines, graceSeconds: Int = 10) throws -> StackProgram {
+        try StackProgram.start(
+            name: "test",
+            command: ["/bin/sh", "-c", script],
+            environment: ["PATH": "/usr/bin:/bin", "GREETING": "hello"],
+            graceSeconds: graceSeconds,
+            log: { lines.append($0) }
+        )
+    }
+
+    private func until(_ isSo: () -> Bool) async throws {
+        let end = ContinuousClock.now + .seconds(15)
+        while !isSo() {
+            try #require(ContinuousClock.now < end)
+            try await Task.sleep(for: .milliseconds(5))
+        }
+    }
+
+    @Test("tells all that it printed, then how it ended; it gets this environment and no other")
+    func output() async throws {
+        let lines = Lines()
+        let program = try start("echo $GREETING; echo \"[$HOME]\" >&2; printf 'no line end'; exit 3", lines)
+        try await until { program.exitStatus != nil }
+        #expect(program.exitStatus == 3)
+        #expect(lines.all == ["hello", "[]", "no line end"])
+    }
+
+    @Test("is asked to stop with SIGTERM and ends in its own way")
+    func stop() async throws {
+        let lines = Lines()
+        let program = try start("trap 'echo bye; exit 0' TERM; echo up; while :; do sleep 0.01; done", lines)
+        try await until { lines.all == ["up"] }
+        #expect(program.exitStatus == nil)
+        program.stop()
+        program.stop()
+        try await until { program.exitStatus != nil }
+        #expect(program.exitStatus == 0)
+        #expect(lines.all == ["up", "bye"])
+    }
+
+    @Test("is killed if it doesn't heed that")
+    func deaf() async throws {
+        let lines = Lines()
+        let program = try start("trap '' TERM; echo $$; while :; do sleep 0.01; done", lines, graceSeconds: 0)
+        try await until { lines.all.count == 1 }
+        program.stop()
+        try await until { program.exitStatus != nil }
+        #expect(program.exitStatus == 128 + SIGKILL)
+        let process = try #require(pid_t(lines.all[0]))
+        #expect(Foundation.kill(process, 0) != 0)
+    }
+
+    @Test("a crash is told as the signal that it was")
+    func crash() async throws {
+        let program = try start("kill -SEGV $$", Lines())
+        try await until { program.exitStatus != nil }
+        #expect(program.exitStatus == 128 + SIGSEGV)
+    }
+
+    @Test("a program that isn't there ends at once with what the shell says")
+    func missing() async throws {
+        let lines = Lines()
+        let program = try StackProgram.start(
+            name: "test",
+            command: ["/nonexistent/program"],
+            environment: [:],
+            log: { lines.append($0) }
+        )
+        try await until { program.exitStatus != nil }
+        #expect(program.exitStatus == 127)
+        #expect(lines.all.contains { $0.contains("/nonexistent/program") })
+    }
+
+    @Test(
+        "people are shown warnings, errors and what is no log line",
+        arguments: [
+            ("2026-01-31T23:59:59.123Z warning  identity: slow", true),
+            ("2026-01-31T23:59:59.123Z error    identity: broken", true),
+            ("2026-01-31T23:59:59.123Z info     identity: call code=OK", false),
+            ("2026-01-31T23:59:59.123Z notice   identity: error in a message", false),
+            (#"{"time":"2026-01-31T23:59:59.123Z","level":"error","message":"x"}"#, true),
+            (#"{"time":"2026-01-31T23:59:59.123Z","level":"info","message":"x"}"#, false),
+            ("Fatal error: index out of range", true), ("", false),
+        ]
+    )
+    func important(_ line: String, _ isImportant: Bool) {
+        #expect(ProgramLog.isImportant(line) == isImportant)
+    }
+
+    @Test("the log keeps all lines in the file, the last ones in memory, and the run before beside it")
+    func log() throws {
+        let temporary = try TemporaryFolder()
+        let path = temporary.path + "/test.log"
+        let first = try ProgramLog(path: path)
+        for number in 1...20 { first.append("line \(number)") }
+        #expect(first.lastLines == (9...20).map { "line \($0)" })
+        let text = try String(contentsOfFile: path, encoding: .utf8)
+        #expect(text == (1...20).map { "line \($0)\n" }.joined())
+        _ = try ProgramLog(path: path)
+        #expect(try String(contentsOfFile: path, encoding: .utf8).isEmpty)
+        #expect(try String(contentsOfFile: path + ".1", encoding: .utf8) == text)
+    }
+}
