@@ -15,7 +15,7 @@ import Testing
             try? LocalCluster.remove(directory: folder)
         }
         let facts = try TestDatabase.make(in: cluster, number: 1, schema: "profile")
-        try await ProfileFixture.run(on: facts, waitLimit: .milliseconds(300)) { service in
+        try await ProfileFixture.run(on: facts, waitLimit: .seconds(1)) { service in
             let user = someone()
             try await service.update(user, displayName: "Maria")
             cluster.stop()
@@ -31,7 +31,10 @@ import Testing
             try await service.eventually("it serves again") {
                 (try? await service.profile(user))?.displayName == "Maria"
             }
-            #expect(try await service.update(user, phone: phone(1)).phoneNumber == "+" + digits(1))
+            // Each loop finds its way back by itself, so a save may succeed later than a read.
+            try await service.eventually("it saves again") {
+                (try? await service.update(user, phone: phone(1)))?.phoneNumber == "+" + digits(1)
+            }
         }
     }
 }

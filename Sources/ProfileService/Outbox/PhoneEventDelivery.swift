@@ -4,8 +4,8 @@ import ServiceKit
 
 /// Tells the invites service what became of phone numbers.
 struct PhoneEventDelivery: Sendable {
-    /// How long the invites service may take for a batch. It is well below the time after which PostgreSQL ends a
-    /// transaction that does nothing, since the relay holds one meanwhile.
+    /// How long the invites service may take for a batch. The relay holds a transaction meanwhile, so it is well below
+    /// what that may take.
     static let timeout = Duration.seconds(5)
 
     let invites: InvitesServiceClient

@@ -1,6 +1,7 @@
 import Models
 import Postgres
 import ProfileDomain
+import RPC
 import ServiceKit
 
 /// The outbox in PostgreSQL: what became of phone numbers and wasn't told yet.
@@ -18,6 +19,10 @@ struct PhoneOutbox: OutboxStore {
     /// The advisory lock that one relay holds at a time, among all replicas; the number means nothing else.
     private static let lockKey: Int64 = 0x7665_7374_6F62_0001
 
+    /// How long a batch may take in all. Longer than its delivery may, or a receiver that is merely slow would be told
+    /// the same again and again; shorter than the ten seconds after which PostgreSQL ends a transaction that waits.
+    private static let batchLimit = Duration.seconds(9)
+
     let database: PostgresClient
     let clock: WallClock
 
@@ -26,7 +31,7 @@ struct PhoneOutbox: OutboxStore {
         limit: Int,
         deliver: @Sendable ([Event]) async -> OutboxVerdict
     ) async throws -> OutboxBatch {
-        try await database.withTransaction { transaction in
+        try await database.withTransaction(deadline: .after(Self.batchLimit)) { transaction in
             let lock = try await transaction.query("SELECT pg_try_advisory_xact_lock(\(Self.lockKey))")
             guard try lock[0].decode(0, as: Bool.self) else { return .busy }
             // A statement of its own, so that its snapshot is younger than the lock: what the relay before this one
