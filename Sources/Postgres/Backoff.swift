@@ -2,7 +2,7 @@
 /// that, so that many clients don't come back at once.
 struct Backoff: Sendable {
     var first: Duration = .milliseconds(50)
-    var limit: Duration = .seconds(2)
+    var limit: Duration = .seconds(1)
 
     /// The delay after `attempt` failures in a row (from 1), for a random number of 0 ..< 1.
     func delay(attempt: Int, random: Double) -> Duration {

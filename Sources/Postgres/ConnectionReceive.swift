@@ -113,6 +113,7 @@ extension Connection {
             hasHeadResult = true
             statement.isPrepared = false
             statements.remove(statement)
+            statement.failure = fault
             request.failure = .server(fault)
             return 0
         case .execute(let request, let statement):
@@ -121,7 +122,8 @@ extension Connection {
         }
     }
 
-    private func fail(_ request: Request, _ statement: Statement, _ fault: ServerFault) -> Int {
+    private func fail(_ request: Request, _ statement: Statement, _ reported: ServerFault) -> Int {
+        var fault = reported
         // Both mean that the statement was not begun: the server doesn't know it (its preparation failed for another
         // request), or its result has changed its columns since (a migration).
         let isUnknown = fault.state == .invalidStatementName
@@ -129,7 +131,9 @@ extension Connection {
         if isUnknown || isOutdated {
             if isUnknown { statement.isPrepared = false }
             statements.remove(statement)
-            if request.isShared, request.attempts < Self.attemptsMax {
+            if isUnknown, let failure = statement.failure {
+                fault = failure
+            } else if request.isShared, request.attempts < Self.attemptsMax {
                 request.isAlone = true
                 if request.kind == .write { request.wantsRetry = true } else { resend(request) }
                 return 0

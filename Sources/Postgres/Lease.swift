@@ -64,21 +64,14 @@ final class Lease: @unchecked Sendable {
         connection.submit(request)
     }
 
-    /// Sends COMMIT or ROLLBACK, if anything was begun, and gives the connection back when it is answered; closes it
-    /// if that answer doesn't come. Loop's thread.
-    func end(_ request: Request) -> Bool {
-        if isOver { return false }
+    /// Sends COMMIT or ROLLBACK, if anything was begun. The connection is given back after its answer. Loop's thread.
+    func end(_ request: Request) {
+        if isOver { return request.finish(.failure(.invalidQuery("the transaction is over"))) }
         isOver = true
-        guard hasBegun else {
-            pool.end(self, isClean: true)
-            return false
-        }
-        guard connection.phase == .ready else {
-            request.lose()
-            return true
-        }
+        // Nothing was begun, so there is nothing to end.
+        guard hasBegun else { return request.finish(.success(.none)) }
+        guard connection.phase == .ready else { return request.lose() }
         connection.submit(request)
-        return true
     }
 
     /// The connection is given back. Loop's thread.

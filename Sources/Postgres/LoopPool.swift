@@ -221,6 +221,8 @@ extension LoopPool: ConnectionOwner {
                 request.lose()
             }
         }
+        // Who waited for this one to be opened may have to do with another.
+        serveWaiters()
     }
 
     func requestsFinished(_ connection: Connection, count: Int) {

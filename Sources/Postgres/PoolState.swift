@@ -140,9 +140,12 @@ struct PoolState {
     private func choose(_ kind: Kind) -> Int? {
         if kind == .shared, let turnSlot, isOpen(turnSlot), slots[turnSlot].inFlight < depthMax { return turnSlot }
         if kind == .lease, leaseCount >= leasesMax { return nil }
+        // Behind a slow statement only where no other connection can be hoped for.
+        let mayGrow = slots.contains { $0.phase == .empty || $0.phase == .connecting }
         var best: Int?
         for slot in slots.indices where isOpen(slot) {
             if kind == .shared && slots[slot].inFlight >= depthMax { continue }
+            if slots[slot].isStalled && mayGrow { continue }
             // Transactions take from the end, so that the first connection stays the shared one.
             guard let current = best else {
                 best = slot

@@ -65,9 +65,7 @@ public final class PostgresTransaction: Sendable {
     private static let rollbackLimit: Duration = .seconds(1)
 
     private var finish: @Sendable (Request) -> Void {
-        { [lease] request in
-            if !lease.end(request) { request.finish(.failure(.closed)) }
-        }
+        { [lease] request in lease.end(request) }
     }
 
     private func giveBack(isClean: Bool) async {

@@ -18,6 +18,13 @@ public struct Rows: Sendable, RandomAccessCollection {
         return Row(storage: storage, index: position)
     }
 
+    /// No rows, of no statement.
+    static var none: Rows {
+        // It fails for want of memory only, where Swift itself would stop the program.
+        guard let result = PQmakeEmptyPGresult(nil, PGRES_COMMAND_OK) else { fatalError("out of memory") }
+        return Rows(storage: ResultStorage(result))
+    }
+
     /// How many rows the statement inserted, changed, deleted or selected.
     public var affected: Int { storage.affected }
 }

@@ -7,6 +7,8 @@ final class Statement {
     let mayWrite: Bool
     /// Whether the server was told.
     var isPrepared = false
+    /// Why the server would not prepare it: the answer for all who were sent behind the one that tried.
+    var failure: ServerFault?
     /// The cache's clock at its last use.
     var lastUsed: UInt64 = 0
 

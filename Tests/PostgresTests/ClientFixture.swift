@@ -1,0 +1,67 @@
+import LocalPostgres
+import Postgres
+import RPCTransport
+
+/// A client over a fresh database, shut down with its loops at the end.
+func withClient<R>(
+    loopCount: Int = 1,
+    bootstrapSQL: String = "",
+    cluster: LocalCluster? = nil,
+    configure: (inout PostgresConfiguration) -> Void = { _ in },
+    _ body: (PostgresClient, TestDatabase) async throws -> R
+) async throws -> R {
+    let database: TestDatabase
+    if let cluster {
+        database = try TestDatabase.make(in: cluster, number: 1, bootstrapSQL: bootstrapSQL)
+    } else {
+        database = try SharedTestCluster.freshDatabase(bootstrapSQL: bootstrapSQL)
+    }
+    var configuration = PostgresConfiguration(database)
+    configure(&configuration)
+    let group = try EventLoopGroup(loopCount: loopCount, name: "test")
+    let client = PostgresClient(configuration, group: group)
+    do {
+        let result = try await body(client, database)
+        await client.shutdown()
+        await group.shutdown()
+        return result
+    } catch {
+        await client.shutdown()
+        await group.shutdown()
+        throw error
+    }
+}
+
+extension PostgresConfiguration {
+    init(_ database: TestDatabase) {
+        self.init(
+            host: database.socketDirectory,
+            port: database.port,
+            user: database.user,
+            password: database.password,
+            database: database.database,
+            applicationName: "tests",
+            searchPath: database.schema
+        )
+    }
+}
+
+/// Runs the body and gives the error that it throws, nil if it throws none or another kind.
+func postgresError<R>(_ body: () async throws -> R) async -> PostgresError? {
+    do {
+        _ = try await body()
+        return nil
+    } catch {
+        return error as? PostgresError
+    }
+}
+
+/// Likewise for migrations.
+func migrationError<R>(_ body: () async throws -> R) async -> MigrationError? {
+    do {
+        _ = try await body()
+        return nil
+    } catch {
+        return error as? MigrationError
+    }
+}

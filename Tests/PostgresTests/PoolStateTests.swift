@@ -1,0 +1,149 @@
+import Testing
+
+@testable import Postgres
+
+@Suite("Decisions of the pool")
+struct PoolStateTests {
+    private func ready(_ connectionsMax: Int = 3, depthMax: Int = 2, waitersMax: Int = 4, open: Int) -> PoolState {
+        var state = PoolState(connectionsMax: connectionsMax, depthMax: depthMax, waitersMax: waitersMax)
+        for _ in 0..<open {
+            // Fills what is there, so that another one is wanted.
+            while case .slot = state.place(.shared) {}
+            guard let slot = state.slotToOpen() else {
+                Issue.record("no slot to open")
+                break
+            }
+            state.connected(slot)
+            while state.serveWaiter() != nil {}
+        }
+        for slot in 0..<open { state.finished(slot, count: state.slots[slot].inFlight) }
+        while let (_, slot) = state.serveWaiter() { state.finished(slot, count: 1) }
+        state.turnEnded()
+        return state
+    }
+
+    @Test("opens one connection for the first waiter and no second while that is connecting")
+    func firstConnection() {
+        var state = PoolState(connectionsMax: 3, depthMax: 2, waitersMax: 4)
+        #expect(state.place(.shared) == .wait)
+        #expect(state.slotToOpen() == 0)
+        #expect(state.slotToOpen() == nil)
+        state.connected(0)
+        #expect(state.serveWaiter()?.slot == 0)
+        #expect(state.serveWaiter() == nil)
+        #expect(state.slotToOpen() == nil)
+    }
+
+    @Test("refuses beyond the bound of waiters")
+    func bound() {
+        var state = PoolState(connectionsMax: 1, depthMax: 1, waitersMax: 2)
+        #expect(state.place(.shared) == .wait)
+        #expect(state.place(.lease) == .wait)
+        #expect(state.place(.shared) == .refuse)
+        state.waitersLeft(.lease, count: 1)
+        #expect(state.place(.shared) == .wait)
+    }
+
+    @Test("keeps one turn's requests together and spreads turns by load")
+    func turns() {
+        var state = ready(2, depthMax: 8, open: 2)
+        #expect(state.place(.shared) == .slot(0))
+        #expect(state.place(.shared) == .slot(0))
+        state.turnEnded()
+        #expect(state.place(.shared) == .slot(1))
+        #expect(state.place(.shared) == .slot(1))
+    }
+
+    @Test("never leases the last connection, unless it is the only one there can be")
+    func leases() {
+        var state = ready(2, open: 2)
+        #expect(state.place(.lease) == .slot(1))
+        #expect(state.place(.lease) == .wait)
+        #expect(state.place(.shared) == .slot(0))
+        state.released(1)
+        #expect(state.serveWaiter().map { $0.kind == .lease && $0.slot == 1 } == true)
+
+        var single = ready(1, open: 1)
+        #expect(single.place(.lease) == .slot(0))
+        #expect(single.place(.shared) == .wait)
+        single.released(0)
+        #expect(single.serveWaiter()?.kind == .shared)
+    }
+
+    @Test("goes around a connection that makes no progress, and opens another")
+    func stall() {
+        var state = ready(2, depthMax: 8, open: 1)
+        #expect(state.place(.shared) == .slot(0))
+        #expect(state.slotToOpen() == nil)
+        state.stalled(0)
+        #expect(state.place(.shared) == .wait)
+        #expect(state.slotToOpen() == 1)
+        #expect(state.place(.shared) == .wait)
+        state.connected(1)
+        #expect(state.serveWaiter()?.slot == 1)
+        #expect(state.serveWaiter()?.slot == 1)
+        state.turnEnded()
+        #expect(state.lost(1) == 1)
+        #expect(state.place(.shared) == .slot(0))  // Nothing better is to be had.
+        state.finished(0, count: 1)
+        state.finished(0, count: 1)
+        #expect(state.place(.shared) == .slot(0))
+    }
+
+    @Test("tries one connection at a time while the database is down, and counts the failures")
+    func down() {
+        var state = PoolState(connectionsMax: 3, depthMax: 2, waitersMax: 4)
+        #expect(state.place(.shared) == .wait)
+        #expect(state.slotToOpen() == 0)
+        #expect(state.lost(0) == 1)
+        #expect(state.slotToOpen() == nil)
+        state.backoffEnded(0)
+        #expect(state.lost(0) == 2)
+        state.backoffEnded(0)
+        state.connected(0)
+        #expect(state.serveWaiter()?.slot == 0)
+        #expect(state.lost(0) == 1)
+    }
+
+    @Test("whatever happens, no connection takes more than its depth and no waiter is forgotten")
+    func random() {
+        for seed in UInt64(0)..<200 {
+            var random = SplitMix(state: seed)
+            var state = PoolState(connectionsMax: 3, depthMax: 3, waitersMax: 5)
+            var waiting = 0
+            for _ in 0..<300 {
+                switch UInt64.random(in: 0..<8, using: &random) {
+                case 0...2: if state.place(.shared) == .wait { waiting += 1 }
+                case 3: if state.place(.lease) == .wait { waiting += 1 }
+                case 4: state.turnEnded()
+                case 5:
+                    if let slot = state.slotToOpen() { state.connected(slot) }
+                default:
+                    let slot = Int.random(in: 0..<3, using: &random)
+                    guard state.slots[slot].phase == .ready else { break }
+                    if state.slots[slot].isLeased {
+                        state.released(slot)
+                    } else if state.slots[slot].inFlight > 0 {
+                        state.finished(slot, count: 1)
+                    }
+                }
+                while state.serveWaiter() != nil { waiting -= 1 }
+                #expect(state.waiting == waiting && waiting <= 5)
+                #expect(state.slots.allSatisfy { $0.inFlight <= 3 })
+                #expect(state.slots.filter(\.isLeased).count <= 2)
+            }
+        }
+    }
+}
+
+/// A generator that repeats itself for a seed.
+struct SplitMix: RandomNumberGenerator {
+    var state: UInt64
+    mutating func next() -> UInt64 {
+        state &+= 0x9E37_79B9_7F4A_7C15
+        var value = state
+        value = (value ^ (value >> 30)) &* 0xBF58_476D_1CE4_E5B9
+        value = (value ^ (value >> 27)) &* 0x94D0_49BB_1331_11EB
+        return value ^ (value >> 31)
+    }
+}

@@ -1,0 +1,176 @@
+import Testing
+
+@testable import Postgres
+
+/// Reads a value as if it stood in column 3 of a result.
+private func decode<Value: PostgresDecodable>(
+    _ bytes: [UInt8],
+    _ type: PostgresType,
+    as: Value.Type = Value.self
+) throws -> Value {
+    try bytes.withUnsafeBytes { buffer throws in try Value.decode(PostgresCell(bytes: buffer, type: type, column: 3)) }
+}
+
+@Suite("Values in binary form")
+struct ValueTests {
+    @Test("integers widen, and refuse what doesn't fit")
+    func integers() throws {
+        #expect(try decode([0xFF, 0xFE], .int2, as: Int.self) == -2)
+        #expect(try decode([0x80, 0, 0, 0], .int4, as: Int64.self) == Int64(Int32.min))
+        #expect(throws: PostgresError.self) { try decode([0, 0, 0, 1, 0, 0, 0, 0], .int8, as: Int32.self) }
+        #expect(throws: PostgresError.self) { try decode([0, 0, 0, 1], .text, as: Int.self) }
+        #expect(throws: PostgresError.self) { try decode([0, 0, 1], .int4, as: Int.self) }
+    }
+
+    @Test("NULL is an error unless an optional is asked for, and names its column")
+    func null() throws {
+        let null = PostgresCell(bytes: nil, type: .text, column: 3)
+        #expect(try Optional<String>.decode(null) == nil)
+        do {
+            _ = try String.decode(null)
+            Issue.record("no error")
+        } catch {
+            guard case .decoding(let fault) = error else { throw error }
+            #expect(fault.column == 3)
+        }
+    }
+
+    @Test("an array cut at any byte, or with a wrong count, is an error and no crash")
+    func arrays() throws {
+        let type = PostgresType.int4.array
+        var whole: [UInt8] = []
+        [Int32?.some(7), nil, -1].encode(into: &whole)
+        #expect(try decode(whole, type, as: [Int32?].self) == [7, nil, -1])
+        for length in 0..<whole.count {
+            #expect(throws: PostgresError.self) { try decode(Array(whole[..<length]), type, as: [Int32?].self) }
+        }
+        for offset in [3, 12, 13, 20] {
+            var wrong = whole
+            wrong[offset] = 0x7F
+            #expect(throws: PostgresError.self) { try decode(wrong, type, as: [Int32?].self) }
+        }
+    }
+
+    @Test("timestamps turn over at their ends without a trap")
+    func timestamps() throws {
+        for value in [Int64.min, .min + 1, -1, 0, 1, .max - 1, .max] {
+            var bytes: [UInt8] = []
+            PostgresTimestamp(microsecondsSince1970: value).encode(into: &bytes)
+            let back = try decode(bytes, .timestamptz, as: PostgresTimestamp.self)
+            let isNearMin = value < .min + 946_684_800_000_000
+            #expect(back.microsecondsSince1970 == (isNearMin ? .min : value))
+        }
+        #expect(PostgresTimestamp(microsecondsSince1970: -1).secondsSince1970 == -1)
+        #expect(PostgresTimestamp(secondsSince1970: .max).microsecondsSince1970 == .max)
+    }
+
+    @Test("sixteen bytes make a UUID, fewer don't")
+    func uuid() {
+        let bytes = (0..<16).map { UInt8($0 * 16 + 1) }
+        #expect(PostgresUUID(bytes: bytes)?.bytes == bytes)
+        #expect(PostgresUUID(bytes: bytes.dropLast()) == nil)
+    }
+}
+
+@Suite("Queries")
+struct QueryTests {
+    @Test("interpolated values become parameters, not text")
+    func interpolation() {
+        let name: String? = nil
+        let query: Query = "SELECT * FROM t WHERE a = \(Int32(1)) AND b = \("x'; DROP") AND c = \(name)"
+        #expect(query.text == "SELECT * FROM t WHERE a = $1 AND b = $2 AND c = $3")
+        #expect(query.parameterTypes == [.int4, .text, .text])
+        var values: [[UInt8]?] = []
+        query.forEachParameter { _, bytes in values.append(bytes.map { Array($0) }) }
+        #expect(values == [[0, 0, 0, 1], Array("x'; DROP".utf8), nil])
+    }
+
+    @Test("the same text is the same statement, another type of parameter is not")
+    func hash() {
+        func query(_ n: Int) -> Query { "SELECT \(n), 'some text that is longer than eight bytes'" }
+        #expect(query(1).hash == query(2).hash)
+        let other: Query = "SELECT \(Int32(1)), 'some text that is longer than eight bytes'"
+        #expect(other.text == query(1).text)
+        #expect(other.hash != query(1).hash)
+    }
+
+    @Test("more than sixteen parameters keep counting")
+    func many() {
+        var interpolation = Query.StringInterpolation(literalCapacity: 0, interpolationCount: 0)
+        for n in 0..<20 { interpolation.appendInterpolation(n) }
+        #expect(Query(stringInterpolation: interpolation).text.hasSuffix("$15$16$17$18$19$20"))
+    }
+
+    @Test(
+        "words that write or lock are found, names that contain them are not",
+        arguments: [
+            ("SELECT 1", false), ("select updated_at, last_update from inserts", false),
+            ("SELECT x FROM t WHERE y = $1 ORDER BY z", false), ("SELECT * FROM t FOR UPDATE", true),
+            ("select * from t for key share", true), ("WITH a AS (insert into t values (1)) SELECT 1", true),
+            ("SELECT nextval('s')", true), ("DELETE FROM t", true), ("update", true), ("", false),
+        ]
+    )
+    func mayWrite(_ text: String, _ expected: Bool) { #expect(StatementText.mayWrite(text) == expected) }
+
+    @Test("a full cache lets the least recently used statement go and never uses a name again")
+    func cache() {
+        var cache = StatementCache(statementsMax: 2)
+        let first = cache.find("SELECT 1")
+        first.isPrepared = true
+        let second = cache.find("SELECT 2")
+        #expect(cache.find("SELECT 1") === first)
+        let third = cache.find("SELECT 3")
+        #expect(cache.count == 2)
+        #expect(cache.takeDiscarded().isEmpty)  // The second was never sent, so there is nothing to give back.
+        #expect(cache.find("SELECT 2") !== second)
+        #expect(cache.takeDiscarded().map { $0 === first } == [true])
+        #expect(Set([first.name, second.name, third.name]).count == 3)
+    }
+}
+
+@Suite("Parts of the pool")
+struct PartTests {
+    @Test("a queue keeps its order while it grows and turns around")
+    func fifo() {
+        var queue = FIFO<Int>()
+        var expected: [Int] = []
+        for n in 0..<200 {
+            queue.append(n)
+            expected.append(n)
+            if n % 3 == 0 { #expect(queue.removeFirst() == expected.removeFirst()) }
+        }
+        #expect(queue.removeAll { $0 % 2 == 0 } == expected.filter { $0 % 2 == 0 })
+        var rest: [Int] = []
+        while let next = queue.removeFirst() { rest.append(next) }
+        #expect(rest == expected.filter { $0 % 2 == 1 })
+    }
+
+    @Test("pauses double up to a limit and stay in their upper half")
+    func backoff() {
+        let backoff = Backoff()
+        #expect(backoff.delay(attempt: 1, random: 0) == .milliseconds(25))
+        #expect(backoff.delay(attempt: 3, random: 0) == .milliseconds(100))
+        #expect(backoff.delay(attempt: 1000, random: 0.999_999) <= .seconds(1))
+        #expect(backoff.delay(attempt: 1000, random: 0) == .milliseconds(500))
+    }
+
+    @Test("the password is never printed, and option values are escaped")
+    func configuration() {
+        var configuration = PostgresConfiguration(host: "/run", user: "u", password: "secret", database: "d")
+        configuration.searchPath = "a b\\c"
+        #expect(!"\(configuration)".contains("secret"))
+        #expect(!String(reflecting: configuration).contains("secret"))
+        let options = configuration.connectionParameters.first { $0.keyword == "options" }?.value
+        #expect(options?.hasSuffix(#"-c search_path=a\ b\\c"#) == true)
+    }
+
+    @Test("an error prints nothing of what was stored")
+    func privacy() {
+        var fault = ServerFault(state: .uniqueViolation, message: "duplicate 639171234567", constraint: "phones_pkey")
+        fault.detail = "Key (phone)=(639171234567) already exists."
+        let error = PostgresError.server(fault)
+        #expect(!"\(error)".contains("6391"))
+        #expect("\(error)".contains("phones_pkey"))
+        #expect(error.isUniqueViolation(of: "phones_pkey") && !error.isUniqueViolation(of: "other"))
+    }
+}
