@@ -75,7 +75,7 @@ refresh() {
     fi
 }
 refresh proto Sources/API/Generated
-refresh Tests/Interop/proto Tests/Interop/Server/Generated
+refresh Tests/Interop/proto Tests/Interop/Generated
 
 if $stale; then
     fail "generated code is not fresh (differences above; + is what it should be): run 'make proto' and commit"

@@ -9,6 +9,7 @@ import grpc
 import pytest
 
 import python_stubs
+from certificates import Authority
 from server_process import ServerProcess
 
 
@@ -34,6 +35,16 @@ def pytest_configure(config):
 def server():
     with ServerProcess() as process:
         yield process
+
+
+@pytest.fixture(scope="session")
+def authority(tmp_path_factory):
+    return Authority(tmp_path_factory.mktemp("authority"), "authority")
+
+
+@pytest.fixture(scope="session")
+def other_authority(tmp_path_factory):
+    return Authority(tmp_path_factory.mktemp("other"), "other")
 
 
 @pytest.fixture

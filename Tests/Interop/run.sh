@@ -1,15 +1,18 @@
 #!/usr/bin/env bash
-# Runs foreign gRPC clients against our server. `make test` calls it. Arguments go to pytest.
+# Runs foreign gRPC clients against our server, and our client against a foreign server. `make test` calls it. Arguments
+# go to pytest.
 #
-# Builds the test server unless INTEROP_SERVER names it. Where VESTIBULE_INTEROP_IDENTITY, _PROFILE and _INVITES tell
+# Builds both unless INTEROP_SERVER and INTEROP_CLIENT name them. Where VESTIBULE_INTEROP_IDENTITY, _PROFILE and _INVITES tell
 # the addresses of running services, those are called too.
 set -euo pipefail
 
 cd "$(dirname "$0")/../.."
 Tests/Interop/setup.sh
-if [ -z "${INTEROP_SERVER:-}" ]; then
+if [ -z "${INTEROP_SERVER:-}" ] || [ -z "${INTEROP_CLIENT:-}" ]; then
     swift build --product rpc-interop-server
-    INTEROP_SERVER=$(swift build --show-bin-path)/rpc-interop-server
+    swift build --product rpc-interop-client
+    built=$(swift build --show-bin-path)
 fi
-export INTEROP_SERVER
+export INTEROP_SERVER=${INTEROP_SERVER:-$built/rpc-interop-server}
+export INTEROP_CLIENT=${INTEROP_CLIENT:-$built/rpc-interop-client}
 exec .venv/bin/python -m pytest -p no:cacheprovider Tests/Interop "$@"

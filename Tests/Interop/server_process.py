@@ -15,11 +15,14 @@ _LISTENING = re.compile(r"^listening on (127\.0\.0\.1:\d+)$")
 
 
 class ServerProcess:
-    """Starts the server with `arguments` and knows its `address`; a context that ends it."""
+    """Starts a server with `arguments` and knows its `address`; a context that ends it.
 
-    def __init__(self, arguments=()):
+    `command` is a path, or "reference" for the server made of grpcio.
+    """
+
+    def __init__(self, arguments=(), command=None):
         self._process = subprocess.Popen(
-            [*_command(), *map(str, arguments)], stdout=subprocess.PIPE, text=True,
+            [*_command(command or os.environ["INTEROP_SERVER"]), *map(str, arguments)], stdout=subprocess.PIPE, text=True,
             env={**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, sys.path)), "SWIFT_BACKTRACE": "enable=no"})
         self._lines = queue.Queue()
         threading.Thread(target=self._read, daemon=True).start()
@@ -69,7 +72,7 @@ class ServerProcess:
                 raise
 
 
-def _command():
-    if os.environ["INTEROP_SERVER"] == "reference":
+def _command(command):
+    if command == "reference":
         return [sys.executable, str(pathlib.Path(__file__).with_name("reference_server.py"))]
-    return [os.environ["INTEROP_SERVER"]]
+    return [command]

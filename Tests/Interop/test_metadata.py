@@ -42,10 +42,12 @@ def test_too_much_metadata_ends_that_call_only(stub):
     assert running.result().payload.body == bytes(4)
 
 
-def test_absurd_metadata_ends_the_connection_at_most(stub):
-    """A header block without end is a flood (CONTINUATION): the server may hang up, and is there for the next one."""
-    with pytest.raises(grpc.RpcError) as caught:
-        echoed(stub, *[(f"x-large-{index}", "v" * 4000) for index in range(100)])
-    assert caught.value.code() in (
-        grpc.StatusCode.RESOURCE_EXHAUSTED, grpc.StatusCode.INTERNAL, grpc.StatusCode.UNAVAILABLE)
+def test_absurd_metadata_ends_the_connection_at_most(channel, stub):
+    """A header block without end is a flood (CONTINUATION): the server may hang up, and is there for the next one.
+
+    Which error the client reports is its own affair: grpcio may notice only at its deadline that it was hung up on.
+    """
+    call = channel.unary_unary("/grpc.testing.TestService/EmptyCall")
+    with pytest.raises(grpc.RpcError):
+        call(b"", timeout=2, metadata=[(f"x-large-{index}", "v" * 4000) for index in range(100)])
     assert stub.EmptyCall(empty_pb2.Empty(), timeout=SECONDS, wait_for_ready=True) == empty_pb2.Empty()

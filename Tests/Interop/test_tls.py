@@ -2,21 +2,10 @@
 
 import grpc
 import pytest
-from certificates import Authority
 from interop_protos import empty_pb2, messages_pb2, test_pb2_grpc
 from server_process import ServerProcess
 
 SECONDS = 5
-
-
-@pytest.fixture(scope="module")
-def authority(tmp_path_factory):
-    return Authority(tmp_path_factory.mktemp("authority"), "authority")
-
-
-@pytest.fixture(scope="module")
-def other_authority(tmp_path_factory):
-    return Authority(tmp_path_factory.mktemp("other"), "other")
 
 
 @pytest.fixture(scope="module")

@@ -1,5 +1,6 @@
 import API
 import Foundation
+import InteropAPI
 import RPC
 import Synchronization
 
