@@ -153,8 +153,8 @@ let package = Package(
         tests(
             "ProfileServiceTests",
             [
-                "API", "LocalPostgres", "Models", "Postgres", "ProfileDomain", "ProfileService", "RPC", "RPCTransport",
-                "ServiceKit", logging,
+                "API", "InvitesService", "LocalPostgres", "Models", "Postgres", "ProfileDomain", "ProfileService", "RPC",
+                "RPCTransport", "ServiceKit", logging, protobuf,
             ]),
         tests(
             "InvitesServiceTests",

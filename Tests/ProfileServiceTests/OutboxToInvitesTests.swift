@@ -1,0 +1,184 @@
+import API
+import LocalPostgres
+import Logging
+import Models
+import Postgres
+import ProfileDomain
+import RPC
+import RPCTransport
+import ServiceKit
+import SwiftProtobuf
+import Synchronization
+import Testing
+
+@testable import InvitesService
+@testable import ProfileService
+
+/// The real outbox against the real invites service, over a way between them that loses questions and answers.
+@Suite(.serialized) struct OutboxToInvitesTests {
+    @Test(arguments: [1, 2, 3] as [UInt64])
+    func `Whatever is lost on the way, invites ends with what profile says`(seed: UInt64) async throws {
+        try await ProfileFixture.run(tryLimit: TryLimit(triesMax: 1_000, windowMilliseconds: 1_000)) { profile in
+            try await withInvites { invites, database in
+                let channel = LossyChannel(invites, seed: seed)
+                let relays = (0..<2).map { _ in relay(profile, over: InvitesServiceClient(channel)) }
+                let tasks = relays.map { relay in Task { await relay.run() } }
+                let group = try await makeGroup(of: InvitesServiceClient(invites))
+
+                try await saveAndInvite(profile, InvitesServiceClient(invites), group, seed: seed)
+                try await profile.eventually("nothing waits") { try await profile.waitingEvents().isEmpty }
+                for task in tasks { task.cancel() }
+                for task in tasks { await task.value }
+
+                #expect(channel.lossCount > 0, "the way was lossy")
+                let owners = try await self.owners(profile.database, "SELECT phone, user_id::text FROM phones")
+                let known = try await self.owners(
+                    database,
+                    "SELECT phone, user_id::text FROM phones WHERE user_id IS NOT NULL"
+                )
+                #expect(known == owners)
+                let doubled = try await database.query(
+                    """
+                    SELECT 1 FROM members GROUP BY group_id, coalesce(user_id::text, phone) HAVING count(*) > 1
+                    UNION ALL
+                    SELECT 1 FROM members m JOIN phones p ON p.phone = m.phone
+                    WHERE m.user_id IS NULL AND p.user_id IS NOT NULL
+                    """
+                )
+                #expect(doubled.isEmpty, "nobody is in the group twice, and nobody waits for a number that is taken")
+            }
+        }
+    }
+
+    // MARK: - Parts
+
+    private static let maria = someone()
+
+    private func withInvites(_ body: (InProcessChannel, PostgresClient) async throws -> Void) async throws {
+        let facts = try SharedTestCluster.freshDatabase(schema: "invites")
+        let configuration = PostgresConfiguration(
+            host: facts.socketDirectory,
+            port: facts.port,
+            user: facts.user,
+            password: facts.password,
+            database: facts.database,
+            searchPath: facts.schema
+        )
+        try await Migrator(configuration).run(InvitesMigrations.all, schema: facts.schema)
+        let group = try EventLoopGroup(loopCount: 1, name: "invites")
+        let database = PostgresClient(configuration, group: group)
+        let parts = InvitesParts(database: database, logger: Logger(label: "test"))
+        let result: Result<Void, any Error>
+        do {
+            result = .success(try await body(InProcessChannel(Router(parts.methods)), database))
+        } catch {
+            result = .failure(error)
+        }
+        await database.shutdown()
+        await group.shutdown()
+        try result.get()
+    }
+
+    private func relay(_ profile: ProfileFixture, over invites: InvitesServiceClient) -> OutboxRelay<PhoneOutbox> {
+        let delivery = PhoneEventDelivery(invites: invites)
+        var configuration = OutboxRelay<PhoneOutbox>.Configuration()
+        configuration.batchEventsMax = 5
+        configuration.pollInterval = .milliseconds(20)
+        configuration.backoff = Backoff(first: .milliseconds(1), max: .milliseconds(20))
+        return OutboxRelay(
+            store: PhoneOutbox(database: profile.database, clock: .system),
+            configuration: configuration,
+            logger: Logger(label: "test"),
+            deliver: { try await delivery.deliver($0) }
+        )
+    }
+
+    private func makeGroup(of invites: InvitesServiceClient) async throws -> String {
+        var request = InvitesV1.CreateGroupRequest()
+        request.userID = Self.maria.description
+        request.name = "Hikers"
+        return try await invites.createGroup(request).group.groupID
+    }
+
+    /// Users change their numbers while those numbers are invited.
+    private func saveAndInvite(
+        _ profile: ProfileFixture,
+        _ invites: InvitesServiceClient,
+        _ group: String,
+        seed: UInt64
+    ) async throws {
+        let users = (0..<5).map { _ in someone() }
+        try await withThrowingTaskGroup { tasks in
+            for worker in 0..<4 {
+                tasks.addTask {
+                    var generator = SeededGenerator(state: seed * 100 + UInt64(worker))
+                    for _ in 0..<25 {
+                        let number = Int.random(in: 0..<8, using: &generator)
+                        if worker == 0 {
+                            var request = InvitesV1.AddMemberRequest()
+                            request.userID = Self.maria.description
+                            request.groupID = group
+                            request.phoneNumber = phone(number)
+                            request.displayName = "Invitee"
+                            _ = try await invites.addMember(request)
+                        } else {
+                            let user = users[Int.random(in: 0..<users.count, using: &generator)]
+                            do throws(RPCError) {
+                                try await profile.update(user, phone: phone(number))
+                            } catch {
+                                #expect(error.reason == "PHONE_TAKEN")
+                            }
+                        }
+                    }
+                }
+            }
+            try await tasks.waitForAll()
+        }
+    }
+
+    private func owners(_ database: PostgresClient, _ sql: String) async throws -> [String: String] {
+        let rows = try await database.query(Query(unsafeSQL: sql))
+        return Dictionary(uniqueKeysWithValues: try rows.map { try $0.decode(String.self, String.self) })
+    }
+}
+
+/// Loses a third of the questions and, after they took effect, a third of the answers.
+private final class LossyChannel: ClientChannel {
+    private enum Loss { case none, question, answer }
+    private struct State {
+        var generator: SeededGenerator
+        var lossCount = 0
+    }
+    private let channel: any ClientChannel
+    private let state: Mutex<State>
+
+    init(_ channel: any ClientChannel, seed: UInt64) {
+        self.channel = channel
+        state = Mutex(State(generator: SeededGenerator(state: seed)))
+    }
+
+    var lossCount: Int { state.withLock { $0.lossCount } }
+
+    func unary<Request: SwiftProtobuf.Message, Response: SwiftProtobuf.Message>(
+        _ method: MethodDescriptor,
+        _ request: Request,
+        response: Response.Type,
+        options: CallOptions
+    ) async throws(RPCError) -> Response {
+        let loss = state.withLock { state -> Loss in
+            switch Int.random(in: 0..<3, using: &state.generator) {
+            case 0: return .none
+            case 1:
+                state.lossCount += 1
+                return .question
+            default:
+                state.lossCount += 1
+                return .answer
+            }
+        }
+        if loss == .question { throw RPCError(.unavailable, "the question was lost") }
+        let answer = try await channel.unary(method, request, response: response, options: options)
+        if loss == .answer { throw RPCError(.unavailable, "the answer was lost") }
+        return answer
+    }
+}
