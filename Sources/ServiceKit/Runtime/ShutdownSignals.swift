@@ -7,12 +7,13 @@ import Synchronization
 /// One object a process. A closed pipe or socket (SIGPIPE) is ignored from then on: writes report it.
 public final class ShutdownSignals: Sendable {
     private struct State {
-        var count = 0
+        var firstTime: ContinuousClock.Instant?
         var waiters: [Int: CheckedContinuation<Void, Never>] = [:]
         var nextID = 0
     }
     private let state = Mutex(State())
     private let numbers: [Int32]
+    private let sameWithin: Duration
     // Sound because dispatch sources may be used from any thread, though their type does not say so.
     nonisolated(unsafe) private let sources: [any DispatchSourceSignal]
 
@@ -20,12 +21,14 @@ public final class ShutdownSignals: Sendable {
     ///
     /// - Parameter onSecond: runs at the second signal, on a thread of its own; ends the process unless a test says else.
     public convenience init(onSecond: @escaping @Sendable () -> Void = { _exit(130) }) {
-        self.init(numbers: [SIGTERM, SIGINT], onSecond: onSecond)
+        self.init(numbers: [SIGTERM, SIGINT], sameWithin: .milliseconds(500), onSecond: onSecond)
     }
 
-    /// Takes over those signals.
-    init(numbers: [Int32], onSecond: @escaping @Sendable () -> Void) {
+    /// Takes over those signals. One that comes within `sameWithin` of the first counts as the same: a signal to a
+    /// process group reaches us once by itself and once more from a parent, such as make, that hands it on.
+    init(numbers: [Int32], sameWithin: Duration, onSecond: @escaping @Sendable () -> Void) {
         self.numbers = numbers
+        self.sameWithin = sameWithin
         signal(SIGPIPE, SIG_IGN)
         let queue = DispatchQueue(label: "vestibule.signals")
         sources = numbers.map { number in
@@ -45,7 +48,7 @@ public final class ShutdownSignals: Sendable {
     }
 
     /// Whether a signal has come.
-    public var wasReceived: Bool { state.withLock { $0.count > 0 } }
+    public var wasReceived: Bool { state.withLock { $0.firstTime != nil } }
 
     /// Returns when the first signal has come, or the task is cancelled.
     public func first() async {
@@ -56,7 +59,7 @@ public final class ShutdownSignals: Sendable {
         await withTaskCancellationHandler {
             await withCheckedContinuation { continuation in
                 let isOver = state.withLock { state in
-                    if state.count > 0 || Task.isCancelled { return true }
+                    if state.firstTime != nil || Task.isCancelled { return true }
                     state.waiters[id] = continuation
                     return false
                 }
@@ -68,12 +71,16 @@ public final class ShutdownSignals: Sendable {
     }
 
     private func received(onSecond: @Sendable () -> Void) {
-        let (count, waiters) = state.withLock { state in
-            state.count += 1
+        let now = ContinuousClock.now
+        let (isSecond, waiters) = state.withLock { state in
             defer { state.waiters = [:] }
-            return (state.count, Array(state.waiters.values))
+            guard let firstTime = state.firstTime else {
+                state.firstTime = now
+                return (false, Array(state.waiters.values))
+            }
+            return (now - firstTime >= sameWithin, [])
         }
         for waiter in waiters { waiter.resume() }
-        if count > 1 { onSecond() }
+        if isSecond { onSecond() }
     }
 }

@@ -10,7 +10,11 @@ struct ShutdownSignalsTests {
     @Test("the first signal ends the wait, the second calls for a harsh end")
     func firstAndSecond() async throws {
         let harsh = Mutex(0)
-        let signals = ShutdownSignals(numbers: [SIGUSR1, SIGUSR2], onSecond: { harsh.withLock { $0 += 1 } })
+        let signals = ShutdownSignals(
+            numbers: [SIGUSR1, SIGUSR2],
+            sameWithin: .zero,
+            onSecond: { harsh.withLock { $0 += 1 } }
+        )
         #expect(!signals.wasReceived)
         kill(getpid(), SIGUSR1)
         await signals.first()
@@ -21,9 +25,24 @@ struct ShutdownSignalsTests {
         try await until { harsh.withLock { $0 } == 1 }
     }
 
+    @Test("a signal that comes twice at once counts as one")
+    func handedOn() async throws {
+        let harsh = Mutex(0)
+        let signals = ShutdownSignals(
+            numbers: [SIGUSR1, SIGUSR2],
+            sameWithin: .seconds(60),
+            onSecond: { harsh.withLock { $0 += 1 } }
+        )
+        kill(getpid(), SIGUSR1)
+        await signals.first()
+        kill(getpid(), SIGUSR2)
+        try await Task.sleep(for: .milliseconds(50))
+        #expect(harsh.withLock { $0 } == 0)
+    }
+
     @Test("a cancelled wait ends without a signal")
     func cancelled() async {
-        let signals = ShutdownSignals(numbers: [SIGUSR1], onSecond: {})
+        let signals = ShutdownSignals(numbers: [SIGUSR1], sameWithin: .zero, onSecond: {})
         let task = Task { await signals.first() }
         task.cancel()
         await task.value
