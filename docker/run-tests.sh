@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Sets up what the tests need and runs them all: Swift's, foreign gRPC clients against our servers, style rules.
+# Sets up what the tests need and runs them all: Swift's, C's, foreign gRPC clients and servers, style rules.
 # `make test` calls it. Ends with one line of counts.
 set -euo pipefail
 
@@ -45,9 +45,15 @@ status=0
 INTEROP_SERVER=$binaries/rpc-interop-server INTEROP_CLIENT=$binaries/rpc-interop-client \
     run interop Tests/Interop/run.sh --quiet || status=$?
 summary=$(grep -E '[0-9]+ (passed|failed|error)' "$log/interop" | tail -n 1 || true)
+# number <word>: the number before that word in the summary; none if the word isn't there.
 number() { sed -n "s/.*\b\([0-9][0-9]*\) $1.*/\1/p" <<<"$summary"; }
 bad=$(($(number failed || true) + $(number error || true) + 0))
 count interop "$status" "$(number passed)" "$bad"
+
+status=0
+run crpc Tests/CRPC/run.sh || status=$?
+summary=$(grep -E '^[0-9]+ passed, [0-9]+ failed$' "$log/crpc" | tail -n 1 || true)
+count crpc "$status" "$(number passed)" "$(number failed)"
 
 status=0
 run tidy make --no-print-directory tidy || status=$?
