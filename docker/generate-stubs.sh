@@ -67,7 +67,7 @@ refresh() {
     local fresh="$temporary/$2"
     generate "$1" "$fresh"
     if $check; then
-        diff -ruN "$2" "$fresh" || stale=true
+        diff -ru "$2" "$fresh" || stale=true
     else
         mkdir -p "$2"
         find "$2" -name '*.swift' -delete
