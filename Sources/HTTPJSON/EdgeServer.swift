@@ -69,7 +69,7 @@ public struct EdgeServer: Sendable {
 
     /// The application, for tests without sockets and for ``run(stop:onListening:)``.
     ///
-    /// - Parameter onListening: called with the port once connections are taken.
+    /// - Parameter onListening: called with the port once clients can connect; requests are answered when it returns.
     public func application(
         onListening: @escaping @Sendable (_ port: Int) async -> Void = { _ in }
     ) -> some ApplicationProtocol {
@@ -109,7 +109,7 @@ public struct EdgeServer: Sendable {
     ///
     /// - Parameters:
     ///   - stop: returns when the server shall stop.
-    ///   - onListening: called with the port once connections are taken.
+    ///   - onListening: called with the port once clients can connect; requests are answered when it returns.
     /// - Throws: `EdgeListenError` if the address cannot be had.
     public func run(
         stop: @escaping @Sendable () async -> Void,

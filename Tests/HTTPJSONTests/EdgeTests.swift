@@ -12,7 +12,7 @@ import Testing
 @Suite struct EdgeTests {
     private struct Surprise: Error {}
 
-    private static func server(limits: EdgeLimits = EdgeLimits(bodyBytesMax: 64), strict: Int64 = 0) -> EdgeServer {
+    private static func server(limits: EdgeLimits = EdgeLimits(requestTimeout: .seconds(60), bodyBytesMax: 64), strict: Int64 = 0) -> EdgeServer {
         let routes = [
             Route(.get, "/things/{id}") { _, context in
                 .json(["id": .string(context.parameters.get("id") ?? ""), "request": .string(context.requestID)])
@@ -33,7 +33,9 @@ import Testing
         ]
         var configuration = EdgeServer.Configuration(host: "127.0.0.1", port: 0, limits: limits, makeRequestID: { "made" })
         configuration.strictTransportSeconds = strict
-        return EdgeServer(routes: routes, configuration: configuration, logger: Logger(label: "test"))
+        var quiet = Logger(label: "test")
+        quiet.logLevel = .critical
+        return EdgeServer(routes: routes, configuration: configuration, logger: quiet)
     }
 
     private static func send(

@@ -1,0 +1,171 @@
+import API
+import HTTPTypes
+import JOSE
+import RPC
+import SwiftProtobuf
+import Synchronization
+import Testing
+
+@testable import GatewayService
+
+/// `/auth/…` and bearer tokens.
+@Suite struct AuthenticationRouteTests {
+    private static let apple = #"{"identity_token":"t","nonce":"n","authorization_code":"c","full_name":"M","email":"e"}"#
+
+    @Test func appleOpensASession() async throws {
+        let gateway = TestGateway()
+        let seen = Mutex<IdentityV1.SignInRequest?>(nil)
+        gateway.stubs.set { answers in
+            let usual = answers.signIn
+            answers.signIn = { request in
+                seen.withLock { $0 = request }
+                return try await usual(request)
+            }
+        }
+        let answer = try await gateway.send(.post, "/auth/apple", Self.apple)
+        #expect(answer.status == 200)
+        #expect(
+            answer.body == [
+                "access_token": "at", "refresh_token": "rt", "token_type": "Bearer", "expires_in": 900, "id_token": "it",
+                "user_id": .string(StubServices.userID), "session_id": "0190c2a5-7f00-7000-8000-000000000002",
+                "is_new_user": true, "missing_fields": ["phone_number"], "suggested_display_name": "Maria Santos",
+            ])
+        #expect(answer.headers[.cacheControl] == "no-store")
+        let request = try #require(seen.withLock { $0 })
+        #expect(request.provider == "apple")
+        #expect(request.idToken == "t" && request.nonce == "n" && request.authorizationCode == "c")
+        #expect(request.fullName == "M" && request.email == "e")
+    }
+
+    @Test func googleOpensASession() async throws {
+        let gateway = TestGateway()
+        let seen = Mutex<IdentityV1.SignInRequest?>(nil)
+        gateway.stubs.set { answers in
+            let usual = answers.signIn
+            answers.signIn = { request in
+                seen.withLock { $0 = request }
+                return try await usual(request)
+            }
+        }
+        let answer = try await gateway.send(.post, "/auth/google", #"{"id_token":"t","nonce":null,"email":"e"}"#)
+        #expect(answer.status == 200)
+        let request = try #require(seen.withLock { $0 })
+        #expect(request.provider == "google" && request.idToken == "t" && request.nonce.isEmpty && request.email == "e")
+    }
+
+    @Test(arguments: [
+        ("/auth/apple", "{}", ["identity_token", "nonce"]),
+        ("/auth/apple", #"{"identity_token":1,"nonce":null,"full_name":{},"email":[]}"#, [
+            "identity_token", "nonce", "full_name", "email",
+        ]),
+        ("/auth/google", #"{"nonce":5}"#, ["id_token", "nonce"]),
+        ("/auth/refresh", "{}", ["refresh_token"]),
+        ("/auth/sign-out", #"{"refresh_token":7}"#, ["refresh_token"]),
+    ])
+    func wrongFormsAreNamed(path: String, body: String, fields: [String]) async throws {
+        let gateway = TestGateway()
+        let answer = try await gateway.send(.post, path, body)
+        #expect(answer.status == 400)
+        #expect(answer.code == "REQUEST_INVALID")
+        #expect(answer.fields == fields)
+        #expect(gateway.stubs.calls.isEmpty)
+    }
+
+    @Test func refreshingAnswersTheSameForm() async throws {
+        let gateway = TestGateway()
+        let answer = try await gateway.send(.post, "/auth/refresh", #"{"refresh_token":"old"}"#)
+        #expect(answer.status == 200)
+        #expect(answer.body["is_new_user"] == false)
+        #expect(answer.body["suggested_display_name"] == .null)
+        #expect(answer.body["refresh_token"] == "rt")
+        #expect(gateway.stubs.calls == ["Refresh", "GetProfile"])
+    }
+
+    @Test func aProfileThatIsDownLosesNoTokens() async throws {
+        let gateway = TestGateway()
+        gateway.stubs.set { $0.getProfile = { _ in throw RPCError(.unavailable, "down") } }
+        for (path, body) in [("/auth/apple", Self.apple), ("/auth/refresh", #"{"refresh_token":"old"}"#)] {
+            let answer = try await gateway.send(.post, path, body)
+            #expect(answer.status == 200)
+            #expect(answer.body["refresh_token"] == "rt")
+            #expect(answer.body["missing_fields"] == .null)
+        }
+    }
+
+    @Test(arguments: [
+        "TOKEN_EXPIRED", "TOKEN_AUDIENCE", "TOKEN_ISSUER", "TOKEN_UNSIGNED", "TOKEN_SIGNATURE", "TOKEN_NONCE",
+        "TOKEN_REPLAYED", "REFRESH_TOKEN_REUSED",
+    ])
+    func aRefusedTokenSaysWhy(reason: String) async throws {
+        let gateway = TestGateway()
+        gateway.stubs.set {
+            $0.signIn = { _ in throw RPCError.domain(.unauthenticated, reason: reason, message: "It was refused.") }
+        }
+        let answer = try await gateway.send(.post, "/auth/apple", Self.apple)
+        #expect(answer.status == 401)
+        #expect(answer.type == "application/problem+json")
+        #expect(answer.code == reason)
+        #expect(answer.body["detail"] == "It was refused.")
+        #expect(answer.headers[.wwwAuthenticate] == #"Bearer realm="vestibule""#)
+        #expect(!gateway.stubs.calls.contains("GetProfile"))
+    }
+
+    @Test func signingOutTakesEitherToken() async throws {
+        let gateway = TestGateway()
+        let seen = Mutex<[IdentityV1.SignOutRequest]>([])
+        gateway.stubs.set { answers in
+            answers.signOut = { request in
+                seen.withLock { $0.append(request) }
+                return .init()
+            }
+        }
+        let byBearer = try await gateway.send(.post, "/auth/sign-out", token: "expired")
+        #expect(byBearer.status == 204 && byBearer.body.members.isEmpty)
+        #expect(try await gateway.send(.post, "/auth/sign-out", #"{"refresh_token":"r"}"#).status == 204)
+        #expect(try await gateway.send(.post, "/auth/sign-out", "{}", token: "a").status == 204)
+        #expect(seen.withLock { $0.map(\.token) } == [.accessToken("expired"), .refreshToken("r"), .accessToken("a")])
+        let neither = try await gateway.send(.post, "/auth/sign-out")
+        #expect(neither.status == 401)
+        #expect(neither.code == "AUTHENTICATION_REQUIRED")
+    }
+
+    @Test(arguments: [
+        (HTTPRequest.Method.get, "/me"), (.patch, "/me"), (.get, "/groups"), (.post, "/groups"),
+        (.get, "/groups/g/members"), (.post, "/groups/g/members"),
+    ])
+    func aPathOfUsersNeedsALiveSession(method: HTTPRequest.Method, path: String) async throws {
+        let gateway = TestGateway()
+        let without = try await gateway.send(method, path)
+        #expect(without.status == 401)
+        #expect(without.code == "AUTHENTICATION_REQUIRED")
+        #expect(without.headers[.wwwAuthenticate] == #"Bearer realm="vestibule""#)
+        let refused = try await gateway.send(method, path, token: "expired")
+        #expect(refused.status == 401)
+        #expect(refused.code == "ACCESS_TOKEN_EXPIRED")
+        #expect(refused.headers[.wwwAuthenticate] == #"Bearer realm="vestibule", error="invalid_token""#)
+        #expect(gateway.stubs.calls == ["CheckSession"])
+    }
+
+    @Test(arguments: ["Basic YTpi", "good.access.token", ""])
+    func anotherSchemeIsNoToken(header: String) async throws {
+        let answer = try await TestGateway().send(.get, "/me", headers: [.authorization: header])
+        #expect(answer.status == 401)
+        #expect(answer.code == "AUTHENTICATION_REQUIRED")
+    }
+
+    @Test(arguments: ["Bearer", "Bearer a b", "Bearer a,b", "Bearer \"a\"", "Bearer " + String(repeating: "a", count: 8193)])
+    func aMalformedTokenGoesNowhere(header: String) async throws {
+        let gateway = TestGateway()
+        let answer = try await gateway.send(.get, "/me", headers: [.authorization: header])
+        #expect(answer.status == 401)
+        #expect(answer.code == "ACCESS_TOKEN_INVALID")
+        #expect(gateway.stubs.calls.isEmpty)
+    }
+
+    @Test(arguments: ["bearer", "BEARER", "Bearer"])
+    func theSchemeHasNoCase(scheme: String) async throws {
+        let answer = try await TestGateway().send(
+            .get, "/me", headers: [.authorization: "\(scheme) \(StubServices.accessToken)"])
+        #expect(answer.status == 200)
+    }
+}

@@ -1,0 +1,92 @@
+import API
+import HTTPJSON
+import HTTPTypes
+import JOSE
+import RPC
+import Testing
+
+@testable import GatewayService
+
+/// From statuses of calls to what clients are told.
+@Suite struct ErrorMapTests {
+    private static let statuses: [Status.Code: Int] = [
+        .ok: 500, .cancelled: 499, .unknown: 500, .invalidArgument: 400, .deadlineExceeded: 504, .notFound: 404,
+        .alreadyExists: 409, .permissionDenied: 403, .resourceExhausted: 429, .failedPrecondition: 400, .aborted: 409,
+        .outOfRange: 400, .unimplemented: 501, .internalError: 500, .unavailable: 503, .dataLoss: 500,
+        .unauthenticated: 401,
+    ]
+
+    @Test(arguments: Status.Code.allCases)
+    func eachCodeHasItsStatus(code: Status.Code) throws {
+        let expected = code == .ok ? 500 : try #require(Self.statuses[code])
+        #expect(ErrorMap.problem(RPCError(code, "inner words")).status.code == expected)
+        let domain = ErrorMap.problem(RPCError.domain(code, reason: "SOME_REASON", message: "For people."))
+        #expect(domain.status.code == expected)
+    }
+
+    @Test(arguments: Status.Code.allCases)
+    func aMessageWithoutAReasonIsNeverSent(code: Status.Code) {
+        let problem = ErrorMap.problem(RPCError(code, "inner words"))
+        #expect(!problem.body.text.contains("inner"))
+        #expect("\(problem.cause as Any)".contains("inner words"))
+    }
+
+    @Test(arguments: [
+        Status.Code.unavailable, .deadlineExceeded, .cancelled, .unimplemented, .internalError, .unknown, .dataLoss,
+    ])
+    func whatFailedOnOurSideIsNotExplained(code: Status.Code) {
+        struct Secret: Error {}
+        let error = RPCError.domain(code, reason: "DATABASE_UNAVAILABLE", message: "host db-3 is down", cause: Secret())
+        let problem = ErrorMap.problem(error)
+        #expect(!problem.body.text.contains("db-3"))
+        #expect("\(problem.cause as Any)".contains("Secret"))
+        let isInternal = [Status.Code.internalError, .unknown, .dataLoss].contains(code)
+        #expect(problem.code == (isInternal ? "INTERNAL" : "DATABASE_UNAVAILABLE"))
+    }
+
+    @Test(arguments: [Status.Code.invalidArgument, .failedPrecondition, .outOfRange])
+    func fieldsAtFaultAre422(code: Status.Code) {
+        let fields = [
+            FieldViolation(field: "a", description: "A.", reason: "A_BAD"),
+            FieldViolation(field: "b", description: "B.", reason: ""),
+        ]
+        let problem = ErrorMap.problem(RPCError.domain(code, reason: "R", message: "M.", fields: fields))
+        #expect(problem.status == .unprocessableContent)
+        #expect(
+            problem.fields == [
+                .init("a", code: "A_BAD", detail: "A."), .init("b", code: "R", detail: "B."),
+            ])
+    }
+
+    @Test func aConflictKeepsItsStatusAndItsFields() {
+        let fields = [FieldViolation(field: "username", description: "Taken.", reason: "USERNAME_TAKEN")]
+        let error = RPCError.domain(.alreadyExists, reason: "USERNAME_TAKEN", message: "Taken.", fields: fields)
+        #expect(ErrorMap.problem(error).status == .conflict)
+        #expect(ErrorMap.problem(error).fields.map(\.name) == ["username"])
+    }
+
+    @Test(arguments: [Status.Code.unavailable, .resourceExhausted, .deadlineExceeded])
+    func whoMayTryAgainIsToldWhen(code: Status.Code) {
+        #expect(ErrorMap.problem(RPCError(code, "")).headers[.retryAfter] == "1")
+        let error = RPCError.domain(code, reason: "TOO_MANY_ATTEMPTS", message: "Later.", retryAfter: .seconds(90))
+        #expect(ErrorMap.problem(error).headers[.retryAfter] == "90")
+    }
+
+    @Test(arguments: [
+        ("ACCESS_TOKEN_INVALID", true), ("SESSION_REVOKED", true), ("TOKEN_EXPIRED", false),
+        ("REFRESH_TOKEN_REUSED", false),
+    ])
+    func aChallengeFitsTheToken(reason: String, isInvalidToken: Bool) {
+        let problem = ErrorMap.problem(RPCError.domain(.unauthenticated, reason: reason, message: "No."))
+        let challenge = problem.headers[.wwwAuthenticate] ?? ""
+        #expect(challenge.hasPrefix(#"Bearer realm="vestibule""#))
+        #expect(challenge.contains("invalid_token") == isInvalidToken)
+    }
+
+    @Test func otherErrorsAreInternalOrThemselves() {
+        struct Surprise: Error {}
+        #expect(ErrorMap.problem(Surprise()).status == .internalServerError)
+        #expect(ErrorMap.problem(CancellationError()).status.code == 499)
+        #expect(ErrorMap.problem(Problem(.gone, code: "GONE", detail: "Gone.") as any Error).code == "GONE")
+    }
+}

@@ -1,0 +1,83 @@
+import API
+import HTTPTypes
+import Hummingbird
+import HummingbirdTesting
+import JOSE
+import NIOCore
+import RPC
+import RPCTransport
+import ServiceKit
+import Synchronization
+import Testing
+
+@testable import GatewayService
+
+/// The program on real sockets: HTTP in front, gRPC behind.
+@Suite struct GatewayServerTests {
+    /// Runs a gateway whose services are at `address` while `body` talks to its port.
+    private static func run(
+        services address: String,
+        _ body: @escaping @Sendable (TestClient) async throws -> Void
+    ) async throws {
+        let configuration = try Configuration.testing(
+            keys: GatewayServer.configurationKeys, program: GatewayServer.programName,
+            [
+                "VESTIBULE_GATEWAY_LISTEN": "127.0.0.1:0", "VESTIBULE_IDENTITY_ADDRESS": address,
+                "VESTIBULE_PROFILE_ADDRESS": address, "VESTIBULE_INVITES_ADDRESS": address,
+                "VESTIBULE_GATEWAY_REQUEST_TIMEOUT": "30s",
+            ])
+        let (stopped, stop) = AsyncStream.makeStream(of: Void.self)
+        let talk = Mutex<Task<Void, any Error>?>(nil)
+        try await GatewayServer(configuration: configuration).serve(
+            stop: { for await _ in stopped {} },
+            onListening: { port in
+                let task = Task {
+                    defer { stop.finish() }
+                    let client = TestClient(
+                        host: "127.0.0.1", port: port, configuration: .init(timeout: .seconds(60)))
+                    client.connect()
+                    let result: Result<Void, any Error>
+                    do { result = .success(try await body(client)) } catch { result = .failure(error) }
+                    try await client.shutdown()
+                    try result.get()
+                }
+                talk.withLock { $0 = task }
+            })
+        try await #require(talk.withLock { $0 }).value
+    }
+
+    @Test func requestsReachServicesOverSockets() async throws {
+        let stubs = StubServices()
+        let group = try RPCTransport.EventLoopGroup(loopCount: 1, name: "stubs")
+        let services = RPCServer(group: group, router: stubs.router, configuration: ServerConfiguration())
+        let port = try await services.start()
+        try await Self.run(services: "127.0.0.1:\(port)") { client in
+            let ready = try await client.get("/readyz")
+            #expect(ready.status == .ok)
+            let signedIn = try await client.post(
+                "/auth/google", headers: [.contentType: "application/json"],
+                body: ByteBuffer(string: #"{"id_token":"t","nonce":"n"}"#))
+            #expect(signedIn.status == .ok)
+            let me = try await client.get(
+                "/me", headers: [.authorization: "Bearer \(StubServices.accessToken)"])
+            #expect(me.status == .ok)
+            let body = try JSONObject(parsing: Array(try #require(me.body).readableBytesView))
+            #expect(body["user_id"]?.string == StubServices.userID)
+        }
+        await services.shutdown()
+        await group.shutdown()
+    }
+
+    @Test func servicesThatAreDownAre503() async throws {
+        try await Self.run(services: "127.0.0.1:1") { client in
+            let alive = try await client.get("/healthz")
+            #expect(alive.status == .ok)
+            let ready = try await client.get("/readyz")
+            #expect(ready.status == .serviceUnavailable)
+            let me = try await client.get("/me", headers: [.authorization: "Bearer a"])
+            #expect(me.status == .serviceUnavailable)
+            #expect(me.headers[.retryAfter] == "1")
+            #expect(me.headers[.contentType] == "application/problem+json")
+        }
+    }
+}

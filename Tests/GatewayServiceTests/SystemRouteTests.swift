@@ -1,0 +1,166 @@
+import API
+import HTTPJSON
+import HTTPTypes
+import JOSE
+import RPC
+import SwiftProtobuf
+import Testing
+
+@testable import GatewayService
+
+/// Health, keys, the description, and the bounds of every route.
+@Suite struct SystemRouteTests {
+    @Test func aliveNeedsNobody() async throws {
+        let gateway = TestGateway()
+        let answer = try await gateway.send(.get, "/healthz")
+        #expect(answer.status == 200)
+        #expect(answer.body == ["status": "ok"])
+        #expect(gateway.stubs.calls.isEmpty)
+    }
+
+    @Test func readyNeedsEveryService() async throws {
+        let gateway = TestGateway()
+        let ready = try await gateway.send(.get, "/readyz")
+        #expect(ready.status == 200)
+        #expect(ready.body == ["status": "ready", "services": ["identity": "ok", "profile": "ok", "invites": "ok"]])
+        gateway.stubs.set { $0.health[ProfileServiceMethods.serviceName] = .notServing }
+        let unready = try await gateway.send(.get, "/readyz")
+        #expect(unready.status == 503)
+        #expect(
+            unready.body == [
+                "status": "not ready", "services": ["identity": "ok", "profile": "failed", "invites": "ok"],
+            ])
+    }
+
+    @Test func keysMayBeCached() async throws {
+        let gateway = TestGateway()
+        let answer = try await gateway.send(.get, "/.well-known/jwks.json")
+        #expect(answer.status == 200)
+        #expect(answer.type == "application/json")
+        #expect(answer.body == ["keys": []])
+        #expect(answer.headers[.cacheControl] == "public, max-age=600")
+    }
+
+    @Test func theDescriptionNamesExactlyTheRoutes() async throws {
+        let gateway = TestGateway()
+        let document = try await gateway.send(.get, "/openapi.json")
+        #expect(document.status == 200)
+        #expect(document.body["openapi"] == "3.1.1")
+        let paths = try #require(document.body["paths"]?.object)
+        let methods: Set = ["get", "put", "post", "delete", "options", "head", "patch", "trace"]
+        let described = paths.members.flatMap { path in
+            (path.value.object?.members ?? []).map(\.name).filter(methods.contains).map { "\($0) \(path.name)" }
+        }
+        let existing = gateway.gateway.routes.map { "\($0.method.rawValue.lowercased()) \($0.path)" }
+        #expect(described.sorted() == existing.sorted())
+    }
+
+    @Test func everyReferenceOfTheDescriptionLeadsSomewhere() throws {
+        let document = try JSONValue(parsing: OpenAPI.document.utf8, limits: JSONLimits(depthMax: 16))
+        var references: Set<String> = []
+        func collect(_ value: JSONValue) {
+            value.array?.forEach(collect)
+            for member in value.object?.members ?? [] {
+                if member.name == "$ref", let text = member.value.string { references.insert(text) }
+                collect(member.value)
+            }
+        }
+        collect(document)
+        #expect(references.count > 20)
+        for reference in references {
+            let target = reference.split(separator: "/").dropFirst().reduce(Optional(document)) { value, name in
+                value?.object?[String(name)]
+            }
+            #expect(target != nil, "\(reference)")
+        }
+        let components = try #require(document.object?["components"]?.object)
+        for section in components.members where section.name != "securitySchemes" {
+            for entry in section.value.object?.members ?? [] {
+                #expect(references.contains("#/components/\(section.name)/\(entry.name)"))
+            }
+        }
+    }
+
+    @Test func theDeadlineTravels() async throws {
+        var gateway = TestGateway()
+        gateway.limits.requestTimeout = .seconds(3)
+        let before = Deadline.after(.seconds(3))
+        _ = try await gateway.sendAsUser(.get, "/me")
+        let after = Deadline.after(.seconds(3))
+        let deadlines = gateway.stubs.deadlines
+        #expect(deadlines.count == 2)
+        #expect(Set(deadlines).count == 1)
+        let deadline = try #require(deadlines[0])
+        #expect(before <= deadline && deadline <= after)
+    }
+
+    @Test func aSlowServiceEndsWithTheDeadline() async throws {
+        var gateway = TestGateway()
+        gateway.limits.requestTimeout = .milliseconds(100)
+        gateway.stubs.set {
+            $0.getProfile = { _ in
+                try await Task.sleep(for: .seconds(30))
+                return .init()
+            }
+        }
+        let clock = ContinuousClock()
+        let start = clock.now
+        let answer = try await gateway.sendAsUser(.get, "/me")
+        #expect(answer.status == 504)
+        #expect(answer.code == "DEADLINE_EXCEEDED")
+        #expect(start.duration(to: clock.now) < .seconds(25))
+    }
+
+    @Test func aServiceThatIsDownIs503() async throws {
+        let gateway = TestGateway()
+        gateway.stubs.set {
+            $0.getProfile = { _ in
+                throw RPCError.domain(.unavailable, reason: "DATABASE_UNAVAILABLE", message: "no database")
+            }
+        }
+        let answer = try await gateway.sendAsUser(.get, "/me")
+        #expect(answer.status == 503)
+        #expect(answer.code == "DATABASE_UNAVAILABLE")
+        #expect(answer.headers[.retryAfter] == "1")
+    }
+
+    @Test func tooManyRequestsWait() async throws {
+        let gateway = TestGateway(rateLimit: .init(perSecond: 0.01, burst: 2))
+        for _ in 0..<2 {
+            #expect(try await gateway.send(.post, "/auth/refresh", #"{"refresh_token":"r"}"#).status == 200)
+        }
+        let limited = try await gateway.send(.post, "/auth/refresh", #"{"refresh_token":"r"}"#)
+        #expect(limited.status == 429)
+        #expect(limited.code == "RATE_LIMITED")
+        let wait = try #require(limited.headers[.retryAfter].flatMap(Int.init))
+        #expect((90...100).contains(wait))
+        #expect(try await gateway.send(.post, "/auth/apple", "{}").status == 429)
+        #expect(try await gateway.sendAsUser(.get, "/me").status == 200)
+    }
+
+    @Test func oneAddressDoesNotSlowAnother() async throws {
+        let gateway = TestGateway(rateLimit: .init(perSecond: 0.01, burst: 1, proxyCount: 1))
+        func status(_ address: String) async throws -> Int {
+            try await gateway.send(
+                .post, "/auth/refresh", #"{"refresh_token":"r"}"#, headers: [.forwardedFor: address]
+            ).status
+        }
+        #expect(try await status("192.0.2.1") == 200)
+        #expect(try await status("192.0.2.1") == 429)
+        #expect(try await status("192.0.2.2") == 200)
+    }
+
+    @Test func anOversizeBodyIsRefused() async throws {
+        let body = #"{"refresh_token":""# + String(repeating: "a", count: 65_536) + #""}"#
+        let answer = try await TestGateway().send(.post, "/auth/refresh", body)
+        #expect(answer.status == 413)
+        #expect(answer.code == "BODY_TOO_LARGE")
+    }
+
+    @Test func anUnknownPathAndAnotherMethodAreProblems() async throws {
+        #expect(try await TestGateway().send(.get, "/nowhere").code == "ROUTE_NOT_FOUND")
+        let answer = try await TestGateway().send(.delete, "/me")
+        #expect(answer.status == 405)
+        #expect(answer.headers[.allow] == "GET, HEAD, PATCH")
+    }
+}

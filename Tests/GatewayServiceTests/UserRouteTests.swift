@@ -1,0 +1,176 @@
+import API
+import HTTPTypes
+import JOSE
+import RPC
+import SwiftProtobuf
+import Synchronization
+import Testing
+
+@testable import GatewayService
+
+/// `/me` and `/groups`.
+@Suite struct UserRouteTests {
+    @Test func meIsTheProfile() async throws {
+        let answer = try await TestGateway().sendAsUser(.get, "/me")
+        #expect(answer.status == 200)
+        #expect(
+            answer.body == [
+                "user_id": .string(StubServices.userID), "display_name": "Maria", "username": .null,
+                "phone_number": .null, "missing_fields": ["phone_number"], "updated_at": .null,
+            ])
+    }
+
+    /// What profile is asked to change when the gateway is sent `body`.
+    private static func change(_ body: String) async throws -> ProfileV1.UpdateProfileRequest {
+        let gateway = TestGateway()
+        let seen = Mutex<ProfileV1.UpdateProfileRequest?>(nil)
+        gateway.stubs.set { answers in
+            let usual = answers.updateProfile
+            answers.updateProfile = { request in
+                seen.withLock { $0 = request }
+                return try await usual(request)
+            }
+        }
+        let answer = try await gateway.sendAsUser(.patch, "/me", body)
+        #expect(answer.status == 200)
+        #expect(answer.body["phone_number"] == "+639171234567")
+        #expect(answer.body["updated_at"] == "2026-01-31T23:59:59.123Z")
+        return try #require(seen.withLock { $0 })
+    }
+
+    @Test func onlyPresentFieldsAreChanged() async throws {
+        let all = try await Self.change(#"{"display_name":"Ana","phone_number":"0917","username":"ana"}"#)
+        #expect(all.userID == StubServices.userID)
+        #expect(all.displayName == "Ana" && all.phoneNumber == "0917" && all.username == "ana")
+        let one = try await Self.change(#"{"display_name":"Ana"}"#)
+        #expect(one.hasDisplayName && !one.hasPhoneNumber && !one.hasUsername)
+        let none = try await Self.change("{}")
+        #expect(!none.hasDisplayName && !none.hasPhoneNumber && !none.hasUsername)
+    }
+
+    @Test func aNullUsernameIsRemoved() async throws {
+        let change = try await Self.change(#"{"username":null}"#)
+        #expect(change.hasUsername && change.username.isEmpty)
+    }
+
+    @Test func whatIsRequiredCannotBeNull() async throws {
+        let answer = try await TestGateway().sendAsUser(.patch, "/me", #"{"display_name":null,"phone_number":null}"#)
+        #expect(answer.status == 400)
+        #expect(answer.fields == ["display_name", "phone_number"])
+    }
+
+    @Test func aTakenPhoneSaysSo() async throws {
+        let gateway = TestGateway()
+        let sentence = "This phone number is already associated with another account."
+        gateway.stubs.set {
+            $0.updateProfile = { _ in
+                throw RPCError.domain(
+                    .alreadyExists, reason: "PHONE_TAKEN", message: sentence,
+                    fields: [.init(field: "phone_number", description: sentence, reason: "PHONE_TAKEN")])
+            }
+        }
+        let answer = try await gateway.sendAsUser(.patch, "/me", #"{"phone_number":"09171234567"}"#)
+        #expect(answer.status == 409)
+        #expect(answer.code == "PHONE_TAKEN")
+        #expect(answer.body["detail"]?.string == sentence)
+        #expect(answer.fields == ["phone_number"])
+    }
+
+    @Test func aPhoneThatIsNoneIsAFieldAtFault() async throws {
+        let gateway = TestGateway()
+        gateway.stubs.set {
+            $0.updateProfile = { _ in
+                throw RPCError.domain(
+                    .invalidArgument, reason: "PHONE_INVALID", message: "This is no phone number.",
+                    fields: [.init(field: "phone_number", description: "This is no phone number.", reason: "")])
+            }
+        }
+        let answer = try await gateway.sendAsUser(.patch, "/me", #"{"phone_number":"12"}"#)
+        #expect(answer.status == 422)
+        #expect(answer.code == "PHONE_INVALID")
+        #expect(
+            answer.body["fields"] == [
+                ["field": "phone_number", "code": "PHONE_INVALID", "detail": "This is no phone number."]
+            ])
+    }
+
+    @Test func aGroupIsCreatedUnderTheUsersName() async throws {
+        let gateway = TestGateway()
+        let seen = Mutex<InvitesV1.CreateGroupRequest?>(nil)
+        gateway.stubs.set { answers in
+            let usual = answers.createGroup
+            answers.createGroup = { request in
+                seen.withLock { $0 = request }
+                return try await usual(request)
+            }
+        }
+        let answer = try await gateway.sendAsUser(.post, "/groups", #"{"name":"Trip"}"#)
+        #expect(answer.status == 201)
+        #expect(
+            answer.body == [
+                "id": "g-1", "name": "Trip", "owner_user_id": .string(StubServices.userID),
+                "created_at": "1970-01-01T00:00:01.000Z",
+            ])
+        #expect(seen.withLock { $0?.ownerDisplayName } == "Maria")
+        #expect(try await gateway.sendAsUser(.post, "/groups", "{}").fields == ["name"])
+    }
+
+    @Test func aMemberIsAddedByPhone() async throws {
+        let gateway = TestGateway()
+        let seen = Mutex<InvitesV1.AddMemberRequest?>(nil)
+        gateway.stubs.set { answers in
+            let usual = answers.addMember
+            answers.addMember = { request in
+                seen.withLock { $0 = request }
+                return try await usual(request)
+            }
+        }
+        let body = #"{"phone_number":"+639170000000","display_name":"Ana"}"#
+        let answer = try await gateway.sendAsUser(.post, "/groups/g-7/members", body)
+        #expect(answer.status == 201)
+        #expect(
+            answer.body == [
+                "id": "m-1", "state": "pending", "user_id": .null, "phone_number": "+639170000000",
+                "display_name": "Ana", "added_at": "1970-01-01T00:00:02.000Z",
+            ])
+        #expect(seen.withLock { $0?.groupID } == "g-7")
+        #expect(seen.withLock { $0?.userID } == StubServices.userID)
+    }
+
+    @Test func listsArePaged() async throws {
+        let gateway = TestGateway()
+        let seen = Mutex<[String]>([])
+        gateway.stubs.set { answers in
+            answers.listGroups = { request in
+                seen.withLock { $0.append("\(request.pageSize) \(request.pageToken)") }
+                return InvitesV1.ListGroupsResponse.with {
+                    $0.groups = [.with { $0.groupID = "g-1" }]
+                    $0.nextPageToken = "next"
+                }
+            }
+            answers.listMembers = { request in
+                seen.withLock { $0.append("\(request.groupID) \(request.pageSize) \(request.pageToken)") }
+                return InvitesV1.ListMembersResponse.with {
+                    $0.members = [.with { $0.state = .member; $0.userID = "u" }]
+                }
+            }
+        }
+        let groups = try await gateway.sendAsUser(.get, "/groups?page_size=2&page_token=a%2Fb%3D")
+        #expect(groups.status == 200)
+        #expect(groups.body["groups"]?.array?.first?.object?["id"] == "g-1")
+        #expect(groups.body["next_page_token"] == "next")
+        let members = try await gateway.sendAsUser(.get, "/groups/g-7/members")
+        #expect(members.body["members"]?.array?.first?.object?["state"] == "member")
+        #expect(members.body["next_page_token"] == .null)
+        #expect(seen.withLock { $0 } == ["2 a/b=", "g-7 0 "])
+    }
+
+    @Test(arguments: ["0", "101", "x", "", "-1", "99999999999"])
+    func aBadPageSizeIsNamed(size: String) async throws {
+        for path in ["/groups", "/groups/g/members"] {
+            let answer = try await TestGateway().sendAsUser(.get, "\(path)?page_size=\(size)")
+            #expect(answer.status == 400)
+            #expect(answer.fields == ["page_size"])
+        }
+    }
+}

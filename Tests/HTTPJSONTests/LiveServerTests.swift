@@ -1,0 +1,149 @@
+import HTTPTypes
+import Hummingbird
+import HummingbirdTesting
+import JOSE
+import Logging
+import NIOCore
+import NIOPosix
+import Synchronization
+import Testing
+
+@testable import HTTPJSON
+
+/// What only a real socket shows: bounds on connections, late bodies, and the graceful stop.
+@Suite struct LiveServerTests {
+    private static func server(_ limits: EdgeLimits, drainLimit: Duration = .seconds(30)) -> EdgeServer {
+        let routes = [
+            Route(.post, "/echo") { request, context in
+                var input = try await context.json(request)
+                let text = input.string("text")
+                try input.finish()
+                return .json(["text": .string(text)])
+            },
+            Route(.get, "/slow") { _, _ in
+                try await Task.sleep(for: .milliseconds(300))
+                return .json(["done": true])
+            },
+        ]
+        var quiet = Logger(label: "test")
+        quiet.logLevel = .critical
+        return EdgeServer(
+            routes: routes,
+            configuration: EdgeServer.Configuration(host: "127.0.0.1", port: 0, limits: limits, drainLimit: drainLimit),
+            logger: quiet)
+    }
+
+    /// Runs a server while `body` talks to its port, and stops it then.
+    private static func run(_ limits: EdgeLimits, _ body: @escaping @Sendable (Int) async throws -> Void) async throws {
+        let (stopped, stop) = AsyncStream.makeStream(of: Void.self)
+        let talk = Mutex<Task<Void, any Error>?>(nil)
+        try await server(limits).run(
+            stop: { for await _ in stopped {} },
+            onListening: { port in
+                let task = Task {
+                    defer { stop.finish() }
+                    try await body(port)
+                }
+                talk.withLock { $0 = task }
+            })
+        try await #require(talk.withLock { $0 }).value
+    }
+
+    /// Sends bytes as they are, part by part, and returns all that comes back until the server closes.
+    private static func exchange(_ port: Int, _ parts: [String]) async throws -> String {
+        let channel = try await ClientBootstrap(group: MultiThreadedEventLoopGroup.singleton)
+            .connect(host: "127.0.0.1", port: port) { channel in
+                channel.eventLoop.makeCompletedFuture {
+                    try NIOAsyncChannel<ByteBuffer, ByteBuffer>(wrappingChannelSynchronously: channel)
+                }
+            }
+        return try await channel.executeThenClose { inbound, outbound in
+            for part in parts { try await outbound.write(ByteBuffer(string: part)) }
+            var text = ""
+            do {
+                for try await buffer in inbound { text += String(buffer: buffer) }
+            } catch is IOError {
+                // The server may close while we still send.
+            }
+            return text
+        }
+    }
+
+    @Test func aBodyThatStopsComingEndsTheRequest() async throws {
+        try await Self.run(EdgeLimits(requestTimeout: .milliseconds(200))) { port in
+            let head = "POST /echo HTTP/1.1\r\nhost: a\r\ncontent-type: application/json\r\ncontent-length: 20\r\n\r\n"
+            let answer = try await Self.exchange(port, [head, "{\"te"])
+            #expect(answer.hasPrefix("HTTP/1.1 408 "))
+            #expect(answer.contains("REQUEST_TIMEOUT"))
+            #expect(answer.lowercased().contains("connection: close"))
+        }
+    }
+
+    @Test func aChunkedBodyCannotOutgrowTheLimit() async throws {
+        try await Self.run(EdgeLimits(requestTimeout: .seconds(60), bodyBytesMax: 100)) { port in
+            let head =
+                "POST /echo HTTP/1.1\r\nhost: a\r\ncontent-type: application/json\r\ntransfer-encoding: chunked\r\n\r\n"
+            let chunk = "40\r\n" + String(repeating: " ", count: 64) + "\r\n"
+            let answer = try await Self.exchange(port, [head, chunk, chunk])
+            #expect(answer.hasPrefix("HTTP/1.1 413 "))
+            #expect(answer.contains("BODY_TOO_LARGE"))
+        }
+    }
+
+    @Test func anUnreadEndlessBodyIsCutOff() async throws {
+        try await Self.run(EdgeLimits(requestTimeout: .seconds(60))) { port in
+            let head = "POST /nowhere HTTP/1.1\r\nhost: a\r\ntransfer-encoding: chunked\r\n\r\n"
+            let answer = try await Self.exchange(port, [head, "1\r\n \r\n"])
+            #expect(answer.hasPrefix("HTTP/1.1 404 "))
+            #expect(answer.lowercased().contains("connection: close"))
+        }
+    }
+
+    @Test func tooManyHeaderBytesAreRefused() async throws {
+        try await Self.run(EdgeLimits(headerBytesMax: 1024)) { port in
+            let long = String(repeating: "a", count: 2000)
+            let answer = try await Self.exchange(port, ["GET /slow HTTP/1.1\r\nhost: a\r\nx-long: \(long)\r\n\r\n"])
+            #expect(answer.hasPrefix("HTTP/1.1 400 ") || answer.hasPrefix("HTTP/1.1 431 "))
+        }
+    }
+
+    @Test func aSilentConnectionIsClosed() async throws {
+        try await Self.run(EdgeLimits(idleTimeout: .milliseconds(200))) { port in
+            for parts in [[], ["GET /slow HTT"]] {
+                let answer = try await Self.exchange(port, parts)
+                #expect(answer.isEmpty)
+            }
+        }
+    }
+
+    @Test func severalRequestsShareAConnection() async throws {
+        try await Self.run(EdgeLimits(requestTimeout: .seconds(60))) { port in
+            let body = #"{"text":"a"}"#
+            let request = "POST /echo HTTP/1.1\r\nhost: a\r\ncontent-type: application/json\r\ncontent-length: 12\r\n"
+            let answer = try await Self.exchange(
+                port, [request + "\r\n" + body, request + "connection: close\r\n\r\n" + body])
+            #expect(answer.split(separator: "HTTP/1.1 200 ").count == 2)
+        }
+    }
+
+    @Test func aStopLetsRequestsEnd() async throws {
+        let (stopped, stop) = AsyncStream.makeStream(of: Void.self)
+        let answer = Mutex<Task<String, any Error>?>(nil)
+        try await Self.server(EdgeLimits(requestTimeout: .seconds(60))).run(
+            stop: {
+                for await _ in stopped {}
+                // By now the request has arrived, and its answer takes longer than this.
+                try? await Task.sleep(for: .milliseconds(150))
+            },
+            onListening: { port in
+                let request = Task {
+                    stop.finish()
+                    return try await Self.exchange(port, ["GET /slow HTTP/1.1\r\nhost: a\r\nconnection: close\r\n\r\n"])
+                }
+                answer.withLock { $0 = request }
+            })
+        let text = try await #require(answer.withLock { $0 }).value
+        #expect(text.hasPrefix("HTTP/1.1 200 "))
+        #expect(text.contains(#"{"done":true}"#))
+    }
+}
