@@ -164,12 +164,12 @@ let package = Package(
             ]),
         tests(
             "HTTPJSONTests",
-            ["HTTPJSON", "JOSE", "RPC", httpTypes, hummingbird, hummingbirdTesting, logging, nioCore]),
+            ["HTTPJSON", "JOSE", httpTypes, hummingbird, hummingbirdTesting, logging, nioCore, nioPosix]),
         tests(
             "GatewayServiceTests",
             [
                 "API", "GatewayService", "HTTPJSON", "JOSE", "RPC", "RPCTransport", "ServiceKit", httpTypes,
-                hummingbird, hummingbirdTesting, logging, nioCore,
+                hummingbird, hummingbirdTesting, logging, nioCore, protobuf,
             ]),
         tests("LocalStackTests", ["JOSE", "LocalStack", "ServiceKit"]),
         tests(
