@@ -1,4 +1,5 @@
 import API
+import Dispatch
 import LocalPostgres
 import Logging
 import Models
@@ -35,7 +36,7 @@ struct InvitesFixture: Sendable {
 
     /// Runs a test on a fresh database of the shared cluster.
     static func run(groupMembersMax: Int = 1_000, _ body: (InvitesFixture) async throws -> Void) async throws {
-        let facts = try SharedTestCluster.freshDatabase(schema: "invites")
+        let facts = try await freshDatabase(schema: "invites")
         try await run(on: facts, groupMembersMax: groupMembersMax, body)
     }
 
@@ -43,7 +44,7 @@ struct InvitesFixture: Sendable {
     static func run(
         on facts: TestDatabase,
         groupMembersMax: Int = 1_000,
-        waitLimit: Duration = .seconds(10),
+        waitLimit: Duration = .seconds(60),
         _ body: (InvitesFixture) async throws -> Void
     ) async throws {
         var configuration = PostgresConfiguration(
@@ -55,6 +56,8 @@ struct InvitesFixture: Sendable {
             searchPath: facts.schema
         )
         configuration.waitLimit = waitLimit
+        // What is tested here isn't speed: a machine that builds something else beside must not fail a test.
+        configuration.queryTimeout = .seconds(60)
         try await Migrator(configuration).run(InvitesMigrations.all, schema: facts.schema)
         let group = try EventLoopGroup(loopCount: 2, name: "test")
         let database = PostgresClient(configuration, group: group)
@@ -148,6 +151,16 @@ struct InvitesFixture: Sendable {
 }
 
 private let identifiers = IdentifierSource()
+
+/// A database of its own. Starting PostgreSQL and running SQL in it blocks, which tasks of the global executor must not:
+/// there are as many threads for them as cores, and the services' own tasks need them.
+func freshDatabase(schema: String) async throws -> TestDatabase {
+    try await withCheckedThrowingContinuation { continuation in
+        DispatchQueue.global().async {
+            continuation.resume(with: Result { try SharedTestCluster.freshDatabase(schema: schema) })
+        }
+    }
+}
 
 /// A user whom no other test knows.
 func someone() -> UserID { identifiers.make() }

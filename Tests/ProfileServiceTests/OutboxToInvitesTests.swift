@@ -55,8 +55,8 @@ import Testing
     private static let maria = someone()
 
     private func withInvites(_ body: (InProcessChannel, PostgresClient) async throws -> Void) async throws {
-        let facts = try SharedTestCluster.freshDatabase(schema: "invites")
-        let configuration = PostgresConfiguration(
+        let facts = try await freshDatabase(schema: "invites")
+        var configuration = PostgresConfiguration(
             host: facts.socketDirectory,
             port: facts.port,
             user: facts.user,
@@ -64,6 +64,8 @@ import Testing
             database: facts.database,
             searchPath: facts.schema
         )
+        configuration.queryTimeout = .seconds(60)
+        configuration.waitLimit = .seconds(60)
         try await Migrator(configuration).run(InvitesMigrations.all, schema: facts.schema)
         let group = try EventLoopGroup(loopCount: 1, name: "invites")
         let database = PostgresClient(configuration, group: group)

@@ -1,4 +1,5 @@
 import API
+import Dispatch
 import LocalPostgres
 import Logging
 import Models
@@ -34,7 +35,7 @@ struct ProfileFixture: Sendable {
         tryLimit: TryLimit = TryLimit(),
         _ body: (ProfileFixture) async throws -> Void
     ) async throws {
-        let facts = try SharedTestCluster.freshDatabase(schema: "profile")
+        let facts = try await freshDatabase(schema: "profile")
         try await run(on: facts, tryLimit: tryLimit, body)
     }
 
@@ -42,7 +43,7 @@ struct ProfileFixture: Sendable {
     static func run(
         on facts: TestDatabase,
         tryLimit: TryLimit = TryLimit(),
-        waitLimit: Duration = .seconds(10),
+        waitLimit: Duration = .seconds(60),
         _ body: (ProfileFixture) async throws -> Void
     ) async throws {
         var configuration = PostgresConfiguration(
@@ -54,6 +55,8 @@ struct ProfileFixture: Sendable {
             searchPath: facts.schema
         )
         configuration.waitLimit = waitLimit
+        // What is tested here isn't speed: a machine that builds something else beside must not fail a test.
+        configuration.queryTimeout = .seconds(60)
         try await Migrator(configuration).run(ProfileMigrations.all, schema: facts.schema)
         let group = try EventLoopGroup(loopCount: 2, name: "test")
         let database = PostgresClient(configuration, group: group)
@@ -125,13 +128,13 @@ struct ProfileFixture: Sendable {
         try await database.query(Query(unsafeSQL: sql))[0].decode(0, as: Int64.self)
     }
 
-    /// Waits until something is so, for at most ten seconds.
+    /// Waits until something is so, for at most a minute.
     func eventually(
         _ what: Comment,
         sourceLocation: SourceLocation = #_sourceLocation,
         _ isSo: () async throws -> Bool
     ) async throws {
-        for _ in 0..<1_000 {
+        for _ in 0..<6_000 {
             if try await isSo() { return }
             try await Task.sleep(for: .milliseconds(10))
         }
@@ -148,6 +151,16 @@ extension Router {
 }
 
 private let identifiers = IdentifierSource()
+
+/// A database of its own. Starting PostgreSQL and running SQL in it blocks, which tasks of the global executor must not:
+/// there are as many threads for them as cores, and the services' own tasks need them.
+func freshDatabase(schema: String) async throws -> TestDatabase {
+    try await withCheckedThrowingContinuation { continuation in
+        DispatchQueue.global().async {
+            continuation.resume(with: Result { try SharedTestCluster.freshDatabase(schema: schema) })
+        }
+    }
+}
 
 /// A user whom no other test knows.
 func someone() -> UserID { identifiers.make() }

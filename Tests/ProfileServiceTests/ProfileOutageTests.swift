@@ -1,4 +1,5 @@
 import API
+import Foundation
 import LocalPostgres
 import Models
 import RPC
@@ -12,12 +13,15 @@ import Testing
         let cluster = try LocalCluster.start(directory: folder, settings: .volatileForTests)
         defer {
             cluster.stop()
-            try? LocalCluster.remove(directory: folder)
+            // `LocalCluster.remove` refuses while the cluster's object holds the folder's lock.
+            try? FileManager.default.removeItem(atPath: folder)
         }
         let facts = try TestDatabase.make(in: cluster, number: 1, schema: "profile")
         try await ProfileFixture.run(on: facts, waitLimit: .seconds(1)) { service in
             let user = someone()
-            try await service.update(user, displayName: "Maria")
+            try await service.eventually("it serves") {
+                (try? await service.update(user, displayName: "Maria")) != nil
+            }
             cluster.stop()
             for _ in 0..<3 {
                 let read = try await failure { try await service.profile(user) }
