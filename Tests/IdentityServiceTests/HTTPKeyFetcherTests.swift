@@ -32,15 +32,14 @@ import Testing
         try await fetcher.shutdown()
     }
 
-    @Test func aSilentProviderTimesOut() async throws {
+    /// Without a timeout of its own the fetch would wait as long as the provider keeps the connection.
+    @Test(.timeLimit(.minutes(2))) func aSilentProviderTimesOut() async throws {
         let server = try ScriptedHTTPServer([:])
         defer { server.stop() }
-        let fetcher = HTTPKeyFetcher()
-        let start = ContinuousClock.now
+        let fetcher = HTTPKeyFetcher(timeout: .milliseconds(200))
         await #expect(throws: (any Error).self) {
             try await fetcher.fetchKeys(from: "http://127.0.0.1:\(server.port)/silent")
         }
-        #expect(ContinuousClock.now - start < .seconds(HTTPKeyFetcher.timeoutSeconds + 3))
         try await fetcher.shutdown()
     }
 }

@@ -49,6 +49,42 @@ import Testing
         }
     }
 
+    /// Inside the statement at the same time: a lock on the row holds them up until both loops' connections wait for it.
+    @Test func refreshesThatOverlapAgree() async throws {
+        try await TestService.run { service in
+            let signIn = try await service.signIn()
+            let id = try #require(SessionID(signIn.tokens.sessionID))
+            let client = service.client
+            var request = IdentityV1.RefreshRequest()
+            request.refreshToken = signIn.tokens.refreshToken
+            let refreshing = try await service.database.withTransaction { [request] transaction in
+                _ = try await transaction.query(
+                    "SELECT 1 FROM sessions WHERE session_id = \(id.uuid) FOR UPDATE"
+                )
+                let refreshing = Task { try await gather(6) { _ in try await client.refresh(request) } }
+                var waiting: Int64 = 0
+                while waiting < 2 {
+                    try await Task.sleep(for: .milliseconds(5))
+                    // A transaction sees the activity as it was when it first looked.
+                    _ = try await transaction.query("SELECT pg_stat_clear_snapshot()")
+                    let rows = try await transaction.query(
+                        """
+                        SELECT count(*) FROM pg_stat_activity
+                        WHERE datname = current_database() AND wait_event_type = 'Lock'
+                        """
+                    )
+                    waiting = try rows[0].decode(0, as: Int64.self)
+                }
+                return refreshing
+            }
+            let responses = try await refreshing.value
+            #expect(responses.count == 6)
+            #expect(Set(responses.map(\.tokens.refreshToken)).count == 1)
+            let rows = try await service.database.query("SELECT generation FROM sessions")
+            #expect(try rows[0].decode(0, as: Int64.self) == 1)
+        }
+    }
+
     @Test func aRetryWithinTheGraceGetsTheSameSuccessor() async throws {
         try await TestService.run { service in
             let old = try await service.signIn().tokens.refreshToken

@@ -18,21 +18,20 @@ public enum KeyFetchFault: Error, Sendable, Hashable {
 public final class HTTPKeyFetcher: KeyFetching {
     /// The longest answer, in bytes.
     public static let bodyBytesMax = 256 * 1024
-    /// How long a whole fetch may take.
-    public static let timeoutSeconds: Int64 = 5
+    /// How long a whole fetch may take, unless a test says otherwise.
+    public static let defaultTimeout: Duration = .seconds(5)
 
     private let group: MultiThreadedEventLoopGroup
     private let client: HTTPClient
+    private let timeout: TimeAmount
 
     /// A fetcher; ``shutdown()`` must follow.
-    public init() {
+    public init(timeout: Duration = defaultTimeout) {
+        self.timeout = TimeAmount(timeout)
         group = MultiThreadedEventLoopGroup(numberOfThreads: 1)
         var configuration = HTTPClient.Configuration()
         configuration.redirectConfiguration = .disallow
-        configuration.timeout = HTTPClient.Configuration.Timeout(
-            connect: .seconds(3),
-            read: .seconds(Self.timeoutSeconds)
-        )
+        configuration.timeout = HTTPClient.Configuration.Timeout(connect: self.timeout, read: self.timeout)
         configuration.connectionPool.concurrentHTTP1ConnectionsPerHostSoftLimit = 1
         configuration.connectionPool.idleTimeout = .seconds(5)
         client = HTTPClient(eventLoopGroupProvider: .shared(group), configuration: configuration)
@@ -43,7 +42,7 @@ public final class HTTPKeyFetcher: KeyFetching {
         var request = HTTPClientRequest(url: url)
         request.headers.add(name: "accept", value: "application/jwk-set+json, application/json")
         request.headers.add(name: "user-agent", value: "vestibule-identity")
-        let response = try await client.execute(request, timeout: .seconds(Self.timeoutSeconds))
+        let response = try await client.execute(request, timeout: timeout)
         guard response.status == .ok else { throw KeyFetchFault.status(Int(response.status.code)) }
         let body = try await response.body.collect(upTo: Self.bodyBytesMax)
         let keySet: KeySet

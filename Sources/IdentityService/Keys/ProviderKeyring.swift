@@ -17,6 +17,8 @@ final class ProviderKeyring: Sendable {
         var nextWaiter: UInt64 = 0
         /// Counts fetches that ended, so that one which ends before its waiter is in line is not waited for.
         var fetchesEnded = 0
+        /// Whether nobody fetches any more: the service is stopping.
+        var isStopped = false
     }
 
     private let name: ProviderName
@@ -51,6 +53,7 @@ final class ProviderKeyring: Sendable {
         for await _ in requests {
             await fetch()
         }
+        state.withLock { $0.isStopped = true }
         endFetch { $0.fetchFailed(nowMilliseconds: effects.clock.nowMilliseconds) }
     }
 
@@ -121,7 +124,8 @@ final class ProviderKeyring: Sendable {
         for waiter in waiters.values { waiter.resume() }
     }
 
-    /// Returns when a fetch has ended since the count was read; throws if the task is cancelled or too many wait.
+    /// Returns when a fetch has ended since the count was read; throws if the task is cancelled, too many wait, or
+    /// nobody fetches any more.
     private func waitForFetch(after fetchesEnded: Int) async throws {
         let id = state.withLock { state in
             state.nextWaiter += 1
@@ -132,7 +136,7 @@ final class ProviderKeyring: Sendable {
             await withCheckedContinuation { continuation in
                 let resumesNow = state.withLock { state in
                     if state.fetchesEnded != fetchesEnded || Task.isCancelled { return true }
-                    guard state.waiters.count < Self.waitersMax else {
+                    guard state.waiters.count < Self.waitersMax, !state.isStopped else {
                         isInLine.withLock { $0 = false }
                         return true
                     }
