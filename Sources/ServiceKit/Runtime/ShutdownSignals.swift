@@ -32,14 +32,18 @@ public final class ShutdownSignals: Sendable {
         signal(SIGPIPE, SIG_IGN)
         let queue = DispatchQueue(label: "vestibule.signals")
         sources = numbers.map { number in
-            // The default action must not end the process before the source sees the signal.
-            signal(number, SIG_IGN)
-            return DispatchSource.makeSignalSource(signal: number, queue: queue)
+            DispatchSource.makeSignalSource(signal: number, queue: queue)
         }
+        // Dispatch takes a signal over on its own thread, a moment later. Until then its default action stands: a signal
+        // that comes so early ends the process, and none is lost afterwards.
+        let registrations = DispatchGroup()
         for source in sources {
+            registrations.enter()
+            source.setRegistrationHandler { registrations.leave() }
             source.setEventHandler { [weak self] in self?.received(onSecond: onSecond) }
             source.resume()
         }
+        registrations.wait()
     }
 
     deinit {
