@@ -60,7 +60,8 @@ let package = Package(
         .package(url: "https://github.com/apple/swift-http-types", from: "1.4.0"),
         .package(url: "https://github.com/apple/swift-log", from: "1.6.0"),
         .package(url: "https://github.com/apple/swift-nio", from: "2.86.0"),
-        .package(url: "https://github.com/apple/swift-protobuf", from: "1.33.0"),
+        // The generated code is compared with this version's output.
+        .package(url: "https://github.com/apple/swift-protobuf", .upToNextMinor(from: "1.39.0")),
         .package(url: "https://github.com/hummingbird-project/hummingbird", from: "2.16.0"),
         .package(url: "https://github.com/swift-server/async-http-client", from: "1.29.0"),
         .package(url: "https://github.com/swift-server/swift-service-lifecycle", from: "2.6.0"),
