@@ -22,8 +22,11 @@ struct Authentication: Sendable {
     func user(_ request: Request, _ context: EdgeContext) async throws -> String {
         guard let token = try Self.token(request) else {
             throw Problem(
-                .unauthorized, code: "AUTHENTICATION_REQUIRED", detail: "This path needs an access token.",
-                headers: [.wwwAuthenticate: Self.challenge])
+                .unauthorized,
+                code: "AUTHENTICATION_REQUIRED",
+                detail: "This path needs an access token.",
+                headers: [.wwwAuthenticate: Self.challenge]
+            )
         }
         var call = IdentityV1.CheckSessionRequest()
         call.accessToken = token
@@ -40,8 +43,11 @@ struct Authentication: Sendable {
         let token = parts.count == 2 ? parts[1].drop { $0 == " " } : ""
         guard 1...tokenBytesMax ~= token.utf8.count, token.utf8.allSatisfy(isTokenByte) else {
             throw Problem(
-                .unauthorized, code: "ACCESS_TOKEN_INVALID", detail: "The access token is not valid.",
-                headers: [.wwwAuthenticate: invalidTokenChallenge])
+                .unauthorized,
+                code: "ACCESS_TOKEN_INVALID",
+                detail: "The access token is not valid.",
+                headers: [.wwwAuthenticate: invalidTokenChallenge]
+            )
         }
         return String(token)
     }

@@ -39,7 +39,11 @@ enum ErrorMap {
             return domain(error, .tooManyRequests, "There were too many requests. Please try again later.")
                 .retryingAfter(error.retryAfter ?? defaultWait)
         case .cancelled:
-            return internalFault(error, .init(code: 499, reasonPhrase: "Client Closed Request"), "The request was cancelled.")
+            return internalFault(
+                error,
+                .init(code: 499, reasonPhrase: "Client Closed Request"),
+                "The request was cancelled."
+            )
         case .unimplemented:
             return internalFault(error, .notImplemented, "This is not available here.")
         case .unavailable:
@@ -58,13 +62,19 @@ enum ErrorMap {
         let reason = error.reason
         let fields = error.fieldViolations.map { field in
             Problem.Field(
-                field.field, code: field.reason.isEmpty ? reason ?? error.code.description : field.reason,
-                detail: field.description)
+                field.field,
+                code: field.reason.isEmpty ? reason ?? error.code.description : field.reason,
+                detail: field.description
+            )
         }
         // Without a reason the message is a developer's, not ours to show.
         return Problem(
-            status, code: reason ?? error.code.description, detail: reason == nil ? detail : error.message,
-            fields: fields, cause: CallFailure(error))
+            status,
+            code: reason ?? error.code.description,
+            detail: reason == nil ? detail : error.message,
+            fields: fields,
+            cause: CallFailure(error)
+        )
     }
 
     /// Something of ours failed: the code may be told, the message not.

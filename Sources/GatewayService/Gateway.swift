@@ -38,7 +38,11 @@ struct Gateway: Sendable {
     func server(_ configuration: EdgeServer.Configuration, logger: Logger) -> EdgeServer {
         let rateLimit = rateLimit
         return EdgeServer(
-            routes: routes, configuration: configuration, logger: logger, problem: ErrorMap.problem,
-            admit: { try rateLimit.admit($0, $1) })
+            routes: routes,
+            configuration: configuration,
+            logger: logger,
+            problem: ErrorMap.problem,
+            admit: { try rateLimit.admit($0, $1) }
+        )
     }
 }

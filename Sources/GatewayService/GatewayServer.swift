@@ -56,7 +56,8 @@ public struct GatewayServer: ProgramServer {
     ) async throws {
         let gateway = Gateway(
             backends: Backends(identity: channels[0], profile: channels[1], invites: channels[2]),
-            rateLimit: GatewayKeys.rateLimit(configuration))
+            rateLimit: GatewayKeys.rateLimit(configuration)
+        )
         let logger = Logger(label: Self.programName)
         try await gateway.server(GatewayKeys.edge(configuration), logger: logger)
             .run(stop: stop, onListening: onListening)

@@ -29,7 +29,8 @@ final class RateLimit: Sendable {
         self.policy = policy
         self.nowNanoseconds = nowNanoseconds
         buckets = Mutex(
-            TokenBuckets(perSecond: policy.perSecond, burst: policy.burst, keysMax: policy.addressesMax))
+            TokenBuckets(perSecond: policy.perSecond, burst: policy.burst, keysMax: policy.addressesMax)
+        )
     }
 
     /// Lets a request in.
@@ -38,11 +39,16 @@ final class RateLimit: Sendable {
     func admit(_ request: Request, _ context: EdgeContext) throws(Problem) {
         guard request.uri.path.hasPrefix(Self.pathPrefix) else { return }
         let address = ClientAddress(
-            peer: context.peerAddress?.ipAddress, forwarded: request.headers[.forwardedFor], proxyCount: policy.proxyCount)
+            peer: context.peerAddress?.ipAddress,
+            forwarded: request.headers[.forwardedFor],
+            proxyCount: policy.proxyCount
+        )
         let now = nowNanoseconds()
         guard let wait = buckets.withLock({ $0.take(address, nowNanoseconds: now) }) else { return }
         throw Problem(
-            .tooManyRequests, code: "RATE_LIMITED", detail: "There were too many requests. Please try again later."
+            .tooManyRequests,
+            code: "RATE_LIMITED",
+            detail: "There were too many requests. Please try again later."
         ).retryingAfter(wait)
     }
 }

@@ -24,11 +24,13 @@ extension Request {
         if let text = query["page_size"] {
             guard let number = Int32(text), 1...100 ~= number else {
                 throw Problem(
-                    .badRequest, code: "REQUEST_INVALID",
+                    .badRequest,
+                    code: "REQUEST_INVALID",
                     detail: "The request does not have the form that this path expects.",
                     fields: [
                         .init("page_size", code: "WRONG_TYPE", detail: "This must be a whole number from 1 to 100.")
-                    ])
+                    ]
+                )
             }
             size = number
         }

@@ -32,7 +32,8 @@ struct TokenBuckets<Key: Hashable & Sendable>: Sendable {
 
     /// Takes a token; nil if there was one, else how long until there is.
     mutating func take(_ key: Key, nowNanoseconds: UInt64) -> Duration? {
-        var bucket = young[key] ?? old.removeValue(forKey: key) ?? Bucket(tokens: burst, updatedNanoseconds: nowNanoseconds)
+        var bucket =
+            young[key] ?? old.removeValue(forKey: key) ?? Bucket(tokens: burst, updatedNanoseconds: nowNanoseconds)
         let elapsed = nowNanoseconds > bucket.updatedNanoseconds ? nowNanoseconds - bucket.updatedNanoseconds : 0
         bucket.tokens = min(burst, bucket.tokens + Double(elapsed) / 1e9 * perSecond)
         bucket.updatedNanoseconds = nowNanoseconds

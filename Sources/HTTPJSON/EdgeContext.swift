@@ -61,8 +61,11 @@ extension EdgeContext {
     private func parse(_ bytes: [UInt8], of request: Request) throws(Problem) -> JSONInput {
         guard Self.isJSON(request.headers[.contentType]) else {
             throw Problem(
-                .unsupportedMediaType, code: "CONTENT_TYPE_UNSUPPORTED", detail: "The body must be application/json.",
-                headers: [.accept: "application/json"])
+                .unsupportedMediaType,
+                code: "CONTENT_TYPE_UNSUPPORTED",
+                detail: "The body must be application/json.",
+                headers: [.accept: "application/json"]
+            )
         }
         do {
             return JSONInput(try JSONObject(parsing: bytes, limits: JSONLimits(bytesMax: limits.bodyBytesMax)))
@@ -109,8 +112,11 @@ extension EdgeContext {
             group.addTask {
                 try await Task.sleep(for: wait)
                 throw Problem(
-                    .requestTimeout, code: "REQUEST_TIMEOUT", detail: "The body did not come in time.",
-                    closesConnection: true)
+                    .requestTimeout,
+                    code: "REQUEST_TIMEOUT",
+                    detail: "The body did not come in time.",
+                    closesConnection: true
+                )
             }
             defer { group.cancelAll() }
             guard let bytes = try await group.next() else { throw CancellationError() }
@@ -119,5 +125,9 @@ extension EdgeContext {
     }
 
     private static let bodyTooLarge = Problem(
-        .contentTooLarge, code: "BODY_TOO_LARGE", detail: "The body is too large.", closesConnection: true)
+        .contentTooLarge,
+        code: "BODY_TOO_LARGE",
+        detail: "The body is too large.",
+        closesConnection: true
+    )
 }

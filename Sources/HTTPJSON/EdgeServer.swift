@@ -77,8 +77,15 @@ public struct EdgeServer: Sendable {
         let router = Hummingbird.Router(context: EdgeContext.self, options: .autoGenerateHeadEndpoints)
         router.add(
             middleware: EdgeMiddleware(
-                logger: logger, limits: limits, index: RouteIndex(routes), strictTransportSeconds: configuration.strictTransportSeconds,
-                makeRequestID: configuration.makeRequestID, translate: problem, admit: admit))
+                logger: logger,
+                limits: limits,
+                index: RouteIndex(routes),
+                strictTransportSeconds: configuration.strictTransportSeconds,
+                makeRequestID: configuration.makeRequestID,
+                translate: problem,
+                admit: admit
+            )
+        )
         for route in routes {
             router.on(RouterPath(route.path), method: route.method, use: route.handler)
         }
@@ -90,13 +97,20 @@ public struct EdgeServer: Sendable {
                 configuration: .init(
                     idleTimeout: TimeAmount(limits.idleTimeout),
                     httpDecoderConfiguration: .init(
-                        maxHeaderFieldSize: limits.headerBytesMax, maxHeaderListSize: limits.headerBytesMax,
-                        maxHeaderFieldCount: limits.headerFieldsMax))),
+                        maxHeaderFieldSize: limits.headerBytesMax,
+                        maxHeaderListSize: limits.headerBytesMax,
+                        maxHeaderFieldCount: limits.headerFieldsMax
+                    )
+                )
+            ),
             configuration: ApplicationConfiguration(
-                address: .hostname(configuration.host, port: configuration.port), backlog: 1024,
-                availableConnectionsDelegate: .maximum(limits.connectionsMax, logger: quiet)),
+                address: .hostname(configuration.host, port: configuration.port),
+                backlog: 1024,
+                availableConnectionsDelegate: .maximum(limits.connectionsMax, logger: quiet)
+            ),
             onServerRunning: { await onListening($0.localAddress?.port ?? 0) },
-            logger: quiet)
+            logger: quiet
+        )
     }
 
     private static func quieter(_ logger: Logger) -> Logger {

@@ -94,8 +94,11 @@ public struct JSONInput: Sendable {
     public func finish() throws(Problem) {
         guard !faults.isEmpty else { return }
         throw Problem(
-            .badRequest, code: "REQUEST_INVALID", detail: "The request does not have the form that this path expects.",
-            fields: faults)
+            .badRequest,
+            code: "REQUEST_INVALID",
+            detail: "The request does not have the form that this path expects.",
+            fields: faults
+        )
     }
 
     private mutating func optional<Value>(

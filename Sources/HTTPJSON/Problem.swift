@@ -71,7 +71,8 @@ public struct Problem: Error, Sendable {
             body["fields"] = .array(
                 fields.map {
                     ["field": .string($0.name), "code": .string($0.code), "detail": .string($0.detail)]
-                })
+                }
+            )
         }
         return body
     }
@@ -99,13 +100,20 @@ extension Problem {
     /// The path exists, with other methods.
     static func methodNotAllowed(_ allowed: [String]) -> Problem {
         Problem(
-            .methodNotAllowed, code: "METHOD_NOT_ALLOWED", detail: "This path answers \(allowed.joined(separator: ", ")).",
-            headers: [.allow: allowed.joined(separator: ", ")])
+            .methodNotAllowed,
+            code: "METHOD_NOT_ALLOWED",
+            detail: "This path answers \(allowed.joined(separator: ", ")).",
+            headers: [.allow: allowed.joined(separator: ", ")]
+        )
     }
 
     /// Something failed that nobody foresaw.
     public static func internalError(cause: any Error) -> Problem {
         Problem(
-            .internalServerError, code: "INTERNAL", detail: "Something went wrong on our side.", cause: cause)
+            .internalServerError,
+            code: "INTERNAL",
+            detail: "Something went wrong on our side.",
+            cause: cause
+        )
     }
 }

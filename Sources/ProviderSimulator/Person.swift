@@ -54,7 +54,8 @@ struct Person: Sendable, Hashable {
         let digest = SHA256.hash("\(provider.rawValue)\n\(email.lowercased())")
         switch provider {
         case .apple:
-            return "\(decimal(digest[16..<20], width: 6)).\(Hex.encode(digest[..<16])).\(decimal(digest[20..<24], width: 4))"
+            return
+                "\(decimal(digest[16..<20], width: 6)).\(Hex.encode(digest[..<16])).\(decimal(digest[20..<24], width: 4))"
         case .google:
             // Google's begin with 1 and have 21 digits.
             return "1" + decimal(digest[..<8], width: 10) + decimal(digest[8..<16], width: 10)

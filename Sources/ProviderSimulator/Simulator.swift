@@ -12,7 +12,9 @@ import Glibc
 enum Simulator {
     /// Slow answers included.
     static let limits = EdgeLimits(
-        requestTimeout: .milliseconds(Misbehaviour.delayMillisecondsMax + 5000), connectionsMax: 1024)
+        requestTimeout: .milliseconds(Misbehaviour.delayMillisecondsMax + 5000),
+        connectionsMax: 1024
+    )
 
     /// Every path of the simulator.
     static func routes(_ store: SimulatorStore) -> [Route] {
@@ -26,5 +28,7 @@ enum Simulator {
 
     /// The real clock and generator.
     static let environment = SimulatorStore.Environment(
-        nowSeconds: { Int64(time(nil)) }, randomBytes: { SecureRandom.bytes($0) })
+        nowSeconds: { Int64(time(nil)) },
+        randomBytes: { SecureRandom.bytes($0) }
+    )
 }

@@ -8,10 +8,14 @@ public struct SimulatorServer: ProgramServer {
     public static let programName = "simulator"
 
     static let listen = ConfigurationKey.address(
-        "VESTIBULE_SIMULATOR_LISTEN", default: "127.0.0.1:7080", help: "Where the provider simulator listens.")
+        "VESTIBULE_SIMULATOR_LISTEN",
+        default: "127.0.0.1:7080",
+        help: "Where the provider simulator listens."
+    )
     static let stateFile = ConfigurationKey.optionalString(
         "VESTIBULE_SIMULATOR_STATE_FILE",
-        help: "The file that keeps keys and who was seen from one run to the next; without it all is forgotten.")
+        help: "The file that keeps keys and who was seen from one run to the next; without it all is forgotten."
+    )
 
     /// Every key that it reads.
     public static let configurationKeys: [any AnyConfigurationKey] =
@@ -39,10 +43,15 @@ public struct SimulatorServer: ProgramServer {
     ) async throws {
         let address = configuration[Self.listen]
         let store = try SimulatorStore(
-            file: configuration[Self.stateFile].map(StateFile.init(path:)), environment: Simulator.environment)
+            file: configuration[Self.stateFile].map(StateFile.init(path:)),
+            environment: Simulator.environment
+        )
         let edge = EdgeServer.Configuration(
-            host: address.host, port: address.port, limits: Simulator.limits,
-            drainLimit: configuration[SharedKeys.drainLimit])
+            host: address.host,
+            port: address.port,
+            limits: Simulator.limits,
+            drainLimit: configuration[SharedKeys.drainLimit]
+        )
         let server = Simulator.server(store, configuration: edge, logger: Logger(label: Self.programName))
         try await server.run(stop: stop, onListening: onListening)
     }

@@ -74,8 +74,12 @@ actor SimulatorStore {
     private func signIn(_ order: SignInOrder, _ provider: Provider) -> TokenClaims.SignIn {
         let issuedAt = environment.nowSeconds() + order.overrides.issuedInSeconds
         return TokenClaims.SignIn(
-            clientID: order.clientID, nonce: order.nonce, person: order.person, issuedAtSeconds: issuedAt,
-            expiresAtSeconds: issuedAt + (order.overrides.expiresInSeconds ?? provider.tokenLifetimeSeconds))
+            clientID: order.clientID,
+            nonce: order.nonce,
+            person: order.person,
+            issuedAtSeconds: issuedAt,
+            expiresAtSeconds: issuedAt + (order.overrides.expiresInSeconds ?? provider.tokenLifetimeSeconds)
+        )
     }
 
     private func sign(
@@ -87,8 +91,12 @@ actor SimulatorStore {
         let foreign = try self.foreign ?? SigningKey.generateRSA2048()
         self.foreign = foreign
         return try TokenSigner.sign(
-            order.overrides.applied(to: claims), signature: order.overrides.signature,
-            key: state.ring(provider).current, foreign: foreign, type: type)
+            order.overrides.applied(to: claims),
+            signature: order.overrides.signature,
+            key: state.ring(provider).current,
+            foreign: foreign,
+            type: type
+        )
     }
 
     /// What Apple hands to the app beside the token, the first time: the name, and the e-mail as the app sees it.

@@ -51,7 +51,11 @@ struct TokenOverrides: Sendable {
         case ("RS256", _):
             input.addFault("signing_key", code: "INVALID", detail: "One of published, foreign, unknown.")
         default:
-            input.addFault("algorithm", code: "INVALID", detail: "One of RS256, none, HS256; the last two without a key.")
+            input.addFault(
+                "algorithm",
+                code: "INVALID",
+                detail: "One of RS256, none, HS256; the last two without a key."
+            )
         }
     }
 

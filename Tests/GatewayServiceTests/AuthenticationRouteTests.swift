@@ -10,7 +10,8 @@ import Testing
 
 /// `/auth/…` and bearer tokens.
 @Suite struct AuthenticationRouteTests {
-    private static let apple = #"{"identity_token":"t","nonce":"n","authorization_code":"c","full_name":"M","email":"e"}"#
+    private static let apple =
+        #"{"identity_token":"t","nonce":"n","authorization_code":"c","full_name":"M","email":"e"}"#
 
     @Test func appleOpensASession() async throws {
         let gateway = TestGateway()
@@ -26,10 +27,12 @@ import Testing
         #expect(answer.status == 200)
         #expect(
             answer.body == [
-                "access_token": "at", "refresh_token": "rt", "token_type": "Bearer", "expires_in": 900, "id_token": "it",
+                "access_token": "at", "refresh_token": "rt", "token_type": "Bearer", "expires_in": 900,
+                "id_token": "it",
                 "user_id": .string(StubServices.userID), "session_id": "0190c2a5-7f00-7000-8000-000000000002",
                 "is_new_user": true, "missing_fields": ["phone_number"], "suggested_display_name": "Maria Santos",
-            ])
+            ]
+        )
         #expect(answer.headers[.cacheControl] == "no-store")
         let request = try #require(seen.withLock { $0 })
         #expect(request.provider == "apple")
@@ -55,9 +58,12 @@ import Testing
 
     @Test(arguments: [
         ("/auth/apple", "{}", ["identity_token", "nonce"]),
-        ("/auth/apple", #"{"identity_token":1,"nonce":null,"full_name":{},"email":[]}"#, [
-            "identity_token", "nonce", "full_name", "email",
-        ]),
+        (
+            "/auth/apple", #"{"identity_token":1,"nonce":null,"full_name":{},"email":[]}"#,
+            [
+                "identity_token", "nonce", "full_name", "email",
+            ]
+        ),
         ("/auth/google", #"{"nonce":5}"#, ["id_token", "nonce"]),
         ("/auth/refresh", "{}", ["refresh_token"]),
         ("/auth/sign-out", #"{"refresh_token":7}"#, ["refresh_token"]),
@@ -153,7 +159,9 @@ import Testing
         #expect(answer.code == "AUTHENTICATION_REQUIRED")
     }
 
-    @Test(arguments: ["Bearer", "Bearer a b", "Bearer a,b", "Bearer \"a\"", "Bearer " + String(repeating: "a", count: 8193)])
+    @Test(arguments: [
+        "Bearer", "Bearer a b", "Bearer a,b", "Bearer \"a\"", "Bearer " + String(repeating: "a", count: 8193),
+    ])
     func aMalformedTokenGoesNowhere(header: String) async throws {
         let gateway = TestGateway()
         let answer = try await gateway.send(.get, "/me", headers: [.authorization: header])
@@ -165,7 +173,10 @@ import Testing
     @Test(arguments: ["bearer", "BEARER", "Bearer"])
     func theSchemeHasNoCase(scheme: String) async throws {
         let answer = try await TestGateway().send(
-            .get, "/me", headers: [.authorization: "\(scheme) \(StubServices.accessToken)"])
+            .get,
+            "/me",
+            headers: [.authorization: "\(scheme) \(StubServices.accessToken)"]
+        )
         #expect(answer.status == 200)
     }
 }

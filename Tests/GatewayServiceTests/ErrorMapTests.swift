@@ -55,7 +55,8 @@ import Testing
         #expect(
             problem.fields == [
                 .init("a", code: "A_BAD", detail: "A."), .init("b", code: "R", detail: "B."),
-            ])
+            ]
+        )
     }
 
     @Test func aConflictKeepsItsStatusAndItsFields() {

@@ -20,12 +20,14 @@ import Testing
         _ body: @escaping @Sendable (TestClient) async throws -> Void
     ) async throws {
         let configuration = try Configuration.testing(
-            keys: GatewayServer.configurationKeys, program: GatewayServer.programName,
+            keys: GatewayServer.configurationKeys,
+            program: GatewayServer.programName,
             [
                 "VESTIBULE_GATEWAY_LISTEN": "127.0.0.1:0", "VESTIBULE_IDENTITY_ADDRESS": address,
                 "VESTIBULE_PROFILE_ADDRESS": address, "VESTIBULE_INVITES_ADDRESS": address,
                 "VESTIBULE_GATEWAY_REQUEST_TIMEOUT": "30s",
-            ])
+            ]
+        )
         let (stopped, stop) = AsyncStream.makeStream(of: Void.self)
         let talk = Mutex<Task<Void, any Error>?>(nil)
         try await GatewayServer(configuration: configuration).serve(
@@ -34,7 +36,10 @@ import Testing
                 let task = Task {
                     defer { stop.finish() }
                     let client = TestClient(
-                        host: "127.0.0.1", port: port, configuration: .init(timeout: .seconds(60)))
+                        host: "127.0.0.1",
+                        port: port,
+                        configuration: .init(timeout: .seconds(60))
+                    )
                     client.connect()
                     let result: Result<Void, any Error>
                     do { result = .success(try await body(client)) } catch { result = .failure(error) }
@@ -42,7 +47,8 @@ import Testing
                     try result.get()
                 }
                 talk.withLock { $0 = task }
-            })
+            }
+        )
         try await #require(talk.withLock { $0 }).value
     }
 
@@ -55,11 +61,15 @@ import Testing
             let ready = try await client.get("/readyz")
             #expect(ready.status == .ok)
             let signedIn = try await client.post(
-                "/auth/google", headers: [.contentType: "application/json"],
-                body: ByteBuffer(string: #"{"id_token":"t","nonce":"n"}"#))
+                "/auth/google",
+                headers: [.contentType: "application/json"],
+                body: ByteBuffer(string: #"{"id_token":"t","nonce":"n"}"#)
+            )
             #expect(signedIn.status == .ok)
             let me = try await client.get(
-                "/me", headers: [.authorization: "Bearer \(StubServices.accessToken)"])
+                "/me",
+                headers: [.authorization: "Bearer \(StubServices.accessToken)"]
+            )
             #expect(me.status == .ok)
             let body = try JSONObject(parsing: Array(try #require(me.body).readableBytesView))
             #expect(body["user_id"]?.string == StubServices.userID)

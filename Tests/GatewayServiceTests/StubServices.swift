@@ -23,7 +23,10 @@ final class StubServices: Sendable {
         var checkSession: @Sendable (IdentityV1.CheckSessionRequest) async throws -> IdentityV1.CheckSessionResponse = {
             guard $0.accessToken == StubServices.accessToken else {
                 throw RPCError.domain(
-                    .unauthenticated, reason: "ACCESS_TOKEN_EXPIRED", message: "The access token has expired.")
+                    .unauthenticated,
+                    reason: "ACCESS_TOKEN_EXPIRED",
+                    message: "The access token has expired."
+                )
             }
             return IdentityV1.CheckSessionResponse.with { $0.userID = StubServices.userID }
         }
@@ -42,15 +45,16 @@ final class StubServices: Sendable {
                 $0.profile.missingFields = ["phone_number"]
             }
         }
-        var updateProfile: @Sendable (ProfileV1.UpdateProfileRequest) async throws -> ProfileV1.UpdateProfileResponse = {
-            request in
-            ProfileV1.UpdateProfileResponse.with {
-                $0.profile.userID = request.userID
-                $0.profile.displayName = request.displayName
-                $0.profile.phoneNumber = "+639171234567"
-                $0.profile.updatedAtMs = 1_769_903_999_123
+        var updateProfile: @Sendable (ProfileV1.UpdateProfileRequest) async throws -> ProfileV1.UpdateProfileResponse =
+            {
+                request in
+                ProfileV1.UpdateProfileResponse.with {
+                    $0.profile.userID = request.userID
+                    $0.profile.displayName = request.displayName
+                    $0.profile.phoneNumber = "+639171234567"
+                    $0.profile.updatedAtMs = 1_769_903_999_123
+                }
             }
-        }
         var createGroup: @Sendable (InvitesV1.CreateGroupRequest) async throws -> InvitesV1.CreateGroupResponse = {
             request in
             InvitesV1.CreateGroupResponse.with {

@@ -29,7 +29,8 @@ import Testing
         #expect(
             unready.body == [
                 "status": "not ready", "services": ["identity": "ok", "profile": "failed", "invites": "ok"],
-            ])
+            ]
+        )
     }
 
     @Test func keysMayBeCached() async throws {
@@ -142,7 +143,10 @@ import Testing
         let gateway = TestGateway(rateLimit: .init(perSecond: 0.01, burst: 1, proxyCount: 1))
         func status(_ address: String) async throws -> Int {
             try await gateway.send(
-                .post, "/auth/refresh", #"{"refresh_token":"r"}"#, headers: [.forwardedFor: address]
+                .post,
+                "/auth/refresh",
+                #"{"refresh_token":"r"}"#,
+                headers: [.forwardedFor: address]
             ).status
         }
         #expect(try await status("192.0.2.1") == 200)

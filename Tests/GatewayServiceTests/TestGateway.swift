@@ -19,7 +19,9 @@ struct TestGateway {
     init(rateLimit: RateLimit.Policy = .init()) {
         let channel = stubs.channel
         gateway = Gateway(
-            backends: Backends(identity: channel, profile: channel, invites: channel), rateLimit: rateLimit)
+            backends: Backends(identity: channel, profile: channel, invites: channel),
+            rateLimit: rateLimit
+        )
     }
 
     /// The server over it.
@@ -46,8 +48,11 @@ struct TestGateway {
         }
         let bytes = Array(response.body.readableBytesView)
         return Answer(
-            status: response.status.code, headers: response.headers,
-            body: bytes.isEmpty ? [:] : try JSONObject(parsing: bytes, limits: JSONLimits(depthMax: 16)), type: response.headers[.contentType])
+            status: response.status.code,
+            headers: response.headers,
+            body: bytes.isEmpty ? [:] : try JSONObject(parsing: bytes, limits: JSONLimits(depthMax: 16)),
+            type: response.headers[.contentType]
+        )
     }
 
     /// As ``send(_:_:_:token:headers:)``, as a user with a live session.

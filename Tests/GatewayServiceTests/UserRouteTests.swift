@@ -17,7 +17,8 @@ import Testing
             answer.body == [
                 "user_id": .string(StubServices.userID), "display_name": "Maria", "username": .null,
                 "phone_number": .null, "missing_fields": ["phone_number"], "updated_at": .null,
-            ])
+            ]
+        )
     }
 
     /// What profile is asked to change when the gateway is sent `body`.
@@ -65,8 +66,11 @@ import Testing
         gateway.stubs.set {
             $0.updateProfile = { _ in
                 throw RPCError.domain(
-                    .alreadyExists, reason: "PHONE_TAKEN", message: sentence,
-                    fields: [.init(field: "phone_number", description: sentence, reason: "PHONE_TAKEN")])
+                    .alreadyExists,
+                    reason: "PHONE_TAKEN",
+                    message: sentence,
+                    fields: [.init(field: "phone_number", description: sentence, reason: "PHONE_TAKEN")]
+                )
             }
         }
         let answer = try await gateway.sendAsUser(.patch, "/me", #"{"phone_number":"09171234567"}"#)
@@ -81,8 +85,11 @@ import Testing
         gateway.stubs.set {
             $0.updateProfile = { _ in
                 throw RPCError.domain(
-                    .invalidArgument, reason: "PHONE_INVALID", message: "This is no phone number.",
-                    fields: [.init(field: "phone_number", description: "This is no phone number.", reason: "")])
+                    .invalidArgument,
+                    reason: "PHONE_INVALID",
+                    message: "This is no phone number.",
+                    fields: [.init(field: "phone_number", description: "This is no phone number.", reason: "")]
+                )
             }
         }
         let answer = try await gateway.sendAsUser(.patch, "/me", #"{"phone_number":"12"}"#)
@@ -91,7 +98,8 @@ import Testing
         #expect(
             answer.body["fields"] == [
                 ["field": "phone_number", "code": "PHONE_INVALID", "detail": "This is no phone number."]
-            ])
+            ]
+        )
     }
 
     @Test func aGroupIsCreatedUnderTheUsersName() async throws {
@@ -110,7 +118,8 @@ import Testing
             answer.body == [
                 "id": "g-1", "name": "Trip", "owner_user_id": .string(StubServices.userID),
                 "created_at": "1970-01-01T00:00:01.000Z",
-            ])
+            ]
+        )
         #expect(seen.withLock { $0?.ownerDisplayName } == "Maria")
         #expect(try await gateway.sendAsUser(.post, "/groups", "{}").fields == ["name"])
     }
@@ -132,7 +141,8 @@ import Testing
             answer.body == [
                 "id": "m-1", "state": "pending", "user_id": .null, "phone_number": "+639170000000",
                 "display_name": "Ana", "added_at": "1970-01-01T00:00:02.000Z",
-            ])
+            ]
+        )
         #expect(seen.withLock { $0?.groupID } == "g-7")
         #expect(seen.withLock { $0?.userID } == StubServices.userID)
     }
@@ -151,7 +161,11 @@ import Testing
             answers.listMembers = { request in
                 seen.withLock { $0.append("\(request.groupID) \(request.pageSize) \(request.pageToken)") }
                 return InvitesV1.ListMembersResponse.with {
-                    $0.members = [.with { $0.state = .member; $0.userID = "u" }]
+                    $0.members = [
+                        .with {
+                            $0.state = .member; $0.userID = "u"
+                        }
+                    ]
                 }
             }
         }

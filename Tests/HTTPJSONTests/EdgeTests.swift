@@ -12,7 +12,10 @@ import Testing
 @Suite struct EdgeTests {
     private struct Surprise: Error {}
 
-    private static func server(limits: EdgeLimits = EdgeLimits(requestTimeout: .seconds(60), bodyBytesMax: 64), strict: Int64 = 0) -> EdgeServer {
+    private static func server(
+        limits: EdgeLimits = EdgeLimits(requestTimeout: .seconds(60), bodyBytesMax: 64),
+        strict: Int64 = 0
+    ) -> EdgeServer {
         let routes = [
             Route(.get, "/things/{id}") { _, context in
                 .json(["id": .string(context.parameters.get("id") ?? ""), "request": .string(context.requestID)])
@@ -26,12 +29,19 @@ import Testing
                 input.adopt(nested)
                 try input.finish()
                 return .json(
-                    ["name": .string(name), "n": .integer(count ?? 0), "owner": .string(owner ?? "")], status: .created)
+                    ["name": .string(name), "n": .integer(count ?? 0), "owner": .string(owner ?? "")],
+                    status: .created
+                )
             },
             Route(.get, "/surprise") { _, _ in throw Surprise() },
             Route(.get, "/cached") { _, _ in .json(["a": 1], headers: [.cacheControl: "max-age=5"]) },
         ]
-        var configuration = EdgeServer.Configuration(host: "127.0.0.1", port: 0, limits: limits, makeRequestID: { "made" })
+        var configuration = EdgeServer.Configuration(
+            host: "127.0.0.1",
+            port: 0,
+            limits: limits,
+            makeRequestID: { "made" }
+        )
         configuration.strictTransportSeconds = strict
         var quiet = Logger(label: "test")
         quiet.logLevel = .critical
@@ -106,8 +116,11 @@ import Testing
 
     @Test func aGoodBodyIsRead() async throws {
         let (response, body) = try await Self.send(
-            .post, "/things", headers: [.contentType: "Application/JSON ; charset=utf-8"],
-            body: #"{"name":"x","count":3,"owner":{"nick":"n"},"more":[1]}"#)
+            .post,
+            "/things",
+            headers: [.contentType: "Application/JSON ; charset=utf-8"],
+            body: #"{"name":"x","count":3,"owner":{"nick":"n"},"more":[1]}"#
+        )
         #expect(response.status == .created)
         #expect(body == ["name": "x", "n": 3, "owner": "n"])
     }
@@ -124,7 +137,10 @@ import Testing
 
     @Test func everyFaultIsNamed() async throws {
         let (response, body) = try await Self.send(
-            .post, "/things", body: #"{"name":4,"count":10,"owner":{"nick":false}}"#)
+            .post,
+            "/things",
+            body: #"{"name":4,"count":10,"owner":{"nick":false}}"#
+        )
         #expect(response.status == .badRequest)
         #expect(body["code"] == "REQUEST_INVALID")
         let fields = try #require(body["fields"]?.array)

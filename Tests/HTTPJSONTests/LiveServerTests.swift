@@ -30,7 +30,8 @@ import Testing
         return EdgeServer(
             routes: routes,
             configuration: EdgeServer.Configuration(host: "127.0.0.1", port: 0, limits: limits, drainLimit: drainLimit),
-            logger: quiet)
+            logger: quiet
+        )
     }
 
     /// Runs a server while `body` talks to its port, and stops it then.
@@ -45,7 +46,8 @@ import Testing
                     try await body(port)
                 }
                 talk.withLock { $0 = task }
-            })
+            }
+        )
         try await #require(talk.withLock { $0 }).value
     }
 
@@ -121,7 +123,9 @@ import Testing
             let body = #"{"text":"a"}"#
             let request = "POST /echo HTTP/1.1\r\nhost: a\r\ncontent-type: application/json\r\ncontent-length: 12\r\n"
             let answer = try await Self.exchange(
-                port, [request + "\r\n" + body, request + "connection: close\r\n\r\n" + body])
+                port,
+                [request + "\r\n" + body, request + "connection: close\r\n\r\n" + body]
+            )
             #expect(answer.split(separator: "HTTP/1.1 200 ").count == 2)
         }
     }
@@ -141,7 +145,8 @@ import Testing
                     return try await Self.exchange(port, ["GET /slow HTTP/1.1\r\nhost: a\r\nconnection: close\r\n\r\n"])
                 }
                 answer.withLock { $0 = request }
-            })
+            }
+        )
         let text = try await #require(answer.withLock { $0 }).value
         #expect(text.hasPrefix("HTTP/1.1 200 "))
         #expect(text.contains(#"{"done":true}"#))

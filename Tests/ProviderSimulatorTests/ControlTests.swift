@@ -51,7 +51,10 @@ import Testing
     @Test func keysFailAndRecoverOnDemand() async throws {
         let simulation = try Simulation()
         let (set, answer) = try await simulation.send(
-            .post, "/control/misbehave", #"{"provider":"apple","keys":"error","status":502}"#)
+            .post,
+            "/control/misbehave",
+            #"{"provider":"apple","keys":"error","status":502}"#
+        )
         #expect(set.status == .ok)
         #expect(answer == ["keys": "error", "status": 502, "provider": "apple"])
         let (failed, problem) = try await simulation.send(.get, "/apple/auth/keys")
@@ -65,7 +68,10 @@ import Testing
     @Test func keysAreSlowOnDemand() async throws {
         let simulation = try Simulation()
         _ = try await simulation.send(
-            .post, "/control/misbehave", #"{"provider":"apple","keys":"slow","delay_ms":150}"#)
+            .post,
+            "/control/misbehave",
+            #"{"provider":"apple","keys":"slow","delay_ms":150}"#
+        )
         let took = try await ContinuousClock().measure { _ = try await simulation.keys("apple") }
         #expect(took >= .milliseconds(150))
     }

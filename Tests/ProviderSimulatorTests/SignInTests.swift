@@ -9,7 +9,8 @@ import Testing
 @Suite struct SignInTests {
     private static let maria = #"{"email":"Maria@example.com","given_name":"Maria","family_name":"Santos"}"#
 
-    private static func order(_ more: String = "", nonce: String = #""nonce":"abc","#, person: String = maria) -> String {
+    private static func order(_ more: String = "", nonce: String = #""nonce":"abc","#, person: String = maria) -> String
+    {
         #"{"client_id":"com.example.app",\#(nonce)"person":\#(person)\#(more)}"#
     }
 
@@ -31,7 +32,9 @@ import Testing
         #expect(claims["real_user_status"] == 2)
         #expect(claims["c_hash"] == .string(Base64URL.encode(SHA256.hash(code).prefix(16))))
         #expect(["name", "given_name", "family_name"].allSatisfy { claims[$0] == nil })
-        #expect(answer["user"] == ["name": ["firstName": "Maria", "lastName": "Santos"], "email": "Maria@example.com"])
+        #expect(
+            answer["user"] == ["name": ["firstName": "Maria", "lastName": "Santos"], "email": "Maria@example.com"]
+        )
         let header = try CompactJWS(parsing: try #require(answer["identity_token"]?.string))
         #expect(header.algorithm == .rs256)
         #expect(header.type == nil)
@@ -113,7 +116,8 @@ import Testing
 
     @Test(arguments: [
         (#"{"person":{"sub":"a"}}"#, ["client_id"]), (#"{"client_id":"a"}"#, ["person", "person.sub"]),
-        (#"{"client_id":"a","person":{}}"#, ["person.sub"]), (#"{"client_id":"a","person":{"sub":"é"}}"#, ["person.sub"]),
+        (#"{"client_id":"a","person":{}}"#, ["person.sub"]),
+        (#"{"client_id":"a","person":{"sub":"é"}}"#, ["person.sub"]),
         (#"{"client_id":1,"nonce":2,"person":[]}"#, ["client_id", "nonce", "person", "person.sub"]),
         (#"{"client_id":"a","person":{"sub":"a"},"overrides":{"algorithm":"ES256"}}"#, ["overrides.algorithm"]),
         (#"{"client_id":"a","person":{"sub":"a"},"overrides":{"signing_key":"mine"}}"#, ["overrides.signing_key"]),

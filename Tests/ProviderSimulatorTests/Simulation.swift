@@ -29,20 +29,28 @@ struct Simulation {
                     return count
                 }
                 return Array(repeating: value, count: byteCount)
-            })
+            }
+        )
         store = try SimulatorStore(file: file, environment: environment, makeState: { try Self.freshState.get() })
     }
 
-    func send(_ method: HTTPRequest.Method, _ uri: String, _ body: String? = nil) async throws -> (TestResponse, JSONObject) {
+    func send(_ method: HTTPRequest.Method, _ uri: String, _ body: String? = nil) async throws -> (
+        TestResponse, JSONObject
+    ) {
         var logger = Logger(label: "test")
         logger.logLevel = .critical
         let server = Simulator.server(
-            store, configuration: EdgeServer.Configuration(host: "127.0.0.1", port: 0, limits: Simulator.limits),
-            logger: logger)
+            store,
+            configuration: EdgeServer.Configuration(host: "127.0.0.1", port: 0, limits: Simulator.limits),
+            logger: logger
+        )
         let response = try await server.application().test(.router) { client in
             try await client.execute(
-                uri: uri, method: method, headers: body == nil ? [:] : [.contentType: "application/json"],
-                body: body.map { ByteBuffer(string: $0) })
+                uri: uri,
+                method: method,
+                headers: body == nil ? [:] : [.contentType: "application/json"],
+                body: body.map { ByteBuffer(string: $0) }
+            )
         }
         return (response, try JSONObject(parsing: Array(response.body.readableBytesView)))
     }

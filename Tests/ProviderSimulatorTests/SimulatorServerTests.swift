@@ -9,8 +9,10 @@ import Testing
 @Suite struct SimulatorServerTests {
     private static func server(_ listen: String) throws -> SimulatorServer {
         let configuration = try Configuration.testing(
-            keys: SimulatorServer.configurationKeys, program: SimulatorServer.programName,
-            ["VESTIBULE_SIMULATOR_LISTEN": listen])
+            keys: SimulatorServer.configurationKeys,
+            program: SimulatorServer.programName,
+            ["VESTIBULE_SIMULATOR_LISTEN": listen]
+        )
         return SimulatorServer(configuration: configuration)
     }
 
@@ -22,7 +24,8 @@ import Testing
             onListening: { listening in
                 port.withLock { $0 = listening }
                 stop.finish()
-            })
+            }
+        )
         #expect(port.withLock { $0 } > 0)
     }
 
@@ -36,6 +39,7 @@ import Testing
                 }
                 #expect(fault?.description == "cannot listen on 127.0.0.1:\(port): Address already in use")
                 stop.finish()
-            })
+            }
+        )
     }
 }

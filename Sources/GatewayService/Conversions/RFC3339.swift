@@ -6,7 +6,8 @@ enum RFC3339 {
         let (day, second) = seconds.flooringDivision(86_400)
         let date = civilDate(daysSince1970: day)
         let clock = [second / 3600, second / 60 % 60, second % 60].map { padded($0, 2) }.joined(separator: ":")
-        return "\(padded(date.year, 4))-\(padded(date.month, 2))-\(padded(date.day, 2))T\(clock).\(padded(millisecond, 3))Z"
+        return
+            "\(padded(date.year, 4))-\(padded(date.month, 2))-\(padded(date.day, 2))T\(clock).\(padded(millisecond, 3))Z"
     }
 
     /// The proleptic Gregorian date of a day, counted in eras of 400 years that begin on 1 March.

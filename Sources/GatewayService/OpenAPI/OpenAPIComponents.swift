@@ -50,15 +50,17 @@ extension OpenAPI {
                 ("Member", "Member", "The member."),
                 ("Members", "Members", "A page of members."),
                 ("Readiness", "Readiness", "What answers and what does not."),
-            ])
-            + answers(
-                type: "application/problem+json",
-                [
-                    ("Problem", "Problem", "What went wrong."),
-                    ("Refused", "Problem", "The token or the credentials were refused; the code says why."),
-                    ("Conflict", "Problem", "Another user has this, for example PHONE_TAKEN."),
-                    ("FieldsAtFault", "Problem", "Fields that break a rule, each named."),
-                ]))
+            ]
+        )
+        + answers(
+            type: "application/problem+json",
+            [
+                ("Problem", "Problem", "What went wrong."),
+                ("Refused", "Problem", "The token or the credentials were refused; the code says why."),
+                ("Conflict", "Problem", "Another user has this, for example PHONE_TAKEN."),
+                ("FieldsAtFault", "Problem", "Fields that break a rule, each named."),
+            ]
+        ))
         .joined(separator: ",\n")
 
     private static func answers(

@@ -17,7 +17,8 @@ enum CreateGroup {
             try input.finish()
             var who = ProfileV1.GetProfileRequest()
             who.userID = call.userID
-            call.ownerDisplayName = try await profile.getProfile(who, options: context.callOptions()).profile.displayName
+            call.ownerDisplayName = try await profile.getProfile(who, options: context.callOptions()).profile
+                .displayName
             let group = try await invites.createGroup(call, options: context.callOptions()).group
             return .json(group.json, status: .created)
         }

@@ -12,7 +12,9 @@ enum KeySetRoute {
         Route(.get, "/.well-known/jwks.json") { _, context in
             let answer = try await cache.answer(timeout: min(wait, context.deadline.remaining))
             return .json(
-                bytes: answer.json.utf8, headers: [.cacheControl: "public, max-age=\(answer.maxAgeSeconds)"])
+                bytes: answer.json.utf8,
+                headers: [.cacheControl: "public, max-age=\(answer.maxAgeSeconds)"]
+            )
         }
     }
 }

@@ -22,7 +22,8 @@ enum Readiness {
             let isReady = probes.allSatisfy { ready[$0.name] == true }
             return .json(
                 ["status": isReady ? "ready" : "not ready", "services": .object(services)],
-                status: isReady ? .ok : .serviceUnavailable)
+                status: isReady ? .ok : .serviceUnavailable
+            )
         }
     }
 

@@ -12,7 +12,11 @@ enum RefreshSession {
             try input.finish()
             let refresh = try await identity.refresh(call, options: context.callOptions())
             return await answer.response(
-                refresh.tokens, isNewUser: false, suggestedDisplayName: refresh.suggestedDisplayName, context: context)
+                refresh.tokens,
+                isNewUser: false,
+                suggestedDisplayName: refresh.suggestedDisplayName,
+                context: context
+            )
         }
     }
 }

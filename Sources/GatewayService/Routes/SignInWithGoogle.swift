@@ -17,8 +17,11 @@ enum SignInWithGoogle {
             try input.finish()
             let signIn = try await identity.signIn(call, options: context.callOptions())
             return await answer.response(
-                signIn.tokens, isNewUser: signIn.isNewUser, suggestedDisplayName: signIn.suggestedDisplayName,
-                context: context)
+                signIn.tokens,
+                isNewUser: signIn.isNewUser,
+                suggestedDisplayName: signIn.suggestedDisplayName,
+                context: context
+            )
         }
     }
 }

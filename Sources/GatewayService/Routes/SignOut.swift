@@ -17,9 +17,11 @@ enum SignOut {
                 call.accessToken = token
             } else {
                 throw Problem(
-                    .unauthorized, code: "AUTHENTICATION_REQUIRED",
+                    .unauthorized,
+                    code: "AUTHENTICATION_REQUIRED",
                     detail: "Signing out needs the access token, or the refresh_token in the body.",
-                    headers: [.wwwAuthenticate: Authentication.challenge])
+                    headers: [.wwwAuthenticate: Authentication.challenge]
+                )
             }
             _ = try await identity.signOut(call, options: context.callOptions())
             return Response(status: .noContent)

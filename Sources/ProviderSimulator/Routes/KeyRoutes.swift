@@ -23,9 +23,14 @@ enum KeyRoutes {
             try await Task.sleep(for: .milliseconds(milliseconds))
         case .error(let status):
             throw Problem(
-                .init(code: Int(status)), code: "MISBEHAVING", detail: "The simulator was told to fail here.")
+                .init(code: Int(status)),
+                code: "MISBEHAVING",
+                detail: "The simulator was told to fail here."
+            )
         }
         return .json(
-            set, headers: [.cacheControl: "public, max-age=\(maxAgeSeconds), must-revalidate, no-transform"])
+            set,
+            headers: [.cacheControl: "public, max-age=\(maxAgeSeconds), must-revalidate, no-transform"]
+        )
     }
 }
