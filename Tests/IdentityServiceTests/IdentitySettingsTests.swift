@@ -99,10 +99,14 @@ import Testing
 
     @Test func faultsAreReportedTogetherAndShowNoSecret() {
         let problems = problems(
-            ["VESTIBULE_IDENTITY_APPLE_KEYS_URL": "http://example.com/keys"],
+            [
+                "VESTIBULE_IDENTITY_APPLE_KEYS_URL": "http://example.com/keys",
+                "VESTIBULE_IDENTITY_PROVIDERS": "apple,myspace",
+            ],
             files: ["signing": Array("-----BEGIN hush-hush".utf8), "refresh": Array("hush-hush".utf8)]
         )
-        #expect(problems.count == 3)
+        #expect(problems.count == 4)
+        #expect(problems.contains { $0.contains("IDENTITY_PROVIDERS") })
         #expect(problems.contains { $0.contains("SIGNING_KEY_FILE") && $0.contains("PEM") })
         #expect(problems.contains { $0.contains("REFRESH_KEY_FILE") && $0.contains("9 bytes") })
         #expect(problems.contains { $0.contains("APPLE_KEYS_URL") && $0.contains("https") })

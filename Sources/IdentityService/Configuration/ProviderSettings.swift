@@ -5,8 +5,9 @@ import ServiceKit
 /// Reads which providers there are: the built-in ones by their keys, the others from a JSON file.
 enum ProviderSettings {
     static func read(_ configuration: Configuration, _ faults: inout [ConfigurationFault]) -> [ProviderPolicy] {
+        let faultsBefore = faults.count
         var known = readFile(configuration[IdentityKeys.providersFile], &faults)
-        let wanted = configuration[IdentityKeys.providers]
+        let isFileAtFault = faults.count > faultsBefore
         if known[.apple] == nil, wanted.contains(ProviderName.apple.value) {
             known[.apple] = builtIn(IdentityKeys.appleKeysURL.name, &faults) { () throws(ProviderPolicyFault) in
                 try .apple(
@@ -23,11 +24,11 @@ enum ProviderSettings {
                 )
             }
         }
-        let hasFaults = !faults.isEmpty
         return wanted.compactMap { text in
-            if let policy = ProviderName(text).flatMap({ known[$0] }) { return policy }
-            // A provider that is at fault itself has been reported.
-            if !hasFaults {
+            let name = ProviderName(text)
+            if let policy = name.flatMap({ known[$0] }) { return policy }
+            // One that is at fault itself, or may be in the part of the file that was not understood, is reported.
+            if name != .apple, name != .google, !isFileAtFault {
                 faults.append(
                     ConfigurationFault(
                         key: IdentityKeys.providers.name,
