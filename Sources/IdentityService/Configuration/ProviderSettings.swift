@@ -8,6 +8,7 @@ enum ProviderSettings {
         let faultsBefore = faults.count
         var known = readFile(configuration[IdentityKeys.providersFile], &faults)
         let isFileAtFault = faults.count > faultsBefore
+        let wanted = configuration[IdentityKeys.providers]
         if known[.apple] == nil, wanted.contains(ProviderName.apple.value) {
             known[.apple] = builtIn(IdentityKeys.appleKeysURL.name, &faults) { () throws(ProviderPolicyFault) in
                 try .apple(
