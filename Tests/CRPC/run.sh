@@ -1,0 +1,42 @@
+#!/usr/bin/env bash
+# Builds and runs the tests of the C RPC layer, with AddressSanitizer, LeakSanitizer and UndefinedBehaviorSanitizer.
+# Arguments are words; only tests whose names contain one of them run. `make test` calls it.
+#
+# Prints a line for each test, and 'N passed, N failed' as the last one.
+set -euo pipefail
+
+root=$(cd "$(dirname "$0")/../.." && pwd)
+# shellcheck source=Tests/CRPC/compiler.sh
+. "$root/Tests/CRPC/compiler.sh"
+
+sanitizers=(-fsanitize=address,undefined -fno-sanitize-recover=all)
+if ! CC=$(find_compiler "${sanitizers[@]}" -DWITH_MAIN); then
+    echo "No C compiler with sanitizers was found. On Debian: apt-get install clang-14 libclang-rt-14-dev" >&2
+    exit 2
+fi
+for tool in openssl pkg-config; do
+    if ! command -v "$tool" >/dev/null; then
+        echo "$tool was not found. On Debian: apt-get install $tool" >&2
+        exit 2
+    fi
+done
+if ! pkg-config --exists libnghttp2 openssl; then
+    echo "The headers of nghttp2 or OpenSSL were not found. On Debian: apt-get install libnghttp2-dev libssl-dev" >&2
+    exit 2
+fi
+
+build=$root/.build-crpc-tests
+common=("${sanitizers[@]}" -g -O1 -fno-omit-frame-pointer -I"$root/Sources/CRPC" -I"$root/Tests/CRPC")
+compile_sources "$build/layer" "${common[@]}" -include "$root/Tests/CRPC/memory.h" -- "$root"/Sources/CRPC/*.c
+compile_sources "$build/tests" "${common[@]}" -- "$root"/Tests/CRPC/*.c
+# shellcheck disable=SC2046
+link_program "$build/crpc-tests" "${sanitizers[@]}" "$build"/layer/*.o "$build"/tests/*.o \
+    $(pkg-config --libs libnghttp2 openssl) -lpthread
+
+certificates=$(mktemp -d)
+trap 'rm -rf "$certificates"' EXIT
+"$root/Tests/CRPC/certificates.sh" "$certificates"
+export CRPC_TEST_CERTIFICATES=$certificates
+export ASAN_OPTIONS=detect_leaks=1:detect_stack_use_after_return=1:allocator_may_return_null=1
+export UBSAN_OPTIONS=print_stacktrace=1
+"$build/crpc-tests" "$@"
