@@ -120,6 +120,9 @@ crpc_tls *crpc_tls_retain(crpc_tls *tls);
 
 // ---- Connections and streams ----
 
+/// What RFC 9113 section 6.5.2 counts for each entry of a header block beside its name and value.
+enum { CRPC_ENTRY_COST = 32 };
+
 typedef enum crpc_phase { CRPC_CONNECTING, CRPC_HANDSHAKING, CRPC_OPEN, CRPC_CLOSED } crpc_phase;
 
 struct crpc_connection {

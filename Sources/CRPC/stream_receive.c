@@ -10,9 +10,6 @@ static bool equals(const uint8_t *text, size_t length, const char *wanted) {
 
 // ---- Header blocks ----
 
-/// RFC 9113 section 6.5.2 counts 32 bytes for each entry.
-enum { ENTRY_COST = 32 };
-
 static int append_entry(crpc_stream *stream, const crpc_entry *entry) {
     size_t size = CRPC_ENTRY_OVERHEAD + entry->name_length + entry->value_length;
     size_t needed = stream->block_length + size;
@@ -76,7 +73,7 @@ static int take_response_header(
 
 int crpc_stream_on_header(
     crpc_stream *stream, const uint8_t *name, size_t name_length, const uint8_t *value, size_t value_length) {
-    stream->header_bytes += name_length + value_length + ENTRY_COST;
+    stream->header_bytes += name_length + value_length + CRPC_ENTRY_COST;
     if (stream->header_bytes > stream->connection->limits.header_bytes_max || name_length > UINT16_MAX)
         stream->is_header_too_large = 1;
     if (stream->is_header_too_large) return CRPC_OK; // counted, answered when the block ends, and not kept

@@ -20,13 +20,16 @@ static nghttp2_nv entry_of(const void *name, size_t name_length, const void *val
     return (nghttp2_nv){n.out, v.out, name_length, value_length, NGHTTP2_NV_FLAG_NONE};
 }
 
-/// Appends metadata. ARGUMENT if it has an entry that may not be sent, or too many.
+/// Appends metadata. ARGUMENT if it has an entry that may not be sent, or too much: nghttp2 would not send such a head,
+/// and the peer would wait for it. `used` counts what has been taken of the maximum.
 static int append_metadata(
-    nghttp2_nv *entries, size_t *count, const uint8_t *metadata, size_t length, bool is_checked) {
+    nghttp2_nv *entries, size_t *count, const uint8_t *metadata, size_t length, size_t used, bool is_checked) {
     size_t offset = 0;
     crpc_entry entry;
     while (crpc_metadata_next(metadata, length, &offset, &entry)) {
-        if (*count == ENTRIES_MAX || (!is_checked && !crpc_metadata_is_sendable(&entry))) return CRPC_ERROR_ARGUMENT;
+        used += entry.name_length + entry.value_length + CRPC_ENTRY_COST;
+        if (*count == ENTRIES_MAX || used > CRPC_METADATA_SENT_MAX) return CRPC_ERROR_ARGUMENT;
+        if (!is_checked && !crpc_metadata_is_sendable(&entry)) return CRPC_ERROR_ARGUMENT;
         entries[*count] = entry_of(entry.name, entry.name_length, entry.value, entry.value_length);
         *count += 1;
     }
@@ -42,7 +45,7 @@ static int submit_response(
         STATIC_ENTRY("content-type", "application/grpc"),
     };
     size_t count = 2;
-    int error = append_metadata(entries, &count, metadata, metadata_length, is_checked);
+    int error = append_metadata(entries, &count, metadata, metadata_length, 0, is_checked);
     if (error != CRPC_OK) return error;
     nghttp2_data_provider provider = {.source = {.ptr = stream}, .read_callback = crpc_stream_read_data};
     crpc_connection *connection = stream->connection;
@@ -192,7 +195,7 @@ static int submit_trailers(crpc_stream *stream) {
     nghttp2_nv entries[ENTRIES_MAX];
     size_t count = 0;
     // Entries past the maximum are left out; the status stands first.
-    (void)append_metadata(entries, &count, stream->trailers, stream->trailers_length, true);
+    (void)append_metadata(entries, &count, stream->trailers, stream->trailers_length, 0, true);
     return nghttp2_submit_trailer(session, stream->id, entries, count) == 0 ? 0 : -1;
 }
 
@@ -324,7 +327,8 @@ int crpc_stream_open(
         size_t length = crpc_timeout_format(deadline_ns > now ? deadline_ns - now : 1, timeout);
         entries[count++] = entry_of("grpc-timeout", 12, timeout, length);
     }
-    int error = append_metadata(entries, &count, metadata, metadata_length, false);
+    if (path_length > CRPC_METADATA_SENT_MAX) return CRPC_ERROR_ARGUMENT;
+    int error = append_metadata(entries, &count, metadata, metadata_length, path_length, false);
     if (error != CRPC_OK) return error;
     crpc_stream *stream = crpc_stream_take(connection, -1);
     if (stream == NULL) return CRPC_ERROR_MEMORY;

@@ -88,8 +88,11 @@ enum { CRPC_STREAM_HIGH_WATER = 65536, CRPC_STREAM_LOW_WATER = 16384 };
 /// Longest `grpc-message` and trailing metadata that a server sends; what is over is cut, or dropped.
 enum { CRPC_STATUS_MESSAGE_MAX = 1024, CRPC_TRAILERS_MAX = 8192 };
 
+/// Most metadata that is sent with a head: names and values (and a request's path), and 32 for each entry.
+enum { CRPC_METADATA_SENT_MAX = 32768 };
+
 /// Server: sends the head of the answer, with metadata. Optional: the first message sends it.
-/// Errors: CLOSED, ARGUMENT (metadata that may not be sent), MEMORY.
+/// Errors: CLOSED, ARGUMENT (metadata that may not be sent, or more than CRPC_METADATA_SENT_MAX), MEMORY.
 int crpc_stream_send_headers(crpc_stream *stream, const uint8_t *metadata, size_t metadata_length);
 
 /// Queues a message. `memory` was allocated with malloc: CRPC_PREFIX_LENGTH bytes of room, then `length` bytes of
@@ -115,7 +118,7 @@ int crpc_stream_finish(crpc_stream *stream, const crpc_status *status);
 
 /// Client: opens a call on a connection. `path` is the request's `:path`. `deadline_ns` on the loop's clock, 0 for
 /// none; the time left goes into `grpc-timeout`, and the layer ends the call when it passes.
-/// Errors: CLOSED (connection takes no calls), ARGUMENT, MEMORY; then no callback fires.
+/// Errors: CLOSED (connection takes no calls), ARGUMENT (as above), MEMORY; then no callback fires.
 int crpc_stream_open(
     struct crpc_connection *connection, const char *path, size_t path_length, uint64_t deadline_ns,
     const uint8_t *metadata, size_t metadata_length, void *call, crpc_stream **result);
