@@ -21,10 +21,15 @@ final class StackProgram: Sendable {
     /// How long after SIGTERM comes SIGKILL.
     static let graceSeconds = drainLimitSeconds + 5
 
+    /// The program's path comes as a variable, so that whoever looks for the program in the list of processes finds it
+    /// and not its shell.
+    private static let pathVariable = "STACK_PROGRAM"
     private static func script(graceSeconds: Int) -> String {
         """
+        path=$\(pathVariable)
+        unset \(pathVariable)
         exec 3<&0 </dev/null
-        "$@" 3<&- &
+        "$path" "$@" 3<&- &
         child=$!
         (
             exec >/dev/null 2>&1
@@ -70,8 +75,8 @@ final class StackProgram: Sendable {
         let input = try ProcessPipe()
         let output = try ProcessPipe()
         let group = try ProcessSpawn.start(
-            ["/bin/sh", "-c", script(graceSeconds: graceSeconds), "sh"] + command,
-            environment: environment,
+            ["/bin/sh", "-c", script(graceSeconds: graceSeconds), "sh"] + command.dropFirst(),
+            environment: environment.merging([pathVariable: command[0]]) { _, path in path },
             input: input.readEnd,
             output: output.writeEnd
         )

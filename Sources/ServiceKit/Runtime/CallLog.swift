@@ -1,3 +1,4 @@
+import API
 import Logging
 import RPC
 import SwiftProtobuf
@@ -16,7 +17,9 @@ struct CallLog: ServerInterceptor {
         let start = ContinuousClock.now
         do {
             let response = try await next(request, context)
-            if calls == .all { log(.info, context, code: .ok, since: start, cause: nil) }
+            // Health is asked each second by everybody; only its failures are news.
+            let isNews = context.method.service != HealthMethods.serviceName
+            if calls == .all, isNews { log(.info, context, code: .ok, since: start, cause: nil) }
             return response
         } catch {
             let status = RPCError(thrown: error)

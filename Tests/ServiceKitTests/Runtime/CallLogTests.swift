@@ -24,18 +24,6 @@ private final class Recorder: Sendable {
     }
 }
 
-private struct FailingHealth: HealthHandler {
-    let error: RPCError?
-
-    func check(
-        _ request: HealthV1.HealthCheckRequest,
-        context: ServerContext
-    ) async throws -> HealthV1.HealthCheckResponse {
-        if let error { throw error }
-        return .init()
-    }
-}
-
 private struct Cause: Error, CustomStringConvertible {
     let description = "the cause"
 }
@@ -44,15 +32,25 @@ private struct Cause: Error, CustomStringConvertible {
 struct CallLogTests {
     private func events(
         _ calls: CallLogging,
-        error: RPCError?
+        error: RPCError?,
+        service: String = "test.v1.TestService"
     ) async -> [(level: Logger.Level, facts: Logger.Metadata)] {
         let recorder = Recorder()
         let logger = Logger(label: "test") { _ in Recorder.Handler(recorder: recorder) }
         var router = Router(interceptors: [CallLog(logger: logger, calls: calls)])
-        router.add(FailingHealth(error: error))
+        let method = MethodDescriptor(service: service, method: "Check")
+        router.unary(method, request: HealthV1.HealthCheckRequest.self) { _, _ in
+            if let error { throw error }
+            return HealthV1.HealthCheckResponse()
+        }
         var request = HealthV1.HealthCheckRequest()
         request.service = "+639171234567"
-        _ = try? await HealthClient(InProcessChannel(router)).check(request)
+        _ = try? await InProcessChannel(router).unary(
+            method,
+            request,
+            response: HealthV1.HealthCheckResponse.self,
+            options: CallOptions()
+        )
         return recorder.events.withLock { $0 }
     }
 
@@ -60,7 +58,7 @@ struct CallLogTests {
     func success() async throws {
         let event = try #require(await events(.all, error: nil).first)
         #expect(event.level == .info)
-        #expect(event.facts["method"] == "/grpc.health.v1.Health/Check")
+        #expect(event.facts["method"] == "/test.v1.TestService/Check")
         #expect(event.facts["code"] == "OK")
         #expect(event.facts["peer"] == "in-process")
         #expect(Set(event.facts.keys) == ["method", "code", "peer", "microseconds"])
@@ -84,6 +82,8 @@ struct CallLogTests {
     @Test("calls that nobody wants to see aren't logged")
     func silence() async {
         #expect(await events(.failures, error: nil).isEmpty)
+        #expect(await events(.all, error: nil, service: HealthMethods.serviceName).isEmpty)
+        #expect(await events(.all, error: RPCError(.notFound, "x"), service: HealthMethods.serviceName).count == 1)
         #expect(await events(.none, error: nil).isEmpty)
         #expect(await events(.none, error: RPCError(.internalError, "x")).isEmpty)
     }
