@@ -129,45 +129,66 @@ static size_t base64(const uint8_t *bytes, size_t length, uint8_t *target) {
     return count;
 }
 
-static size_t put(uint8_t *target, const char *name, const uint8_t *value, size_t value_length) {
-    crpc_entry entry = {
-        .name = (const uint8_t *)name, .name_length = strlen(name), .value = value, .value_length = value_length};
-    return crpc_metadata_put(target, &entry);
+/// Trailers being packed. `room` is what is left of CRPC_TRAILERS_MAX and of the entries that go into one block.
+typedef struct packing {
+    uint8_t *target;
+    size_t length, room, entries;
+} packing;
+
+/// Packs an entry, or leaves it out if it does not fit.
+static void pack(packing *packing, const crpc_entry *entry) {
+    size_t cost = entry->name_length + entry->value_length + CRPC_ENTRY_COST;
+    if (cost > packing->room || packing->entries == 0) return;
+    packing->room -= cost;
+    packing->entries -= 1;
+    packing->length += crpc_metadata_put(packing->target + packing->length, entry);
 }
 
-/// Packs a status and metadata into the stream's trailers. Details and metadata that are too large are left out, so
-/// that the status itself always arrives.
+static void pack_named(packing *packing, const char *name, const void *value, size_t value_length) {
+    crpc_entry entry = {
+        .name = (const uint8_t *)name, .name_length = strlen(name), .value = value, .value_length = value_length};
+    pack(packing, &entry);
+}
+
+/// The length of a message that is not over the maximum, and not cut inside a character of UTF-8.
+static size_t cut(const uint8_t *message, size_t length) {
+    if (length <= CRPC_STATUS_MESSAGE_MAX) return length;
+    size_t end = CRPC_STATUS_MESSAGE_MAX;
+    while (end > CRPC_STATUS_MESSAGE_MAX - 3 && (message[end] & 0xc0) == 0x80) end -= 1;
+    return (message[end] & 0xc0) == 0x80 ? CRPC_STATUS_MESSAGE_MAX : end; // the latter if it is no UTF-8
+}
+
+/// Packs a status and metadata into the stream's trailers. What does not fit is left out, so that the status itself
+/// always arrives.
 static int pack_trailers(crpc_stream *stream, const crpc_status *status) {
-    size_t message_length =
-        status->message_length > CRPC_STATUS_MESSAGE_MAX ? CRPC_STATUS_MESSAGE_MAX : status->message_length;
-    size_t details_length = status->details_length > CRPC_TRAILERS_MAX / 2 ? 0 : status->details_length;
-    size_t metadata_length = status->metadata_length > CRPC_TRAILERS_MAX ? 0 : status->metadata_length;
-    size_t capacity = 128 + message_length * 3 + details_length * 2 + metadata_length;
+    enum { HEAD_ENTRIES = 2, HEAD_COST = 7 + 3 + 12 + 16 + HEAD_ENTRIES * CRPC_ENTRY_COST }; // where there was none yet
+    size_t message_length = cut(status->message, status->message_length);
+    size_t details_length = status->details_length > CRPC_TRAILERS_MAX ? 0 : status->details_length;
     uint8_t *encoded = malloc(message_length * 3 + details_length * 2 + 1);
-    uint8_t *trailers = malloc(capacity);
+    // What does not fit is left out, and an entry costs more than it takes.
+    size_t capacity = 128 + message_length * 3 + details_length * 2 + status->metadata_length;
+    uint8_t *trailers = malloc(capacity < CRPC_TRAILERS_MAX ? capacity : CRPC_TRAILERS_MAX);
     if (encoded == NULL || trailers == NULL) {
         free(encoded);
         free(trailers);
         return CRPC_ERROR_MEMORY;
     }
+    packing packing = {
+        .target = trailers, .room = CRPC_TRAILERS_MAX - HEAD_COST, .entries = ENTRIES_MAX - HEAD_ENTRIES};
     char code[12];
     (void)snprintf(code, sizeof code, "%d", status->code);
-    size_t length = put(trailers, "grpc-status", (const uint8_t *)code, strlen(code));
-    if (message_length > 0) {
-        size_t encoded_length = crpc_percent_encode(status->message, message_length, encoded);
-        length += put(trailers + length, "grpc-message", encoded, encoded_length);
-    }
-    if (details_length > 0) {
-        size_t encoded_length = base64(status->details, details_length, encoded);
-        length += put(trailers + length, "grpc-status-details-bin", encoded, encoded_length);
-    }
+    pack_named(&packing, "grpc-status", code, strlen(code));
+    if (message_length > 0)
+        pack_named(&packing, "grpc-message", encoded, crpc_percent_encode(status->message, message_length, encoded));
+    if (details_length > 0)
+        pack_named(&packing, "grpc-status-details-bin", encoded, base64(status->details, details_length, encoded));
     free(encoded);
     size_t offset = 0;
     crpc_entry entry;
-    while (crpc_metadata_next(status->metadata, metadata_length, &offset, &entry))
-        if (crpc_metadata_is_sendable(&entry)) length += crpc_metadata_put(trailers + length, &entry);
+    while (crpc_metadata_next(status->metadata, status->metadata_length, &offset, &entry))
+        if (crpc_metadata_is_sendable(&entry)) pack(&packing, &entry);
     stream->trailers = trailers;
-    stream->trailers_length = length;
+    stream->trailers_length = packing.length;
     return CRPC_OK;
 }
 
@@ -194,7 +215,7 @@ static int submit_trailers(crpc_stream *stream) {
     if (stream->trailers == NULL) return nghttp2_submit_trailer(session, stream->id, &ok, 1) == 0 ? 0 : -1;
     nghttp2_nv entries[ENTRIES_MAX];
     size_t count = 0;
-    // Entries past the maximum are left out; the status stands first.
+    // Trailers are packed so that they fit.
     (void)append_metadata(entries, &count, stream->trailers, stream->trailers_length, 0, true);
     return nghttp2_submit_trailer(session, stream->id, entries, count) == 0 ? 0 : -1;
 }

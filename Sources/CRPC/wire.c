@@ -160,7 +160,8 @@ static const char hexadecimal[] = "0123456789ABCDEF";
 size_t crpc_percent_encode(const uint8_t *text, size_t length, uint8_t *target) {
     size_t count = 0;
     for (size_t i = 0; i < length; i++) {
-        if (text[i] >= 0x20 && text[i] <= 0x7e && text[i] != '%') {
+        bool is_outer_space = text[i] == ' ' && (i == 0 || i == length - 1);
+        if (text[i] >= 0x20 && text[i] <= 0x7e && text[i] != '%' && !is_outer_space) {
             target[count++] = text[i];
         } else {
             target[count++] = '%';
@@ -280,7 +281,10 @@ bool crpc_metadata_is_sendable(const crpc_entry *entry) {
         bool is_allowed = (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') || c == '-' || c == '_' || c == '.';
         if (!is_allowed) return false;
     }
-    for (size_t i = 0; i < entry->value_length; i++)
+    size_t length = entry->value_length;
+    // A receiver drops or refuses these (RFC 9113 section 8.2.1).
+    if (length > 0 && (entry->value[0] == ' ' || entry->value[length - 1] == ' ')) return false;
+    for (size_t i = 0; i < length; i++)
         if (entry->value[i] < 0x20 || entry->value[i] > 0x7e) return false;
     return true;
 }

@@ -275,6 +275,11 @@ bool raw_read(raw *raw) {
     return true;
 }
 
+void raw_forget(raw *raw) {
+    for (size_t i = 0; i < raw->count; i++) free(raw->frames[i].payload);
+    raw->count = 0;
+}
+
 const raw_frame *raw_find(raw *raw, uint8_t type, int32_t id) {
     for (size_t i = 0; i < raw->count; i++)
         if (raw->frames[i].type == type && raw->frames[i].id == id) return &raw->frames[i];

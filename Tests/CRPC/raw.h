@@ -60,6 +60,8 @@ size_t raw_put_literal(uint8_t *target, const char *name, size_t name_length, co
 
 /// Takes in what has come. Always true, so that it can stand in a condition.
 bool raw_read(raw *raw);
+/// Drops the frames that were kept.
+void raw_forget(raw *raw);
 /// The first frame of a type on a stream, or NULL.
 const raw_frame *raw_find(raw *raw, uint8_t type, int32_t id);
 /// The same, with END_STREAM.

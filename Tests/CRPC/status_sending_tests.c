@@ -1,4 +1,4 @@
-#include "rig.h"
+#include "raw.h"
 
 #include <stdio.h>
 
@@ -92,6 +92,53 @@ TEST(a_status_with_all_that_it_may_carry_arrives) {
         finish_and_expect(&status, true, message);
         value[value_lengths[i % 4]] = 'v';
     }
+}
+
+/// What RFC 9113 section 6.5.2 counts for a header block, which `raw` keeps as lines of "name: value".
+static size_t block_cost(const raw_frame *frame) {
+    size_t cost = frame->length;
+    for (size_t i = 0; i < frame->length; i++)
+        if (frame->payload[i] == '\n') cost += 32 - 3;
+    return cost;
+}
+
+TEST(trailers_stay_under_what_every_client_takes) {
+    static uint8_t details[CRPC_TRAILERS_MAX], block[CRPC_TRAILERS_MAX + 100];
+    static char message[CRPC_STATUS_MESSAGE_MAX + 1], value[CRPC_TRAILERS_MAX];
+    memset(message, 0x01, sizeof message - 1);
+    memset(value, 'v', sizeof value - 1);
+    rig *rig = rig_start(NULL);
+    raw *raw = raw_connect(rig);
+    int32_t id = 1;
+    for (size_t details_length = 0; details_length <= sizeof details; details_length += 512) {
+        for (size_t value_length = 0; value_length < sizeof value; value_length += 1000) {
+            for (size_t message_length = 0; message_length <= CRPC_STATUS_MESSAGE_MAX; message_length += 512, id += 2) {
+                value[value_length] = 0;
+                raw_send_request(raw, 0, id, rig_paths[METHOD_HOLD], NULL, NULL);
+                size_t count = rig->server_call_count;
+                UNTIL(rig, rig->server_call_count > count);
+                size_t length = metadata_add(block, 0, "first", "1");
+                length = metadata_add(block, length, "x", value);
+                length = metadata_add(block, length, "last", "1");
+                crpc_status status = {
+                    .code = 9, .message = (const uint8_t *)message, .message_length = message_length, .details = details,
+                    .details_length = details_length, .metadata = block, .metadata_length = length};
+                EXPECT_EQUAL(call_finish_with(rig_server_call(rig), &status), CRPC_OK);
+                value[value_length] = 'v';
+                raw_forget(raw);
+                UNTIL(rig, raw_read(raw) && raw_find_end(raw, id) != NULL);
+                EXPECT(raw_frame_has(raw_find_end(raw, id), "grpc-status", "9"));
+                EXPECT(block_cost(raw_find_end(raw, id)) <= CRPC_TRAILERS_MAX);
+                // What fits is there: the message, the details, then entries, also after one that does not fit.
+                bool has_details = memmem(raw_find_end(raw, id)->payload, raw_find_end(raw, id)->length, "-bin: AAAA", 10);
+                if (message_length == 0) EXPECT_EQUAL(has_details, details_length > 0 && details_length <= 5632);
+                EXPECT(has_details || raw_frame_has(raw_find_end(raw, id), "first", "1"));
+                EXPECT(has_details || raw_frame_has(raw_find_end(raw, id), "last", "1"));
+            }
+        }
+    }
+    raw_free(raw);
+    rig_end(rig);
 }
 
 TEST(entries_that_may_not_be_sent_are_left_out_of_trailers) {

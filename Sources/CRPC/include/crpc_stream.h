@@ -85,7 +85,9 @@ typedef struct crpc_client_callbacks {
 /// Bytes queued on a stream past which it is not writable, and under which `on_writable` fires.
 enum { CRPC_STREAM_HIGH_WATER = 65536, CRPC_STREAM_LOW_WATER = 16384 };
 
-/// Longest `grpc-message` and trailing metadata that a server sends; what is over is cut, or dropped.
+/// Longest `grpc-message` that a server sends, before it is encoded, cut between characters of UTF-8; and most that it
+/// sends of trailers in all, names and values and 32 for each: what every client takes. What is over is dropped, details
+/// before the message and metadata before details.
 enum { CRPC_STATUS_MESSAGE_MAX = 1024, CRPC_TRAILERS_MAX = 8192 };
 
 /// Most metadata that is sent with a head: names and values (and a request's path), and 32 for each entry.

@@ -57,8 +57,8 @@ int crpc_timeout_parse(const uint8_t *text, size_t length, uint64_t *nanoseconds
 /// what is over 99,999,999 hours. Returns the length.
 size_t crpc_timeout_format(uint64_t nanoseconds, uint8_t text[CRPC_TIMEOUT_LENGTH_MAX]);
 
-/// Percent-encodes `grpc-message`: bytes outside 0x20…0x7e, and `%`. `target` has room for three times the length.
-/// Returns the length.
+/// Percent-encodes `grpc-message`: bytes outside 0x20…0x7e, `%`, and a space at either end, where HTTP/2 allows none
+/// (RFC 9113 section 8.2.1). `target` has room for three times the length. Returns the length.
 size_t crpc_percent_encode(const uint8_t *text, size_t length, uint8_t *target);
 
 /// Decodes `grpc-message`; what is no valid escape stays as it is. `target` has room for the length.
