@@ -127,7 +127,6 @@ static void say_goodbye(crpc_connection *connection) {
 }
 
 void crpc_connection_destroy(crpc_connection *connection) {
-    crpc_link_remove(&connection->dirty);
     crpc_link_remove(&connection->closing);
     connection->is_broken = true;
     if (connection->phase == CRPC_OPEN) say_goodbye(connection);
@@ -155,6 +154,7 @@ void crpc_connection_destroy(crpc_connection *connection) {
         connection->free_streams = stream->next_free;
         crpc_stream_free(stream);
     }
+    crpc_link_remove(&connection->dirty); // last, since a call's last callback may have touched its neighbours
     free(connection->rest);
     free(connection->authority);
     free(connection);
