@@ -144,8 +144,18 @@ static void end_locally(crpc_stream *stream, int status, const char *message) {
     crpc_stream_reset(stream, NGHTTP2_CANCEL);
 }
 
+/// Drops what a head said of the status, which stands in the last block only: a stream may end badly after its head.
+static void forget_status(crpc_stream *stream) {
+    if (stream->is_local_end) return;
+    free(stream->status_message);
+    stream->status_message = NULL;
+    stream->status_message_length = 0;
+    stream->grpc_status = -1;
+}
+
 static void on_response(crpc_stream *stream, bool ends_stream) {
     crpc_connection *connection = stream->connection;
+    if (!ends_stream) forget_status(stream);
     if (stream->is_header_too_large) {
         end_locally(stream, 8, "the answer's metadata is too large");
     } else if (stream->http_status >= 100 && stream->http_status < 200) {
@@ -229,9 +239,24 @@ int crpc_stream_on_data(crpc_stream *stream, const uint8_t *bytes, size_t length
     return CRPC_OK;
 }
 
+/// Client: the answer is complete.
+static void on_answered(crpc_stream *stream) {
+    if (stream->grpc_status == 0 && !crpc_deframer_is_between_messages(&stream->deframer)) {
+        forget_status(stream);
+        end_locally(stream, 13, "the answer ended inside a message");
+    }
+    // What is left of the request is of no interest any more, and the server need not say so.
+    if (!stream->is_finished) crpc_stream_reset(stream, NGHTTP2_NO_ERROR);
+}
+
 void crpc_stream_on_half_close(crpc_stream *stream) {
     stream->is_half_closed = true;
-    if (stream->connection->listener == NULL || stream->is_told_half_closed || !is_listening(stream)) return;
+    if (!is_listening(stream)) return;
+    if (stream->connection->listener == NULL) {
+        on_answered(stream);
+        return;
+    }
+    if (stream->is_told_half_closed) return;
     stream->is_told_half_closed = true;
     if (crpc_deframer_is_between_messages(&stream->deframer)) {
         stream->connection->listener->callbacks->on_half_close(stream->call);
