@@ -97,6 +97,7 @@ static int on_frame(nghttp2_session *session, const nghttp2_frame *frame, void *
     }
 }
 
+// It fires for requests that never went out, too: with the error that they were reset with, or REFUSED_STREAM.
 static int on_stream_close(nghttp2_session *session, int32_t id, uint32_t error, void *user) {
     (void)user;
     crpc_stream *stream = find(session, id);
@@ -118,18 +119,6 @@ static int on_frame_sent(nghttp2_session *session, const nghttp2_frame *frame, v
                : NGHTTP2_ERR_CALLBACK_FAILURE;
 }
 
-static int on_frame_not_sent(nghttp2_session *session, const nghttp2_frame *frame, int error, void *user) {
-    (void)error;
-    crpc_connection *connection = user;
-    // A request that never went out (GOAWAY came first) has no stream that could close.
-    if (connection->callbacks == NULL || frame->hd.type != NGHTTP2_HEADERS) return 0;
-    crpc_stream *stream = find(session, frame->hd.stream_id);
-    if (stream == NULL) return 0;
-    (void)nghttp2_session_set_stream_user_data(session, frame->hd.stream_id, NULL);
-    crpc_stream_end(stream, NGHTTP2_REFUSED_STREAM);
-    return 0;
-}
-
 static int set_callbacks(nghttp2_session_callbacks **result) {
     nghttp2_session_callbacks *callbacks;
     if (nghttp2_session_callbacks_new(&callbacks) != 0) return CRPC_ERROR_MEMORY;
@@ -140,7 +129,6 @@ static int set_callbacks(nghttp2_session_callbacks **result) {
     nghttp2_session_callbacks_set_on_frame_recv_callback(callbacks, on_frame);
     nghttp2_session_callbacks_set_on_stream_close_callback(callbacks, on_stream_close);
     nghttp2_session_callbacks_set_on_frame_send_callback(callbacks, on_frame_sent);
-    nghttp2_session_callbacks_set_on_frame_not_send_callback(callbacks, on_frame_not_sent);
     *result = callbacks;
     return CRPC_OK;
 }
