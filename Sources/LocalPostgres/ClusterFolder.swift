@@ -18,6 +18,7 @@ struct ClusterFolder: Sendable {
     var socketRecord: String { path + "/socket-folder" }
 
     private static let marker = "vestibule-cluster"
+    private static let lockName = "lock"
     /// Where the data goes if the server's user can't reach the wanted place (a clone under `/root`).
     private static let reachableRoot = "/var/lib/vestibule-postgres"
 
@@ -32,14 +33,21 @@ struct ClusterFolder: Sendable {
             try files.createDirectory(atPath: wanted, withIntermediateDirectories: true)
         }
         let contents = try files.contentsOfDirectory(atPath: wanted)
-        guard contents.isEmpty || contents.contains(marker) else { throw LocalPostgresError.foreignFolder(wanted) }
+        // The lock is taken before the marker is set, so that no one takes a new cluster for an abandoned one.
+        let isNew = contents.isEmpty || contents == [lockName]
+        guard isNew || contents.contains(marker) else { throw LocalPostgresError.foreignFolder(wanted) }
         if contents.isEmpty {
             try user.own(wanted, mode: 0o700)
             if !user.canEnter(wanted) { try relocate(wanted, user: user) }
         }
         let path = try realPath(wanted)
-        try Data("1\n".utf8).write(to: URL(fileURLWithPath: path + "/" + marker))
         guard let lock = try lock(path) else { throw LocalPostgresError.alreadyRunning(wanted) }
+        do {
+            try Data("1\n".utf8).write(to: URL(fileURLWithPath: path + "/" + marker))
+        } catch {
+            close(lock)
+            throw error
+        }
         return ClusterFolder(path: path, user: user, lockDescriptor: lock)
     }
 
@@ -101,7 +109,7 @@ struct ClusterFolder: Sendable {
 
     /// The lock's descriptor, nil if another process holds it.
     private static func lock(_ path: String) throws(LocalPostgresError) -> Int32? {
-        let name = path + "/lock"
+        let name = path + "/" + lockName
         let descriptor = Foundation.open(name, O_RDWR | O_CREAT | O_CLOEXEC, 0o600)
         guard descriptor >= 0 else { throw .system(call: "open", path: name, errno: errno) }
         if flock(descriptor, LOCK_EX | LOCK_NB) == 0 { return descriptor }

@@ -55,6 +55,7 @@ final class Connection {
     /// Grows with every result.
     private(set) var progress: UInt64 = 0
     private var sweptProgress: UInt64 = 0
+    private var stalledSweeps = 0
     private var sweptStuckHead: Request?
     let readsPerSyncMax: Int
     let parameters = ParameterScratch()
@@ -121,11 +122,11 @@ final class Connection {
 
     /// Answers requests whose deadline has passed. Closes the connection if the very statement that the server is
     /// working on is long over its time; one that only stands behind others is left to come.
-    /// Returns whether there was no progress since the last sweep.
-    func sweep(now: Deadline) -> Bool {
+    /// Returns how many sweeps in a row have seen no progress.
+    func sweep(now: Deadline) -> Int {
         if phase == .connecting {
             if connectDeadline < now { close("connecting took too long") }
-            return false
+            return 0
         }
         for request in batch where request.deadline < now { request.timeOut() }
         inFlight.forEach { item in
@@ -134,12 +135,31 @@ final class Connection {
         let stuckHead = executing.flatMap { $0.deadline < now ? $0 : nil }
         if let stuckHead, stuckHead === sweptStuckHead {
             close("a statement took too long")
-            return false
+            return 0
         }
         sweptStuckHead = stuckHead
-        let isStalled = !inFlight.isEmpty && progress == sweptProgress
+        stalledSweeps = !inFlight.isEmpty && progress == sweptProgress ? stalledSweeps + 1 : 0
         sweptProgress = progress
-        return isStalled
+        return stalledSweeps
+    }
+
+    /// Takes off the reads that a slow statement holds up. It is under the first Sync, but which of those there it is
+    /// can't be told, since the server sends their results together: if there are several, all of them go.
+    func takeHeldUpReads() -> [Request] {
+        var firstSync: [Request] = []
+        var behind: [Request] = []
+        var isFirst = true
+        inFlight.forEach { item in
+            switch item {
+            case .execute(let request, _):
+                if isFirst { firstSync.append(request) } else { behind.append(request) }
+            case .sync: isFirst = false
+            case .prepare, .deallocate: break
+            }
+        }
+        return ((firstSync.count > 1 ? firstSync : []) + behind)
+            .filter { $0.kind == .read && !$0.isAnswered && $0.moves < Request.movesMax }
+            .map { $0.movedAway() }
     }
 
     /// The request that the server is at.

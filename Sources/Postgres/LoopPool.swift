@@ -21,6 +21,9 @@ final class LoopPool {
     /// How exactly deadlines are kept.
     static let sweepInterval: Duration = .milliseconds(10)
 
+    /// After so long without progress, reads leave a connection that a slow statement holds up.
+    static let sweepsUntilMove = 10
+
     init(loop: EventLoop, configuration: PostgresConfiguration) {
         self.loop = loop
         self.configuration = configuration
@@ -158,7 +161,12 @@ final class LoopPool {
         sweepWaiters(now)
         for (slot, connection) in connections.enumerated() {
             guard let connection, !connection.isIdle || connection.phase == .connecting else { continue }
-            if connection.sweep(now: now), connection.phase == .ready { state.stalled(slot) }
+            let stalledSweeps = connection.sweep(now: now)
+            guard stalledSweeps > 0, connection.phase == .ready else { continue }
+            state.stalled(slot)
+            if stalledSweeps == Self.sweepsUntilMove, state.waiting == 0, state.hasAlternative(to: slot) {
+                connection.takeHeldUpReads().forEach(submit)
+            }
         }
         for lease in leases where lease.deadline < now && lease.connection.isIdle {
             lease.connection.close("a transaction took too long")

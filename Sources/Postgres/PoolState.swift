@@ -37,6 +37,12 @@ struct PoolState {
     var hasReadySlot: Bool { slots.contains { $0.phase == .ready } }
     var isConnecting: Bool { slots.contains { $0.phase == .connecting } }
     var waiting: Int { sharedWaiting + leasesWaiting }
+    /// Whether requests that leave a slot have somewhere to go.
+    func hasAlternative(to slot: Int) -> Bool {
+        slots.indices.contains { other in
+            other != slot && slots[other].phase != .backingOff && !slots[other].isLeased && !slots[other].isStalled
+        }
+    }
     /// One connection is never leased, so that transactions can't lock out everyone else (nor their own callers).
     private var leasesMax: Int { max(1, slots.count - 1) }
     private var leaseCount: Int { slots.reduce(0) { $0 + ($1.isLeased ? 1 : 0) } }

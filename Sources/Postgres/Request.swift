@@ -27,6 +27,11 @@ final class Request: @unchecked Sendable {
     var attempts = 0
     /// Sent again because of a neighbour: gets a Sync of its own.
     var isAlone = false
+    /// How often it was taken off a connection that a slow statement held up.
+    var moves = 0
+    /// The first time the slow one may move with it, and ahead of it, but then each has a Sync of its own, and the
+    /// second time it stays behind. No more, since under load everything is slow.
+    static let movesMax = 2
     /// Whether it is to be sent again once its Sync is over.
     var wantsRetry = false
     /// A write's rows, held until the Sync says that they are committed.
@@ -69,6 +74,22 @@ final class Request: @unchecked Sendable {
             self.whenDone = nil
             whenDone(result)
         }
+    }
+
+    /// A second request for the same caller, to be sent elsewhere; this one is answered as far as its caller goes.
+    func movedAway() -> Request {
+        let copy = Request(
+            query: query,
+            kind: kind,
+            deadline: deadline,
+            waitDeadline: deadline,
+            continuation: continuation
+        )
+        copy.attempts = attempts
+        copy.isAlone = true
+        copy.moves = moves + 1
+        continuation = nil
+        return copy
     }
 
     /// The deadline has passed while it was under way.

@@ -189,6 +189,27 @@ extension ServerTests {
             }
         }
 
+        @Test("a slow read in the midst of a turn's reads holds up none of them for long")
+        func slowAmongReads() async throws {
+            try await withClient(configure: { $0.connectionsPerLoop = 3 }) { client, _ in
+                try await client.query("SELECT 1")
+                let start = ContinuousClock.now
+                try await withThrowingTaskGroup(of: Void.self) { group in
+                    for n in 0..<60 {
+                        group.addTask {
+                            if n == 30 {
+                                try await client.query("SELECT pg_sleep(3)")
+                            } else {
+                                #expect(try await client.query("SELECT \(n)")[0].decode(0, as: Int.self) == n)
+                                #expect(ContinuousClock.now - start < .milliseconds(2500))
+                            }
+                        }
+                    }
+                    try await group.waitForAll()
+                }
+            }
+        }
+
         @Test("a slow write's timeout says that its outcome is unknown")
         func slowWrite() async throws {
             try await withClient { client, _ in
