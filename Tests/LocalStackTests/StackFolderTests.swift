@@ -47,7 +47,7 @@ struct StackFolderTests {
         #expect(refusal?.description.contains("running already") == true)
         #expect(FileManager.default.fileExists(atPath: folder.signingKey))
         close(lock)
-        try folder.clean()
+        try retrying { try folder.clean() }
         #expect(!FileManager.default.fileExists(atPath: folder.path))
         try folder.clean()
     }

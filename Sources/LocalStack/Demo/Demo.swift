@@ -18,9 +18,18 @@ public struct Demo: Sendable {
     /// Walks through all steps. Throws at the first that fails, with what was expected.
     public func run() async throws {
         var story = DemoStory()
-        let (organiser, guest, absent) = (
-            DemoPerson(role: "Organiser"), DemoPerson(role: "Guest"), DemoPerson(role: "Absent")
-        )
+        let (guest, absent) = (DemoPerson(role: "Guest"), DemoPerson(role: "Absent"))
+        let (host, group) = try await prepareGroup(&story, waitingFor: [guest, absent])
+        let visitor = try await join(&story, guest, group: group, host: host)
+        try await keepAndLeave(&story, visitor, phone: guest.phone)
+    }
+
+    /// The organiser's part: a group that waits for people.
+    private func prepareGroup(
+        _ story: inout DemoStory,
+        waitingFor invited: [DemoPerson]
+    ) async throws -> (host: DemoSession, group: String) {
+        let organiser = DemoPerson(role: "Organiser")
         _ = try await story.step("the gateway is alive and everything behind it ready") {
             _ = try await gateway.send("GET", "/healthz", expecting: 200)
             return try await gateway.send("GET", "/readyz", expecting: 200)
@@ -32,19 +41,22 @@ public struct Demo: Sendable {
             try await complete(host, name: organiser.fullName, phone: organiser.phone)
         }
         let group = try await story.step("the organiser creates a group") {
-            try await gateway.send(
-                "POST",
-                "/groups",
-                accessToken: host.accessToken,
-                body: ["name": "Sunday lunch"],
-                expecting: 201
-            ).string("id")
+            try await createGroup(host)
         }
         try await story.step("the organiser invites two phone numbers; both are pending") {
-            try await invite(guest.phoneAtHome, name: guest.fullName, to: group, by: host)
-            try await invite(absent.phone, name: absent.fullName, to: group, by: host)
+            for person in invited { try await invite(person.phoneAtHome, name: person.fullName, to: group, by: host) }
         }
-        var visitor = try await story.step("an invited person signs in with Google") {
+        return (host, group)
+    }
+
+    /// The guest's part: from sign-in into the group.
+    private func join(
+        _ story: inout DemoStory,
+        _ guest: DemoPerson,
+        group: String,
+        host: DemoSession
+    ) async throws -> DemoSession {
+        let visitor = try await story.step("an invited person signs in with Google") {
             try await signInWithGoogle(guest)
         }
         try await story.step("and saves the phone number in another notation") {
@@ -53,20 +65,40 @@ public struct Demo: Sendable {
         try await story.step("and is a member of the group that waited for it") {
             try await expectMember(visitor, of: group, seenBy: host)
         }
-        let oldRefreshToken = visitor.refreshToken
-        visitor = try await story.step("the app refreshes its tokens") { try await refresh(oldRefreshToken) }
+        return visitor
+    }
+
+    /// What happens to a session: refreshed, retried, ended.
+    private func keepAndLeave(_ story: inout DemoStory, _ visitor: DemoSession, phone: String) async throws {
+        let refreshed = try await story.step("the app refreshes its tokens") {
+            try await refresh(visitor.refreshToken)
+        }
         try await story.step("a retry of that refresh answers the same tokens' successor") {
-            let retried = try await refresh(oldRefreshToken)
-            try expect(retried.refreshToken == visitor.refreshToken, "the same refresh token again")
+            let retried = try await refresh(visitor.refreshToken)
+            try expect(retried.refreshToken == refreshed.refreshToken, "the same refresh token again")
         }
         try await story.step("someone else's attempt to take the phone number is refused") {
-            try await expectPhoneTaken(guest.phone)
+            try await expectPhoneTaken(phone)
         }
         try await story.step("after sign-out the access token is worth nothing") {
-            let answer = try await gateway.send("POST", "/auth/sign-out", accessToken: visitor.accessToken)
-            try expect((200...204).contains(answer.status), "sign-out to succeed, got \(answer.status)")
-            _ = try await gateway.send("GET", "/me", accessToken: visitor.accessToken, expecting: 401)
+            try await signOut(refreshed)
         }
+    }
+
+    private func createGroup(_ session: DemoSession) async throws -> String {
+        try await gateway.send(
+            "POST",
+            "/groups",
+            accessToken: session.accessToken,
+            body: ["name": "Sunday lunch"],
+            expecting: 201
+        ).string("id")
+    }
+
+    private func signOut(_ session: DemoSession) async throws {
+        let answer = try await gateway.send("POST", "/auth/sign-out", accessToken: session.accessToken)
+        try expect((200...204).contains(answer.status), "sign-out to succeed, got \(answer.status)")
+        _ = try await gateway.send("GET", "/me", accessToken: session.accessToken, expecting: 401)
     }
 
     private func signInWithApple(_ person: DemoPerson) async throws -> DemoSession {

@@ -35,6 +35,8 @@ public struct LocalStack: Sendable {
             programs.killAll()
             Program.end("killed", code: 130)
         })
+        // To the very end, so that a second Ctrl-C works while things stop.
+        defer { withExtendedLifetime(signals) {} }
         let lock = try folder.lock()
         defer { close(lock) }
         for program in plan.programs {

@@ -4,7 +4,7 @@ import Synchronization
 
 /// SIGTERM and SIGINT as something to wait for: the first asks for a graceful stop, a second one ends the process now.
 ///
-/// One object a process. A closed pipe or socket (SIGPIPE) is ignored from then on: writes report it.
+/// One object a process, kept until its end. A closed pipe or socket (SIGPIPE) is ignored from then on: writes report it.
 public final class ShutdownSignals: Sendable {
     private struct State {
         var firstTime: ContinuousClock.Instant?
@@ -12,7 +12,6 @@ public final class ShutdownSignals: Sendable {
         var nextID = 0
     }
     private let state = Mutex(State())
-    private let numbers: [Int32]
     private let sameWithin: Duration
     // Sound because dispatch sources may be used from any thread, though their type does not say so.
     nonisolated(unsafe) private let sources: [any DispatchSourceSignal]
@@ -27,7 +26,6 @@ public final class ShutdownSignals: Sendable {
     /// Takes over those signals. One that comes within `sameWithin` of the first counts as the same: a signal to a
     /// process group reaches us once by itself and once more from a parent, such as make, that hands it on.
     init(numbers: [Int32], sameWithin: Duration, onSecond: @escaping @Sendable () -> Void) {
-        self.numbers = numbers
         self.sameWithin = sameWithin
         signal(SIGPIPE, SIG_IGN)
         let queue = DispatchQueue(label: "vestibule.signals")
@@ -46,10 +44,8 @@ public final class ShutdownSignals: Sendable {
         registrations.wait()
     }
 
-    deinit {
-        for source in sources { source.cancel() }
-        for number in numbers { signal(number, SIG_DFL) }
-    }
+    // The signals stay ignored: putting the default back would race with another object that takes them over.
+    deinit { for source in sources { source.cancel() } }
 
     /// Whether a signal has come.
     public var wasReceived: Bool { state.withLock { $0.firstTime != nil } }
