@@ -292,7 +292,17 @@ static void tell_writable(crpc_connection *connection) {
     }
 }
 
+static void tell_closes(crpc_connection *connection) {
+    if (!connection->owes_closes) return;
+    connection->owes_closes = false;
+    for (crpc_link *link = connection->streams.next; link != &connection->streams; link = link->next) {
+        crpc_stream *stream = CRPC_CONTAINER(link, crpc_stream, link);
+        if (stream->is_reset) crpc_stream_tell_close(stream, stream->reset_error);
+    }
+}
+
 void crpc_connection_flush(crpc_connection *connection) {
+    tell_closes(connection);
     if (connection->phase != CRPC_OPEN || connection->is_broken || !write_rest(connection)) return;
     for (int i = 0; i < WRITES_PER_TURN_MAX; i++) {
         ssize_t length = gather(connection);

@@ -156,6 +156,7 @@ struct crpc_connection {
     uint8_t *rest;            // what the socket did not take; at most the loop's write buffer
     size_t rest_start, rest_end;
     bool owes_writable;       // a stream's queue fell under its mark
+    bool owes_closes;         // streams were reset here, and their calls not told yet
     char *authority;
     size_t authority_length;
     char peer[CRPC_ADDRESS_LENGTH];
@@ -183,6 +184,7 @@ struct crpc_stream {
     bool was_full;            // over the high-water mark
     bool owes_writable;       // and under the low one since: on_writable is owed
     bool is_reset;
+    uint32_t reset_error;
     crpc_outgoing *first, *last;
     size_t queued_bytes;
     crpc_outgoing inline_outgoing; // saves an allocation for the first message
@@ -264,7 +266,9 @@ int crpc_session_begin(crpc_connection *connection);
 
 /// A stream object, fresh or used again. NULL without memory.
 crpc_stream *crpc_stream_take(crpc_connection *connection, int32_t id);
-/// Ends a stream: its last callback, then the object goes back. `error` is HTTP/2's.
+/// Tells a stream's call that it has ended, if there is one that was not told. `error` is HTTP/2's.
+void crpc_stream_tell_close(crpc_stream *stream, uint32_t error);
+/// Ends a stream: its last callback, then the object goes back.
 void crpc_stream_end(crpc_stream *stream, uint32_t error);
 /// Frees a stream object with all it holds.
 void crpc_stream_free(crpc_stream *stream);

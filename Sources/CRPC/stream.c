@@ -128,10 +128,8 @@ static crpc_outcome outcome_of(const crpc_stream *stream, uint32_t error, char t
     return outcome;
 }
 
-void crpc_stream_end(crpc_stream *stream, uint32_t error) {
+void crpc_stream_tell_close(crpc_stream *stream, uint32_t error) {
     crpc_connection *connection = stream->connection;
-    crpc_link_remove(&stream->link);
-    connection->stream_count -= 1;
     void *call = stream->call;
     stream->call = NULL;
     if (stream->timer != NULL) crpc_timer_cancel(stream->timer);
@@ -143,6 +141,13 @@ void crpc_stream_end(crpc_stream *stream, uint32_t error) {
         crpc_outcome outcome = outcome_of(stream, error, text);
         connection->callbacks->on_close(call, &outcome);
     }
+}
+
+void crpc_stream_end(crpc_stream *stream, uint32_t error) {
+    crpc_connection *connection = stream->connection;
+    crpc_link_remove(&stream->link);
+    connection->stream_count -= 1;
+    crpc_stream_tell_close(stream, error);
     recycle(stream);
     if (connection->phase != CRPC_CLOSED) crpc_connection_stream_ended(connection);
 }
@@ -160,6 +165,8 @@ void crpc_stream_reset(crpc_stream *stream, uint32_t error) {
     if (stream->is_reset) return;
     stream->is_reset = true;
     stream->is_finished = true;
+    stream->reset_error = error;
+    stream->connection->owes_closes = true; // now, and not when the peer's socket takes the frame
     drop_queue(stream);
     if (nghttp2_submit_rst_stream(stream->connection->session, NGHTTP2_FLAG_NONE, stream->id, error) != 0)
         crpc_connection_break(stream->connection, CRPC_ERROR_MEMORY);
