@@ -73,13 +73,18 @@ static void on_timer(void *context) {
     crpc_connection_set_timer(connection);
 }
 
+static void begin_idling(crpc_connection *connection) {
+    if (connection->limits.idle_timeout_ms == 0) return;
+    connection->idle_due_ns = after_ms(connection, connection->limits.idle_timeout_ms);
+    crpc_connection_set_timer(connection);
+}
+
 void crpc_connection_stream_ended(crpc_connection *connection) {
     if (connection->stream_count > 0 || connection->is_broken) return;
     if (connection->is_draining) {
         crpc_connection_mark(connection); // closes once all is sent
-    } else if (connection->limits.idle_timeout_ms > 0) {
-        connection->idle_due_ns = after_ms(connection, connection->limits.idle_timeout_ms);
-        crpc_connection_set_timer(connection);
+    } else {
+        begin_idling(connection);
     }
 }
 
@@ -98,21 +103,32 @@ void crpc_connection_drain(crpc_connection *connection) {
     if (connection->is_draining || connection->is_broken) return;
     connection->is_draining = true;
     connection->drain_due_ns = after_ms(connection, connection->limits.drain_timeout_ms);
-    if (connection->phase != CRPC_OPEN) {
-        if (connection->stream_count == 0) crpc_connection_break(connection, CRPC_OK);
+    if (connection->phase != CRPC_OPEN && connection->stream_count == 0) {
+        crpc_connection_break(connection, CRPC_OK);
         return;
     }
-    int failed;
     if (connection->listener != NULL) {
-        failed = nghttp2_submit_shutdown_notice(connection->session);
+        if (nghttp2_submit_shutdown_notice(connection->session) != 0) crpc_connection_break(connection, CRPC_ERROR_MEMORY);
         connection->goaway_due_ns = after_ms(connection, GOAWAY_INTERVAL_MS);
-    } else {
-        failed = nghttp2_submit_goaway(connection->session, NGHTTP2_FLAG_NONE, 0, NGHTTP2_NO_ERROR, NULL, 0);
-        connection->is_goaway_final = true;
     }
-    if (failed != 0) crpc_connection_break(connection, CRPC_ERROR_MEMORY);
     crpc_connection_mark(connection);
     crpc_connection_set_timer(connection);
+}
+
+void crpc_connection_tell_draining(crpc_connection *connection) {
+    if (connection->callbacks == NULL || connection->is_draining_told) return;
+    connection->is_draining_told = true;
+    connection->callbacks->on_draining(connection->context);
+}
+
+/// Client: says GOAWAY once it drains and its last call has ended. Earlier, a server whose calls are all done might close
+/// before it sees those that still wait to go out.
+static void submit_last_goaway(crpc_connection *connection) {
+    bool is_due = connection->is_draining && !connection->is_goaway_final && connection->stream_count == 0;
+    if (connection->callbacks == NULL || !is_due) return;
+    connection->is_goaway_final = true;
+    if (nghttp2_submit_goaway(connection->session, NGHTTP2_FLAG_NONE, 0, NGHTTP2_NO_ERROR, NULL, 0) != 0)
+        crpc_connection_break(connection, CRPC_ERROR_MEMORY);
 }
 
 static void say_goodbye(crpc_connection *connection) {
@@ -301,9 +317,24 @@ static void tell_closes(crpc_connection *connection) {
     }
 }
 
+/// Closes a connection that has nothing left to do.
+static void end_if_done(crpc_connection *connection) {
+    if (!nghttp2_session_want_read(connection->session)) {
+        // A GOAWAY went out or came, and no stream is left.
+        crpc_connection_break(
+            connection, connection->is_terminated  ? CRPC_ERROR_PROTOCOL
+                        : connection->is_dismissed ? CRPC_ERROR_CLOSED
+                                                   : CRPC_OK);
+    } else if (connection->is_draining && connection->is_goaway_final && connection->stream_count == 0) {
+        crpc_connection_break(connection, CRPC_OK);
+    }
+}
+
 void crpc_connection_flush(crpc_connection *connection) {
     tell_closes(connection);
+    if (connection->is_draining) crpc_connection_tell_draining(connection);
     if (connection->phase != CRPC_OPEN || connection->is_broken || !write_rest(connection)) return;
+    submit_last_goaway(connection);
     for (int i = 0; i < WRITES_PER_TURN_MAX; i++) {
         ssize_t length = gather(connection);
         if (length < 0) {
@@ -318,10 +349,8 @@ void crpc_connection_flush(crpc_connection *connection) {
     }
     if (nghttp2_session_want_write(connection->session)) {
         crpc_connection_mark(connection);
-    } else if (!nghttp2_session_want_read(connection->session)) {
-        crpc_connection_break(connection, CRPC_ERROR_CLOSED);
-    } else if (connection->is_draining && connection->is_goaway_final && connection->stream_count == 0) {
-        crpc_connection_break(connection, CRPC_OK);
+    } else {
+        end_if_done(connection);
     }
 }
 
@@ -331,6 +360,7 @@ static void begin_open(crpc_connection *connection) {
     connection->phase = CRPC_OPEN;
     set_interest(connection, CRPC_READABLE);
     crpc_connection_mark(connection);
+    if (connection->stream_count == 0) begin_idling(connection);
     if (connection->listener == NULL) return; // on_open follows with the server's SETTINGS
     connection->is_open_told = true;
     connection->context = connection->listener->callbacks->on_open(connection->listener->server, connection);

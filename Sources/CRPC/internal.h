@@ -133,7 +133,10 @@ struct crpc_connection {
     int fd;
     crpc_phase phase;
     bool is_draining;
-    bool is_goaway_final;     // the second GOAWAY went out
+    bool is_draining_told;    // on_draining has fired
+    bool is_goaway_final;     // server: the second GOAWAY went out; client: one went out or came
+    bool is_dismissed;        // the peer's GOAWAY named an error
+    bool is_terminated;       // and ours did: the peer broke HTTP/2
     bool is_open_told;        // on_open has fired
     bool has_settings;        // the peer's SETTINGS arrived
     bool is_broken;           // closes at the end of the turn
@@ -258,6 +261,8 @@ void crpc_connection_flush(crpc_connection *connection);
 void crpc_connection_destroy(crpc_connection *connection);
 /// A call ended: idle time, drain and a listener's count follow from it.
 void crpc_connection_stream_ended(crpc_connection *connection);
+/// Client: tells once that no new calls are taken.
+void crpc_connection_tell_draining(crpc_connection *connection);
 /// Sets the timer for whichever limit is due first.
 void crpc_connection_set_timer(crpc_connection *connection);
 

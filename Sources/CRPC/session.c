@@ -65,11 +65,12 @@ static void on_settings(crpc_connection *connection) {
     connection->callbacks->on_open(connection->context);
 }
 
-static void on_goaway(crpc_connection *connection) {
-    if (connection->callbacks == NULL || connection->is_goaway_final) return;
-    connection->is_goaway_final = true;
+static void on_goaway(crpc_connection *connection, uint32_t error) {
+    if (connection->callbacks == NULL) return;
     connection->is_draining = true;
-    connection->callbacks->on_draining(connection->context);
+    connection->is_goaway_final = true;
+    if (error != NGHTTP2_NO_ERROR) connection->is_dismissed = true;
+    crpc_connection_tell_draining(connection);
     crpc_connection_mark(connection);
 }
 
@@ -91,7 +92,7 @@ static int on_frame(nghttp2_session *session, const nghttp2_frame *frame, void *
         if ((frame->hd.flags & NGHTTP2_FLAG_ACK) == 0) on_settings(connection);
         return 0;
     case NGHTTP2_GOAWAY:
-        on_goaway(connection);
+        on_goaway(connection, frame->goaway.error_code);
         return 0;
     default: return 0;
     }
@@ -109,6 +110,7 @@ static int on_stream_close(nghttp2_session *session, int32_t id, uint32_t error,
 
 static int on_frame_sent(nghttp2_session *session, const nghttp2_frame *frame, void *user) {
     crpc_connection *connection = user;
+    if (frame->hd.type == NGHTTP2_GOAWAY && frame->goaway.error_code != NGHTTP2_NO_ERROR) connection->is_terminated = true;
     if (connection->listener == NULL || (frame->hd.flags & NGHTTP2_FLAG_END_STREAM) == 0) return 0;
     crpc_stream *stream = find(session, frame->hd.stream_id);
     if (stream == NULL || stream->is_half_closed) return 0;

@@ -67,9 +67,9 @@ typedef struct crpc_outcome {
 typedef struct crpc_client_callbacks {
     /// The connection is ready: TCP, TLS and the server's SETTINGS.
     void (*on_open)(void *client);
-    /// The connection takes no new calls (GOAWAY, or drain was asked).
+    /// The connection takes no new calls (GOAWAY, idle for too long, or drain was asked). At most once.
     void (*on_draining)(void *client);
-    /// The connection has ended; `error` is a crpc_error, 0 after a drain. Last callback of the connection.
+    /// The connection has ended; `error` is a crpc_error, 0 after a drain of either side. Last callback of the connection.
     void (*on_connection_close)(void *client, int error);
     /// The answer's head arrived, with its metadata.
     void (*on_headers)(void *call, const uint8_t *metadata, size_t length);
