@@ -1,7 +1,7 @@
 # What people type. Each target is one or two lines; the work is done by SwiftPM and the scripts named here.
 
 .DEFAULT_GOAL := help
-.PHONY: help run demo build test check format proto tidy clean-data clean
+.PHONY: help run demo build test check bench format proto tidy clean-data clean
 
 RELEASE_BUILD := swift build -c release --static-swift-stdlib
 PROGRAMS := identity profile invites gateway vestibule
@@ -25,6 +25,10 @@ test: ## Set up what the tests need and run them all
 
 check: ## Everything that CI checks, as CI does
 	@.ci/run
+
+bench: ## Measure against the peers in one run; writes bench.md
+	@docker/install-dependencies.sh bench
+	@python3 Tests/Performance/bench.py
 
 format: ## Format all Swift
 	@git ls-files -z -- '*.swift' | xargs -0 swift format --in-place

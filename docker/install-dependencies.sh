@@ -3,6 +3,7 @@
 #
 #   install-dependencies.sh         what building and running need
 #   install-dependencies.sh test    what the tests and CI need as well
+#   install-dependencies.sh bench   what the benchmarks need as well
 #
 # Installs Debian packages (Debian 12, Ubuntu 22.04 and later) only if some are missing; otherwise it needs neither the
 # network nor root. It never creates, starts or changes a PostgreSQL cluster.
@@ -15,12 +16,14 @@ fail() {
 
 swift_minimum=6.2
 build_packages=(curl g++ libnghttp2-dev libphonenumber-dev libpq-dev libssl-dev make pkg-config postgresql)
+bench_packages=(nghttp2-client python3 util-linux)
 test_packages=(git libprotobuf-dev openssl procps protobuf-compiler python3 python3-venv)
 
 case "${1:-}" in
 "") packages=("${build_packages[@]}") ;;
 test) packages=("${build_packages[@]}" "${test_packages[@]}") ;;
-*) fail "unknown argument '$1'; the only one is 'test'" ;;
+bench) packages=("${build_packages[@]}" "${bench_packages[@]}") ;;
+*) fail "unknown argument '$1'; there are 'test' and 'bench'" ;;
 esac
 
 check_swift() {

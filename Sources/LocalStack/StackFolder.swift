@@ -19,6 +19,14 @@ public struct StackFolder: Sendable {
     var refreshKey: String { secrets + "/identity-refresh-key" }
     func databasePassword(of service: String) -> String { secrets + "/\(service)-database-password" }
 
+    /// A path as people like to read it: from the folder that they are in, if it lies there.
+    static func shown(_ path: String) -> String {
+        guard let current = getcwd(nil, 0) else { return path }
+        defer { free(current) }
+        let prefix = String(cString: current) + "/"
+        return path.hasPrefix(prefix) ? String(path.dropFirst(prefix.count)) : path
+    }
+
     /// Makes the folder and the secrets that aren't there yet: each a file that only this user can read. What is there
     /// stays as it is.
     ///

@@ -47,7 +47,7 @@ public struct LocalStack: Sendable {
         for program in plan.programs {
             try PortCheck.requireFree(program.address, for: program.name, key: program.addressKey)
         }
-        for file in try folder.initialize() { console.say("made \(file)") }
+        for file in try folder.initialize() { console.say("made \(StackFolder.shown(file))") }
         try await withDatabase { cluster in
             do {
                 try await serve(programs, cluster, signals)
@@ -78,7 +78,7 @@ public struct LocalStack: Sendable {
                 database: StackPlan.databaseName
             )
         }
-        console.progress("postgresql", "ready", folder.database)
+        console.progress("postgresql", "ready", StackFolder.shown(folder.database))
         try await body(cluster)
     }
 

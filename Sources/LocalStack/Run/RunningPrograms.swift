@@ -13,7 +13,7 @@ final class RunningPrograms: Sendable {
             let status = program.exitStatus ?? 0
             let how = status > 128 ? "was ended by signal \(status - 128)" : "ended with status \(status)"
             let lines = log.lastLines.map { "\n  \($0)" }.joined()
-            return StackError("\(program.name) \(how); the last lines of \(log.path):\(lines)")
+            return StackError("\(program.name) \(how); the last lines of \(StackFolder.shown(log.path)):\(lines)")
         }
     }
 

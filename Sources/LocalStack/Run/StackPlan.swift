@@ -105,7 +105,7 @@ struct StackPlan: Sendable {
         let json = "-H 'content-type: application/json'"
         return """
 
-            Vestibule is ready. Logs: \(folder.logs)   Data: \(folder.database)   Stop: Ctrl-C
+            Vestibule is ready. Logs: \(StackFolder.shown(folder.logs))   Data: \(StackFolder.shown(folder.database))   Stop: Ctrl-C
 
             Sign in with the simulated Apple and look at who you are; paste in this order:
 
