@@ -86,7 +86,7 @@ let package = Package(
         library("API", ["RPC", protobuf]),
         library("JOSE", ["COpenSSL"]),
         library("HTTPJSON", ["JOSE", "RPC", httpTypes, hummingbird, lifecycle, logging, nioCore]),
-        library("ServiceKit", ["API", "Postgres", "RPC", "RPCTransport", logging]),
+        library("ServiceKit", ["API", "Postgres", "RPC", "RPCTransport", logging, protobuf]),
 
         // Rules
         library("Models", ["CPhoneNumber"]),
