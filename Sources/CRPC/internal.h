@@ -200,6 +200,9 @@ struct crpc_stream {
     bool has_received_head;
     bool is_refused;          // answered here, without a call
     bool consumes_manually;
+    bool is_receiving;        // in crpc_stream_on_data
+    size_t unreleased_bytes;  // consumed manually: received, and not given back to the peer's window
+    size_t delivered_bytes;   // of messages that the application has not taken off
     crpc_deframer deframer;
     crpc_timer *timer;        // deadline
     uint64_t deadline_ns;
@@ -285,6 +288,8 @@ int crpc_stream_on_header(crpc_stream *stream, const uint8_t *name, size_t nlen,
 int crpc_stream_on_head(crpc_stream *stream, bool ends_stream);
 int crpc_stream_on_data(crpc_stream *stream, const uint8_t *bytes, size_t length, bool ends_stream);
 void crpc_stream_on_half_close(crpc_stream *stream);
+/// Gives the peer back what a stream that is consumed manually does not hold any more.
+void crpc_stream_release(crpc_stream *stream);
 
 /// Server: answers a request that never becomes a call.
 void crpc_stream_refuse(crpc_stream *stream, int status, const char *message);

@@ -174,9 +174,8 @@ void crpc_stream_reset(crpc_stream *stream, uint32_t error) {
 }
 
 void crpc_stream_consume(crpc_stream *stream, size_t length) {
-    // It fails only for a stream that is gone, which needs no window.
-    (void)nghttp2_session_consume_stream(stream->connection->session, stream->id, length);
-    crpc_connection_mark(stream->connection);
+    stream->delivered_bytes -= length < stream->delivered_bytes ? length : stream->delivered_bytes;
+    if (!stream->is_receiving) crpc_stream_release(stream); // else when all that arrived is looked through
 }
 
 void crpc_stream_consume_manually(crpc_stream *stream) { stream->consumes_manually = true; }

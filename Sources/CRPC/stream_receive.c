@@ -210,12 +210,21 @@ static bool is_listening(const crpc_stream *stream) {
     return stream->connection->listener == NULL || !stream->is_finished;
 }
 
-int crpc_stream_on_data(crpc_stream *stream, const uint8_t *bytes, size_t length, bool ends_stream) {
+void crpc_stream_release(crpc_stream *stream) {
+    // A message that is being put together is held back only while there are others to take off first: nobody could take
+    // off this one, and it may be larger than the window.
+    size_t held = stream->delivered_bytes;
+    if (held > 0) held += stream->deframer.prefix_length + stream->deframer.received;
+    if (stream->unreleased_bytes <= held) return;
+    size_t released = stream->unreleased_bytes - held;
+    if (nghttp2_session_consume_stream(stream->connection->session, stream->id, released) != 0)
+        crpc_connection_break(stream->connection, CRPC_ERROR_MEMORY);
+    stream->unreleased_bytes = held;
+    crpc_connection_mark(stream->connection);
+}
+
+static void take_messages(crpc_stream *stream, const uint8_t *bytes, size_t length, bool ends_stream) {
     crpc_connection *connection = stream->connection;
-    if (!stream->consumes_manually || !is_listening(stream)) {
-        int failed = nghttp2_session_consume_stream(connection->session, stream->id, length);
-        if (failed != 0) return CRPC_ERROR_MEMORY;
-    }
     while (is_listening(stream)) {
         crpc_message message;
         int found = crpc_deframer_next(&stream->deframer, &bytes, &length, &message);
@@ -229,6 +238,7 @@ int crpc_stream_on_data(crpc_stream *stream, const uint8_t *bytes, size_t length
             break;
         }
         bool is_last = ends_stream && length == 0;
+        if (stream->consumes_manually) stream->delivered_bytes += message.length;
         if (connection->listener == NULL) {
             connection->callbacks->on_message(stream->call, &message);
         } else {
@@ -236,6 +246,19 @@ int crpc_stream_on_data(crpc_stream *stream, const uint8_t *bytes, size_t length
             connection->listener->callbacks->on_message(stream->call, &message, is_last);
         }
     }
+}
+
+int crpc_stream_on_data(crpc_stream *stream, const uint8_t *bytes, size_t length, bool ends_stream) {
+    if (stream->consumes_manually) {
+        stream->unreleased_bytes += length;
+    } else if (nghttp2_session_consume_stream(stream->connection->session, stream->id, length) != 0) {
+        return CRPC_ERROR_MEMORY;
+    }
+    stream->is_receiving = true;
+    take_messages(stream, bytes, length, ends_stream);
+    stream->is_receiving = false;
+    if (!is_listening(stream)) stream->delivered_bytes = 0;
+    if (stream->consumes_manually) crpc_stream_release(stream);
     return CRPC_OK;
 }
 

@@ -128,11 +128,12 @@ int crpc_stream_open(
 /// Client: no more messages follow. Errors: CLOSED.
 int crpc_stream_half_close(crpc_stream *stream);
 
-/// Says that `length` bytes of messages were taken off, so that the peer may send more. Streams that are not told
-/// to wait do this by themselves.
+/// Says that `length` bytes of messages, counted without their prefixes, were taken off, so that the peer may send more.
+/// Streams that are not told to wait do this by themselves.
 void crpc_stream_consume(crpc_stream *stream, size_t length);
 
-/// Says that from now on the peer may only send what `crpc_stream_consume` makes room for.
+/// Says that from now on the peer may only send what `crpc_stream_consume` makes room for: messages that were told and not
+/// taken off fill the stream's window. One message still arrives whole when there are none, however large it is.
 void crpc_stream_consume_manually(crpc_stream *stream);
 
 /// Ends the stream at once with an HTTP/2 error code (8 is CANCEL); `on_close` follows in this turn or the next.
