@@ -1,0 +1,39 @@
+import RPC
+import RPCTransport
+
+#if canImport(Darwin)
+import Darwin
+#elseif canImport(Musl)
+import Musl
+#else
+import Glibc
+#endif
+
+/// What the benchmark calls: `bench-server echo`, or `bench-server read SOCKET-FOLDER DATABASE ROWS`.
+///
+/// Listens on a free port of 127.0.0.1, prints it, and serves until it is killed. One event loop, so that all of it
+/// runs on one thread.
+@main
+enum BenchServer {
+    static let service = "vestibule.bench.v1.BenchService"
+
+    static func main() async throws {
+        let group = try EventLoopGroup(loopCount: 1, name: "bench")
+        var router = Router()
+        let arguments = Array(CommandLine.arguments.dropFirst())
+        if arguments == ["echo"] {
+            EchoMethod.register(in: &router)
+        } else if arguments.count == 4, arguments[0] == "read", let rowCount = Int32(arguments[3]), rowCount > 0 {
+            ReadMethod(socketFolder: arguments[1], database: arguments[2], rowCount: rowCount, group: group)
+                .register(in: &router)
+        } else {
+            let usage = "bench-server: echo | read SOCKET-FOLDER DATABASE ROWS\n"
+            _ = write(STDERR_FILENO, usage, usage.utf8.count)
+            exit(64)  // EX_USAGE of sysexits.h
+        }
+        let server = RPCServer(group: group, router: router, configuration: ServerConfiguration())
+        print("listening on \(try await server.start())")
+        fflush(nil)  // it is a pipe, which stdio would keep the line from
+        while true { try await Task.sleep(for: .seconds(3600)) }
+    }
+}

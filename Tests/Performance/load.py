@@ -1,0 +1,124 @@
+"""Load by h2load, and single calls by curl whose every part is looked at."""
+
+import dataclasses
+import os
+import re
+import time
+
+from processes import BenchError, cpu_and_waiting_ns, run
+
+CONNECTIONS = 8
+IN_FLIGHT_PER_CONNECTION = 32
+PREFIX_BYTES = 5
+HEADERS = ["-H", "content-type: application/grpc", "-H", "te: trailers"]
+CALLS_MIN = CONNECTIONS * IN_FLIGHT_PER_CONNECTION
+
+
+def framed(message):
+    """A message behind gRPC's prefix: not compressed, length in four bytes."""
+    return b"\0" + len(message).to_bytes(PREFIX_BYTES - 1, "big") + message
+
+
+@dataclasses.dataclass
+class Run:
+    """What one run of h2load showed."""
+    calls: int
+    calls_per_second: float
+    mean_latency_us: float
+    server_ns_per_call: float
+    # Of the time that the run took, the share for which the server was ready and others had its core.
+    disturbed_share: float
+
+
+class Target:
+    """One method of a server, with the request to send and the answer to expect."""
+
+    def __init__(self, process_id, port, path, request, answer_bytes, scratch):
+        self.process_id = process_id
+        self.url = f"http://127.0.0.1:{port}/{path}"
+        self.answer_bytes = answer_bytes
+        self.request_path = os.path.join(scratch, f"request-{process_id}")
+        with open(self.request_path, "wb") as file:
+            file.write(framed(request))
+        self.scratch = scratch
+
+    def call(self, request=None):
+        """One call by curl: the status that the trailers tell, and the answer's message."""
+        if request is None:
+            request_path = self.request_path
+        else:
+            request_path = os.path.join(self.scratch, "request-of-one-call")
+            with open(request_path, "wb") as file:
+                file.write(framed(request))
+        answer_path = os.path.join(self.scratch, "answer-of-one-call")
+        open(answer_path, "wb").close()
+        told = run([
+            "curl", "--silent", "--show-error", "--max-time", "10", "--http2-prior-knowledge", "--request", "POST",
+            *HEADERS, "--data-binary", f"@{request_path}", "--output", answer_path, "--dump-header", "-", self.url])
+        status = re.search(r"^grpc-status: (\d+)\s*$", told, re.MULTILINE)
+        if not told.startswith("HTTP/2 200") or not status:
+            raise BenchError(f"{self.url} answered without a gRPC status: {told.splitlines()[:1]}")
+        with open(answer_path, "rb") as file:
+            answer = file.read()
+        return int(status[1]), answer[PREFIX_BYTES:]
+
+    def check(self, wanted, request=None):
+        """Calls once and throws unless the answer is exactly the wanted one."""
+        status, answer = self.call(request)
+        if (status, answer) != (0, wanted):
+            raise BenchError(f"{self.url} answered with status {status} and {answer[:80]!r}, not {wanted[:80]!r}")
+
+    def load(self, calls, core=None, is_each_answered=True):
+        """Calls so often, and throws unless each call was answered with a message of the expected size.
+
+        h2load takes an error in the trailers for a success; but such an answer has no message, so the sum of the
+        message bytes tells it apart.
+        """
+        used, waited = cpu_and_waiting_ns(self.process_id)
+        start = time.monotonic_ns()
+        text = run([
+            "h2load", f"--requests={calls}", f"--clients={CONNECTIONS}", "--threads=1",
+            f"--max-concurrent-streams={IN_FLIGHT_PER_CONNECTION}", *HEADERS, f"--data={self.request_path}", self.url],
+            core=core, timeout_seconds=180)
+        took = time.monotonic_ns() - start
+        used_after, waited_after = cpu_and_waiting_ns(self.process_id)
+        found = _parse(text)
+        if found["2xx"] != calls or found["succeeded"] != calls:
+            raise BenchError(f"{self.url}: {found['succeeded']} of {calls} calls were answered")
+        wanted = calls * (self.answer_bytes + PREFIX_BYTES)
+        if is_each_answered and found["data"] != wanted:
+            raise BenchError(f"{self.url}: {calls} answers had {found['data']} bytes instead of {wanted}: some failed")
+        return Run(
+            calls=calls,
+            calls_per_second=found["rate"],
+            mean_latency_us=found["mean_us"],
+            server_ns_per_call=(used_after - used) / calls,
+            disturbed_share=(waited_after - waited) / took,
+        )
+
+    def calls_for(self, seconds, core=None):
+        """How many calls take about so long, found by a short run that also warms the server up."""
+        calls = CALLS_MIN * 8
+        while True:
+            rate = self.load(calls, core).calls_per_second
+            if calls / rate > 0.3:
+                return max(CALLS_MIN, int(rate * seconds) // CALLS_MIN * CALLS_MIN)
+            calls *= 4
+
+
+def _parse(text):
+    numbers = {
+        "rate": r"finished in [\d.]+\w+, ([\d.]+) req/s",
+        "succeeded": r"(\d+) succeeded",
+        "2xx": r"(\d+) 2xx",
+        "data": r"\((\d+)\) data",
+    }
+    found = {}
+    for name, pattern in numbers.items():
+        match = re.search(pattern, text)
+        if not match:
+            raise BenchError(f"h2load printed no {name}: {' | '.join(text.strip().splitlines()[-4:])}")
+        found[name] = float(match[1]) if name == "rate" else int(match[1])
+    mean = re.search(r"time for request:\s+\S+\s+\S+\s+([\d.]+)(us|ms|s)\s", text)
+    found["mean_us"] = float(mean[1]) * {"us": 1, "ms": 1e3, "s": 1e6}[mean[2]] if mean else 0.0
+    return found
