@@ -178,27 +178,45 @@ void crpc_connection_destroy(crpc_connection *connection) {
 
 // ---- Reading ----
 
-/// Bytes read; 0 at the end; -1 when the socket has nothing; -2 on errors.
+/// What reading and writing come to beside a number of bytes.
+enum { ENDED = 0, WOULD_WAIT = -1, SYSTEM_FAILED = -2, TLS_FAILED = -3 };
+
+static int error_of(ssize_t failure) {
+    return failure == ENDED ? CRPC_ERROR_CLOSED : failure == TLS_FAILED ? CRPC_ERROR_TLS : CRPC_ERROR_SYSTEM;
+}
+
+static ssize_t socket_failure(void) {
+    return errno == EAGAIN || errno == EWOULDBLOCK || errno == EINTR ? WOULD_WAIT : SYSTEM_FAILED;
+}
+
+/// SSL_get_error looks at the thread's queue of errors, so this must be empty before each call, whoever left one there.
+static ssize_t tls_failure(crpc_connection *connection, int outcome) {
+    int error = SSL_get_error(connection->ssl, outcome);
+    // A peer that closed without saying so in TLS: HTTP/2 knows by itself whether something is missing.
+    bool is_cut = error == SSL_ERROR_SSL && ERR_GET_REASON(ERR_peek_error()) == SSL_R_UNEXPECTED_EOF_WHILE_READING;
+    ERR_clear_error();
+    if (error == SSL_ERROR_WANT_READ || error == SSL_ERROR_WANT_WRITE) return WOULD_WAIT;
+    if (error == SSL_ERROR_ZERO_RETURN || is_cut) return ENDED;
+    return error == SSL_ERROR_SSL ? TLS_FAILED : SYSTEM_FAILED;
+}
+
+/// Bytes read, or one of the above.
 static ssize_t read_some(crpc_connection *connection, uint8_t *target, size_t length) {
     if (connection->ssl == NULL) {
         ssize_t count = recv(connection->fd, target, length, 0);
-        if (count >= 0) return count;
-        return errno == EAGAIN || errno == EWOULDBLOCK || errno == EINTR ? -1 : -2;
+        return count >= 0 ? count : socket_failure();
     }
-    int count = SSL_read(connection->ssl, target, (int)length);
-    if (count > 0) return count;
-    int error = SSL_get_error(connection->ssl, count);
     ERR_clear_error();
-    if (error == SSL_ERROR_ZERO_RETURN) return 0;
-    return error == SSL_ERROR_WANT_READ || error == SSL_ERROR_WANT_WRITE ? -1 : -2;
+    int count = SSL_read(connection->ssl, target, (int)length);
+    return count > 0 ? count : tls_failure(connection, count);
 }
 
 static void receive(crpc_connection *connection) {
     for (int i = 0; i < READS_PER_TURN_MAX || (connection->ssl != NULL && SSL_pending(connection->ssl) > 0); i++) {
         ssize_t count = read_some(connection, connection->loop->read_buffer, CRPC_READ_BUFFER);
-        if (count == -1) break;
+        if (count == WOULD_WAIT) break;
         if (count <= 0) {
-            crpc_connection_break(connection, count == 0 ? CRPC_ERROR_CLOSED : CRPC_ERROR_SYSTEM);
+            crpc_connection_break(connection, error_of(count));
             return;
         }
         ssize_t taken = nghttp2_session_mem_recv(connection->session, connection->loop->read_buffer, (size_t)count);
@@ -216,18 +234,15 @@ static void receive(crpc_connection *connection) {
 
 // ---- Writing ----
 
-/// Bytes written; -1 when the socket takes none now; -2 on errors.
+/// Bytes written, or one of the above.
 static ssize_t write_some(crpc_connection *connection, const uint8_t *bytes, size_t length) {
     if (connection->ssl == NULL) {
         ssize_t count = send(connection->fd, bytes, length, MSG_NOSIGNAL);
-        if (count >= 0) return count;
-        return errno == EAGAIN || errno == EWOULDBLOCK || errno == EINTR ? -1 : -2;
+        return count >= 0 ? count : socket_failure();
     }
-    int count = SSL_write(connection->ssl, bytes, (int)length);
-    if (count > 0) return count;
-    int error = SSL_get_error(connection->ssl, count);
     ERR_clear_error();
-    return error == SSL_ERROR_WANT_WRITE || error == SSL_ERROR_WANT_READ ? -1 : -2;
+    int count = SSL_write(connection->ssl, bytes, (int)length);
+    return count > 0 ? count : tls_failure(connection, count);
 }
 
 static void set_interest(crpc_connection *connection, int interest) {
@@ -239,11 +254,11 @@ static void set_interest(crpc_connection *connection, int interest) {
 static bool write_all(crpc_connection *connection, const uint8_t *bytes, size_t length) {
     while (length > 0) {
         ssize_t count = write_some(connection, bytes, length);
-        if (count == -2) {
-            crpc_connection_break(connection, CRPC_ERROR_SYSTEM);
+        if (count == WOULD_WAIT) break;
+        if (count <= 0) {
+            crpc_connection_break(connection, error_of(count));
             return false;
         }
-        if (count == -1) break;
         connection->stall_due_ns = 0;
         bytes += count;
         length -= (size_t)count;
@@ -368,6 +383,7 @@ static void begin_open(crpc_connection *connection) {
 }
 
 static void shake_hands(crpc_connection *connection) {
+    ERR_clear_error();
     int outcome = SSL_do_handshake(connection->ssl);
     if (outcome == 1) {
         const unsigned char *protocol;
