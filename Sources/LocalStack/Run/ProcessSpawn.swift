@@ -41,8 +41,13 @@ enum ProcessSpawn {
         return process
     }
 
-    /// Waits for the end of a child: its status, or 128 plus the signal that ended it.
+    /// Waits for the end of a child, and ends what is left of its process group: its status, or 128 plus the signal
+    /// that ended it.
     static func wait(for process: pid_t) -> Int32 {
+        var information = siginfo_t()
+        // Not collected yet, so nobody else can be given the group's number meanwhile.
+        while waitid(P_PID, id_t(process), &information, WEXITED | WNOWAIT) < 0 && errno == EINTR {}
+        kill(-process, SIGKILL)
         var status: Int32 = 0
         while waitpid(process, &status, 0) < 0 && errno == EINTR {}
         let signal = status & 0x7f
