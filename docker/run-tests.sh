@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Sets up what the tests need and runs them all: Swift's, C's, foreign gRPC clients and servers, style rules.
-# `make test` calls it. Ends with one line of counts.
+# Sets up what the tests need and runs them all: Swift's, C's, foreign gRPC clients and servers, the whole system,
+# style rules. `make test` calls it. Ends with one line of counts.
 set -euo pipefail
 
 cd "$(dirname "$0")/.."
@@ -40,15 +40,22 @@ good=$(grep -c '^✔ Test "\|^✔ Test [A-Za-z_`].*passed after' "$log/swift" ||
 bad=$(grep -c '^✘ Test .* failed after' "$log/swift" || true)
 count swift "$status" "$good" "$bad"
 
-binaries=$(swift build --show-bin-path)
-status=0
-INTEROP_SERVER=$binaries/rpc-interop-server INTEROP_CLIENT=$binaries/rpc-interop-client \
-    run interop Tests/Interop/run.sh --quiet || status=$?
-summary=$(grep -E '[0-9]+ (passed|failed|error)' "$log/interop" | tail -n 1 || true)
 # number <word>: the number before that word in the summary; none if the word isn't there.
 number() { sed -n "s/.*\b\([0-9][0-9]*\) $1.*/\1/p" <<<"$summary"; }
-bad=$(($(number failed || true) + $(number error || true) + 0))
-count interop "$status" "$(number passed)" "$bad"
+
+# run_pytest <name> <command...>: runs it, and counts by the last line that pytest prints.
+run_pytest() {
+    local status=0
+    run "$@" || status=$?
+    summary=$(grep -E '[0-9]+ (passed|failed|error)' "$log/$1" | tail -n 1 || true)
+    count "$1" "$status" "$(number passed)" "$(($(number failed) + $(number error) + 0))"
+}
+
+binaries=$(swift build --show-bin-path)
+export INTEROP_SERVER=$binaries/rpc-interop-server INTEROP_CLIENT=$binaries/rpc-interop-client
+export VESTIBULE_BINARIES=$binaries
+run_pytest interop Tests/Interop/run.sh --quiet
+run_pytest end-to-end Tests/EndToEnd/run.sh --quiet
 
 status=0
 run crpc Tests/CRPC/run.sh || status=$?
