@@ -36,8 +36,8 @@ swift build --build-tests
 
 status=0
 run swift swift test --skip-build --disable-xctest || status=$?
-good=$(grep -c '^✔ Test "\|^✔ Test [A-Za-z_`].*passed after' "$log/swift" || true)
-bad=$(grep -c '^✘ Test .* failed after' "$log/swift" || true)
+good=$(grep '^✔ Test ' "$log/swift" | grep -vc '^✔ Test run with ' || true)
+bad=$(grep '^✘ Test .* failed after' "$log/swift" | grep -vc '^✘ Test run with ' || true)
 count swift "$status" "$good" "$bad"
 
 # number <word>: the number before that word in the summary; none if the word isn't there.
