@@ -88,8 +88,13 @@ static void *server_call(void *context, void *caller, crpc_stream *stream, const
     return call;
 }
 
+/// Sends a message of an answer; without memory the call cannot go on.
+static void reply(call *call, const void *bytes, size_t length) {
+    if (call_send(call, bytes, length) == CRPC_ERROR_MEMORY) call_reset(call, NGHTTP2_INTERNAL_ERROR);
+}
+
 static void answer(call *call) {
-    if (call->method == METHOD_UNARY) (void)call_send(call, call->received, call->received_length);
+    if (call->method == METHOD_UNARY) reply(call, call->received, call->received_length);
     if (call->method == METHOD_UNARY || call->method == METHOD_STREAM) (void)call_finish(call, 0, "");
 }
 
@@ -100,7 +105,7 @@ static void server_message(void *context, const crpc_message *message, bool is_l
     EXPECT(!call->is_last_told);
     call->is_last_told = is_last;
     keep_message(call, message);
-    if (call->method == METHOD_STREAM) (void)call_send(call, message->bytes, message->length);
+    if (call->method == METHOD_STREAM) reply(call, message->bytes, message->length);
     react(call, EVENT_MESSAGE);
     if (is_last) answer(call);
 }
