@@ -31,7 +31,7 @@ bench: ## Measure against the peers in one run; writes bench.md
 	@python3 Tests/Performance/bench.py
 
 format: ## Format all Swift
-	@git ls-files -z -- '*.swift' | xargs -0 swift format --in-place
+	@git ls-files -z -- '*.swift' ':!*/Generated/*' | xargs -0 swift format --in-place
 
 proto: ## Write the messages and stubs of every proto anew
 	@docker/generate-stubs.sh

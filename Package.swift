@@ -34,14 +34,23 @@ func library(_ name: String, _ dependencies: [Target.Dependency] = [], exclude: 
 
 func executable(_ name: String, path: String? = nil, _ dependencies: [Target.Dependency]) -> Target {
     .executableTarget(
-        name: name, dependencies: dependencies, path: path ?? "Sources/Executables/\(name)", swiftSettings: strict)
+        name: name,
+        dependencies: dependencies,
+        path: path ?? "Sources/Executables/\(name)",
+        swiftSettings: strict
+    )
 }
 
 func tests(_ name: String, _ dependencies: [Target.Dependency], exclude: [String] = [], resources: [Resource] = [])
     -> Target
 {
     .testTarget(
-        name: name, dependencies: dependencies, exclude: exclude, resources: resources, swiftSettings: strict)
+        name: name,
+        dependencies: dependencies,
+        exclude: exclude,
+        resources: resources,
+        swiftSettings: strict
+    )
 }
 
 let package = Package(
@@ -100,18 +109,23 @@ let package = Package(
             [
                 "API", "IdentityDomain", "JOSE", "Models", "Postgres", "RPC", "RPCTransport", "ServiceKit",
                 asyncHTTPClient, logging, nioCore, nioHTTP1, nioPosix,
-            ]),
+            ]
+        ),
         library(
             "ProfileService",
-            ["API", "Models", "Postgres", "ProfileDomain", "RPC", "RPCTransport", "ServiceKit", logging]),
+            ["API", "Models", "Postgres", "ProfileDomain", "RPC", "RPCTransport", "ServiceKit", logging]
+        ),
         library(
             "InvitesService",
-            ["API", "InvitesDomain", "Models", "Postgres", "RPC", "RPCTransport", "ServiceKit", logging]),
+            ["API", "InvitesDomain", "Models", "Postgres", "RPC", "RPCTransport", "ServiceKit", logging]
+        ),
         library(
             "GatewayService",
             [
-                "API", "HTTPJSON", "JOSE", "RPC", "RPCTransport", "ServiceKit", httpTypes, hummingbird, logging, nioCore,
-            ]),
+                "API", "HTTPJSON", "JOSE", "RPC", "RPCTransport", "ServiceKit", httpTypes, hummingbird, logging,
+                nioCore,
+            ]
+        ),
         library("ProviderSimulator", ["HTTPJSON", "JOSE", "ServiceKit", httpTypes, hummingbird, logging]),
         library("LocalStack", ["JOSE", "LocalPostgres", "ServiceKit", asyncHTTPClient, nioCore, nioHTTP1]),
 
@@ -122,18 +136,29 @@ let package = Package(
         executable("gateway", ["GatewayService", "ServiceKit", argumentParser, logging]),
         executable("vestibule", ["LocalStack", "ProviderSimulator", "ServiceKit", argumentParser, logging]),
         executable(
-            "rpc-interop-server", path: "Tests/Interop/Server",
-            ["API", "InteropAPI", "RPC", "RPCTransport", "ServiceKit", argumentParser]),
+            "rpc-interop-server",
+            path: "Tests/Interop/Server",
+            ["API", "InteropAPI", "RPC", "RPCTransport", "ServiceKit", argumentParser]
+        ),
         executable(
-            "rpc-interop-client", path: "Tests/Interop/Client",
-            ["API", "InteropAPI", "RPC", "RPCTransport", argumentParser]),
+            "rpc-interop-client",
+            path: "Tests/Interop/Client",
+            ["API", "InteropAPI", "RPC", "RPCTransport", argumentParser]
+        ),
         executable(
-            "bench-server", path: "Tests/Performance/Server", ["Postgres", "RPC", "RPCTransport", protobuf]),
+            "bench-server",
+            path: "Tests/Performance/Server",
+            ["Postgres", "RPC", "RPCTransport", protobuf]
+        ),
         executable("protoc-gen-vestibule", path: "Sources/ProtocPlugin", [protobuf, protobufPlugin]),
 
         // Tests
         .target(
-            name: "InteropAPI", dependencies: ["RPC", protobuf], path: "Tests/Interop/Generated", swiftSettings: strict),
+            name: "InteropAPI",
+            dependencies: ["RPC", protobuf],
+            path: "Tests/Interop/Generated",
+            swiftSettings: strict
+        ),
         tests("RPCTests", ["RPC", protobuf]),
         tests("RPCTransportTests", ["API", "RPC", "RPCTransport", protobuf]),
         tests("PostgresTests", ["LocalPostgres", "Postgres", "RPC", "RPCTransport"]),
@@ -150,35 +175,42 @@ let package = Package(
             [
                 "API", "IdentityDomain", "IdentityService", "JOSE", "LocalPostgres", "Models", "Postgres", "RPC",
                 "RPCTransport", "ServiceKit", logging,
-            ]),
+            ]
+        ),
         tests(
             "ProfileServiceTests",
             [
-                "API", "InvitesService", "LocalPostgres", "Models", "Postgres", "ProfileDomain", "ProfileService", "RPC",
+                "API", "InvitesService", "LocalPostgres", "Models", "Postgres", "ProfileDomain", "ProfileService",
+                "RPC",
                 "RPCTransport", "ServiceKit", logging, protobuf,
-            ]),
+            ]
+        ),
         tests(
             "InvitesServiceTests",
             [
                 "API", "InvitesDomain", "InvitesService", "LocalPostgres", "Models", "Postgres", "RPC", "RPCTransport",
                 "ServiceKit", logging,
-            ]),
+            ]
+        ),
         tests(
             "HTTPJSONTests",
-            ["HTTPJSON", "JOSE", httpTypes, hummingbird, hummingbirdTesting, logging, nioCore, nioPosix]),
+            ["HTTPJSON", "JOSE", httpTypes, hummingbird, hummingbirdTesting, logging, nioCore, nioPosix]
+        ),
         tests(
             "GatewayServiceTests",
             [
                 "API", "GatewayService", "HTTPJSON", "JOSE", "RPC", "RPCTransport", "ServiceKit", httpTypes,
                 hummingbird, hummingbirdTesting, logging, nioCore, protobuf,
-            ]),
+            ]
+        ),
         tests("LocalStackTests", ["JOSE", "LocalStack", "ServiceKit"]),
         tests(
             "ProviderSimulatorTests",
             [
                 "HTTPJSON", "JOSE", "ProviderSimulator", "ServiceKit", httpTypes, hummingbird, hummingbirdTesting,
                 logging, nioCore,
-            ]),
+            ]
+        ),
     ],
     swiftLanguageModes: [.v6]
 )
