@@ -27,10 +27,14 @@ public final class SigningKey: Sendable, CustomStringConvertible {
     public convenience init(pem: String, keyID: String? = nil) throws(KeyError) {
         let bytes = Array(pem.utf8)
         guard bytes.count <= Self.pemBytesMax else { throw .malformed }
-        guard let input = BIO_new_mem_buf(bytes, Int32(bytes.count)) else { throw .failure("allocate") }
-        defer { BIO_free(input) }
-        // Without a callback of ours libcrypto would ask the terminal for the password of an encrypted key.
-        guard let pointer = PEM_read_bio_PrivateKey(input, nil, { _, _, _, _ in -1 }, nil) else {
+        // The BIO reads the bytes where they are: they must stay there until the key was read.
+        let pointer = bytes.withUnsafeBytes { buffer -> OpaquePointer? in
+            guard let input = BIO_new_mem_buf(buffer.baseAddress, Int32(buffer.count)) else { return nil }
+            defer { BIO_free(input) }
+            // Without a callback of ours libcrypto would ask the terminal for the password of an encrypted key.
+            return PEM_read_bio_PrivateKey(input, nil, { _, _, _, _ in -1 }, nil)
+        }
+        guard let pointer else {
             ERR_clear_error()
             throw .malformed
         }
