@@ -104,7 +104,8 @@ static inline uint64_t crpc_timers_next_ns(const crpc_loop *loop) {
 // ---- Sockets and TLS (socket.c, tls.c) ----
 
 /// Opens a listening socket. Errors: SYSTEM, ADDRESS_IN_USE, ARGUMENT.
-int crpc_socket_listen(const char *address, uint16_t port, bool shared_port, int *fd, uint16_t *bound_port);
+int crpc_socket_listen(
+    const char *address, uint16_t port, bool shared_port, bool joins_port, int *fd, uint16_t *bound_port);
 /// Begins to connect. Errors: SYSTEM, ARGUMENT.
 int crpc_socket_connect(const char *address, uint16_t port, int *fd);
 /// Writes the peer's address as text.

@@ -110,7 +110,7 @@ int crpc_listener_new(
     if (error == CRPC_OK) error = crpc_timer_new(loop, resume_accepting, listener, &listener->resume);
     if (error == CRPC_OK)
         error = crpc_socket_listen(
-            options->address, options->port, options->shared_port, &listener->fd, &listener->port);
+            options->address, options->port, options->shared_port, options->joins_port, &listener->fd, &listener->port);
     if (error == CRPC_OK)
         error = crpc_watch_new(loop, listener->fd, CRPC_READABLE, accept_some, listener, &listener->watch);
     if (error != CRPC_OK) {

@@ -38,7 +38,8 @@ static uint16_t port_of(const struct sockaddr_storage *storage) {
 
 static int open_socket(int family) { return socket(family, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0); }
 
-int crpc_socket_listen(const char *address, uint16_t port, bool shared_port, int *fd, uint16_t *bound_port) {
+int crpc_socket_listen(
+    const char *address, uint16_t port, bool shared_port, bool joins_port, int *fd, uint16_t *bound_port) {
     struct sockaddr_storage storage;
     socklen_t length;
     int error = parse(address, port, &storage, &length);
@@ -46,10 +47,13 @@ int crpc_socket_listen(const char *address, uint16_t port, bool shared_port, int
     int s = open_socket(storage.ss_family);
     if (s < 0) return CRPC_ERROR_SYSTEM;
     int on = 1;
-    // SO_REUSEADDR lets a restarted server take a port whose old connections are still in TIME_WAIT.
+    // SO_REUSEADDR lets a restarted server take a port whose old connections are still in TIME_WAIT. SO_REUSEPORT before
+    // bind joins whoever listens; after it, it only lets others join.
     bool ok = setsockopt(s, SOL_SOCKET, SO_REUSEADDR, &on, sizeof on) == 0 &&
+              (!joins_port || setsockopt(s, SOL_SOCKET, SO_REUSEPORT, &on, sizeof on) == 0) &&
+              bind(s, (struct sockaddr *)&storage, length) == 0 &&
               (!shared_port || setsockopt(s, SOL_SOCKET, SO_REUSEPORT, &on, sizeof on) == 0) &&
-              bind(s, (struct sockaddr *)&storage, length) == 0 && listen(s, LISTEN_BACKLOG) == 0;
+              listen(s, LISTEN_BACKLOG) == 0;
     length = sizeof storage;
     if (!ok || getsockname(s, (struct sockaddr *)&storage, &length) != 0) {
         int saved = errno;

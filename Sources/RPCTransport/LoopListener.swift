@@ -20,7 +20,16 @@ final class LoopListener: @unchecked Sendable {
     private var handle: OpaquePointer?
 
     /// Listens. Throws `TransportError`.
-    init(loop: EventLoop, router: Router, configuration: ServerConfiguration, tls: TLSRules?, loopCount: Int) throws {
+    ///
+    /// - Parameter joinsPort: whether another loop's listener has the configuration's port; else nobody may have it.
+    init(
+        loop: EventLoop,
+        router: Router,
+        configuration: ServerConfiguration,
+        tls: TLSRules?,
+        loopCount: Int,
+        joinsPort: Bool
+    ) throws {
         loop.preconditionIsCurrent()
         self.loop = loop
         methods = router.methods
@@ -29,6 +38,7 @@ final class LoopListener: @unchecked Sendable {
                 address: host,
                 port: UInt16(clamping: configuration.port),
                 shared_port: loopCount > 1,
+                joins_port: joinsPort,
                 tls: tls?.handle,
                 limits: configuration.limits.raw,
                 connections_max: UInt32(clamping: max(1, configuration.connectionsMax / loopCount)),

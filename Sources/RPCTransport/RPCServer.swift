@@ -22,14 +22,15 @@ public final class RPCServer: Sendable {
         let tls = try configuration.tls.map { try TLSRules($0, side: .server) }
         var configuration = configuration
         do {
-            for loop in group.loops {
+            for (index, loop) in group.loops.enumerated() {
                 let listener = try await loop.run { [configuration, router, count = group.loops.count] in
                     try LoopListener(
                         loop: loop,
                         router: router,
                         configuration: configuration,
                         tls: tls,
-                        loopCount: count
+                        loopCount: count,
+                        joinsPort: index > 0
                     )
                 }
                 configuration.port = listener.port  // the others join the port that the first one got

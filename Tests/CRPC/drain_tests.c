@@ -241,6 +241,11 @@ TEST(loops_may_share_a_port) {
     REQUIRE(crpc_listener_new(rig->loop, &options, rig_paths, METHOD_COUNT, &rig_server_callbacks, rig, &first) == 0);
     options.port = crpc_listener_port(first);
     EXPECT(options.port != 0);
+    // Another process would come like this: as a first one.
+    EXPECT_EQUAL(
+        crpc_listener_new(rig->loop, &options, rig_paths, METHOD_COUNT, &rig_server_callbacks, rig, &second),
+        CRPC_ERROR_ADDRESS_IN_USE);
+    options.joins_port = true;
     REQUIRE(crpc_listener_new(rig->loop, &options, rig_paths, METHOD_COUNT, &rig_server_callbacks, rig, &second) == 0);
     EXPECT_EQUAL(crpc_listener_port(second), options.port);
     crpc_listener_free(first);

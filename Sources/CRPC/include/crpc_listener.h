@@ -11,8 +11,11 @@ typedef struct crpc_listener_options {
     const char *address;
     /// 0 lets the system choose; `crpc_listener_port` tells.
     uint16_t port;
-    /// Whether other sockets of this process may listen on the same port (SO_REUSEPORT); one a loop.
+    /// Whether listeners of other loops may join the port afterwards (SO_REUSEPORT).
     bool shared_port;
+    /// Whether the port is one that a listener with `shared_port` has already, to be joined. Otherwise a port on which
+    /// anybody listens is ADDRESS_IN_USE: a second process must not take half of the first one's connections.
+    bool joins_port;
     /// NULL for clear text. A reference is taken.
     crpc_tls *tls;
     crpc_limits limits;
