@@ -28,13 +28,19 @@ PROBE
     return 1
 }
 
-# The compiler's flags for our C, as Package.swift has them.
-C_FLAGS=(-std=c11 -D_GNU_SOURCE -Wall -Wextra -Wshadow -Wconversion -Wstrict-prototypes -Werror)
+# Sets C_FLAGS to what Package.swift has for clang; another compiler's warnings are not ours to keep.
+set_flags() {
+    C_FLAGS=(-std=c11 -D_GNU_SOURCE)
+    if "$CC" --version | grep -q clang; then
+        C_FLAGS+=(-Wall -Wextra -Wshadow -Wconversion -Wstrict-prototypes -Werror)
+    fi
+}
 
 # compile_sources TARGET_FOLDER FLAGS… -- SOURCES…: makes an object of each source that is newer than its object.
 compile_sources() {
     local target=$1 flags=() source object header newest_header
     shift
+    set_flags
     while [ "$1" != "--" ]; do
         flags+=("$1")
         shift

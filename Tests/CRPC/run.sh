@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
-# Builds and runs the tests of the C RPC layer, with AddressSanitizer, LeakSanitizer and UndefinedBehaviorSanitizer.
-# Arguments are words; only tests whose names contain one of them run. `make test` calls it.
+# Builds and runs the tests of the C RPC layer, with AddressSanitizer, LeakSanitizer and UndefinedBehaviorSanitizer; those
+# with several threads again with ThreadSanitizer, where the compiler has it. Arguments are words; only tests whose names
+# contain one of them run. `make test` calls it.
 #
 # Prints a line for each test, and 'N passed, N failed' as the last one.
 set -euo pipefail
@@ -39,4 +40,32 @@ trap 'rm -rf "$certificates"' EXIT
 export CRPC_TEST_CERTIFICATES=$certificates
 export ASAN_OPTIONS=detect_leaks=1:detect_stack_use_after_return=1:allocator_may_return_null=1
 export UBSAN_OPTIONS=print_stacktrace=1
-"$build/crpc-tests" "$@"
+
+passed=0 failed=0
+# Runs a program of tests, and adds up what its last line says.
+run() {
+    local line has_summary=no
+    while IFS= read -r line; do
+        if [[ $line =~ ^([0-9]+)\ passed,\ ([0-9]+)\ failed$ ]]; then
+            passed=$((passed + BASH_REMATCH[1])) failed=$((failed + BASH_REMATCH[2])) has_summary=yes
+        else
+            printf '%s\n' "$line"
+        fi
+    done < <("$@" 2>&1)
+    if [ "$has_summary" = no ]; then
+        echo "FAIL $1 ended early"
+        failed=$((failed + 1))
+    fi
+}
+
+run "$build/crpc-tests" "$@"
+if [ $# -eq 0 ] && CC=$(find_compiler -fsanitize=thread -DWITH_MAIN); then
+    plain=(-fsanitize=thread -g -O1 -I"$root/Sources/CRPC" -I"$root/Tests/CRPC")
+    compile_sources "$build/threads" "${plain[@]}" -- "$root"/Sources/CRPC/*.c "$root"/Tests/CRPC/{test,loop_tests}.c
+    # shellcheck disable=SC2046
+    link_program "$build/crpc-thread-tests" -fsanitize=thread "$build"/threads/*.o \
+        $(pkg-config --libs libnghttp2 openssl) -lpthread
+    run "$build/crpc-thread-tests" thread
+fi
+echo "$passed passed, $failed failed"
+[ "$failed" -eq 0 ] && [ "$passed" -gt 0 ]
