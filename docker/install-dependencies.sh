@@ -30,7 +30,9 @@ check_swift() {
     command -v swift >/dev/null ||
         fail "no Swift toolchain; install Swift $swift_minimum or later from https://www.swift.org/install/linux/"
     local version
-    version=$(swift --version 2>/dev/null | sed -n 's/.*Swift version \([0-9]*\.[0-9]*\).*/\1/p' | head -n 1)
+    local said
+    said=$(swift --version 2>&1) || fail "'swift --version' fails: $said"
+    version=$(sed -n 's/.*Swift version \([0-9]*\.[0-9]*\).*/\1/p' <<<"$said" | head -n 1)
     [ -n "$version" ] || fail "'swift --version' says nothing that looks like a version"
     [ "$(printf '%s\n' "$swift_minimum" "$version" | sort -V | head -n 1)" = "$swift_minimum" ] ||
         fail "Swift $version is too old; install $swift_minimum or later from https://www.swift.org/install/linux/"
