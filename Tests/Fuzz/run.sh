@@ -1,0 +1,66 @@
+#!/usr/bin/env bash
+# run.sh SECONDS [fuzzer…]: runs each fuzzer of the C RPC layer for that long, under AddressSanitizer and
+# UndefinedBehaviorSanitizer, from the inputs in corpus/ and what earlier runs found. 0 seconds: the inputs in corpus/ only.
+#
+# Prints a line for each fuzzer, and 'N passed, N failed' as the last one. An input that fails is kept and named: it
+# belongs into corpus/ before its fault is mended.
+set -euo pipefail
+
+seconds=${1:?usage: run.sh SECONDS [fuzzer…]}
+shift
+root=$(cd "$(dirname "$0")/../.." && pwd)
+# shellcheck source=Tests/CRPC/compiler.sh
+. "$root/Tests/CRPC/compiler.sh"
+
+flags=(-fsanitize=fuzzer,address,undefined -fno-sanitize-recover=all)
+if ! CC=$(find_compiler "${flags[@]}"); then
+    echo "No C compiler with libFuzzer was found. On Debian: apt-get install clang-14 libclang-rt-14-dev" >&2
+    exit 2
+fi
+if ! pkg-config --exists libnghttp2 openssl; then
+    echo "The headers of nghttp2 or OpenSSL were not found. On Debian: apt-get install libnghttp2-dev libssl-dev" >&2
+    exit 2
+fi
+
+fuzzers=("$@")
+[ $# -gt 0 ] || fuzzers=(server_connection client_connection deframer metadata timeout status)
+build=$root/.build-fuzz
+compiled=(-fsanitize=fuzzer-no-link,address,undefined -fno-sanitize-recover=all -g -O1 -fno-omit-frame-pointer
+    -I"$root/Sources/CRPC" -I"$root/Tests/Fuzz")
+compile_sources "$build/objects" "${compiled[@]}" -- "$root"/Sources/CRPC/*.c "$root"/Tests/Fuzz/fuzz.c \
+    "$root"/Tests/Fuzz/*_fuzzer.c
+shared=()
+for source in "$root"/Sources/CRPC/*.c "$root"/Tests/Fuzz/fuzz.c; do
+    shared+=("$build/objects/$(basename "$source" .c).o")
+done
+
+export ASAN_OPTIONS=detect_stack_use_after_return=1 UBSAN_OPTIONS=print_stacktrace=1
+passed=0 failed=0
+for fuzzer in "${fuzzers[@]}"; do
+    folder=$build/$fuzzer
+    mkdir -p "$folder/found" "$folder/failures"
+    wrap=()
+    [ "$fuzzer" != client_connection ] || wrap=(-Wl,--wrap=crpc_socket_connect)
+    # shellcheck disable=SC2046
+    link_program "$folder/fuzzer" "${flags[@]}" "${wrap[@]}" "${shared[@]}" "$build/objects/${fuzzer}_fuzzer.o" \
+        $(pkg-config --libs libnghttp2 openssl) -lpthread
+    options=(-max_len=8192 -timeout=10 -rss_limit_mb=1024 -print_final_stats=1 "-artifact_prefix=$folder/failures/")
+    case $fuzzer in *_connection) options+=("-dict=$root/Tests/Fuzz/frames.dict") ;; esac
+    if [ "$seconds" = 0 ]; then
+        options+=(-runs=0 "$root/Tests/Fuzz/corpus/$fuzzer")
+    else
+        options+=("-max_total_time=$seconds" "$folder/found" "$root/Tests/Fuzz/corpus/$fuzzer")
+    fi
+    if "$folder/fuzzer" "${options[@]}" >"$folder/log" 2>&1; then
+        runs=$(sed -n 's/^stat::number_of_executed_units: *//p' "$folder/log")
+        covered=$(grep -o ' cov: [0-9]*' "$folder/log" | tail -1 || true)
+        echo "ok   $fuzzer ($runs runs,${covered:- cov: 0})"
+        passed=$((passed + 1))
+    else
+        echo "FAIL $fuzzer: $folder/log"
+        grep -E 'not so:|ERROR:|runtime error:|SUMMARY:|Test unit written' "$folder/log" || true
+        failed=$((failed + 1))
+    fi
+done
+echo "$passed passed, $failed failed"
+[ "$failed" -eq 0 ]
