@@ -106,7 +106,8 @@ static crpc_outcome outcome_of(const crpc_stream *stream, uint32_t error, char t
         outcome.metadata = stream->block;
         outcome.metadata_length = stream->block_length;
     }
-    if (outcome.message != NULL || outcome.is_from_server) return outcome;
+    bool is_told = outcome.message != NULL || outcome.is_from_server;
+    if (outcome.status >= 0 && is_told) return outcome; // a message alone says nothing
     text[0] = 0;
     if (outcome.status == 4) {
         (void)snprintf(text, 96, "the deadline passed");

@@ -125,6 +125,16 @@ TEST(a_stream_that_ends_without_a_status_is_unknown) {
     end(&scene);
 }
 
+TEST(a_message_without_a_status_is_no_status) {
+    scene scene = begin();
+    send_answer_head(&scene, 0);
+    raw_entry entries[] = {{"grpc-message", "no status"}, {"x-tail", "2"}};
+    raw_send_headers(scene.raw, NGHTTP2_FLAG_END_STREAM, 1, entries, 2);
+    expect_end(&scene, 2, false);
+    EXPECT(memmem(scene.call->text, scene.call->text_length, "no status", 9) == NULL);
+    end(&scene);
+}
+
 TEST(a_status_that_is_no_number_is_unknown) {
     static const char *const texts[] = {"", "x", "-1", "00", "1 2", "99999999999"};
     for (size_t i = 0; i < sizeof texts / sizeof texts[0]; i++) {
