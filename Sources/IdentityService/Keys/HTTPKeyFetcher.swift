@@ -18,8 +18,9 @@ public enum KeyFetchFault: Error, Sendable, Hashable {
 public final class HTTPKeyFetcher: KeyFetching {
     /// The longest answer, in bytes.
     public static let bodyBytesMax = 256 * 1024
-    /// How long a whole fetch may take, unless a test says otherwise.
-    public static let defaultTimeout: Duration = .seconds(5)
+    /// How long a whole fetch may take, unless a test says otherwise: less than a sign-in may, so that who waits for it
+    /// is told what is the matter.
+    public static let defaultTimeout: Duration = .seconds(3)
 
     private let group: MultiThreadedEventLoopGroup
     private let client: HTTPClient
@@ -32,6 +33,9 @@ public final class HTTPKeyFetcher: KeyFetching {
         var configuration = HTTPClient.Configuration()
         configuration.redirectConfiguration = .disallow
         configuration.timeout = HTTPClient.Configuration.Timeout(connect: self.timeout, read: self.timeout)
+        // Otherwise a refused connection would be tried again until the time is up. When to try again is the key cache's
+        // to say.
+        configuration.connectionPool.retryConnectionEstablishment = false
         configuration.connectionPool.concurrentHTTP1ConnectionsPerHostSoftLimit = 1
         configuration.connectionPool.idleTimeout = .seconds(5)
         client = HTTPClient(eventLoopGroupProvider: .shared(group), configuration: configuration)

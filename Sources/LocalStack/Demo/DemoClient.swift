@@ -20,6 +20,12 @@ struct DemoClient: Sendable {
     let base: String
     private static let limit: TimeAmount = .seconds(10)
     private static let bodyBytesMax = 1 << 20
+    /// Lives as long as the process. A refused connection is told at once: the stack runs, or it doesn't.
+    private static let client: HTTPClient = {
+        var configuration = HTTPClient.Configuration()
+        configuration.connectionPool.retryConnectionEstablishment = false
+        return HTTPClient(eventLoopGroupProvider: .singleton, configuration: configuration)
+    }()
 
     /// Sends a request.
     ///
@@ -44,7 +50,7 @@ struct DemoClient: Sendable {
         let response: HTTPClientResponse
         let buffer: ByteBuffer
         do {
-            response = try await HTTPClient.shared.execute(request, timeout: Self.limit)
+            response = try await Self.client.execute(request, timeout: Self.limit)
             buffer = try await response.body.collect(upTo: Self.bodyBytesMax)
         } catch {
             throw StackError("expected an answer to \(method) \(base)\(path), got \(error)")
