@@ -27,6 +27,8 @@ final class LoopChannel: @unchecked Sendable {
     private var draining: [ObjectIdentifier: ClientConnection] = [:]
     private var waitingCalls: [ClientCall] = []
     private var backoff: Backoff
+    /// Called on the loop when a connection is ready.
+    var onReady: (() -> Void)?
 
     init(loop: EventLoop, target: ChannelTarget, configuration: ChannelConfiguration, tls: TLSRules?) {
         self.loop = loop
@@ -158,6 +160,7 @@ final class LoopChannel: @unchecked Sendable {
         state = .ready(connection)
         backoff.reset()
         startWaiting()
+        onReady?()
     }
 
     /// The server wants no more calls on the connection; those there finish.
@@ -197,9 +200,17 @@ final class LoopChannel: @unchecked Sendable {
         startWaiting()
     }
 
+    /// Waits no longer to connect again: the server answers another loop.
+    func connectNow() {
+        loop.preconditionIsCurrent()
+        guard case .waiting = state else { return }
+        if waitingCalls.isEmpty { state = .idle } else { resolve() }
+    }
+
     /// Ends everything.
     func close() {
         loop.preconditionIsCurrent()
+        onReady = nil
         let last = state
         state = .closed
         switch last {

@@ -21,6 +21,17 @@ public final class RPCChannel: ClientChannel {
         channels = group.loops.map {
             LoopChannel(loop: $0, target: target, configuration: configuration, tls: tls)
         }
+        for (index, channel) in channels.enumerated() {
+            channel.onReady = { [weak self] in self?.connectNow(besides: index) }
+        }
+    }
+
+    /// The server answers one loop, so the others need not wait to connect again: whoever was told that the server is
+    /// there must not meet a loop that still believes the opposite.
+    private func connectNow(besides index: Int) {
+        for (other, channel) in channels.enumerated() where other != index {
+            channel.loop.execute { channel.connectNow() }
+        }
     }
 
     /// Calls a unary method; see `ClientChannel`.
