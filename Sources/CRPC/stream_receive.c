@@ -135,16 +135,7 @@ static void on_request(crpc_stream *stream) {
 
 // ---- Client: the head of an answer, and trailers ----
 
-static void end_locally(crpc_stream *stream, int status, const char *message) {
-    if (stream->grpc_status >= 0) return;
-    stream->grpc_status = status;
-    stream->is_local_end = true;
-    stream->status_message = (uint8_t *)strdup(message);
-    if (stream->status_message != NULL) stream->status_message_length = strlen(message);
-    crpc_stream_reset(stream, NGHTTP2_CANCEL);
-}
-
-/// Drops what a head said of the status, which stands in the last block only: a stream may end badly after its head.
+/// Drops what the server said of the status.
 static void forget_status(crpc_stream *stream) {
     if (stream->is_local_end) return;
     free(stream->status_message);
@@ -153,9 +144,19 @@ static void forget_status(crpc_stream *stream) {
     stream->grpc_status = -1;
 }
 
+static void end_locally(crpc_stream *stream, int status, const char *message) {
+    if (stream->grpc_status >= 0) return;
+    forget_status(stream); // its message may have come already
+    stream->grpc_status = status;
+    stream->is_local_end = true;
+    stream->status_message = (uint8_t *)strdup(message);
+    if (stream->status_message != NULL) stream->status_message_length = strlen(message);
+    crpc_stream_reset(stream, NGHTTP2_CANCEL);
+}
+
 static void on_response(crpc_stream *stream, bool ends_stream) {
     crpc_connection *connection = stream->connection;
-    if (!ends_stream) forget_status(stream);
+    if (!ends_stream) forget_status(stream); // it stands in the last block only: a stream may end badly after its head
     if (stream->is_header_too_large) {
         end_locally(stream, 8, "the answer's metadata is too large");
     } else if (stream->http_status >= 100 && stream->http_status < 200) {

@@ -241,8 +241,8 @@ TEST(metadata_over_the_clients_limit_ends_the_call) {
         raw_entry head[] = {{":status", "200"}, {"content-type", "application/grpc"}, {"x-pad", in_trailers ? "" : value}};
         raw_send_headers(scene.raw, 0, 1, head, 3);
         if (in_trailers) {
-            raw_entry tail[] = {{"x-pad", value}, {"grpc-status", "0"}};
-            raw_send_headers(scene.raw, NGHTTP2_FLAG_END_STREAM, 1, tail, 2);
+            raw_entry tail[] = {{"grpc-message", "a message"}, {"x-pad", value}, {"grpc-status", "0"}};
+            raw_send_headers(scene.raw, NGHTTP2_FLAG_END_STREAM, 1, tail, 3);
         }
         expect_end(&scene, 8, false);
         end(&scene);
