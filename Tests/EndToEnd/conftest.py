@@ -1,0 +1,70 @@
+"""What the tests share: one running stack, and apps on new people's phones."""
+
+import os
+import pathlib
+import sys
+import tempfile
+
+import pytest
+
+# Before they are imported, so that their asserts tell what they found.
+pytest.register_assert_rewrite("app", "http_client", "process_table", "stack", "test_services", "tokens")
+
+from app import App
+from stack import binaries, new_stack
+
+# The tests of the services by a foreign client are there, beside those of the call layer.
+sys.path.append(str(pathlib.Path(__file__).resolve().parents[1] / "Interop"))
+
+
+def pytest_configure(config):
+    if "VESTIBULE_BINARIES" not in os.environ:
+        raise pytest.UsageError("name the folder of the programs: VESTIBULE_BINARIES; Tests/EndToEnd/run.sh does")
+    binaries()
+    # Here and not in a fixture: test modules import the stubs.
+    import python_stubs
+
+    folder = tempfile.TemporaryDirectory(prefix="vestibule-e2e-stubs-")
+    config.add_cleanup(folder.cleanup)
+    python_stubs.generate(pathlib.Path(folder.name))
+    sys.path.insert(0, folder.name)
+
+
+@pytest.fixture(scope="session")
+def stack():
+    """The stack that most tests share, so no test may change what others meet."""
+    # The more is logged, the more could be told that should not be.
+    with new_stack(VESTIBULE_LOG_LEVEL="trace") as stack:
+        stack.start()
+        for name in ("identity", "profile", "invites", "simulator"):
+            os.environ[f"VESTIBULE_INTEROP_{name.upper()}"] = stack.addresses[name]
+        yield stack
+        assert stack.stop() == 0, stack.output
+        stack.expect_no_confidences()
+
+
+@pytest.fixture
+def gateway(stack):
+    """A client without a session."""
+    return stack.client()
+
+
+@pytest.fixture
+def new_app(stack):
+    """Makes the app on a new person's phone."""
+    return lambda person=None: App(stack, person)
+
+
+@pytest.fixture
+def app(new_app):
+    """An app whose person has signed in and told nothing yet."""
+    app = new_app()
+    app.sign_in()
+    return app
+
+
+@pytest.fixture
+def member(app):
+    """An app whose person has a complete profile."""
+    app.complete()
+    return app

@@ -1,0 +1,93 @@
+"""JSON over HTTP as an app speaks it, and the bare connection for what no app would send."""
+
+import dataclasses
+import http.client
+import json
+import socket
+
+SECONDS = 15
+
+
+@dataclasses.dataclass
+class Answer:
+    status: int
+    headers: http.client.HTTPMessage
+    content: bytes
+
+    @property
+    def json(self):
+        return json.loads(self.content)
+
+    @property
+    def code(self):
+        """A problem's stable word."""
+        return self.json["code"]
+
+    def expect(self, status):
+        assert self.status == status, f"expected {status}, got {self.status}: {self.content[:400]!r}"
+        return self.json if self.content else None
+
+    def problem(self, status, code, fields=None):
+        """Checks that this is the problem that was expected, in the form that every problem has (RFC 9457)."""
+        assert (self.status, self.content[:1]) == (status, b"{"), (self.status, self.content[:400])
+        body = self.json
+        assert body["code"] == code, body
+        assert self.headers["Content-Type"] == "application/problem+json"
+        assert set(body) - {"fields"} == {"type", "title", "status", "detail", "code"}
+        assert body["type"] == "about:blank" and body["status"] == status
+        assert body["title"] and body["detail"].endswith(".")
+        for field in body.get("fields", []):
+            assert set(field) == {"field", "code", "detail"} and all(field.values())
+        told = [(field["field"], field["code"]) for field in body.get("fields", [])]
+        assert told == (fields or []), body
+        if status == 401:
+            assert self.headers["WWW-Authenticate"].startswith('Bearer realm="vestibule"')
+        if status in (429, 503, 504):
+            assert int(self.headers["Retry-After"]) >= 1
+        return body
+
+
+class Client:
+    """Sends requests to one address, each on a connection of its own."""
+
+    def __init__(self, address, source=None):
+        self.address = address
+        self._host, port = address.rsplit(":", 1)
+        self._port = int(port)
+        self._source = (source, 0) if source else None
+
+    def send(self, method, path, json_body=None, token=None, body=None, headers=None, seconds=SECONDS):
+        sent = dict(headers or {})
+        if json_body is not None:
+            body = json.dumps(json_body).encode()
+            sent.setdefault("Content-Type", "application/json")
+        if token is not None:
+            sent["Authorization"] = f"Bearer {token}"
+        connection = http.client.HTTPConnection(
+            self._host, self._port, timeout=seconds, source_address=self._source)
+        try:
+            connection.request(method, path, body=body, headers=sent)
+            response = connection.getresponse()
+            return Answer(response.status, response.headers, response.read())
+        finally:
+            connection.close()
+
+    def get(self, path, **how):
+        return self.send("GET", path, **how)
+
+    def post(self, path, json_body=None, **how):
+        return self.send("POST", path, json_body, **how)
+
+    def patch(self, path, json_body=None, **how):
+        return self.send("PATCH", path, json_body, **how)
+
+    def send_bytes(self, request, seconds=SECONDS):
+        """Sends bytes as they are and returns the answer to the first request in them."""
+        with socket.create_connection((self._host, self._port), timeout=seconds) as connection:
+            try:
+                connection.sendall(request)
+            except (BrokenPipeError, ConnectionResetError):
+                pass  # Refused before all was sent: the answer says so.
+            response = http.client.HTTPResponse(connection)
+            response.begin()
+            return Answer(response.status, response.headers, response.read())

@@ -1,0 +1,212 @@
+"""`vestibule run` with everything on free ports and in a folder of its own."""
+
+import contextlib
+import itertools
+import os
+import pathlib
+import re
+import shutil
+import signal
+import socket
+import subprocess
+import tempfile
+import threading
+
+import process_table
+from http_client import Client
+
+READY_SECONDS = 90
+# Calls may take 10 s to end and PostgreSQL 15 s; an idle stack takes none of it.
+STOP_SECONDS = 45
+PROGRAMS = ("simulator", "identity", "profile", "invites", "gateway")
+_addresses = itertools.count()
+
+
+def binaries():
+    """The folder of the programs: VESTIBULE_BINARIES, which run.sh sets."""
+    folder = pathlib.Path(os.environ["VESTIBULE_BINARIES"]).resolve()
+    missing = [name for name in ("vestibule", *PROGRAMS[1:]) if not os.access(folder / name, os.X_OK)]
+    assert not missing, f"{folder} has no {', '.join(missing)}"
+    return folder
+
+
+def program(name):
+    return str(binaries() / name)
+
+
+def clean_environment():
+    """This process's environment without anything that would configure the programs."""
+    kept = {name: value for name, value in os.environ.items() if not name.startswith("VESTIBULE_")}
+    return {**kept, "SWIFT_BACKTRACE": "enable=no"}
+
+
+def free_ports(count):
+    """Ports that nobody listens on; all are held at the same moment, so that they differ."""
+    with contextlib.ExitStack() as held:
+        sockets = [held.enter_context(socket.socket()) for _ in range(count)]
+        for each in sockets:
+            each.bind(("127.0.0.1", 0))
+        return [each.getsockname()[1] for each in sockets]
+
+
+@contextlib.contextmanager
+def short_folder():
+    """A new folder whose path is short enough for a unix socket, and enterable by PostgreSQL's user."""
+    path = pathlib.Path(tempfile.mkdtemp(prefix="ve2e-", dir="/tmp"))
+    path.chmod(0o755)
+    try:
+        yield path
+    finally:
+        shutil.rmtree(path)
+
+
+class Stack:
+    """A stack that can be started, stopped and started again on the same folder and ports."""
+
+    def __init__(self, folder, **more_environment):
+        self.folder = folder
+        self.addresses = {
+            name: f"127.0.0.1:{port}" for name, port in zip(PROGRAMS, free_ports(len(PROGRAMS)))}
+        self.environment = {
+            **clean_environment(),
+            "VESTIBULE_RUN_FOLDER": str(folder),
+            **{f"VESTIBULE_{name.upper()}_LISTEN": address for name, address in self.addresses.items()},
+            **more_environment,
+        }
+        self.gateway = self.client()
+        self.simulator = Client(self.addresses["simulator"])
+        self.process = None
+        self._lines = []
+        # What nobody may find in a log: whoever makes a token, number, name or e-mail adds it.
+        self.confidential = set()
+
+    def client(self):
+        """A client of the gateway at an address of its own: requests are counted by address."""
+        number = next(_addresses)
+        return Client(self.addresses["gateway"], source=f"127.1.{number // 250}.{number % 250 + 1}")
+
+    # Running
+
+    def spawn(self, *arguments):
+        """Starts `vestibule run` and returns at once."""
+        assert self.process is None or self.process.poll() is not None
+        self._lines = []
+        # In a session of its own, so that a Ctrl-C for pytest is not one for the stack.
+        self.process = subprocess.Popen(
+            [program("vestibule"), "run", *arguments], env=self.environment, stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, start_new_session=True)
+        self._reader = threading.Thread(target=self._read, args=(self.process, self._lines), daemon=True)
+        self._reader.start()
+
+    def start(self, *arguments):
+        """Starts `vestibule run` and waits until it says that all are ready."""
+        self.spawn(*arguments)
+        process_table.wait_until(
+            lambda: "Vestibule is ready" in self.output or self.process.poll() is not None, READY_SECONDS,
+            lambda: f"the stack to be ready; it said:\n{self.output}")
+        assert self.process.poll() is None, f"the stack ended with {self.process.poll()}:\n{self.output}"
+
+    def stop(self, signal_number=signal.SIGINT):
+        """Stops as Ctrl-C does; returns the exit status. Nothing may be left running."""
+        self.process.send_signal(signal_number)
+        return self.wait()
+
+    def wait(self):
+        """Waits for the end; returns the exit status. Nothing may be left running."""
+        status = self.process.wait(timeout=STOP_SECONDS)
+        self._reader.join(timeout=STOP_SECONDS)
+        self.expect_nothing_left()
+        return status
+
+    def expect_nothing_left(self, seconds=1):
+        process_table.wait_until(
+            lambda: not process_table.belonging_to(self.folder), seconds,
+            lambda: f"an end of {process_table.describe(process_table.belonging_to(self.folder))}")
+        assert not (self.folder / "postgres/data/postmaster.pid").exists()
+
+    def kill_all(self):
+        """Ends all that belongs to the folder: for the end of a test that failed."""
+        for process in process_table.belonging_to(self.folder):
+            with contextlib.suppress(ProcessLookupError):
+                os.kill(process, signal.SIGKILL)
+        if self.process is not None:
+            self.process.wait()
+
+    # What it says
+
+    @property
+    def output(self):
+        return "\n".join(self._lines)
+
+    def logs(self):
+        """Every log of the folder by its name, those of the runs before included, and what was printed."""
+        files = [*self.folder.glob("logs/*"), *self.folder.glob("postgres/server.log")]
+        return {"printed": self.output, **{file.name: file.read_text(errors="replace") for file in files}}
+
+    def expect_no_confidences(self):
+        """Nothing of `confidential` stands in any log."""
+        logs = self.logs()
+        assert any("listening" in text for text in logs.values()), "the logs are empty"
+        leaks = []
+        for name, text in logs.items():
+            for line in text.splitlines():
+                leaks += [f"{name}: {line[:300]}" for secret in self.confidential if secret in line]
+        assert not leaks, "confidential in logs:\n" + "\n".join(leaks[:10])
+
+    # Its parts
+
+    def process_of(self, name):
+        """The process of a program of ours, not the shell beside it."""
+        executable = program("vestibule" if name == "simulator" else name)
+        subcommand = "simulator" if name == "simulator" else "serve"
+        found = [
+            process for process in process_table.belonging_to(self.folder)
+            if process_table.command_line(process)[:2] == [executable, subcommand]]
+        assert len(found) == 1, f"{name}: {found}"
+        return found[0]
+
+    @property
+    def postmaster(self):
+        """PostgreSQL's first process."""
+        return int((self.folder / "postgres/data/postmaster.pid").read_text().split("\n")[0])
+
+    def sql(self, text):
+        """Runs SQL as superuser, for what takes longer than a test can wait; returns the rows as lines."""
+        environment = process_table.environment(self.process_of("identity"))
+        result = subprocess.run(
+            ["psql", "--no-psqlrc", "--quiet", "--tuples-only", "--no-align", "--set=ON_ERROR_STOP=1",
+             f"--host={environment['VESTIBULE_DATABASE_HOST']}", f"--port={environment['VESTIBULE_DATABASE_PORT']}",
+             "--username=postgres", f"--dbname={environment['VESTIBULE_DATABASE_NAME']}", "--no-password"],
+            input=text, capture_output=True, text=True)
+        assert result.returncode == 0, result.stderr
+        return result.stdout.strip()
+
+    @staticmethod
+    def _read(process, lines):
+        for line in process.stdout:
+            lines.append(line.rstrip("\n"))
+
+
+@contextlib.contextmanager
+def new_stack(**more_environment):
+    """A stack in a new folder that is not started yet; whatever the test does, nothing outlives it."""
+    with short_folder() as parent:
+        stack = Stack(parent / "data", **more_environment)
+        try:
+            yield stack
+        finally:
+            stack.kill_all()
+
+
+def run_vestibule(*arguments, environment=None, seconds=60):
+    """Runs `vestibule` to its end."""
+    return subprocess.run(
+        [program("vestibule"), *arguments], env={**clean_environment(), **(environment or {})}, capture_output=True,
+        text=True, stdin=subprocess.DEVNULL, timeout=seconds)
+
+
+def pasteable_lines(output):
+    """The three commands that the stack prints, as people paste them."""
+    lines = [line for line in output.splitlines() if re.match(r"TOKEN=|ACCESS=|curl ", line)]
+    assert [line.split("=")[0].split(" ")[0] for line in lines] == ["TOKEN", "ACCESS", "curl"], output
+    return lines

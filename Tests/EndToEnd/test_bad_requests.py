@@ -1,0 +1,161 @@
+"""Requests that no app of ours would send: each gets a clear error and does no harm."""
+
+import http.client
+import json
+
+import pytest
+
+GOOD = {"identity_token": "x.y.z", "nonce": "n"}
+BODY_BYTES_MAX = 65_536
+
+
+def post(gateway, body, content_type="application/json", path="/auth/refresh"):
+    return gateway.send("POST", path, body=body, headers={"Content-Type": content_type})
+
+
+@pytest.mark.parametrize("body", [
+    b"", b" ", b"{", b"{}x", b"[]", b'"text"', b"null", b"7", b"{'a': 1}", b'{"a": 1,}', b'{"a" 1}', b'{"a": 01}',
+    b'{"a": NaN}', b'{"a": .5}', b'{"a": tru}', b'{"a": "\x01"}', b'{"a": "\\x"}', b'{"a": "\\ud800"}',
+    b'{"a": "\xff"}', b"\xef\xbb\xbf{}", b'{"a": 1} {"b": 2}', b"a=1&b=2", b"\0", b"[" * 5000, b'{"a":' * 5000,
+    b'{"refresh_token": "x", "refresh_token": "x"}', b'{"a": {"b": 1, "b": 2}}', b'{"\\u0061": 1, "a": 2}',
+    b'{"a": [' + b"1," * 5000 + b"1]}"], ids=lambda body: repr(body[:24]))
+def test_malformed_json(gateway, body):
+    post(gateway, body).problem(400, "JSON_MALFORMED")
+
+
+@pytest.mark.parametrize("path, body, fields", [
+    ("/auth/apple", {}, [("identity_token", "REQUIRED"), ("nonce", "REQUIRED")]),
+    ("/auth/apple", {"identity_token": "", "nonce": None}, [("identity_token", "REQUIRED"), ("nonce", "WRONG_TYPE")]),
+    ("/auth/apple", {"identity_token": 1, "nonce": ["n"]}, [("identity_token", "WRONG_TYPE"), ("nonce", "WRONG_TYPE")]),
+    ("/auth/apple", GOOD | {"full_name": 5, "email": {}, "authorization_code": True}, [
+        ("authorization_code", "WRONG_TYPE"), ("full_name", "WRONG_TYPE"), ("email", "WRONG_TYPE")]),
+    ("/auth/google", {"identity_token": "the other provider's word"}, [("id_token", "REQUIRED")]),
+    ("/auth/google", {"id_token": 1.5, "nonce": 2}, [("id_token", "WRONG_TYPE"), ("nonce", "WRONG_TYPE")]),
+    ("/auth/refresh", {"token": "x"}, [("refresh_token", "REQUIRED")]),
+    ("/auth/refresh", {"refresh_token": {"a": 1}}, [("refresh_token", "WRONG_TYPE")]),
+    ("/auth/sign-out", {"refresh_token": 5}, [("refresh_token", "WRONG_TYPE")]),
+])
+def test_wrong_types(gateway, path, body, fields):
+    gateway.post(path, body).problem(400, "REQUEST_INVALID", fields)
+
+
+def test_the_largest_body_and_one_more_byte(gateway):
+    def sized(size):
+        return json.dumps({"refresh_token": "x"}).encode().ljust(size)
+
+    post(gateway, sized(BODY_BYTES_MAX)).problem(401, "REFRESH_TOKEN_INVALID")
+    answer = post(gateway, sized(BODY_BYTES_MAX + 1))
+    answer.problem(413, "BODY_TOO_LARGE")
+    assert answer.headers["Connection"] == "close"
+
+
+@pytest.mark.parametrize("length", ["1000000000000", "99999999999999999999999999"])
+def test_an_oversize_body_that_is_only_announced(gateway, length):
+    answer = gateway.send_bytes(
+        b"POST /auth/refresh HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nContent-Length: "
+        + length.encode() + b"\r\n\r\n{")
+    assert answer.status in (400, 413)
+
+
+def test_an_oversize_body_in_chunks(gateway):
+    """Its size is seen only as it comes."""
+    chunk = b"1000\r\n" + b" " * 4096 + b"\r\n"
+    answer = gateway.send_bytes(
+        b"POST /auth/refresh HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nTransfer-Encoding: chunked\r\n\r\n"
+        + chunk * 18)
+    answer.problem(413, "BODY_TOO_LARGE")
+
+
+def test_a_good_body_in_chunks(gateway):
+    body = b'{"refresh_token": "x"}'
+    answer = gateway.send_bytes(
+        b"POST /auth/refresh HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nTransfer-Encoding: chunked\r\n\r\n"
+        + b"".join(b"1\r\n%c\r\n" % byte for byte in body) + b"0\r\n\r\n")
+    answer.problem(401, "REFRESH_TOKEN_INVALID")
+
+
+@pytest.mark.parametrize("content_type", [
+    "text/plain", "application/x-www-form-urlencoded", "multipart/form-data; boundary=x", "application/jsonx", "json", ""])
+def test_wrong_content_type(gateway, content_type):
+    answer = post(gateway, b'{"refresh_token": "x"}', content_type)
+    answer.problem(415, "CONTENT_TYPE_UNSUPPORTED")
+    assert answer.headers["Accept"] == "application/json"
+
+
+@pytest.mark.parametrize("content_type", ["application/json; charset=utf-8", "Application/JSON", "application/json ;x=y"])
+def test_content_types_that_are_json(gateway, content_type):
+    post(gateway, b'{"refresh_token": "x"}', content_type).problem(401, "REFRESH_TOKEN_INVALID")
+
+
+@pytest.mark.parametrize("method, path", [
+    ("GET", "/"), ("GET", "/nothing"), ("POST", "/auth"), ("POST", "/auth/facebook"), ("GET", "/me/more"),
+    ("DELETE", "/groups/x"), ("GET", "/healthz/x"), ("GET", "/../etc/passwd"), ("GET", "/%00")])
+def test_unknown_routes(gateway, method, path):
+    gateway.send(method, path).problem(404, "ROUTE_NOT_FOUND")
+
+
+@pytest.mark.parametrize("method, path, allowed", [
+    ("GET", "/auth/apple", "POST"), ("GET", "/auth/google", "POST"), ("PUT", "/auth/refresh", "POST"),
+    ("DELETE", "/auth/sign-out", "POST"), ("POST", "/me", "GET, HEAD, PATCH"), ("DELETE", "/me", "GET, HEAD, PATCH"),
+    ("PUT", "/groups", "GET, HEAD, POST"), ("PATCH", "/groups/x/members", "GET, HEAD, POST"),
+    ("POST", "/healthz", "GET, HEAD"), ("POST", "/readyz", "GET, HEAD"),
+    ("POST", "/.well-known/jwks.json", "GET, HEAD")])
+def test_wrong_methods(gateway, method, path, allowed):
+    answer = gateway.send(method, path)
+    answer.problem(405, "METHOD_NOT_ALLOWED")
+    assert answer.headers["Allow"] == allowed
+
+
+@pytest.mark.parametrize("request_bytes", [
+    b"nonsense\r\n\r\n", b"GET /healthz HTTP/9.9\r\n\r\n", b"GET /healthz HTTP/1.1\r\nHost: x\r\nbad header\r\n\r\n",
+    b"GET /healthz HTTP/1.1\r\nHost: x\r\nContent-Length: minus one\r\n\r\n",
+    b"GET /healthz HTTP/1.1\r\nHost: x\r\n" + b"X-Long: " + b"x" * 40_000 + b"\r\n\r\n",
+    b"GET /healthz HTTP/1.1\r\nHost: x\r\n" + b"".join(b"X-%d: y\r\n" % n for n in range(500)) + b"\r\n",
+    b"\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03" + b"\0" * 50 + b"\r\n\r\n",
+    b"BREW /me HTTP/1.1\r\nHost: x\r\n\r\n", b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n"], ids=range(9))
+def test_no_http(gateway, request_bytes):
+    """Refused or hung up on; the next one is served."""
+    try:
+        assert 400 <= gateway.send_bytes(request_bytes).status < 600
+    except (OSError, http.client.HTTPException):
+        pass
+    gateway.get("/healthz").expect(200)
+
+
+def test_the_request_id(gateway):
+    answer = gateway.get("/healthz", headers={"X-Request-Id": "abc-123.DEF_4"})
+    assert answer.headers["X-Request-Id"] == "abc-123.DEF_4"
+    made = [gateway.get("/nothing", headers={"X-Request-Id": "no good id"}).headers["X-Request-Id"] for _ in range(2)]
+    assert made[0] != made[1] and "no good id" not in made and all(made)
+
+
+def test_headers_of_every_answer(gateway, app):
+    for answer in (gateway.get("/healthz"), gateway.get("/nothing"), app.get("/me"), gateway.post("/auth/refresh", {})):
+        assert answer.headers["X-Content-Type-Options"] == "nosniff"
+        assert answer.headers["Cache-Control"] == "no-store"
+        assert answer.headers["Referrer-Policy"] == "no-referrer"
+        assert "default-src 'none'" in answer.headers["Content-Security-Policy"]
+
+
+def test_too_many_requests_of_one_address(stack, gateway):
+    """Whoever tries tokens in a row is slowed down, and nobody else."""
+    many = stack.client()
+    answers = [many.post("/auth/refresh", {"refresh_token": "x"}) for _ in range(100)]
+    for _ in range(1000):
+        answers.append(many.post("/auth/refresh", {"refresh_token": "x"}))
+        if answers[-1].status == 429:
+            break
+    answers[-1].problem(429, "RATE_LIMITED")
+    assert {answer.status for answer in answers[:100]} == {401}, "the burst is 100"
+    many.get("/healthz").expect(200)
+    gateway.post("/auth/refresh", {"refresh_token": "x"}).problem(401, "REFRESH_TOKEN_INVALID")
+
+
+def test_the_simulators_errors(stack):
+    path = "/control/apple/sign-in"
+    stack.simulator.post(path, {}).problem(
+        400, "REQUEST_INVALID", [("client_id", "REQUIRED"), ("person", "REQUIRED"), ("person.sub", "REQUIRED")])
+    stack.simulator.post(path, {"client_id": "a", "person": {"sub": "s"}, "overrides": {"algorithm": "RS1"}}).problem(
+        400, "REQUEST_INVALID", [("overrides.algorithm", "INVALID")])
+    stack.simulator.post("/control/keys/rotate", {"provider": "nobody"}).problem(
+        400, "REQUEST_INVALID", [("provider", "INVALID")])

@@ -1,0 +1,161 @@
+"""Configuration: `--help` lists every key, faults are told together, secrets never."""
+
+import re
+import subprocess
+
+import pytest
+
+import process_table
+from stack import clean_environment, free_ports, program
+
+LOG = {"LOG_LEVEL", "LOG_FORMAT", "LOG_OUTPUT"}
+ADDRESSES = {"IDENTITY_ADDRESS", "PROFILE_ADDRESS", "INVITES_ADDRESS"}
+PHONE = {"PHONE_REGION", "PHONE_KINDS", "PHONE_REGIONS"}
+
+
+def service_keys(name, *own):
+    of_every_service = {
+        "LISTEN", "DATABASE_USER", "DATABASE_PASSWORD", "DATABASE_SCHEMA", "DATABASE_CONNECTIONS", "DATABASE_TIMEOUT",
+        "MIGRATE"}
+    shared = {"DATABASE_HOST", "DATABASE_PORT", "DATABASE_NAME", "EVENT_LOOPS", "DRAIN_LIMIT", "LOG_CALLS"}
+    return {f"{name}_{key}" for key in of_every_service | set(own)} | shared | LOG
+
+
+KEYS = {
+    ("identity",): service_keys(
+        "IDENTITY", "ISSUER", "AUDIENCE", "SIGNING_KEY_FILE", "SIGNING_KEY_OTHER_FILE", "REFRESH_KEY_FILE",
+        "REFRESH_KEY_OTHER_FILE", "ACCESS_TOKEN_LIFETIME", "REFRESH_GRACE", "SESSION_INACTIVITY", "SESSION_LIFETIME",
+        "PROVIDERS", "APPLE_AUDIENCES", "APPLE_KEYS_URL", "GOOGLE_AUDIENCES", "GOOGLE_KEYS_URL", "PROVIDERS_FILE"),
+    ("profile",): service_keys("PROFILE", *PHONE, "PHONE_TRIES", "PHONE_TRIES_WINDOW") | {"INVITES_ADDRESS"},
+    ("invites",): service_keys("INVITES", *PHONE, "GROUP_MEMBERS", "INBOX_RETENTION"),
+    ("gateway",): ADDRESSES | LOG | {"EVENT_LOOPS", "DRAIN_LIMIT"} | {f"GATEWAY_{key}" for key in (
+        "LISTEN", "REQUEST_TIMEOUT", "BODY_BYTES_MAX", "CONNECTIONS_MAX", "IDLE_TIMEOUT", "AUTH_PER_SECOND", "AUTH_BURST",
+        "PROXY_COUNT", "STRICT_TRANSPORT")},
+    ("vestibule", "simulator"): LOG | {"DRAIN_LIMIT", "SIMULATOR_LISTEN", "SIMULATOR_STATE_FILE"},
+    ("vestibule",): {"RUN_FOLDER", "RUN_PROGRAMS", "RUN_READY_LIMIT"} | {
+        f"{name}_LISTEN" for name in ("GATEWAY", "SIMULATOR", "IDENTITY", "PROFILE", "INVITES")},
+}
+# Kinds of values that a nonsensical text cannot be.
+CHECKED_KIND = re.compile(r"host:port|URL|duration|one of|true or false|-?\d+ to \d+|path of a secret")
+NONSENSE = "\t?\t"
+
+
+def run(command, environment=None, seconds=30):
+    return subprocess.run(
+        [program(command[0]), *command[1:]], env={**clean_environment(), **(environment or {})}, capture_output=True,
+        text=True, stdin=subprocess.DEVNULL, timeout=seconds)
+
+
+def told_keys(text):
+    """The keys that a help text lists, with kind and default."""
+    # Long lines are wrapped for the terminal.
+    text = " ".join(text.split())
+    entries = re.findall(r"VESTIBULE_(\w+)(?: or VESTIBULE_\w+)? \(([^()]*); ([^()]*)\)", text)
+    return {name: (kind, default) for name, kind, default in entries}
+
+
+def serving(command):
+    """The command line that reads these keys and serves."""
+    return {("vestibule", "simulator"): command, ("vestibule",): ("vestibule", "run")}.get(command, (*command, "serve"))
+
+
+@pytest.mark.parametrize("command", KEYS, ids=" ".join)
+def test_help_lists_every_key(command):
+    result = run((*command, "--help"))
+    assert result.returncode == 0 and result.stderr == ""
+    told = told_keys(result.stdout)
+    assert set(told) == KEYS[command]
+    for kind, default in told.values():
+        assert kind and re.match(r"default .|required$|optional$", default)
+
+
+@pytest.mark.parametrize("command", KEYS, ids=" ".join)
+def test_faults_are_told_together(command, tmp_path):
+    told = told_keys(run((*command, "--help")).stdout)
+    wrong = {f"VESTIBULE_{name}": NONSENSE for name, (kind, _) in told.items() if CHECKED_KIND.match(kind)}
+    assert wrong
+    result = run(serving(command), {"VESTIBULE_RUN_FOLDER": str(tmp_path / "data"), **wrong})
+    assert result.returncode == 78, result.stderr  # EX_CONFIG of <sysexits.h>
+    faulty = re.findall(r"^\w+: (VESTIBULE_\w+) ", result.stderr, re.MULTILINE)
+    assert sorted(faulty) == sorted(wrong), result.stderr
+    # One line each.
+    assert len(result.stderr.splitlines()) == len(wrong)
+
+
+@pytest.mark.parametrize("command", [("identity",), ("profile",), ("invites",)], ids=" ".join)
+def test_faults_in_a_file(command, tmp_path):
+    file = tmp_path / "vestibule.conf"
+    prefix = f"VESTIBULE_{command[0].upper()}"
+    file.write_text(
+        f"# A comment\n\nVESTIBULE_GATEWAY_LISTEN=127.0.0.1:1\nVESTIBULE_DATABASE_PORT = many\n{prefix}_NO_SUCH_KEY=1\n"
+        f"{prefix}_DATABASE_PASSWORD=hunter2hunter2\n{prefix}_DATABASE_PASSWORD_FILE={tmp_path}/none\n"
+        f"{prefix}_MIGRATE='maybe'\n{prefix}_MIGRATE=yes\nno equals sign here hunter2hunter2\n")
+    result = run((*command, "serve", "--config", str(file)))
+    assert result.returncode == 78
+    for expected in (
+            "VESTIBULE_DATABASE_PORT must be", f"{prefix}_NO_SUCH_KEY is in the file, but there is no such key",
+            f"{prefix}_DATABASE_PASSWORD is given twice", f"{prefix}_MIGRATE is given twice in",
+            f"{prefix}_MIGRATE must be true or false", "line 10 is not KEY=VALUE"):
+        assert expected in result.stderr, result.stderr
+    assert "hunter2" not in result.stdout + result.stderr
+    assert "GATEWAY_LISTEN" not in result.stderr, "the key of another program is its own business"
+
+
+def test_a_file_that_is_not_there(tmp_path):
+    result = run(("profile", "serve", "--config", str(tmp_path / "none.conf")))
+    assert (result.returncode, len(result.stderr.splitlines())) == (78, 1)
+    assert "none.conf" in result.stderr
+
+
+def test_faults_inside_secrets_show_no_secret(tmp_path):
+    (tmp_path / "key.pem").write_text("-----BEGIN PRIVATE KEY-----\nhunter2hunter2\n-----END PRIVATE KEY-----\n")
+    (tmp_path / "refresh").write_bytes(b"hunter2hunter2")
+    (tmp_path / "providers").write_text('{"providers": [{"name": "hunter2-hunter2", "hunter2": 1}]')
+    result = run(("identity", "serve"), {
+        "VESTIBULE_IDENTITY_SIGNING_KEY_FILE": str(tmp_path / "key.pem"),
+        "VESTIBULE_IDENTITY_REFRESH_KEY_FILE": str(tmp_path / "refresh"),
+        "VESTIBULE_IDENTITY_PROVIDERS_FILE": str(tmp_path / "providers"),
+        "VESTIBULE_IDENTITY_APPLE_KEYS_URL": "http://keys.example.com/over-no-tls"})
+    assert result.returncode == 78
+    for key in ("SIGNING_KEY_FILE", "REFRESH_KEY_FILE", "PROVIDERS_FILE", "APPLE_KEYS_URL"):
+        assert f"VESTIBULE_IDENTITY_{key} " in result.stderr, result.stderr
+    assert "hunter2hunter2" not in result.stdout + result.stderr
+
+
+def test_unknown_arguments():
+    for command in KEYS:
+        result = run((*command, "--no-such-option"))
+        assert result.returncode == 64 and "--no-such-option" in result.stderr  # EX_USAGE
+
+
+def test_a_wrong_password_is_not_told(stack):
+    environment = process_table.environment(stack.process_of("identity"))
+    environment |= {"VESTIBULE_IDENTITY_DATABASE_PASSWORD": "hunter2hunter2"}
+    environment.pop("VESTIBULE_IDENTITY_DATABASE_PASSWORD_FILE")
+    result = run(("identity", "migrate"), environment)
+    assert result.returncode == 1
+    assert "password authentication failed" in result.stderr
+    assert "hunter2" not in result.stdout + result.stderr
+
+
+@pytest.mark.parametrize("name", ["identity", "profile", "invites", "gateway"])
+def test_healthcheck(stack, name):
+    environment = process_table.environment(stack.process_of(name))
+    good = run((name, "healthcheck"), environment)
+    assert (good.returncode, good.stderr) == (0, "")
+    (port,) = free_ports(1)
+    bad = run((name, "healthcheck"), environment | {f"VESTIBULE_{name.upper()}_LISTEN": f"127.0.0.1:{port}"})
+    assert bad.returncode == 1 and len(bad.stderr.splitlines()) == 1 and str(port) in bad.stderr
+
+
+@pytest.mark.parametrize("name", ["simulator", "identity", "profile", "invites", "gateway"])
+def test_a_port_that_is_taken(stack, name):
+    """Each program says so by itself in one line and ends."""
+    environment = process_table.environment(stack.process_of(name)) | {"VESTIBULE_LOG_LEVEL": "error"}
+    environment.pop("VESTIBULE_SIMULATOR_STATE_FILE", None)
+    result = run(("vestibule", "simulator") if name == "simulator" else (name, "serve"), environment)
+    port = stack.addresses[name].rsplit(":", 1)[1]
+    assert result.returncode == 1, result.stderr
+    (line,) = result.stderr.splitlines()
+    assert port in line and "ddress already in use" in line
+    stack.gateway.get("/readyz").expect(200)

@@ -1,0 +1,294 @@
+"""A part of the system is away: what still works, what is told, and that all is well again by itself."""
+
+import concurrent.futures
+import threading
+
+import grpc
+import pytest
+from grpc_health.v1 import health_pb2, health_pb2_grpc
+
+import process_table
+from app import App, Person
+from parts import BACK_SECONDS, POSTGRESQL, Parts, Stopwatch
+from stack import new_stack
+
+# The gateway's limit on a request is 5 s; a busy machine gets a second more.
+DEADLINE_SECONDS = 6
+
+
+@pytest.fixture(scope="module")
+def all_parts():
+    with new_stack() as stack:
+        parts = Parts(stack)
+        parts.expect_back()
+        yield parts
+        stack.expect_no_confidences()
+
+
+@pytest.fixture
+def parts(all_parts):
+    """Everything runs, before and after each test."""
+    all_parts.expect_back()
+    yield all_parts
+    all_parts.expect_back()
+
+
+@pytest.fixture
+def app(parts):
+    app = App(parts.stack)
+    app.sign_in()
+    return app
+
+
+@pytest.fixture
+def member(app):
+    app.complete()
+    return app
+
+
+def requests_to_every_service(app):
+    """What needs a database, as (name, function) pairs."""
+    group = app.create_group()
+    stranger = App(app.stack)
+    sign_in = stranger.ask_apple() | {"full_name": stranger.person.name}
+    return {
+        "sign in": lambda: stranger.present("apple", sign_in),
+        "refresh": app.refresh,
+        "get me": lambda: app.get("/me"),
+        "save": lambda: app.save(display_name=app.person.name[::-1]),
+        "list groups": lambda: app.get("/groups"),
+        "list members": lambda: app.get(f"/groups/{group}/members"),
+        "add member": lambda: app.post(
+            f"/groups/{group}/members", {"phone_number": Person().phone, "display_name": "Some One"}),
+        "sign out": lambda: app.post("/auth/sign-out"),
+    }
+
+
+def at_once(requests):
+    """The answer to each of the requests, all made at the same moment, and the seconds it took."""
+    def timed(request):
+        with Stopwatch() as took:
+            answer = request()
+        return answer, took.seconds
+
+    with concurrent.futures.ThreadPoolExecutor(len(requests)) as pool:
+        return dict(zip(requests, pool.map(timed, requests.values())))
+
+
+def health(address, service=""):
+    with grpc.insecure_channel(address) as channel:
+        stub = health_pb2_grpc.HealthStub(channel)
+        return stub.Check(health_pb2.HealthCheckRequest(service=service), timeout=5, wait_for_ready=True).status
+
+
+# PostgreSQL
+
+def test_postgresql_down_and_back(parts, member):
+    stack = parts.stack
+    requests = requests_to_every_service(member)
+    stack.gateway.get("/.well-known/jwks.json").expect(200)
+    parts.kill(POSTGRESQL)
+    for name, (answer, seconds) in at_once(requests).items():
+        answer.problem(503, "DATABASE_UNAVAILABLE")
+        assert seconds < DEADLINE_SECONDS, f"{name} took {seconds} s"
+    # What needs no database answers, and says what is the matter.
+    stack.gateway.get("/healthz").expect(200)
+    stack.gateway.get("/.well-known/jwks.json").expect(200)
+    process_table.wait_until(
+        lambda: stack.gateway.get("/readyz").json == {
+            "status": "not ready", "services": {"identity": "failed", "profile": "failed", "invites": "failed"}},
+        10, lambda: stack.gateway.get("/readyz").content)
+    assert stack.gateway.get("/readyz").status == 503
+    for service in ("identity", "profile", "invites"):
+        assert health(stack.addresses[service]) == health_pb2.HealthCheckResponse.NOT_SERVING
+
+    parts.start(POSTGRESQL)
+    process_table.wait_until(lambda: stack.gateway.get("/readyz").status == 200, BACK_SECONDS, "readiness")
+    # Nothing was half done: the very same requests succeed, the token that was presented in vain included.
+    for name, request in requests.items():
+        assert request().status in (200, 201, 204), name
+    member.get("/me").problem(401, "SESSION_REVOKED")
+
+
+def test_postgresql_frozen(parts, member):
+    """A database that takes connections and says nothing: the worst of outages, since nothing tells of it."""
+    requests = requests_to_every_service(member)
+    # What was sent may be done later, as with any answer that is lost. All of it can be asked for again but this.
+    del requests["sign out"]
+    with parts.frozen(POSTGRESQL):
+        for name, (answer, seconds) in at_once(requests).items():
+            assert answer.status in (503, 504), f"{name}: {answer.status} {answer.content}"
+            answer.problem(answer.status, answer.code)
+            assert seconds < DEADLINE_SECONDS, f"{name} took {seconds} s"
+        process_table.wait_until(
+            lambda: parts.stack.gateway.get("/readyz").status == 503, 15, "readiness to be gone")
+    process_table.wait_until(lambda: parts.stack.gateway.get("/readyz").status == 200, BACK_SECONDS, "readiness")
+    for name, request in requests.items():
+        assert request().status in (200, 201, 204), name
+
+
+def test_what_was_confirmed_survives_a_crash_of_postgresql(parts, member):
+    confirmed, stop = [], threading.Event()
+
+    def save_numbers():
+        number = 0
+        while not stop.is_set():
+            number += 1
+            if member.save(display_name=f"Number {number}").status == 200:
+                confirmed.append(number)
+
+    saver = threading.Thread(target=save_numbers)
+    saver.start()
+    try:
+        for _ in range(2):
+            before = len(confirmed)
+            process_table.wait_until(lambda: len(confirmed) > before + 20, 30, "saves")
+            parts.restart(POSTGRESQL)
+        before = len(confirmed)
+        process_table.wait_until(lambda: len(confirmed) > before + 20, BACK_SECONDS, "saves after the crash")
+    finally:
+        stop.set()
+        saver.join()
+    # The last one that was confirmed, or one that was saved though its answer was lost.
+    assert int(member.get("/me").expect(200)["display_name"].removeprefix("Number ")) >= confirmed[-1]
+
+
+# Services
+
+def test_invites_down_while_a_phone_is_saved(parts, member):
+    stack, guest = parts.stack, Person()
+    group = member.create_group()
+    member.invite(guest, group)
+    app = App(stack, guest)
+    app.sign_in()
+
+    parts.kill("invites")
+    assert app.complete()["phone_number"] == guest.phone
+    app.get("/me").expect(200)
+    for request in (lambda: app.get("/groups"), lambda: member.post("/groups", {"name": "Another"})):
+        with Stopwatch() as took:
+            answer = request()
+        assert answer.status == 503
+        answer.problem(503, "UNAVAILABLE")
+        assert took.seconds < DEADLINE_SECONDS
+    assert stack.gateway.get("/readyz").json["services"] == {"identity": "ok", "profile": "ok", "invites": "failed"}
+    assert app.sign_in()["missing_fields"] == []
+
+    parts.start("invites")
+    app.wait_for_group(group, seconds=BACK_SECONDS)
+    (_, linked) = app.members(group)
+    assert (linked["state"], linked["user_id"]) == ("member", app.user_id)
+
+
+def test_profile_dies_before_the_link_was_told(parts, member):
+    """What was saved is told by whoever comes next: the event was committed with it."""
+    guest = Person()
+    group = member.create_group()
+    member.invite(guest, group)
+    app = App(parts.stack, guest)
+    app.sign_in()
+    parts.kill("invites")
+    app.complete()
+    parts.kill("profile")
+    parts.start("invites", "profile")
+    app.wait_for_group(group, seconds=BACK_SECONDS)
+
+
+def test_profile_down(parts, app):
+    """Nobody loses a session for it: the fields that are missing are told later."""
+    parts.kill("profile")
+    again = app.sign_in()
+    assert again["missing_fields"] is None and again["is_new_user"] is False
+    assert app.refresh().expect(200)["missing_fields"] is None
+    with Stopwatch() as took:
+        app.get("/me").problem(503, "UNAVAILABLE")
+        app.save(display_name=app.person.name).problem(503, "UNAVAILABLE")
+    assert took.seconds < 2 * DEADLINE_SECONDS
+    parts.expect_back()
+    assert app.save(display_name=app.person.name).expect(200)["missing_fields"] == ["phone_number"]
+
+
+def test_identity_down(parts, member):
+    parts.stack.gateway.get("/.well-known/jwks.json").expect(200)
+    parts.kill("identity")
+    for answer in (member.get("/me"), member.refresh(), member.gateway.post("/auth/sign-out", token=member.access_token)):
+        answer.problem(503, "UNAVAILABLE")
+    # Other backends can go on verifying our tokens.
+    parts.stack.gateway.get("/.well-known/jwks.json").expect(200)
+    parts.expect_back()
+    member.refresh().expect(200)
+    member.get("/me").expect(200)
+
+
+def test_everything_restarts_at_once(parts, member):
+    group = member.create_group()
+    parts.restart("gateway", "identity", "profile", "invites", "simulator")
+    parts.expect_back()
+    assert member.group_ids() == [group]
+    member.refresh().expect(200)
+    assert member.sign_in()["is_new_user"] is False and member.told_user is None
+
+
+# Providers
+
+def test_provider_down_with_known_keys(parts):
+    app = App(parts.stack)
+    app.sign_in("apple")
+    app.sign_in("google")
+    requests = {"apple": app.ask_apple(), "google": app.ask_google()}
+    parts.kill("simulator")
+    for provider, request in requests.items():
+        app.present(provider, request).expect(200)
+
+
+def test_provider_down_before_its_keys_were_seen(parts):
+    app = App(parts.stack)
+    request = app.ask_apple() | {"full_name": app.person.name}
+    parts.kill("simulator")
+    parts.restart("identity")
+    process_table.wait_until(lambda: parts.stack.gateway.get("/readyz").status == 200, BACK_SECONDS, "readiness")
+    with Stopwatch() as took:
+        app.present("apple", request).problem(503, "PROVIDER_UNAVAILABLE")
+    assert took.seconds < DEADLINE_SECONDS
+    # Tokens that can be judged without keys are refused as ever.
+    other = App(parts.stack)
+    other.gateway.post("/auth/apple", {"identity_token": "x", "nonce": "n"}).problem(401, "TOKEN_MALFORMED")
+    parts.start("simulator")
+    # The first time was in vain; its token and name are as good as before.
+    answer = process_table.wait_until(
+        lambda: next((a for a in [app.present("apple", request)] if a.status == 200), None), BACK_SECONDS, "a session")
+    assert answer.json["is_new_user"] is True
+    assert answer.json["suggested_display_name"] == app.person.name
+
+
+@pytest.mark.parametrize("misbehaviour", [
+    {"keys": "error", "status": 500}, {"keys": "slow", "delay_ms": 20_000}], ids=["errors", "says nothing"])
+def test_provider_that_misbehaves(parts, misbehaviour):
+    control = "/control/misbehave"
+    app = App(parts.stack)
+    parts.restart("identity")
+    process_table.wait_until(lambda: parts.stack.gateway.get("/readyz").status == 200, BACK_SECONDS, "readiness")
+    parts.stack.simulator.post(control, {"provider": "google", **misbehaviour}).expect(200)
+    request = app.ask_google()
+    try:
+        with Stopwatch() as took:
+            answer = app.present("google", request)
+        answer.problem(503, "PROVIDER_UNAVAILABLE")
+        assert took.seconds < DEADLINE_SECONDS
+        # The other provider is none the worse for it.
+        app.sign_in("apple")
+    finally:
+        parts.stack.simulator.post(control, {"provider": "google", "keys": "off"}).expect(200)
+    process_table.wait_until(
+        lambda: app.present("google", request).status == 200, BACK_SECONDS, "a session")
+
+
+def test_provider_that_changes_its_keys(parts):
+    app = App(parts.stack)
+    before = app.ask_apple()
+    parts.restart("identity")
+    process_table.wait_until(lambda: parts.stack.gateway.get("/readyz").status == 200, BACK_SECONDS, "readiness")
+    parts.stack.simulator.post("/control/keys/rotate", {"provider": "apple"}).expect(200)
+    # New tokens, and those that were signed before with a key that is still published.
+    user_id = app.sign_in()["user_id"]
+    assert app.present("apple", before).expect(200)["user_id"] == user_id

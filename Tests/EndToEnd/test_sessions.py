@@ -1,0 +1,192 @@
+"""Sessions: refresh with rotation, retry and theft; sign-out; access tokens that are none."""
+
+import concurrent.futures
+import time
+
+import pytest
+
+import tokens
+
+
+def test_rotation(app):
+    first, before = app.session, app.refresh_token
+    second = app.refresh().expect(200)
+    assert second["refresh_token"] != before
+    assert second["is_new_user"] is False
+    for name in ("user_id", "session_id", "suggested_display_name", "missing_fields", "token_type", "expires_in"):
+        assert second[name] == first[name], name
+    # The older access token stays good until it expires: requests under way must not fail.
+    for answer in (first, second):
+        app.gateway.get("/me", token=answer["access_token"]).expect(200)
+
+
+def test_a_retry_of_a_lost_answer_brings_the_same_refresh_token(app):
+    before = app.refresh_token
+    after = app.refresh(before).expect(200)["refresh_token"]
+    for _ in range(3):
+        assert app.refresh(before).expect(200)["refresh_token"] == after
+    # And the chain goes on from there.
+    assert app.refresh(after).expect(200)["refresh_token"] not in (before, after)
+
+
+def test_refreshes_at_the_same_moment_agree(app):
+    before = app.refresh_token
+    with concurrent.futures.ThreadPoolExecutor(8) as pool:
+        answers = [each.expect(200) for each in pool.map(lambda _: app.refresh(before), range(16))]
+    assert len({each["refresh_token"] for each in answers}) == 1
+    app.refresh(answers[0]["refresh_token"]).expect(200)
+
+
+def test_an_older_token_is_theft_and_ends_the_session(app):
+    stolen = app.refresh_token
+    access = [app.access_token]
+    for _ in range(2):
+        app.refresh().expect(200)
+        access.append(app.access_token)
+    current = app.refresh_token
+    app.gateway.post("/auth/refresh", {"refresh_token": stolen}).problem(401, "REFRESH_TOKEN_REUSED")
+    # Nothing of that session is worth anything any more.
+    for token in access:
+        app.gateway.get("/me", token=token).problem(401, "SESSION_REVOKED")
+    for token in (current, stolen):
+        app.gateway.post("/auth/refresh", {"refresh_token": token}).problem(401, "SESSION_REVOKED")
+    # The person signs in again and is who they were.
+    user_id = app.user_id
+    assert app.sign_in()["user_id"] == user_id
+    app.get("/me").expect(200)
+
+
+def test_theft_ends_one_session_and_no_other(app, new_app):
+    other = new_app(app.person)
+    other.sign_in()
+    stolen = app.refresh_token
+    app.refresh().expect(200)
+    app.refresh().expect(200)
+    app.gateway.post("/auth/refresh", {"refresh_token": stolen}).problem(401, "REFRESH_TOKEN_REUSED")
+    other.get("/me").expect(200)
+    other.refresh().expect(200)
+
+
+def test_the_token_before_is_theft_after_the_grace(app, stack):
+    before = app.refresh_token
+    app.refresh().expect(200)
+    moved = stack.sql(f"""
+        UPDATE identity.sessions SET rotated_at = rotated_at - interval '61 seconds'
+        WHERE session_id = '{app.session["session_id"]}' RETURNING 1;""")
+    assert moved == "1"
+    app.gateway.post("/auth/refresh", {"refresh_token": before}).problem(401, "REFRESH_TOKEN_REUSED")
+    app.get("/me").problem(401, "SESSION_REVOKED")
+
+
+def test_a_session_over_its_limit(app, stack):
+    moved = stack.sql(f"""
+        UPDATE identity.sessions SET expires_at = now() - interval '1 second'
+        WHERE session_id = '{app.session["session_id"]}' RETURNING 1;""")
+    assert moved == "1"
+    app.get("/me").problem(401, "SESSION_EXPIRED")
+    app.gateway.post("/auth/refresh", {"refresh_token": app.refresh_token}).problem(401, "SESSION_EXPIRED")
+
+
+@pytest.mark.parametrize("kind", ["nonsense", "access_token", "id_token", "changed", "cut", "other prefix"])
+def test_no_refresh_token(app, kind):
+    good = app.refresh_token
+    changed = good[:-1] + ("A" if good[-1] != "A" else "B")
+    token = {
+        "nonsense": "x", "changed": changed, "cut": good[:-4], "other prefix": good.replace("vrt1_", "vrt2_"),
+    }.get(kind) or app.session[kind]
+    app.gateway.post("/auth/refresh", {"refresh_token": token}).problem(401, "REFRESH_TOKEN_INVALID")
+    # A forged token is no theft: the session lives on.
+    app.refresh().expect(200)
+
+
+def test_sign_out_by_access_token(app):
+    answer = app.post("/auth/sign-out")
+    assert answer.status == 204 and answer.content == b""
+    app.get("/me").problem(401, "SESSION_REVOKED")
+    app.gateway.post("/auth/refresh", {"refresh_token": app.refresh_token}).problem(401, "SESSION_REVOKED")
+    # Once more is as good as once.
+    app.post("/auth/sign-out").expect(204)
+
+
+def test_sign_out_by_refresh_token(app):
+    app.gateway.post("/auth/sign-out", {"refresh_token": app.refresh_token}).expect(204)
+    app.get("/me").problem(401, "SESSION_REVOKED")
+
+
+def test_sign_out_of_one_session_leaves_the_others(app, new_app):
+    other = new_app(app.person)
+    other.sign_in()
+    app.post("/auth/sign-out").expect(204)
+    other.get("/me").expect(200)
+
+
+def test_sign_out_of_nobody(gateway):
+    gateway.post("/auth/sign-out").problem(401, "AUTHENTICATION_REQUIRED")
+    # RFC 7009 section 2.2: an unknown token is one that is worth nothing already.
+    gateway.post("/auth/sign-out", {"refresh_token": "unknown"}).expect(204)
+
+
+def test_routes_that_need_a_session(gateway):
+    group = "/groups/018f0000-0000-7000-8000-000000000000/members"
+    for method, path in [
+            ("GET", "/me"), ("PATCH", "/me"), ("GET", "/groups"), ("POST", "/groups"), ("GET", group), ("POST", group)]:
+        gateway.send(method, path).problem(401, "AUTHENTICATION_REQUIRED")
+        gateway.send(method, path, headers={"Authorization": "Basic dXNlcjpwYXNz"}).problem(
+            401, "AUTHENTICATION_REQUIRED")
+
+
+@pytest.mark.parametrize("token", ["", "x", "a.b.c", "é", "a b", "x" * 9000])
+def test_no_access_token(gateway, token):
+    answer = gateway.send("GET", "/me", headers={"Authorization": b"Bearer " + token.encode()})
+    answer.problem(401, "ACCESS_TOKEN_INVALID")
+    assert 'error="invalid_token"' in answer.headers["WWW-Authenticate"]
+
+
+@pytest.mark.parametrize("kind", ["id_token", "refresh_token"])
+def test_our_other_tokens_are_no_access_tokens(app, kind):
+    app.gateway.get("/me", token=app.session[kind]).problem(401, "ACCESS_TOKEN_INVALID")
+
+
+def test_a_providers_token_is_no_access_token(app):
+    app.gateway.get("/me", token=app.ask_apple()["identity_token"]).problem(401, "ACCESS_TOKEN_INVALID")
+
+
+def forge(app, stack, header=None, **claims):
+    """The app's access token with other members, signed with the stack's own key."""
+    old_header, old_claims = tokens.parts(app.access_token)
+    changed = {name: value for name, value in {**old_claims, **claims}.items() if value is not None}
+    token = tokens.sign({**old_header, **(header or {})}, changed, stack.folder / "secrets/identity-signing-key.pem")
+    stack.confidential.add(token)
+    return token
+
+
+def test_expired_access_token(app, stack):
+    now = int(time.time())
+    app.gateway.get("/me", token=forge(app, stack, exp=now + 60)).expect(200)
+    expired = forge(app, stack, iat=now - 700, exp=now - 100)
+    answer = app.gateway.get("/me", token=expired)
+    answer.problem(401, "ACCESS_TOKEN_EXPIRED")
+    assert 'error="invalid_token"' in answer.headers["WWW-Authenticate"]
+    # It still says whose session to end.
+    app.gateway.post("/auth/sign-out", token=expired).expect(204)
+    app.get("/me").problem(401, "SESSION_REVOKED")
+
+
+@pytest.mark.parametrize("change", [
+    dict(iss="http://127.0.0.1:1"), dict(aud="another"), dict(sub=None), dict(exp=None), dict(sid="x"),
+    dict(header={"typ": "JWT"}), dict(header={"kid": "unknown"}), dict(header={"alg": "none"}),
+    dict(header={"alg": "ES384"})], ids=str)
+def test_access_token_of_a_wrong_form(app, stack, change):
+    app.gateway.get("/me", token=forge(app, stack, **change)).problem(401, "ACCESS_TOKEN_INVALID")
+
+
+def test_access_token_with_a_changed_signature(app):
+    token = app.access_token
+    header, claims, signature = token.split(".")
+    for changed in (f"{header}.{claims}.", f"{header}.{claims}.{'A' * len(signature)}"):
+        app.gateway.get("/me", token=changed).problem(401, "ACCESS_TOKEN_INVALID")
+
+
+def test_access_token_of_a_session_that_is_not_there(app, stack):
+    token = forge(app, stack, sid="018f0000-0000-7000-8000-000000000000")
+    app.gateway.get("/me", token=token).problem(401, "SESSION_INVALID")

@@ -1,0 +1,63 @@
+"""What the gateway tells about itself and the services behind it; the services' own health."""
+
+import grpc
+import pytest
+from grpc_health.v1 import health_pb2, health_pb2_grpc
+
+ROUTES = {
+    "/auth/apple": {"post"}, "/auth/google": {"post"}, "/auth/refresh": {"post"}, "/auth/sign-out": {"post"},
+    "/me": {"get", "patch"}, "/groups": {"get", "post"}, "/groups/{id}/members": {"get", "post"},
+    "/.well-known/jwks.json": {"get"}, "/healthz": {"get"}, "/readyz": {"get"}, "/openapi.json": {"get"},
+}
+
+
+def test_alive(gateway):
+    assert gateway.get("/healthz").expect(200) == {"status": "ok"}
+
+
+def test_ready(gateway):
+    assert gateway.get("/readyz").expect(200) == {
+        "status": "ready", "services": {"identity": "ok", "profile": "ok", "invites": "ok"}}
+
+
+def test_head(gateway):
+    for path in ("/healthz", "/readyz", "/.well-known/jwks.json"):
+        answer = gateway.send("HEAD", path)
+        assert answer.status == 200 and answer.content == b""
+
+
+def test_description(gateway):
+    document = gateway.get("/openapi.json").expect(200)
+    assert document["openapi"].startswith("3.")
+    methods = {"get", "post", "put", "patch", "delete"}
+    assert {path: set(item) & methods for path, item in document["paths"].items()} == ROUTES
+
+
+@pytest.mark.parametrize("name, service", [
+    ("identity", "vestibule.identity.v1.IdentityService"), ("profile", "vestibule.profile.v1.ProfileService"),
+    ("invites", "vestibule.invites.v1.InvitesService")])
+def test_health_of_services(stack, name, service):
+    with grpc.insecure_channel(stack.addresses[name]) as channel:
+        stub = health_pb2_grpc.HealthStub(channel)
+        for asked in ("", service):
+            answer = stub.Check(health_pb2.HealthCheckRequest(service=asked), timeout=10)
+            assert answer.status == health_pb2.HealthCheckResponse.SERVING
+
+
+def test_key_sets_of_the_simulator(stack):
+    for path in ("/apple/auth/keys", "/google/oauth2/v3/certs"):
+        answer = stack.simulator.get(path)
+        keys = answer.expect(200)["keys"]
+        assert len(keys) >= 2 and "max-age" in answer.headers["Cache-Control"]
+        for key in keys:
+            assert {"kty", "kid", "use", "alg", "n", "e"} == set(key)
+            assert (key["kty"], key["alg"], key["use"]) == ("RSA", "RS256", "sig")
+
+
+def test_an_http_client_at_a_grpc_port_does_no_harm(stack):
+    from http_client import Client
+
+    for name in ("identity", "profile", "invites"):
+        with pytest.raises(Exception):
+            Client(stack.addresses[name]).get("/healthz", seconds=5).expect(200)
+    stack.gateway.get("/readyz").expect(200)
