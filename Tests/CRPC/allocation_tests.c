@@ -166,6 +166,28 @@ static bool end_badly(void) {
 
 TEST(bad_ends_survive_failing_allocations) { sweep(end_badly); }
 
+/// Requests that get an HTTP answer, or a status before they become calls.
+static bool refuse_requests(void) {
+    rig *rig;
+    rig_setup setup = rig_defaults();
+    if (rig_try_start(&setup, &rig) != CRPC_OK) return false;
+    raw *raw = raw_connect(rig);
+    raw_entry entries[] = {{":method", "PUT"}, {":scheme", "http"}, {":path", "/x"}, {":authority", "a"}};
+    raw_send_headers(raw, NGHTTP2_FLAG_END_STREAM, 1, entries, 4);
+    raw_send_request(raw, NGHTTP2_FLAG_END_STREAM, 3, "/no.Such/Method", NULL, NULL);
+    raw_send_request(raw, NGHTTP2_FLAG_END_STREAM, 5, rig_paths[METHOD_UNARY], "grpc-timeout", "x");
+    bool is_well = true;
+    for (int32_t id = 1; id <= 5; id += 2) {
+        WAIT(rig, raw_read(raw) && (raw->has_ended || raw_find_end(raw, id) || raw_find(raw, NGHTTP2_RST_STREAM, id)));
+        is_well = is_well && raw_find_end(raw, id) != NULL;
+    }
+    raw_free(raw);
+    rig_end(rig);
+    return is_well;
+}
+
+TEST(refusals_survive_failing_allocations) { sweep(refuse_requests); }
+
 static bool call_over_tls(void) {
     const char *folder = getenv("CRPC_TEST_CERTIFICATES");
     REQUIRE(folder != NULL);

@@ -229,6 +229,16 @@ TEST(a_tls_client_needs_a_name) {
     end(rig);
 }
 
+TEST(a_name_that_no_certificate_can_have_fails_at_once) {
+    char name[301] = "";
+    memset(name, 'n', sizeof name - 1);
+    rig *rig = start(server_rules("server", NULL), client_rules(NULL, "authority"), name);
+    EXPECT(rig_connect(rig) == NULL);
+    EXPECT_EQUAL(rig->last_error, CRPC_ERROR_TLS);
+    EXPECT_EQUAL(ERR_peek_error(), 0);
+    end(rig);
+}
+
 TEST(a_tls_client_that_says_nothing_loses_the_connection) {
     rig_setup setup = rig_defaults();
     setup.server_tls = server_rules("server", NULL);
