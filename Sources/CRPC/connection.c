@@ -108,7 +108,8 @@ void crpc_connection_drain(crpc_connection *connection) {
         return;
     }
     if (connection->listener != NULL) {
-        if (nghttp2_submit_shutdown_notice(connection->session) != 0) crpc_connection_break(connection, CRPC_ERROR_MEMORY);
+        if (nghttp2_submit_shutdown_notice(connection->session) != 0)
+            crpc_connection_break(connection, CRPC_ERROR_MEMORY);
         connection->goaway_due_ns = after_ms(connection, GOAWAY_INTERVAL_MS);
     }
     crpc_connection_mark(connection);
@@ -121,8 +122,8 @@ void crpc_connection_tell_draining(crpc_connection *connection) {
     connection->callbacks->on_draining(connection->context);
 }
 
-/// Client: says GOAWAY once it drains and its last call has ended. Earlier, a server whose calls are all done might close
-/// before it sees those that still wait to go out.
+/// Client: says GOAWAY once it drains and its last call has ended. Earlier, a server whose calls are all done might
+/// close before it sees those that still wait to go out.
 static void submit_last_goaway(crpc_connection *connection) {
     bool is_due = connection->is_draining && !connection->is_goaway_final && connection->stream_count == 0;
     if (connection->callbacks == NULL || !is_due) return;

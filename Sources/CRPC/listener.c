@@ -71,8 +71,8 @@ static void accept_some(void *context, int ready) {
         if (fd < 0) {
             if (errno == EINTR || errno == ECONNABORTED) continue;
             if (errno == EMFILE || errno == ENFILE || errno == ENOBUFS || errno == ENOMEM) {
-                // The socket stays readable: without a pause this would spin, which is still better than to stop for ever
-                // where there is no memory for the timer.
+                // The socket stays readable: without a pause this would spin, which is still better than to stop for
+                // ever where there is no memory for the timer.
                 uint64_t due_ns = listener->loop->now_ns + ACCEPT_PAUSE_MS * 1000000ull;
                 if (crpc_timer_set(listener->resume, due_ns) == CRPC_OK) set_accepting(listener, false);
             }

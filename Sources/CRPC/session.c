@@ -110,7 +110,8 @@ static int on_stream_close(nghttp2_session *session, int32_t id, uint32_t error,
 
 static int on_frame_sent(nghttp2_session *session, const nghttp2_frame *frame, void *user) {
     crpc_connection *connection = user;
-    if (frame->hd.type == NGHTTP2_GOAWAY && frame->goaway.error_code != NGHTTP2_NO_ERROR) connection->is_terminated = true;
+    if (frame->hd.type == NGHTTP2_GOAWAY && frame->goaway.error_code != NGHTTP2_NO_ERROR)
+        connection->is_terminated = true;
     if (connection->listener == NULL || (frame->hd.flags & NGHTTP2_FLAG_END_STREAM) == 0) return 0;
     crpc_stream *stream = find(session, frame->hd.stream_id);
     if (stream == NULL || stream->is_half_closed) return 0;

@@ -212,8 +212,8 @@ static bool is_listening(const crpc_stream *stream) {
 }
 
 void crpc_stream_release(crpc_stream *stream) {
-    // A message that is being put together is held back only while there are others to take off first: nobody could take
-    // off this one, and it may be larger than the window.
+    // A message that is being put together is held back only while there are others to take off first: nobody could
+    // take off this one, and it may be larger than the window.
     size_t held = stream->delivered_bytes;
     if (held > 0) held += stream->deframer.prefix_length + stream->deframer.received;
     if (stream->unreleased_bytes <= held) return;

@@ -6,8 +6,8 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
-// Every allocation fails in turn: the layer's, and nghttp2's on its behalf. Whatever cannot be made is told as an error or
-// ends the call or the connection; nothing crashes, hangs or leaks.
+// Every allocation fails in turn: the layer's, and nghttp2's on its behalf. Whatever cannot be made is told as an error
+// or ends the call or the connection; nothing crashes, hangs or leaks.
 
 enum { PATIENCE_MS = 4000 };
 
@@ -108,7 +108,8 @@ static bool stream_messages(void) {
         send_or_reset(call, bytes, i % 2 == 0 ? sizeof bytes : 10);
         for (int turn = 0; turn < 20 && call->closes == 0; turn++) {
             rig_turn(rig);
-            for (; taken < call->messages && call->stream != NULL; taken++) call_consume(call, call->message_lengths[taken]);
+            for (; taken < call->messages && call->stream != NULL; taken++)
+                call_consume(call, call->message_lengths[taken]);
         }
     }
     if (call != NULL && call->stream != NULL) (void)call_half_close(call);

@@ -238,7 +238,8 @@ TEST(metadata_over_the_clients_limit_ends_the_call) {
     memset(value, 'v', sizeof value - 1);
     for (int in_trailers = 0; in_trailers < 2; in_trailers++) {
         scene scene = begin();
-        raw_entry head[] = {{":status", "200"}, {"content-type", "application/grpc"}, {"x-pad", in_trailers ? "" : value}};
+        raw_entry head[] = {
+            {":status", "200"}, {"content-type", "application/grpc"}, {"x-pad", in_trailers ? "" : value}};
         raw_send_headers(scene.raw, 0, 1, head, 3);
         if (in_trailers) {
             raw_entry tail[] = {{"grpc-message", "a message"}, {"x-pad", value}, {"grpc-status", "0"}};

@@ -19,8 +19,8 @@ make_leaf() {
     openssl req -new -newkey ec -pkeyopt ec_paramgen_curve:prime256v1 -nodes -keyout "$name.key" -out "$name.csr" \
         -subj "/CN=$name" 2>/dev/null
     printf 'subjectAltName=%s\n' "$names" >"$name.extensions"
-    openssl x509 -req -in "$name.csr" -CA "$authority.pem" -CAkey "$authority.key" -set_serial "0x$(openssl rand -hex 8)" \
-        -extfile "$name.extensions" -out "$name.pem" "$@" 2>/dev/null
+    openssl x509 -req -in "$name.csr" -CA "$authority.pem" -CAkey "$authority.key" \
+        -set_serial "0x$(openssl rand -hex 8)" -extfile "$name.extensions" -out "$name.pem" "$@" 2>/dev/null
     rm "$name.csr" "$name.extensions"
 }
 

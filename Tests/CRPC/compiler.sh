@@ -52,7 +52,7 @@ compile_sources() {
         echo "$CC ${flags[*]}" >"$target/flags"
     fi
     newest_header=
-    for header in "$root"/Sources/CRPC/*.h "$root"/Sources/CRPC/include/*.h "$root"/Tests/CRPC/*.h "$root"/Tests/Fuzz/*.h; do
+    for header in "$root"/Sources/CRPC/{,include/}*.h "$root"/Tests/{CRPC,Fuzz}/*.h; do
         if [ -e "$header" ] && { [ -z "$newest_header" ] || [ "$header" -nt "$newest_header" ]; }; then
             newest_header=$header
         fi

@@ -1,8 +1,8 @@
 #include "internal.h"
 #include "test.h"
 
-// Messages in a stream of bytes. Each input is fed whole, byte by byte, and cut in two at every offset: what comes out is
-// the same.
+// Messages in a stream of bytes. Each input is fed whole, byte by byte, and cut in two at every offset: what comes out
+// is the same.
 
 enum { MESSAGE_MAX = 70000, OUTCOME_MAX = 160000 };
 

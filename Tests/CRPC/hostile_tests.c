@@ -55,7 +55,8 @@ TEST(a_client_that_breaks_http2_loses_the_connection) {
 }
 
 TEST(what_is_no_http2_loses_the_connection) {
-    static const char *const texts[] = {"GET / HTTP/1.1\r\nhost: x\r\n\r\n", "PRI * HTTP/2.0\r\n\r\nXX\r\n\r\n1234567890"};
+    static const char *const texts[] = {
+        "GET / HTTP/1.1\r\nhost: x\r\n\r\n", "PRI * HTTP/2.0\r\n\r\nXX\r\n\r\n1234567890"};
     for (int i = 0; i < 2; i++) {
         rig *rig = rig_start(NULL);
         peer *other = rig_open(rig);

@@ -101,7 +101,7 @@ TEST(values_of_printable_ascii_may_be_sent) {
     EXPECT(!is_sendable("name", " a"));
     EXPECT(!is_sendable("name", "a "));
     EXPECT(!is_sendable("name", " "));
-    crpc_entry zero = {.name = (const uint8_t *)"name", .name_length = 4, .value = (const uint8_t *)"a\0b", .value_length = 3};
+    crpc_entry zero = {(const uint8_t *)"name", (const uint8_t *)"a\0b", 4, 3};
     EXPECT(!crpc_metadata_is_sendable(&zero));
 }
 

@@ -1,4 +1,5 @@
-/// A peer that speaks HTTP/2 by hand: it sends frames as the test writes them, right or wrong, and keeps what comes back.
+/// A peer that speaks HTTP/2 by hand: it sends frames as the test writes them, right or wrong, and keeps what comes
+/// back.
 #ifndef CRPC_TEST_RAW_H
 #define CRPC_TEST_RAW_H
 

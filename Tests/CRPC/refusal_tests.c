@@ -23,8 +23,8 @@ static void expect_service(raw *raw, int32_t id) {
 
 static void send_head(raw *raw, int32_t id, const char *method, const char *content_type) {
     raw_entry entries[] = {
-        {":method", method}, {":scheme", "http"}, {":path", rig_paths[METHOD_UNARY]}, {":authority", "a"}, {"te", "trailers"},
-        {"content-type", content_type}};
+        {":method", method}, {":scheme", "http"}, {":path", rig_paths[METHOD_UNARY]}, {":authority", "a"},
+        {"te", "trailers"}, {"content-type", content_type}};
     raw_send_headers(raw, NGHTTP2_FLAG_END_STREAM, id, entries, content_type == NULL ? 5 : 6);
 }
 
@@ -139,8 +139,8 @@ TEST(a_request_head_over_the_limit_is_refused) {
     // The six entries of a request and a seventh count for their bytes and 32 each.
     size_t used = 0;
     static const char *const fixed[] = {
-        ":method", "POST", ":scheme", "http", ":path", "/test.Calls/Unary", ":authority", "test.local", "te", "trailers",
-        "content-type", "application/grpc", "x-pad", ""};
+        ":method", "POST", ":scheme", "http", ":path", "/test.Calls/Unary", ":authority", "test.local", "te",
+        "trailers", "content-type", "application/grpc", "x-pad", ""};
     for (size_t i = 0; i < sizeof fixed / sizeof fixed[0]; i++) used += strlen(fixed[i]) + 16;
     char value[1001] = "";
     memset(value, 'v', sizeof value - 1);

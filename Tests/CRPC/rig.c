@@ -94,7 +94,8 @@ rig *rig_start(const rig_setup *setup) {
 
 static void free_calls(call **calls, size_t count) {
     for (size_t i = 0; i < count; i++) {
-        if (!EXPECT_EQUAL(calls[i]->closes, 1)) test_note("call %zu of the %s", i, calls[i]->is_server ? "server" : "client");
+        const char *side = calls[i]->is_server ? "server" : "client";
+        if (!EXPECT_EQUAL(calls[i]->closes, 1)) test_note("call %zu of the %s", i, side);
         EXPECT(calls[i]->stream == NULL);
         EXPECT(calls[i]->half_closes <= 1 && calls[i]->headers <= 1 && calls[i]->deadlines <= 1);
         free(calls[i]->received);

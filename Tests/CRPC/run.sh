@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
-# Builds and runs the tests of the C RPC layer, with AddressSanitizer, LeakSanitizer and UndefinedBehaviorSanitizer; those
-# with several threads again with ThreadSanitizer, where the compiler has it. Arguments are words; only tests whose names
-# contain one of them run. `make test` calls it.
+# Builds and runs the tests of the C RPC layer, with AddressSanitizer, LeakSanitizer and UndefinedBehaviorSanitizer;
+# those with several threads again with ThreadSanitizer, where the compiler has it. Arguments are words; only tests
+# whose names contain one of them run. `make test` calls it.
 #
 # Prints a line for each test, and 'N passed, N failed' as the last one.
 set -euo pipefail

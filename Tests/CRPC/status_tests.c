@@ -61,7 +61,8 @@ TEST(what_is_no_escape_stays_as_it_is) {
     static const struct {
         const char *text, *decoded;
     } cases[] = {
-        {"%", "%"}, {"%%", "%%"}, {"%4", "%4"}, {"a%", "a%"}, {"%zz", "%zz"}, {"%4g", "%4g"}, {"%g4", "%g4"}, {"%%41", "%A"},
+        {"%", "%"}, {"%%", "%%"}, {"%4", "%4"}, {"a%", "a%"}, {"%zz", "%zz"}, {"%4g", "%4g"}, {"%g4", "%g4"},
+        {"%%41", "%A"},
         {"%41", "A"}, {"%4a%4A", "JJ"}, {"%C3%a9", "\xc3\xa9"}, {"% 41", "% 41"}, {"%2541", "%41"}, {"%+1", "%+1"},
     };
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
@@ -96,7 +97,8 @@ TEST(status_numbers_are_read_strictly) {
         int status;
     } cases[] = {
         {"0", 0}, {"1", 1}, {"16", 16}, {"17", 17}, {"200", 200}, {"999999999", 999999999}, {"", -1}, {"00", -1},
-        {"01", -1}, {"1000000000", -1}, {"-1", -1}, {"+1", -1}, {" 1", -1}, {"1 ", -1}, {"1x", -1}, {"x", -1}, {"1.0", -1},
+        {"01", -1}, {"1000000000", -1}, {"-1", -1}, {"+1", -1}, {" 1", -1}, {"1 ", -1}, {"1x", -1}, {"x", -1},
+        {"1.0", -1},
     };
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
         size_t length = strlen(cases[i].text);
@@ -113,7 +115,8 @@ TEST(status_numbers_are_read_strictly) {
 TEST(http_statuses_stand_for_the_statuses_that_grpc_says) {
     static const int table[][2] = {{400, 13}, {401, 16}, {403, 7},  {404, 12}, {429, 14}, {502, 14}, {503, 14},
                                    {504, 14}, {500, 2},  {200, 2},  {302, 2},  {418, 2},  {-1, 2},   {0, 2}};
-    for (size_t i = 0; i < sizeof table / sizeof table[0]; i++) EXPECT_EQUAL(crpc_status_from_http(table[i][0]), table[i][1]);
+    for (size_t i = 0; i < sizeof table / sizeof table[0]; i++)
+        EXPECT_EQUAL(crpc_status_from_http(table[i][0]), table[i][1]);
 }
 
 TEST(http2_errors_stand_for_the_statuses_that_grpc_says) {
@@ -121,8 +124,9 @@ TEST(http2_errors_stand_for_the_statuses_that_grpc_says) {
         uint32_t error;
         int status;
     } table[] = {
-        {NGHTTP2_NO_ERROR, 13}, {NGHTTP2_PROTOCOL_ERROR, 13}, {NGHTTP2_INTERNAL_ERROR, 13}, {NGHTTP2_FLOW_CONTROL_ERROR, 13},
-        {NGHTTP2_SETTINGS_TIMEOUT, 13}, {NGHTTP2_FRAME_SIZE_ERROR, 13}, {NGHTTP2_REFUSED_STREAM, 14}, {NGHTTP2_CANCEL, 1},
+        {NGHTTP2_NO_ERROR, 13}, {NGHTTP2_PROTOCOL_ERROR, 13}, {NGHTTP2_INTERNAL_ERROR, 13},
+        {NGHTTP2_FLOW_CONTROL_ERROR, 13}, {NGHTTP2_SETTINGS_TIMEOUT, 13}, {NGHTTP2_FRAME_SIZE_ERROR, 13},
+        {NGHTTP2_REFUSED_STREAM, 14}, {NGHTTP2_CANCEL, 1},
         {NGHTTP2_COMPRESSION_ERROR, 13}, {NGHTTP2_CONNECT_ERROR, 13}, {NGHTTP2_ENHANCE_YOUR_CALM, 8},
         {NGHTTP2_INADEQUATE_SECURITY, 7}, {12345, 13},
     };

@@ -1,5 +1,5 @@
-/// A small test runner. Each test is a function that runs in a process of its own, under a time limit, so that a crash, a
-/// hang or a leak is the failure of one test.
+/// A small test runner. Each test is a function that runs in a process of its own, under a time limit, so that a crash,
+/// a hang or a leak is the failure of one test.
 #ifndef CRPC_TEST_H
 #define CRPC_TEST_H
 

@@ -44,7 +44,8 @@ TEST(what_is_no_timeout_is_refused) {
     };
     for (size_t i = 0; i < sizeof texts / sizeof texts[0]; i++) {
         uint64_t nanoseconds = 12345;
-        if (!EXPECT_EQUAL(parse(texts[i], strlen(texts[i]), &nanoseconds), CRPC_ERROR_PROTOCOL)) test_note("%s", texts[i]);
+        int error = parse(texts[i], strlen(texts[i]), &nanoseconds);
+        if (!EXPECT_EQUAL(error, CRPC_ERROR_PROTOCOL)) test_note("%s", texts[i]);
         EXPECT_EQUAL(nanoseconds, 12345);
     }
     uint64_t nanoseconds;

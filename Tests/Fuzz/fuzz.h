@@ -37,8 +37,8 @@ void fuzz_turn(fuzz_scene *scene);
 /// Sends bytes to the connection.
 void fuzz_send(fuzz_scene *scene, const uint8_t *bytes, size_t length);
 /// Plays the peer as the input says. Its first byte chooses: bit 0, whether it is a sequence of frames in short form
-/// (type, flags, stream, length of two bytes, payload) and not raw bytes; bit 1, whether preface and SETTINGS go before;
-/// bits 2 to 4, how many bytes go between two turns (0: all).
+/// (type, flags, stream, length of two bytes, payload) and not raw bytes; bit 1, whether preface and SETTINGS go
+/// before; bits 2 to 4, how many bytes go between two turns (0: all).
 void fuzz_play(fuzz_scene *scene, fuzz_input *input, bool is_client);
 /// Lets the connection finish what it has begun.
 void fuzz_settle(fuzz_scene *scene);

@@ -47,8 +47,10 @@ static void unary(rig *rig, peer *peer) {
 
 static void unary_with_metadata(rig *rig, peer *peer) {
     uint8_t block[256];
-    size_t length = metadata_add(block, metadata_add(block, 0, "x-trace", "0af7651916cd43dd8448eb211c80319c"), "x-bin", "AAEC");
-    call *call = call_open_with(peer, rig_paths[METHOD_UNARY], crpc_loop_now_ns(rig->loop) + 5000000000u, block, length);
+    size_t length = metadata_add(block, 0, "x-trace", "0af7651916cd43dd8448eb211c80319c");
+    length = metadata_add(block, length, "x-bin", "AAEC");
+    uint64_t deadline_ns = crpc_loop_now_ns(rig->loop) + 5000000000u;
+    call *call = call_open_with(peer, rig_paths[METHOD_UNARY], deadline_ns, block, length);
     EXPECT_EQUAL(call_send_text(call, "with metadata"), CRPC_OK);
     EXPECT_EQUAL(call_half_close(call), CRPC_OK);
     UNTIL(rig, call->closes == 1);
@@ -117,8 +119,8 @@ static void record(const char *name, scenario scenario, const char *folder) {
     scenario(rig, peer);
     client_fd = server_fd = -1;
     rig_end(rig);
-    // What the fuzzers read first: raw bytes, all at once; for a client also what its last call does, and that SETTINGS go
-    // before, which the server sent before its socket was known here.
+    // What the fuzzers read first: raw bytes, all at once; for a client also what its last call does, and that SETTINGS
+    // go before, which the server sent before its socket was known here.
     (void)snprintf(path, sizeof path, "%s/server_connection", folder);
     save(path, name, (const uint8_t *)"\0", 1, &from_client);
     (void)snprintf(path, sizeof path, "%s/client_connection", folder);

@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # run.sh SECONDS [fuzzer…]: runs each fuzzer of the C RPC layer for that long, under AddressSanitizer and
-# UndefinedBehaviorSanitizer, from the inputs in corpus/ and what earlier runs found. 0 seconds: the inputs in corpus/ only.
+# UndefinedBehaviorSanitizer, from the inputs in corpus/ and what earlier runs found. 0 seconds: the inputs in corpus/
+# only.
 #
 # Prints a line for each fuzzer, and 'N passed, N failed' as the last one. An input that fails is kept and named: it
 # belongs into corpus/ before its fault is mended.

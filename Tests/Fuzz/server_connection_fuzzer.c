@@ -14,7 +14,8 @@ typedef struct call {
     bool has_ended; // the request
 } call;
 
-static const char *const paths[] = {"/test.Calls/Unary", "/test.Calls/Stream", "/test.Calls/Hold", "/test.Calls/Refused"};
+static const char *const paths[] = {
+    "/test.Calls/Unary", "/test.Calls/Stream", "/test.Calls/Hold", "/test.Calls/Refused"};
 enum { UNARY, STREAM, SCRIPT, REFUSED, METHODS };
 
 static fuzz_scene scene;

@@ -63,8 +63,8 @@ void crpc_connection_peer_names(
     const crpc_connection *connection, void (*each)(void *context, const char *name, size_t length), void *context);
 
 /// Takes no more calls, lets those there finish, closes. A server tells the peer so at once (GOAWAY twice, RFC 9113
-/// section 6.8); a client when its last call has ended, since some may wait to go out. A client's `on_draining` follows in
-/// this turn or the next.
+/// section 6.8); a client when its last call has ended, since some may wait to go out. A client's `on_draining` follows
+/// in this turn or the next.
 void crpc_connection_drain(crpc_connection *connection);
 
 /// Closes at the end of this turn; calls there end with `on_close`.

@@ -22,8 +22,8 @@ typedef void (*crpc_function)(void *context);
 enum { CRPC_JOBS_PER_TURN_MAX = 8192 };
 
 /// Makes a loop. Any thread; the loop belongs to whichever thread calls `crpc_loop_run`. `context` is handed to
-/// `run_job` and returned by `crpc_loop_context`; the loop does not own it. Ignores SIGPIPE in the process if it had its default action.
-/// Errors: MEMORY, SYSTEM. On an error nothing was made.
+/// `run_job` and returned by `crpc_loop_context`; the loop does not own it. Ignores SIGPIPE in the process if it had
+/// its default action. Errors: MEMORY, SYSTEM. On an error nothing was made.
 int crpc_loop_new(crpc_job_function run_job, void *context, crpc_loop **result);
 
 /// Frees a loop that does not run. Jobs and functions that never ran are dropped. Any thread, after `run` returned.

@@ -69,7 +69,8 @@ typedef struct crpc_client_callbacks {
     void (*on_open)(void *client);
     /// The connection takes no new calls (GOAWAY, idle for too long, or drain was asked). At most once.
     void (*on_draining)(void *client);
-    /// The connection has ended; `error` is a crpc_error, 0 after a drain of either side. Last callback of the connection.
+    /// The connection has ended; `error` is a crpc_error, 0 after a drain of either side. Last callback of the
+    /// connection.
     void (*on_connection_close)(void *client, int error);
     /// The answer's head arrived, with its metadata.
     void (*on_headers)(void *call, const uint8_t *metadata, size_t length);
@@ -86,8 +87,8 @@ typedef struct crpc_client_callbacks {
 enum { CRPC_STREAM_HIGH_WATER = 65536, CRPC_STREAM_LOW_WATER = 16384 };
 
 /// Longest `grpc-message` that a server sends, before it is encoded, cut between characters of UTF-8; and most that it
-/// sends of trailers in all, names and values and 32 for each: what every client takes. What is over is dropped, details
-/// before the message and metadata before details.
+/// sends of trailers in all, names and values and 32 for each: what every client takes. What is over is dropped,
+/// details before the message and metadata before details.
 enum { CRPC_STATUS_MESSAGE_MAX = 1024, CRPC_TRAILERS_MAX = 8192 };
 
 /// Most metadata that is sent with a head: names and values (and a request's path), and 32 for each entry.
@@ -128,12 +129,12 @@ int crpc_stream_open(
 /// Client: no more messages follow. Errors: CLOSED.
 int crpc_stream_half_close(crpc_stream *stream);
 
-/// Says that `length` bytes of messages, counted without their prefixes, were taken off, so that the peer may send more.
-/// Streams that are not told to wait do this by themselves.
+/// Says that `length` bytes of messages, counted without their prefixes, were taken off, so that the peer may send
+/// more. Streams that are not told to wait do this by themselves.
 void crpc_stream_consume(crpc_stream *stream, size_t length);
 
-/// Says that from now on the peer may only send what `crpc_stream_consume` makes room for: messages that were told and not
-/// taken off fill the stream's window. One message still arrives whole when there are none, however large it is.
+/// Says that from now on the peer may only send what `crpc_stream_consume` makes room for: messages that were told and
+/// not taken off fill the stream's window. One message still arrives whole when there are none, however large it is.
 void crpc_stream_consume_manually(crpc_stream *stream);
 
 /// Ends the stream at once with an HTTP/2 error code (8 is CANCEL); `on_close` follows in this turn or the next.
