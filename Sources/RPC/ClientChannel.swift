@@ -12,4 +12,85 @@ public protocol ClientChannel: Sendable {
         response: Response.Type,
         options: CallOptions
     ) async throws(RPCError) -> Response
+
+    /// Opens a call of any kind and hands its two directions to `body`. May be called from any thread or executor.
+    ///
+    /// `body` sends with the writer, says with `finish` that nothing follows, and reads the answer. The call ends when
+    /// `body` returns: what it did not read is given up, and a request that it did not finish is cancelled. The reader
+    /// throws the status if it is not OK. Cancelling the task ends the call with CANCELLED.
+    func stream<Request: SwiftProtobuf.Message, Response: SwiftProtobuf.Message, Result: Sendable>(
+        _ method: MethodDescriptor,
+        request: Request.Type,
+        response: Response.Type,
+        options: CallOptions,
+        _ body: @Sendable (RequestWriter<Request>, MessageReader<Response>) async throws -> Result
+    ) async throws -> Result
+}
+
+/// Sends the request of a streaming call.
+public struct RequestWriter<Message: SwiftProtobuf.Message>: Sendable {
+    private let writer: MessageWriter<Message>
+    private let sink: any RequestSink
+
+    /// Writes to a transport's call.
+    public init(_ sink: any RequestSink) {
+        writer = MessageWriter(sink)
+        self.sink = sink
+    }
+
+    /// Sends a message; see `MessageWriter.write`.
+    public func write(_ message: Message) async throws(RPCError) { try await writer.write(message) }
+
+    /// Says that no message follows. Nothing happens the second time.
+    public func finish() { sink.finishRequest() }
+}
+
+/// A sink whose end can be said.
+public protocol RequestSink: MessageSink {
+    /// No message follows. Any executor.
+    func finishRequest()
+}
+
+extension ClientChannel {
+    /// Calls a method that answers one message with many, and hands the answer to `body`.
+    public func serverStreaming<Request: SwiftProtobuf.Message, Response: SwiftProtobuf.Message, Result: Sendable>(
+        _ method: MethodDescriptor,
+        _ request: Request,
+        response: Response.Type,
+        options: CallOptions,
+        _ body: @Sendable (MessageReader<Response>) async throws -> Result
+    ) async throws -> Result {
+        try await stream(method, request: Request.self, response: response, options: options) { writer, reader in
+            try await writer.write(request)
+            writer.finish()
+            return try await body(reader)
+        }
+    }
+
+    /// Calls a method that answers many messages, which `body` writes, with one.
+    public func clientStreaming<Request: SwiftProtobuf.Message, Response: SwiftProtobuf.Message>(
+        _ method: MethodDescriptor,
+        request: Request.Type,
+        response: Response.Type,
+        options: CallOptions,
+        _ body: @Sendable (RequestWriter<Request>) async throws -> Void
+    ) async throws -> Response {
+        try await stream(method, request: request, response: response, options: options) { writer, reader in
+            do {
+                try await body(writer)
+                writer.finish()
+            } catch let error as RPCError where error.code == .cancelled {
+                // The server may have ended the call before it had all; its answer says why.
+            }
+            var answer: Response?
+            for try await message in reader {
+                guard answer == nil else {
+                    throw RPCError(.internalError, "the server answered with more than one message")
+                }
+                answer = message
+            }
+            guard let answer else { throw RPCError(.internalError, "the server answered OK without a message") }
+            return answer
+        }
+    }
 }

@@ -57,58 +57,43 @@ public final class InProcessChannel: ClientChannel {
             throw RPCError(.internalError, "the answer is not a valid message", cause: error)
         }
     }
-}
 
-/// A call whose answer resumes the caller. Ends once: by the handler, the deadline or the caller's cancellation.
-private final class InProcessCall: ServerCall, @unchecked Sendable {
-    // Sound because all that changes is behind the lock.
-    typealias Answer = Result<[UInt8], RPCError>
-
-    private struct State {
-        var continuation: CheckedContinuation<Answer, Never>?
-        var answer: Answer?
-        var task: Task<Void, Never>?
-    }
-    private let state = Mutex(State())
-
-    func begin(_ continuation: CheckedContinuation<Answer, Never>) {
-        let early = state.withLock { state in
-            if state.answer == nil { state.continuation = continuation }
-            return state.answer
+    /// Opens a call of any kind; see `ClientChannel`.
+    public func stream<Request: SwiftProtobuf.Message, Response: SwiftProtobuf.Message, Result: Sendable>(
+        _ method: MethodDescriptor,
+        request: Request.Type,
+        response: Response.Type,
+        options: CallOptions,
+        _ body: @Sendable (RequestWriter<Request>, MessageReader<Response>) async throws -> Result
+    ) async throws -> Result {
+        guard let handler = router[method.path] else {
+            throw RPCError(.unimplemented, "unknown method \(method.path)")
         }
-        if let early { continuation.resume(returning: early) }
-    }
-
-    func end(_ answer: Answer, cancelling: Bool) {
-        let (continuation, task) = state.withLock { state in
-            guard state.answer == nil else {
-                return (nil as CheckedContinuation<Answer, Never>?, nil as Task<Void, Never>?)
+        let call = InProcessStream<Response>(
+            method: method,
+            metadata: options.metadata,
+            deadline: options.deadline,
+            peer: peer,
+            handler: handler
+        )
+        let timer = options.deadline.map { deadline in
+            Task {
+                try await Task.sleep(for: deadline.remaining)
+                call.end(RPCError(.deadlineExceeded, "the deadline passed"))
             }
-            state.answer = answer
-            defer { state.continuation = nil }
-            return (state.continuation, state.task)
         }
-        if cancelling { task?.cancel() }
-        continuation?.resume(returning: answer)
-    }
-
-    override var hasEnded: Bool { state.withLock { $0.answer != nil } }
-
-    override func didStart(_ task: Task<Void, Never>) {
-        let hasEnded = state.withLock { state in
-            state.task = task
-            return state.answer != nil
+        defer {
+            timer?.cancel()
+            call.end(RPCError(.cancelled, "the caller was done"))
         }
-        if hasEnded { task.cancel() }
-    }
-
-    override func respond(_ message: MessageBuffer, trailers: Metadata) {
-        end(.success(message.withUnsafeBytes(Array.init)), cancelling: false)
-    }
-
-    override func fail(_ error: RPCError, trailers: Metadata) {
-        var error = error
-        error.metadata.add(contentsOf: trailers)
-        end(.failure(error), cancelling: false)
+        call.begin()
+        return try await withTaskCancellationHandler {
+            try await body(
+                RequestWriter(call.requests),
+                MessageReader(call.answer)
+            )
+        } onCancel: {
+            call.end(RPCError(.cancelled, "the call was cancelled"))
+        }
     }
 }

@@ -12,7 +12,9 @@ import Glibc
 ///
 /// A message is encoded once, straight into the memory that the transport sends from: the transport takes the memory
 /// over with `release()` and frees it with `free` when the last byte is on its way.
-public struct MessageBuffer: SwiftProtobufContiguousBytes {
+public struct MessageBuffer: SwiftProtobufContiguousBytes, @unchecked Sendable {
+    // Sound because it is written by whoever makes it, and then handed from one owner to the next; none keeps it.
+
     /// Bytes in front of the message: one for the compressed flag, four for the length.
     public static let prefixByteCount = 5
 

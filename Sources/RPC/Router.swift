@@ -29,7 +29,80 @@ public struct Router: Sendable {
         let intercepted = interceptors.reversed().reduce(handler) { next, interceptor in
             { try await interceptor.intercept($0, $1, next: next) }
         }
-        add(UnaryMethod(method, handler: intercepted))
+        add(
+            SingleRequestMethod<Request>(method) { request, call in
+                let response = try await intercepted(request, ServerContext(call))
+                call.respond(try MessageBuffer(encoding: response), trailers: call.trailingMetadata)
+            }
+        )
+    }
+
+    /// Registers the handler of a method that answers one message with many. It returns after the last.
+    public mutating func serverStreaming<Request: SwiftProtobuf.Message, Response: SwiftProtobuf.Message>(
+        _ method: MethodDescriptor,
+        request: Request.Type = Request.self,
+        response: Response.Type = Response.self,
+        handler: @escaping @Sendable (Request, MessageWriter<Response>, ServerContext) async throws -> Void
+    ) {
+        let interceptors = interceptors
+        add(
+            SingleRequestMethod<Request>(method) { request, call in
+                try await Self.intercept(ServerContext(call), interceptors[...]) {
+                    try await handler(request, MessageWriter(call), ServerContext(call))
+                }
+                call.finish(trailers: call.trailingMetadata)
+            }
+        )
+    }
+
+    /// Registers the handler of a method that answers many messages with one.
+    public mutating func clientStreaming<Request: SwiftProtobuf.Message, Response: SwiftProtobuf.Message>(
+        _ method: MethodDescriptor,
+        request: Request.Type = Request.self,
+        response: Response.Type = Response.self,
+        handler: @escaping @Sendable (MessageReader<Request>, ServerContext) async throws -> Response
+    ) {
+        let interceptors = interceptors
+        add(
+            StreamingRequestMethod<Request>(method) { requests, call in
+                try await Self.intercept(ServerContext(call), interceptors[...]) {
+                    let response = try await handler(requests, ServerContext(call))
+                    call.respond(try MessageBuffer(encoding: response), trailers: call.trailingMetadata)
+                }
+            }
+        )
+    }
+
+    /// Registers the handler of a method with many messages both ways. It returns after its last one.
+    public mutating func bidirectionalStreaming<Request: SwiftProtobuf.Message, Response: SwiftProtobuf.Message>(
+        _ method: MethodDescriptor,
+        request: Request.Type = Request.self,
+        response: Response.Type = Response.self,
+        handler:
+            @escaping @Sendable (MessageReader<Request>, MessageWriter<Response>, ServerContext) async throws ->
+            Void
+    ) {
+        let interceptors = interceptors
+        add(
+            StreamingRequestMethod<Request>(method) { requests, call in
+                try await Self.intercept(ServerContext(call), interceptors[...]) {
+                    try await handler(requests, MessageWriter(call), ServerContext(call))
+                }
+                call.finish(trailers: call.trailingMetadata)
+            }
+        )
+    }
+
+    /// Runs a streaming call through the interceptors, the first one outermost.
+    private static func intercept(
+        _ context: ServerContext,
+        _ interceptors: ArraySlice<any ServerInterceptor>,
+        _ handler: @escaping @Sendable () async throws -> Void
+    ) async throws {
+        guard let first = interceptors.first else { return try await handler() }
+        try await first.interceptStream(context) {
+            try await intercept(context, interceptors.dropFirst(), handler)
+        }
     }
 
     private mutating func add(_ method: ServerMethod) {
@@ -54,4 +127,14 @@ public protocol ServerInterceptor: Sendable {
         _ context: ServerContext,
         next: @Sendable (Request, ServerContext) async throws -> Response
     ) async throws -> Response
+
+    /// Handles a streaming call, which ends when `next` returns or throws. Calls `next` if it is not overridden.
+    func interceptStream(_ context: ServerContext, next: @Sendable () async throws -> Void) async throws
+}
+
+extension ServerInterceptor {
+    /// Lets the call through.
+    public func interceptStream(_ context: ServerContext, next: @Sendable () async throws -> Void) async throws {
+        try await next()
+    }
 }

@@ -45,6 +45,18 @@ open class ServerCall: @unchecked Sendable {
         preconditionFailure("overridden by every transport")
     }
 
+    /// Sends a message of a streaming answer, and waits while the caller takes none. Throws CANCELLED once the call has
+    /// ended. Any executor.
+    open func send(_ message: MessageBuffer) async throws(RPCError) {
+        preconditionFailure("overridden by every transport")
+    }
+
+    /// Ends a streaming answer with OK. Ignored if the call has ended.
+    open func finish(trailers: Metadata) { preconditionFailure("overridden by every transport") }
+
+    /// Lets the caller send more: that many bytes of messages were read. Any executor.
+    open func consume(byteCount: Int) { preconditionFailure("overridden by every transport") }
+
     /// What the handler set as trailing metadata.
     final var trailingMetadata: Metadata {
         get { trailers.withLock { $0 } ?? Metadata() }

@@ -1,6 +1,5 @@
 import CRPC
 import RPC
-import SwiftProtobuf
 
 /// A client's call, from its start to its end. Loop thread only, once it was handed to a `LoopChannel`.
 ///
@@ -14,7 +13,6 @@ class ClientCall: @unchecked Sendable {
     let metadata: Metadata
     let deadline: Deadline
     let waitsForReady: Bool
-    private let encode: () throws -> MessageBuffer
     /// The stream while there is one.
     var stream: OpaquePointer?
     /// Fires while the call waits without a stream; on a stream the C layer watches the deadline.
@@ -24,31 +22,24 @@ class ClientCall: @unchecked Sendable {
     var isCompleted = false
     weak var channel: LoopChannel?
 
-    init(
-        method: MethodDescriptor,
-        metadata: Metadata,
-        deadline: Deadline,
-        waitsForReady: Bool,
-        encode: @escaping () throws -> MessageBuffer
-    ) {
+    init(method: MethodDescriptor, metadata: Metadata, deadline: Deadline, waitsForReady: Bool) {
         self.method = method
         self.metadata = metadata
         self.deadline = deadline
         self.waitsForReady = waitsForReady
-        self.encode = encode
     }
 
-    /// The request, encoded anew for each attempt.
-    func request() throws(RPCError) -> MessageBuffer {
-        do {
-            return try encode()
-        } catch {
-            throw RPCError(.internalError, "the request cannot be encoded", cause: error)
-        }
-    }
+    /// Whether another attempt sends the same.
+    var canBeRepeated: Bool { preconditionFailure("overridden by every kind of call") }
+
+    /// The call is on a stream.
+    func opened(_ stream: OpaquePointer) { preconditionFailure("overridden by every kind of call") }
 
     /// A message of the answer.
     func receive(_ message: UnsafeRawBufferPointer) { preconditionFailure("overridden by every kind of call") }
+
+    /// The stream's queue has room again.
+    func writable() {}
 
     /// The server ended the call with OK.
     func succeed() { preconditionFailure("overridden by every kind of call") }
@@ -58,43 +49,4 @@ class ClientCall: @unchecked Sendable {
 
     /// Forgets what an attempt brought, before another.
     func resetForRetry() { preconditionFailure("overridden by every kind of call") }
-}
-
-/// A call with one message each way.
-final class UnaryClientCall<Response: SwiftProtobuf.Message>: ClientCall, @unchecked Sendable {
-    // Sound as its superclass.
-
-    /// Set before the hand-over; given away by `complete`.
-    var continuation: UnsafeContinuation<Result<Response, RPCError>, Never>?
-    private var response: Result<Response, RPCError>?
-
-    override func receive(_ message: UnsafeRawBufferPointer) {
-        guard !isCompleted else { return }
-        if response != nil {
-            response = .failure(RPCError(.internalError, "the server answered with more than one message"))
-            return
-        }
-        do {
-            response = .success(try Response(serializedBytes: ReceivedBytes(message)))
-        } catch {
-            response = .failure(RPCError(.internalError, "the answer is not a valid message", cause: error))
-        }
-    }
-
-    override func succeed() {
-        complete(response ?? .failure(RPCError(.internalError, "the server answered OK without a message")))
-    }
-
-    override func fail(_ error: RPCError) { complete(.failure(error)) }
-
-    override func resetForRetry() { response = nil }
-
-    private func complete(_ result: Result<Response, RPCError>) {
-        guard !isCompleted else { return }
-        isCompleted = true
-        timer?.cancel()
-        timer = nil
-        continuation?.resume(returning: result)
-        continuation = nil
-    }
 }

@@ -26,7 +26,9 @@ enum ClientCallbacks {
                     let bytes = UnsafeRawBufferPointer(start: message.pointee.bytes, count: message.pointee.length)
                     Unmanaged<ClientCall>.fromOpaque(call).takeUnretainedValue().receive(bytes)
                 },
-                on_writable: { _ in },
+                on_writable: { call in
+                    if let call { Unmanaged<ClientCall>.fromOpaque(call).takeUnretainedValue().writable() }
+                },
                 on_deadline: { call in
                     guard let call else { return }
                     // Completed here and not when the stream has ended, which may take as long as the peer likes.

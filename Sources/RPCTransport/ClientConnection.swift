@@ -52,7 +52,6 @@ final class ClientConnection {
     /// Puts a call on a stream. Throws UNAVAILABLE if the connection takes none, or INTERNAL where the request itself
     /// cannot be sent.
     func open(_ call: ClientCall) throws(RPCError) {
-        let message = try call.request()
         var stream: OpaquePointer?
         let retained = Unmanaged<ClientCall>.passRetained(call)
         var path = call.method.path
@@ -80,12 +79,7 @@ final class ClientConnection {
             throw RPCError(.unavailable, "the connection takes no call: \(String(cString: crpc_error_text(code)))")
         }
         call.stream = stream
-        guard crpc_stream_send_message(stream, message.release(), message.count, false) == 0,
-            crpc_stream_half_close(stream) == 0
-        else {
-            crpc_stream_reset(stream, HTTP2Error.internalError)  // `on_close` tells the call
-            return
-        }
+        call.opened(stream)
     }
 
     /// Lets the calls there finish and closes.

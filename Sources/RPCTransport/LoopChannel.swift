@@ -100,7 +100,9 @@ final class LoopChannel: @unchecked Sendable {
     func ended(_ call: ClientCall, _ outcome: crpc_outcome) {
         if outcome.status == 0 {
             call.succeed()
-        } else if outcome.is_unprocessed, call.attempts <= configuration.transparentRetriesMax, !call.isCompleted {
+        } else if outcome.is_unprocessed, call.canBeRepeated, call.attempts <= configuration.transparentRetriesMax,
+            !call.isCompleted
+        {
             // Started again once this turn's callbacks are done: the connection is just being let go.
             call.resetForRetry()
             loop.execute { [self] in start(call) }

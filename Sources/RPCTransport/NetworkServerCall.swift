@@ -3,9 +3,9 @@ import RPC
 
 /// A call on an HTTP/2 stream, from its head until the stream has ended.
 ///
-/// States: waiting for the request → handling → answered. The stream may end in each of them (the client reset it or
-/// the connection broke), which cancels the handler; the deadline answers in its place. Once answered, or without a
-/// stream, whatever the handler still says is dropped.
+/// States: waiting for the request (where it is one message) → handling → answered. The stream may end in each of them
+/// (the client reset it or the connection broke), which cancels the handler; the deadline answers in its place. Once
+/// answered, or without a stream, whatever the handler still says is dropped.
 final class NetworkServerCall: ServerCall, @unchecked Sendable {
     // Sound because what changes is touched on the loop's thread only, which `respond` and `fail` check.
 
@@ -17,6 +17,10 @@ final class NetworkServerCall: ServerCall, @unchecked Sendable {
     private var isAnswered = false
     /// The request's message where it came before the end of the request, which is rare.
     private var early: [UInt8]?
+    /// What takes the messages of a streaming request.
+    private var receiver: (any MessageReceiver)?
+    /// Who waits to send more.
+    private var waitingWriters: [UnsafeContinuation<Void, Never>] = []
 
     init(
         handler: ServerMethod,
@@ -34,8 +38,19 @@ final class NetworkServerCall: ServerCall, @unchecked Sendable {
 
     // MARK: What arrives
 
+    /// Starts the handler of a streaming request, which needs no message for that.
+    func begin() {
+        guard !handler.takesOneRequest, let stream else { return }
+        isStarted = true
+        crpc_stream_consume_manually(stream)
+        receiver = handler.begin(self)
+    }
+
     func receive(_ message: UnsafeRawBufferPointer, isLast: Bool) {
-        if isStarted || early != nil {
+        if let receiver {
+            receiver.receive(message)
+            if isLast { receiver.receiveEnd(nil) }
+        } else if isStarted || early != nil {
             refuse(.internalError, "a unary call has one request message")
         } else if isLast {
             start(message)
@@ -45,6 +60,7 @@ final class NetworkServerCall: ServerCall, @unchecked Sendable {
     }
 
     func receiveEnd() {
+        receiver?.receiveEnd(nil)
         guard !isStarted else { return }
         if let early {
             self.early = nil
@@ -60,15 +76,28 @@ final class NetworkServerCall: ServerCall, @unchecked Sendable {
     }
 
     func deadlinePassed() {
-        refuse(.deadlineExceeded, "the deadline passed")
+        let error = RPCError(.deadlineExceeded, "the deadline passed")
+        let task = task
+        fail(error, trailers: Metadata())
+        receiver?.receiveEnd(error)
         task?.cancel()
     }
 
     func closed() {
         stream = nil
         early = nil
+        receiver?.receiveEnd(RPCError(.cancelled, "the caller ended the call"))
+        receiver = nil
+        resumeWriters()
         if !isAnswered { task?.cancel() }
         task = nil
+    }
+
+    /// There is room for more, or there never will be.
+    func resumeWriters() {
+        let writers = waitingWriters
+        waitingWriters = []
+        for writer in writers { writer.resume() }
     }
 
     private func refuse(_ code: Status.Code, _ message: String) { fail(RPCError(code, message), trailers: Metadata()) }
@@ -96,10 +125,71 @@ final class NetworkServerCall: ServerCall, @unchecked Sendable {
         loop.preconditionIsCurrent()
         guard let stream, !isAnswered else { return }
         isAnswered = true
-        task = error.code == .deadlineExceeded ? task : nil
+        task = nil
+        resumeWriters()
         var all = trailers
         all.add(contentsOf: error.metadata)
         finish(stream, Status(error.code, error.message), details: error.statusDetails, trailers: all)
+    }
+
+    override func finish(trailers: Metadata) {
+        loop.preconditionIsCurrent()
+        guard let stream, !isAnswered else { return }
+        isAnswered = true
+        task = nil
+        finish(stream, Status.ok, details: [], trailers: trailers)
+    }
+
+    override func send(_ message: MessageBuffer) async throws(RPCError) {
+        if loop.isCurrent {
+            // Nothing suspends while there is room.
+            if try queue(message) { return }
+        } else {
+            let outcome = await withUnsafeContinuation { continuation in
+                loop.execute { continuation.resume(returning: self.tryToQueue(message)) }
+            }
+            if try outcome.get() { return }
+        }
+        await withUnsafeContinuation { continuation in
+            if loop.isCurrent {
+                park(continuation)
+            } else {
+                loop.execute { self.park(continuation) }
+            }
+        }
+    }
+
+    /// Queues a message; whether there is room for another.
+    private func queue(_ message: MessageBuffer) throws(RPCError) -> Bool {
+        guard let stream, !isAnswered else { throw RPCError(.cancelled, "the call has ended") }
+        guard crpc_stream_send_message(stream, message.release(), message.count, false) == 0 else {
+            throw RPCError(.cancelled, "the call takes no message")
+        }
+        return crpc_stream_is_writable(stream)
+    }
+
+    private func tryToQueue(_ message: MessageBuffer) -> Result<Bool, RPCError> {
+        do {
+            return .success(try queue(message))
+        } catch {
+            return .failure(error)
+        }
+    }
+
+    private func park(_ writer: UnsafeContinuation<Void, Never>) {
+        if let stream, !isAnswered, !crpc_stream_is_writable(stream) {
+            waitingWriters.append(writer)
+        } else {
+            writer.resume()
+        }
+    }
+
+    override func consume(byteCount: Int) {
+        if loop.isCurrent {
+            if let stream { crpc_stream_consume(stream, byteCount) }
+        } else {
+            loop.execute { self.consume(byteCount: byteCount) }
+        }
     }
 
     private func finish(_ stream: OpaquePointer, _ status: Status, details: [UInt8], trailers: Metadata) {

@@ -46,12 +46,12 @@ public final class RPCChannel: ClientChannel {
             throw RPCError(.deadlineExceeded, "the deadline passed before the call began")
         }
         let channel = channels[group.next().index]
-        let call = UnaryClientCall<Response>(
+        let call = UnaryClientCall<Request, Response>(
             method: method,
             metadata: options.metadata,
             deadline: deadline,
             waitsForReady: options.waitForReady,
-            encode: { try MessageBuffer(encoding: request) }
+            request: request
         )
         let result = await withTaskCancellationHandler {
             // Unsafe only in that nothing checks that it resumes once: `complete` does, by giving it away.
@@ -67,6 +67,33 @@ public final class RPCChannel: ClientChannel {
             channel.loop.execute { channel.cancel(call) }
         }
         return try result.get()
+    }
+
+    /// Opens a call of any kind; see `ClientChannel`.
+    public func stream<Request: SwiftProtobuf.Message, Response: SwiftProtobuf.Message, Result: Sendable>(
+        _ method: MethodDescriptor,
+        request: Request.Type,
+        response: Response.Type,
+        options: CallOptions,
+        _ body: @Sendable (RequestWriter<Request>, MessageReader<Response>) async throws -> Result
+    ) async throws -> Result {
+        let channel = channels[group.next().index]
+        let call = StreamingClientCall<Response>(
+            method: method,
+            metadata: options.metadata,
+            deadline: options.deadline ?? .after(configuration.defaultTimeout),
+            waitsForReady: options.waitForReady,
+            loop: channel.loop
+        )
+        let reader = MessageReader(call.answer)
+        let cancel: @Sendable () -> Void = { channel.loop.execute { channel.cancel(call) } }
+        if channel.loop.isCurrent { channel.start(call) } else { channel.loop.execute { channel.start(call) } }
+        defer { cancel() }  // nothing happens if the call has ended
+        return try await withTaskCancellationHandler {
+            try await body(RequestWriter(call), reader)
+        } onCancel: {
+            cancel()
+        }
     }
 
     /// Ends all connections at once; calls in flight fail with UNAVAILABLE, and so does every later one.

@@ -22,7 +22,9 @@ enum ServerCallbacks {
                 on_half_close: { call in
                     if let call { object(call).receiveEnd() }
                 },
-                on_writable: { _ in },
+                on_writable: { call in
+                    if let call { object(call).resumeWriters() }
+                },
                 on_deadline: { call in
                     if let call { object(call).deadlinePassed() }
                 },
@@ -77,6 +79,7 @@ enum ServerCallbacks {
             loop: listener.loop,
             stream: stream
         )
+        call.begin()
         return Unmanaged.passRetained(call).toOpaque()
     }
 }

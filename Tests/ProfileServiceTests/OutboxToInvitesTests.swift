@@ -183,4 +183,15 @@ private final class LossyChannel: ClientChannel {
         if loss == .answer { throw RPCError(.unavailable, "the answer was lost") }
         return answer
     }
+
+    /// Loses nothing: no call of the outbox is a stream.
+    func stream<Request: SwiftProtobuf.Message, Response: SwiftProtobuf.Message, Result: Sendable>(
+        _ method: MethodDescriptor,
+        request: Request.Type,
+        response: Response.Type,
+        options: CallOptions,
+        _ body: @Sendable (RequestWriter<Request>, MessageReader<Response>) async throws -> Result
+    ) async throws -> Result {
+        try await channel.stream(method, request: request, response: response, options: options, body)
+    }
 }

@@ -7,6 +7,7 @@ import SwiftProtobuf
 struct EchoService: RPCService {
     typealias Text = Google_Protobuf_StringValue
     typealias Bytes = Google_Protobuf_BytesValue
+    typealias Number = Google_Protobuf_Int64Value
 
     static let name = "vestibule.test.v1.EchoService"
     static let echo = MethodDescriptor(service: name, method: "Echo", isIdempotent: true)
@@ -15,6 +16,11 @@ struct EchoService: RPCService {
     static let yields = MethodDescriptor(service: name, method: "Yields")
     static let metadata = MethodDescriptor(service: name, method: "Metadata")
 
+    static let sum = MethodDescriptor(service: name, method: "Sum", kind: .clientStreaming)
+    static let count = MethodDescriptor(service: name, method: "Count", kind: .serverStreaming)
+    static let talk = MethodDescriptor(service: name, method: "Talk", kind: .bidirectionalStreaming)
+    static let flood = MethodDescriptor(service: name, method: "Flood", kind: .serverStreaming)
+    static let ignore = MethodDescriptor(service: name, method: "Ignore", kind: .clientStreaming)
     static let peerNames = MethodDescriptor(service: name, method: "PeerNames")
 
     /// Tells what became of sleeping handlers.
@@ -49,6 +55,7 @@ struct EchoService: RPCService {
             }
             return request
         }
+        registerStreaming(in: &router)
         router.unary(Self.peerNames) { (_: Text, context) -> Text in
             var answer = Text()
             answer.value = context.peer.certificateNames.joined(separator: ",")
@@ -64,6 +71,44 @@ struct EchoService: RPCService {
             var answer = Text()
             answer.value = context.metadata.first(request.value) ?? "none"
             return answer
+        }
+    }
+
+    private func registerStreaming(in router: inout Router) {
+        router.clientStreaming(Self.sum) { (requests: MessageReader<Number>, _) -> Number in
+            var sum = Number()
+            for try await number in requests { sum.value += number.value }
+            return sum
+        }
+        router.serverStreaming(Self.count) { (request: Number, writer: MessageWriter<Number>, _) in
+            for value in 0..<request.value {
+                var number = Number()
+                number.value = value
+                try await writer.write(number)
+            }
+            if request.value == 13 { throw RPCError(.outOfRange, "unlucky") }
+        }
+        router.bidirectionalStreaming(Self.talk) {
+            (requests: MessageReader<Bytes>, writer: MessageWriter<Bytes>, _) in
+            for try await message in requests { try await writer.write(message) }
+        }
+        router.serverStreaming(Self.flood) { [probe] (_: Number, writer: MessageWriter<Bytes>, _) in
+            var message = Bytes()
+            message.value = .init(repeating: 7, count: 1000)
+            do {
+                while true {
+                    try await writer.write(message)
+                    await probe?.started()
+                }
+            } catch {
+                await probe?.cancelled()
+                throw error
+            }
+        }
+        router.clientStreaming(Self.ignore) { [probe] (_: MessageReader<Bytes>, _) -> Number in
+            await probe?.started()
+            try await Task.sleep(for: .seconds(30))
+            return Number()
         }
     }
 

@@ -1,0 +1,174 @@
+import SwiftProtobuf
+import Synchronization
+
+/// A streaming call between two tasks of one process. Ends once: by the handler, the deadline, or the caller.
+final class InProcessStream<Response: SwiftProtobuf.Message>: ServerCall, @unchecked Sendable {
+    // Sound because all that changes is behind locks.
+
+    /// Bytes on their way in one direction before the sender waits.
+    static var window: Int { 65_536 }
+
+    /// The caller's direction.
+    let requests: InProcessRequests
+    /// The handler's direction.
+    let answer: MessagePipe<Response>
+    private let answerGate = CreditGate(limit: window)
+
+    private struct State {
+        var hasEnded = false
+        var task: Task<Void, Never>?
+    }
+    private let state = Mutex(State())
+
+    init(
+        method: MethodDescriptor,
+        metadata: Metadata,
+        deadline: Deadline?,
+        peer: PeerInfo,
+        handler: ServerMethod
+    ) {
+        requests = InProcessRequests(handler: handler, window: Self.window)
+        let gate = answerGate
+        answer = MessagePipe { gate.arrived(byteCount: $0) }
+        super.init(method: method, metadata: metadata, deadline: deadline, peer: peer)
+    }
+
+    /// Starts the handler, or lets the first message start it.
+    func begin() { requests.begin(self) }
+
+    /// Ends the call in the handler's place; nothing happens if it has ended.
+    func end(_ error: RPCError) {
+        guard let task = endOnce() else { return }
+        task?.cancel()
+        finishBoth(error)
+    }
+
+    /// The handler's task if this ends the call, nil if it had ended.
+    private func endOnce() -> Task<Void, Never>?? {
+        state.withLock { state in
+            guard !state.hasEnded else { return nil }
+            state.hasEnded = true
+            return .some(state.task)
+        }
+    }
+
+    private func finishBoth(_ error: RPCError?) {
+        answer.end(error)
+        answerGate.close()
+        requests.close(error ?? RPCError(.cancelled, "the call has ended"))
+    }
+
+    override var hasEnded: Bool { state.withLock { $0.hasEnded } }
+
+    override func didStart(_ task: Task<Void, Never>) {
+        let hasEnded = state.withLock { state in
+            state.task = task
+            return state.hasEnded
+        }
+        if hasEnded { task.cancel() }
+    }
+
+    override func send(_ message: MessageBuffer) async throws(RPCError) {
+        guard !hasEnded else { throw RPCError(.cancelled, "the call has ended") }
+        deliver(message)
+        try await answerGate.send(byteCount: message.count)
+    }
+
+    private func deliver(_ message: MessageBuffer) {
+        do {
+            answer.deliver(try Response(serializedBytes: message), byteCount: message.count)
+        } catch {
+            end(RPCError(.internalError, "the answer is not a valid message", cause: error))
+        }
+    }
+
+    override func respond(_ message: MessageBuffer, trailers: Metadata) {
+        guard endOnce() != nil else { return }
+        deliver(message)
+        finishBoth(nil)
+    }
+
+    override func finish(trailers: Metadata) {
+        if endOnce() != nil { finishBoth(nil) }
+    }
+
+    override func fail(_ error: RPCError, trailers: Metadata) {
+        guard endOnce() != nil else { return }
+        var error = error
+        error.metadata.add(contentsOf: trailers)
+        finishBoth(error)
+    }
+
+    override func consume(byteCount: Int) { requests.gate.arrived(byteCount: byteCount) }
+}
+
+/// What the caller of an in-process streaming call sends.
+final class InProcessRequests: RequestSink, @unchecked Sendable {
+    // Sound because all that changes is behind the lock, and the receiver is called with it held, one call at a time.
+
+    let gate: CreditGate
+    private let handler: ServerMethod
+
+    private struct State {
+        weak var call: ServerCall?
+        var receiver: (any MessageReceiver)?
+        var first: MessageBuffer?
+        var isFinished = false
+    }
+    private let state = Mutex(State())
+
+    init(handler: ServerMethod, window: Int) {
+        self.handler = handler
+        gate = CreditGate(limit: window)
+    }
+
+    func begin(_ call: ServerCall) {
+        let receiver = handler.takesOneRequest ? nil : handler.begin(call)
+        state.withLock { state in
+            state.call = call
+            state.receiver = receiver
+        }
+    }
+
+    func send(_ message: MessageBuffer) async throws(RPCError) {
+        let (isTaken, refusing) = state.withLock { state -> (Bool, ServerCall?) in
+            guard !state.isFinished else { return (false, nil) }
+            if let receiver = state.receiver {
+                message.withUnsafeBytes(receiver.receive)
+            } else if state.first == nil {
+                state.first = message
+            } else {
+                return (true, state.call)
+            }
+            return (true, nil)
+        }
+        guard isTaken else { throw RPCError(.cancelled, "the call has ended") }
+        refusing?.refuse(.internalError, "the method takes one request message")
+        // A single request is decoded at once: it is not on its way.
+        if !handler.takesOneRequest { try await gate.send(byteCount: message.count) }
+    }
+
+    func finishRequest() {
+        let (call, first) = state.withLock { state -> (ServerCall?, MessageBuffer?) in
+            guard !state.isFinished else { return (nil, nil) }
+            state.isFinished = true
+            state.receiver?.receiveEnd(nil)
+            return state.receiver == nil ? (state.call, state.first) : (nil, nil)
+        }
+        guard let call else { return }
+        if let first {
+            first.withUnsafeBytes { handler.start(call, message: $0) }
+        } else {
+            call.refuse(.internalError, "the request has no message")
+        }
+    }
+
+    /// The call has ended: whoever waits to send or to read learns it.
+    func close(_ error: RPCError) {
+        gate.close()
+        state.withLock { state in
+            if !state.isFinished { state.receiver?.receiveEnd(error) }
+            state.isFinished = true
+        }
+    }
+}

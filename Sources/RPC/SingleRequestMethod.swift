@@ -1,0 +1,23 @@
+import SwiftProtobuf
+
+/// A method whose request is one message: unary or server streaming. `run` is its handler with what ends the call.
+final class SingleRequestMethod<Request: SwiftProtobuf.Message>: ServerMethod, @unchecked Sendable {
+    // Sound as its superclass.
+    private let run: @Sendable (Request, ServerCall) async throws -> Void
+
+    init(_ descriptor: MethodDescriptor, run: @escaping @Sendable (Request, ServerCall) async throws -> Void) {
+        self.run = run
+        super.init(descriptor)
+    }
+
+    override func start(_ call: ServerCall, message: UnsafeRawBufferPointer) {
+        let request: Request
+        do {
+            request = try Request(serializedBytes: ReceivedBytes(message))
+        } catch {
+            return call.refuse(.internalError, "the request is not a valid message", cause: error)
+        }
+        let run = run
+        call.runHandler { try await run(request, call) }
+    }
+}

@@ -1,0 +1,198 @@
+import FoundationEssentials
+import RPC
+import RPCTransport
+import SwiftProtobuf
+import Synchronization
+import Testing
+
+/// Calls with streams of messages, over sockets and in process.
+@Suite(.timeLimit(.minutes(2)))
+struct StreamingTests {
+    typealias Number = EchoService.Number
+    typealias Bytes = EchoService.Bytes
+
+    /// Runs a test over both transports.
+    func withChannels(_ body: (any ClientChannel) async throws -> Void) async throws {
+        var router = Router()
+        router.add(EchoService())
+        try await body(InProcessChannel(router))
+        try await withFixture { (fixture) async throws -> Void in try await body(fixture.channel) }
+    }
+
+    static func number(_ value: Int64) -> Number {
+        var number = Number()
+        number.value = value
+        return number
+    }
+
+    @Test func clientStreamingSumsWhatIsSent() async throws {
+        try await withChannels { (channel) async throws -> Void in
+            for count in [0, 1, 1000] as [Int64] {
+                let sum = try await channel.clientStreaming(
+                    EchoService.sum,
+                    request: Number.self,
+                    response: Number.self,
+                    options: .init()
+                ) { writer in
+                    for value in 0..<count { try await writer.write(Self.number(value)) }
+                }
+                #expect(sum.value == count * (count - 1) / 2)
+            }
+        }
+    }
+
+    @Test func serverStreamingAnswersInOrder() async throws {
+        try await withChannels { (channel) async throws -> Void in
+            for count in [0, 1, 5000] as [Int64] {
+                let values = try await channel.serverStreaming(
+                    EchoService.count,
+                    Self.number(count),
+                    response: Number.self,
+                    options: .init()
+                ) { reader in
+                    var values: [Int64] = []
+                    for try await number in reader { values.append(number.value) }
+                    return values
+                }
+                #expect(values == Array(0..<count))
+            }
+        }
+    }
+
+    @Test func anErrorComesAfterTheMessages() async throws {
+        try await withChannels { (channel) async throws -> Void in
+            let seen = Counter()
+            let error = await #expect(throws: RPCError.self) {
+                try await channel.serverStreaming(
+                    EchoService.count,
+                    Self.number(13),
+                    response: Number.self,
+                    options: .init()
+                ) { reader in
+                    for try await _ in reader { seen.add() }
+                }
+            }
+            #expect(error?.code == .outOfRange)
+            #expect(seen.value == 13)
+        }
+    }
+
+    @Test func bidirectionalTalkTakesTurns() async throws {
+        try await withChannels { (channel) async throws -> Void in
+            let answers = try await channel.stream(
+                EchoService.talk,
+                request: Bytes.self,
+                response: Bytes.self,
+                options: .init()
+            ) { writer, reader in
+                var iterator = reader.makeAsyncIterator()
+                var sizes: [Int] = []
+                for size in [1, 100, 70_000, 0, 300_000] {
+                    var message = Bytes()
+                    message.value = .init(repeating: UInt8(truncatingIfNeeded: size), count: size)
+                    try await writer.write(message)
+                    guard let answer = try await iterator.next() else { break }
+                    if answer == message { sizes.append(size) }
+                }
+                writer.finish()
+                let end = try await iterator.next()
+                return (sizes, end == nil)
+            }
+            #expect(answers.0 == [1, 100, 70_000, 0, 300_000])
+            #expect(answers.1)
+        }
+    }
+
+    @Test func aReaderThatStopsReadingStopsTheServer() async throws {
+        let probe = EchoService.Probe()
+        try await withFixture(probe: probe) { (fixture) async throws -> Void in
+            try await fixture.channel.serverStreaming(
+                EchoService.flood,
+                Self.number(0),
+                response: Bytes.self,
+                options: .init(timeout: .seconds(20))
+            ) { reader in
+                var iterator = reader.makeAsyncIterator()
+                _ = try await iterator.next()
+                try await Task.sleep(for: .milliseconds(300))
+                let sent = await probe.startedCount
+                try await Task.sleep(for: .milliseconds(300))
+                #expect(await probe.startedCount == sent, "nothing is sent while nobody reads")
+                #expect(sent < 2000, "about a window and a queue, not more")
+                for _ in 0..<5000 { _ = try await iterator.next() }
+                #expect(await probe.startedCount > sent)
+            }
+            #expect(await eventually { await probe.cancelledCount == 1 }, "leaving the call ends it")
+        }
+    }
+
+    @Test func aServerThatDoesNotReadStopsTheClient() async throws {
+        let probe = EchoService.Probe()
+        try await withFixture(probe: probe) { (fixture) async throws -> Void in
+            let sent = Counter()
+            let error = await #expect(throws: RPCError.self) {
+                try await fixture.channel.clientStreaming(
+                    EchoService.ignore,
+                    request: Bytes.self,
+                    response: Number.self,
+                    options: .init(timeout: .milliseconds(800))
+                ) { writer in
+                    var message = Bytes()
+                    message.value = .init(repeating: 1, count: 1000)
+                    while true {
+                        try await writer.write(message)
+                        sent.add()
+                    }
+                }
+            }
+            #expect(error?.code == .deadlineExceeded)
+            #expect(sent.value < 2000)
+        }
+    }
+
+    @Test func cancellingEndsBothSides() async throws {
+        let probe = EchoService.Probe()
+        try await withFixture(probe: probe) { (fixture) async throws -> Void in
+            let channel = fixture.channel
+            let task = Task {
+                try await channel.serverStreaming(
+                    EchoService.flood,
+                    Self.number(0),
+                    response: Bytes.self,
+                    options: .init(timeout: .seconds(20))
+                ) { reader in
+                    for try await _ in reader {}
+                }
+            }
+            #expect(await eventually { await probe.startedCount > 100 })
+            task.cancel()
+            await #expect(throws: RPCError.self) { try await task.value }
+            #expect(await eventually { await probe.cancelledCount == 1 })
+            #expect(try await fixture.echo([1]) == [1])
+        }
+    }
+
+    @Test func manyStreamsAtOnce() async throws {
+        try await withFixture(loops: 2) { (fixture) async throws -> Void in
+            let channel = fixture.channel
+            let total = try await withThrowingTaskGroup(of: Int.self) { group in
+                for _ in 0..<100 {
+                    group.addTask {
+                        try await channel.serverStreaming(
+                            EchoService.count,
+                            Self.number(500),
+                            response: Number.self,
+                            options: .init(timeout: .seconds(30))
+                        ) { reader in
+                            var count = 0
+                            for try await _ in reader { count += 1 }
+                            return count
+                        }
+                    }
+                }
+                return try await group.reduce(0, +)
+            }
+            #expect(total == 50_000)
+        }
+    }
+}
