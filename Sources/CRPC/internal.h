@@ -203,7 +203,7 @@ struct crpc_stream {
     bool consumes_manually;
     bool is_receiving;        // in crpc_stream_on_data
     size_t unreleased_bytes;  // consumed manually: received, and not given back to the peer's window
-    size_t delivered_bytes;   // of messages that the application has not taken off
+    size_t delivered_bytes;   // of messages that were not taken off, with their prefixes
     crpc_deframer deframer;
     crpc_timer *timer;        // deadline
     uint64_t deadline_ns;

@@ -175,7 +175,8 @@ void crpc_stream_reset(crpc_stream *stream, uint32_t error) {
 }
 
 void crpc_stream_consume(crpc_stream *stream, size_t length) {
-    stream->delivered_bytes -= length < stream->delivered_bytes ? length : stream->delivered_bytes;
+    size_t with_prefix = length > SIZE_MAX - CRPC_PREFIX_LENGTH ? SIZE_MAX : CRPC_PREFIX_LENGTH + length;
+    stream->delivered_bytes -= with_prefix < stream->delivered_bytes ? with_prefix : stream->delivered_bytes;
     if (!stream->is_receiving) crpc_stream_release(stream); // else when all that arrived is looked through
 }
 

@@ -239,7 +239,7 @@ static void take_messages(crpc_stream *stream, const uint8_t *bytes, size_t leng
             break;
         }
         bool is_last = ends_stream && length == 0;
-        if (stream->consumes_manually) stream->delivered_bytes += message.length;
+        if (stream->consumes_manually) stream->delivered_bytes += CRPC_PREFIX_LENGTH + message.length;
         if (connection->listener == NULL) {
             connection->callbacks->on_message(stream->call, &message);
         } else {

@@ -193,6 +193,28 @@ TEST(messages_that_nobody_took_off_hold_the_peer_up) {
     rig_end(rig);
 }
 
+TEST(empty_messages_hold_the_peer_up_too) {
+    enum { WINDOW = 65535, AT_ONCE = 3000 };
+    rig_setup setup = rig_defaults();
+    setup.server.stream_window_bytes = WINDOW;
+    rig *rig = rig_start(&setup);
+    raw *raw = raw_connect(rig);
+    raw_send_request(raw, 0, 1, rig_paths[METHOD_HOLD], NULL, NULL);
+    UNTIL(rig, rig->server_call_count == 1);
+    call *server = rig_server_call(rig);
+    call_consume_manually(server);
+    static const uint8_t empty[AT_ONCE * CRPC_PREFIX_LENGTH];
+    unsigned most = WINDOW / CRPC_PREFIX_LENGTH;
+    for (unsigned sent = 0; sent + AT_ONCE <= most; sent += AT_ONCE) raw_send_data(raw, 0, 1, empty, sizeof empty);
+    UNTIL(rig, server->messages == most / AT_ONCE * AT_ONCE);
+    rig_run_ms(rig, 10);
+    EXPECT(raw_read(raw) && raw_find(raw, NGHTTP2_WINDOW_UPDATE, 1) == NULL); // nobody took one off
+    for (unsigned taken = 0; taken < server->messages; taken++) call_consume(server, 0);
+    UNTIL(rig, raw_read(raw) && raw_find(raw, NGHTTP2_WINDOW_UPDATE, 1) != NULL);
+    raw_free(raw);
+    rig_end(rig);
+}
+
 TEST(a_peer_that_takes_nothing_off_its_socket_loses_the_connection) {
     rig_setup setup = rig_defaults();
     setup.server.write_stall_timeout_ms = 100;

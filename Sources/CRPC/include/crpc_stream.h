@@ -129,8 +129,8 @@ int crpc_stream_open(
 /// Client: no more messages follow. Errors: CLOSED.
 int crpc_stream_half_close(crpc_stream *stream);
 
-/// Says that `length` bytes of messages, counted without their prefixes, were taken off, so that the peer may send
-/// more. Streams that are not told to wait do this by themselves.
+/// Says that a message of `length` bytes was taken off, so that the peer may send more. Once for each message, also for
+/// an empty one, which fills the window with its prefix. Streams that are not told to wait do this by themselves.
 void crpc_stream_consume(crpc_stream *stream, size_t length);
 
 /// Says that from now on the peer may only send what `crpc_stream_consume` makes room for: messages that were told and
