@@ -7,6 +7,7 @@ import signal
 import socket
 import stat
 import subprocess
+import time
 
 import pytest
 
@@ -131,6 +132,20 @@ def test_ctrl_c_while_it_starts():
         process_table.wait_until(lambda: "postgresql" in stack.output, 60, lambda: f"PostgreSQL; got {stack.output}")
         assert stack.stop() == 0, stack.output
         assert "Vestibule is ready" not in stack.output
+
+
+def test_a_second_ctrl_c_kills():
+    with new_stack() as stack:
+        stack.start()
+        # It will not end by itself.
+        os.kill(stack.process_of("profile"), signal.SIGSTOP)
+        stack.process.send_signal(signal.SIGINT)
+        process_table.wait_until(lambda: "stopping" in stack.output, 10, "the first one's effect")
+        # Within half a second it would be the first one, handed on by make.
+        time.sleep(0.6)
+        stack.process.send_signal(signal.SIGINT)
+        assert stack.process.wait(timeout=5) == 130
+        stack.expect_nothing_left(seconds=STOP_SECONDS)
 
 
 def test_the_demo_without_a_stack():
