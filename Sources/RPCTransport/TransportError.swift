@@ -14,8 +14,8 @@ public enum TransportError: Error, Sendable, Hashable, CustomStringConvertible {
     case memory
     /// A system call failed with this errno.
     case system(Int32, String)
-    /// The address is taken by another socket.
-    case addressInUse
+    /// The address is taken by another socket; the text says which.
+    case addressInUse(String)
     /// A certificate, key or list of authorities cannot be used; the text says which and why.
     case tls(String)
     /// An argument is not acceptable.
@@ -29,7 +29,7 @@ public enum TransportError: Error, Sendable, Hashable, CustomStringConvertible {
         case CRPC_OK: return
         case CRPC_ERROR_MEMORY: throw .memory
         case CRPC_ERROR_SYSTEM: throw .system(errno, what)
-        case CRPC_ERROR_ADDRESS_IN_USE: throw .addressInUse
+        case CRPC_ERROR_ADDRESS_IN_USE: throw .addressInUse(what)
         case CRPC_ERROR_TLS: throw .tls(what)
         case CRPC_ERROR_CLOSED: throw .closed
         default: throw .argument(what.isEmpty ? String(cString: crpc_error_text(code)) : what)
@@ -41,7 +41,7 @@ public enum TransportError: Error, Sendable, Hashable, CustomStringConvertible {
         switch self {
         case .memory: "out of memory"
         case .system(let number, let what): "\(what): \(String(cString: strerror(number)))"
-        case .addressInUse: "the address is in use"
+        case .addressInUse(let what): "\(what): Address already in use"
         case .tls(let reason): "TLS: \(reason)"
         case .argument(let what): "not acceptable: \(what)"
         case .closed: "closed"
