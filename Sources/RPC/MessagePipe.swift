@@ -16,7 +16,7 @@ public final class MessagePipe<Message: Sendable>: Sendable {
     private let state = Mutex(State())
     private let onTake: @Sendable (Int) -> Void
 
-    /// `onTake` is called with the bytes of each message that was taken, on the reader's executor.
+    /// `onTake` is called with the bytes of each message that was taken, an empty one's too, on the reader's executor.
     public init(onTake: @escaping @Sendable (Int) -> Void) { self.onTake = onTake }
 
     /// Hands a message over; dropped after the end.
@@ -50,19 +50,19 @@ public final class MessagePipe<Message: Sendable>: Sendable {
     /// The next message, or nil after the last. One task at a time.
     func next() async throws -> Message? {
         if let taken = take() {
-            if taken.byteCount > 0 { onTake(taken.byteCount) }
+            if let byteCount = taken.byteCount { onTake(byteCount) }
             return try taken.result.get()
         }
         let result = await withTaskCancellationHandler {
             await withCheckedContinuation { continuation in
-                let taken = state.withLock { state -> (result: Result<Message?, RPCError>, byteCount: Int)? in
+                let taken = state.withLock { state -> (result: Result<Message?, RPCError>, byteCount: Int?)? in
                     precondition(state.reader == nil, "the messages of a call are read by one task at a time")
                     if let taken = Self.take(from: &state) { return taken }
                     state.reader = continuation
                     return nil
                 }
                 guard let taken else { return }
-                if taken.byteCount > 0 { onTake(taken.byteCount) }
+                if let byteCount = taken.byteCount { onTake(byteCount) }
                 continuation.resume(returning: taken.result)
             }
         } onCancel: {
@@ -71,15 +71,15 @@ public final class MessagePipe<Message: Sendable>: Sendable {
         return try result.get()
     }
 
-    private func take() -> (result: Result<Message?, RPCError>, byteCount: Int)? {
+    private func take() -> (result: Result<Message?, RPCError>, byteCount: Int?)? {
         state.withLock { Self.take(from: &$0) }
     }
 
     /// Messages taken after which their places are given back, where the reader never quite catches up.
     private static var compactedCount: Int { 1024 }
 
-    private static func take(from state: inout State) -> (result: Result<Message?, RPCError>, byteCount: Int)? {
-        guard state.head < state.messages.count else { return state.end.map { ($0, 0) } }
+    private static func take(from state: inout State) -> (result: Result<Message?, RPCError>, byteCount: Int?)? {
+        guard state.head < state.messages.count else { return state.end.map { ($0, nil) } }
         let next = state.messages[state.head]
         state.head += 1
         if state.head == state.messages.count {
