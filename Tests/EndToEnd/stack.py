@@ -91,10 +91,11 @@ class Stack:
         """Starts `vestibule run` and returns at once."""
         assert self.process is None or self.process.poll() is not None
         self._lines = []
-        # In a session of its own, so that a Ctrl-C for pytest is not one for the stack.
+        # In a session of its own, so that a Ctrl-C for pytest is not one for the stack. Elsewhere than the folder, which
+        # would be told relative to where we are.
         self.process = subprocess.Popen(
             [program("vestibule"), "run", *arguments], env=self.environment, stdin=subprocess.DEVNULL,
-            stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, start_new_session=True)
+            stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, start_new_session=True, cwd=binaries())
         self._reader = threading.Thread(target=self._read, args=(self.process, self._lines), daemon=True)
         self._reader.start()
 
@@ -202,7 +203,7 @@ def run_vestibule(*arguments, environment=None, seconds=60):
     """Runs `vestibule` to its end."""
     return subprocess.run(
         [program("vestibule"), *arguments], env={**clean_environment(), **(environment or {})}, capture_output=True,
-        text=True, stdin=subprocess.DEVNULL, timeout=seconds)
+        text=True, stdin=subprocess.DEVNULL, timeout=seconds, cwd=binaries())
 
 
 def pasteable_lines(output):
