@@ -61,7 +61,7 @@ extension Connection {
             dropped += 1
             return nil
         }
-        guard request.query.parameterCount <= Query.parametersMax, !request.query.text.utf8.contains(0) else {
+        guard request.query.parameterCount <= Query.parametersMax, !request.query.hasZeroByte else {
             request.finish(.failure(.invalidQuery("too many parameters, or a zero byte in the text")))
             dropped += 1
             return nil
