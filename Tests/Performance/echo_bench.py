@@ -4,6 +4,7 @@ import os
 import statistics
 
 from load import Target
+from messages import texts
 from processes import listening_port, running
 from report import Bar, Figure
 
@@ -15,8 +16,8 @@ RATIO_MIN = 25.0
 
 def message():
     """A google.protobuf.StringValue of 63 bytes: a tag, a length, and 61 letters."""
-    text = (b"a message of sixty-three bytes, as protobuf writes it to the wire" * 2)[:MESSAGE_BYTES - 2]
-    return b"\x0a" + bytes([len(text)]) + text
+    text = "a message of sixty-three bytes, as protobuf writes it to the wire"[:MESSAGE_BYTES - 2]
+    return texts((1, text))
 
 
 def measure(options, scratch):

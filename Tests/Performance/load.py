@@ -68,7 +68,7 @@ class Target:
         if (status, answer) != (0, wanted):
             raise BenchError(f"{self.url} answered with status {status} and {answer[:80]!r}, not {wanted[:80]!r}")
 
-    def load(self, calls, core=None, is_each_answered=True):
+    def load(self, calls, core=None):
         """Calls so often, and throws unless each call was answered with a message of the expected size.
 
         h2load takes an error in the trailers for a success; but such an answer has no message, so the sum of the
@@ -86,7 +86,7 @@ class Target:
         if found["2xx"] != calls or found["succeeded"] != calls:
             raise BenchError(f"{self.url}: {found['succeeded']} of {calls} calls were answered")
         wanted = calls * (self.answer_bytes + PREFIX_BYTES)
-        if is_each_answered and found["data"] != wanted:
+        if found["data"] != wanted:
             raise BenchError(f"{self.url}: {calls} answers had {found['data']} bytes instead of {wanted}: some failed")
         return Run(
             calls=calls,

@@ -5,6 +5,7 @@ import re
 import statistics
 
 from load import Target
+from messages import int32_value
 from private_postgres import cpu_ns_between
 from processes import BenchError, listening_port, running
 from report import Bar, Figure
@@ -17,21 +18,6 @@ BALANCE_BASE = 1_000_000
 ANSWER_BYTES = 4
 RATIO_MIN = 1.5
 DATABASE = "bench"
-
-
-def varint(number):
-    """A number as protobuf writes it."""
-    out = bytearray()
-    while number > 127:
-        out.append(number & 127 | 128)
-        number >>= 7
-    out.append(number)
-    return bytes(out)
-
-
-def int32_value(number):
-    """A google.protobuf.Int32Value."""
-    return b"" if number == 0 else b"\x08" + varint(number)
 
 
 def prepare(postgres, say):
