@@ -4,6 +4,7 @@ import contextlib
 import itertools
 import os
 import pathlib
+import random
 import re
 import shutil
 import signal
@@ -41,12 +42,16 @@ def clean_environment():
 
 
 def free_ports(count):
-    """Ports that nobody listens on; all are held at the same moment, so that they differ."""
-    with contextlib.ExitStack() as held:
-        sockets = [held.enter_context(socket.socket()) for _ in range(count)]
-        for each in sockets:
-            each.bind(("127.0.0.1", 0))
-        return [each.getsockname()[1] for each in sockets]
+    """Ports that nobody has, and that the system gives to no outgoing connection while a stack is stopped."""
+    first_of_the_system = int(pathlib.Path("/proc/sys/net/ipv4/ip_local_port_range").read_text().split()[0])
+    found = []
+    for port in random.sample(range(10_000, first_of_the_system), 1000):
+        with socket.socket() as probe, contextlib.suppress(OSError):
+            probe.bind(("127.0.0.1", port))
+            found.append(port)
+        if len(found) == count:
+            return found
+    raise AssertionError("no free ports")
 
 
 @contextlib.contextmanager
