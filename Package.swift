@@ -85,7 +85,12 @@ let package = Package(
             cxxSettings: [.unsafeFlags(["-Wall", "-Wextra", "-Werror"])],
             linkerSettings: [.linkedLibrary("phonenumber")]
         ),
-        .target(name: "CRPC", dependencies: ["CNghttp2", "COpenSSL"], cSettings: strictC),
+        .target(
+            name: "CRPC",
+            dependencies: ["CNghttp2", "COpenSSL"],
+            cSettings: strictC,
+            linkerSettings: [.linkedLibrary("z")]
+        ),
 
         // Mechanisms
         library("RPC", [protobuf]),

@@ -15,7 +15,7 @@ fail() {
 }
 
 swift_minimum=6.2
-build_packages=(curl g++ libnghttp2-dev libphonenumber-dev libpq-dev libssl-dev make pkg-config postgresql)
+build_packages=(curl g++ libnghttp2-dev libphonenumber-dev libpq-dev libssl-dev make pkg-config postgresql zlib1g-dev)
 bench_packages=(nghttp2-client python3 util-linux)
 test_packages=(git libprotobuf-dev openssl procps protobuf-compiler python3 python3-venv)
 
@@ -72,7 +72,7 @@ install_with_postgresql() {
 check_swift
 command -v dpkg-query >/dev/null || {
     # Another system: we can only look whether the libraries and programs are there.
-    pkg-config --exists libnghttp2 openssl libpq 2>/dev/null && command -v postgres >/dev/null && exit 0
+    pkg-config --exists libnghttp2 openssl libpq zlib 2>/dev/null && command -v postgres >/dev/null && exit 0
     fail "this is no Debian or Ubuntu; install what these packages hold by your system's means: ${packages[*]}"
 }
 missing=()

@@ -166,6 +166,9 @@ struct crpc_connection {
     char peer[CRPC_ADDRESS_LENGTH];
 };
 
+/// How the peer says that it compresses messages.
+typedef enum crpc_encoding { CRPC_ENCODING_IDENTITY, CRPC_ENCODING_GZIP, CRPC_ENCODING_UNKNOWN } crpc_encoding;
+
 /// A message, or its rest, that waits to be sent.
 typedef struct crpc_outgoing {
     struct crpc_outgoing *next;
@@ -211,7 +214,10 @@ struct crpc_stream {
     uint8_t *block;           // packed metadata
     size_t block_length, block_capacity, header_bytes;
     int method;               // index, -1 unknown path
-    uint8_t method_is_post, content_type_is_grpc, encoding_is_identity, is_timeout_bad, is_header_too_large;
+    uint8_t method_is_post, content_type_is_grpc, is_timeout_bad, is_header_too_large;
+    crpc_encoding encoding;   // of the peer's messages
+    bool accepts_gzip;        // server: the peer says that it takes it
+    bool sends_gzip;          // our head says, or will say, that messages may be compressed
     bool has_path;
     uint64_t timeout_ns;      // UINT64_MAX for none
     // Client: the outcome

@@ -38,7 +38,6 @@ crpc_stream *crpc_stream_take(crpc_connection *connection, int32_t id) {
     stream->connection = connection;
     stream->id = id;
     stream->method = -1;
-    stream->encoding_is_identity = 1;
     stream->timeout_ns = UINT64_MAX;
     stream->grpc_status = -1;
     crpc_deframer_init(&stream->deframer, connection->limits.message_bytes_max);

@@ -25,6 +25,25 @@ static int append_entry(crpc_stream *stream, const crpc_entry *entry) {
     return CRPC_OK;
 }
 
+static crpc_encoding encoding_named(const uint8_t *value, size_t length) {
+    if (equals(value, length, "gzip")) return CRPC_ENCODING_GZIP;
+    return equals(value, length, "identity") ? CRPC_ENCODING_IDENTITY : CRPC_ENCODING_UNKNOWN;
+}
+
+/// Whether gzip is among names parted by commas, with or without spaces around them.
+static bool names_gzip(const uint8_t *value, size_t length) {
+    static const char gzip[] = "gzip";
+    for (size_t start = 0; start < length;) {
+        const uint8_t *comma = memchr(value + start, ',', length - start);
+        size_t end = comma == NULL ? length : (size_t)(comma - value), next = end + 1;
+        while (start < end && value[start] == ' ') start += 1;
+        while (end > start && value[end - 1] == ' ') end -= 1;
+        if (end - start == sizeof gzip - 1 && memcmp(value + start, gzip, sizeof gzip - 1) == 0) return true;
+        start = next;
+    }
+    return false;
+}
+
 static void take_request_header(
     crpc_stream *stream, const uint8_t *name, size_t name_length, const uint8_t *value, size_t value_length) {
     if (equals(name, name_length, ":path")) {
@@ -45,7 +64,9 @@ static void take_request_header(
     } else if (equals(name, name_length, "grpc-timeout")) {
         stream->is_timeout_bad = crpc_timeout_parse(value, value_length, &stream->timeout_ns) != CRPC_OK;
     } else if (equals(name, name_length, "grpc-encoding")) {
-        stream->encoding_is_identity = equals(value, value_length, "identity");
+        stream->encoding = encoding_named(value, value_length);
+    } else if (equals(name, name_length, "grpc-accept-encoding")) {
+        stream->accepts_gzip = names_gzip(value, value_length);
     }
 }
 
@@ -64,7 +85,7 @@ static int take_response_header(
         if (stream->status_message == NULL) return CRPC_ERROR_MEMORY;
         stream->status_message_length = crpc_percent_decode(value, value_length, stream->status_message);
     } else if (equals(name, name_length, "grpc-encoding")) {
-        stream->encoding_is_identity = equals(value, value_length, "identity");
+        stream->encoding = encoding_named(value, value_length);
     } else if (equals(name, name_length, "content-type")) {
         stream->content_type_is_grpc = value_length >= 16 && memcmp(value, "application/grpc", 16) == 0;
     }
@@ -102,6 +123,7 @@ static void begin_call(crpc_stream *stream) {
         .deadline_ns = stream->deadline_ns,
         .metadata = stream->block,
         .metadata_length = stream->block_length,
+        .accepts_gzip = stream->accepts_gzip,
     };
     listener->call_count += 1;
     void *call = listener->callbacks->on_call(listener->server, stream->connection->context, stream, &request);
@@ -122,7 +144,7 @@ static void on_request(crpc_stream *stream) {
         crpc_stream_refuse_http(stream, "415", "the content type of gRPC calls is application/grpc\n");
     } else if (stream->method < 0) {
         crpc_stream_refuse(stream, 12, "no such method");
-    } else if (!stream->encoding_is_identity) {
+    } else if (stream->encoding == CRPC_ENCODING_UNKNOWN) {
         crpc_stream_refuse(stream, 12, "the message encoding is not supported");
     } else if (stream->is_timeout_bad) {
         crpc_stream_refuse(stream, 13, "malformed grpc-timeout");
@@ -169,7 +191,7 @@ static void on_response(crpc_stream *stream, bool ends_stream) {
             end_locally(stream, crpc_status_from_http(stream->http_status), "the server answered with an HTTP error");
         } else if (!stream->content_type_is_grpc) {
             end_locally(stream, 2, "the answer's content type is not application/grpc");
-        } else if (!stream->encoding_is_identity) {
+        } else if (stream->encoding == CRPC_ENCODING_UNKNOWN) {
             end_locally(stream, 13, "the answer's message encoding was not asked for");
         } else if (stream->call != NULL) {
             connection->callbacks->on_headers(stream->call, stream->block, stream->block_length);
@@ -234,7 +256,7 @@ static void take_messages(crpc_stream *stream, const uint8_t *bytes, size_t leng
             refuse_message(stream, found);
             break;
         }
-        if (message.compressed && stream->encoding_is_identity) {
+        if (message.compressed && stream->encoding != CRPC_ENCODING_GZIP) {
             refuse_message(stream, CRPC_ERROR_PROTOCOL);
             break;
         }

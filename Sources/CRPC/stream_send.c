@@ -38,6 +38,8 @@ static int append_metadata(
 
 // ---- Heads ----
 
+static const nghttp2_nv gzip_encoding = STATIC_ENTRY("grpc-encoding", "gzip");
+
 static int submit_response(
     crpc_stream *stream, const uint8_t *metadata, size_t metadata_length, bool is_checked, bool is_only_trailers) {
     nghttp2_nv entries[ENTRIES_MAX] = {
@@ -45,6 +47,7 @@ static int submit_response(
         STATIC_ENTRY("content-type", "application/grpc"),
     };
     size_t count = 2;
+    if (stream->sends_gzip) entries[count++] = gzip_encoding;
     int error = append_metadata(entries, &count, metadata, metadata_length, 0, is_checked);
     if (error != CRPC_OK) return error;
     nghttp2_data_provider provider = {.source = {.ptr = stream}, .read_callback = crpc_stream_read_data};
@@ -62,6 +65,13 @@ int crpc_stream_send_headers(crpc_stream *stream, const uint8_t *metadata, size_
     return submit_response(stream, metadata, metadata_length, false, false);
 }
 
+int crpc_stream_set_gzip(crpc_stream *stream) {
+    if (stream->is_finished || stream->is_submitted) return CRPC_ERROR_CLOSED;
+    if (!stream->accepts_gzip) return CRPC_ERROR_ARGUMENT;
+    stream->sends_gzip = true;
+    return CRPC_OK;
+}
+
 // ---- Messages ----
 
 static void resume(crpc_stream *stream) {
@@ -74,8 +84,23 @@ static void resume(crpc_stream *stream) {
     crpc_connection_mark(connection);
 }
 
+/// Puts the compressed message in the place of one, if it is shorter.
+static int deflate_message(void **memory, size_t *length, bool *is_compressed) {
+    uint8_t *shorter = NULL;
+    size_t shorter_length = 0;
+    int error = crpc_gzip_deflate((uint8_t *)*memory + CRPC_PREFIX_LENGTH, *length, &shorter, &shorter_length);
+    *is_compressed = shorter != NULL;
+    if (shorter == NULL) return error;
+    free(*memory);
+    *memory = shorter;
+    *length = shorter_length;
+    return CRPC_OK;
+}
+
 int crpc_stream_send_message(crpc_stream *stream, void *memory, size_t length, bool compressed) {
     int error = stream->is_finished ? CRPC_ERROR_CLOSED : length > UINT32_MAX ? CRPC_ERROR_LIMIT : CRPC_OK;
+    if (error == CRPC_OK && compressed && !stream->sends_gzip) error = CRPC_ERROR_ARGUMENT;
+    if (error == CRPC_OK && compressed) error = deflate_message(&memory, &length, &compressed);
     if (error == CRPC_OK && !stream->is_submitted) error = crpc_stream_send_headers(stream, NULL, 0);
     crpc_outgoing *outgoing = NULL;
     if (error == CRPC_OK) {
@@ -178,6 +203,9 @@ static int pack_trailers(crpc_stream *stream, const crpc_status *status) {
     char code[12];
     (void)snprintf(code, sizeof code, "%d", status->code);
     pack_named(&packing, "grpc-status", code, strlen(code));
+    // What we take, where the peer asked for what we don't (gRPC, "Compression").
+    if (stream->is_refused && stream->encoding == CRPC_ENCODING_UNKNOWN)
+        pack_named(&packing, "grpc-accept-encoding", "gzip", 4);
     if (message_length > 0)
         pack_named(&packing, "grpc-message", encoded, crpc_percent_encode(status->message, message_length, encoded));
     if (details_length > 0)
@@ -327,8 +355,8 @@ void crpc_stream_refuse_http(crpc_stream *stream, const char *http_status, const
 // ---- Client: requests ----
 
 int crpc_stream_open(
-    crpc_connection *connection, const char *path, size_t path_length, uint64_t deadline_ns, const uint8_t *metadata,
-    size_t metadata_length, void *call, crpc_stream **result) {
+    crpc_connection *connection, const char *path, size_t path_length, uint64_t deadline_ns, bool sends_gzip,
+    const uint8_t *metadata, size_t metadata_length, void *call, crpc_stream **result) {
     if (connection->is_draining || connection->is_broken) return CRPC_ERROR_CLOSED;
     nghttp2_nv entries[ENTRIES_MAX] = {
         STATIC_ENTRY(":method", "POST"),
@@ -337,11 +365,13 @@ int crpc_stream_open(
         entry_of(":authority", 10, connection->authority, connection->authority_length),
         STATIC_ENTRY("te", "trailers"),
         STATIC_ENTRY("content-type", "application/grpc"),
+        STATIC_ENTRY("grpc-accept-encoding", "gzip"),
         STATIC_ENTRY("user-agent", "grpc-vestibule/1"),
     };
     static const nghttp2_nv https = STATIC_ENTRY(":scheme", "https");
     if (connection->ssl != NULL) entries[1] = https;
-    size_t count = 7;
+    size_t count = 8;
+    if (sends_gzip) entries[count++] = gzip_encoding;
     uint8_t timeout[CRPC_TIMEOUT_LENGTH_MAX];
     if (deadline_ns != 0) {
         uint64_t now = connection->loop->now_ns;
@@ -354,6 +384,7 @@ int crpc_stream_open(
     crpc_stream *stream = crpc_stream_take(connection, -1);
     if (stream == NULL) return CRPC_ERROR_MEMORY;
     stream->deadline_ns = deadline_ns;
+    stream->sends_gzip = sends_gzip;
     if (deadline_ns != 0) error = crpc_stream_set_deadline(stream, deadline_ns);
     if (error == CRPC_OK) {
         nghttp2_data_provider provider = {.source = {.ptr = stream}, .read_callback = crpc_stream_read_data};

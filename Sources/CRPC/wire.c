@@ -269,8 +269,10 @@ bool crpc_metadata_is_reserved(const uint8_t *name, size_t length) {
         "host", "content-length",
     };
     if (length == 0 || name[0] == ':') return true;
+    // Of the others most are told apart by their first letter.
+    if (memchr("tcgkpuh", name[0], 7) == NULL) return false;
     for (size_t i = 0; i < sizeof names / sizeof names[0]; i++)
-        if (strlen(names[i]) == length && memcmp(names[i], name, length) == 0) return true;
+        if (names[i][0] == name[0] && strlen(names[i]) == length && memcmp(names[i], name, length) == 0) return true;
     return false;
 }
 

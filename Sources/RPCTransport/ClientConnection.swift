@@ -63,6 +63,7 @@ final class ClientConnection {
                         path.baseAddress,
                         path.count,
                         call.deadline.nanoseconds,
+                        false,
                         metadata.baseAddress,
                         metadata.count,
                         retained.toOpaque(),

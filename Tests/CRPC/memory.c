@@ -65,3 +65,27 @@ int memory_client_new(
     nghttp2_session **session, const nghttp2_session_callbacks *callbacks, void *user, const nghttp2_option *option) {
     return nghttp2_session_client_new3(session, callbacks, user, option, &session_memory);
 }
+
+static void *zlib_allocate(void *context, unsigned items, unsigned size) {
+    (void)context;
+    return memory_calloc(items, size);
+}
+
+static void zlib_free(void *context, void *memory) {
+    (void)context;
+    free(memory);
+}
+
+int memory_inflate_init(z_stream *stream, int window_bits, const char *version, int size) {
+    stream->zalloc = zlib_allocate;
+    stream->zfree = zlib_free;
+    return inflateInit2_(stream, window_bits, version, size);
+}
+
+int memory_deflate_init(
+    z_stream *stream, int level, int method, int window_bits, int memory_level, int strategy, const char *version,
+    int size) {
+    stream->zalloc = zlib_allocate;
+    stream->zfree = zlib_free;
+    return deflateInit2_(stream, level, method, window_bits, memory_level, strategy, version, size);
+}

@@ -200,9 +200,11 @@ call *call_open_with(
     REQUIRE(call != NULL);
     call->rig = rig;
     call->peer = peer;
+    call->sends_gzip = peer->sends_gzip;
     call->status = -1;
     INSIDE(rig, rig->last_error = crpc_stream_open(
-                    peer->connection, path, strlen(path), deadline_ns, metadata, metadata_length, call, &call->stream));
+                    peer->connection, path, strlen(path), deadline_ns, peer->sends_gzip, metadata, metadata_length, call,
+                    &call->stream));
     if (rig->last_error != CRPC_OK) {
         free(call);
         return NULL;
@@ -229,11 +231,18 @@ int call_send(call *call, const void *bytes, size_t length) {
     REQUIRE(memory != NULL);
     if (length > 0) memcpy(memory + CRPC_PREFIX_LENGTH, bytes, length);
     int error;
-    INSIDE(call->rig, error = crpc_stream_send_message(call->stream, memory, length, false));
+    INSIDE(call->rig, error = crpc_stream_send_message(call->stream, memory, length, call->sends_gzip));
     return error;
 }
 
 int call_send_text(call *call, const char *text) { return call_send(call, text, strlen(text)); }
+
+int call_set_gzip(call *call) {
+    int error;
+    INSIDE(call->rig, error = crpc_stream_set_gzip(call->stream));
+    call->sends_gzip = error == CRPC_OK;
+    return error;
+}
 
 int call_send_headers(call *call, const uint8_t *metadata, size_t length) {
     int error;

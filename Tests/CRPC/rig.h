@@ -20,6 +20,7 @@ enum {
 extern const char *const rig_paths[METHOD_COUNT];
 
 enum { RIG_CALLS_MAX = 2048, RIG_PEERS_MAX = 256, RIG_LENGTHS_MAX = 64, RIG_TEXT_MAX = 4096, RIG_PATIENCE_MS = 10000 };
+enum { RIG_INFLATED_MAX = 1 << 20 };
 
 typedef struct rig rig;
 
@@ -30,6 +31,7 @@ typedef struct peer {
     bool is_server;
     unsigned opens, drainings, closes;
     int error;
+    bool sends_gzip; // the heads of its calls say so, and their messages are compressed
 } peer;
 
 /// One side's view of a call.
@@ -42,6 +44,8 @@ typedef struct call {
     uint64_t deadline_ns;
     unsigned headers, messages, half_closes, writables, deadlines, closes;
     bool is_last_told;
+    bool accepts_gzip, sends_gzip;
+    unsigned compressed; // messages that came so
     uint8_t *received; // messages, one after the other
     size_t received_length;
     size_t message_lengths[RIG_LENGTHS_MAX];
@@ -129,6 +133,8 @@ call *call_open_with(
 call *call_unary(peer *peer, uint32_t method, const char *text);
 int call_send(call *call, const void *bytes, size_t length);
 int call_send_text(call *call, const char *text);
+/// The messages that the server sends on a call are compressed.
+int call_set_gzip(call *call);
 int call_send_headers(call *call, const uint8_t *metadata, size_t length);
 int call_finish(call *call, int code, const char *message);
 int call_finish_with(call *call, const crpc_status *status);

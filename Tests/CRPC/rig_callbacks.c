@@ -30,15 +30,28 @@ static uint8_t *copy(const uint8_t *bytes, size_t length) {
     return memory;
 }
 
-static void keep_message(call *call, const crpc_message *message) {
-    uint8_t *received = realloc(call->received, call->received_length + message->length + 1);
+static void keep_bytes(call *call, const uint8_t *bytes, size_t length) {
+    uint8_t *received = realloc(call->received, call->received_length + length + 1);
     REQUIRE(received != NULL);
-    if (message->length > 0) memcpy(received + call->received_length, message->bytes, message->length);
+    if (length > 0) memcpy(received + call->received_length, bytes, length);
     call->received = received;
-    call->received_length += message->length;
-    if (call->messages < RIG_LENGTHS_MAX) call->message_lengths[call->messages] = message->length;
+    call->received_length += length;
+    if (call->messages < RIG_LENGTHS_MAX) call->message_lengths[call->messages] = length;
     call->messages += 1;
-    EXPECT(!message->compressed);
+}
+
+/// Keeps a message as its sender had it. One that cannot be inflated counts as compressed only.
+static void keep_message(call *call, const crpc_message *message) {
+    if (!message->compressed) {
+        keep_bytes(call, message->bytes, message->length);
+        return;
+    }
+    call->compressed += 1;
+    uint8_t *inflated = NULL;
+    size_t length = 0;
+    if (crpc_gzip_inflate(message->bytes, message->length, RIG_INFLATED_MAX, &inflated, &length) != CRPC_OK) return;
+    keep_bytes(call, inflated, length);
+    free(inflated);
 }
 
 // ---- Server ----
@@ -80,6 +93,7 @@ static void *server_call(void *context, void *caller, crpc_stream *stream, const
     call->is_server = true;
     call->method = request->method;
     call->deadline_ns = request->deadline_ns;
+    call->accepts_gzip = request->accepts_gzip;
     call->head = copy(request->metadata, request->metadata_length);
     call->head_length = request->metadata_length;
     check_call(call);

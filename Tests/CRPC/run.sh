@@ -21,8 +21,8 @@ for tool in openssl pkg-config; do
         exit 2
     fi
 done
-if ! pkg-config --exists libnghttp2 openssl; then
-    echo "The headers of nghttp2 or OpenSSL were not found. On Debian: apt-get install libnghttp2-dev libssl-dev" >&2
+if ! pkg-config --exists libnghttp2 openssl zlib; then
+    echo "The headers of nghttp2, OpenSSL or zlib were not found. On Debian: apt-get install libnghttp2-dev libssl-dev zlib1g-dev" >&2
     exit 2
 fi
 
@@ -32,7 +32,7 @@ compile_sources "$build/layer" "${common[@]}" -include "$root/Tests/CRPC/memory.
 compile_sources "$build/tests" "${common[@]}" -- "$root"/Tests/CRPC/*.c
 # shellcheck disable=SC2046
 link_program "$build/crpc-tests" "${sanitizers[@]}" "$build"/layer/*.o "$build"/tests/*.o \
-    $(pkg-config --libs libnghttp2 openssl) -lpthread
+    $(pkg-config --libs libnghttp2 openssl zlib) -lpthread
 
 certificates=$(mktemp -d)
 trap 'rm -rf "$certificates"' EXIT
@@ -64,7 +64,7 @@ if [ $# -eq 0 ] && CC=$(find_compiler -fsanitize=thread -DWITH_MAIN); then
     compile_sources "$build/threads" "${plain[@]}" -- "$root"/Sources/CRPC/*.c "$root"/Tests/CRPC/{test,loop_tests}.c
     # shellcheck disable=SC2046
     link_program "$build/crpc-thread-tests" -fsanitize=thread "$build"/threads/*.o \
-        $(pkg-config --libs libnghttp2 openssl) -lpthread
+        $(pkg-config --libs libnghttp2 openssl zlib) -lpthread
     run "$build/crpc-thread-tests" thread
 fi
 echo "$passed passed, $failed failed"

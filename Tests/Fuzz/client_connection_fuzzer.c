@@ -111,7 +111,7 @@ static void open_call(unsigned kind) {
     CHECK(call != NULL);
     call->kind = kind;
     static const char path[] = "/test.Calls/Any";
-    CHECK(crpc_stream_open(connection, path, sizeof path - 1, 0, NULL, 0, call, &call->stream) == CRPC_OK);
+    CHECK(crpc_stream_open(connection, path, sizeof path - 1, 0, false, NULL, 0, call, &call->stream) == CRPC_OK);
     calls[kind] = call;
     scene.live_calls += 1;
     CHECK(crpc_stream_send_message(call->stream, fuzz_message(10, 1), 10, false) == CRPC_OK);

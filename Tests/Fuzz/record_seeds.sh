@@ -12,6 +12,6 @@ build=$root/.build-fuzz
 compile_sources "$build/record" -g -I"$root/Sources/CRPC" -I"$root/Tests/CRPC" -- "$root"/Sources/CRPC/*.c \
     "$root"/Tests/CRPC/{test,memory,rig,rig_callbacks}.c "$root"/Tests/Fuzz/record_seeds.c
 # shellcheck disable=SC2046
-link_program "$build/record-seeds" -Wl,--wrap=send "$build"/record/*.o $(pkg-config --libs libnghttp2 openssl) -lpthread
+link_program "$build/record-seeds" -Wl,--wrap=send "$build"/record/*.o $(pkg-config --libs libnghttp2 openssl zlib) -lpthread
 mkdir -p "$root"/Tests/Fuzz/corpus/{server,client}_connection
 CRPC_FUZZ_CORPUS=$root/Tests/Fuzz/corpus "$build/record-seeds"

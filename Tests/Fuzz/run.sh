@@ -18,13 +18,13 @@ if ! CC=$(find_compiler "${flags[@]}"); then
     echo "No C compiler with libFuzzer was found. On Debian: apt-get install clang-14 libclang-rt-14-dev" >&2
     exit 2
 fi
-if ! pkg-config --exists libnghttp2 openssl; then
+if ! pkg-config --exists libnghttp2 openssl zlib; then
     echo "The headers of nghttp2 or OpenSSL were not found. On Debian: apt-get install libnghttp2-dev libssl-dev" >&2
     exit 2
 fi
 
 fuzzers=("$@")
-[ $# -gt 0 ] || fuzzers=(server_connection client_connection deframer metadata timeout status)
+[ $# -gt 0 ] || fuzzers=(server_connection client_connection deframer gzip metadata timeout status)
 build=$root/.build-fuzz
 compiled=(-fsanitize=fuzzer-no-link,address,undefined -fno-sanitize-recover=all -g -O1 -fno-omit-frame-pointer
     -I"$root/Sources/CRPC" -I"$root/Tests/Fuzz")
@@ -44,7 +44,7 @@ for fuzzer in "${fuzzers[@]}"; do
     [ "$fuzzer" != client_connection ] || wrap=(-Wl,--wrap=crpc_socket_connect)
     # shellcheck disable=SC2046
     link_program "$folder/fuzzer" "${flags[@]}" "${wrap[@]}" "${shared[@]}" "$build/objects/${fuzzer}_fuzzer.o" \
-        $(pkg-config --libs libnghttp2 openssl) -lpthread
+        $(pkg-config --libs libnghttp2 openssl zlib) -lpthread
     options=(-max_len=8192 -timeout=10 -rss_limit_mb=1024 -print_final_stats=1 "-artifact_prefix=$folder/failures/")
     case $fuzzer in *_connection) options+=("-dict=$root/Tests/Fuzz/frames.dict") ;; esac
     if [ "$seconds" = 0 ]; then

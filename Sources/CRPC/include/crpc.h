@@ -13,6 +13,7 @@
 
 #include "crpc_connection.h"
 #include "crpc_error.h"
+#include "crpc_gzip.h"
 #include "crpc_listener.h"
 #include "crpc_loop.h"
 #include "crpc_metadata.h"

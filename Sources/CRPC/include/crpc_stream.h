@@ -22,6 +22,8 @@ typedef struct crpc_request {
     /// Metadata of the application.
     const uint8_t *metadata;
     size_t metadata_length;
+    /// Whether the caller takes an answer with gzip.
+    bool accepts_gzip;
 } crpc_request;
 
 /// A server's view of its connections' calls.
@@ -32,7 +34,7 @@ typedef struct crpc_server_callbacks {
     void (*on_connection_close)(void *server, void *peer);
     /// A call of a registered method began. Returns the call's context; NULL refuses it with RESOURCE_EXHAUSTED.
     void *(*on_call)(void *server, void *peer, crpc_stream *stream, const crpc_request *request);
-    /// A message. Its bytes are valid during the callback only. `is_last`: the peer sends nothing more, and
+    /// A message. Its bytes are valid during the callback only; a compressed one is for `crpc_gzip_inflate`. `is_last`: the peer sends nothing more, and
     /// `on_half_close` does not fire.
     void (*on_message)(void *call, const crpc_message *message, bool is_last);
     /// The peer sends nothing more.
@@ -74,7 +76,7 @@ typedef struct crpc_client_callbacks {
     void (*on_connection_close)(void *client, int error);
     /// The answer's head arrived, with its metadata.
     void (*on_headers)(void *call, const uint8_t *metadata, size_t length);
-    /// A message. Its bytes are valid during the callback only.
+    /// A message. Its bytes are valid during the callback only; a compressed one is for `crpc_gzip_inflate`.
     void (*on_message)(void *call, const crpc_message *message);
     void (*on_writable)(void *call);
     /// The call's deadline passed; the stream was reset and `on_close` follows with DEADLINE_EXCEEDED.
@@ -98,8 +100,14 @@ enum { CRPC_METADATA_SENT_MAX = 32768 };
 /// Errors: CLOSED, ARGUMENT (metadata that may not be sent, or more than CRPC_METADATA_SENT_MAX), MEMORY.
 int crpc_stream_send_headers(crpc_stream *stream, const uint8_t *metadata, size_t metadata_length);
 
+/// Server: says in the head of the answer that its messages may be compressed. Before the head is sent.
+/// Errors: CLOSED (it was sent), ARGUMENT (the caller does not take gzip).
+int crpc_stream_set_gzip(crpc_stream *stream);
+
 /// Queues a message. `memory` was allocated with malloc: CRPC_PREFIX_LENGTH bytes of room, then `length` bytes of
-/// message. It is taken over and freed in every case, also on errors. Errors: CLOSED, MEMORY, LIMIT (over 4 GB).
+/// message. It is taken over and freed in every case, also on errors. With `compressed` it is sent compressed if that
+/// makes it shorter, here and now, which the head must have announced (`crpc_stream_set_gzip`, `sends_gzip`).
+/// Errors: CLOSED, MEMORY, LIMIT (over 4 GB), ARGUMENT (the head does not say so).
 int crpc_stream_send_message(crpc_stream *stream, void *memory, size_t length, bool compressed);
 
 /// Whether less than the high-water mark is queued.
@@ -120,11 +128,12 @@ typedef struct crpc_status {
 int crpc_stream_finish(crpc_stream *stream, const crpc_status *status);
 
 /// Client: opens a call on a connection. `path` is the request's `:path`. `deadline_ns` on the loop's clock, 0 for
-/// none; the time left goes into `grpc-timeout`, and the layer ends the call when it passes.
+/// none; the time left goes into `grpc-timeout`, and the layer ends the call when it passes. `sends_gzip`: the head says
+/// that messages may be compressed. That answers may be is said always.
 /// Errors: CLOSED (connection takes no calls), ARGUMENT (as above), MEMORY; then no callback fires.
 int crpc_stream_open(
     struct crpc_connection *connection, const char *path, size_t path_length, uint64_t deadline_ns,
-    const uint8_t *metadata, size_t metadata_length, void *call, crpc_stream **result);
+    bool sends_gzip, const uint8_t *metadata, size_t metadata_length, void *call, crpc_stream **result);
 
 /// Client: no more messages follow. Errors: CLOSED.
 int crpc_stream_half_close(crpc_stream *stream);
