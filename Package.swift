@@ -32,12 +32,17 @@ func library(_ name: String, _ dependencies: [Target.Dependency] = [], exclude: 
     .target(name: name, dependencies: dependencies, exclude: exclude, swiftSettings: strict)
 }
 
+/// In place of the C library's: calls in flight free more blocks of a size at once than its caches of seven hold, which
+/// costs a fifth of the time of a call with a read. Not for debugging, where sanitizers bring their own.
+let allocator: LinkerSetting = .linkedLibrary("mimalloc", .when(platforms: [.linux], configuration: .release))
+
 func executable(_ name: String, path: String? = nil, _ dependencies: [Target.Dependency]) -> Target {
     .executableTarget(
         name: name,
         dependencies: dependencies,
         path: path ?? "Sources/Executables/\(name)",
-        swiftSettings: strict
+        swiftSettings: strict,
+        linkerSettings: [allocator]
     )
 }
 

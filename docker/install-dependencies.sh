@@ -15,7 +15,7 @@ fail() {
 }
 
 swift_minimum=6.2
-build_packages=(curl g++ libnghttp2-dev libphonenumber-dev libpq-dev libssl-dev make pkg-config postgresql zlib1g-dev)
+build_packages=(curl g++ libmimalloc-dev libnghttp2-dev libphonenumber-dev libpq-dev libssl-dev make pkg-config postgresql zlib1g-dev)
 bench_packages=(nghttp2-client python3 util-linux)
 test_packages=(git libprotobuf-dev openssl procps protobuf-compiler python3 python3-venv)
 

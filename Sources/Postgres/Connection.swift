@@ -25,7 +25,8 @@ final class Connection {
     /// What a result will belong to.
     enum Item {
         case prepare(Statement, Request)
-        case execute(Request, Statement)
+        /// Its statement is the request's.
+        case execute(Request)
         case deallocate
         /// With the request that it commits, if it is one's own.
         case sync(Request?)
@@ -35,7 +36,9 @@ final class Connection {
     let loop: EventLoop
     let connectDeadline: Deadline
     private let configuration: PostgresConfiguration
-    private weak var owner: (any ConnectionOwner)?
+    /// Held until the connection is closed, as the owner holds the connection: a weak reference would cost several
+    /// atomic operations for each statement.
+    private var owner: (any ConnectionOwner)?
     private(set) var phase = Phase.connecting
     /// libpq's connection; freed, and nil, once closed.
     private(set) var handle: OpaquePointer?
@@ -97,7 +100,7 @@ final class Connection {
         var orphans: [Request] = []
         inFlight.forEach { item in
             switch item {
-            case .execute(let request, _), .sync(.some(let request)):
+            case .execute(let request), .sync(.some(let request)):
                 // A write stands here twice: its statement and right behind it the Sync.
                 if !request.isAnswered, orphans.last !== request { orphans.append(request) }
             case .prepare, .deallocate, .sync(nil): break
@@ -106,6 +109,8 @@ final class Connection {
         orphans += batch.filter { !$0.isAnswered }
         inFlight = FIFO()
         batch = []
+        let owner = owner
+        self.owner = nil
         owner?.connectionClosed(self, reason: reason, orphans: orphans)
     }
 
@@ -114,7 +119,8 @@ final class Connection {
         request.attempts += 1
         request.wasSent = false
         batch.append(request)
-        owner?.connectionWantsFlush(self)
+        // The others of the turn go with the first.
+        if batch.count == 1 { owner?.connectionWantsFlush(self) }
     }
 
     /// Nothing is under way or about to be.
@@ -130,7 +136,7 @@ final class Connection {
         }
         for request in batch where request.deadline < now { request.timeOut() }
         inFlight.forEach { item in
-            if case .execute(let request, _) = item, request.deadline < now { request.timeOut() }
+            if case .execute(let request) = item, request.deadline < now { request.timeOut() }
         }
         let stuckHead = executing.flatMap { $0.deadline < now ? $0 : nil }
         if let stuckHead, stuckHead === sweptStuckHead {
@@ -151,7 +157,7 @@ final class Connection {
         var isFirst = true
         inFlight.forEach { item in
             switch item {
-            case .execute(let request, _):
+            case .execute(let request):
                 if isFirst { firstSync.append(request) } else { behind.append(request) }
             case .sync: isFirst = false
             case .prepare, .deallocate: break
@@ -165,7 +171,7 @@ final class Connection {
     /// The request that the server is at.
     private var executing: Request? {
         switch inFlight.first {
-        case .prepare(_, let request), .execute(let request, _), .sync(.some(let request)): request
+        case .prepare(_, let request), .execute(let request), .sync(.some(let request)): request
         case .deallocate, .sync(nil), nil: nil
         }
     }

@@ -9,12 +9,12 @@ extension Connection {
     func takeResults() -> Int {
         var over = 0
         var nullsInARow = 0
-        while phase == .ready, let handle, let head = inFlight.first {
+        while phase == .ready, let handle, !inFlight.isEmpty {
             guard PQisBusy(handle) == 0 else { break }
             guard let result = PQgetResult(handle) else {
                 if hasHeadResult {
                     hasHeadResult = false
-                    inFlight.removeFirst()
+                    inFlight.discardFirst()
                 }
                 nullsInARow += 1
                 // One NULL more can stand before a Sync; a third would be a pipeline that we no longer understand.
@@ -22,6 +22,7 @@ extension Connection {
                 continue
             }
             nullsInARow = 0
+            guard let head = inFlight.first else { break }
             over += take(result, head)
         }
         return over
@@ -31,7 +32,7 @@ extension Connection {
         switch PQresultStatus(result) {
         case PGRES_COMMAND_OK, PGRES_TUPLES_OK:
             hasHeadResult = true
-            guard case .execute(let request, _) = head else {
+            guard case .execute(let request) = head else {
                 PQclear(result)
                 return 0
             }
@@ -42,7 +43,7 @@ extension Connection {
                 close("the results are out of step")
                 return 0
             }
-            inFlight.removeFirst()
+            inFlight.discardFirst()
             return request.map(commit) ?? 0
         case PGRES_PIPELINE_ABORTED:
             PQclear(result)
@@ -116,14 +117,15 @@ extension Connection {
             statement.failure = fault
             request.failure = .server(fault)
             return 0
-        case .execute(let request, let statement):
+        case .execute(let request):
             hasHeadResult = true
-            return fail(request, statement, fault)
+            return fail(request, fault)
         }
     }
 
-    private func fail(_ request: Request, _ statement: Statement, _ reported: ServerFault) -> Int {
+    private func fail(_ request: Request, _ reported: ServerFault) -> Int {
         var fault = reported
+        guard let statement = request.statement else { preconditionFailure("a request was sent without a statement") }
         // Both mean that the statement was not begun: the server doesn't know it (its preparation failed for another
         // request), or its result has changed its columns since (a migration).
         let isUnknown = fault.state == .invalidStatementName
@@ -154,7 +156,7 @@ extension Connection {
             statement.isPrepared = false
             statements.remove(statement)
             return 0
-        case .execute(let request, _):
+        case .execute(let request):
             return abort(request)
         case .deallocate, .sync:
             return 0

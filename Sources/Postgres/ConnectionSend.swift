@@ -61,12 +61,13 @@ extension Connection {
             dropped += 1
             return nil
         }
-        guard request.query.parameterCount <= Query.parametersMax, !request.query.hasZeroByte else {
+        let statement = statements.find(request.query)
+        guard !statement.isUnsendable else {
             request.finish(.failure(.invalidQuery("too many parameters, or a zero byte in the text")))
             dropped += 1
             return nil
         }
-        return statements.find(request.query)
+        return statement
     }
 
     /// Puts a statement into libpq's output, behind its preparation if the server doesn't know it yet.
@@ -95,7 +96,8 @@ extension Connection {
             )
         }
         guard sent == 1 else { return failSend(request) }
-        inFlight.append(.execute(request, statement))
+        request.statement = statement
+        inFlight.append(.execute(request))
     }
 
     private func failSend(_ request: Request) {
@@ -130,38 +132,52 @@ extension Connection {
 }
 
 /// The arrays that libpq takes parameters in, kept from statement to statement. One connection's.
+///
+/// Memory of its own and no Swift arrays, whose every use here would count references.
 final class ParameterScratch {
-    private var values: [UnsafePointer<CChar>?] = []
-    private var lengths: [Int32] = []
-    private var formats: [Int32] = []
+    private var capacity = 0
+    private var values = UnsafeMutablePointer<UnsafePointer<CChar>?>.allocate(capacity: 0)
+    private var lengths = UnsafeMutablePointer<Int32>.allocate(capacity: 0)
+    private var formats = UnsafeMutablePointer<Int32>.allocate(capacity: 0)
+
+    deinit { deallocate() }
 
     /// Calls the body with a query's parameters. libpq copies them before it returns.
     func withPointers(
         _ query: Query,
         _ body: (UnsafePointer<UnsafePointer<CChar>?>?, UnsafePointer<Int32>?, UnsafePointer<Int32>?) -> Int32
     ) -> Int32 {
-        if query.parameterCount == 0 { return body(nil, nil, nil) }
-        values.removeAll(keepingCapacity: true)
-        lengths.removeAll(keepingCapacity: true)
-        while formats.count < query.parameterCount { formats.append(1) }
+        let count = query.parameterCount
+        if count == 0 { return body(nil, nil, nil) }
+        if count > capacity { grow(to: count) }
         return query.parameters.withUnsafeBytes { bytes in
             var offset = 0
-            for _ in 0..<query.parameterCount {
+            for place in 0..<count {
                 let length = bytes.bigEndian(offset + 4, as: Int32.self)
                 offset += 8
                 // An empty value is a pointer with length zero; NULL is no pointer.
                 let start = bytes.baseAddress.map { ($0 + offset).assumingMemoryBound(to: CChar.self) }
-                values.append(length < 0 ? nil : start)
-                lengths.append(max(length, 0))
+                values[place] = length < 0 ? nil : start
+                lengths[place] = max(length, 0)
                 offset += Int(max(length, 0))
             }
-            return values.withUnsafeBufferPointer { values in
-                lengths.withUnsafeBufferPointer { lengths in
-                    formats.withUnsafeBufferPointer { formats in
-                        body(values.baseAddress, lengths.baseAddress, formats.baseAddress)
-                    }
-                }
-            }
+            return body(values, lengths, formats)
         }
+    }
+
+    private func grow(to count: Int) {
+        deallocate()
+        capacity = max(16, count)
+        values = .allocate(capacity: capacity)
+        lengths = .allocate(capacity: capacity)
+        formats = .allocate(capacity: capacity)
+        // All of them binary.
+        formats.initialize(repeating: 1, count: capacity)
+    }
+
+    private func deallocate() {
+        values.deallocate()
+        lengths.deallocate()
+        formats.deallocate()
     }
 }

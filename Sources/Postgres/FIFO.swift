@@ -23,6 +23,14 @@ struct FIFO<Element> {
         return element
     }
 
+    /// Drops the first element, if there is one.
+    mutating func discardFirst() {
+        guard count > 0 else { return }
+        ring[head] = nil
+        head = (head + 1) & (ring.count - 1)
+        count -= 1
+    }
+
     func forEach(_ body: (Element) -> Void) {
         for offset in 0..<count {
             if let element = ring[(head + offset) & (ring.count - 1)] { body(element) }

@@ -1,7 +1,9 @@
 /// Why a statement, a transaction or a connection failed.
 public enum PostgresError: Error, Sendable {
     /// The server refused the statement. Its effects, and those of its transaction, are undone.
-    case server(ServerFault)
+    ///
+    /// Indirect, since a fault is large, and every result of a statement would be as large with it.
+    indirect case server(ServerFault)
     /// No connection could be had in time, and why not. The statement was not sent.
     case unavailable(String)
     /// The deadline passed. `outcomeUnknown` only for a write, or a commit, that had been sent.

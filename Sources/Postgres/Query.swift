@@ -12,12 +12,6 @@ public struct Query: Sendable {
     /// How many there are.
     let parameterCount: Int
 
-    /// Whether the text has a byte at which libpq would take it to end. Looked at for every statement that is sent, so
-    /// the bytes are gone through where they lie: as a sequence of a string's units they cost 1,500 instructions.
-    var hasZeroByte: Bool {
-        text.utf8.withContiguousStorageIfAvailable { $0.contains(0) } ?? text.utf8.contains(0)
-    }
-
     /// The protocol counts parameters in 16 bits.
     static let parametersMax = 65_535
 

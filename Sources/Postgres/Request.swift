@@ -23,6 +23,8 @@ final class Request: @unchecked Sendable {
     var waitDeadline: Deadline
     /// Whether libpq was given it, on the connection where it is now.
     var wasSent = false
+    /// The statement that it was sent as, on the connection where it is now.
+    var statement: Statement?
     /// How often it was given to a connection.
     var attempts = 0
     /// Sent again because of a neighbour: gets a Sync of its own.

@@ -5,6 +5,9 @@ final class Statement {
     let key: StatementKey
     /// Whether it may change or lock something, and so gets a Sync of its own even when called as a read.
     let mayWrite: Bool
+    /// Whether it can't be put into the protocol: too many parameters, or a zero byte, at which libpq would take the
+    /// text to end.
+    let isUnsendable: Bool
     /// Whether the server was told.
     var isPrepared = false
     /// Why the server would not prepare it: the answer for all who were sent behind the one that tried.
@@ -12,10 +15,11 @@ final class Statement {
     /// The cache's clock at its last use.
     var lastUsed: UInt64 = 0
 
-    init(number: UInt64, key: StatementKey) {
+    init(number: UInt64, key: StatementKey, parameterCount: Int) {
         name = Array("s\(number)".utf8CString)
         self.key = key
         mayWrite = StatementText.mayWrite(key.text)
+        isUnsendable = parameterCount > Query.parametersMax || key.text.utf8.contains(0)
     }
 }
 
@@ -54,7 +58,7 @@ struct StatementCache {
         if table.count >= statementsMax, let oldest = table.values.min(by: { $0.lastUsed < $1.lastUsed }) {
             remove(oldest)
         }
-        let statement = Statement(number: clock, key: key)
+        let statement = Statement(number: clock, key: key, parameterCount: query.parameterCount)
         statement.lastUsed = clock
         table[key] = statement
         return statement

@@ -26,11 +26,14 @@ public struct Router: Sendable {
         response: Response.Type = Response.self,
         handler: @escaping @Sendable (Request, ServerContext) async throws -> Response
     ) {
-        let intercepted = interceptors.reversed().reduce(handler) { next, interceptor in
-            { try await interceptor.intercept($0, $1, next: next) }
+        // No `reduce`: it would take the handler for a value of any type, behind two more async calls for each request.
+        var intercepted = handler
+        for interceptor in interceptors.reversed() {
+            let next = intercepted
+            intercepted = { try await interceptor.intercept($0, $1, next: next) }
         }
         add(
-            SingleRequestMethod<Request>(method) { request, call in
+            SingleRequestMethod<Request>(method) { [intercepted] request, call in
                 let response = try await intercepted(request, ServerContext(call))
                 call.respond(try MessageBuffer(encoding: response), trailers: call.trailingMetadata)
             }

@@ -11,9 +11,10 @@ import Glibc
 
 /// One thread with its own epoll, timers, connections and jobs, which is the Swift executor of everything on it.
 ///
-/// As a task executor it brings whatever a task awaits back to its thread, also from nonisolated functions; as a serial
-/// executor an actor can run on it. Nothing on a loop may block: it holds up every call of its connections.
-public final class EventLoop: TaskExecutor, SerialExecutor, @unchecked Sendable {
+/// As a task executor it brings whatever a task awaits back to its thread. It is no actor's executor: a job that runs
+/// isolated to a serial executor is queued anew each time that it returns to a function without isolation, three times
+/// for a call with one wait. Nothing on a loop may block: it holds up every call of its connections.
+public final class EventLoop: TaskExecutor, @unchecked Sendable {
     // Sound because `handle` is a constant, and the functions called on it are those that any thread may call, or are
     // checked to be called on the loop's own thread. The thread is touched by the group alone, at the end.
 
@@ -87,12 +88,6 @@ public final class EventLoop: TaskExecutor, SerialExecutor, @unchecked Sendable 
         crpc_loop_enqueue(handle, unsafeBitCast(UnownedJob(job), to: UnsafeMutableRawPointer.self))
     }
 
-    /// The loop as an actor's executor.
-    public func asUnownedSerialExecutor() -> UnownedSerialExecutor { UnownedSerialExecutor(ordinary: self) }
-
-    /// Whether this is the loop's thread; for the runtime's isolation checks.
-    public func checkIsolated() { preconditionIsCurrent() }
-
     /// Runs a closure on the loop, later. Any thread.
     public func execute(_ body: @escaping @Sendable () -> Void) {
         crpc_loop_post(handle, runPosted, Unmanaged.passRetained(Posted(body)).toOpaque())
@@ -140,11 +135,7 @@ private func runJob(_ job: UnsafeMutableRawPointer?, _ context: UnsafeMutableRaw
     guard let job, let context, let loop = Unmanaged<LoopBox>.fromOpaque(context).takeUnretainedValue().loop else {
         return
     }
-    unsafeBitCast(job, to: UnownedJob.self)
-        .runSynchronously(
-            isolatedTo: loop.asUnownedSerialExecutor(),
-            taskExecutor: loop.asUnownedTaskExecutor()
-        )
+    unsafeBitCast(job, to: UnownedJob.self).runSynchronously(on: loop.asUnownedTaskExecutor())
 }
 
 private func runThread(_ context: UnsafeMutableRawPointer?) -> UnsafeMutableRawPointer? {
