@@ -9,11 +9,14 @@ import Testing
 @Suite struct DatabaseDownTests {
     @Test func everyMethodIsUnavailableAndComesBack() async throws {
         let directory = "/tmp/vst-identity-down-\(UInt32.random(in: .min ... .max))"
+        // After the cluster has gone, which holds its folder's lock.
+        defer { #expect(throws: Never.self) { try LocalCluster.remove(directory: directory) } }
+        try await everyMethodIsUnavailableAndComesBack(in: directory)
+    }
+
+    private func everyMethodIsUnavailableAndComesBack(in directory: String) async throws {
         let cluster = try LocalCluster.start(directory: directory, settings: .volatileForTests)
-        defer {
-            cluster.stop()
-            try? LocalCluster.remove(directory: directory)
-        }
+        defer { cluster.stop() }
         let fresh = try TestDatabase.make(in: cluster, number: 1, schema: "identity")
         var configuration = PostgresConfiguration(
             host: fresh.socketDirectory,
