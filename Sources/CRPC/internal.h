@@ -90,6 +90,8 @@ struct crpc_loop {
     crpc_link dirty;         // connections with something to send
     crpc_link closing;       // connections to be freed
     crpc_link freed_watches; // freed at the end of the turn
+    crpc_link lingering;     // sockets whose connection has ended
+    uint32_t lingering_count;
     uint8_t *read_buffer;
     uint8_t *write_buffer; // where a connection's frames of one flush are gathered
 };
@@ -126,6 +128,40 @@ enum { CRPC_ENTRY_COST = 32 };
 
 typedef enum crpc_phase { CRPC_CONNECTING, CRPC_HANDSHAKING, CRPC_OPEN, CRPC_CLOSED } crpc_phase;
 
+/// What a connection's timer is set for, whichever is due first.
+typedef enum crpc_due {
+    CRPC_DUE_HANDSHAKE,
+    CRPC_DUE_IDLE,
+    CRPC_DUE_STALL,     // bytes wait for the socket
+    CRPC_DUE_DRAIN,
+    CRPC_DUE_GOAWAY,    // the second one
+    CRPC_DUE_AGE,
+    CRPC_DUE_KEEPALIVE, // to look whether a PING is due
+    CRPC_DUE_PONG,      // a PING is out
+    CRPC_DUE_SWEEP,     // to look for answers and messages that do not move
+    CRPC_DUE_FRAME,     // a frame or header block has begun
+    CRPC_DUE_COUNT
+} crpc_due;
+
+enum { CRPC_FRAME_HEAD = 9 };
+
+/// What the guard knows of the frames that come in (guard.c).
+typedef struct crpc_guard {
+    int32_t credit;
+    uint32_t payload_left;    // of the frame, or of the client's preface
+    uint64_t refilled_ns;     // when credit was given for time
+    uint64_t last_ping_ns;
+    uint64_t partial_ns;      // since when a frame or header block is not whole
+    uint32_t block_bytes;     // of the header block that is coming in
+    uint32_t continuations;
+    uint8_t ping_strikes;
+    bool has_sent;            // DATA or HEADERS, since the last PING
+    bool is_in_block;
+    bool is_data;             // the frame is DATA
+    uint8_t head[CRPC_FRAME_HEAD];
+    uint8_t head_length;
+} crpc_guard;
+
 struct crpc_connection {
     crpc_loop *loop;
     crpc_listener *listener;                // server's, else NULL
@@ -141,15 +177,21 @@ struct crpc_connection {
     bool is_open_told;        // on_open has fired
     bool has_settings;        // the peer's SETTINGS arrived
     bool is_broken;           // closes at the end of the turn
+    bool has_peer_ended;      // the peer's end of file, or an error of the socket
+    bool has_pinged_too_often; // says the server
+    bool is_forced;           // the listener goes away: nothing lingers
     bool is_closing;          // in loop->closing
     int error;                // why it is broken
     crpc_watch *watch;
-    crpc_timer *timer;        // handshake, then idle, write stall or drain: whichever is due first
-    uint64_t handshake_due_ns, idle_due_ns, stall_due_ns, drain_due_ns, goaway_due_ns;
+    crpc_timer *timer;        // for the first of these
+    uint64_t due_ns[CRPC_DUE_COUNT]; // 0 for not at all
+    uint64_t last_received_ns;
+    crpc_guard guard;
     SSL *ssl;
     nghttp2_session *session;
     crpc_limits limits;
     crpc_link link;           // in the listener's connections
+    crpc_link shaking;        // in the listener's, until the peer's SETTINGS
     crpc_link dirty;          // in loop->dirty
     crpc_link closing;        // in loop->closing
     crpc_link streams;        // live ones
@@ -159,6 +201,8 @@ struct crpc_connection {
     bool data_frame_ends_stream;
     uint8_t *rest;            // what the socket did not take; at most the loop's write buffer
     size_t rest_start, rest_end;
+    size_t stalled_bytes;     // that the peer had to take when the write stall's limit began
+    size_t buffered_bytes;    // of all streams: queued ones, and of messages that are not whole
     bool owes_writable;       // a stream's queue fell under its mark
     bool owes_closes;         // streams were reset here, and their calls not told yet
     char *authority;
@@ -210,15 +254,18 @@ struct crpc_stream {
     crpc_deframer deframer;
     crpc_timer *timer;        // deadline
     uint64_t deadline_ns;
+    uint64_t began_ns;
+    uint64_t moved_ns;        // when the answer was finished, or some of it sent
+    uint64_t partial_ns;      // since when a message is coming in
+    size_t partial_bytes;     // of it, as counted in the connection's buffered bytes
     // Received header block, being put together
     uint8_t *block;           // packed metadata
     size_t block_length, block_capacity, header_bytes;
     int method;               // index, -1 unknown path
-    uint8_t method_is_post, content_type_is_grpc, is_timeout_bad, is_header_too_large;
+    uint8_t method_is_post, method_is_head, content_type_is_grpc, is_timeout_bad, is_header_too_large;
     crpc_encoding encoding;   // of the peer's messages
     bool accepts_gzip;        // server: the peer says that it takes it
     bool sends_gzip;          // our head says, or will say, that messages may be compressed
-    bool has_path;
     uint64_t timeout_ns;      // UINT64_MAX for none
     // Client: the outcome
     int http_status, grpc_status;
@@ -241,7 +288,8 @@ struct crpc_listener {
     crpc_watch *watch;
     crpc_timer *resume; // accepting again after file descriptors ran out
     crpc_link connections;
-    uint32_t connection_count, call_count;
+    crpc_link shaking;        // those whose handshake is not done, the oldest first
+    uint32_t connection_count, call_count, shaking_count;
     bool is_draining, is_accepting;
     // Paths: a hash table with open addressing.
     struct crpc_path {
@@ -254,6 +302,10 @@ struct crpc_listener {
 
 /// The index of a path, or -1.
 int crpc_listener_find(const crpc_listener *listener, const uint8_t *path, size_t length);
+/// A connection has begun. Past the greatest number of handshakes the oldest of them ends.
+void crpc_listener_keep(crpc_listener *listener, crpc_connection *connection);
+/// A connection's handshake is done, or it has ended.
+void crpc_listener_note_handshake(crpc_listener *listener, crpc_connection *connection);
 /// A connection of the listener has ended.
 void crpc_listener_forget(crpc_listener *listener, crpc_connection *connection);
 
@@ -265,16 +317,90 @@ static inline void crpc_connection_mark(crpc_connection *connection) {
 }
 /// The connection cannot go on: it closes at the end of this turn.
 void crpc_connection_break(crpc_connection *connection, int error);
-/// Sends what can be sent. Called by the loop at the end of a turn.
-void crpc_connection_flush(crpc_connection *connection);
+/// The same, after a GOAWAY with an HTTP/2 error code and a text that say why.
+void crpc_connection_dismiss(crpc_connection *connection, int error, uint32_t code, const char *reason);
+/// The same for a peer that asks too much: ENHANCE_YOUR_CALM and CRPC_ERROR_LIMIT.
+void crpc_connection_calm(crpc_connection *connection, const char *reason);
+/// Server: whether the client makes us hold so much that nothing is added.
+static inline bool crpc_connection_holds_too_much(const crpc_connection *connection) {
+    return connection->listener != NULL && connection->buffered_bytes > connection->limits.buffered_bytes_max;
+}
 /// Ends its streams and itself, and frees it. Called by the loop at the end of a turn.
 void crpc_connection_destroy(crpc_connection *connection);
 /// A call ended: idle time, drain and a listener's count follow from it.
 void crpc_connection_stream_ended(crpc_connection *connection);
 /// Client: tells once that no new calls are taken.
 void crpc_connection_tell_draining(crpc_connection *connection);
+
+// connection_io.c: reading and writing
+
+/// Reads what has come, and hands it to the session.
+void crpc_connection_receive(crpc_connection *connection);
+/// Sends what can be sent. Called by the loop at the end of a turn.
+void crpc_connection_flush(crpc_connection *connection);
+/// Changes what the socket is watched for.
+void crpc_connection_watch_for(crpc_connection *connection, int interest);
+/// Tries once to send what waits, without waiting.
+void crpc_connection_say_goodbye(crpc_connection *connection);
+/// Bytes that the peer has not taken.
+size_t crpc_connection_waiting_bytes(const crpc_connection *connection);
+
+// connection_time.c: time limits and keepalive
+
+static inline uint64_t crpc_connection_after_ms(const crpc_connection *connection, uint32_t ms) {
+    return connection->loop->now_ns + ms * 1000000ull;
+}
+/// The connection's timer fires.
+void crpc_connection_on_timer(void *connection);
+/// Sets one of the limits, 0 ms for none, and the timer for whichever is due first.
+void crpc_connection_limit(crpc_connection *connection, crpc_due due, uint32_t ms);
 /// Sets the timer for whichever limit is due first.
 void crpc_connection_set_timer(crpc_connection *connection);
+/// Begins those that an open connection has.
+void crpc_connection_begin_limits(crpc_connection *connection);
+/// Without calls its idle time begins.
+void crpc_connection_begin_idling(crpc_connection *connection);
+/// Something came: the peer is there.
+void crpc_connection_note_life(crpc_connection *connection);
+/// While messages are held, looks now and then for what does not move.
+static inline void crpc_connection_watch_buffers(crpc_connection *connection) {
+    if (connection->buffered_bytes == 0 || connection->due_ns[CRPC_DUE_SWEEP] != 0) return;
+    const crpc_limits *limits = &connection->limits;
+    uint32_t shorter = limits->answer_stall_timeout_ms < limits->message_timeout_ms ? limits->answer_stall_timeout_ms
+                                                                                    : limits->message_timeout_ms;
+    crpc_connection_limit(connection, CRPC_DUE_SWEEP, shorter / 4 + 1);
+}
+
+// guard.c: floods
+
+void crpc_guard_begin(crpc_connection *connection);
+/// Looks at the frames in bytes that came, before the session gets them. False if they are too much: the connection was
+/// dismissed.
+bool crpc_guard_look(crpc_connection *connection, const uint8_t *bytes, size_t length);
+/// Gives credit for the time that has passed; whether there is any now.
+bool crpc_guard_refill(crpc_connection *connection);
+/// Takes credit. False if there is none left: the connection was dismissed.
+static inline bool crpc_guard_charge(crpc_connection *connection, int32_t cost) {
+    connection->guard.credit -= cost;
+    return connection->guard.credit >= 0 || crpc_guard_refill(connection);
+}
+static inline void crpc_guard_earn(crpc_connection *connection, int32_t gain) {
+    crpc_guard *guard = &connection->guard;
+    guard->has_sent = true;
+    guard->credit += gain;
+    if (guard->credit > (int32_t)connection->limits.credit_max) guard->credit = (int32_t)connection->limits.credit_max;
+}
+/// Whether a frame, or a header block, has begun and not ended. DATA does not count: its message has a limit.
+static inline bool crpc_guard_is_partial(const crpc_guard *guard) {
+    return guard->is_in_block || guard->head_length > 0 || (guard->payload_left > 0 && !guard->is_data);
+}
+
+// linger.c: sockets after their connection
+
+/// Takes over a socket to which all was said: drops what still comes until the peer closes it, or a limit is reached.
+void crpc_linger(crpc_loop *loop, int fd);
+/// Closes those of a loop.
+void crpc_linger_end_all(crpc_loop *loop);
 
 /// Makes nghttp2's session with our callbacks. Errors: MEMORY.
 int crpc_session_begin(crpc_connection *connection);
@@ -289,6 +415,12 @@ void crpc_stream_end(crpc_stream *stream, uint32_t error);
 void crpc_stream_free(crpc_stream *stream);
 /// Sets when the stream's deadline passes. Errors: MEMORY.
 int crpc_stream_set_deadline(crpc_stream *stream, uint64_t deadline_ns);
+/// Ends the stream if its answer has waited for the peer's windows, or its message for its end, for too long.
+void crpc_stream_sweep(crpc_stream *stream);
+/// Lets go of a message that is not whole.
+void crpc_stream_drop_partial(crpc_stream *stream);
+/// Answers a message that cannot be taken.
+void crpc_stream_refuse_message(crpc_stream *stream, int status, const char *text);
 
 // Received things, called by the session's callbacks. Nonzero ends the connection.
 int crpc_stream_on_header(crpc_stream *stream, const uint8_t *name, size_t nlen, const uint8_t *value, size_t vlen);

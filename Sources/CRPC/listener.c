@@ -85,7 +85,26 @@ static void accept_some(void *context, int ready) {
     if (!has_room(listener)) set_accepting(listener, false);
 }
 
+void crpc_listener_keep(crpc_listener *listener, crpc_connection *connection) {
+    crpc_link_append(&listener->connections, &connection->link);
+    listener->connection_count += 1;
+    if (listener->shaking_count >= listener->options.handshakes_max && !crpc_link_is_empty(&listener->shaking)) {
+        crpc_connection *oldest = CRPC_CONTAINER(listener->shaking.next, crpc_connection, shaking);
+        crpc_listener_note_handshake(listener, oldest);
+        crpc_connection_break(oldest, CRPC_ERROR_CLOSED);
+    }
+    crpc_link_append(&listener->shaking, &connection->shaking);
+    listener->shaking_count += 1;
+}
+
+void crpc_listener_note_handshake(crpc_listener *listener, crpc_connection *connection) {
+    if (crpc_link_is_empty(&connection->shaking)) return;
+    crpc_link_remove(&connection->shaking);
+    listener->shaking_count -= 1;
+}
+
 void crpc_listener_forget(crpc_listener *listener, crpc_connection *connection) {
+    crpc_listener_note_handshake(listener, connection);
     crpc_link_remove(&connection->link);
     listener->connection_count -= 1;
     if (has_room(listener) && listener->resume->index == SIZE_MAX) set_accepting(listener, true);
@@ -104,6 +123,7 @@ int crpc_listener_new(
     listener->server = server;
     listener->fd = -1;
     crpc_link_init(&listener->connections);
+    crpc_link_init(&listener->shaking);
     listener->options.tls = crpc_tls_retain(options->tls);
     int error = options->tls != NULL && listener->options.tls == NULL ? CRPC_ERROR_MEMORY : CRPC_OK;
     if (error == CRPC_OK) error = add_paths(listener, paths, path_count);
@@ -150,8 +170,11 @@ void crpc_listener_drain(crpc_listener *listener) {
 
 void crpc_listener_free(crpc_listener *listener) {
     stop_accepting(listener);
-    while (!crpc_link_is_empty(&listener->connections))
-        crpc_connection_destroy(CRPC_CONTAINER(listener->connections.next, crpc_connection, link));
+    while (!crpc_link_is_empty(&listener->connections)) {
+        crpc_connection *connection = CRPC_CONTAINER(listener->connections.next, crpc_connection, link);
+        connection->is_forced = true;
+        crpc_connection_destroy(connection);
+    }
     crpc_timer_free(listener->resume);
     crpc_tls_free(listener->options.tls);
     for (size_t i = 0; i < listener->path_capacity; i++) free(listener->paths[i].text);

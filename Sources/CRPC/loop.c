@@ -51,6 +51,7 @@ int crpc_loop_new(crpc_job_function run_job, void *context, crpc_loop **result) 
     crpc_link_init(&loop->dirty);
     crpc_link_init(&loop->closing);
     crpc_link_init(&loop->freed_watches);
+    crpc_link_init(&loop->lingering);
     loop->now_ns = read_clock_ns();
     loop->read_buffer = malloc(CRPC_READ_BUFFER);
     loop->write_buffer = malloc(CRPC_WRITE_BUFFER + CRPC_WRITE_SLACK);
@@ -90,6 +91,7 @@ static void free_watches(crpc_loop *loop, bool all) {
 
 void crpc_loop_free(crpc_loop *loop) {
     if (loop == NULL) return;
+    crpc_linger_end_all(loop);
     free_watches(loop, true);
     crpc_mail *mail = atomic_exchange(&loop->mail, NULL);
     while (mail != NULL) {
@@ -193,7 +195,9 @@ static void run_jobs(crpc_loop *loop) {
 // ---- Turns ----
 
 static int sleep_ms(const crpc_loop *loop) {
-    if (loop->job_count > 0 || !crpc_link_is_empty(&loop->hooks) || !crpc_link_is_empty(&loop->dirty)) return 0;
+    if (loop->job_count > 0 || !crpc_link_is_empty(&loop->hooks) || !crpc_link_is_empty(&loop->dirty) ||
+        !crpc_link_is_empty(&loop->closing))
+        return 0;
     uint64_t due = crpc_timers_next_ns(loop);
     if (due == UINT64_MAX) return -1;
     uint64_t now = read_clock_ns();

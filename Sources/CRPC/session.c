@@ -1,5 +1,12 @@
 #include "internal.h"
 
+/// Answers to SETTINGS and PING that may wait to be sent; past it the connection ends.
+enum { ACKNOWLEDGEMENTS_MAX = 256 };
+
+// In nghttp2 since 1.57, and in what distributions mended of earlier ones: weak, so that it may be absent.
+__attribute__((weak)) void
+nghttp2_option_set_stream_reset_rate_limit(nghttp2_option *option, uint64_t burst, uint64_t rate);
+
 // nghttp2's callbacks. They find the stream that a frame is about and hand it on; they never send, flush or destroy.
 
 static crpc_stream *find(nghttp2_session *session, int32_t id) {
@@ -22,10 +29,13 @@ static int on_header(
     nghttp2_session *session, const nghttp2_frame *frame, const uint8_t *name, size_t name_length,
     const uint8_t *value, size_t value_length, uint8_t flags, void *user) {
     (void)flags;
-    (void)user;
+    crpc_connection *connection = user;
     if (frame->hd.type != NGHTTP2_HEADERS) return 0;
     crpc_stream *stream = find(session, frame->hd.stream_id);
     if (stream == NULL) return 0;
+    // A byte can stand for an entry of kilobytes (RFC 7541 section 7.3): what nobody keeps still costs.
+    if (stream->is_header_too_large && !crpc_guard_charge(connection, CRPC_COST_FRAME))
+        return NGHTTP2_ERR_CALLBACK_FAILURE;
     return crpc_stream_on_header(stream, name, name_length, value, value_length) == CRPC_OK
                ? 0
                : NGHTTP2_ERR_TEMPORAL_CALLBACK_FAILURE;
@@ -58,20 +68,32 @@ static int on_data_chunk(
 static void on_settings(crpc_connection *connection) {
     if (connection->has_settings) return;
     connection->has_settings = true;
-    connection->handshake_due_ns = 0;
-    crpc_connection_set_timer(connection);
+    crpc_connection_limit(connection, CRPC_DUE_HANDSHAKE, 0);
+    if (connection->listener != NULL) crpc_listener_note_handshake(connection->listener, connection);
     if (connection->callbacks == NULL) return;
     connection->is_open_told = true;
     connection->callbacks->on_open(connection->context);
 }
 
-static void on_goaway(crpc_connection *connection, uint32_t error) {
+static void on_goaway(crpc_connection *connection, const nghttp2_goaway *goaway) {
+    static const char reason[] = "too_many_pings";
+    uint32_t error = goaway->error_code;
     if (connection->callbacks == NULL) return;
+    if (error == NGHTTP2_ENHANCE_YOUR_CALM && goaway->opaque_data_len == sizeof reason - 1 &&
+        memcmp(goaway->opaque_data, reason, sizeof reason - 1) == 0)
+        connection->has_pinged_too_often = true;
     connection->is_draining = true;
     connection->is_goaway_final = true;
     if (error != NGHTTP2_NO_ERROR) connection->is_dismissed = true;
     crpc_connection_tell_draining(connection);
     crpc_connection_mark(connection);
+}
+
+/// Whether the peer resets a call that it has just opened and that is not answered. One that was given up after a while,
+/// as at a deadline, is not counted: streams_max bounds how many of those there can be.
+static bool has_wasted_a_call(const crpc_connection *connection, const crpc_stream *stream) {
+    return connection->listener != NULL && stream != NULL &&
+           connection->loop->now_ns - stream->began_ns < CRPC_RAPID_RESET_MS * 1000000ull;
 }
 
 static int on_frame(nghttp2_session *session, const nghttp2_frame *frame, void *user) {
@@ -88,11 +110,16 @@ static int on_frame(nghttp2_session *session, const nghttp2_frame *frame, void *
         stream = find(session, frame->hd.stream_id);
         if (stream != NULL) crpc_stream_on_half_close(stream);
         return 0;
+    case NGHTTP2_RST_STREAM:
+        return has_wasted_a_call(connection, find(session, frame->hd.stream_id)) &&
+                       !crpc_guard_charge(connection, CRPC_COST_RESET)
+                   ? NGHTTP2_ERR_CALLBACK_FAILURE
+                   : 0;
     case NGHTTP2_SETTINGS:
         if ((frame->hd.flags & NGHTTP2_FLAG_ACK) == 0) on_settings(connection);
         return 0;
     case NGHTTP2_GOAWAY:
-        on_goaway(connection, frame->goaway.error_code);
+        on_goaway(connection, &frame->goaway);
         return 0;
     default: return 0;
     }
@@ -108,8 +135,23 @@ static int on_stream_close(nghttp2_session *session, int32_t id, uint32_t error,
     return 0;
 }
 
+/// Whether we reset a stream of our own will, and not because the peer broke the rules on it.
+static bool is_reset_of_ours(
+    const crpc_connection *connection, nghttp2_session *session, const nghttp2_frame *frame) {
+    const crpc_stream *stream = find(session, frame->hd.stream_id);
+    return connection->listener == NULL || frame->rst_stream.error_code == NGHTTP2_NO_ERROR ||
+           (stream != NULL && stream->is_reset);
+}
+
 static int on_frame_sent(nghttp2_session *session, const nghttp2_frame *frame, void *user) {
     crpc_connection *connection = user;
+    if (frame->hd.type == NGHTTP2_HEADERS) {
+        crpc_guard_earn(connection, CRPC_GAIN_HEADERS);
+    } else if (frame->hd.type == NGHTTP2_DATA) {
+        crpc_guard_earn(connection, frame->hd.length < CRPC_EARNING_BYTES_MIN ? 0 : CRPC_GAIN_DATA);
+    } else if (frame->hd.type == NGHTTP2_RST_STREAM && !is_reset_of_ours(connection, session, frame)) {
+        (void)crpc_guard_charge(connection, CRPC_COST_RESET); // the end follows with this turn
+    }
     if (frame->hd.type == NGHTTP2_GOAWAY && frame->goaway.error_code != NGHTTP2_NO_ERROR)
         connection->is_terminated = true;
     if (connection->listener == NULL || (frame->hd.flags & NGHTTP2_FLAG_END_STREAM) == 0) return 0;
@@ -146,6 +188,11 @@ int crpc_session_begin(crpc_connection *connection) {
     }
     nghttp2_option_set_no_auto_window_update(option, 1);
     nghttp2_option_set_no_closed_streams(option, 1);
+    nghttp2_option_set_max_outbound_ack(option, ACKNOWLEDGEMENTS_MAX);
+    // nghttp2 would end a connection after a thousand resets, however many calls went well between them. The guard knows
+    // better which are too many.
+    if (nghttp2_option_set_stream_reset_rate_limit != NULL)
+        nghttp2_option_set_stream_reset_rate_limit(option, UINT32_MAX, UINT32_MAX);
     bool is_server = connection->listener != NULL;
     int failed = is_server ? nghttp2_session_server_new2(&connection->session, callbacks, connection, option)
                            : nghttp2_session_client_new2(&connection->session, callbacks, connection, option);

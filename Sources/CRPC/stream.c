@@ -43,7 +43,8 @@ crpc_stream *crpc_stream_take(crpc_connection *connection, int32_t id) {
     crpc_deframer_init(&stream->deframer, connection->limits.message_bytes_max);
     crpc_link_append(&connection->streams, &stream->link);
     connection->stream_count += 1;
-    connection->idle_due_ns = 0;
+    connection->due_ns[CRPC_DUE_IDLE] = 0;
+    stream->began_ns = connection->loop->now_ns;
     return stream;
 }
 
@@ -55,12 +56,19 @@ static void drop_queue(crpc_stream *stream) {
         if (outgoing != &stream->inline_outgoing) free(outgoing);
     }
     stream->last = NULL;
+    stream->connection->buffered_bytes -= stream->queued_bytes;
     stream->queued_bytes = 0;
+}
+
+void crpc_stream_drop_partial(crpc_stream *stream) {
+    crpc_deframer_reset(&stream->deframer);
+    stream->connection->buffered_bytes -= stream->partial_bytes;
+    stream->partial_bytes = 0;
 }
 
 void crpc_stream_free(crpc_stream *stream) {
     drop_queue(stream);
-    crpc_deframer_reset(&stream->deframer);
+    crpc_stream_drop_partial(stream);
     crpc_timer_free(stream->timer);
     free(stream->trailers);
     free(stream->status_message);
@@ -72,7 +80,7 @@ static void recycle(crpc_stream *stream) {
     enum { BLOCK_KEPT_MAX = 1024 };
     crpc_connection *connection = stream->connection;
     drop_queue(stream);
-    crpc_deframer_reset(&stream->deframer);
+    crpc_stream_drop_partial(stream);
     if (stream->timer != NULL) crpc_timer_cancel(stream->timer);
     free(stream->trailers);
     free(stream->status_message);
@@ -171,6 +179,20 @@ void crpc_stream_reset(crpc_stream *stream, uint32_t error) {
     if (nghttp2_submit_rst_stream(stream->connection->session, NGHTTP2_FLAG_NONE, stream->id, error) != 0)
         crpc_connection_break(stream->connection, CRPC_ERROR_MEMORY);
     crpc_connection_mark(stream->connection);
+}
+
+void crpc_stream_sweep(crpc_stream *stream) {
+    const crpc_connection *connection = stream->connection;
+    uint64_t now = connection->loop->now_ns;
+    bool is_answer = connection->listener != NULL && stream->is_finished && stream->queued_bytes > 0;
+    if (is_answer && now - stream->moved_ns >= connection->limits.answer_stall_timeout_ms * 1000000ull) {
+        crpc_stream_reset(stream, NGHTTP2_CANCEL);
+    } else if (
+        stream->partial_bytes > 0 &&
+        now - stream->partial_ns >= connection->limits.message_timeout_ms * 1000000ull) {
+        crpc_stream_refuse_message(stream, 4, "the message took too long to arrive");
+        crpc_stream_drop_partial(stream);
+    }
 }
 
 void crpc_stream_consume(crpc_stream *stream, size_t length) {

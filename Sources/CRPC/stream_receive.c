@@ -47,10 +47,10 @@ static bool names_gzip(const uint8_t *value, size_t length) {
 static void take_request_header(
     crpc_stream *stream, const uint8_t *name, size_t name_length, const uint8_t *value, size_t value_length) {
     if (equals(name, name_length, ":path")) {
-        stream->has_path = true;
         stream->method = crpc_listener_find(stream->connection->listener, value, value_length);
     } else if (equals(name, name_length, ":method")) {
         stream->method_is_post = equals(value, value_length, "POST");
+        stream->method_is_head = equals(value, value_length, "HEAD");
     } else if (equals(name, name_length, "content-type")) {
         static const char grpc[] = "application/grpc";
         size_t length = sizeof grpc - 1;
@@ -136,8 +136,11 @@ static void begin_call(crpc_stream *stream) {
 
 static void on_request(crpc_stream *stream) {
     const crpc_listener *listener = stream->connection->listener;
+    bool is_call = stream->method_is_post && stream->content_type_is_grpc;
     if (stream->is_header_too_large) {
         crpc_stream_refuse(stream, 8, "the request's metadata is too large");
+    } else if (!is_call && stream->method < 0) {
+        crpc_stream_refuse_http(stream, "404", "there is no such gRPC method\n");
     } else if (!stream->method_is_post) {
         crpc_stream_refuse_http(stream, "405", "gRPC calls are POST requests\n");
     } else if (!stream->content_type_is_grpc) {
@@ -150,6 +153,8 @@ static void on_request(crpc_stream *stream) {
         crpc_stream_refuse(stream, 13, "malformed grpc-timeout");
     } else if (listener->call_count >= listener->options.calls_max) {
         crpc_stream_refuse(stream, 8, "the server has too many calls in flight");
+    } else if (crpc_connection_holds_too_much(stream->connection)) {
+        crpc_stream_refuse(stream, 8, "too many bytes wait for the client to take them");
     } else {
         begin_call(stream);
     }
@@ -214,17 +219,22 @@ int crpc_stream_on_head(crpc_stream *stream, bool ends_stream) {
 
 // ---- Messages ----
 
-static void refuse_message(crpc_stream *stream, int error) {
-    int status = error == CRPC_ERROR_LIMIT || error == CRPC_ERROR_MEMORY ? 8 : 13;
-    const char *text = error == CRPC_ERROR_LIMIT    ? "the message is larger than the limit"
-                       : error == CRPC_ERROR_MEMORY ? "out of memory"
-                                                    : "a message's prefix is malformed";
+void crpc_stream_refuse_message(crpc_stream *stream, int status, const char *text) {
     if (stream->connection->listener == NULL) {
         end_locally(stream, status, text);
         return;
     }
     crpc_status refusal = {.code = status, .message = (const uint8_t *)text, .message_length = strlen(text)};
     (void)crpc_stream_finish(stream, &refusal); // if it cannot be said, the stream is reset
+}
+
+static void refuse_broken_message(crpc_stream *stream, int error) {
+    int status = error == CRPC_ERROR_LIMIT || error == CRPC_ERROR_MEMORY ? 8 : 13;
+    crpc_stream_refuse_message(
+        stream, status,
+        error == CRPC_ERROR_LIMIT    ? "the message is larger than the limit"
+        : error == CRPC_ERROR_MEMORY ? "out of memory"
+                                     : "a message's prefix is malformed");
 }
 
 /// Whether messages still go anywhere.
@@ -246,6 +256,19 @@ void crpc_stream_release(crpc_stream *stream) {
     crpc_connection_mark(stream->connection);
 }
 
+/// Counts what has come of a message that is not whole. False if the connection holds too much already, in which case
+/// the call is refused.
+static bool hold_partial(crpc_stream *stream) {
+    crpc_connection *connection = stream->connection;
+    size_t held = stream->deframer.prefix_length + stream->deframer.received;
+    if (held == stream->partial_bytes) return true;
+    bool is_over = held > stream->partial_bytes && crpc_connection_holds_too_much(connection);
+    if (stream->partial_bytes == 0 || held < stream->partial_bytes) stream->partial_ns = connection->loop->now_ns;
+    connection->buffered_bytes += held - stream->partial_bytes; // modulo 2^n, where it is less
+    stream->partial_bytes = held;
+    return !is_over;
+}
+
 static void take_messages(crpc_stream *stream, const uint8_t *bytes, size_t length, bool ends_stream) {
     crpc_connection *connection = stream->connection;
     while (is_listening(stream)) {
@@ -253,11 +276,11 @@ static void take_messages(crpc_stream *stream, const uint8_t *bytes, size_t leng
         int found = crpc_deframer_next(&stream->deframer, &bytes, &length, &message);
         if (found == 0) break;
         if (found < 0) {
-            refuse_message(stream, found);
+            refuse_broken_message(stream, found);
             break;
         }
         if (message.compressed && stream->encoding != CRPC_ENCODING_GZIP) {
-            refuse_message(stream, CRPC_ERROR_PROTOCOL);
+            refuse_broken_message(stream, CRPC_ERROR_PROTOCOL);
             break;
         }
         bool is_last = ends_stream && length == 0;
@@ -280,7 +303,12 @@ int crpc_stream_on_data(crpc_stream *stream, const uint8_t *bytes, size_t length
     stream->is_receiving = true;
     take_messages(stream, bytes, length, ends_stream);
     stream->is_receiving = false;
-    if (!is_listening(stream)) stream->delivered_bytes = 0;
+    if (!hold_partial(stream) && is_listening(stream))
+        crpc_stream_refuse_message(stream, 8, "too many messages are being received");
+    if (!is_listening(stream)) {
+        stream->delivered_bytes = 0;
+        crpc_stream_drop_partial(stream);
+    }
     if (stream->consumes_manually) crpc_stream_release(stream);
     return CRPC_OK;
 }
@@ -307,6 +335,6 @@ void crpc_stream_on_half_close(crpc_stream *stream) {
     if (crpc_deframer_is_between_messages(&stream->deframer)) {
         stream->connection->listener->callbacks->on_half_close(stream->call);
     } else {
-        refuse_message(stream, CRPC_ERROR_PROTOCOL);
+        refuse_broken_message(stream, CRPC_ERROR_PROTOCOL);
     }
 }

@@ -97,8 +97,19 @@ static int deflate_message(void **memory, size_t *length, bool *is_compressed) {
     return CRPC_OK;
 }
 
+/// Ends a server's call whose message is not held.
+static int end_at_limit(crpc_stream *stream) {
+    static const char text[] = "too many bytes wait for the client to take them";
+    crpc_status status = {.code = 8, .message = (const uint8_t *)text, .message_length = sizeof text - 1};
+    // If it cannot be said, the stream is reset.
+    if (stream->connection->listener != NULL) (void)crpc_stream_finish(stream, &status);
+    return CRPC_ERROR_LIMIT;
+}
+
 int crpc_stream_send_message(crpc_stream *stream, void *memory, size_t length, bool compressed) {
-    int error = stream->is_finished ? CRPC_ERROR_CLOSED : length > UINT32_MAX ? CRPC_ERROR_LIMIT : CRPC_OK;
+    int error = stream->is_finished ? CRPC_ERROR_CLOSED : CRPC_OK;
+    bool is_over = length > UINT32_MAX || crpc_connection_holds_too_much(stream->connection);
+    if (error == CRPC_OK && is_over) error = end_at_limit(stream);
     if (error == CRPC_OK && compressed && !stream->sends_gzip) error = CRPC_ERROR_ARGUMENT;
     if (error == CRPC_OK && compressed) error = deflate_message(&memory, &length, &compressed);
     if (error == CRPC_OK && !stream->is_submitted) error = crpc_stream_send_headers(stream, NULL, 0);
@@ -125,6 +136,7 @@ int crpc_stream_send_message(crpc_stream *stream, void *memory, size_t length, b
     }
     stream->last = outgoing;
     stream->queued_bytes += outgoing->length;
+    stream->connection->buffered_bytes += outgoing->length;
     if (stream->queued_bytes > CRPC_STREAM_HIGH_WATER) stream->was_full = true;
     resume(stream);
     return CRPC_OK;
@@ -227,6 +239,7 @@ int crpc_stream_finish(crpc_stream *stream, const crpc_status *status) {
     int error = is_plain_ok && stream->is_submitted ? CRPC_OK : pack_trailers(stream, status);
     if (error == CRPC_OK) {
         stream->is_finished = true;
+        stream->moved_ns = stream->connection->loop->now_ns;
         if (!stream->is_submitted) {
             error = submit_response(stream, stream->trailers, stream->trailers_length, true, true);
         } else {
@@ -270,6 +283,8 @@ static size_t take_queued(crpc_stream *stream, uint8_t *target, size_t length) {
         }
     }
     stream->queued_bytes -= count;
+    stream->connection->buffered_bytes -= count;
+    stream->moved_ns = stream->connection->loop->now_ns;
     return count;
 }
 
@@ -320,19 +335,29 @@ void crpc_stream_refuse(crpc_stream *stream, int code, const char *message) {
     (void)crpc_stream_finish(stream, &status); // if it cannot be said, the stream is reset
 }
 
-void crpc_stream_refuse_http(crpc_stream *stream, const char *http_status, const char *text) {
-    size_t length = strlen(text);
+/// Queues the body of an ordinary HTTP answer. False without memory.
+static bool queue_plain(crpc_stream *stream, const char *text, size_t length) {
     uint8_t *memory = malloc(length);
-    stream->is_refused = true;
-    if (memory == NULL) {
-        crpc_stream_reset(stream, NGHTTP2_INTERNAL_ERROR);
-        return;
-    }
+    if (memory == NULL) return false;
     memcpy(memory, text, length);
     stream->inline_outgoing = (crpc_outgoing){.memory = memory, .length = length};
     stream->is_inline_used = true;
     stream->first = stream->last = &stream->inline_outgoing;
     stream->queued_bytes = length;
+    stream->connection->buffered_bytes += length;
+    stream->moved_ns = stream->connection->loop->now_ns;
+    return true;
+}
+
+void crpc_stream_refuse_http(crpc_stream *stream, const char *http_status, const char *text) {
+    size_t length = strlen(text);
+    // The answer to HEAD says the length of what another method would get, without it (RFC 9110 section 9.3.2).
+    bool has_body = !stream->method_is_head;
+    stream->is_refused = true;
+    if (has_body && !queue_plain(stream, text, length)) {
+        crpc_stream_reset(stream, NGHTTP2_INTERNAL_ERROR);
+        return;
+    }
     char length_text[24];
     (void)snprintf(length_text, sizeof length_text, "%zu", length);
     nghttp2_nv entries[] = {
@@ -344,7 +369,7 @@ void crpc_stream_refuse_http(crpc_stream *stream, const char *http_status, const
     bool needs_allow = strcmp(http_status, "405") == 0; // RFC 9110 section 15.5.6
     nghttp2_data_provider provider = {.source = {.ptr = stream}, .read_callback = read_plain};
     if (nghttp2_submit_response(
-            stream->connection->session, stream->id, entries, needs_allow ? 4 : 3, &provider) != 0) {
+            stream->connection->session, stream->id, entries, needs_allow ? 4 : 3, has_body ? &provider : NULL) != 0) {
         crpc_stream_reset(stream, NGHTTP2_INTERNAL_ERROR);
         return;
     }

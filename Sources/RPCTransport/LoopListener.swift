@@ -42,6 +42,7 @@ final class LoopListener: @unchecked Sendable {
                 tls: tls?.handle,
                 limits: configuration.limits.raw,
                 connections_max: UInt32(clamping: max(1, configuration.connectionsMax / loopCount)),
+                handshakes_max: UInt32(clamping: max(1, configuration.handshakesMax / loopCount)),
                 calls_max: UInt32(clamping: max(1, configuration.callsMax / loopCount))
             )
             return withPaths { paths in

@@ -114,8 +114,10 @@ final class NetworkServerCall: ServerCall, @unchecked Sendable {
         isAnswered = true
         task = nil
         // A failure resets the stream, whose end is reported as any other.
-        guard crpc_stream_send_message(stream, message.release(), message.count, false) == 0 else {
-            crpc_stream_reset(stream, HTTP2Error.internalError)
+        let code = crpc_stream_send_message(stream, message.release(), message.count, false)
+        guard code == 0 else {
+            // At a limit the layer has ended the call with RESOURCE_EXHAUSTED itself.
+            if code != CRPC_ERROR_LIMIT.rawValue { crpc_stream_reset(stream, HTTP2Error.internalError) }
             return
         }
         finish(stream, Status.ok, details: [], trailers: trailers)

@@ -6,10 +6,13 @@ public struct ServerConfiguration: Sendable {
     public var port: Int
     /// TLS; nil for clear text (HTTP/2 by prior knowledge).
     public var tls: TLSConfiguration?
-    /// The bounds of each connection.
+    /// The bounds of each connection. Unlike a client's, they have it asked whether its peer is there after two hours.
     public var limits = ConnectionLimits()
     /// Connections at once, on all loops; past it new ones wait in the kernel.
     public var connectionsMax = 10_000
+    /// Of these, those that have not yet said all that a connection begins with; past it the one that has been at it for
+    /// longest is closed.
+    public var handshakesMax = 512
     /// Calls in flight at once, on all loops; past it calls end with RESOURCE_EXHAUSTED before their handler starts.
     public var callsMax = 20_000
 
@@ -18,5 +21,6 @@ public struct ServerConfiguration: Sendable {
         self.host = host
         self.port = port
         self.tls = tls
+        limits.keepaliveInterval = .seconds(7200)
     }
 }

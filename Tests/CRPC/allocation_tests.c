@@ -189,6 +189,45 @@ static bool refuse_requests(void) {
 
 TEST(refusals_survive_failing_allocations) { sweep(refuse_requests); }
 
+/// A flood, which is told why it ends; its socket lingers.
+static bool dismiss_a_flood(void) {
+    rig *rig;
+    rig_setup setup = rig_defaults();
+    setup.server.credit_max = 50;
+    if (rig_try_start(&setup, &rig) != CRPC_OK) return false;
+    raw *raw = raw_connect(rig);
+    for (int i = 0; i < 100; i++) raw_send_frame(raw, 0xfa, 0, 0, "", 0);
+    WAIT(rig, raw_read(raw) && raw->has_ended);
+    bool is_well = raw_error(raw_find(raw, NGHTTP2_GOAWAY, 0)) == NGHTTP2_ENHANCE_YOUR_CALM &&
+                   rig->loop->lingering_count == 1;
+    raw_free(raw);
+    WAIT(rig, rig->loop->lingering_count == 0);
+    rig_end(rig);
+    return is_well;
+}
+
+TEST(floods_survive_failing_allocations) { sweep(dismiss_a_flood); }
+
+/// Both sides ask each other whether they are there.
+static bool keep_alive(void) {
+    rig *rig;
+    rig_setup setup = rig_defaults();
+    setup.server.keepalive_interval_ms = setup.client.keepalive_interval_ms = 2;
+    setup.server.ping_interval_min_ms = 0;
+    if (rig_try_start(&setup, &rig) != CRPC_OK) return false;
+    peer *peer = rig_connect(rig);
+    call *call = peer == NULL ? NULL : begin_call(peer, METHOD_UNARY, NULL, 0, 0);
+    if (call != NULL) send_or_reset(call, "message", 7);
+    rig_run_ms(rig, 8);
+    if (call != NULL && call->stream != NULL) (void)call_half_close(call);
+    WAIT(rig, have_all_closed(rig));
+    bool is_well = have_statuses(rig, "0");
+    rig_end(rig);
+    return is_well;
+}
+
+TEST(keepalive_survives_failing_allocations) { sweep(keep_alive); }
+
 static bool call_over_tls(void) {
     const char *folder = getenv("CRPC_TEST_CERTIFICATES");
     REQUIRE(folder != NULL);

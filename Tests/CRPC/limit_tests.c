@@ -218,6 +218,7 @@ TEST(empty_messages_hold_the_peer_up_too) {
 TEST(a_peer_that_takes_nothing_off_its_socket_loses_the_connection) {
     rig_setup setup = rig_defaults();
     setup.server.write_stall_timeout_ms = 100;
+    setup.server.buffered_bytes_max = 64 << 20;
     rig *rig = rig_start(&setup);
     raw *raw = raw_connect(rig);
     static const uint8_t window[] = {0, 4, 0x7f, 0xff, 0xff, 0xff};
@@ -238,6 +239,7 @@ TEST(a_peer_that_takes_nothing_off_its_socket_loses_the_connection) {
 TEST(a_peer_that_reads_slowly_keeps_the_connection) {
     rig_setup setup = rig_defaults();
     setup.server.write_stall_timeout_ms = 500;
+    setup.server.buffered_bytes_max = 64 << 20;
     rig *rig = rig_start(&setup);
     raw *raw = raw_connect(rig);
     static const uint8_t window[] = {0, 4, 0x7f, 0xff, 0xff, 0xff};
@@ -274,6 +276,34 @@ TEST(a_client_that_says_nothing_loses_the_connection) {
     raw_free(silent);
     raw_free(half);
     raw_free(good);
+    rig_end(rig);
+}
+
+TEST(handshakes_past_the_maximum_end_the_oldest) {
+    rig_setup setup = rig_defaults();
+    setup.handshakes_max = 3;
+    rig *rig = rig_start(&setup);
+    raw *done = raw_connect(rig), *silent[5];
+    UNTIL(rig, rig->server_peer_count == 1 && rig->listener->shaking_count == 0);
+    for (int i = 0; i < 5; i++) {
+        silent[i] = raw_connect_silently(rig);
+        UNTIL(rig, rig->server_peer_count == (size_t)i + 2);
+    }
+    // Looked at from the server's side: who reads SETTINGS here also answers them.
+    UNTIL(rig, rig->server_peers[1]->closes == 1 && rig->server_peers[2]->closes == 1);
+    for (int i = 3; i < 6; i++) EXPECT_EQUAL(rig->server_peers[i]->closes, 0);
+    EXPECT_EQUAL(rig->listener->shaking_count, 3);
+    // Those that are done do not count, nor do those that are gone.
+    raw_close(silent[2], false);
+    UNTIL(rig, rig->listener->shaking_count == 2);
+    peer *peer = rig_open(rig);
+    call *call = call_unary(peer, METHOD_UNARY, "let in");
+    UNTIL(rig, call->closes == 1);
+    EXPECT_EQUAL(call->status, 0);
+    EXPECT_EQUAL(rig->listener->shaking_count, 2);
+    EXPECT(raw_read(done) && !done->has_ended);
+    for (int i = 0; i < 5; i++) raw_free(silent[i]);
+    raw_free(done);
     rig_end(rig);
 }
 

@@ -77,6 +77,41 @@ TEST(other_content_types_get_415) {
     rig_end(rig);
 }
 
+TEST(what_is_no_call_of_a_method_gets_404) {
+    rig *rig = rig_start(NULL);
+    raw *raw = raw_connect(rig);
+    static const char *const methods[] = {"GET", "POST", "DELETE"};
+    for (int i = 0; i < 3; i++) {
+        raw_entry entries[] = {
+            {":method", methods[i]}, {":scheme", "http"}, {":path", "/index.html"}, {":authority", "a"},
+            {"content-type", i == 1 ? "text/html" : "application/grpc"}};
+        raw_send_headers(raw, NGHTTP2_FLAG_END_STREAM, 1 + 2 * i, entries, i == 0 ? 4 : 5);
+        expect_http(raw, 1 + 2 * i, "404", false);
+    }
+    expect_service(raw, 101);
+    raw_free(raw);
+    rig_end(rig);
+}
+
+TEST(the_answer_to_head_has_no_body) {
+    rig *rig = rig_start(NULL);
+    raw *raw = raw_connect(rig);
+    static const char *const paths[] = {"/test.Calls/Unary", "/index.html"}, *const statuses[] = {"405", "404"};
+    for (int i = 0; i < 2; i++) {
+        raw_entry entries[] = {{":method", "HEAD"}, {":scheme", "http"}, {":path", paths[i]}, {":authority", "a"}};
+        raw_send_headers(raw, NGHTTP2_FLAG_END_STREAM, 1 + 2 * i, entries, 4);
+        UNTIL(rig, raw_read(raw) && raw_find_end(raw, 1 + 2 * i) != NULL);
+        const raw_frame *head = raw_find_end(raw, 1 + 2 * i);
+        EXPECT_EQUAL(head->type, NGHTTP2_HEADERS);
+        EXPECT(raw_frame_has(head, ":status", statuses[i]));
+        EXPECT(!raw_frame_has(head, "content-length", "0"));
+        EXPECT_EQUAL(raw_data_length(raw, 1 + 2 * i), 0);
+    }
+    expect_service(raw, 101);
+    raw_free(raw);
+    rig_end(rig);
+}
+
 TEST(a_refusal_stops_the_rest_of_the_request) {
     rig *rig = rig_start(NULL);
     raw *raw = raw_connect(rig);

@@ -56,7 +56,8 @@ void rig_run_ms(rig *rig, unsigned ms) {
 
 rig_setup rig_defaults(void) {
     rig_setup setup = {
-        .address = "127.0.0.1", .tls_name = "localhost", .calls_max = RIG_CALLS_MAX, .connections_max = RIG_PEERS_MAX};
+        .address = "127.0.0.1", .tls_name = "localhost", .calls_max = RIG_CALLS_MAX, .connections_max = RIG_PEERS_MAX,
+        .handshakes_max = RIG_PEERS_MAX};
     crpc_limits_default(&setup.server);
     crpc_limits_default(&setup.client);
     return setup;
@@ -70,7 +71,8 @@ int rig_try_start(const rig_setup *setup, rig **result) {
     int error = crpc_loop_new(run_job, rig, &rig->loop);
     crpc_listener_options options = {
         .address = setup->address, .tls = setup->server_tls, .limits = setup->server,
-        .connections_max = setup->connections_max, .calls_max = setup->calls_max};
+        .connections_max = setup->connections_max, .handshakes_max = setup->handshakes_max,
+        .calls_max = setup->calls_max};
     if (error == CRPC_OK && !setup->has_no_listener)
         error = crpc_listener_new(
             rig->loop, &options, rig_paths, METHOD_COUNT, &rig_server_callbacks, rig, &rig->listener);

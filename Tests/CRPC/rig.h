@@ -69,7 +69,7 @@ typedef struct rig_setup {
     crpc_limits server, client;
     crpc_tls *server_tls, *client_tls;
     const char *address, *tls_name;
-    uint32_t calls_max, connections_max;
+    uint32_t calls_max, connections_max, handshakes_max;
     bool has_no_listener;
 } rig_setup;
 

@@ -21,6 +21,9 @@ typedef struct crpc_listener_options {
     crpc_limits limits;
     /// Connections at once; past it new ones wait in the kernel's backlog.
     uint32_t connections_max;
+    /// Of these, those whose TLS, preface or SETTINGS are still to come; past it the one that has been at it for longest
+    /// is closed, so that they cannot keep honest ones out until their time limit.
+    uint32_t handshakes_max;
     /// Calls at once on all connections of this listener; past it they end with RESOURCE_EXHAUSTED.
     uint32_t calls_max;
 } crpc_listener_options;

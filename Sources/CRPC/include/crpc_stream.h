@@ -107,7 +107,8 @@ int crpc_stream_set_gzip(crpc_stream *stream);
 /// Queues a message. `memory` was allocated with malloc: CRPC_PREFIX_LENGTH bytes of room, then `length` bytes of
 /// message. It is taken over and freed in every case, also on errors. With `compressed` it is sent compressed if that
 /// makes it shorter, here and now, which the head must have announced (`crpc_stream_set_gzip`, `sends_gzip`).
-/// Errors: CLOSED, MEMORY, LIMIT (over 4 GB), ARGUMENT (the head does not say so).
+/// Errors: CLOSED, MEMORY, ARGUMENT (the head does not say so), LIMIT (over 4 GB; or a server's client makes us hold more
+/// than `buffered_bytes_max`: a server's call was then ended with RESOURCE_EXHAUSTED).
 int crpc_stream_send_message(crpc_stream *stream, void *memory, size_t length, bool compressed);
 
 /// Whether less than the high-water mark is queued.

@@ -1,0 +1,255 @@
+#include "internal.h"
+
+#include <errno.h>
+#include <linux/sockios.h>
+#include <openssl/err.h>
+#include <sys/ioctl.h>
+#include <sys/socket.h>
+
+// Reading and writing: between the socket, or TLS on it, and nghttp2's session.
+
+/// Reads of one connection in one turn, so that others get theirs.
+enum { READS_PER_TURN_MAX = 4 };
+/// Buffers written to one connection in one turn.
+enum { WRITES_PER_TURN_MAX = 16 };
+
+// ---- Reading ----
+
+/// What reading and writing come to beside a number of bytes.
+enum { ENDED = 0, WOULD_WAIT = -1, SYSTEM_FAILED = -2, TLS_FAILED = -3 };
+
+static int error_of(ssize_t failure) {
+    return failure == ENDED ? CRPC_ERROR_CLOSED : failure == TLS_FAILED ? CRPC_ERROR_TLS : CRPC_ERROR_SYSTEM;
+}
+
+static ssize_t socket_failure(void) {
+    return errno == EAGAIN || errno == EWOULDBLOCK || errno == EINTR ? WOULD_WAIT : SYSTEM_FAILED;
+}
+
+/// SSL_get_error looks at the thread's queue of errors, so this must be empty before each call, whoever left one there.
+static ssize_t tls_failure(crpc_connection *connection, int outcome) {
+    int error = SSL_get_error(connection->ssl, outcome);
+    // A peer that closed without saying so in TLS: HTTP/2 knows by itself whether something is missing.
+    bool is_cut = error == SSL_ERROR_SSL && ERR_GET_REASON(ERR_peek_error()) == SSL_R_UNEXPECTED_EOF_WHILE_READING;
+    ERR_clear_error();
+    if (error == SSL_ERROR_WANT_READ || error == SSL_ERROR_WANT_WRITE) return WOULD_WAIT;
+    if (error == SSL_ERROR_ZERO_RETURN || is_cut) return ENDED;
+    return error == SSL_ERROR_SSL ? TLS_FAILED : SYSTEM_FAILED;
+}
+
+/// Bytes read, or one of the above.
+static ssize_t read_some(crpc_connection *connection, uint8_t *target, size_t length) {
+    if (connection->ssl == NULL) {
+        ssize_t count = recv(connection->fd, target, length, 0);
+        return count >= 0 ? count : socket_failure();
+    }
+    ERR_clear_error();
+    int count = SSL_read(connection->ssl, target, (int)length);
+    return count > 0 ? count : tls_failure(connection, count);
+}
+
+/// Hands bytes to the session; false if the connection cannot go on.
+static bool take(crpc_connection *connection, const uint8_t *bytes, size_t length) {
+    if (!crpc_guard_look(connection, bytes, length)) return false;
+    ssize_t taken = nghttp2_session_mem_recv(connection->session, bytes, length);
+    if (connection->is_broken) return false;
+    if (taken == (ssize_t)length) return true;
+    if (taken == NGHTTP2_ERR_FLOODED) {
+        crpc_connection_calm(connection, "too_many_answers_wait");
+    } else {
+        crpc_connection_break(connection, taken == NGHTTP2_ERR_NOMEM ? CRPC_ERROR_MEMORY : CRPC_ERROR_PROTOCOL);
+    }
+    return false;
+}
+
+void crpc_connection_receive(crpc_connection *connection) {
+    crpc_connection_note_life(connection);
+    for (int i = 0; i < READS_PER_TURN_MAX || (connection->ssl != NULL && SSL_pending(connection->ssl) > 0); i++) {
+        ssize_t count = read_some(connection, connection->loop->read_buffer, CRPC_READ_BUFFER);
+        if (count == WOULD_WAIT) break;
+        if (count <= 0) {
+            connection->has_peer_ended = true;
+            crpc_connection_break(connection, error_of(count));
+            return;
+        }
+        if (!take(connection, connection->loop->read_buffer, (size_t)count)) return;
+        if (connection->ssl == NULL && count < CRPC_READ_BUFFER) break;
+    }
+    if (nghttp2_session_get_outbound_queue_size(connection->session) > connection->limits.queued_frames_max &&
+        connection->listener != NULL) {
+        crpc_connection_calm(connection, "too_many_answers_wait");
+        return;
+    }
+    crpc_connection_watch_buffers(connection);
+    if (nghttp2_session_want_write(connection->session) || !nghttp2_session_want_read(connection->session))
+        crpc_connection_mark(connection);
+}
+
+// ---- Writing ----
+
+/// Bytes written, or one of the above.
+static ssize_t write_some(crpc_connection *connection, const uint8_t *bytes, size_t length) {
+    if (connection->ssl == NULL) {
+        ssize_t count = send(connection->fd, bytes, length, MSG_NOSIGNAL);
+        return count >= 0 ? count : socket_failure();
+    }
+    ERR_clear_error();
+    int count = SSL_write(connection->ssl, bytes, (int)length);
+    return count > 0 ? count : tls_failure(connection, count);
+}
+
+void crpc_connection_watch_for(crpc_connection *connection, int interest) {
+    if (crpc_watch_set_interest(connection->watch, interest) != CRPC_OK)
+        crpc_connection_break(connection, CRPC_ERROR_SYSTEM);
+}
+
+size_t crpc_connection_waiting_bytes(const crpc_connection *connection) {
+    int unsent = 0;
+    // What the kernel holds is not taken either. Where it does not say how much that is, only ours counts.
+    if (ioctl(connection->fd, SIOCOUTQ, &unsent) != 0) unsent = 0;
+    return connection->rest_end - connection->rest_start + (size_t)unsent;
+}
+
+/// Bytes wait: the peer must take some in time.
+static void begin_stall(crpc_connection *connection) {
+    if (connection->due_ns[CRPC_DUE_STALL] != 0) return;
+    connection->stalled_bytes = crpc_connection_waiting_bytes(connection);
+    crpc_connection_limit(connection, CRPC_DUE_STALL, connection->limits.write_stall_timeout_ms);
+}
+
+/// Writes all, or keeps what the socket does not take and waits for it. True if all went.
+static bool write_all(crpc_connection *connection, const uint8_t *bytes, size_t length) {
+    while (length > 0) {
+        ssize_t count = write_some(connection, bytes, length);
+        if (count == WOULD_WAIT) break;
+        if (count <= 0) {
+            connection->has_peer_ended = true;
+            crpc_connection_break(connection, error_of(count));
+            return false;
+        }
+        bytes += count;
+        length -= (size_t)count;
+    }
+    if (length == 0) return true;
+    if (connection->rest == NULL) connection->rest = malloc(CRPC_WRITE_BUFFER + CRPC_WRITE_SLACK);
+    if (connection->rest == NULL) {
+        crpc_connection_break(connection, CRPC_ERROR_MEMORY);
+        return false;
+    }
+    memmove(connection->rest, bytes, length);
+    connection->rest_start = 0;
+    connection->rest_end = length;
+    begin_stall(connection);
+    crpc_connection_watch_for(connection, CRPC_READABLE | CRPC_WRITABLE);
+    return false;
+}
+
+static bool write_rest(crpc_connection *connection) {
+    if (connection->rest_end == 0) return true;
+    size_t length = connection->rest_end;
+    connection->rest_end = 0;
+    if (!write_all(connection, connection->rest, length)) return false;
+    free(connection->rest); // a connection that keeps up holds no buffer
+    connection->rest = NULL;
+    crpc_connection_watch_for(connection, CRPC_READABLE);
+    crpc_connection_limit(connection, CRPC_DUE_STALL, 0);
+    return true;
+}
+
+/// Gathers frames. The bytes gathered, or a negative error.
+static ssize_t gather(crpc_connection *connection) {
+    uint8_t *buffer = connection->loop->write_buffer;
+    size_t used = 0;
+    while (used < CRPC_WRITE_BUFFER) {
+        const uint8_t *frame;
+        ssize_t length = nghttp2_session_mem_send(connection->session, &frame);
+        if (length < 0) return length == NGHTTP2_ERR_NOMEM ? CRPC_ERROR_MEMORY : CRPC_ERROR_PROTOCOL;
+        if (length == 0) break;
+        if ((size_t)length > CRPC_WRITE_BUFFER + CRPC_WRITE_SLACK - used) return CRPC_ERROR_LIMIT;
+        memcpy(buffer + used, frame, (size_t)length);
+        used += (size_t)length;
+    }
+    return (ssize_t)used;
+}
+
+void crpc_connection_say_goodbye(crpc_connection *connection) {
+    // That a peer learns why it is dismissed is a courtesy, so what fails here is not looked at.
+    if (connection->rest_end == 0 && !connection->has_peer_ended) {
+        ssize_t length = gather(connection);
+        if (length > 0) (void)write_some(connection, connection->loop->write_buffer, (size_t)length);
+    }
+    if (connection->ssl != NULL) (void)SSL_shutdown(connection->ssl);
+}
+
+static void tell_writable(crpc_connection *connection) {
+    if (!connection->owes_writable) return;
+    connection->owes_writable = false;
+    for (crpc_link *link = connection->streams.next; link != &connection->streams; link = link->next) {
+        crpc_stream *stream = CRPC_CONTAINER(link, crpc_stream, link);
+        if (!stream->owes_writable) continue;
+        stream->owes_writable = false;
+        if (stream->call == NULL || stream->is_finished) continue;
+        if (connection->listener != NULL) {
+            connection->listener->callbacks->on_writable(stream->call);
+        } else {
+            connection->callbacks->on_writable(stream->call);
+        }
+    }
+}
+
+static void tell_closes(crpc_connection *connection) {
+    if (!connection->owes_closes) return;
+    connection->owes_closes = false;
+    for (crpc_link *link = connection->streams.next; link != &connection->streams; link = link->next) {
+        crpc_stream *stream = CRPC_CONTAINER(link, crpc_stream, link);
+        if (stream->is_reset) crpc_stream_tell_close(stream, stream->reset_error);
+    }
+}
+
+/// Closes a connection that has nothing left to do.
+static void end_if_done(crpc_connection *connection) {
+    if (!nghttp2_session_want_read(connection->session)) {
+        // A GOAWAY went out or came, and no stream is left.
+        crpc_connection_break(
+            connection, connection->is_terminated  ? CRPC_ERROR_PROTOCOL
+                        : connection->is_dismissed ? CRPC_ERROR_CLOSED
+                                                   : CRPC_OK);
+    } else if (connection->is_draining && connection->is_goaway_final && connection->stream_count == 0) {
+        crpc_connection_break(connection, CRPC_OK);
+    }
+}
+
+/// Client: says GOAWAY once it drains and its last call has ended. Earlier, a server whose calls are all done might
+/// close before it sees those that still wait to go out.
+static void submit_last_goaway(crpc_connection *connection) {
+    bool is_due = connection->is_draining && !connection->is_goaway_final && connection->stream_count == 0;
+    if (connection->callbacks == NULL || !is_due) return;
+    connection->is_goaway_final = true;
+    if (nghttp2_submit_goaway(connection->session, NGHTTP2_FLAG_NONE, 0, NGHTTP2_NO_ERROR, NULL, 0) != 0)
+        crpc_connection_break(connection, CRPC_ERROR_MEMORY);
+}
+
+void crpc_connection_flush(crpc_connection *connection) {
+    tell_closes(connection);
+    if (connection->is_draining) crpc_connection_tell_draining(connection);
+    if (connection->phase != CRPC_OPEN || connection->is_broken || !write_rest(connection)) return;
+    submit_last_goaway(connection);
+    for (int i = 0; i < WRITES_PER_TURN_MAX; i++) {
+        ssize_t length = gather(connection);
+        if (length < 0) {
+            crpc_connection_break(connection, (int)length);
+            return;
+        }
+        if (length == 0) break;
+        bool all = write_all(connection, connection->loop->write_buffer, (size_t)length);
+        tell_writable(connection);
+        if (!all) return;
+        if (length < CRPC_WRITE_BUFFER) break;
+    }
+    if (nghttp2_session_want_write(connection->session)) {
+        crpc_connection_mark(connection);
+    } else {
+        end_if_done(connection);
+    }
+    crpc_connection_watch_buffers(connection);
+}
