@@ -1,7 +1,7 @@
 # What people type. Each target is one or two lines; the work is done by SwiftPM and the scripts named here.
 
 .DEFAULT_GOAL := help
-.PHONY: help run demo build test check bench format proto tidy clean-data clean
+.PHONY: help run demo build test check bench fuzz format proto tidy clean-data clean
 
 RELEASE_BUILD := swift build -c release --static-swift-stdlib
 PROGRAMS := identity profile invites gateway vestibule
@@ -29,6 +29,11 @@ check: ## Everything that CI checks, as CI does
 bench: ## Measure against the peers in one run; writes bench.md
 	@docker/install-dependencies.sh bench
 	@python3 Tests/Performance/bench.py
+
+fuzz: SECONDS ?= 60
+fuzz: ## Fuzz the C layer, each fuzzer for SECONDS (60)
+	@docker/install-dependencies.sh test
+	@Tests/Fuzz/run.sh $(SECONDS)
 
 format: ## Format all Swift
 	@git ls-files -z -- '*.swift' ':!*/Generated/*' | xargs -0 swift format --in-place

@@ -128,6 +128,8 @@ static void connect_end(int end) {
     limits.header_bytes_max = 1000;
     limits.stream_window_bytes = limits.connection_window_bytes = 65535;
     limits.handshake_timeout_ms = 600000;
+    limits.credit_max = 200;
+    limits.credit_per_second = 0;
     connection_end = end;
     CHECK(
         crpc_connection_connect(

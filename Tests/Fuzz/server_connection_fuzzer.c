@@ -116,13 +116,18 @@ static const crpc_server_callbacks callbacks = {
 static void begin(void) {
     fuzz_scene_begin(&scene);
     if (listener != NULL) return;
-    crpc_listener_options options = {.address = "127.0.0.1", .connections_max = 4, .calls_max = 8};
+    crpc_listener_options options = {.address = "127.0.0.1", .connections_max = 4, .handshakes_max = 4, .calls_max = 8};
     crpc_limits_default(&options.limits);
     options.limits.message_bytes_max = 1000;
     options.limits.header_bytes_max = 1000;
     options.limits.streams_max = 12;
     options.limits.stream_window_bytes = options.limits.connection_window_bytes = 65535;
     options.limits.handshake_timeout_ms = 600000;
+    // Low enough to be reached, and none comes back with time, so that an input does the same each time.
+    options.limits.buffered_bytes_max = 100000;
+    options.limits.queued_frames_max = 60;
+    options.limits.credit_max = 200;
+    options.limits.credit_per_second = 0;
     CHECK(crpc_listener_new(scene.loop, &options, paths, METHODS, &callbacks, &scene, &listener) == CRPC_OK);
 }
 
@@ -137,8 +142,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t length) {
     fuzz_settle(&scene);
     (void)close(scene.fd);
     scene.fd = -1;
-    for (int i = 0; i < 8 && crpc_listener_connection_count(listener) > 0; i++) fuzz_turn(&scene);
-    CHECK(crpc_listener_connection_count(listener) == 0);
+    for (int i = 0; i < 8 && crpc_listener_connection_count(listener) + scene.loop->lingering_count > 0; i++)
+        fuzz_turn(&scene);
+    CHECK(crpc_listener_connection_count(listener) == 0 && scene.loop->lingering_count == 0);
     CHECK(scene.live_calls == 0 && live_peers == 0 && listener->call_count == 0);
     CHECK(scene.loop->timer_count == 0);
     return 0;
