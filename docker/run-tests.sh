@@ -57,12 +57,21 @@ binaries=$(swift build --show-bin-path)
 export INTEROP_SERVER=$binaries/rpc-interop-server INTEROP_CLIENT=$binaries/rpc-interop-client
 export VESTIBULE_BINARIES=$binaries
 run_pytest interop Tests/Interop/run.sh --quiet
+run_pytest attack Tests/Attack/run.sh --quiet
 run_pytest end-to-end Tests/EndToEnd/run.sh --quiet
 
 status=0
 run crpc Tests/CRPC/run.sh || status=$?
 summary=$(grep -E '^[0-9]+ passed, [0-9]+ failed$' "$log/crpc" | tail -n 1 || true)
 count crpc "$status" "$(number passed)" "$(number failed)"
+
+# Inputs that once showed a fault, then new ones for a few seconds each.
+for seconds in 0 5; do
+    status=0
+    run fuzz Tests/Fuzz/run.sh "$seconds" || status=$?
+    summary=$(grep -E '^[0-9]+ passed, [0-9]+ failed$' "$log/fuzz" | tail -n 1 || true)
+    count fuzz "$status" "$(number passed)" "$(number failed)"
+done
 
 status=0
 run tidy make --no-print-directory tidy || status=$?

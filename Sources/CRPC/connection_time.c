@@ -13,7 +13,7 @@ void crpc_limits_default(crpc_limits *limits) {
         .continuations_max = 8,
         .stream_window_bytes = 256u << 10,
         .connection_window_bytes = 1u << 20,
-        .buffered_bytes_max = 16u << 20,
+        .buffered_bytes_max = 24u << 20,
         .queued_frames_max = 8192,
         .credit_max = 10000,
         .credit_per_second = 2000,

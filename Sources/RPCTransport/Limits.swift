@@ -19,7 +19,7 @@ public struct ConnectionLimits: Sendable, Hashable {
     public var connectionWindowBytes = 1 << 20
     /// Bytes of messages that one client may make a server hold: answers that it does not take, messages that it does
     /// not send to the end. While there are more, another message ends its call with RESOURCE_EXHAUSTED.
-    public var bufferedBytesMax = 16 << 20
+    public var bufferedBytesMax = 24 << 20
     /// Frames that wait to be sent to a client; past it the client is dismissed. At least four for each stream.
     public var queuedFramesMax = 8192
     /// What a peer may have us do beside its calls, as `crpc_connection.h` counts it: a frame that carries no message

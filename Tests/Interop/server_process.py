@@ -47,6 +47,10 @@ class ServerProcess:
     def port(self):
         return int(self.address.rsplit(":", 1)[1])
 
+    @property
+    def pid(self):
+        return self._process.pid
+
     def terminate(self):
         """Asks for a graceful stop, and returns at once."""
         self._process.send_signal(signal.SIGTERM)

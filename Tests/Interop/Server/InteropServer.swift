@@ -18,8 +18,8 @@ struct InteropServer: AsyncParsableCommand {
     @Option(help: "Event loops.")
     var loops = 2
 
-    @Option(help: "The most bytes of a request's message.")
-    var messageBytesMax = ConnectionLimits().messageBytesMax
+    @OptionGroup(title: "Limits")
+    var limits: LimitOptions
 
     @Option(help: "PEM file of the server's certificate; with it the server speaks TLS only.")
     var certificate: String?
@@ -63,7 +63,7 @@ struct InteropServer: AsyncParsableCommand {
 
     private var serverConfiguration: ServerConfiguration {
         var configuration = ServerConfiguration(port: port)
-        configuration.limits.messageBytesMax = messageBytesMax
+        limits.apply(to: &configuration)
         if let certificate, let key {
             configuration.tls = TLSConfiguration(
                 certificateChainFile: certificate,

@@ -1,0 +1,84 @@
+"""What the tests share: servers with low limits, a bystander, and a watch over memory."""
+
+import os
+import pathlib
+import sys
+
+import pytest
+
+INTEROP = pathlib.Path(__file__).resolve().parent.parent / "Interop"
+sys.path.insert(0, str(INTEROP))
+
+from bystander import Bystander  # noqa: E402
+from certificates import Authority  # noqa: E402
+from server_process import ServerProcess  # noqa: E402
+
+MEMORY_GROWTH_MAX = 32 << 20
+LATENCY_SECONDS_MAX = 1.0
+# One loop, so that attackers and bystander share it, and limits that are soon reached.
+ARGUMENTS = [
+    "--loops", "1", "--handshake-timeout-ms", "2000", "--write-stall-timeout-ms", "2000",
+    "--answer-stall-timeout-ms", "2000", "--message-timeout-ms", "2000"]
+
+
+def pytest_configure(config):
+    if not os.environ.get("INTEROP_SERVER"):
+        raise pytest.UsageError("name the server: INTEROP_SERVER; Tests/Attack/run.sh does")
+
+
+class Memory:
+    """The resident memory of a process, in bytes."""
+
+    def __init__(self, pid):
+        self._folder = pathlib.Path(f"/proc/{pid}")
+
+    def _read(self, name):
+        for line in (self._folder / "status").read_text().splitlines():
+            if line.startswith(name + ":"):
+                return int(line.split()[1]) << 10
+        raise KeyError(name)
+
+    def begin(self):
+        (self._folder / "clear_refs").write_text("5")  # the peak begins anew (proc(5))
+        self._before = self._read("VmRSS")
+
+    def growth(self):
+        """By how much the peak since `begin` is over what there was then."""
+        return self._read("VmHWM") - self._before
+
+
+@pytest.fixture(scope="session")
+def start_server():
+    """Starts a server with these limits and more arguments."""
+    return lambda *arguments: ServerProcess([*ARGUMENTS, *arguments])
+
+
+@pytest.fixture(scope="session")
+def _server(start_server):
+    with start_server() as process:
+        bystander = Bystander(process.address)
+        yield process, bystander
+        bystander.close()
+
+
+@pytest.fixture
+def server(_server):
+    """A server under attack. Afterwards it must be there, a bystander's calls must have gone on in time and without an
+    error, and memory must not have grown much."""
+    process, bystander = _server
+    memory = Memory(process.pid)
+    bystander.report()
+    memory.begin()
+    yield process
+    growth = memory.growth()
+    seen = bystander.report()
+    assert seen["errors"] == []
+    assert seen["calls"] > 0
+    assert seen["slowest"] < LATENCY_SECONDS_MAX
+    print(f"memory grew by {growth >> 20} MB")
+    assert growth < MEMORY_GROWTH_MAX, f"memory grew by {growth >> 20} MB"
+
+
+@pytest.fixture(scope="session")
+def certificate(tmp_path_factory):
+    return Authority(tmp_path_factory.mktemp("authority"), "authority").issue("server", ["DNS:localhost"])

@@ -1,0 +1,15 @@
+#!/usr/bin/env bash
+# Attacks our gRPC server with frames made by hand, while another client's calls go on. `make test` calls it. Arguments go
+# to pytest.
+#
+# Builds the server unless INTEROP_SERVER names it.
+set -euo pipefail
+
+cd "$(dirname "$0")/../.."
+Tests/Interop/setup.sh
+if [ -z "${INTEROP_SERVER:-}" ]; then
+    swift build --product rpc-interop-server
+    INTEROP_SERVER=$(swift build --show-bin-path)/rpc-interop-server
+fi
+export INTEROP_SERVER
+exec .venv/bin/python -m pytest -p no:cacheprovider Tests/Attack "$@"

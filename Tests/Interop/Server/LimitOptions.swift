@@ -1,0 +1,40 @@
+import ArgumentParser
+import RPCTransport
+
+/// Limits that tests set lower, so as to reach them soon.
+struct LimitOptions: ParsableArguments {
+    @Option(help: "The most bytes of a request's message.")
+    var messageBytesMax = ConnectionLimits().messageBytesMax
+
+    @Option(help: "Connections at once.")
+    var connectionsMax = ServerConfiguration().connectionsMax
+
+    @Option(help: "Calls in flight at once.")
+    var callsMax = ServerConfiguration().callsMax
+
+    @Option(help: "Time for TLS, the first SETTINGS and each frame to be whole, in milliseconds.")
+    var handshakeTimeoutMs: Int?
+
+    @Option(help: "Time in which a client must take some of the bytes that wait for it, in milliseconds.")
+    var writeStallTimeoutMs: Int?
+
+    @Option(help: "Time for which a complete answer may wait for the client's windows, in milliseconds.")
+    var answerStallTimeoutMs: Int?
+
+    @Option(help: "Time for a message to be whole, in milliseconds.")
+    var messageTimeoutMs: Int?
+
+    func apply(to configuration: inout ServerConfiguration) {
+        configuration.limits.messageBytesMax = messageBytesMax
+        configuration.connectionsMax = connectionsMax
+        configuration.callsMax = callsMax
+        set(&configuration.limits.handshakeTimeout, handshakeTimeoutMs)
+        set(&configuration.limits.writeStallTimeout, writeStallTimeoutMs)
+        set(&configuration.limits.answerStallTimeout, answerStallTimeoutMs)
+        set(&configuration.limits.messageTimeout, messageTimeoutMs)
+    }
+
+    private func set(_ limit: inout Duration, _ milliseconds: Int?) {
+        if let milliseconds { limit = .milliseconds(milliseconds) }
+    }
+}
