@@ -42,7 +42,7 @@ for plugin in protoc-gen-swift protoc-gen-vestibule; do
     [ -x "$plugin_folder/$plugin" ] || fail "$plugin_folder has no $plugin"
 done
 
-# generate <folder of protos> <output folder>
+# generate <folder of protos> <output folder> <name of the descriptor set>
 generate() {
     local protos
     protos=$(cd "$1" && find . -name '*.proto' | sed 's|^\./||' | LC_ALL=C sort)
@@ -53,7 +53,7 @@ generate() {
         --plugin="$plugin_folder/protoc-gen-swift" \
         --swift_out="$2" --swift_opt=Visibility=Public,FileNaming=DropPath \
         --plugin="$plugin_folder/protoc-gen-vestibule" \
-        --vestibule_out="$2" --vestibule_opt=FileNaming=DropPath \
+        --vestibule_out="$2" --vestibule_opt="FileNaming=DropPath,DescriptorSet=$3" \
         $protos
 }
 
@@ -61,11 +61,11 @@ temporary=$(mktemp -d)
 trap 'rm -rf "$temporary"' EXIT
 
 stale=false
-# refresh <folder of protos> <folder of generated code>
+# refresh <folder of protos> <folder of generated code> <name of the descriptor set>
 refresh() {
     [ -d "$1" ] || return 0
     local fresh="$temporary/$2"
-    generate "$1" "$fresh"
+    generate "$1" "$fresh" "$3"
     if $check; then
         diff -ru "$2" "$fresh" || stale=true
     else
@@ -74,8 +74,8 @@ refresh() {
         cp "$fresh"/*.swift "$2/"
     fi
 }
-refresh proto Sources/API/Generated
-refresh Tests/Interop/proto Tests/Interop/Generated
+refresh proto Sources/API/Generated APIDescriptors
+refresh Tests/Interop/proto Tests/Interop/Generated InteropDescriptors
 
 if $stale; then
     fail "generated code is not fresh (differences above; + is what it should be): run 'make proto' and commit"

@@ -1,6 +1,7 @@
 import SwiftProtobufPluginLibrary
 
-/// How many messages a call carries each way.
+/// How many messages a call carries each way; the raw value is the name of the case, and of the function that registers
+/// or calls such a method, in RPC.
 enum CallShape: String {
     case unary
     case clientStreaming
@@ -17,17 +18,6 @@ enum CallShape: String {
             }
     }
 
-    /// Whether RPC can carry such calls. A method of a shape that it can't is described in `<Service>Methods`, so that
-    /// a router may name it, but it has neither a handler nor a client method, and answers UNIMPLEMENTED.
-    var isCallable: Bool {
-        switch self {
-        case .unary: true
-        case .clientStreaming, .serverStreaming, .bidirectionalStreaming: false
-        }
-    }
-}
-
-extension ServiceDescriptor {
-    /// The methods that handlers and clients have.
-    var callableMethods: [MethodDescriptor] { methods.filter { CallShape($0).isCallable } }
+    var streamsRequests: Bool { self == .clientStreaming || self == .bidirectionalStreaming }
+    var streamsResponses: Bool { self == .serverStreaming || self == .bidirectionalStreaming }
 }

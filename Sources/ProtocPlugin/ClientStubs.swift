@@ -18,33 +18,22 @@ struct ClientStubs {
             )
             printer.printIndented("self.channel = channel")
             printer.print("}")
-            for method in service.callableMethods {
+            for method in service.methods {
                 printer.print("")
-                printCall(of: method, to: &printer)
+                printer.print(lines: DocComment.lines(of: method, fallback: "Calls `\(method.fullName)`."))
+                call(of: method).print(to: &printer)
             }
         }
         printer.print("}")
     }
 
-    private func printCall(of method: MethodDescriptor, to printer: inout CodePrinter) {
-        let response = names.name(of: method.outputType)
-        printer.print(lines: DocComment.lines(of: method, fallback: "Calls `\(method.fullName)`."))
-        printer.print("public func \(names.methodName(of: method))(")
-        printer.printIndented(
-            "_ request: \(names.name(of: method.inputType)),",
-            "options: CallOptions = CallOptions()"
+    private func call(of method: MethodDescriptor) -> ClientCallStub {
+        ClientCallStub(
+            shape: CallShape(method),
+            name: names.methodName(of: method),
+            descriptor: "\(service.name)Methods.\(names.descriptorName(of: method))",
+            request: names.name(of: method.inputType),
+            response: names.name(of: method.outputType)
         )
-        printer.print(") async throws(RPCError) -> \(response) {")
-        printer.withIndentation { printer in
-            printer.print("try await channel.\(CallShape(method).rawValue)(")
-            printer.withIndentation { printer in
-                printer.print("\(service.name)Methods.\(names.descriptorName(of: method)),")
-                printer.print("request,")
-                printer.print("response: \(response).self,")
-                printer.print("options: options")
-            }
-            printer.print(")")
-        }
-        printer.print("}")
     }
 }

@@ -1,6 +1,6 @@
 import SwiftProtobufPluginLibrary
 
-/// What `--vestibule_opt` may say. The names and values equal those of `protoc-gen-swift`.
+/// What `--vestibule_opt` may say. `FileNaming` and its values equal those of `protoc-gen-swift`.
 struct GeneratorOptions {
     /// How the name of a generated file follows from that of its proto.
     enum FileNaming: String, CaseIterable {
@@ -13,25 +13,47 @@ struct GeneratorOptions {
     }
 
     private static let fileNamingKey = "FileNaming"
+    private static let descriptorSetKey = "DescriptorSet"
     private static let sourceSuffix = ".proto"
     private static let outputSuffix = ".vestibule.swift"
 
     private(set) var fileNaming = FileNaming.fullPath
+    /// The name of the enum that is to carry the files' descriptors; nil for none.
+    private(set) var descriptorSet: String?
 
     /// Reads the options; an unknown one is an error, so that a misspelt word can't pass unnoticed.
     init(parameter: any CodeGeneratorParameter) throws {
         for (key, value) in parameter.parsedPairs {
-            guard key == Self.fileNamingKey else { throw GeneratorFault.unknownOption(key) }
-            guard let naming = FileNaming(rawValue: value) else {
-                throw GeneratorFault.unknownOptionValue(
-                    key: key,
-                    value: value,
-                    allowed: FileNaming.allCases.map(\.rawValue)
-                )
+            switch key {
+            case Self.fileNamingKey: fileNaming = try Self.fileNaming(value)
+            case Self.descriptorSetKey: descriptorSet = try Self.typeName(value)
+            default: throw GeneratorFault.unknownOption(key)
             }
-            fileNaming = naming
         }
     }
+
+    private static func fileNaming(_ value: String) throws -> FileNaming {
+        guard let naming = FileNaming(rawValue: value) else {
+            let allowed = FileNaming.allCases.map(\.rawValue)
+            throw GeneratorFault.unknownOptionValue(key: fileNamingKey, value: value, allowed: allowed)
+        }
+        return naming
+    }
+
+    private static func typeName(_ value: String) throws -> String {
+        let isName = value.first?.isUppercase == true && value.allSatisfy { $0.isASCII && ($0.isLetter || $0.isNumber) }
+        guard isName else {
+            throw GeneratorFault.unknownOptionValue(
+                key: descriptorSetKey,
+                value: value,
+                allowed: ["the names of types"]
+            )
+        }
+        return value
+    }
+
+    /// The name of a generated file for what is no single proto's.
+    func outputName(for name: String) -> String { name + Self.outputSuffix }
 
     /// The name of the file that holds the stubs of `file`, relative to the output folder.
     func outputName(for file: FileDescriptor) -> String {

@@ -21,5 +21,9 @@ struct VestibulePlugin: CodeGenerator {
             guard let contents = FileStubs(file: file, names: names).contents else { continue }
             try generatorOutputs.add(fileName: options.outputName(for: file), contents: contents)
         }
+        if let name = options.descriptorSet {
+            let contents = try DescriptorSetStub(name: name, files: files).contents()
+            try generatorOutputs.add(fileName: options.outputName(for: name), contents: contents)
+        }
     }
 }

@@ -237,4 +237,12 @@ private struct Health: HealthHandler {
         let status = stubs.answers(context).health[request.service] ?? .serving
         return HealthV1.HealthCheckResponse.with { $0.status = status }
     }
+
+    func watch(
+        _ request: HealthV1.HealthCheckRequest,
+        responses: MessageWriter<HealthV1.HealthCheckResponse>,
+        context: ServerContext
+    ) async throws {
+        throw RPCError(.unimplemented, "the gateway watches nobody's health")
+    }
 }

@@ -1,4 +1,5 @@
 import Foundation
+import SwiftProtobuf
 import SwiftProtobufPluginLibrary
 import Testing
 
@@ -54,6 +55,33 @@ struct VestibulePluginTests {
     func outputName(parameter: String, name: String) throws {
         let response = try Self.generate(parameter, files: ["sample/v1/shared.proto"])
         #expect(response.file.map(\.name) == [name])
+    }
+
+    @Test("the descriptor set holds the files with services, after what they import, and no comments")
+    func descriptorSet() throws {
+        let response = try Self.generate("FileNaming=DropPath,DescriptorSet=SampleDescriptors")
+        let file = try #require(response.file.first { $0.name == "SampleDescriptors.vestibule.swift" })
+        #expect(file.content.contains("public enum SampleDescriptors {\n"))
+        #expect(file.content.split(separator: "\n").allSatisfy { $0.count <= 120 })
+        let parts = file.content.components(separatedBy: "\"\"\"")
+        try #require(parts.count == 3)
+        let text = parts[1].filter { !$0.isWhitespace && $0 != "\\" }
+        let bytes = try #require(Data(base64Encoded: text))
+        let set = try Google_Protobuf_FileDescriptorSet(serializedBytes: bytes)
+        #expect(
+            set.file.map(\.name) == [
+                "google/protobuf/empty.proto", "sample/v1/shared.proto", "sample/v1/sample.proto",
+            ]
+        )
+        #expect(set.file.allSatisfy { !$0.hasSourceCodeInfo })
+        #expect(set.file.last?.service.first?.method.map(\.name).contains("Chat") == true)
+    }
+
+    @Test("no descriptor set is written unless it is asked for, and its name must be a type's")
+    func descriptorSetName() throws {
+        #expect(try Self.generate("").file.allSatisfy { !$0.content.contains("fileDescriptorSet") })
+        let wrong = try Self.generate("DescriptorSet=no name")
+        #expect(wrong.error == "option 'DescriptorSet' can't be 'no name'; it is one of the names of types")
     }
 
     @Test("a misspelt option is an error and nothing is written")

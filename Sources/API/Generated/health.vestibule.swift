@@ -47,6 +47,13 @@ public protocol HealthHandler: RPCService {
         _ request: HealthV1.HealthCheckRequest,
         context: ServerContext
     ) async throws -> HealthV1.HealthCheckResponse
+
+    /// Sends the status of a service now and at each change. An unknown name is SERVICE_UNKNOWN, not an error.
+    func watch(
+        _ request: HealthV1.HealthCheckRequest,
+        responses: MessageWriter<HealthV1.HealthCheckResponse>,
+        context: ServerContext
+    ) async throws
 }
 
 extension HealthHandler {
@@ -58,6 +65,13 @@ extension HealthHandler {
             response: HealthV1.HealthCheckResponse.self
         ) { request, context in
             try await self.check(request, context: context)
+        }
+        router.serverStreaming(
+            HealthMethods.watch,
+            request: HealthV1.HealthCheckRequest.self,
+            response: HealthV1.HealthCheckResponse.self
+        ) { request, responses, context in
+            try await self.watch(request, responses: responses, context: context)
         }
     }
 }
@@ -81,6 +95,21 @@ public struct HealthClient: Sendable {
             request,
             response: HealthV1.HealthCheckResponse.self,
             options: options
+        )
+    }
+
+    /// Sends the status of a service now and at each change. An unknown name is SERVICE_UNKNOWN, not an error.
+    public func watch<Result: Sendable>(
+        _ request: HealthV1.HealthCheckRequest,
+        options: CallOptions = CallOptions(),
+        _ body: @Sendable (MessageReader<HealthV1.HealthCheckResponse>) async throws -> Result
+    ) async throws -> Result {
+        try await channel.serverStreaming(
+            HealthMethods.watch,
+            request,
+            response: HealthV1.HealthCheckResponse.self,
+            options: options,
+            body
         )
     }
 }

@@ -106,6 +106,33 @@ public protocol TestServiceHandler: RPCService {
         context: ServerContext
     ) async throws -> GrpcTesting.SimpleResponse
 
+    /// One request, many responses.
+    func streamingOutputCall(
+        _ request: GrpcTesting.StreamingOutputCallRequest,
+        responses: MessageWriter<GrpcTesting.StreamingOutputCallResponse>,
+        context: ServerContext
+    ) async throws
+
+    /// Many requests, one response.
+    func streamingInputCall(
+        _ requests: MessageReader<GrpcTesting.StreamingInputCallRequest>,
+        context: ServerContext
+    ) async throws -> GrpcTesting.StreamingInputCallResponse
+
+    /// Many requests, each answered as it comes.
+    func fullDuplexCall(
+        _ requests: MessageReader<GrpcTesting.StreamingOutputCallRequest>,
+        responses: MessageWriter<GrpcTesting.StreamingOutputCallResponse>,
+        context: ServerContext
+    ) async throws
+
+    /// Many requests, answered when all have come.
+    func halfDuplexCall(
+        _ requests: MessageReader<GrpcTesting.StreamingOutputCallRequest>,
+        responses: MessageWriter<GrpcTesting.StreamingOutputCallResponse>,
+        context: ServerContext
+    ) async throws
+
     /// Servers leave this method out, so that it answers UNIMPLEMENTED.
     func unimplementedCall(
         _ request: GrpcTesting.Empty,
@@ -136,6 +163,34 @@ extension TestServiceHandler {
             response: GrpcTesting.SimpleResponse.self
         ) { request, context in
             try await self.cacheableUnaryCall(request, context: context)
+        }
+        router.serverStreaming(
+            TestServiceMethods.streamingOutputCall,
+            request: GrpcTesting.StreamingOutputCallRequest.self,
+            response: GrpcTesting.StreamingOutputCallResponse.self
+        ) { request, responses, context in
+            try await self.streamingOutputCall(request, responses: responses, context: context)
+        }
+        router.clientStreaming(
+            TestServiceMethods.streamingInputCall,
+            request: GrpcTesting.StreamingInputCallRequest.self,
+            response: GrpcTesting.StreamingInputCallResponse.self
+        ) { requests, context in
+            try await self.streamingInputCall(requests, context: context)
+        }
+        router.bidirectionalStreaming(
+            TestServiceMethods.fullDuplexCall,
+            request: GrpcTesting.StreamingOutputCallRequest.self,
+            response: GrpcTesting.StreamingOutputCallResponse.self
+        ) { requests, responses, context in
+            try await self.fullDuplexCall(requests, responses: responses, context: context)
+        }
+        router.bidirectionalStreaming(
+            TestServiceMethods.halfDuplexCall,
+            request: GrpcTesting.StreamingOutputCallRequest.self,
+            response: GrpcTesting.StreamingOutputCallResponse.self
+        ) { requests, responses, context in
+            try await self.halfDuplexCall(requests, responses: responses, context: context)
         }
         router.unary(
             TestServiceMethods.unimplementedCall,
@@ -192,6 +247,63 @@ public struct TestServiceClient: Sendable {
             request,
             response: GrpcTesting.SimpleResponse.self,
             options: options
+        )
+    }
+
+    /// One request, many responses.
+    public func streamingOutputCall<Result: Sendable>(
+        _ request: GrpcTesting.StreamingOutputCallRequest,
+        options: CallOptions = CallOptions(),
+        _ body: @Sendable (MessageReader<GrpcTesting.StreamingOutputCallResponse>) async throws -> Result
+    ) async throws -> Result {
+        try await channel.serverStreaming(
+            TestServiceMethods.streamingOutputCall,
+            request,
+            response: GrpcTesting.StreamingOutputCallResponse.self,
+            options: options,
+            body
+        )
+    }
+
+    /// Many requests, one response.
+    public func streamingInputCall(
+        options: CallOptions = CallOptions(),
+        _ body: @Sendable (RequestWriter<GrpcTesting.StreamingInputCallRequest>) async throws -> Void
+    ) async throws -> GrpcTesting.StreamingInputCallResponse {
+        try await channel.clientStreaming(
+            TestServiceMethods.streamingInputCall,
+            request: GrpcTesting.StreamingInputCallRequest.self,
+            response: GrpcTesting.StreamingInputCallResponse.self,
+            options: options,
+            body
+        )
+    }
+
+    /// Many requests, each answered as it comes.
+    public func fullDuplexCall<Result: Sendable>(
+        options: CallOptions = CallOptions(),
+        _ body: @Sendable (RequestWriter<GrpcTesting.StreamingOutputCallRequest>, MessageReader<GrpcTesting.StreamingOutputCallResponse>) async throws -> Result
+    ) async throws -> Result {
+        try await channel.stream(
+            TestServiceMethods.fullDuplexCall,
+            request: GrpcTesting.StreamingOutputCallRequest.self,
+            response: GrpcTesting.StreamingOutputCallResponse.self,
+            options: options,
+            body
+        )
+    }
+
+    /// Many requests, answered when all have come.
+    public func halfDuplexCall<Result: Sendable>(
+        options: CallOptions = CallOptions(),
+        _ body: @Sendable (RequestWriter<GrpcTesting.StreamingOutputCallRequest>, MessageReader<GrpcTesting.StreamingOutputCallResponse>) async throws -> Result
+    ) async throws -> Result {
+        try await channel.stream(
+            TestServiceMethods.halfDuplexCall,
+            request: GrpcTesting.StreamingOutputCallRequest.self,
+            response: GrpcTesting.StreamingOutputCallResponse.self,
+            options: options,
+            body
         )
     }
 
