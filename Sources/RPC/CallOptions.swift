@@ -6,6 +6,11 @@ public struct CallOptions: Sendable {
     public var metadata: Metadata
     /// Whether to wait, until the deadline, for a connection where there is none, instead of failing with UNAVAILABLE.
     public var waitForReady: Bool
+    /// Takes the metadata of the answer; nil if nobody wants it.
+    public var responseMetadata: ResponseMetadata?
+    /// Whether a call made inside a handler ends when the handler's call must and belongs to its trace (`OnwardCall`).
+    /// False for work that outlives the handler's call.
+    public var inheritsFromCall = true
 
     /// Options with a time limit from now.
     public init(timeout: Duration? = nil, metadata: Metadata = Metadata(), waitForReady: Bool = false) {
@@ -15,6 +20,7 @@ public struct CallOptions: Sendable {
     }
 
     /// Options for a call made on behalf of another: it ends when that one must, or after `timeout` if that is sooner.
+    /// Needed only where the handler's task doesn't make the call itself; see `OnwardCall`.
     public init(inheriting context: ServerContext, timeout: Duration? = nil) {
         self.init(timeout: timeout)
         if let outer = context.deadline { deadline = min(outer, deadline ?? outer) }

@@ -4,7 +4,7 @@ extension ServerCall {
     func runHandler(_ handler: @escaping @Sendable () async throws -> Void) {
         let task = Task.immediate(executorPreference: executor) {
             do {
-                try await handler()
+                try await OnwardCall.run(on: self, handler)
             } catch {
                 self.fail(RPCError(thrown: error), trailers: self.trailingMetadata)
             }

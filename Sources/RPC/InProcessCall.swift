@@ -11,6 +11,12 @@ final class InProcessCall: ServerCall, @unchecked Sendable {
         var task: Task<Void, Never>?
     }
     private let state = Mutex(State())
+    private let head: InProcessHead
+
+    init(method: MethodDescriptor, options: CallOptions, peer: PeerInfo) {
+        head = InProcessHead(options.responseMetadata)
+        super.init(method: method, metadata: options.metadata, deadline: options.deadline, peer: peer)
+    }
 
     func begin(_ continuation: CheckedContinuation<Answer, Never>) {
         let early = state.withLock { state in
@@ -20,16 +26,19 @@ final class InProcessCall: ServerCall, @unchecked Sendable {
         if let early { continuation.resume(returning: early) }
     }
 
-    func end(_ answer: Answer, cancelling: Bool) {
-        let (continuation, task) = state.withLock { state in
+    /// `trailers`: nil where the call ends otherwise than by its handler.
+    func end(_ answer: Answer, trailers: Metadata? = nil, cancelling: Bool) {
+        let (didEnd, continuation, task) = state.withLock { state in
             guard state.answer == nil else {
-                return (nil as CheckedContinuation<Answer, Never>?, nil as Task<Void, Never>?)
+                return (false, nil as CheckedContinuation<Answer, Never>?, nil as Task<Void, Never>?)
             }
             state.answer = answer
             defer { state.continuation = nil }
-            return (state.continuation, state.task)
+            return (true, state.continuation, state.task)
         }
         if cancelling { task?.cancel() }
+        guard didEnd else { return }
+        head.end(trailers: trailers)
         continuation?.resume(returning: answer)
     }
 
@@ -43,13 +52,18 @@ final class InProcessCall: ServerCall, @unchecked Sendable {
         if hasEnded { task.cancel() }
     }
 
+    override func sendInitialMetadata(_ metadata: Metadata) async throws(RPCError) {
+        guard !hasEnded else { throw RPCError(.cancelled, "the call has ended") }
+        try head.send(metadata)
+    }
+
     override func respond(_ message: MessageBuffer, trailers: Metadata) {
-        end(.success(message.withUnsafeBytes(Array.init)), cancelling: false)
+        head.begin()
+        end(.success(message.withUnsafeBytes(Array.init)), trailers: trailers, cancelling: false)
     }
 
     override func fail(_ error: RPCError, trailers: Metadata) {
-        var error = error
-        error.metadata.add(contentsOf: trailers)
-        end(.failure(error), cancelling: false)
+        let error = error.following(trailers)
+        end(.failure(error), trailers: error.metadata, cancelling: false)
     }
 }

@@ -7,7 +7,10 @@ public final class InProcessChannel: ClientChannel {
     private let peer = PeerInfo(address: "in-process")
 
     /// A channel to a router.
-    public init(_ router: Router) { self.router = router }
+    public init(_ router: Router) {
+        self.router = router
+        OnwardCall.expect()
+    }
 
     /// Calls a unary method.
     public func unary<Request: SwiftProtobuf.Message, Response: SwiftProtobuf.Message>(
@@ -17,23 +20,22 @@ public final class InProcessChannel: ClientChannel {
         options: CallOptions
     ) async throws(RPCError) -> Response {
         guard let handler = router[method.path] else {
+            options.responseMetadata?.receiveEnd()
             throw RPCError(.unimplemented, "unknown method \(method.path)")
         }
+        let options = OnwardCall.options(options)
         if let deadline = options.deadline, deadline.hasPassed {
+            options.responseMetadata?.receiveEnd()
             throw RPCError(.deadlineExceeded, "the deadline passed before the call began")
         }
         let message: MessageBuffer
         do {
             message = try MessageBuffer(encoding: request)
         } catch {
+            options.responseMetadata?.receiveEnd()
             throw RPCError(.internalError, "the request cannot be encoded", cause: error)
         }
-        let call = InProcessCall(
-            method: method,
-            metadata: options.metadata,
-            deadline: options.deadline,
-            peer: peer
-        )
+        let call = InProcessCall(method: method, options: options, peer: peer)
         let timer = options.deadline.map { deadline in
             Task {
                 try await Task.sleep(for: deadline.remaining)
@@ -67,15 +69,11 @@ public final class InProcessChannel: ClientChannel {
         _ body: @Sendable (RequestWriter<Request>, MessageReader<Response>) async throws -> Result
     ) async throws -> Result {
         guard let handler = router[method.path] else {
+            options.responseMetadata?.receiveEnd()
             throw RPCError(.unimplemented, "unknown method \(method.path)")
         }
-        let call = InProcessStream<Response>(
-            method: method,
-            metadata: options.metadata,
-            deadline: options.deadline,
-            peer: peer,
-            handler: handler
-        )
+        let options = OnwardCall.options(options)
+        let call = InProcessStream<Response>(method: method, options: options, peer: peer, handler: handler)
         let timer = options.deadline.map { deadline in
             Task {
                 try await Task.sleep(for: deadline.remaining)

@@ -13,6 +13,7 @@ final class InProcessStream<Response: SwiftProtobuf.Message>: ServerCall, @unche
     /// The handler's direction.
     let answer: MessagePipe<Response>
     private let answerGate = CreditGate(limit: window)
+    private let head: InProcessHead
 
     private struct State {
         var hasEnded = false
@@ -22,15 +23,15 @@ final class InProcessStream<Response: SwiftProtobuf.Message>: ServerCall, @unche
 
     init(
         method: MethodDescriptor,
-        metadata: Metadata,
-        deadline: Deadline?,
+        options: CallOptions,
         peer: PeerInfo,
         handler: ServerMethod
     ) {
+        head = InProcessHead(options.responseMetadata)
         requests = InProcessRequests(handler: handler, window: Self.window)
         let gate = answerGate
         answer = MessagePipe { gate.arrived(byteCount: $0) }
-        super.init(method: method, metadata: metadata, deadline: deadline, peer: peer)
+        super.init(method: method, metadata: options.metadata, deadline: options.deadline, peer: peer)
     }
 
     /// Starts the handler, or lets the first message start it.
@@ -40,7 +41,7 @@ final class InProcessStream<Response: SwiftProtobuf.Message>: ServerCall, @unche
     func end(_ error: RPCError) {
         guard let task = endOnce() else { return }
         task?.cancel()
-        finishBoth(error)
+        finishBoth(error, trailers: nil)
     }
 
     /// The handler's task if this ends the call, nil if it had ended.
@@ -52,7 +53,8 @@ final class InProcessStream<Response: SwiftProtobuf.Message>: ServerCall, @unche
         }
     }
 
-    private func finishBoth(_ error: RPCError?) {
+    private func finishBoth(_ error: RPCError?, trailers: Metadata?) {
+        head.end(trailers: trailers)
         answer.end(error)
         answerGate.close()
         requests.close(error ?? RPCError(.cancelled, "the call has ended"))
@@ -74,7 +76,13 @@ final class InProcessStream<Response: SwiftProtobuf.Message>: ServerCall, @unche
         try await answerGate.send(byteCount: message.count)
     }
 
+    override func sendInitialMetadata(_ metadata: Metadata) async throws(RPCError) {
+        guard !hasEnded else { throw RPCError(.cancelled, "the call has ended") }
+        try head.send(metadata)
+    }
+
     private func deliver(_ message: MessageBuffer) {
+        head.begin()
         do {
             answer.deliver(try Response(serializedBytes: message), byteCount: message.count)
         } catch {
@@ -85,18 +93,17 @@ final class InProcessStream<Response: SwiftProtobuf.Message>: ServerCall, @unche
     override func respond(_ message: MessageBuffer, trailers: Metadata) {
         guard endOnce() != nil else { return }
         deliver(message)
-        finishBoth(nil)
+        finishBoth(nil, trailers: trailers)
     }
 
     override func finish(trailers: Metadata) {
-        if endOnce() != nil { finishBoth(nil) }
+        if endOnce() != nil { finishBoth(nil, trailers: trailers) }
     }
 
     override func fail(_ error: RPCError, trailers: Metadata) {
         guard endOnce() != nil else { return }
-        var error = error
-        error.metadata.add(contentsOf: trailers)
-        finishBoth(error)
+        let error = error.following(trailers)
+        finishBoth(error, trailers: error.metadata)
     }
 
     override func consume(byteCount: Int) { requests.gate.arrived(byteCount: byteCount) }

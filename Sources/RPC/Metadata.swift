@@ -65,8 +65,19 @@ public struct Metadata: Sendable, Hashable, Sequence {
     /// The first value of a `-bin` name, decoded. Nil where there is none or it is not base64.
     public func firstBinary(_ name: String) -> [UInt8]? {
         let name = name.hasSuffix("-bin") ? name : name + "-bin"
-        return first(name).flatMap { Base64.decode($0.utf8) }
+        return first(name).flatMap { Base64.decode($0.utf8.prefix { $0 != Self.joint }) }
     }
+
+    /// All values of a `-bin` name, decoded, in order; those that are not base64 are left out. A proxy may have joined
+    /// several with commas (gRPC over HTTP/2, "Custom-Metadata").
+    public func allBinary(_ name: String) -> [[UInt8]] {
+        let name = name.hasSuffix("-bin") ? name : name + "-bin"
+        return all(name).flatMap { value in
+            value.utf8.split(separator: Self.joint, omittingEmptySubsequences: false).compactMap(Base64.decode)
+        }
+    }
+
+    private static let joint = UInt8(ascii: ",")
 
     /// Goes over the entries as text, in order.
     public func makeIterator() -> some IteratorProtocol<(name: String, value: String)> {

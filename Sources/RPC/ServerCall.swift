@@ -45,6 +45,12 @@ open class ServerCall: @unchecked Sendable {
         preconditionFailure("overridden by every transport")
     }
 
+    /// Sends the answer's head with metadata, ahead of the first message. Throws CANCELLED once the call has ended,
+    /// INTERNAL if a head was sent or the metadata may not be. Any executor.
+    open func sendInitialMetadata(_ metadata: Metadata) async throws(RPCError) {
+        preconditionFailure("overridden by every transport")
+    }
+
     /// Sends a message of a streaming answer, and waits while the caller takes none. Throws CANCELLED once the call has
     /// ended. Any executor.
     open func send(_ message: MessageBuffer) async throws(RPCError) {
@@ -79,7 +85,16 @@ public struct ServerContext: Sendable {
     public var deadline: Deadline? { call.deadline }
     /// The caller's end of the connection.
     public var peer: PeerInfo { call.peer }
+    /// Where the call stands in a distributed trace; nil if the caller says nothing of one. Read anew each time.
+    public var traceContext: TraceContext? { metadata.isEmpty ? nil : TraceContext(metadata) }
 
-    /// Sets the metadata that is sent after the answer, in place of what was set before.
+    /// Sends metadata ahead of the answer, now: at most once, before the first message. Without it the answer begins with
+    /// none. Throws CANCELLED once the call has ended, INTERNAL if it is too late or has an entry that may not be sent.
+    public func sendInitialMetadata(_ metadata: Metadata) async throws(RPCError) {
+        try await call.sendInitialMetadata(metadata)
+    }
+
+    /// Sets the metadata that is sent after the answer or the error, in place of what was set before. An error's own
+    /// metadata follows it.
     public func setTrailingMetadata(_ metadata: Metadata) { call.trailingMetadata = metadata }
 }

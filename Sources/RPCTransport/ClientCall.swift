@@ -21,6 +21,8 @@ class ClientCall: @unchecked Sendable {
     /// Set by a cancellation that overtook the start.
     var isCompleted = false
     weak var channel: LoopChannel?
+    /// Takes the answer's metadata. Set before the hand-over.
+    var responseMetadata: ResponseMetadata?
 
     init(method: MethodDescriptor, metadata: Metadata, deadline: Deadline, waitsForReady: Bool) {
         self.method = method

@@ -20,7 +20,11 @@ enum ClientCallbacks {
                         Unmanaged<ClientConnection>.fromOpaque(client).takeRetainedValue().closed(error)
                     }
                 },
-                on_headers: { _, _, _ in },
+                on_headers: { call, metadata, length in
+                    guard let call else { return }
+                    Unmanaged<ClientCall>.fromOpaque(call).takeUnretainedValue().responseMetadata?
+                        .receiveInitial(Metadata(packedAt: metadata, count: length))
+                },
                 on_message: { call, message in
                     guard let call, let message else { return }
                     let bytes = UnsafeRawBufferPointer(start: message.pointee.bytes, count: message.pointee.length)
@@ -39,6 +43,11 @@ enum ClientCallbacks {
                     guard let pointer = call, let outcome else { return }
                     let call = Unmanaged<ClientCall>.fromOpaque(pointer).takeRetainedValue()
                     call.stream = nil
+                    if outcome.pointee.is_from_server {
+                        call.responseMetadata?.receiveTrailing(
+                            Metadata(packedAt: outcome.pointee.metadata, count: outcome.pointee.metadata_length)
+                        )
+                    }
                     call.channel?.ended(call, outcome.pointee)
                 }
             )

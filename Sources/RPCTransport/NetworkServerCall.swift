@@ -142,6 +142,30 @@ final class NetworkServerCall: ServerCall, @unchecked Sendable {
         finish(stream, Status.ok, details: [], trailers: trailers)
     }
 
+    override func sendInitialMetadata(_ metadata: Metadata) async throws(RPCError) {
+        let outcome =
+            loop.isCurrent
+            ? sendHead(metadata)
+            : await withUnsafeContinuation { continuation in
+                loop.execute { continuation.resume(returning: self.sendHead(metadata)) }
+            }
+        try outcome.get()
+    }
+
+    private func sendHead(_ metadata: Metadata) -> Result<Void, RPCError> {
+        guard let stream, !isAnswered else { return .failure(RPCError(.cancelled, "the call has ended")) }
+        let code = metadata.packed.withUnsafeBufferPointer {
+            crpc_stream_send_headers(stream, $0.baseAddress, $0.count)
+        }
+        switch code {
+        case 0: return .success(())
+        case CRPC_ERROR_CLOSED.rawValue: return .failure(RPCError(.internalError, "the answer has begun already"))
+        case CRPC_ERROR_ARGUMENT.rawValue:
+            return .failure(RPCError(.internalError, "the metadata has an entry that may not be sent, or is too large"))
+        default: return .failure(RPCError(.resourceExhausted, "out of memory"))
+        }
+    }
+
     override func send(_ message: MessageBuffer) async throws(RPCError) {
         if loop.isCurrent {
             // Nothing suspends while there is room.

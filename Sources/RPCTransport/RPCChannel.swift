@@ -16,6 +16,7 @@ public final class RPCChannel: ClientChannel {
     public init(target: String, group: EventLoopGroup, configuration: ChannelConfiguration = .init()) throws {
         let target = try ChannelTarget(target)
         let tls = try configuration.tls.map { try TLSRules($0, side: .client) }
+        OnwardCall.expect()
         self.group = group
         self.configuration = configuration
         channels = group.loops.map {
@@ -41,8 +42,10 @@ public final class RPCChannel: ClientChannel {
         response: Response.Type,
         options: CallOptions
     ) async throws(RPCError) -> Response {
+        let options = OnwardCall.options(options)
         let deadline = options.deadline ?? .after(configuration.defaultTimeout)
         guard !deadline.hasPassed else {
+            options.responseMetadata?.receiveEnd()
             throw RPCError(.deadlineExceeded, "the deadline passed before the call began")
         }
         let channel = channels[group.next().index]
@@ -53,6 +56,7 @@ public final class RPCChannel: ClientChannel {
             waitsForReady: options.waitForReady,
             request: request
         )
+        call.responseMetadata = options.responseMetadata
         let result = await withTaskCancellationHandler {
             // Unsafe only in that nothing checks that it resumes once: `complete` does, by giving it away.
             await withUnsafeContinuation { (continuation: UnsafeContinuation<Result<Response, RPCError>, Never>) in
@@ -77,6 +81,7 @@ public final class RPCChannel: ClientChannel {
         options: CallOptions,
         _ body: @Sendable (RequestWriter<Request>, MessageReader<Response>) async throws -> Result
     ) async throws -> Result {
+        let options = OnwardCall.options(options)
         let channel = channels[group.next().index]
         let call = StreamingClientCall<Response>(
             method: method,
@@ -85,6 +90,7 @@ public final class RPCChannel: ClientChannel {
             waitsForReady: options.waitForReady,
             loop: channel.loop
         )
+        call.responseMetadata = options.responseMetadata
         let reader = MessageReader(call.answer)
         let cancel: @Sendable () -> Void = { channel.loop.execute { channel.cancel(call) } }
         if channel.loop.isCurrent { channel.start(call) } else { channel.loop.execute { channel.start(call) } }

@@ -60,6 +60,7 @@ final class StreamingClientCall<Response: SwiftProtobuf.Message>: ClientCall, Re
         isCompleted = true
         timer?.cancel()
         timer = nil
+        responseMetadata?.receiveEnd()
         answer.end(error)
         writable()
     }

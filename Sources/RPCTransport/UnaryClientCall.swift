@@ -69,6 +69,7 @@ final class UnaryClientCall<Request: SwiftProtobuf.Message, Response: SwiftProto
         isCompleted = true
         timer?.cancel()
         timer = nil
+        responseMetadata?.receiveEnd()
         continuation?.resume(returning: result)
         continuation = nil
     }

@@ -1,0 +1,58 @@
+import Synchronization
+
+/// Takes the metadata that a server sends with its answer. Made by a caller who wants it, given to one call in
+/// `CallOptions`, and read while that call lasts or after; calls without one keep no metadata. Any thread.
+///
+/// States: nothing → the head came (`initial`) → ended, with `trailing` if the server said how the call ended. A call
+/// that the transport tries again begins anew.
+public final class ResponseMetadata: Sendable {
+    private struct State {
+        var initial: Metadata?
+        var trailing: Metadata?
+        var hasEnded = false
+        var waiting: [CheckedContinuation<Void, Never>] = []
+    }
+    private let state = Mutex(State())
+
+    /// Nothing has come yet.
+    public init() {}
+
+    /// What came ahead of the first message; nil before it came, and where the answer is an error without a head.
+    public var initial: Metadata? { state.withLock { $0.initial } }
+
+    /// What came after the last message; nil until the call has ended, and where it ended otherwise than by the server.
+    /// Of an error it is what `RPCError.metadata` holds.
+    public var trailing: Metadata? { state.withLock { $0.trailing } }
+
+    /// Waits for the head; nil if the call ended without one. To be called while the call lasts: without a call nothing
+    /// ends the wait.
+    public func waitForInitial() async -> Metadata? {
+        await withCheckedContinuation { continuation in
+            let isOver = state.withLock { state in
+                if state.initial != nil || state.hasEnded { return true }
+                state.waiting.append(continuation)
+                return false
+            }
+            if isOver { continuation.resume() }
+        }
+        return initial
+    }
+
+    /// The transport received the head.
+    public func receiveInitial(_ metadata: Metadata) { resume { $0.initial = metadata } }
+
+    /// The transport received how the server ended the call.
+    public func receiveTrailing(_ metadata: Metadata) { state.withLock { $0.trailing = metadata } }
+
+    /// Nothing more comes: whoever waits goes on.
+    public func receiveEnd() { resume { $0.hasEnded = true } }
+
+    private func resume(_ change: (inout State) -> Void) {
+        let waiting = state.withLock { state in
+            change(&state)
+            defer { state.waiting = [] }
+            return state.waiting
+        }
+        for continuation in waiting { continuation.resume() }
+    }
+}
