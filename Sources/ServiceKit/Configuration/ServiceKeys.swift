@@ -66,7 +66,7 @@ public struct ServiceKeys: Sendable {
         return own
             + [
                 SharedKeys.databaseHost, SharedKeys.databasePort, SharedKeys.databaseName, SharedKeys.eventLoops,
-                SharedKeys.drainLimit, SharedKeys.logCalls,
+                SharedKeys.drainLimit, SharedKeys.logCalls, SharedKeys.reflection,
             ] + SharedKeys.log
     }
 }

@@ -76,6 +76,13 @@ public enum SharedKeys {
         help: "Which calls get a line in the log, at level info."
     )
 
+    /// Whether clients may ask what can be called.
+    public static let reflection = ConfigurationKey.bool(
+        "VESTIBULE_REFLECTION",
+        default: true,
+        help: "Whether services answer gRPC server reflection, so that tools such as grpcurl need no schema."
+    )
+
     /// The keys of the log, which every program reads.
     public static let log: [any AnyConfigurationKey] = [logLevel, logFormat, logOutput]
 
@@ -83,6 +90,6 @@ public enum SharedKeys {
     static let all: [any AnyConfigurationKey] =
         [
             databaseHost, databasePort, databaseName, identityAddress, profileAddress, invitesAddress, eventLoops,
-            drainLimit, logCalls,
+            drainLimit, logCalls, reflection,
         ] + log
 }

@@ -1,17 +1,39 @@
 import API
 import RPC
+import SwiftProtobuf
 import Synchronization
 
 /// Answers `grpc.health.v1.Health`: whether the process, and each service in it, can take calls now.
 ///
 /// Any thread. A service counts as serving while its readiness says so and the process isn't draining.
 public final class HealthService: HealthHandler {
+    private typealias Changes = AsyncStream<HealthV1.HealthCheckResponse.ServingStatus>
+
+    private struct Watcher {
+        let service: String
+        let changes: Changes.Continuation
+    }
+
     private struct State {
         /// Keyed by full service name; the empty name is the whole server.
         var isReady: [String: Bool]
         var isDraining = false
+        var watchers: [Int: Watcher] = [:]
+        var nextWatcher = 0
+
+        func status(of service: String) -> HealthV1.HealthCheckResponse.ServingStatus? {
+            isReady[service].map { $0 && !isDraining ? .serving : .notServing }
+        }
+
+        /// Tells the watchers where things stand. Under the lock, so that the last thing told is the last that was true.
+        func tell() {
+            for watcher in watchers.values { watcher.changes.yield(status(of: watcher.service) ?? .serviceUnknown) }
+        }
     }
     private let state: Mutex<State>
+
+    /// Most `Watch` calls at once; more end with RESOURCE_EXHAUSTED.
+    public static let watchersMax = 1000
 
     /// Health of these services, none of which is ready yet.
     ///
@@ -25,7 +47,9 @@ public final class HealthService: HealthHandler {
     /// Says whether a service, or with the empty name the whole server, can do its work. Unknown names are ignored.
     public func setReady(_ isReady: Bool, service: String) {
         state.withLock { state in
-            if state.isReady[service] != nil { state.isReady[service] = isReady }
+            guard state.isReady[service] != nil else { return }
+            state.isReady[service] = isReady
+            state.tell()
         }
     }
 
@@ -33,18 +57,26 @@ public final class HealthService: HealthHandler {
     public func setReady(_ isReady: Bool) {
         state.withLock { state in
             for name in state.isReady.keys where name != HealthMethods.serviceName { state.isReady[name] = isReady }
+            state.tell()
         }
     }
 
-    /// From now on nothing is serving: load balancers stop sending calls here.
-    public func beginDrain() { state.withLock { $0.isDraining = true } }
+    /// From now on nothing is serving: load balancers stop sending calls here. Watchers are told, and their calls end.
+    public func beginDrain() {
+        state.withLock { state in
+            state.isDraining = true
+            state.tell()
+            for watcher in state.watchers.values { watcher.changes.finish() }
+        }
+    }
 
     /// The status of a service; nil if there is none of that name.
     public func status(of service: String) -> HealthV1.HealthCheckResponse.ServingStatus? {
-        state.withLock { state in
-            state.isReady[service].map { $0 && !state.isDraining ? .serving : .notServing }
-        }
+        state.withLock { $0.status(of: service) }
     }
+
+    /// How many `Watch` calls last.
+    var watcherCount: Int { state.withLock { $0.watchers.count } }
 
     /// Answers with the status; NOT_FOUND for an unknown name, as the protocol says.
     public func check(
@@ -52,8 +84,38 @@ public final class HealthService: HealthHandler {
         context: ServerContext
     ) async throws -> HealthV1.HealthCheckResponse {
         guard let status = status(of: request.service) else { throw RPCError(.notFound, "unknown service") }
-        var response = HealthV1.HealthCheckResponse()
-        response.status = status
-        return response
+        return .with { $0.status = status }
+    }
+
+    /// Sends the status now and at each change, until the caller has enough or the server stops (UNAVAILABLE). A caller
+    /// that reads slowly misses what did not last. An unknown name is SERVICE_UNKNOWN for good: services don't come later.
+    public func watch(
+        _ request: HealthV1.HealthCheckRequest,
+        responses: MessageWriter<HealthV1.HealthCheckResponse>,
+        context: ServerContext
+    ) async throws {
+        let (id, changes) = try beginWatching(request.service)
+        defer { state.withLock { _ = $0.watchers.removeValue(forKey: id) } }
+        var last: HealthV1.HealthCheckResponse.ServingStatus?
+        for await status in changes where status != last {
+            last = status
+            try await responses.write(.with { $0.status = status })
+        }
+        try Task.checkCancellation()
+        throw RPCError(.unavailable, "the server is stopping")
+    }
+
+    private func beginWatching(_ service: String) throws(RPCError) -> (id: Int, changes: Changes) {
+        let (changes, continuation) = Changes.makeStream(bufferingPolicy: .bufferingNewest(1))
+        let id = state.withLock { state -> Int? in
+            guard state.watchers.count < Self.watchersMax else { return nil }
+            state.nextWatcher += 1
+            state.watchers[state.nextWatcher] = Watcher(service: service, changes: continuation)
+            continuation.yield(state.status(of: service) ?? .serviceUnknown)
+            if state.isDraining { continuation.finish() }
+            return state.nextWatcher
+        }
+        guard let id else { throw RPCError(.resourceExhausted, "too many watch the health of this server") }
+        return (id, changes)
     }
 }

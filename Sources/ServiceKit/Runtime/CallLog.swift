@@ -3,7 +3,7 @@ import Logging
 import RPC
 import SwiftProtobuf
 
-/// Writes one line a call: method, code, time taken and peer. Never messages, metadata or anything of a person.
+/// Writes one line a call or stream: method, code, time taken and peer. Never messages, metadata or anything of a person.
 struct CallLog: ServerInterceptor {
     let logger: Logger
     let calls: CallLogging
@@ -21,6 +21,21 @@ struct CallLog: ServerInterceptor {
             let isNews = context.method.service != HealthMethods.serviceName
             if calls == .all, isNews { log(.info, context, code: .ok, since: start, cause: nil) }
             return response
+        } catch {
+            let status = RPCError(thrown: error)
+            log(Self.level(of: status.code), context, code: status.code, since: start, cause: status.cause)
+            throw error
+        }
+    }
+
+    /// A stream's line is written when it has ended. Those of health end when a watcher goes or the process stops, which
+    /// is no news.
+    func interceptStream(_ context: ServerContext, next: @Sendable () async throws -> Void) async throws {
+        guard calls != .none, context.method.service != HealthMethods.serviceName else { return try await next() }
+        let start = ContinuousClock.now
+        do {
+            try await next()
+            if calls == .all { log(.info, context, code: .ok, since: start, cause: nil) }
         } catch {
             let status = RPCError(thrown: error)
             log(Self.level(of: status.code), context, code: status.code, since: start, cause: status.cause)

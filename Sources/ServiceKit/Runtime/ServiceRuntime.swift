@@ -4,8 +4,8 @@ import Postgres
 import RPC
 import RPCTransport
 
-/// Everything around a gRPC service: loops, database, migrations, health, call log, and the way from start to a
-/// graceful stop.
+/// Everything around a gRPC service: loops, database, migrations, health, reflection, call log, and the way from start
+/// to a graceful stop.
 public struct ServiceRuntime: Sendable {
     let keys: ServiceKeys
     let configuration: Configuration
@@ -77,6 +77,7 @@ public struct ServiceRuntime: Sendable {
         for service in parts.services { router.add(service) }
         let health = HealthService(services: router.services)
         router.add(health)
+        if configuration[SharedKeys.reflection] { router.add(try ReflectionService(services: router.services)) }
 
         let address = configuration[keys.listen]
         let server = RPCServer(group: environment.group, router: router, configuration: serverConfiguration)

@@ -79,6 +79,36 @@ struct CallLogTests {
         #expect(lack.level == .warning)
     }
 
+    @Test("a stream has a line too, when it has ended; those of health have none")
+    func streams() async throws {
+        let recorder = Recorder()
+        let logger = Logger(label: "test") { _ in Recorder.Handler(recorder: recorder) }
+        var router = Router(interceptors: [CallLog(logger: logger, calls: .all)])
+        let services = ["test.v1.TestService", HealthMethods.serviceName]
+        for method in services.map({ MethodDescriptor(service: $0, method: "Stream", kind: .serverStreaming) }) {
+            router.serverStreaming(method) {
+                (request: HealthV1.HealthCheckRequest, _: MessageWriter<HealthV1.HealthCheckResponse>, _) in
+                if request.service == "fail" { throw RPCError(.dataLoss, "x", cause: Cause()) }
+            }
+        }
+        for method in router.methods.map(\.descriptor) {
+            for service in ["", "fail"] {
+                var request = HealthV1.HealthCheckRequest()
+                request.service = service
+                try? await InProcessChannel(router).serverStreaming(
+                    method,
+                    request,
+                    response: HealthV1.HealthCheckResponse.self,
+                    options: CallOptions()
+                ) { reader in for try await _ in reader {} }
+            }
+        }
+        let events = recorder.events.withLock { $0 }
+        #expect(events.map { $0.facts["code"] } == ["OK", "DATA_LOSS"])
+        #expect(events.map(\.level) == [.info, .error])
+        #expect(events.allSatisfy { $0.facts["method"] == "/test.v1.TestService/Stream" })
+    }
+
     @Test("calls that nobody wants to see aren't logged")
     func silence() async {
         #expect(await events(.failures, error: nil).isEmpty)

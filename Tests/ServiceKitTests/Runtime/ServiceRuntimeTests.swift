@@ -4,6 +4,7 @@ import Logging
 import Postgres
 import RPC
 import RPCTransport
+import SwiftProtobuf
 import Synchronization
 import Testing
 
@@ -144,6 +145,25 @@ struct ServiceRuntimeTests {
             await group.shutdown()
             #expect(status == .notServing)
             #expect(await !HealthProbe.check(address: address, timeout: .seconds(1)))
+        }
+    }
+
+    @Test("tells what can be called, unless that is switched off", .timeLimit(.minutes(1)), arguments: [true, false])
+    func reflection(isOn: Bool) async throws {
+        let values = Self.noDatabase.merging(["VESTIBULE_REFLECTION": "\(isOn)"]) { $1 }
+        try await serving(values, parts: ServiceParts(services: [SlowService()])) { address, _ in
+            let group = try EventLoopGroup(loopCount: 1, name: "client")
+            let channel = try RPCChannel(target: address.description, group: group)
+            let answer = try? await ServerReflectionClient(channel).serverReflectionInfo { writer, reader in
+                try await writer.write(.with { $0.listServices = "" })
+                writer.finish()
+                return try await reader.first { _ in true }
+            }
+            await channel.close()
+            await group.shutdown()
+            let names = answer?.listServicesResponse.service.map(\.name) ?? []
+            #expect(names.contains(SlowService.method.service) == isOn)
+            #expect(names.contains(HealthMethods.serviceName) == isOn)
         }
     }
 
