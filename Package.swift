@@ -148,12 +148,12 @@ let package = Package(
         executable(
             "rpc-interop-server",
             path: "Tests/Interop/Server",
-            ["API", "InteropAPI", "RPC", "RPCTransport", "ServiceKit", argumentParser]
+            ["API", "InteropAPI", "InteropShared", "RPC", "RPCTransport", "ServiceKit", argumentParser, protobuf]
         ),
         executable(
             "rpc-interop-client",
             path: "Tests/Interop/Client",
-            ["API", "InteropAPI", "RPC", "RPCTransport", argumentParser]
+            ["API", "InteropAPI", "InteropShared", "RPC", "RPCTransport", argumentParser, protobuf]
         ),
         executable(
             "bench-server",
@@ -169,6 +169,7 @@ let package = Package(
             path: "Tests/Interop/Generated",
             swiftSettings: strict
         ),
+        .target(name: "InteropShared", path: "Tests/Interop/Shared", swiftSettings: strict),
         tests("RPCTests", ["RPC", protobuf]),
         tests("RPCTransportTests", ["API", "RPC", "RPCTransport", protobuf]),
         tests("PostgresTests", ["LocalPostgres", "Postgres", "RPC", "RPCTransport"]),
@@ -176,7 +177,10 @@ let package = Package(
         tests("ProtocPluginTests", ["protoc-gen-vestibule", protobuf, protobufPlugin], exclude: ["Golden"]),
         tests("JOSETests", ["JOSE"]),
         tests("ModelsTests", ["Models"]),
-        tests("ServiceKitTests", ["API", "LocalPostgres", "Postgres", "RPC", "RPCTransport", "ServiceKit", logging]),
+        tests(
+            "ServiceKitTests",
+            ["API", "LocalPostgres", "Postgres", "RPC", "RPCTransport", "ServiceKit", logging, protobuf]
+        ),
         tests("IdentityDomainTests", ["IdentityDomain", "JOSE", "Models"]),
         tests("ProfileDomainTests", ["Models", "ProfileDomain"]),
         tests("InvitesDomainTests", ["InvitesDomain", "Models"]),

@@ -38,6 +38,12 @@ def server():
 
 
 @pytest.fixture(scope="session")
+def is_reference():
+    """Whether the server is the one made of grpcio."""
+    return os.environ["INTEROP_SERVER"] == "reference"
+
+
+@pytest.fixture(scope="session")
 def authority(tmp_path_factory):
     return Authority(tmp_path_factory.mktemp("authority"), "authority")
 

@@ -14,9 +14,10 @@ import grpc
 from google.protobuf import any_pb2
 from google.rpc import error_details_pb2, status_pb2
 from grpc_health.v1 import health, health_pb2, health_pb2_grpc
+from grpc_reflection.v1alpha import reflection
 from grpc_status import rpc_status
 
-from interop_protos import empty_pb2, messages_pb2, test_pb2_grpc
+from interop_protos import empty_pb2, messages_pb2, test_pb2, test_pb2_grpc
 
 RESPONSE_BYTES_MAX = 16 << 20
 
@@ -26,6 +27,52 @@ class TestService(test_pb2_grpc.TestServiceServicer):
         self.cancelled_calls = 0
         self.lock = threading.Lock()
 
+    def StreamingOutputCall(self, request, context):
+        self._echo(context)
+        yield from self._answers(request, context)
+
+    def StreamingInputCall(self, requests, context):
+        self._echo(context)
+        return messages_pb2.StreamingInputCallResponse(
+            aggregated_payload_size=sum(len(request.payload.body) for request in self._counted(requests, context)))
+
+    def FullDuplexCall(self, requests, context):
+        self._echo(context)
+        for request in self._counted(requests, context):
+            yield from self._answers(request, context)
+
+    def HalfDuplexCall(self, requests, context):
+        self._echo(context)
+        for request in list(requests):
+            yield from self._answers(request, context)
+
+    def _answers(self, request, context):
+        if request.response_status.code:
+            context.abort(_code(request.response_status.code), request.response_status.message)
+        for parameters in request.response_parameters:
+            self._wait(parameters.interval_us / 1000, context)
+            response = messages_pb2.StreamingOutputCallResponse()
+            response.payload.body = bytes(parameters.size)
+            yield response
+
+    def _counted(self, requests, context):
+        """The requests; counts the call if it is cancelled before they end."""
+        try:
+            yield from requests
+        except Exception:
+            with self.lock:
+                self.cancelled_calls += 1
+            raise
+
+    def _echo(self, context):
+        """Sends back what the tests' two headers carry."""
+        metadata = dict(context.invocation_metadata())
+        initial, trailing = "x-grpc-test-echo-initial", "x-grpc-test-echo-trailing-bin"
+        if initial in metadata:
+            context.send_initial_metadata(((initial, metadata[initial]),))
+        if trailing in metadata:
+            context.set_trailing_metadata(((trailing, metadata[trailing]),))
+
     def EmptyCall(self, request, context):
         context.set_trailing_metadata((("x-test-cancelled-calls", str(self.cancelled_calls)),))
         return empty_pb2.Empty()
@@ -33,9 +80,7 @@ class TestService(test_pb2_grpc.TestServiceServicer):
     def UnaryCall(self, request, context):
         metadata = dict(context.invocation_metadata())
         self._wait(int(metadata.get("x-test-delay-ms", 0)), context)
-        trailing = metadata.get("x-grpc-test-echo-trailing-bin")
-        if trailing is not None:
-            context.set_trailing_metadata((("x-grpc-test-echo-trailing-bin", trailing),))
+        self._echo(context)
         if "x-test-reason" in metadata:
             self._abort_with_details(metadata["x-test-reason"], request, context)
         if request.response_status.code:
@@ -100,6 +145,9 @@ def main():
     for name in ("", "grpc.testing.TestService"):
         health_service.set(name, health_pb2.HealthCheckResponse.SERVING)
     health_pb2_grpc.add_HealthServicer_to_server(health_service, server)
+    names = [*(service.full_name for service in test_pb2.DESCRIPTOR.services_by_name.values()
+               if service.name == "TestService"), health.SERVICE_NAME, reflection.SERVICE_NAME]
+    reflection.enable_server_reflection(names, server)
     address = f"127.0.0.1:{arguments.port}"
     if arguments.certificate:
         port = server.add_secure_port(address, _credentials(arguments))

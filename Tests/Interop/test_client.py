@@ -7,10 +7,15 @@ import pytest
 from server_process import ServerProcess
 
 SECONDS = 60
-CASES = (
-    "empty_unary", "large_unary", "many_megabytes", "concurrent_calls", "status_code_and_message",
-    "special_status_message", "rich_details", "error_metadata", "unimplemented_method", "unimplemented_service",
-    "deadline", "cancellation", "answer_too_large",
+# gRPC's own names, for every server; clear and TLS.
+STANDARD = (
+    "empty_unary", "large_unary", "client_streaming", "server_streaming", "ping_pong", "empty_stream",
+    "cancel_after_begin", "cancel_after_first_response", "status_code_and_message", "special_status_message",
+    "unimplemented_method", "unimplemented_service", "custom_metadata", "timeout_on_sleeping_server",
+)
+CASES = STANDARD + (
+    "many_megabytes", "concurrent_calls", "half_duplex", "long_streams", "stream_status", "rich_details",
+    "error_metadata", "deadline", "cancellation", "answer_too_large",
 )
 
 
@@ -28,26 +33,27 @@ def reference():
         yield process
 
 
-def run(program, target, case, *arguments):
+def run(program, port, case, *arguments):
     done = subprocess.run(
-        [program, "--target", target, case, *map(str, arguments)], capture_output=True, text=True, timeout=SECONDS)
+        [program, "--port", str(port), "--test-case", case, *map(str, arguments)],
+        capture_output=True, text=True, timeout=SECONDS)
     assert done.returncode == 0, done.stderr or done.stdout
 
 
 @pytest.mark.parametrize("case", CASES)
 def test_against_grpcio(program, reference, case):
-    run(program, reference.address, case)
+    run(program, reference.port, case)
 
 
 @pytest.mark.parametrize("case", CASES)
 def test_against_ours(program, server, case):
-    run(program, server.address, case)
+    run(program, server.port, case)
 
 
 def test_nothing_listens(program, reference):
     with ServerProcess(command="reference") as gone:
-        address = gone.address
-    run(program, address, "unavailable")
+        port = gone.port
+    run(program, port, "unavailable")
 
 
 @pytest.fixture(scope="module")
@@ -63,9 +69,9 @@ def secure(authority):
 class TestTLS:
     def run(self, program, secure, case, trusted, client, name="interop.test"):
         proof = ["--certificate", client.certificate, "--key", client.key] if client else []
-        run(program, secure.address, case, "--authority", trusted.certificate, "--server-name", name, *proof)
+        run(program, secure.port, case, "--authority", trusted.certificate, "--server-name", name, *proof)
 
-    @pytest.mark.parametrize("case", ["empty_unary", "large_unary", "concurrent_calls"])
+    @pytest.mark.parametrize("case", CASES)
     def test_mutual(self, program, secure, authority, case):
         self.run(program, secure, case, authority, authority.issue("us", ["DNS:us.test"]))
 
@@ -77,3 +83,27 @@ class TestTLS:
 
     def test_another_authority(self, program, secure, authority, other_authority):
         self.run(program, secure, "unavailable", other_authority, authority.issue("us", ["DNS:us.test"]))
+
+
+@pytest.fixture(scope="module")
+def secure_ours(is_reference):
+    if is_reference:
+        pytest.skip("the reference has no --tls")
+    with ServerProcess(["--tls"], command=os.environ["INTEROP_SERVER"]) as process:
+        yield process
+
+
+@pytest.mark.parametrize("case", CASES)
+def test_tls_against_ours(program, secure_ours, case):
+    """Both with `--tls` and nothing else: the certificates are those that our server makes."""
+    run(program, secure_ours.port, case, "--tls")
+
+
+def test_clear_text_against_tls(program, secure_ours):
+    run(program, secure_ours.port, "unavailable")
+
+
+def test_an_unknown_case_is_refused(program):
+    done = subprocess.run([program, "--port", "1", "--test-case", "none"], capture_output=True, text=True, timeout=SECONDS)
+    assert done.returncode != 0
+    assert "none" in done.stderr

@@ -5,6 +5,7 @@ import pytest
 from interop_protos import empty_pb2, messages_pb2
 
 SECONDS = 10
+INITIAL = "x-grpc-test-echo-initial"
 ECHOED = "x-grpc-test-echo-trailing-bin"
 
 
@@ -26,6 +27,22 @@ def test_it_comes_with_an_error_too(stub):
     with pytest.raises(grpc.RpcError) as caught:
         stub.UnaryCall(request, timeout=SECONDS, metadata=[(ECHOED, b"\x01\x02")])
     assert (ECHOED, b"\x01\x02") in caught.value.trailing_metadata()
+
+
+def test_custom_metadata(stub):
+    """`custom_metadata` of gRPC's interoperability tests, unary."""
+    request = messages_pb2.SimpleRequest(response_size=314159, payload=messages_pb2.Payload(body=bytes(271828)))
+    _, call = stub.UnaryCall.with_call(
+        request, timeout=SECONDS, metadata=[(INITIAL, "test_initial_metadata_value"), (ECHOED, b"\xab\xab\xab")])
+    assert (INITIAL, "test_initial_metadata_value") in call.initial_metadata()
+    assert (ECHOED, b"\xab\xab\xab") in call.trailing_metadata()
+
+
+def test_an_error_has_a_head_too(stub):
+    request = messages_pb2.SimpleRequest(response_status=messages_pb2.EchoStatus(code=2, message="no"))
+    with pytest.raises(grpc.RpcError) as caught:
+        stub.UnaryCall(request, timeout=SECONDS, metadata=[(INITIAL, "a b")])
+    assert (INITIAL, "a b") in caught.value.initial_metadata()
 
 
 def test_foreign_metadata_is_no_hindrance(stub):

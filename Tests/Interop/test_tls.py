@@ -3,6 +3,7 @@
 import grpc
 import pytest
 from interop_protos import empty_pb2, messages_pb2, test_pb2_grpc
+from python_stubs import PROJECT
 from server_process import ServerProcess
 
 SECONDS = 5
@@ -53,6 +54,19 @@ def test_many_calls(tls_server, authority):
         stub.UnaryCall.future(messages_pb2.SimpleRequest(response_size=size), timeout=SECONDS) for size in range(500)
     ]
     assert [len(call.result().payload.body) for call in calls] == list(range(500))
+
+
+def test_the_certificates_of_the_flag(is_reference):
+    """`rpc-interop-server --tls` makes certificates and leaves the authority where the README says."""
+    if is_reference:
+        pytest.skip("the reference has no --tls")
+    with ServerProcess(["--tls"]) as process:
+        path = PROJECT / ".build/interop-certificates/authority.pem"
+        credentials = grpc.ssl_channel_credentials(root_certificates=path.read_bytes())
+        for host in ("localhost", "127.0.0.1"):
+            with grpc.secure_channel(f"{host}:{process.port}", credentials) as channel:
+                stub = test_pb2_grpc.TestServiceStub(channel)
+                assert stub.EmptyCall(empty_pb2.Empty(), timeout=SECONDS) == empty_pb2.Empty()
 
 
 def test_clear_text_is_refused(tls_server):

@@ -22,7 +22,9 @@ enum ReflectionAlpha {
         file.name = "grpc/reflection/v1alpha/reflection.proto"
         file.package = alphaPackage
         for message in file.messageType.indices {
-            for field in file.messageType[message].field.indices {
+            // A scalar has no type's name: an empty one would be another thing.
+            for field in file.messageType[message].field.indices
+            where file.messageType[message].field[field].hasTypeName {
                 rename(&file.messageType[message].field[field].typeName)
             }
         }
@@ -35,7 +37,6 @@ enum ReflectionAlpha {
         return file
     }
 
-    /// The type of a field that is no message stays empty.
     private static func rename(_ type: inout String) {
         let prefix = ".\(package)."
         if type.hasPrefix(prefix) { type = ".\(alphaPackage)." + type.dropFirst(prefix.count) }

@@ -1,6 +1,7 @@
 import Foundation
 import InteropAPI
 import RPC
+import SwiftProtobuf
 
 /// What the cases call with.
 struct InteropCall: Sendable {
@@ -35,6 +36,32 @@ struct InteropCall: Sendable {
         return try await error {
             _ = try await client.unaryCall(sent, options: CallOptions(timeout: Self.limit, metadata: metadata))
         }
+    }
+
+    /// The error of a stream whose only request asks for this status.
+    func streamFailure(code: Status.Code, message: String) async throws -> RPCError {
+        var request = GrpcTesting.StreamingOutputCallRequest()
+        request.responseStatus.code = Int32(code.rawValue)
+        request.responseStatus.message = message
+        let sent = request
+        return try await error {
+            try await client.fullDuplexCall(options: Self.options()) { writer, reader in
+                try await writer.write(sent)
+                writer.finish()
+                for try await _ in reader { throw CaseFailure("a response came ahead of the status") }
+            }
+        }
+    }
+
+    /// A request of the output methods: a payload, and for each size a response.
+    static func outputRequest(
+        sending bytes: Int = 0,
+        asking sizes: [Int]
+    ) -> GrpcTesting.StreamingOutputCallRequest {
+        var request = GrpcTesting.StreamingOutputCallRequest()
+        request.payload.body = Data(count: bytes)
+        request.responseParameters = sizes.map { size in .with { $0.size = Int32(size) } }
+        return request
     }
 
     /// The error of a call that must fail.

@@ -1,5 +1,6 @@
 import ArgumentParser
 import InteropAPI
+import InteropShared
 import RPC
 import RPCTransport
 
@@ -12,8 +13,17 @@ struct InteropClient: AsyncParsableCommand {
         abstract: "Runs one case of gRPC's interoperability tests against a server of grpc.testing.TestService."
     )
 
-    @Option(help: "The server, as host:port.")
-    var target: String
+    @Option(help: "The server's host.")
+    var host = "127.0.0.1"
+
+    @Option(help: "The server's port.")
+    var port: Int
+
+    @Option(help: "The case: one of \(InteropCase.allCases.map(\.rawValue).joined(separator: ", ")).")
+    var testCase: InteropCase
+
+    @Flag(help: "Speak TLS. Without --authority, trust the one that rpc-interop-server --tls makes.")
+    var tls = false
 
     @Option(help: "Event loops, each with a connection of its own.")
     var loops = 2
@@ -30,14 +40,11 @@ struct InteropClient: AsyncParsableCommand {
     @Option(help: "PEM file of our certificate's key.")
     var key: String?
 
-    @Argument(help: "The case.")
-    var testCase: InteropCase
-
     func run() async throws {
         let group = try EventLoopGroup(loopCount: loops, name: "interop")
-        let channel = try RPCChannel(target: target, group: group, configuration: channelConfiguration)
+        let channel = try RPCChannel(target: "\(host):\(port)", group: group, configuration: channelConfiguration)
         let result = await Self.outcome {
-            try await testCase.run(InteropCall(client: TestServiceClient(channel), channel: channel))
+            try await testCase.body(InteropCall(client: TestServiceClient(channel), channel: channel))
         }
         await channel.close()
         await group.shutdown()
@@ -46,13 +53,13 @@ struct InteropClient: AsyncParsableCommand {
 
     private var channelConfiguration: ChannelConfiguration {
         var configuration = ChannelConfiguration()
-        if let authority {
+        if tls || authority != nil {
             configuration.tls = TLSConfiguration(
                 certificateChainFile: certificate,
                 privateKeyFile: key,
-                authoritiesFile: authority
+                authoritiesFile: authority ?? InteropCertificates().authority
             )
-            configuration.serverName = serverName
+            configuration.serverName = serverName ?? (authority == nil ? "localhost" : nil)
         }
         return configuration
     }

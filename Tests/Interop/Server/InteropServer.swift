@@ -1,4 +1,7 @@
+import API
 import ArgumentParser
+import InteropAPI
+import InteropShared
 import RPC
 import RPCTransport
 import ServiceKit
@@ -9,7 +12,7 @@ import ServiceKit
 struct InteropServer: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "rpc-interop-server",
-        abstract: "Serves grpc.testing.TestService on a loopback port."
+        abstract: "Serves grpc.testing.TestService, health and reflection on a loopback port."
     )
 
     @Option(help: "The port; 0 lets the system choose.")
@@ -20,6 +23,9 @@ struct InteropServer: AsyncParsableCommand {
 
     @OptionGroup(title: "Limits")
     var limits: LimitOptions
+
+    @Flag(help: "Speak TLS only. Without --certificate, with one that is made at the start (openssl).")
+    var tls = false
 
     @Option(help: "PEM file of the server's certificate; with it the server speaks TLS only.")
     var certificate: String?
@@ -34,40 +40,51 @@ struct InteropServer: AsyncParsableCommand {
         guard (certificate == nil) == (key == nil) else {
             throw ValidationError("--certificate and --key go together")
         }
-        guard clientAuthority == nil || certificate != nil else {
-            throw ValidationError("--client-authority needs --certificate")
+        guard clientAuthority == nil || certificate != nil || tls else {
+            throw ValidationError("--client-authority needs --tls or --certificate")
         }
     }
 
     func run() async throws {
         let signals = ShutdownSignals()
         let group = try EventLoopGroup(loopCount: loops, name: "interop")
-        let server = RPCServer(group: group, router: router, configuration: serverConfiguration)
+        var router = Router()
+        router.add(TestService())
+        let health = HealthService(services: router.services)
+        router.add(health)
+        router.add(
+            try ReflectionService(
+                services: router.services,
+                descriptorSets: [InteropDescriptors.fileDescriptorSet]
+            )
+        )
+        let server = RPCServer(group: group, router: router, configuration: try serverConfiguration())
         let port = try await server.start()
+        health.setReady(true)
         print("listening on 127.0.0.1:\(port)")
         flushStandardOutput()
         await signals.first()
+        health.beginDrain()
         await server.drain()
         await server.shutdown()
         await group.shutdown()
     }
 
-    private var router: Router {
-        var router = Router()
-        router.add(TestService())
-        let health = HealthService(services: router.services)
-        health.setReady(true)
-        router.add(health)
-        return router
-    }
-
-    private var serverConfiguration: ServerConfiguration {
+    private func serverConfiguration() throws -> ServerConfiguration {
         var configuration = ServerConfiguration(port: port)
         limits.apply(to: &configuration)
         if let certificate, let key {
             configuration.tls = TLSConfiguration(
                 certificateChainFile: certificate,
                 privateKeyFile: key,
+                authoritiesFile: clientAuthority
+            )
+        } else if tls {
+            let made = InteropCertificates()
+            try made.make()
+            configuration.tls = TLSConfiguration(
+                certificateChainFile: made.certificate,
+                privateKeyFile: made.key,
                 authoritiesFile: clientAuthority
             )
         }

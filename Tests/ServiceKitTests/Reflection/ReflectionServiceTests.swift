@@ -121,7 +121,7 @@ struct ReflectionServiceTests {
         let file = try Google_Protobuf_FileDescriptorProto(serializedBytes: bytes)
         #expect(file.name == "grpc/reflection/v1alpha/reflection.proto")
         #expect(file.service.first?.method.first?.inputType == ".grpc.reflection.v1alpha.ServerReflectionRequest")
-        let types = file.messageType.flatMap(\.field).map(\.typeName).filter { !$0.isEmpty }
+        let types = file.messageType.flatMap(\.field).filter(\.hasTypeName).map(\.typeName)
         #expect(!types.isEmpty && types.allSatisfy { $0.hasPrefix(".grpc.reflection.v1alpha.") })
     }
 }
