@@ -6,6 +6,9 @@ public struct CallOptions: Sendable {
     public var metadata: Metadata
     /// Whether to wait, until the deadline, for a connection where there is none, instead of failing with UNAVAILABLE.
     public var waitForReady: Bool
+    /// Whether messages of the request are compressed (gzip) where that makes them shorter. A server that takes no gzip
+    /// answers UNIMPLEMENTED. Compressed answers are taken always.
+    public var compressesRequest = false
     /// Takes the metadata of the answer; nil if nobody wants it.
     public var responseMetadata: ResponseMetadata?
     /// Whether a call made inside a handler ends when the handler's call must and belongs to its trace (`OnwardCall`).

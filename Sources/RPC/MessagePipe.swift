@@ -6,8 +6,24 @@ import Synchronization
 /// The transport delivers; the reader takes. How much lies here is bounded by the flow control of the transport, which
 /// learns through `onTake` what was taken off.
 public final class MessagePipe<Message: Sendable>: Sendable {
+    /// Makes a message of what came.
+    public typealias Unpack = @Sendable () throws(RPCError) -> Message
+
+    private enum Content {
+        case message(Message)
+        case packed(Unpack)
+
+        var result: Result<Message?, RPCError> {
+            switch self {
+            case .message(let message): return .success(message)
+            case .packed(let unpack):
+                do throws(RPCError) { return .success(try unpack()) } catch { return .failure(error) }
+            }
+        }
+    }
+
     private struct State {
-        var messages: [(message: Message, byteCount: Int)] = []
+        var messages: [(content: Content, byteCount: Int)] = []
         /// Index of the next message; the array is emptied in one go when all were taken.
         var head = 0
         var reader: CheckedContinuation<Result<Message?, RPCError>, Never>?
@@ -20,11 +36,19 @@ public final class MessagePipe<Message: Sendable>: Sendable {
     public init(onTake: @escaping @Sendable (Int) -> Void) { self.onTake = onTake }
 
     /// Hands a message over; dropped after the end.
-    public func deliver(_ message: Message, byteCount: Int) {
+    public func deliver(_ message: Message, byteCount: Int) { deliver(.message(message), byteCount: byteCount) }
+
+    /// Hands over what becomes a message when it is read, so that it needs no more room before. If it becomes none, the
+    /// reader gets the error.
+    public func deliver(byteCount: Int, _ unpack: @escaping Unpack) {
+        deliver(.packed(unpack), byteCount: byteCount)
+    }
+
+    private func deliver(_ content: Content, byteCount: Int) {
         let reader = state.withLock { state -> CheckedContinuation<Result<Message?, RPCError>, Never>? in
             guard state.end == nil else { return nil }
             guard let reader = state.reader else {
-                state.messages.append((message, byteCount))
+                state.messages.append((content, byteCount))
                 return nil
             }
             state.reader = nil
@@ -32,7 +56,7 @@ public final class MessagePipe<Message: Sendable>: Sendable {
         }
         guard let reader else { return }
         onTake(byteCount)
-        reader.resume(returning: .success(message))
+        reader.resume(returning: content.result)
     }
 
     /// No message follows; with an error the reader gets that after what is there. Only the first end counts.
@@ -51,11 +75,11 @@ public final class MessagePipe<Message: Sendable>: Sendable {
     func next() async throws -> Message? {
         if let taken = take() {
             if let byteCount = taken.byteCount { onTake(byteCount) }
-            return try taken.result.get()
+            return try taken.outcome.result.get()
         }
         let result = await withTaskCancellationHandler {
             await withCheckedContinuation { continuation in
-                let taken = state.withLock { state -> (result: Result<Message?, RPCError>, byteCount: Int?)? in
+                let taken = state.withLock { state -> Taken? in
                     precondition(state.reader == nil, "the messages of a call are read by one task at a time")
                     if let taken = Self.take(from: &state) { return taken }
                     state.reader = continuation
@@ -63,7 +87,7 @@ public final class MessagePipe<Message: Sendable>: Sendable {
                 }
                 guard let taken else { return }
                 if let byteCount = taken.byteCount { onTake(byteCount) }
-                continuation.resume(returning: taken.result)
+                continuation.resume(returning: taken.outcome.result)
             }
         } onCancel: {
             end(RPCError(.cancelled, "the reading task was cancelled"))
@@ -71,15 +95,29 @@ public final class MessagePipe<Message: Sendable>: Sendable {
         return try result.get()
     }
 
-    private func take() -> (result: Result<Message?, RPCError>, byteCount: Int?)? {
+    /// A message or the end, as it is taken off under the lock; what is packed is unpacked outside of it.
+    private enum Outcome {
+        case content(Content)
+        case end(Result<Message?, RPCError>)
+
+        var result: Result<Message?, RPCError> {
+            switch self {
+            case .content(let content): content.result
+            case .end(let result): result
+            }
+        }
+    }
+    private typealias Taken = (outcome: Outcome, byteCount: Int?)
+
+    private func take() -> Taken? {
         state.withLock { Self.take(from: &$0) }
     }
 
     /// Messages taken after which their places are given back, where the reader never quite catches up.
     private static var compactedCount: Int { 1024 }
 
-    private static func take(from state: inout State) -> (result: Result<Message?, RPCError>, byteCount: Int?)? {
-        guard state.head < state.messages.count else { return state.end.map { ($0, nil) } }
+    private static func take(from state: inout State) -> Taken? {
+        guard state.head < state.messages.count else { return state.end.map { (.end($0), nil) } }
         let next = state.messages[state.head]
         state.head += 1
         if state.head == state.messages.count {
@@ -89,7 +127,7 @@ public final class MessagePipe<Message: Sendable>: Sendable {
             state.messages.removeFirst(state.head)
             state.head = 0
         }
-        return (.success(next.message), next.byteCount)
+        return (.content(next.content), next.byteCount)
     }
 }
 

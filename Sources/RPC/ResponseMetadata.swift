@@ -10,6 +10,7 @@ public final class ResponseMetadata: Sendable {
         var initial: Metadata?
         var trailing: Metadata?
         var hasEnded = false
+        var isCompressed = false
         var waiting: [CheckedContinuation<Void, Never>] = []
     }
     private let state = Mutex(State())
@@ -23,6 +24,9 @@ public final class ResponseMetadata: Sendable {
     /// What came after the last message; nil until the call has ended, and where it ended otherwise than by the server.
     /// Of an error it is what `RPCError.metadata` holds.
     public var trailing: Metadata? { state.withLock { $0.trailing } }
+
+    /// Whether a message of the answer came compressed.
+    public var isCompressed: Bool { state.withLock { $0.isCompressed } }
 
     /// Waits for the head; nil if the call ended without one. To be called while the call lasts: without a call nothing
     /// ends the wait.
@@ -40,6 +44,9 @@ public final class ResponseMetadata: Sendable {
 
     /// The transport received the head.
     public func receiveInitial(_ metadata: Metadata) { resume { $0.initial = metadata } }
+
+    /// The transport received a compressed message.
+    public func receiveCompressed() { state.withLock { $0.isCompressed = true } }
 
     /// The transport received how the server ended the call.
     public func receiveTrailing(_ metadata: Metadata) { state.withLock { $0.trailing = metadata } }

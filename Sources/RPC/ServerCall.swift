@@ -51,6 +51,13 @@ open class ServerCall: @unchecked Sendable {
         preconditionFailure("overridden by every transport")
     }
 
+    /// Says that messages of the answer are compressed where that makes them shorter; false if the caller takes none, or
+    /// the answer has begun. Any executor.
+    open func compressResponses() async -> Bool { false }
+
+    /// Whether the one message of the request came compressed.
+    open var isRequestCompressed: Bool { false }
+
     /// Sends a message of a streaming answer, and waits while the caller takes none. Throws CANCELLED once the call has
     /// ended. Any executor.
     open func send(_ message: MessageBuffer) async throws(RPCError) {
@@ -93,6 +100,15 @@ public struct ServerContext: Sendable {
     public func sendInitialMetadata(_ metadata: Metadata) async throws(RPCError) {
         try await call.sendInitialMetadata(metadata)
     }
+
+    /// Compresses the messages of the answer (gzip) where that makes them shorter; before the first message and
+    /// `sendInitialMetadata`. Worth it for large answers over slow networks only. False if the caller takes no gzip, or
+    /// the answer has begun; then nothing changes.
+    @discardableResult
+    public func compressResponses() async -> Bool { await call.compressResponses() }
+
+    /// Whether the request came compressed, where it is one message.
+    public var isRequestCompressed: Bool { call.isRequestCompressed }
 
     /// Sets the metadata that is sent after the answer or the error, in place of what was set before. An error's own
     /// metadata follows it.

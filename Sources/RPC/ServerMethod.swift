@@ -28,6 +28,9 @@ open class ServerMethod: @unchecked Sendable {
 public protocol MessageReceiver: AnyObject, Sendable {
     /// A message, whose bytes are valid until this returns.
     func receive(_ message: UnsafeRawBufferPointer)
+    /// A compressed message, which is inflated when it is read: until then it takes no more memory than it took of the
+    /// window.
+    func receive(compressed message: CompressedMessage)
     /// Nothing follows; with an error the call has ended otherwise than its peer said.
     func receiveEnd(_ error: RPCError?)
 }

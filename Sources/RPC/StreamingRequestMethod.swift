@@ -40,5 +40,11 @@ private final class StreamingRequestReceiver<Request: SwiftProtobuf.Message>: Me
         }
     }
 
+    func receive(compressed message: CompressedMessage) {
+        pipe.deliver(byteCount: message.bytes.count) { () throws(RPCError) -> Request in
+            try message.decoded(as: Request.self)
+        }
+    }
+
     func receiveEnd(_ error: RPCError?) { pipe.end(error) }
 }

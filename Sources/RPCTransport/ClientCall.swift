@@ -21,6 +21,10 @@ class ClientCall: @unchecked Sendable {
     /// Set by a cancellation that overtook the start.
     var isCompleted = false
     weak var channel: LoopChannel?
+    /// Whether messages are sent compressed. Set before the hand-over.
+    var sendsGzip = false
+    /// Bytes of one received message once it is inflated. Set before the hand-over.
+    var messageBytesMax = ConnectionLimits().messageBytesMax
     /// Takes the answer's metadata. Set before the hand-over.
     var responseMetadata: ResponseMetadata?
 
@@ -39,6 +43,9 @@ class ClientCall: @unchecked Sendable {
 
     /// A message of the answer.
     func receive(_ message: UnsafeRawBufferPointer) { preconditionFailure("overridden by every kind of call") }
+
+    /// A compressed message of the answer.
+    func receive(compressed message: UnsafeRawBufferPointer) { preconditionFailure("overridden by every kind of call") }
 
     /// The stream's queue has room again.
     func writable() {}

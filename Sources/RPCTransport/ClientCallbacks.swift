@@ -28,7 +28,13 @@ enum ClientCallbacks {
                 on_message: { call, message in
                     guard let call, let message else { return }
                     let bytes = UnsafeRawBufferPointer(start: message.pointee.bytes, count: message.pointee.length)
-                    Unmanaged<ClientCall>.fromOpaque(call).takeUnretainedValue().receive(bytes)
+                    let object = Unmanaged<ClientCall>.fromOpaque(call).takeUnretainedValue()
+                    if message.pointee.compressed {
+                        object.responseMetadata?.receiveCompressed()
+                        object.receive(compressed: bytes)
+                    } else {
+                        object.receive(bytes)
+                    }
                 },
                 on_writable: { call in
                     if let call { Unmanaged<ClientCall>.fromOpaque(call).takeUnretainedValue().writable() }

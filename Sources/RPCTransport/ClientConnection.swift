@@ -63,7 +63,7 @@ final class ClientConnection {
                         path.baseAddress,
                         path.count,
                         call.deadline.nanoseconds,
-                        false,
+                        call.sendsGzip,
                         metadata.baseAddress,
                         metadata.count,
                         retained.toOpaque(),

@@ -15,6 +15,8 @@ final class LoopListener: @unchecked Sendable {
 
     let loop: EventLoop
     let methods: [ServerMethod]
+    /// Bytes of one received message.
+    let messageBytesMax: Int
     /// The port; constant after `init`.
     private(set) var port = 0
     private var handle: OpaquePointer?
@@ -33,6 +35,7 @@ final class LoopListener: @unchecked Sendable {
         loop.preconditionIsCurrent()
         self.loop = loop
         methods = router.methods
+        messageBytesMax = configuration.limits.messageBytesMax
         let code = configuration.host.withCString { host in
             var options = crpc_listener_options(
                 address: host,

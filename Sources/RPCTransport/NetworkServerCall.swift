@@ -13,7 +13,11 @@ final class NetworkServerCall: ServerCall, @unchecked Sendable {
     private let loop: EventLoop
     private var stream: OpaquePointer?
     private var task: Task<Void, Never>?
+    private let messageBytesMax: Int
     private var isStarted = false
+    private var sendsGzip = false
+    /// Written before the handler starts.
+    private var cameCompressed = false
     private var isAnswered = false
     /// The request's message where it came before the end of the request, which is rare.
     private var early: [UInt8]?
@@ -28,10 +32,12 @@ final class NetworkServerCall: ServerCall, @unchecked Sendable {
         deadline: Deadline?,
         peer: PeerInfo,
         loop: EventLoop,
+        messageBytesMax: Int,
         stream: OpaquePointer
     ) {
         self.handler = handler
         self.loop = loop
+        self.messageBytesMax = messageBytesMax
         self.stream = stream
         super.init(method: handler.descriptor, metadata: metadata, deadline: deadline, peer: peer)
     }
@@ -56,6 +62,23 @@ final class NetworkServerCall: ServerCall, @unchecked Sendable {
             start(message)
         } else {
             early = Array(message)
+        }
+    }
+
+    /// A compressed message. Where the request is one message it is inflated at once; of a stream when it is read.
+    func receive(compressed message: UnsafeRawBufferPointer, isLast: Bool) {
+        if let receiver {
+            receiver.receive(compressed: Gzip.message(message, byteCountMax: messageBytesMax))
+            if isLast { receiver.receiveEnd(nil) }
+            return
+        }
+        do {
+            if !isStarted { cameCompressed = true }
+            let plain = try Gzip.inflate(message, byteCountMax: messageBytesMax)
+            plain.withUnsafeBytes { receive($0, isLast: isLast) }
+        } catch {
+            isStarted = true  // nothing else of the request matters
+            fail(error, trailers: Metadata())
         }
     }
 
@@ -106,6 +129,21 @@ final class NetworkServerCall: ServerCall, @unchecked Sendable {
 
     override var executor: (any TaskExecutor)? { loop }
     override var hasEnded: Bool { isAnswered || stream == nil }
+    override var isRequestCompressed: Bool { cameCompressed }
+
+    override func compressResponses() async -> Bool {
+        if loop.isCurrent { return startGzip() }
+        return await withUnsafeContinuation { continuation in
+            loop.execute { continuation.resume(returning: self.startGzip()) }
+        }
+    }
+
+    private func startGzip() -> Bool {
+        guard let stream, !isAnswered else { return false }
+        if !sendsGzip { sendsGzip = crpc_stream_set_gzip(stream) == 0 }
+        return sendsGzip
+    }
+
     override func didStart(_ task: Task<Void, Never>) { self.task = task }
 
     override func respond(_ message: MessageBuffer, trailers: Metadata) {
@@ -114,7 +152,7 @@ final class NetworkServerCall: ServerCall, @unchecked Sendable {
         isAnswered = true
         task = nil
         // A failure resets the stream, whose end is reported as any other.
-        let code = crpc_stream_send_message(stream, message.release(), message.count, false)
+        let code = crpc_stream_send_message(stream, message.release(), message.count, sendsGzip)
         guard code == 0 else {
             // At a limit the layer has ended the call with RESOURCE_EXHAUSTED itself.
             if code != CRPC_ERROR_LIMIT.rawValue { crpc_stream_reset(stream, HTTP2Error.internalError) }
@@ -188,7 +226,7 @@ final class NetworkServerCall: ServerCall, @unchecked Sendable {
     /// Queues a message; whether there is room for another.
     private func queue(_ message: MessageBuffer) throws(RPCError) -> Bool {
         guard let stream, !isAnswered else { throw RPCError(.cancelled, "the call has ended") }
-        guard crpc_stream_send_message(stream, message.release(), message.count, false) == 0 else {
+        guard crpc_stream_send_message(stream, message.release(), message.count, sendsGzip) == 0 else {
             throw RPCError(.cancelled, "the call takes no message")
         }
         return crpc_stream_is_writable(stream)

@@ -57,6 +57,8 @@ public final class RPCChannel: ClientChannel {
             request: request
         )
         call.responseMetadata = options.responseMetadata
+        call.sendsGzip = options.compressesRequest
+        call.messageBytesMax = configuration.limits.messageBytesMax
         let result = await withTaskCancellationHandler {
             // Unsafe only in that nothing checks that it resumes once: `complete` does, by giving it away.
             await withUnsafeContinuation { (continuation: UnsafeContinuation<Result<Response, RPCError>, Never>) in
@@ -91,6 +93,8 @@ public final class RPCChannel: ClientChannel {
             loop: channel.loop
         )
         call.responseMetadata = options.responseMetadata
+        call.sendsGzip = options.compressesRequest
+        call.messageBytesMax = configuration.limits.messageBytesMax
         let reader = MessageReader(call.answer)
         let cancel: @Sendable () -> Void = { channel.loop.execute { channel.cancel(call) } }
         if channel.loop.isCurrent { channel.start(call) } else { channel.loop.execute { channel.start(call) } }

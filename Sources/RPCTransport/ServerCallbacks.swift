@@ -17,7 +17,11 @@ enum ServerCallbacks {
                 on_message: { call, message, isLast in
                     guard let call, let message else { return }
                     let bytes = UnsafeRawBufferPointer(start: message.pointee.bytes, count: message.pointee.length)
-                    object(call).receive(bytes, isLast: isLast)
+                    if message.pointee.compressed {
+                        object(call).receive(compressed: bytes, isLast: isLast)
+                    } else {
+                        object(call).receive(bytes, isLast: isLast)
+                    }
                 },
                 on_half_close: { call in
                     if let call { object(call).receiveEnd() }
@@ -77,6 +81,7 @@ enum ServerCallbacks {
             deadline: request.deadline_ns == 0 ? nil : Deadline(nanoseconds: request.deadline_ns),
             peer: Unmanaged<PeerInfo>.fromOpaque(peer).takeUnretainedValue(),
             loop: listener.loop,
+            messageBytesMax: listener.messageBytesMax,
             stream: stream
         )
         call.begin()

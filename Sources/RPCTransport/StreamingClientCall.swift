@@ -46,6 +46,14 @@ final class StreamingClientCall<Response: SwiftProtobuf.Message>: ClientCall, Re
         }
     }
 
+    override func receive(compressed message: UnsafeRawBufferPointer) {
+        guard !isCompleted else { return }
+        let packed = Gzip.message(message, byteCountMax: messageBytesMax)
+        answer.deliver(byteCount: message.count) { () throws(RPCError) -> Response in
+            try packed.decoded(as: Response.self)
+        }
+    }
+
     override func writable() {
         let writers = waitingWriters
         waitingWriters = []
@@ -97,7 +105,7 @@ final class StreamingClientCall<Response: SwiftProtobuf.Message>: ClientCall, Re
     private func queue(_ message: MessageBuffer) -> Queued {
         guard !isCompleted, !hasFinishedRequest else { return .ended }
         guard let stream else { return .noStream }
-        guard crpc_stream_send_message(stream, message.release(), message.count, false) == 0 else { return .ended }
+        guard crpc_stream_send_message(stream, message.release(), message.count, sendsGzip) == 0 else { return .ended }
         return crpc_stream_is_writable(stream) ? .sent : .full
     }
 

@@ -35,7 +35,7 @@ final class UnaryClientCall<Request: SwiftProtobuf.Message, Response: SwiftProto
             crpc_stream_reset(stream, HTTP2Error.cancel)
             return
         }
-        guard crpc_stream_send_message(stream, message.release(), message.count, false) == 0,
+        guard crpc_stream_send_message(stream, message.release(), message.count, sendsGzip) == 0,
             crpc_stream_half_close(stream) == 0
         else {
             crpc_stream_reset(stream, HTTP2Error.internalError)  // the stream's end tells the call
@@ -53,6 +53,15 @@ final class UnaryClientCall<Request: SwiftProtobuf.Message, Response: SwiftProto
             response = .success(try Response(serializedBytes: ReceivedBytes(message)))
         } catch {
             response = .failure(RPCError(.internalError, "the answer is not a valid message", cause: error))
+        }
+    }
+
+    override func receive(compressed message: UnsafeRawBufferPointer) {
+        do {
+            let plain = try Gzip.inflate(message, byteCountMax: messageBytesMax)
+            plain.withUnsafeBytes { receive($0) }
+        } catch {
+            if !isCompleted { response = .failure(error) }
         }
     }
 

@@ -80,6 +80,8 @@ class TestService(test_pb2_grpc.TestServiceServicer):
     def UnaryCall(self, request, context):
         metadata = dict(context.invocation_metadata())
         self._wait(int(metadata.get("x-test-delay-ms", 0)), context)
+        if request.response_compressed.value:
+            context.set_compression(grpc.Compression.Gzip)
         self._echo(context)
         if "x-test-reason" in metadata:
             self._abort_with_details(metadata["x-test-reason"], request, context)
@@ -154,11 +156,10 @@ def main():
     else:
         port = server.add_insecure_port(address)
     server.start()
-    print(f"listening on 127.0.0.1:{port}", flush=True)
-
     stop = threading.Event()
     for number in (signal.SIGTERM, signal.SIGINT):
         signal.signal(number, lambda *_: stop.set())
+    print(f"listening on 127.0.0.1:{port}", flush=True)
     stop.wait()
     server.stop(grace=5).wait()
 

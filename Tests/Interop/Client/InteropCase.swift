@@ -19,6 +19,8 @@ enum InteropCase: String, CaseIterable, ExpressibleByArgument {
     case unimplementedService = "unimplemented_service"
     case customMetadata = "custom_metadata"
     case timeoutOnSleepingServer = "timeout_on_sleeping_server"
+    case clientCompressedUnary = "client_compressed_unary"
+    case serverCompressedUnary = "server_compressed_unary"
     // Ours.
     case manyMegabytes = "many_megabytes"
     case concurrentCalls = "concurrent_calls"
@@ -49,6 +51,8 @@ enum InteropCase: String, CaseIterable, ExpressibleByArgument {
         case .unimplementedService: Self.unimplementedService
         case .customMetadata: Self.customMetadata
         case .timeoutOnSleepingServer: Self.timeoutOnSleepingServer
+        case .clientCompressedUnary: Self.clientCompressedUnary
+        case .serverCompressedUnary: Self.serverCompressedUnary
         case .manyMegabytes: Self.manyMegabytes
         case .concurrentCalls: Self.concurrentCalls
         case .halfDuplex: Self.halfDuplex

@@ -23,10 +23,14 @@ final class TestService: TestServiceHandler {
         context: ServerContext
     ) async throws -> GrpcTesting.SimpleResponse {
         try await waitAsAsked(context)
+        if request.responseCompressed.value { await context.compressResponses() }
         try await echoMetadata(context)
         try failAsAsked(request, context)
         guard 0...Int32(Self.responseBytesMax) ~= request.responseSize else {
             throw RPCError(.invalidArgument, "response_size is out of range")
+        }
+        if request.hasExpectCompressed, request.expectCompressed.value != context.isRequestCompressed {
+            throw RPCError(.invalidArgument, "the request should be compressed, or should not be")
         }
         var response = GrpcTesting.SimpleResponse()
         response.payload.body = Data(count: Int(request.responseSize))
