@@ -15,8 +15,11 @@ public struct ChannelConfiguration: Sendable {
     public var backoffMax: Duration = .seconds(5)
     /// Calls on one loop that may wait for a connection.
     public var waitingCallsMax = 10_000
-    /// How often a call that the server certainly did not process is tried again on its own.
+    /// How often a call of any method that the server certainly did not process is tried again, at once. It counts for
+    /// nothing in `retry`.
     public var transparentRetriesMax = 2
+    /// When calls of idempotent methods are tried again that the server may have processed.
+    public var retry = RetryPolicy()
 
     /// A configuration with the default bounds.
     public init(tls: TLSConfiguration? = nil) { self.tls = tls }

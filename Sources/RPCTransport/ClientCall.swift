@@ -3,9 +3,9 @@ import RPC
 
 /// A client's call, from its start to its end. Loop thread only, once it was handed to a `LoopChannel`.
 ///
-/// States: waiting for a connection → on a stream → completed. It completes once, at the first of: the server's
-/// answer, the deadline, cancellation, the loss of the connection. The stream may outlive that; what it still brings
-/// is dropped.
+/// States: waiting for a connection → on a stream → completed, or → waiting to be tried again → waiting for a connection
+/// → …. It completes once, at the first of: the server's answer, the deadline, cancellation, the loss of the connection.
+/// The stream may outlive that; what it still brings is dropped.
 class ClientCall: @unchecked Sendable {
     // Sound because after the hand-over, which happens before anything else, only the loop's thread touches it.
 
@@ -17,7 +17,12 @@ class ClientCall: @unchecked Sendable {
     var stream: OpaquePointer?
     /// Fires while the call waits without a stream; on a stream the C layer watches the deadline.
     var timer: LoopTimer?
-    var attempts = 0
+    /// How often it was tried again because the server had not processed it.
+    var transparentRetries = 0
+    /// How often it was tried again by the policy.
+    var retries = RetryCount()
+    /// Whether the first of the answer came: from then on the caller may have seen it, and nothing is tried again.
+    var isCommitted = false
     /// Set by a cancellation that overtook the start.
     var isCompleted = false
     weak var channel: LoopChannel?
@@ -35,8 +40,16 @@ class ClientCall: @unchecked Sendable {
         self.waitsForReady = waitsForReady
     }
 
-    /// Whether another attempt sends the same.
+    /// Whether another attempt sends the same, and nobody can tell.
     var canBeRepeated: Bool { preconditionFailure("overridden by every kind of call") }
+
+    /// The metadata of the next attempt, which says how often it was tried before (gRFC A6).
+    final var metadataToSend: Metadata {
+        guard retries.total > 0 else { return metadata }
+        var metadata = metadata
+        metadata.add("grpc-previous-rpc-attempts", "\(retries.total)")
+        return metadata
+    }
 
     /// The call is on a stream.
     func opened(_ stream: OpaquePointer) { preconditionFailure("overridden by every kind of call") }

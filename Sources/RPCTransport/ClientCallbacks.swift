@@ -22,8 +22,9 @@ enum ClientCallbacks {
                 },
                 on_headers: { call, metadata, length in
                     guard let call else { return }
-                    Unmanaged<ClientCall>.fromOpaque(call).takeUnretainedValue().responseMetadata?
-                        .receiveInitial(Metadata(packedAt: metadata, count: length))
+                    let object = Unmanaged<ClientCall>.fromOpaque(call).takeUnretainedValue()
+                    object.isCommitted = true
+                    object.responseMetadata?.receiveInitial(Metadata(packedAt: metadata, count: length))
                 },
                 on_message: { call, message in
                     guard let call, let message else { return }

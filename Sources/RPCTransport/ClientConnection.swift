@@ -57,7 +57,7 @@ final class ClientConnection {
         var path = call.method.path
         let code = path.withUTF8 { path in
             path.withMemoryRebound(to: CChar.self) { path in
-                call.metadata.packed.withUnsafeBufferPointer { metadata in
+                call.metadataToSend.packed.withUnsafeBufferPointer { metadata in
                     crpc_stream_open(
                         handle,
                         path.baseAddress,

@@ -27,10 +27,18 @@ final class LoopChannel: @unchecked Sendable {
     private var draining: [ObjectIdentifier: ClientConnection] = [:]
     private var waitingCalls: [ClientCall] = []
     private var backoff: Backoff
+    private let retries: CallRetries
     /// Called on the loop when a connection is ready.
     var onReady: (() -> Void)?
 
-    init(loop: EventLoop, target: ChannelTarget, configuration: ChannelConfiguration, tls: TLSRules?) {
+    init(
+        loop: EventLoop,
+        target: ChannelTarget,
+        configuration: ChannelConfiguration,
+        tls: TLSRules?,
+        budget: RetryBudget
+    ) {
+        retries = CallRetries(loop: loop, configuration: configuration, budget: budget)
         self.loop = loop
         self.target = target
         self.configuration = configuration
@@ -59,7 +67,6 @@ final class LoopChannel: @unchecked Sendable {
     private func place(_ call: ClientCall, on connection: ClientConnection) {
         call.timer?.cancel()
         call.timer = nil
-        call.attempts += 1
         do {
             try connection.open(call)
         } catch {
@@ -93,6 +100,7 @@ final class LoopChannel: @unchecked Sendable {
         guard !call.isCompleted else { return }
         call.fail(RPCError(.cancelled, "the call was cancelled"))
         waitingCalls.removeAll { $0 === call }
+        retries.forget(call)
         if let stream = call.stream { crpc_stream_reset(stream, HTTP2Error.cancel) }
     }
 
@@ -100,13 +108,8 @@ final class LoopChannel: @unchecked Sendable {
     func ended(_ call: ClientCall, _ outcome: crpc_outcome) {
         if outcome.status == 0 {
             call.succeed()
-        } else if outcome.is_unprocessed, call.canBeRepeated, call.attempts <= configuration.transparentRetriesMax,
-            !call.isCompleted
-        {
-            // Started again once this turn's callbacks are done: the connection is just being let go.
-            call.resetForRetry()
-            loop.execute { [self] in start(call) }
-        } else {
+            retries.succeeded(call)
+        } else if !retries.failed(call, outcome, again: { [weak self] in self?.start($0) }) {
             call.fail(RPCError(outcome))
         }
         if case .ready(let connection) = state, !waitingCalls.isEmpty, connection.hasRoom {
@@ -220,6 +223,7 @@ final class LoopChannel: @unchecked Sendable {
         default: break
         }
         for connection in draining.values { connection.close() }
+        retries.failAll(RPCError(.unavailable, "the channel is closed"))
         startWaiting()
     }
 }

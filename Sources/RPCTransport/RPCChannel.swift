@@ -19,8 +19,9 @@ public final class RPCChannel: ClientChannel {
         OnwardCall.expect()
         self.group = group
         self.configuration = configuration
+        let budget = RetryBudget(configuration.retry)
         channels = group.loops.map {
-            LoopChannel(loop: $0, target: target, configuration: configuration, tls: tls)
+            LoopChannel(loop: $0, target: target, configuration: configuration, tls: tls, budget: budget)
         }
         for (index, channel) in channels.enumerated() {
             channel.onReady = { [weak self] in self?.connectNow(besides: index) }

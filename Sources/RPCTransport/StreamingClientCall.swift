@@ -12,6 +12,12 @@ final class StreamingClientCall<Response: SwiftProtobuf.Message>: ClientCall, Re
     /// Who waits for the stream, or for room on it.
     private var waitingWriters: [UnsafeContinuation<Void, Never>] = []
     private var hasFinishedRequest = false
+    /// Whether messages are kept for another attempt: of a method that may be tried again and takes one message.
+    private let keepsRequest: Bool
+    /// What was sent and is kept.
+    private var kept: [UInt8]?
+    /// Whether something was sent that was not kept.
+    private var hasSentUnkept = false
 
     init(
         method: MethodDescriptor,
@@ -21,23 +27,31 @@ final class StreamingClientCall<Response: SwiftProtobuf.Message>: ClientCall, Re
         loop: EventLoop
     ) {
         self.loop = loop
+        keepsRequest = method.kind == .serverStreaming && method.isIdempotent
         super.init(method: method, metadata: metadata, deadline: deadline, waitsForReady: waitsForReady)
     }
 
     // MARK: The stream
 
-    /// What was sent is gone: only a call that never got a stream is tried again.
-    override var canBeRepeated: Bool { false }
+    override var canBeRepeated: Bool { !isCommitted && !hasSentUnkept }
     override func resetForRetry() {}
 
     override func opened(_ stream: OpaquePointer) {
         crpc_stream_consume_manually(stream)
+        if let kept {
+            let message = MessageBuffer(kept)
+            guard crpc_stream_send_message(stream, message.release(), message.count, false) == 0 else {
+                return crpc_stream_reset(stream, HTTP2Error.internalError)  // the stream's end tells the call
+            }
+        }
         if hasFinishedRequest { crpc_stream_half_close(stream) }
         writable()
     }
 
     override func receive(_ message: UnsafeRawBufferPointer) {
         guard !isCompleted else { return }
+        isCommitted = true
+        kept = nil
         do {
             answer.deliver(try Response(serializedBytes: ReceivedBytes(message)), byteCount: message.count)
         } catch {
@@ -100,13 +114,27 @@ final class StreamingClientCall<Response: SwiftProtobuf.Message>: ClientCall, Re
         }
     }
 
+    /// The largest request that is kept for another attempt.
+    private static var keptBytesMax: Int { 256 << 10 }
+
     private enum Queued { case sent, full, noStream, ended }
 
     private func queue(_ message: MessageBuffer) -> Queued {
         guard !isCompleted, !hasFinishedRequest else { return .ended }
         guard let stream else { return .noStream }
+        keep(message)
         guard crpc_stream_send_message(stream, message.release(), message.count, sendsGzip) == 0 else { return .ended }
         return crpc_stream_is_writable(stream) ? .sent : .full
+    }
+
+    /// Remembers a message for another attempt, if that can be: one message, and not too large.
+    private func keep(_ message: MessageBuffer) {
+        guard keepsRequest, kept == nil, !isCommitted, !hasSentUnkept, message.count <= Self.keptBytesMax else {
+            kept = nil
+            hasSentUnkept = true
+            return
+        }
+        kept = message.withUnsafeBytes { Array($0) }
     }
 
     private func waitForRoom() async {

@@ -24,7 +24,7 @@ final class UnaryClientCall<Request: SwiftProtobuf.Message, Response: SwiftProto
         super.init(method: method, metadata: metadata, deadline: deadline, waitsForReady: waitsForReady)
     }
 
-    override var canBeRepeated: Bool { true }
+    override var canBeRepeated: Bool { !isCommitted }
 
     override func opened(_ stream: OpaquePointer) {
         let message: MessageBuffer

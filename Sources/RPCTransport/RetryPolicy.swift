@@ -1,0 +1,100 @@
+import RPC
+
+/// When a channel tries a call again that failed (gRFC A6). A pure value: randomness is passed in.
+///
+/// Only calls of methods marked idempotent are tried again by it, and only before the first of the server's answer has
+/// come. Calls that the server certainly did not process are tried again whatever their method; see
+/// `ChannelConfiguration.transparentRetriesMax`.
+public struct RetryPolicy: Sendable, Hashable {
+    /// Attempts of one call, the first among them; 1 for no retries.
+    public var attemptsMax = 4
+    /// The wait before the first retry, give or take a fifth.
+    public var backoffFirst: Duration = .milliseconds(50)
+    /// The longest wait before a retry, give or take a fifth.
+    public var backoffMax: Duration = .seconds(1)
+    /// By how much each wait is longer than the one before.
+    public var backoffMultiplier = 2.0
+    /// The statuses that are tried again.
+    public var codes: Set<Status.Code> = [.unavailable]
+    /// The budget of the channel: failed attempts take one token each, and calls are tried again only while more than
+    /// half of them are left.
+    public var tokensMax = 100
+    /// Tokens that a call that ends well gives back, in thousandths.
+    public var tokenRatioThousandths = 100
+
+    /// The default policy.
+    public init() {}
+
+    /// The longest wait that a server can ask for with `grpc-retry-pushback-ms`.
+    static let pushbackMax: Duration = .seconds(600)
+
+    /// What a server says about retries in `grpc-retry-pushback-ms`.
+    enum Pushback: Hashable, Sendable {
+        /// Nothing.
+        case none
+        /// Try again after that time.
+        case wait(Duration)
+        /// Do not try again: a negative number, or what is none.
+        case refused
+
+        init(_ text: String?) {
+            guard let text else {
+                self = .none
+                return
+            }
+            guard let milliseconds = Int32(text), milliseconds >= 0 else {
+                self = .refused
+                return
+            }
+            self = .wait(min(.milliseconds(milliseconds), RetryPolicy.pushbackMax))
+        }
+    }
+
+    /// Whether a failure counts against the budget: one that could be tried again, or one after which the server wants
+    /// no retry.
+    func spendsToken(_ code: Status.Code, pushback: Pushback) -> Bool { pushback == .refused || codes.contains(code) }
+
+    /// How long to wait before another attempt; nil if there is none.
+    ///
+    /// - Parameters:
+    ///   - code: what the attempt ended with.
+    ///   - retries: attempts that this policy made before, and how many of them since the server last named a wait.
+    ///   - timeLeft: until the call's deadline. A retry that would begin after it is none.
+    func wait(
+        after code: Status.Code,
+        pushback: Pushback,
+        retries: RetryCount,
+        timeLeft: Duration,
+        using random: inout some RandomNumberGenerator
+    ) -> Duration? {
+        guard codes.contains(code), retries.total + 1 < attemptsMax else { return nil }
+        let wait: Duration
+        switch pushback {
+        case .refused: return nil
+        case .wait(let duration): wait = duration
+        case .none: wait = backoff(retries.sincePushback, using: &random)
+        }
+        return wait < timeLeft ? wait : nil
+    }
+
+    private func backoff(_ count: Int, using random: inout some RandomNumberGenerator) -> Duration {
+        var base = Double(backoffFirst.wholeNanoseconds)
+        let longest = Double(backoffMax.wholeNanoseconds)
+        for _ in 0..<count where base < longest { base *= max(1, backoffMultiplier) }
+        return .nanoseconds(Int64(min(base, longest) * Double.random(in: 0.8...1.2, using: &random)))
+    }
+}
+
+/// How often a call was tried again by the policy.
+struct RetryCount: Sendable, Hashable {
+    /// In all; sent as `grpc-previous-rpc-attempts`.
+    private(set) var total = 0
+    /// Since the server last named a wait, which begins the growing waits anew.
+    private(set) var sincePushback = 0
+
+    /// Another attempt follows.
+    mutating func add(_ pushback: RetryPolicy.Pushback) {
+        total += 1
+        if case .wait = pushback { sincePushback = 0 } else { sincePushback += 1 }
+    }
+}
