@@ -15,6 +15,8 @@ class ClientCall: @unchecked Sendable {
     let waitsForReady: Bool
     /// The stream while there is one.
     var stream: OpaquePointer?
+    /// Whether it is in its channel's queue.
+    var isWaiting = false
     /// Fires while the call waits without a stream; on a stream the C layer watches the deadline.
     var timer: LoopTimer?
     /// How often it was tried again because the server had not processed it.

@@ -1,30 +1,28 @@
 import CRPC
 import RPC
 
-/// One connection of a channel. Kept alive by the C layer until the connection has ended. Loop thread only.
+/// One connection to an address of a channel. Kept alive by the C layer until the connection has ended. Loop thread only.
 final class ClientConnection {
     private var handle: OpaquePointer?
-    private weak var channel: LoopChannel?
-    private(set) var isOpen = false
+    private weak var subchannel: Subchannel?
 
     /// Begins to connect. Throws `TransportError` where not even that is possible.
-    init(
-        channel: LoopChannel,
-        address: String,
-        target: ChannelTarget,
-        configuration: ChannelConfiguration,
-        tls: TLSRules?
-    )
+    ///
+    /// - Parameter isExtra: whether there are others to the address; then it ends when it is not used for a while.
+    init(subchannel: Subchannel, loop: EventLoop, configuration: ChannelConfiguration, tls: TLSRules?, isExtra: Bool)
         throws
     {
-        self.channel = channel
-        var limits = configuration.limits.raw
+        self.subchannel = subchannel
+        let (address, target) = (subchannel.endpoint.address, subchannel.endpoint.target)
+        var bounds = configuration.limits
+        if isExtra, bounds.idleTimeout == .zero { bounds.idleTimeout = configuration.extraConnectionIdleTimeout }
+        var limits = bounds.raw
         let context = Unmanaged.passRetained(self)
         let code = address.withCString { address in
             target.authority.withCString { authority in
                 (configuration.serverName ?? target.host).withCString { name in
                     crpc_connection_connect(
-                        channel.loop.handle,
+                        loop.handle,
                         address,
                         UInt16(target.port),
                         authority,
@@ -93,15 +91,12 @@ final class ClientConnection {
         if let handle { crpc_connection_close(handle) }
     }
 
-    func opened() {
-        isOpen = true
-        channel?.opened(self)
-    }
+    func opened() { subchannel?.opened(self) }
 
-    func isDraining() { channel?.lost(self) }
+    func isDraining() { subchannel?.isDraining(self) }
 
     func closed(_ error: Int32) {
         handle = nil
-        channel?.closed(self, error)
+        subchannel?.closed(self, error)
     }
 }

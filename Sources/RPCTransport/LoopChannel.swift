@@ -1,49 +1,54 @@
 import CRPC
 import RPC
 
-/// A channel's part on one loop: the connection there is, and the calls that wait for one. Loop thread only, but for
-/// the constants.
+/// A channel's part on one loop: the addresses with their connections, and the calls that wait for one. Loop thread
+/// only, but for the constants.
 ///
-/// States: idle → resolving → connecting → ready → (lost) idle, or waiting to connect again → resolving …; closed.
-/// Calls go onto the connection while it is still connecting, so that they leave with its first bytes.
+/// A call goes to the connection that the balancer picks. If none takes it, it waits: for the names to be resolved, for
+/// a connection, or for another call to end; at most until its deadline, and if it does not wait for readiness only as
+/// long as an address may still be connected to. Connections are begun when there are calls, and not before.
 final class LoopChannel: @unchecked Sendable {
     // Sound because everything but the constants is touched on the loop's thread only, which `start` checks.
 
     let loop: EventLoop
+    let configuration: ChannelConfiguration
     private let target: ChannelTarget
-    private let configuration: ChannelConfiguration
-    private let tls: TLSRules?
-
-    private enum State {
-        case idle
-        case resolving
-        case connecting(ClientConnection, rest: ArraySlice<String>)
-        case ready(ClientConnection)
-        case waiting(RPCError)
-        case closed
-    }
-    private var state = State.idle
-    /// Connections that finish their calls and take no new ones.
-    private var draining: [ObjectIdentifier: ClientConnection] = [:]
-    private var waitingCalls: [ClientCall] = []
-    private var backoff: Backoff
     private let retries: CallRetries
-    /// Called on the loop when a connection is ready.
-    var onReady: (() -> Void)?
+    /// The rules of new connections.
+    private(set) var tls: TLSRules?
+    private var subchannels: [Subchannel] = []
+    /// Those whose address is none of the target's any more, until their last call has ended.
+    private var leaving: [Subchannel] = []
+    private var balancer: Balancer
+    /// Whether there are addresses to connect to at the next call.
+    private var hasIdle = false
+    private var queue = CallQueue()
+    /// Whether the queue is looked at in the next turn.
+    private var servesSoon = false
+    /// Why there is no connection.
+    private var lastError: RPCError?
+    private var isClosed = false
+    /// Called when a connection is ready.
+    var onReady: ((Endpoint) -> Void)?
+    /// Asks for the names to be resolved again; nil where there are none.
+    var resolveAgain: (() -> Void)?
 
+    /// - Parameter endpoints: the addresses, if the target has no names.
     init(
         loop: EventLoop,
         target: ChannelTarget,
+        endpoints: [Endpoint]?,
         configuration: ChannelConfiguration,
         tls: TLSRules?,
         budget: RetryBudget
     ) {
-        retries = CallRetries(loop: loop, configuration: configuration, budget: budget)
         self.loop = loop
         self.target = target
         self.configuration = configuration
         self.tls = tls
-        backoff = Backoff(first: configuration.backoffFirst, max: configuration.backoffMax)
+        retries = CallRetries(loop: loop, configuration: configuration, budget: budget)
+        balancer = Balancer(configuration.balancing, firstTurn: Int.random(in: 0..<1 << 20))
+        if let endpoints { replace(endpoints) }
     }
 
     // MARK: Calls
@@ -52,16 +57,21 @@ final class LoopChannel: @unchecked Sendable {
         loop.preconditionIsCurrent()
         guard !call.isCompleted else { return }
         call.channel = self
-        switch state {
-        case .ready(let connection) where connection.hasRoom: place(call, on: connection)
-        case .ready, .connecting, .resolving: wait(call)
-        case .idle:
+        if queue.isEmpty, let connection = pick() {
+            place(call, on: connection)
+            if hasIdle { connectMore() }
+        } else {
             wait(call)
-            resolve()
-        case .waiting(let error):
-            if call.waitsForReady { wait(call) } else { call.fail(error) }
-        case .closed: call.fail(RPCError(.unavailable, "the channel is closed"))
         }
+    }
+
+    private func pick() -> ClientConnection? {
+        var picked: ClientConnection?
+        _ = balancer.pick { index in
+            picked = subchannels[index].connectionWithRoom
+            return picked != nil
+        }
+        return picked
     }
 
     private func place(_ call: ClientCall, on connection: ClientConnection) {
@@ -75,31 +85,44 @@ final class LoopChannel: @unchecked Sendable {
     }
 
     private func wait(_ call: ClientCall) {
-        guard waitingCalls.count < configuration.waitingCallsMax else {
-            call.fail(RPCError(.resourceExhausted, "too many calls wait for a connection to \(target.authority)"))
+        guard !isClosed else { return call.fail(RPCError(.unavailable, "the channel is closed")) }
+        if let failure, !call.waitsForReady { return call.fail(failure) }
+        guard queue.count < configuration.waitingCallsMax else {
+            call.fail(RPCError(.resourceExhausted, "too many calls wait for a connection to \(target.text)"))
             return
         }
-        waitingCalls.append(call)
-        guard call.timer == nil else { return }
-        call.timer = loop.schedule(after: call.deadline.remaining) { [weak self, weak call] in
-            guard let call else { return }
-            call.fail(RPCError(.deadlineExceeded, "the deadline passed while waiting for a connection"))
-            self?.waitingCalls.removeAll { $0 === call }
+        queue.append(call)
+        if call.timer == nil {
+            call.timer = loop.schedule(after: call.deadline.remaining) { [weak self, weak call] in
+                guard let call else { return }
+                call.fail(RPCError(.deadlineExceeded, "the deadline passed while waiting for a connection"))
+                self?.queue.remove(call)
+            }
         }
+        connectMore()
     }
 
-    /// Starts the calls that wait, as far as they can be.
-    private func startWaiting() {
-        let calls = waitingCalls
-        waitingCalls = []
-        for call in calls { start(call) }
+    /// Why calls that do not wait for readiness fail now; nil while there is hope.
+    private var failure: RPCError? {
+        let isHopeless = subchannels.isEmpty || balancer.state == .transientFailure
+        return isHopeless ? lastError : nil
+    }
+
+    /// Starts the calls that wait, as far as they can be, and fails those that would not wait longer.
+    private func serveWaiting() {
+        while !queue.isEmpty, let connection = pick(), let call = queue.popFirst() { place(call, on: connection) }
+        guard !queue.isEmpty else { return }
+        if let failure {
+            for call in queue.removeAll(where: { !$0.waitsForReady }) { call.fail(failure) }
+        }
+        if !queue.isEmpty { connectMore() }
     }
 
     func cancel(_ call: ClientCall) {
         loop.preconditionIsCurrent()
         guard !call.isCompleted else { return }
         call.fail(RPCError(.cancelled, "the call was cancelled"))
-        waitingCalls.removeAll { $0 === call }
+        queue.remove(call)
         retries.forget(call)
         if let stream = call.stream { crpc_stream_reset(stream, HTTP2Error.cancel) }
     }
@@ -112,118 +135,109 @@ final class LoopChannel: @unchecked Sendable {
         } else if !retries.failed(call, outcome, again: { [weak self] in self?.start($0) }) {
             call.fail(RPCError(outcome))
         }
-        if case .ready(let connection) = state, !waitingCalls.isEmpty, connection.hasRoom {
-            startNextWaiting(on: connection)
+        if !queue.isEmpty { roomMayFollow() }
+    }
+
+    /// Serves those that wait after a call ended: now, and in the next turn if a stream was reset, which makes room only
+    /// once that has been sent.
+    private func roomMayFollow() {
+        serveWaiting()
+        guard !queue.isEmpty, !servesSoon else { return }
+        servesSoon = true
+        loop.execute { [self] in
+            servesSoon = false
+            serveWaiting()
         }
     }
 
-    private func startNextWaiting(on connection: ClientConnection) {
-        let call = waitingCalls.removeFirst()
-        if !call.isCompleted { place(call, on: connection) }
+    // MARK: Addresses and connections
+
+    /// What the names were resolved to, which may be other addresses than before. Connections to those that stay are
+    /// kept; those to others take no more calls.
+    func take(_ result: Result<[Endpoint], RPCError>) {
+        loop.preconditionIsCurrent()
+        guard !isClosed else { return }
+        switch result {
+        case .success(let endpoints): replace(endpoints)
+        case .failure(let error): if subchannels.isEmpty { lastError = error }
+        }
+        serveWaiting()
     }
 
-    // MARK: Connections
-
-    private func resolve() {
-        state = .resolving
-        NameResolver.resolve(target.host) { [self] addresses in
-            if loop.isCurrent { resolved(addresses) } else { loop.execute { self.resolved(addresses) } }
+    private func replace(_ endpoints: [Endpoint]) {
+        var former: [Endpoint: Subchannel] = [:]
+        for subchannel in subchannels { former[subchannel.endpoint] = subchannel }
+        var seen: Set<Endpoint> = []
+        subchannels = endpoints.filter { seen.insert($0).inserted }.prefix(ChannelTarget.addressesMax).enumerated()
+            .map { index, endpoint in
+                let kept = former.removeValue(forKey: endpoint)
+                kept?.index = index
+                return kept
+                    ?? Subchannel(endpoint: endpoint, index: index, channel: self, configuration: configuration)
+            }
+        balancer.replace(subchannels.map(\.state))
+        hasIdle = !balancer.toConnect.isEmpty
+        for subchannel in former.values {
+            subchannel.index = nil
+            subchannel.shutDown()
+            if !subchannel.isEmpty { leaving.append(subchannel) }
         }
     }
 
-    private func resolved(_ addresses: [String]) {
-        guard case .resolving = state else { return }
-        if addresses.isEmpty {
-            retryLater(RPCError(.unavailable, "the name \(target.host) has no address"))
-        } else {
-            connect(addresses[...])
-        }
+    /// An address's state changed; `error` says why, if it cannot be connected to.
+    func changed(_ subchannel: Subchannel, _ error: RPCError? = nil) {
+        guard let index = subchannel.index, !isClosed else { return }
+        if let error { lastError = error }
+        let former = balancer.states[index]
+        balancer.update(index, subchannel.state)
+        hasIdle = !balancer.toConnect.isEmpty
+        // Lost or not reached: there may be other addresses by now.
+        if error != nil || former == .ready && subchannel.state != .ready { resolveAgain?() }
+        serveWaiting()
     }
 
-    /// Connects to the first address that can be tried; the others follow if it fails.
-    private func connect(_ addresses: ArraySlice<String>) {
-        var rest = addresses
-        while let address = rest.popFirst() {
-            guard
-                let connection = try? ClientConnection(
-                    channel: self,
-                    address: address,
-                    target: target,
-                    configuration: configuration,
-                    tls: tls
-                )
-            else { continue }
-            state = .connecting(connection, rest: rest)
+    /// An address's last connection has ended.
+    func emptied(_ subchannel: Subchannel) {
+        if subchannel.index == nil { leaving.removeAll { $0 === subchannel } }
+    }
+
+    /// Begins the connections that are wanted now that there is a call.
+    private func connectMore() {
+        guard !subchannels.isEmpty else {
+            resolveAgain?()
             return
         }
-        retryLater(RPCError(.unavailable, "cannot connect to \(target.authority)"))
-    }
-
-    /// The connection is ready for calls.
-    func opened(_ connection: ClientConnection) {
-        guard case .connecting(let current, _) = state, current === connection else { return }
-        state = .ready(connection)
-        backoff.reset()
-        startWaiting()
-        onReady?()
-    }
-
-    /// The server wants no more calls on the connection; those there finish.
-    func lost(_ connection: ClientConnection) {
-        draining[ObjectIdentifier(connection)] = connection
-        forget(connection)
-    }
-
-    private func forget(_ connection: ClientConnection) {
-        guard case .ready(let current) = state, current === connection else { return }
-        state = .idle
-        if !waitingCalls.isEmpty { resolve() }
-    }
-
-    func closed(_ connection: ClientConnection, _ error: Int32) {
-        draining[ObjectIdentifier(connection)] = nil
-        switch state {
-        case .connecting(let current, let rest) where current === connection:
-            if rest.isEmpty {
-                let reason = String(cString: crpc_error_text(error))
-                retryLater(RPCError(.unavailable, "cannot connect to \(target.authority): \(reason)"))
-            } else {
-                connect(rest)
-            }
-        default: forget(connection)
+        for index in balancer.toConnect { subchannels[index].connect() }
+        // Every connection is full: another one to each address, up to the maximum.
+        guard !queue.isEmpty, balancer.state == .ready else { return }
+        for subchannel in subchannels where subchannel.state == .ready && subchannel.connectionWithRoom == nil {
+            subchannel.connect()
         }
     }
 
-    /// Fails the calls that don't want to wait, and connects again later.
-    private func retryLater(_ error: RPCError) {
-        state = .waiting(error)
-        var random = SystemRandomNumberGenerator()
-        loop.schedule(after: backoff.next(using: &random)) { [weak self] in
-            guard let self, case .waiting = state else { return }
-            if waitingCalls.isEmpty { state = .idle } else { resolve() }
-        }
-        startWaiting()
-    }
-
-    /// Waits no longer to connect again: the server answers another loop.
-    func connectNow() {
+    /// Waits no longer to connect to an address again: it answers another loop.
+    func connectNow(_ endpoint: Endpoint) {
         loop.preconditionIsCurrent()
-        guard case .waiting = state else { return }
-        if waitingCalls.isEmpty { state = .idle } else { resolve() }
+        subchannels.first { $0.endpoint == endpoint }?.connectNow()
+    }
+
+    /// New connections use these rules.
+    func use(_ tls: TLSRules) {
+        loop.preconditionIsCurrent()
+        self.tls = tls
     }
 
     /// Ends everything.
     func close() {
         loop.preconditionIsCurrent()
+        guard !isClosed else { return }
+        isClosed = true
         onReady = nil
-        let last = state
-        state = .closed
-        switch last {
-        case .connecting(let connection, _), .ready(let connection): connection.close()
-        default: break
-        }
-        for connection in draining.values { connection.close() }
-        retries.failAll(RPCError(.unavailable, "the channel is closed"))
-        startWaiting()
+        resolveAgain = nil
+        for subchannel in subchannels + leaving { subchannel.close() }
+        balancer.replace([])
+        let error = RPCError(.unavailable, "the channel is closed")
+        for call in queue.removeAll(where: { _ in true }) { call.fail(error) }
+        retries.failAll(error)
     }
 }

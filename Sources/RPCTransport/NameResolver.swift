@@ -8,18 +8,30 @@ import Musl
 import Glibc
 #endif
 
-/// Finds the addresses of a host.
-enum NameResolver {
+/// Finds the addresses of a host; a channel's configuration names one.
+public protocol NameResolver: Sendable {
+    /// The host's addresses in digits, in the order of preference; empty if it has none now or nobody can tell. Not
+    /// called for hosts that are addresses in digits. Any thread.
+    func addresses(of host: String) async -> [String]
+}
+
+/// Asks the system (`getaddrinfo`), in the order of RFC 6724, on a thread of its own, since it blocks.
+public struct SystemNameResolver: NameResolver {
     /// Addresses taken of one answer.
     static let addressesMax = 64
 
-    /// The host's addresses in digits, in the system's order (RFC 6724); empty if there are none. Addresses in digits
-    /// are returned at once; names are asked for on another thread, since the system's resolver blocks.
-    static func resolve(_ host: String, then completion: @escaping @Sendable ([String]) -> Void) {
-        let literal = lookUp(host, flags: AI_NUMERICHOST)
-        if !literal.isEmpty { return completion(literal) }
-        DispatchQueue.global().async { completion(lookUp(host, flags: 0)) }
+    /// The system's resolver.
+    public init() {}
+
+    /// The host's addresses; see `NameResolver`.
+    public func addresses(of host: String) async -> [String] {
+        await withCheckedContinuation { continuation in
+            DispatchQueue.global().async { continuation.resume(returning: Self.lookUp(host, flags: 0)) }
+        }
     }
+
+    /// A host that is an address in digits, as the system writes it; nil for a name. Does not block.
+    static func address(inDigits host: String) -> String? { lookUp(host, flags: AI_NUMERICHOST).first }
 
     private static func lookUp(_ host: String, flags: Int32) -> [String] {
         var hints = addrinfo()

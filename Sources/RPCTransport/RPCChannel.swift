@@ -1,39 +1,65 @@
 import RPC
 import SwiftProtobuf
 
-/// Calls a server over HTTP/2. Each loop of the group has a connection of its own, so that a call made on a loop stays
-/// on its thread; a call from elsewhere goes to one loop after the other.
+/// Calls a server, or the replicas of one, over HTTP/2. Each loop of the group has connections of its own, so that a
+/// call made on a loop stays on its thread; a call from elsewhere goes to one loop after the other.
 ///
-/// Connects when the first call needs it, and again with growing waits when the connection is lost. While it is waiting
-/// to connect again, calls fail with UNAVAILABLE at once, or wait if their options say so.
+/// Connects when the first call needs it, and again with growing waits when a connection is lost. While no address can
+/// be connected to, calls fail with UNAVAILABLE at once, or wait if their options say so.
 public final class RPCChannel: ClientChannel {
     private let group: EventLoopGroup
     private let configuration: ChannelConfiguration
     private let channels: [LoopChannel]
+    /// Nil where the target has addresses only.
+    private let resolver: ChannelResolver?
 
-    /// A channel to `host:port` (`[address]:port` for IPv6). Nothing is connected yet. Throws `TransportError` if the
-    /// target or a certificate cannot be used.
+    /// A channel to `host:port` (`[address]:port` for IPv6), or to several with commas between. A name stands for all
+    /// its addresses. Nothing is connected yet. Throws `TransportError` if the target or a certificate cannot be used.
     public init(target: String, group: EventLoopGroup, configuration: ChannelConfiguration = .init()) throws {
         let target = try ChannelTarget(target)
         let tls = try configuration.tls.map { try TLSRules($0, side: .client) }
         OnwardCall.expect()
         self.group = group
         self.configuration = configuration
+        let endpoints = ChannelResolver.endpointsInDigits(target)
         let budget = RetryBudget(configuration.retry)
-        channels = group.loops.map {
-            LoopChannel(loop: $0, target: target, configuration: configuration, tls: tls, budget: budget)
+        let channels = group.loops.map { loop in
+            LoopChannel(
+                loop: loop,
+                target: target,
+                endpoints: endpoints,
+                configuration: configuration,
+                tls: tls,
+                budget: budget
+            )
+        }
+        self.channels = channels
+        if endpoints == nil {
+            resolver = ChannelResolver(home: group.loops[0], target: target, configuration: configuration) { result in
+                for channel in channels { channel.loop.execute { channel.take(result) } }
+            }
+        } else {
+            resolver = nil
         }
         for (index, channel) in channels.enumerated() {
-            channel.onReady = { [weak self] in self?.connectNow(besides: index) }
+            channel.onReady = { [weak self] endpoint in self?.connectNow(endpoint, besides: index) }
+            if let resolver { channel.resolveAgain = { [weak resolver] in resolver?.ask() } }
         }
     }
 
-    /// The server answers one loop, so the others need not wait to connect again: whoever was told that the server is
-    /// there must not meet a loop that still believes the opposite.
-    private func connectNow(besides index: Int) {
+    /// An address answers one loop, so the others need not wait to connect to it again: whoever was told that the server
+    /// is there must not meet a loop that still believes the opposite.
+    private func connectNow(_ endpoint: Endpoint, besides index: Int) {
         for (other, channel) in channels.enumerated() where other != index {
-            channel.loop.execute { channel.connectNow() }
+            channel.loop.execute { channel.connectNow(endpoint) }
         }
+    }
+
+    /// New connections use the certificates and authorities that the files hold now; those there keep theirs. Throws
+    /// `TransportError.tls`, and then nothing changed. Any thread.
+    public func reloadCertificates() async throws {
+        guard let tls = try configuration.tls.map({ try TLSRules($0, side: .client) }) else { return }
+        for channel in channels { try await channel.loop.run { channel.use(tls) } }
     }
 
     /// Calls a unary method; see `ClientChannel`.
@@ -109,6 +135,7 @@ public final class RPCChannel: ClientChannel {
 
     /// Ends all connections at once; calls in flight fail with UNAVAILABLE, and so does every later one.
     public func close() async {
+        if let resolver { try? await group.loops[0].run { resolver.close() } }
         for channel in channels { try? await channel.loop.run { channel.close() } }
     }
 }

@@ -1,0 +1,67 @@
+import Testing
+
+@testable import RPCTransport
+
+@Suite struct BalancerTests {
+    private func balancer(_ policy: BalancingPolicy, _ states: [ConnectivityState]) -> Balancer {
+        var balancer = Balancer(policy, firstTurn: 0)
+        balancer.replace(states)
+        return balancer
+    }
+
+    private func picks(_ balancer: inout Balancer, _ count: Int, full: Set<Int> = []) -> [Int?] {
+        (0..<count).map { _ in balancer.pick { !full.contains($0) } }
+    }
+
+    @Test func roundsGoOverTheReadyOnes() {
+        var balancer = balancer(.roundRobin, [.ready, .connecting, .ready, .transientFailure, .ready])
+        let picked = picks(&balancer, 300).compactMap(\.self)
+        #expect([0, 2, 4].map { index in picked.count { $0 == index } } == [100, 100, 100])
+        balancer.update(2, .idle)
+        #expect(Set(picks(&balancer, 10)) == [0, 4])
+        balancer.update(1, .ready)
+        #expect(Set(picks(&balancer, 10)) == [0, 1, 4])
+    }
+
+    @Test func fullOnesArePassedOver() {
+        var balancer = balancer(.roundRobin, [.ready, .ready, .ready])
+        #expect(Set(picks(&balancer, 6, full: [1])) == [0, 2])
+        #expect(picks(&balancer, 2, full: [0, 1, 2]) == [nil, nil])
+        var one = self.balancer(.roundRobin, [.idle, .ready])
+        #expect(picks(&one, 1, full: [1]) == [nil])
+        #expect(picks(&one, 2) == [1, 1])
+        var none = self.balancer(.roundRobin, [.idle, .connecting])
+        #expect(picks(&none, 1) == [nil])
+    }
+
+    @Test func manyRoundsDoNotOverflow() {
+        var balancer = Balancer(.roundRobin, firstTurn: .max)
+        balancer.replace([.ready, .ready])
+        #expect(Set(picks(&balancer, 4)) == [0, 1])
+    }
+
+    @Test func roundRobinConnectsToAll() {
+        #expect(balancer(.roundRobin, [.idle, .ready, .idle, .transientFailure]).toConnect == [0, 2])
+        #expect(balancer(.roundRobin, [.ready, .connecting]).toConnect == [])
+    }
+
+    @Test func pickFirstConnectsToOneAfterTheOther() {
+        #expect(balancer(.pickFirst, [.idle, .idle]).toConnect == [0])
+        #expect(balancer(.pickFirst, [.connecting, .idle]).toConnect == [])
+        #expect(balancer(.pickFirst, [.transientFailure, .idle, .idle]).toConnect == [1])
+        #expect(balancer(.pickFirst, [.transientFailure, .ready, .idle]).toConnect == [])
+        #expect(balancer(.pickFirst, [.transientFailure, .transientFailure]).toConnect == [])
+    }
+
+    @Test(arguments: [
+        ([ConnectivityState.ready, .transientFailure], ConnectivityState.ready),
+        ([.connecting, .transientFailure], .connecting),
+        ([.idle, .transientFailure], .idle),
+        ([.transientFailure, .transientFailure], .transientFailure),
+        ([.connecting, .idle], .connecting),
+        ([], .idle),
+    ])
+    func theStateOfAllTogether(states: [ConnectivityState], together: ConnectivityState) {
+        #expect(balancer(.roundRobin, states).state == together)
+    }
+}

@@ -1,0 +1,87 @@
+import Testing
+
+@testable import RPCTransport
+
+@Suite struct SubchannelStateTests {
+    private var random = SystemRandomNumberGenerator()
+    private func machine(max: Int = 2) -> SubchannelState {
+        let backoff = Backoff(first: .milliseconds(100), max: .milliseconds(400))
+        return SubchannelState(backoff: backoff, connectionsMax: max)
+    }
+
+    @Test func goesFromIdleToReadyAndBack() {
+        var machine = machine()
+        #expect(machine.state == .idle && machine.canConnect)
+        machine.began()
+        #expect(machine.state == .connecting && !machine.canConnect)
+        machine.opened()
+        #expect(machine.state == .ready)
+        machine.lost()
+        #expect(machine.state == .idle && machine.canConnect)
+    }
+
+    @Test mutating func waitsLongerAfterEachFailureUntilItSucceeds() {
+        var machine = machine()
+        var waits: [Duration] = []
+        for _ in 0..<5 {
+            machine.began()
+            let (wait, number) = machine.failed(using: &random)
+            waits.append(wait)
+            #expect(machine.state == .transientFailure && !machine.canConnect)
+            let isOver = machine.waited(number)
+            #expect(isOver)
+            #expect(machine.state == .idle)
+        }
+        for (wait, base) in zip(waits, [100, 200, 400, 400, 400]) {
+            #expect(wait >= .milliseconds(base) * 4 / 5 && wait <= .milliseconds(base) * 6 / 5)
+        }
+        machine.began()
+        machine.opened()
+        machine.lost()
+        machine.began()
+        let wait = machine.failed(using: &random).wait
+        #expect(wait <= .milliseconds(120), "a success begins the waits anew")
+    }
+
+    @Test mutating func aWaitThatWasGivenUpEndsNothing() {
+        var machine = machine()
+        machine.began()
+        let first = machine.failed(using: &random)
+        let (had, hasStill) = (machine.waitNoLonger(), machine.waitNoLonger())
+        #expect(had && !hasStill)
+        machine.began()
+        let second = machine.failed(using: &random)
+        let former = machine.waited(first.number)
+        #expect(!former && machine.state == .transientFailure)
+        let latter = machine.waited(second.number)
+        #expect(latter && machine.state == .idle)
+    }
+
+    @Test mutating func hasNoMoreConnectionsThanTheMaximum() {
+        var machine = machine(max: 2)
+        machine.began()
+        machine.opened()
+        #expect(machine.canConnect)
+        machine.began()
+        #expect(machine.state == .ready)
+        _ = machine.failed(using: &random)
+        #expect(machine.state == .ready && !machine.canConnect, "another one is waited for; the first takes calls")
+        let hadWait = machine.waitNoLonger()
+        #expect(hadWait)
+        machine.began()
+        machine.opened()
+        #expect(machine.openCount == 2 && !machine.canConnect)
+        machine.lost()
+        #expect(machine.state == .ready && machine.canConnect)
+    }
+
+    @Test mutating func nothingFollowsTheEnd() {
+        var machine = machine()
+        machine.began()
+        let wait = machine.failed(using: &random)
+        machine.shutDown()
+        #expect(machine.state == .shutdown && !machine.canConnect)
+        let isOver = machine.waited(wait.number)
+        #expect(!isOver && machine.state == .shutdown)
+    }
+}
