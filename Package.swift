@@ -170,8 +170,14 @@ let package = Package(
             swiftSettings: strict
         ),
         .target(name: "InteropShared", path: "Tests/Interop/Shared", swiftSettings: strict),
+        .target(
+            name: "TestCertificates",
+            dependencies: ["RPCTransport"],
+            path: "Tests/TestCertificates",
+            swiftSettings: strict
+        ),
         tests("RPCTests", ["RPC", protobuf]),
-        tests("RPCTransportTests", ["API", "RPC", "RPCTransport", protobuf]),
+        tests("RPCTransportTests", ["API", "RPC", "RPCTransport", "TestCertificates", protobuf]),
         tests("PostgresTests", ["LocalPostgres", "Postgres", "RPC", "RPCTransport"]),
         tests("APITests", ["API", "RPC", protobuf]),
         tests("ProtocPluginTests", ["protoc-gen-vestibule", protobuf, protobufPlugin], exclude: ["Golden"]),
@@ -179,7 +185,10 @@ let package = Package(
         tests("ModelsTests", ["Models"]),
         tests(
             "ServiceKitTests",
-            ["API", "LocalPostgres", "Postgres", "RPC", "RPCTransport", "ServiceKit", logging, protobuf]
+            [
+                "API", "LocalPostgres", "Postgres", "RPC", "RPCTransport", "ServiceKit", "TestCertificates", logging,
+                protobuf,
+            ]
         ),
         tests("IdentityDomainTests", ["IdentityDomain", "JOSE", "Models"]),
         tests("ProfileDomainTests", ["Models", "ProfileDomain"]),
@@ -213,8 +222,8 @@ let package = Package(
         tests(
             "GatewayServiceTests",
             [
-                "API", "GatewayService", "HTTPJSON", "JOSE", "RPC", "RPCTransport", "ServiceKit", httpTypes,
-                hummingbird, hummingbirdTesting, logging, nioCore, protobuf,
+                "API", "GatewayService", "HTTPJSON", "JOSE", "RPC", "RPCTransport", "ServiceKit", "TestCertificates",
+                httpTypes, hummingbird, hummingbirdTesting, logging, nioCore, protobuf,
             ]
         ),
         tests("LocalStackTests", ["JOSE", "LocalStack", "ServiceKit"]),

@@ -57,13 +57,16 @@ enum GatewayKeys {
         help: "max-age of Strict-Transport-Security; 0s sends none. Set it where the gateway is reached by HTTPS."
     )
 
+    /// TLS of the calls to services.
+    static let channels = ChannelKeys(program: GatewayServer.programName)
+
     /// All that the gateway reads.
     static let all: [any AnyConfigurationKey] =
         [
             listen, requestTimeout, bodyBytesMax, connectionsMax, idleTimeout, authPerSecond, authBurst, proxyCount,
             strictTransport, SharedKeys.identityAddress, SharedKeys.profileAddress, SharedKeys.invitesAddress,
             SharedKeys.eventLoops, SharedKeys.drainLimit,
-        ] + SharedKeys.log
+        ] + channels.all + SharedKeys.log
 
     /// The HTTP server's part.
     static func edge(_ configuration: Configuration) -> EdgeServer.Configuration {

@@ -18,30 +18,38 @@ public struct GatewayServer: ProgramServer {
         self.configuration = configuration
     }
 
-    /// Serves until SIGTERM or SIGINT, then lets requests in flight end.
+    /// Serves until SIGTERM or SIGINT, then lets requests in flight end. Where services are called by TLS, SIGHUP has the
+    /// certificates read again.
     ///
     /// The services need not be there yet: requests that need one are answered 503 until it is.
     ///
-    /// - Throws: `EdgeListenError` if the address is taken; `TransportError` for a service's address that can be none.
+    /// - Throws: `EdgeListenError` if the address is taken; `TransportError` for a service's address that can be none;
+    ///   `ConfigurationFaults` for files of TLS that cannot be used.
     public func serve() async throws {
         let signals = ShutdownSignals()
-        try await serve(stop: { await signals.first() })
+        let reload = GatewayKeys.channels.settings(configuration).tls.map { _ in ReloadSignal() }
+        try await serve(stop: { await signals.first() }, reloads: reload?.signals)
     }
 
-    /// Serves until `stop` returns.
+    /// Serves until `stop` returns, and reads certificates again at each of `reloads`.
     func serve(
         stop: @escaping @Sendable () async -> Void,
+        reloads: AsyncStream<Void>? = nil,
         onListening: @escaping @Sendable (_ port: Int) async -> Void = { _ in }
     ) async throws {
+        let faults = GatewayKeys.channels.faults(configuration)
+        guard faults.isEmpty else { throw ConfigurationFaults(faults) }
         let loopCount = configuration[SharedKeys.eventLoops]
         // Calls to services are light beside HTTP: one loop is enough unless configured otherwise.
         let group = try RPCTransport.EventLoopGroup(loopCount: loopCount == 0 ? 1 : loopCount, name: Self.programName)
         var channels: [RPCChannel] = []
         do {
+            let settings = GatewayKeys.channels.settings(configuration)
             for key in [SharedKeys.identityAddress, SharedKeys.profileAddress, SharedKeys.invitesAddress] {
-                channels.append(try RPCChannel(target: configuration[key].description, group: group))
+                let target = configuration[key].description
+                channels.append(try RPCChannel(target: target, group: group, configuration: settings))
             }
-            try await serve(channels, stop: stop, onListening: onListening)
+            try await serve(channels, stop: stop, reloads: reloads, onListening: onListening)
         } catch {
             await Self.close(channels, group)
             throw error
@@ -52,6 +60,7 @@ public struct GatewayServer: ProgramServer {
     private func serve(
         _ channels: [RPCChannel],
         stop: @escaping @Sendable () async -> Void,
+        reloads: AsyncStream<Void>?,
         onListening: @escaping @Sendable (_ port: Int) async -> Void
     ) async throws {
         let gateway = Gateway(
@@ -59,8 +68,16 @@ public struct GatewayServer: ProgramServer {
             rateLimit: GatewayKeys.rateLimit(configuration)
         )
         let logger = Logger(label: Self.programName)
+        let configuration = configuration
+        let reload = CertificateReload(
+            logger: logger,
+            faults: { GatewayKeys.channels.faults(configuration) },
+            reload: { for channel in channels { try await channel.reloadCertificates() } }
+        )
+        async let _: Void = { if let reloads { await reload.run(at: reloads) } }()
         try await gateway.server(GatewayKeys.edge(configuration), logger: logger)
             .run(stop: stop, onListening: onListening)
+        // What is not awaited is cancelled as this returns.
     }
 
     private static func close(_ channels: [RPCChannel], _ group: RPCTransport.EventLoopGroup) async {

@@ -39,7 +39,7 @@ struct ProfileConfiguration: Sendable {
 
     let policy: PhonePolicy
     let tryLimit: TryLimit
-    let invitesAddress: HostPort
+    let invitesAddress: AddressList
 
     /// Reads the service's keys.
     ///

@@ -54,7 +54,9 @@ public struct PeerAllowList: ServerInterceptor, Hashable {
             }
         }
         guard !rules.isEmpty else { throw Fault(description: "there is no rule") }
-        guard rules.count <= Self.rulesMax else { throw Fault(description: "there are more than \(Self.rulesMax) rules") }
+        guard rules.count <= Self.rulesMax else {
+            throw Fault(description: "there are more than \(Self.rulesMax) rules")
+        }
         self.init(rules)
     }
 

@@ -16,7 +16,9 @@ struct Backoff: Sendable {
     mutating func next(using random: inout some RandomNumberGenerator) -> Duration {
         let base = current
         current = Swift.min(max, current * 2)
-        return .nanoseconds(Int64(clamping: base.wholeNanoseconds / 1000 * UInt64.random(in: 800...1200, using: &random)))
+        return .nanoseconds(
+            Int64(clamping: base.wholeNanoseconds / 1000 * UInt64.random(in: 800...1200, using: &random))
+        )
     }
 
     /// Begins anew, after a success.

@@ -40,7 +40,7 @@ final class StreamingClientCall<Response: SwiftProtobuf.Message>: ClientCall, Re
         crpc_stream_consume_manually(stream)
         if let kept {
             let message = MessageBuffer(kept)
-            guard crpc_stream_send_message(stream, message.release(), message.count, false) == 0 else {
+            guard crpc_stream_send_message(stream, message.release(), message.count, sendsGzip) == 0 else {
                 return crpc_stream_reset(stream, HTTP2Error.internalError)  // the stream's end tells the call
             }
         }

@@ -16,6 +16,10 @@ public struct TLSConfiguration: Sendable, Hashable {
         self.privateKeyFile = privateKeyFile
         self.authoritiesFile = authoritiesFile
     }
+
+    /// Reads the files that are named, and forgets them. Throws `TransportError.tls`, which says which cannot be used and
+    /// why.
+    public func check() throws { _ = try TLSRules(self, side: .client) }
 }
 
 /// The loaded rules. Owns the C object.

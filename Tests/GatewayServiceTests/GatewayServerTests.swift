@@ -8,6 +8,7 @@ import RPC
 import RPCTransport
 import ServiceKit
 import Synchronization
+import TestCertificates
 import Testing
 
 @testable import GatewayService
@@ -17,6 +18,7 @@ import Testing
     /// Runs a gateway whose services are at `address` while `body` talks to its port.
     private static func run(
         services address: String,
+        _ values: [String: String] = [:],
         _ body: @escaping @Sendable (TestClient) async throws -> Void
     ) async throws {
         let configuration = try Configuration.testing(
@@ -26,7 +28,7 @@ import Testing
                 "VESTIBULE_GATEWAY_LISTEN": "127.0.0.1:0", "VESTIBULE_IDENTITY_ADDRESS": address,
                 "VESTIBULE_PROFILE_ADDRESS": address, "VESTIBULE_INVITES_ADDRESS": address,
                 "VESTIBULE_GATEWAY_REQUEST_TIMEOUT": "30s",
-            ]
+            ].merging(values) { $1 }
         )
         let (stopped, stop) = AsyncStream.makeStream(of: Void.self)
         let talk = Mutex<Task<Void, any Error>?>(nil)
@@ -76,6 +78,38 @@ import Testing
         }
         await services.shutdown()
         await group.shutdown()
+    }
+
+    @Test func readinessIsAskedByMutualTLS() async throws {
+        let authority = try TestAuthority()
+        defer { authority.remove() }
+        var own = try authority.issue("services", names: "IP:127.0.0.1")
+        own.authoritiesFile = authority.file
+        let shown = try authority.issue("gateway", names: "DNS:gateway")
+        let group = try RPCTransport.EventLoopGroup(loopCount: 1, name: "stubs")
+        let services = RPCServer(group: group, router: StubServices().router, configuration: .init(tls: own))
+        let address = "127.0.0.1:\(try await services.start())"
+        let tls = [
+            "VESTIBULE_SERVICES_CA_FILE": authority.file,
+            "VESTIBULE_GATEWAY_TLS_CLIENT_CERTIFICATE_FILE": try #require(shown.certificateChainFile),
+            "VESTIBULE_GATEWAY_TLS_CLIENT_KEY_FILE": try #require(shown.privateKeyFile),
+        ]
+        try await Self.run(services: address, tls) { client in
+            #expect(try await client.get("/readyz").status == .ok)
+        }
+        try await Self.run(services: address, ["VESTIBULE_SERVICES_CA_FILE": authority.file]) { client in
+            let ready = try await client.get("/readyz")
+            #expect(ready.status == .serviceUnavailable, "without a certificate")
+        }
+        await services.shutdown()
+        await group.shutdown()
+    }
+
+    @Test func filesOfTLSThatCannotBeUsedKeepItFromStarting() async throws {
+        let error = await #expect(throws: ConfigurationFaults.self) {
+            try await Self.run(services: "127.0.0.1:1", ["VESTIBULE_SERVICES_CA_FILE": "/nowhere/ca.pem"]) { _ in }
+        }
+        #expect(error?.faults.map(\.key) == ["VESTIBULE_SERVICES_CA_FILE"])
     }
 
     @Test func servicesThatAreDownAre503() async throws {

@@ -1,6 +1,7 @@
 import RPC
 import RPCTransport
 import SwiftProtobuf
+import TestCertificates
 import Testing
 
 /// The allow list over mutual TLS, with the names that certificates really carry.

@@ -160,7 +160,8 @@ final class Replicas: Sendable {
     }
 
     /// Starts services at an address, with the port of all.
-    func start(_ host: String, _ services: any RPCService..., configuration: ServerConfiguration = .init()) async throws {
+    func start(_ host: String, _ services: any RPCService..., configuration: ServerConfiguration = .init()) async throws
+    {
         let server = Self.server(group, services, configuration, host: host, port: port)
         try await server.start()
         servers.withLock { $0[host] = server }

@@ -2,6 +2,7 @@ import FoundationEssentials
 import RPC
 import RPCTransport
 import SwiftProtobuf
+import TestCertificates
 import Testing
 
 /// TLS with certificates that the `openssl` command makes for each test.
@@ -85,8 +86,7 @@ struct TLSTests {
         ) { (fixture) async throws -> Void in
             #expect(try await fixture.echo([1]) == [1])
             let replacement = try second.issue("server", names: "IP:127.0.0.1")
-            try replace(server.certificateChainFile, with: replacement.certificateChainFile)
-            try replace(server.privateKeyFile, with: replacement.privateKeyFile)
+            try TestAuthority.replace(server, with: replacement)
             try await fixture.server.reloadCertificates()
             #expect(try await fixture.echo([2]) == [2], "the connection that was there goes on")
             let group = try EventLoopGroup(loopCount: 1, name: "new")
@@ -119,9 +119,62 @@ struct TLSTests {
         await group.shutdown()
     }
 
-    private func replace(_ file: String?, with other: String?) throws {
-        let (file, other) = (try #require(file), try #require(other))
-        try FileManager.default.removeItem(atPath: file)
-        try FileManager.default.copyItem(atPath: other, toPath: file)
+    @Test func certificatesThatCannotBeReadLeaveTheFormerInUse() async throws {
+        let authority = try TestAuthority()
+        defer { authority.remove() }
+        let server = try authority.issue("server", names: "IP:127.0.0.1")
+        let client = TLSConfiguration(authoritiesFile: authority.file)
+        try await withFixture(server: .init(tls: server), client: .init(tls: client)) {
+            (fixture) async throws -> Void in
+            let stranger = try authority.issue("stranger", names: "IP:127.0.0.1")
+            // A certificate without its key.
+            try TestAuthority.replace(
+                TLSConfiguration(certificateChainFile: server.certificateChainFile),
+                with: stranger
+            )
+            await #expect(throws: TransportError.self) { try await fixture.server.reloadCertificates() }
+            #expect(try await fixture.echo([1]) == [1], "this is the channel's first connection")
+        }
+    }
+
+    @Test func aClientsCertificatesAreReadAgainToo() async throws {
+        let (first, second) = (try TestAuthority(), try TestAuthority())
+        defer {
+            first.remove()
+            second.remove()
+        }
+        var server = try first.issue("server", names: "IP:127.0.0.1")
+        server.authoritiesFile = first.file
+        var client = try first.issue("client", names: "DNS:former")
+        client.authoritiesFile = first.file + ".copy"
+        try Data(contentsOf: URL(filePath: first.file)).write(to: URL(filePath: first.file + ".copy"))
+        try await withFixture(server: .init(tls: server), client: .init(tls: client)) {
+            (fixture) async throws -> Void in
+            #expect(try await fixture.text(EchoService.peerNames, "") == "former")
+            var next = try second.issue("server", names: "IP:127.0.0.1")
+            next.authoritiesFile = second.file
+            var shown = try second.issue("client", names: "DNS:latter")
+            shown.authoritiesFile = second.file
+            try TestAuthority.replace(client, with: shown)
+            try await fixture.channel.reloadCertificates()
+            #expect(try await fixture.text(EchoService.peerNames, "") == "former", "the connection that was there")
+            await fixture.server.shutdown()
+            var router = Router()
+            router.add(EchoService())
+            let replacement = RPCServer(
+                group: fixture.serverGroup,
+                router: router,
+                configuration: .init(port: fixture.port, tls: next)
+            )
+            try await replacement.start()
+            let options = CallOptions(timeout: .seconds(10), waitForReady: true)
+            #expect(try await fixture.text(EchoService.peerNames, "", options: options) == "latter")
+            try TestAuthority.replace(
+                TLSConfiguration(privateKeyFile: client.privateKeyFile),
+                with: try second.issue("stranger", names: "DNS:stranger")
+            )
+            await #expect(throws: TransportError.self) { try await fixture.channel.reloadCertificates() }
+            await replacement.shutdown()
+        }
     }
 }

@@ -74,15 +74,16 @@ public struct Configuration: Sendable {
         return configuration
     }
 
-    /// Reads the value of one key and looks at no other.
-    static func loadValue<Value>(
-        of key: ConfigurationKey<Value>,
+    /// Reads the values of some keys and looks at no other.
+    static func load(
+        only keys: [any AnyConfigurationKey],
         path: String?,
         environment: [String: String]
-    ) throws(ConfigurationFaults) -> Value {
+    ) throws(ConfigurationFaults) -> Configuration {
         let (entries, _) = try readFile(path: path, environment: environment)
-        let own = entries.filter { $0.key == key.name }
-        return try Configuration(keys: [key], program: "", environment: environment, file: own)[key]
+        let names = Set(keys.map(\.name))
+        let own = entries.filter { names.contains($0.key) }
+        return try Configuration(keys: keys, program: "", environment: environment, file: own)
     }
 
     /// The entries of the file that is named by the path, or else by the environment; none if neither names one.

@@ -39,6 +39,17 @@ extension ConfigurationKey where Value == String? {
     }
 }
 
+extension ConfigurationKey where Value == String? {
+    /// The path of a file that may be left out. Nothing is opened.
+    public static func optionalPath(_ name: String, help: String) -> ConfigurationKey {
+        ConfigurationKey(name, kind: "path", defaultText: nil, isRequired: false, help: help) {
+            (input) throws(ConfigurationProblem) in
+            guard let text = input.text(name) else { return nil }
+            return try checkLength(text, max: 4096)
+        }
+    }
+}
+
 extension ConfigurationKey where Value == Int {
     /// A whole number within a range.
     public static func int(
@@ -110,6 +121,22 @@ extension ConfigurationKey where Value == HostPort {
                 throw ConfigurationProblem("must be an address such as 127.0.0.1:7001, not \(quoted(text))")
             }
             return address
+        }
+    }
+}
+
+extension ConfigurationKey where Value == AddressList {
+    /// One address or several with commas between, such as `127.0.0.1:7001,127.0.0.2:7001`.
+    public static func addresses(_ name: String, default: String? = nil, help: String) -> ConfigurationKey {
+        ConfigurationKey(name, kind: "host:port, comma between several", defaultText: `default`, help: help) {
+            (text) throws(ConfigurationProblem) in
+            guard let addresses = AddressList(text) else {
+                throw ConfigurationProblem(
+                    "must be an address such as 127.0.0.1:7001, or up to \(AddressList.countMax) with commas between, "
+                        + "not \(quoted(text))"
+                )
+            }
+            return addresses
         }
     }
 }

@@ -51,7 +51,8 @@ extension ConfigurationKey where Value == Secret? {
     }
 }
 
-private func textOrFile(_ name: String, _ input: ConfigurationInput) throws(ConfigurationProblem) -> Secret? {
+/// What a key that understands `NAME_FILE` too was given.
+func textOrFile(_ name: String, _ input: ConfigurationInput) throws(ConfigurationProblem) -> Secret? {
     let fileName = name + ConfigurationNames.fileSuffix
     switch (input.text(name), input.text(fileName)) {
     case (.some, .some): throw ConfigurationProblem("is given twice, once as \(fileName)")

@@ -16,6 +16,10 @@ public struct ServiceKeys: Sendable {
     public let databaseTimeout: ConfigurationKey<Duration>
     /// Whether `serve` applies migrations first.
     public let migrate: ConfigurationKey<Bool>
+    /// TLS on its port.
+    public let tls: ServerTLSKeys
+    /// TLS of its calls to others.
+    public let channels: ChannelKeys
 
     /// The keys of a service.
     ///
@@ -56,6 +60,8 @@ public struct ServiceKeys: Sendable {
             default: false,
             help: "Whether `serve` applies migrations before it listens."
         )
+        tls = ServerTLSKeys(program: program)
+        channels = ChannelKeys(program: program)
     }
 
     /// These keys and the shared ones that every gRPC service reads.
@@ -63,7 +69,7 @@ public struct ServiceKeys: Sendable {
         let own: [any AnyConfigurationKey] = [
             listen, databaseUser, databasePassword, databaseSchema, databaseConnections, databaseTimeout, migrate,
         ]
-        return own
+        return own + tls.all + channels.all
             + [
                 SharedKeys.databaseHost, SharedKeys.databasePort, SharedKeys.databaseName, SharedKeys.eventLoops,
                 SharedKeys.drainLimit, SharedKeys.logCalls, SharedKeys.reflection,

@@ -19,23 +19,29 @@ public enum SharedKeys {
         default: "vestibule",
         help: "The database, in which each service has a schema."
     )
-    /// Where identity listens.
-    public static let identityAddress = ConfigurationKey.address(
+    /// Where identity is called.
+    public static let identityAddress = ConfigurationKey.addresses(
         "VESTIBULE_IDENTITY_ADDRESS",
         default: "127.0.0.1:7001",
-        help: "Where the identity service is called."
+        help: "Where the identity service is called: a name stands for all its addresses."
     )
-    /// Where profile listens.
-    public static let profileAddress = ConfigurationKey.address(
+    /// Where profile is called.
+    public static let profileAddress = ConfigurationKey.addresses(
         "VESTIBULE_PROFILE_ADDRESS",
         default: "127.0.0.1:7002",
-        help: "Where the profile service is called."
+        help: "Where the profile service is called: a name stands for all its addresses."
     )
-    /// Where invites listens.
-    public static let invitesAddress = ConfigurationKey.address(
+    /// Where invites is called.
+    public static let invitesAddress = ConfigurationKey.addresses(
         "VESTIBULE_INVITES_ADDRESS",
         default: "127.0.0.1:7003",
-        help: "Where the invites service is called."
+        help: "Where the invites service is called: a name stands for all its addresses."
+    )
+    /// The authorities of the services' certificates.
+    public static let servicesAuthorities = ConfigurationKey.optionalPath(
+        "VESTIBULE_SERVICES_CA_FILE",
+        help:
+            "PEM file of the authorities that the services' certificates come from; given, services are called by TLS."
     )
     /// How many event loops a process runs.
     public static let eventLoops = ConfigurationKey.int(
@@ -89,7 +95,7 @@ public enum SharedKeys {
     /// All shared keys.
     static let all: [any AnyConfigurationKey] =
         [
-            databaseHost, databasePort, databaseName, identityAddress, profileAddress, invitesAddress, eventLoops,
-            drainLimit, logCalls, reflection,
+            databaseHost, databasePort, databaseName, identityAddress, profileAddress, invitesAddress,
+            servicesAuthorities, eventLoops, drainLimit, logCalls, reflection,
         ] + log
 }

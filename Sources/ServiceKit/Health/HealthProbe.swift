@@ -5,14 +5,46 @@ import RPCTransport
 /// Asks a gRPC server whether it is serving: the subcommand `healthcheck`, and whoever waits for a service.
 public enum HealthProbe {
     /// Whether the server at an address answers that it is serving, within the time.
-    public static func check(address: HostPort, timeout: Duration) async -> Bool {
+    ///
+    /// - Parameter configuration: with TLS where the server speaks that.
+    public static func check(
+        address: HostPort,
+        timeout: Duration,
+        configuration: ChannelConfiguration = .init()
+    ) async -> Bool {
         guard let group = try? EventLoopGroup(loopCount: 1, name: "probe") else { return false }
         var status: HealthV1.HealthCheckResponse.ServingStatus?
-        if let channel = try? RPCChannel(target: address.description, group: group) {
+        if let channel = try? RPCChannel(target: address.description, group: group, configuration: configuration) {
             status = try? await HealthClient(channel).check(.init(), options: CallOptions(timeout: timeout)).status
             await channel.close()
         }
         await group.shutdown()
         return status == .serving
+    }
+
+    /// How a program's own server is asked: with TLS if it has a certificate. The certificate must be for the name that
+    /// the configuration tells, since the address is this machine's; where callers need one, the probe shows the
+    /// program's certificate for its calls to others, or else the server's own.
+    static func configuration(
+        program: String,
+        path: String?,
+        environment: [String: String]
+    ) throws(ConfigurationFaults) -> ChannelConfiguration {
+        let (server, channels) = (ServerTLSKeys(program: program), ChannelKeys(program: program))
+        let keys: [any AnyConfigurationKey] =
+            [server.certificate, server.key, server.clientAuthorities, server.name] + channels.all
+        let configuration = try Configuration.load(only: keys, path: path, environment: environment)
+        var probe = ChannelConfiguration()
+        guard let own = server.settings(configuration) else { return probe }
+        let other = channels.settings(configuration).tls
+        let shown = other?.certificateChainFile == nil ? own : other
+        let needsCertificate = own.authoritiesFile != nil
+        probe.tls = TLSConfiguration(
+            certificateChainFile: needsCertificate ? shown?.certificateChainFile : nil,
+            privateKeyFile: needsCertificate ? shown?.privateKeyFile : nil,
+            authoritiesFile: other?.authoritiesFile
+        )
+        probe.serverName = configuration[server.name]
+        return probe
     }
 }

@@ -1,5 +1,6 @@
 import FoundationEssentials
 import Glibc
+import RPCTransport
 
 /// What every executable's subcommands do: configuration, log, the work, and an exit code with one clear line.
 public enum Program {
@@ -14,13 +15,24 @@ public enum Program {
         await run(type, configurationPath: configurationPath) { try await $0.migrate() }
     }
 
-    /// Asks the service that runs with this configuration for its health. Exits with 0 if it is serving, else 1.
+    /// Asks the service that runs with this configuration for its health, by TLS if it speaks that. Exits with 0 if it is
+    /// serving, else 1.
     public static func healthcheck<Server: ProgramServer>(
         _ type: Server.Type,
         configurationPath: String?
     ) async -> Never {
         let address = listenAddress(of: type, configurationPath: configurationPath)
-        let isServing = await HealthProbe.check(address: address, timeout: .seconds(3))
+        let probe: ChannelConfiguration
+        do {
+            probe = try HealthProbe.configuration(
+                program: type.programName,
+                path: configurationPath,
+                environment: ProcessInfo.processInfo.environment
+            )
+        } catch {
+            end(error, program: type.programName)
+        }
+        let isServing = await HealthProbe.check(address: address, timeout: .seconds(3), configuration: probe)
         end(isServing ? nil : "\(type.programName): \(address) is not serving", code: isServing ? 0 : 1)
     }
 
@@ -105,12 +117,12 @@ public enum Program {
             })
         else { preconditionFailure("\(type) declares no \(name)") }
         do {
-            let address = try Configuration.loadValue(
-                of: key,
+            let configuration = try Configuration.load(
+                only: [key],
                 path: configurationPath,
                 environment: ProcessInfo.processInfo.environment
             )
-            return address.reachable
+            return configuration[key].reachable
         } catch {
             end(error, program: type.programName)
         }

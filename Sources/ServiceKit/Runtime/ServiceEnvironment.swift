@@ -12,12 +12,13 @@ public struct ServiceEnvironment: Sendable {
     public let database: PostgresClient
     /// The service's logger.
     public let logger: Logger
+    let channelSettings: ChannelConfiguration
     let channels: ChannelList
 
-    /// A channel to another service on these loops. The runtime closes it at the end. Throws `TransportError` for a
-    /// target that can't be one.
-    public func channel(to address: HostPort) throws -> RPCChannel {
-        let channel = try RPCChannel(target: address.description, group: group)
+    /// A channel to another service on these loops, round robin over its addresses and with TLS as configured. The
+    /// runtime closes it at the end. Throws `TransportError` for a target that can't be one.
+    public func channel(to addresses: AddressList) throws -> RPCChannel {
+        let channel = try RPCChannel(target: addresses.description, group: group, configuration: channelSettings)
         channels.channels.withLock { $0.append(channel) }
         return channel
     }
@@ -26,6 +27,11 @@ public struct ServiceEnvironment: Sendable {
 /// The channels that a service opened.
 final class ChannelList: Sendable {
     let channels = Mutex<[RPCChannel]>([])
+
+    /// New connections use the certificates that the files hold now.
+    func reloadCertificates() async throws {
+        for channel in channels.withLock({ $0 }) { try await channel.reloadCertificates() }
+    }
 
     func close() async {
         let channels = channels.withLock { channels in

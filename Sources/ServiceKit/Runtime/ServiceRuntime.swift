@@ -31,19 +31,24 @@ public struct ServiceRuntime: Sendable {
     }
 
     /// Serves until SIGTERM or SIGINT, then drains and returns. Anything that keeps the service from starting is thrown.
+    /// With TLS, SIGHUP has the certificates read again.
     ///
     /// - Parameter build: makes the service's parts, once the database client runs and migrations are applied.
     public func serve(_ build: (ServiceEnvironment) async throws -> ServiceParts) async throws {
         let signals = ShutdownSignals()
-        try await serve(build, until: { await signals.first() })
+        let reload = usesTLS ? ReloadSignal() : nil
+        try await serve(build, until: { await signals.first() }, reloads: reload?.signals)
     }
 
-    /// Serves until `stop` returns; tells the port once it listens.
+    /// Serves until `stop` returns; tells the port once it listens, and reads certificates again at each of `reloads`.
     func serve(
         _ build: (ServiceEnvironment) async throws -> ServiceParts,
         until stop: @escaping @Sendable () async -> Void,
+        reloads: AsyncStream<Void>? = nil,
         onListening: (Int) -> Void = { _ in }
     ) async throws {
+        let faults = tlsFaults
+        guard faults.isEmpty else { throw ConfigurationFaults(faults) }
         let loopCount = configuration[SharedKeys.eventLoops]
         let group = try EventLoopGroup(loopCount: loopCount == 0 ? Self.coreCount : loopCount, name: keys.program)
         let environment = ServiceEnvironment(
@@ -53,9 +58,10 @@ public struct ServiceRuntime: Sendable {
                 group: group
             ),
             logger: Logger(label: keys.program),
+            channelSettings: keys.channels.settings(configuration),
             channels: ChannelList()
         )
-        let result = await Self.outcome { try await serve(environment, build, until: stop, onListening) }
+        let result = await Self.outcome { try await serve(environment, build, until: stop, reloads, onListening) }
         await environment.channels.close()
         await environment.database.shutdown()
         await group.shutdown()
@@ -66,14 +72,13 @@ public struct ServiceRuntime: Sendable {
         _ environment: ServiceEnvironment,
         _ build: (ServiceEnvironment) async throws -> ServiceParts,
         until stop: @escaping @Sendable () async -> Void,
+        _ reloads: AsyncStream<Void>?,
         _ onListening: (Int) -> Void
     ) async throws {
         if configuration[keys.migrate] { try await migrate() }
         environment.database.start()
         let parts = try await build(environment)
-        var router = Router(interceptors: [
-            CallLog(logger: environment.logger, calls: configuration[SharedKeys.logCalls])
-        ])
+        var router = Router(interceptors: interceptors(environment))
         for service in parts.services { router.add(service) }
         let health = HealthService(services: router.services)
         router.add(health)
@@ -87,7 +92,8 @@ public struct ServiceRuntime: Sendable {
             metadata: ["address": "\(HostPort(host: address.host, port: port))"]
         )
         onListening(port)
-        let background = parts.background + [readinessProbe(environment, health)]
+        let background =
+            parts.background + [readinessProbe(environment, health), certificateReload(environment, server, reloads)]
         let outcome = await Self.outcome {
             try await run(background, on: environment.group, until: stop) {
                 environment.logger.notice("stopping")
@@ -98,6 +104,26 @@ public struct ServiceRuntime: Sendable {
         await server.shutdown()
         try outcome.get()
         environment.logger.notice("stopped")
+    }
+
+    /// What each call passes: the log, and who may call what.
+    private func interceptors(_ environment: ServiceEnvironment) -> [any ServerInterceptor] {
+        let log = CallLog(logger: environment.logger, calls: configuration[SharedKeys.logCalls])
+        guard let allowList = configuration[keys.tls.allowList] else { return [log] }
+        return [log, allowList]
+    }
+
+    private func certificateReload(
+        _ environment: ServiceEnvironment,
+        _ server: RPCServer,
+        _ reloads: AsyncStream<Void>?
+    ) -> @Sendable () async throws -> Void {
+        guard let reloads else { return {} }
+        let reload = CertificateReload(logger: environment.logger, faults: { tlsFaults }) {
+            try await server.reloadCertificates()
+            try await environment.channels.reloadCertificates()
+        }
+        return { await reload.run(at: reloads) }
     }
 
     private enum Event { case stopAsked, workDone }

@@ -7,8 +7,15 @@ extension ServiceRuntime {
         let address = configuration[keys.listen]
         var server = ServerConfiguration(host: address.host, port: address.port)
         server.limits.drainTimeout = configuration[SharedKeys.drainLimit]
+        server.tls = keys.tls.settings(configuration)
         return server
     }
+
+    /// What is wrong with the certificates, keys and authorities. Reads their files.
+    var tlsFaults: [ConfigurationFault] { keys.tls.faults(configuration) + keys.channels.faults(configuration) }
+
+    /// Whether there is anything that can be read again.
+    var usesTLS: Bool { serverConfiguration.tls != nil || keys.channels.settings(configuration).tls != nil }
 
     /// Where the database is and as whom.
     func databaseConfiguration(connectionsPerLoop: Int) -> PostgresConfiguration {

@@ -3,13 +3,16 @@ import Glibc
 import RPCTransport
 
 /// A certificate authority in a temporary folder, made with the `openssl` command.
-struct TestAuthority {
+public struct TestAuthority: Sendable {
     private let folder: String
-    var file: String { folder + "/ca.pem" }
+    /// The authority's certificate.
+    public var file: String { folder + "/ca.pem" }
 
-    struct OpenSSLFailed: Error { let arguments: [String] }
+    /// The command failed.
+    public struct OpenSSLFailed: Error { let arguments: [String] }
 
-    init() throws {
+    /// Makes an authority.
+    public init() throws {
         folder = FileManager.default.temporaryDirectory.path + "/vestibule-tls-\(UUID().uuidString)"
         try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
         try Self.openssl([
@@ -19,7 +22,7 @@ struct TestAuthority {
     }
 
     /// A certificate for the names (`DNS:…,IP:…`) and its key.
-    func issue(_ name: String, names: String) throws -> TLSConfiguration {
+    public func issue(_ name: String, names: String) throws -> TLSConfiguration {
         let base = "\(folder)/\(name)"
         try Self.openssl([
             "req", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256", "-nodes", "-subj", "/CN=\(name)",
@@ -33,7 +36,8 @@ struct TestAuthority {
         return TLSConfiguration(certificateChainFile: base + ".pem", privateKeyFile: base + ".key")
     }
 
-    func remove() { try? FileManager.default.removeItem(atPath: folder) }
+    /// Removes all files.
+    public func remove() { try? FileManager.default.removeItem(atPath: folder) }
 
     private static func openssl(_ arguments: [String]) throws {
         var actions = posix_spawn_file_actions_t()
@@ -49,5 +53,16 @@ struct TestAuthority {
         }
         var status: Int32 = 0
         guard waitpid(process, &status, 0) == process, status == 0 else { throw OpenSSLFailed(arguments: arguments) }
+    }
+
+    /// Puts another certificate and key into the files of a configuration, as a renewal does.
+    public static func replace(_ files: TLSConfiguration, with others: TLSConfiguration) throws {
+        for (file, other) in [
+            (files.certificateChainFile, others.certificateChainFile), (files.privateKeyFile, others.privateKeyFile),
+            (files.authoritiesFile, others.authoritiesFile),
+        ] {
+            guard let file, let other else { continue }
+            try Data(contentsOf: URL(filePath: other)).write(to: URL(filePath: file), options: .atomic)
+        }
     }
 }

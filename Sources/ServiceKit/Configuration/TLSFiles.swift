@@ -1,0 +1,49 @@
+import RPCTransport
+
+/// Looks into the files of TLS before anything is opened, so that all that is wrong is told at once and by key.
+enum TLSFiles {
+    /// What is wrong with a certificate and its private key.
+    static func pairFaults(
+        _ certificate: ConfigurationKey<String?>,
+        _ key: ConfigurationKey<String?>,
+        _ configuration: Configuration
+    ) -> [ConfigurationFault] {
+        switch (configuration[certificate], configuration[key]) {
+        case (nil, nil): return []
+        case (.some, nil): return [.needs(certificate, key)]
+        case (nil, .some): return [.needs(key, certificate)]
+        case (.some(let chain), .some(let privateKey)):
+            if let fault = fault(certificate, TLSConfiguration(certificateChainFile: chain)) { return [fault] }
+            let pair = TLSConfiguration(certificateChainFile: chain, privateKeyFile: privateKey)
+            return [fault(key, pair)].compactMap(\.self)
+        }
+    }
+
+    /// What is wrong with a file of authorities.
+    static func authorityFaults(
+        _ authorities: ConfigurationKey<String?>,
+        _ configuration: Configuration
+    ) -> [ConfigurationFault] {
+        guard let file = configuration[authorities] else { return [] }
+        return [fault(authorities, TLSConfiguration(authoritiesFile: file))].compactMap(\.self)
+    }
+
+    private static func fault(_ key: ConfigurationKey<String?>, _ files: TLSConfiguration) -> ConfigurationFault? {
+        do {
+            try files.check()
+            return nil
+        } catch {
+            return ConfigurationFault(key: key.name, problem: "cannot be used: \(error)")
+        }
+    }
+}
+
+extension ConfigurationFault {
+    /// A key was given without another one that it makes no sense without.
+    static func needs<Given, Missing>(
+        _ given: ConfigurationKey<Given>,
+        _ missing: ConfigurationKey<Missing>
+    ) -> ConfigurationFault {
+        ConfigurationFault(key: given.name, problem: "needs \(missing.name) too")
+    }
+}

@@ -1,0 +1,82 @@
+import Glibc
+import Logging
+import Synchronization
+import Testing
+
+@testable import ServiceKit
+
+/// What happens when the process is told to read its certificates again.
+@Suite("Reload of certificates")
+struct CertificateReloadTests {
+    /// Keeps what is logged.
+    private final class Lines: Sendable {
+        private let lines = Mutex<[String]>([])
+        var all: [String] { lines.withLock { $0 } }
+
+        func append(_ line: String) { lines.withLock { $0.append(line) } }
+        func logger() -> Logger { Logger(label: "test") { _ in Handler(lines: self) } }
+
+        struct Handler: LogHandler {
+            let lines: Lines
+            var logLevel = Logger.Level.trace
+            var metadata = Logger.Metadata()
+            subscript(metadataKey key: String) -> Logger.Metadata.Value? {
+                get { metadata[key] }
+                set { metadata[key] = newValue }
+            }
+            func log(event: LogEvent) {
+                lines.append("\(event.level) \(event.message) \(event.metadata?["error"].map { "\($0)" } ?? "")")
+            }
+        }
+    }
+
+    private struct Broken: Error {}
+
+    /// The lines logged, and how often there was a reload, after one signal.
+    private func outcome(
+        _ faults: [ConfigurationFault],
+        _ work: @escaping @Sendable () throws -> Void = {}
+    ) async -> (lines: [String], count: Int) {
+        let lines = Lines()
+        let count = Mutex(0)
+        let (signals, signal) = AsyncStream.makeStream(of: Void.self)
+        let reload = CertificateReload(logger: lines.logger(), faults: { faults }) {
+            count.withLock { $0 += 1 }
+            try work()
+        }
+        signal.yield()
+        signal.finish()
+        await reload.run(at: signals)
+        return (lines.all, count.withLock { $0 })
+    }
+
+    @Test("reloads and says so")
+    func success() async {
+        let outcome = await outcome([])
+        #expect(outcome.count == 1)
+        #expect(outcome.lines.count == 1 && outcome.lines[0].hasPrefix("notice"))
+    }
+
+    @Test("files that cannot be used change nothing, and the log says which and why")
+    func faults() async {
+        let outcome = await outcome([ConfigurationFault(key: "VESTIBULE_X_TLS_KEY_FILE", problem: "cannot be used")])
+        #expect(outcome.count == 0)
+        #expect(outcome.lines.count == 1 && outcome.lines[0].hasPrefix("error"))
+        #expect(outcome.lines[0].contains("VESTIBULE_X_TLS_KEY_FILE cannot be used"))
+    }
+
+    @Test("a failure is logged too, and the next signal is answered")
+    func failure() async {
+        let outcome = await outcome([]) { throw Broken() }
+        #expect(outcome.lines.count == 1 && outcome.lines[0].contains("Broken"))
+    }
+
+    @Test("a signal to the process arrives", .timeLimit(.minutes(1)))
+    func signal() async {
+        // Not SIGHUP, which a terminal that is closed sends to the tests.
+        let signal = ReloadSignal(number: SIGWINCH)
+        kill(getpid(), SIGWINCH)
+        var arrived = signal.signals.makeAsyncIterator()
+        #expect(await arrived.next() != nil)
+    }
+}
