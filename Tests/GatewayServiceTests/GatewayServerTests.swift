@@ -94,7 +94,7 @@ import Testing
             "VESTIBULE_GATEWAY_TLS_CLIENT_CERTIFICATE_FILE": try #require(shown.certificateChainFile),
             "VESTIBULE_GATEWAY_TLS_CLIENT_KEY_FILE": try #require(shown.privateKeyFile),
         ]
-        try await Self.run(services: address, tls) { client in
+        try await Self.run(services: address, tls) { (client) async throws -> Void in
             #expect(try await client.get("/readyz").status == .ok)
         }
         try await Self.run(services: address, ["VESTIBULE_SERVICES_CA_FILE": authority.file]) { client in
