@@ -187,7 +187,6 @@ let package = Package(
             "ServiceKitTests",
             [
                 "API", "LocalPostgres", "Postgres", "RPC", "RPCTransport", "ServiceKit", "TestCertificates", logging,
-                protobuf,
             ]
         ),
         tests("IdentityDomainTests", ["IdentityDomain", "JOSE", "Models"]),

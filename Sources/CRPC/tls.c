@@ -20,8 +20,9 @@ static int choose_alpn(
 }
 
 static void explain(char reason[CRPC_TLS_REASON_LENGTH], const char *what, const char *file) {
-    unsigned long code = ERR_peek_last_error();
-    const char *text = code == 0 ? "unknown error" : ERR_reason_error_string(code);
+    // The first one says what happened; those after it only who passed it on.
+    unsigned long code = ERR_peek_error();
+    const char *text = ERR_SYSTEM_ERROR(code) ? strerror(ERR_GET_REASON(code)) : ERR_reason_error_string(code);
     (void)snprintf(
         reason, CRPC_TLS_REASON_LENGTH, "%s %s: %s", what, file, text == NULL ? "unknown error" : text);
     ERR_clear_error();
@@ -49,6 +50,7 @@ static int load_files(SSL_CTX *context, const crpc_tls_files *files, char reason
 static int make(
     const SSL_METHOD *method, const crpc_tls_files *files, char reason[CRPC_TLS_REASON_LENGTH], crpc_tls **result) {
     (void)snprintf(reason, CRPC_TLS_REASON_LENGTH, "out of memory");
+    ERR_clear_error();
     crpc_tls *tls = calloc(1, sizeof *tls);
     if (tls == NULL) return CRPC_ERROR_MEMORY;
     tls->context = SSL_CTX_new(method);
