@@ -1,6 +1,4 @@
-import RPC
-
-/// Growing waits with jitter (gRPC connection backoff protocol). A pure value: randomness is passed in.
+/// Growing waits with jitter (gRPC connection backoff protocol). A pure value: chance is passed in.
 struct Backoff: Sendable {
     private let first: Duration
     private let max: Duration
@@ -12,13 +10,12 @@ struct Backoff: Sendable {
         current = first
     }
 
-    /// The next wait: four fifths to six fifths of a base that doubles up to the maximum.
-    mutating func next(using random: inout some RandomNumberGenerator) -> Duration {
+    /// The next wait: four fifths to six fifths, as `chance` from 0 to 1 chooses, of a base that doubles up to the
+    /// maximum.
+    mutating func next(chance: Double) -> Duration {
         let base = current
         current = Swift.min(max, current * 2)
-        return .nanoseconds(
-            Int64(clamping: base.wholeNanoseconds / 1000 * UInt64.random(in: 800...1200, using: &random))
-        )
+        return base * (0.8 + 0.4 * chance)
     }
 
     /// Begins anew, after a success.

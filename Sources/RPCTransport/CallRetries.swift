@@ -42,13 +42,12 @@ final class CallRetries {
         guard policy.spendsToken(code, pushback: pushback), budget.failed(), waiting.count < waitingMax else {
             return false
         }
-        var random = SystemRandomNumberGenerator()
         let wait = policy.wait(
             after: code,
             pushback: pushback,
             retries: call.retries,
             timeLeft: call.deadline.remaining,
-            using: &random
+            chance: .random(in: 0...1)
         )
         guard let wait else { return false }
         call.retries.add(pushback)

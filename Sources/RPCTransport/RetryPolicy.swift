@@ -1,6 +1,6 @@
 import RPC
 
-/// When a channel tries a call again that failed (gRFC A6). A pure value: randomness is passed in.
+/// When a channel tries a call again that failed (gRFC A6). A pure value: chance is passed in.
 ///
 /// Only calls of methods marked idempotent are tried again by it, and only before the first of the server's answer has
 /// come. Calls that the server certainly did not process are tried again whatever their method; see
@@ -60,28 +60,28 @@ public struct RetryPolicy: Sendable, Hashable {
     ///   - code: what the attempt ended with.
     ///   - retries: attempts that this policy made before, and how many of them since the server last named a wait.
     ///   - timeLeft: until the call's deadline. A retry that would begin after it is none.
+    ///   - chance: from 0 to 1; chooses the jitter.
     func wait(
         after code: Status.Code,
         pushback: Pushback,
         retries: RetryCount,
         timeLeft: Duration,
-        using random: inout some RandomNumberGenerator
+        chance: Double
     ) -> Duration? {
         guard codes.contains(code), retries.total + 1 < attemptsMax else { return nil }
         let wait: Duration
         switch pushback {
         case .refused: return nil
         case .wait(let duration): wait = duration
-        case .none: wait = backoff(retries.sincePushback, using: &random)
+        case .none: wait = backoff(retries.sincePushback, chance: chance)
         }
         return wait < timeLeft ? wait : nil
     }
 
-    private func backoff(_ count: Int, using random: inout some RandomNumberGenerator) -> Duration {
-        var base = Double(backoffFirst.wholeNanoseconds)
-        let longest = Double(backoffMax.wholeNanoseconds)
-        for _ in 0..<count where base < longest { base *= max(1, backoffMultiplier) }
-        return .nanoseconds(Int64(min(base, longest) * Double.random(in: 0.8...1.2, using: &random)))
+    private func backoff(_ count: Int, chance: Double) -> Duration {
+        var base = backoffFirst
+        for _ in 0..<count where base < backoffMax { base = base * max(1, backoffMultiplier) }
+        return min(base, backoffMax) * (0.8 + 0.4 * chance)
     }
 }
 

@@ -44,11 +44,12 @@ struct SubchannelState: Sendable {
     }
 
     /// It could not be made. How long to wait before the next try, and the wait's number.
-    mutating func failed(using random: inout some RandomNumberGenerator) -> (wait: Duration, number: Int) {
+    /// `chance`, from 0 to 1, chooses the jitter.
+    mutating func failed(chance: Double) -> (wait: Duration, number: Int) {
         isConnecting = false
         nextWait += 1
         wait = nextWait
-        return (backoff.next(using: &random), nextWait)
+        return (backoff.next(chance: chance), nextWait)
     }
 
     /// A wait is over. False if it was given up before.

@@ -11,7 +11,6 @@ import Testing
         pushbacks: [String?] = [],
         timeLeft: Duration = .seconds(60)
     ) -> [Duration] {
-        var random = SystemRandomNumberGenerator()
         var retries = RetryCount()
         var waits: [Duration] = []
         for index in 0..<20 {
@@ -21,7 +20,7 @@ import Testing
                 pushback: pushback,
                 retries: retries,
                 timeLeft: timeLeft,
-                using: &random
+                chance: .random(in: 0...1)
             )
             guard let wait else { break }
             waits.append(wait)

@@ -3,7 +3,6 @@ import Testing
 @testable import RPCTransport
 
 @Suite struct SubchannelStateTests {
-    private var random = SystemRandomNumberGenerator()
     private func machine(max: Int = 2) -> SubchannelState {
         let backoff = Backoff(first: .milliseconds(100), max: .milliseconds(400))
         return SubchannelState(backoff: backoff, connectionsMax: max)
@@ -20,12 +19,12 @@ import Testing
         #expect(machine.state == .idle && machine.canConnect)
     }
 
-    @Test mutating func waitsLongerAfterEachFailureUntilItSucceeds() {
+    @Test func waitsLongerAfterEachFailureUntilItSucceeds() {
         var machine = machine()
         var waits: [Duration] = []
         for _ in 0..<5 {
             machine.began()
-            let (wait, number) = machine.failed(using: &random)
+            let (wait, number) = machine.failed(chance: .random(in: 0...1))
             waits.append(wait)
             #expect(machine.state == .transientFailure && !machine.canConnect)
             let isOver = machine.waited(number)
@@ -39,32 +38,32 @@ import Testing
         machine.opened()
         machine.lost()
         machine.began()
-        let wait = machine.failed(using: &random).wait
+        let wait = machine.failed(chance: .random(in: 0...1)).wait
         #expect(wait <= .milliseconds(120), "a success begins the waits anew")
     }
 
-    @Test mutating func aWaitThatWasGivenUpEndsNothing() {
+    @Test func aWaitThatWasGivenUpEndsNothing() {
         var machine = machine()
         machine.began()
-        let first = machine.failed(using: &random)
+        let first = machine.failed(chance: .random(in: 0...1))
         let (had, hasStill) = (machine.waitNoLonger(), machine.waitNoLonger())
         #expect(had && !hasStill)
         machine.began()
-        let second = machine.failed(using: &random)
+        let second = machine.failed(chance: .random(in: 0...1))
         let former = machine.waited(first.number)
         #expect(!former && machine.state == .transientFailure)
         let latter = machine.waited(second.number)
         #expect(latter && machine.state == .idle)
     }
 
-    @Test mutating func hasNoMoreConnectionsThanTheMaximum() {
+    @Test func hasNoMoreConnectionsThanTheMaximum() {
         var machine = machine(max: 2)
         machine.began()
         machine.opened()
         #expect(machine.canConnect)
         machine.began()
         #expect(machine.state == .ready)
-        _ = machine.failed(using: &random)
+        _ = machine.failed(chance: .random(in: 0...1))
         #expect(machine.state == .ready && !machine.canConnect, "another one is waited for; the first takes calls")
         let hadWait = machine.waitNoLonger()
         #expect(hadWait)
@@ -75,10 +74,10 @@ import Testing
         #expect(machine.state == .ready && machine.canConnect)
     }
 
-    @Test mutating func nothingFollowsTheEnd() {
+    @Test func nothingFollowsTheEnd() {
         var machine = machine()
         machine.began()
-        let wait = machine.failed(using: &random)
+        let wait = machine.failed(chance: .random(in: 0...1))
         machine.shutDown()
         #expect(machine.state == .shutdown && !machine.canConnect)
         let isOver = machine.waited(wait.number)
