@@ -187,6 +187,7 @@ let package = Package(
             "ServiceKitTests",
             [
                 "API", "LocalPostgres", "Postgres", "RPC", "RPCTransport", "ServiceKit", "TestCertificates", logging,
+                protobuf,
             ]
         ),
         tests("IdentityDomainTests", ["IdentityDomain", "JOSE", "Models"]),
