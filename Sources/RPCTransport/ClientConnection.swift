@@ -15,6 +15,7 @@ final class ClientConnection {
         self.subchannel = subchannel
         let (address, target) = (subchannel.endpoint.address, subchannel.endpoint.target)
         var bounds = configuration.limits
+        bounds.keepaliveInterval = subchannel.keepalive.current
         if isExtra, bounds.idleTimeout == .zero { bounds.idleTimeout = configuration.extraConnectionIdleTimeout }
         var limits = bounds.raw
         let context = Unmanaged.passRetained(self)
@@ -92,6 +93,9 @@ final class ClientConnection {
     }
 
     func opened() { subchannel?.opened(self) }
+
+    /// Whether the server ended it because it was asked too often whether it is there.
+    var hasPingedTooOften: Bool { handle.map(crpc_connection_has_pinged_too_often) ?? false }
 
     func isDraining() { subchannel?.isDraining(self) }
 

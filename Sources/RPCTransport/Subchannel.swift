@@ -8,6 +8,8 @@ final class Subchannel {
     var index: Int?
     private weak var channel: LoopChannel?
     private var machine: SubchannelState
+    /// How often the next connection asks whether the server is there.
+    private(set) var keepalive: KeepaliveInterval
     private var connecting: ClientConnection?
     /// Those that take calls. The first with room gets the next call, so that the others may fall idle.
     private var open: [ClientConnection] = []
@@ -18,6 +20,7 @@ final class Subchannel {
         self.endpoint = endpoint
         self.index = index
         self.channel = channel
+        keepalive = KeepaliveInterval(configuration.limits.keepaliveInterval)
         machine = SubchannelState(
             backoff: Backoff(first: configuration.backoffFirst, max: configuration.backoffMax),
             connectionsMax: configuration.connectionsPerAddressMax
@@ -83,6 +86,7 @@ final class Subchannel {
 
     /// The connection takes no more calls; those there finish.
     func isDraining(_ connection: ClientConnection) {
+        if connection.hasPingedTooOften { keepalive.double() }
         draining[ObjectIdentifier(connection)] = connection
         if connection === connecting {
             failed("the server takes no calls")

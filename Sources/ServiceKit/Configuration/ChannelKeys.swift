@@ -25,6 +25,8 @@ public struct ChannelKeys: Sendable {
     public func settings(_ configuration: Configuration) -> ChannelConfiguration {
         var channel = ChannelConfiguration()
         channel.balancing = .roundRobin
+        channel.limits.keepaliveInterval = SharedKeys.keepaliveInterval
+        channel.limits.keepaliveTimeout = SharedKeys.keepaliveTimeout
         if let authorities = configuration[SharedKeys.servicesAuthorities] {
             channel.tls = TLSConfiguration(
                 certificateChainFile: configuration[certificate],

@@ -89,6 +89,12 @@ public enum SharedKeys {
         help: "Whether services answer gRPC server reflection, so that tools such as grpcurl need no schema."
     )
 
+    /// Services ask each other after this time of silence during a call whether the other is there, so that one that is
+    /// stuck, or gone without a word, is left within this and the next.
+    static let keepaliveInterval: Duration = .seconds(1)
+    /// How long the answer may take.
+    static let keepaliveTimeout: Duration = .milliseconds(1500)
+
     /// The keys of the log, which every program reads.
     public static let log: [any AnyConfigurationKey] = [logLevel, logFormat, logOutput]
 

@@ -7,6 +7,7 @@ extension ServiceRuntime {
         let address = configuration[keys.listen]
         var server = ServerConfiguration(host: address.host, port: address.port)
         server.limits.drainTimeout = configuration[SharedKeys.drainLimit]
+        server.limits.pingIntervalMin = SharedKeys.keepaliveInterval / 2
         server.tls = keys.tls.settings(configuration)
         return server
     }
