@@ -97,7 +97,8 @@ def test_a_flood_of_continuation(server, length):
         sent = attacker.flood(
             lambda _: frame(ContinuationFrame.type, 0, 1, payload), frames_max=2000, batch=1)
         assert attacker.wait_for_end(5), f"still there after {sent} frames"
-        assert attacker.sent_bytes < 1 << 20
+        # What the buffers of two kernels hold, of the 32 MB that were to be sent.
+        assert attacker.sent_bytes < 12 << 20
         assert attacker.goaway() is not None
 
 
