@@ -2,6 +2,7 @@ import API
 import IdentityDomain
 import Postgres
 import RPC
+import ServiceKit
 
 extension RPCError {
     /// What callers are told about a refusal of the rules: the one place where the reasons on the wire are spelled.
@@ -70,29 +71,12 @@ extension RPCError {
         }
     }
 
-    /// What callers are told about the database: that it is away, or nothing.
-    init(_ error: PostgresError) {
-        if error.isUnavailable {
-            self = .domain(
-                .unavailable,
-                reason: "DATABASE_UNAVAILABLE",
-                message: "The service cannot reach its database now. Try again in a moment.",
-                retryAfter: .seconds(1),
-                cause: error
-            )
-        } else if case .cancelled = error {
-            self.init(.cancelled, "the call was cancelled", cause: error)
-        } else {
-            self.init(.internalError, "internal error", cause: error)
-        }
-    }
-
     /// What callers are told about whatever a method threw.
     init(identity error: any Error) {
         if let fault = error as? IdentityFault {
             self.init(fault)
         } else if let error = error as? PostgresError {
-            self.init(error)
+            self.init(database: error)
         } else {
             self.init(thrown: error)
         }

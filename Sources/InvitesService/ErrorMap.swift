@@ -3,6 +3,7 @@ import InvitesDomain
 import Models
 import Postgres
 import RPC
+import ServiceKit
 
 /// How the service's errors look to callers: the one place where a fault gets its code, its stable reason and its
 /// words.
@@ -11,7 +12,7 @@ enum ErrorMap {
     static func rpcError(_ error: any Error) -> RPCError {
         switch error {
         case let fault as InvitesFault: rpcError(fault)
-        case let fault as PostgresError: rpcError(fault)
+        case let fault as PostgresError: RPCError(database: fault)
         default: RPCError(thrown: error)
         }
     }
@@ -95,18 +96,5 @@ enum ErrorMap {
         case .tooManyBytes(let bytesMax): "must take at most \(bytesMax) bytes."
         case .forbiddenCharacter: "must not contain line breaks, control or direction characters."
         }
-    }
-
-    private static func rpcError(_ fault: PostgresError) -> RPCError {
-        if fault.isUnavailable {
-            return .domain(
-                .unavailable,
-                reason: "DATABASE_UNAVAILABLE",
-                message: "The service can't reach its data right now.",
-                cause: fault
-            )
-        }
-        if case .cancelled = fault { return RPCError(.cancelled, "the call was cancelled", cause: fault) }
-        return RPCError(.internalError, "internal error", cause: fault)
     }
 }

@@ -3,6 +3,7 @@ import Models
 import Postgres
 import ProfileDomain
 import RPC
+import ServiceKit
 
 /// How the service's errors look to callers: the one place where a fault gets its code, its stable reason and its
 /// words.
@@ -11,7 +12,7 @@ enum ErrorMap {
     static func rpcError(_ error: any Error) -> RPCError {
         switch error {
         case let fault as ProfileFault: rpcError(fault)
-        case let fault as PostgresError: rpcError(fault)
+        case let fault as PostgresError: RPCError(database: fault)
         default: RPCError(thrown: error)
         }
     }
@@ -111,18 +112,5 @@ enum ErrorMap {
         case .tooLong: "The username must have at most \(Username.lengthMax) characters."
         case .forbiddenCharacter: "The username may contain only the letters a to z, digits and underscores."
         }
-    }
-
-    private static func rpcError(_ fault: PostgresError) -> RPCError {
-        if fault.isUnavailable {
-            return .domain(
-                .unavailable,
-                reason: "DATABASE_UNAVAILABLE",
-                message: "The service can't reach its data right now.",
-                cause: fault
-            )
-        }
-        if case .cancelled = fault { return RPCError(.cancelled, "the call was cancelled", cause: fault) }
-        return RPCError(.internalError, "internal error", cause: fault)
     }
 }

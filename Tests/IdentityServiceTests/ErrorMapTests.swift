@@ -23,6 +23,8 @@ import Testing
     @Test func databaseFaultsSayNothingOfTheInside() {
         let down = RPCError(identity: PostgresError.connectionLost(outcomeUnknown: true))
         #expect(down.code == .unavailable)
+        // The pool has tried already: a client that tries again only makes its caller wait.
+        #expect(down.metadata.first("grpc-retry-pushback-ms") == "-1")
         #expect(down.reason == "DATABASE_UNAVAILABLE")
         #expect(down.retryAfter == .seconds(1))
         let fault = ServerFault(state: .uniqueViolation, message: "Key (subject)=(001.person) already exists")
