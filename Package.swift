@@ -68,6 +68,7 @@ let package = Package(
         .executable(name: "gateway", targets: ["gateway"]),
         .executable(name: "vestibule", targets: ["vestibule"]),
         .executable(name: "protoc-gen-vestibule", targets: ["protoc-gen-vestibule"]),
+        .library(name: "RPC", targets: ["API", "RPC", "RPCTransport"]),
     ],
     dependencies: [
         .package(url: "https://github.com/apple/swift-argument-parser", from: "1.6.0"),
@@ -159,6 +160,13 @@ let package = Package(
             "bench-server",
             path: "Tests/Performance/Server",
             ["Postgres", "RPC", "RPCTransport", protobuf]
+        ),
+        .target(name: "Allocations", path: "Tests/Performance/Allocations", cSettings: strictC),
+        .executableTarget(
+            name: "allocation-count",
+            dependencies: ["Allocations", "RPC", "RPCTransport", protobuf],
+            path: "Tests/Performance/AllocationCount",
+            swiftSettings: strict
         ),
         executable("protoc-gen-vestibule", path: "Sources/ProtocPlugin", [protobuf, protobufPlugin]),
 
