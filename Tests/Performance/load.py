@@ -11,7 +11,6 @@ CONNECTIONS = 8
 IN_FLIGHT_PER_CONNECTION = 32
 PREFIX_BYTES = 5
 HEADERS = ["-H", "content-type: application/grpc", "-H", "te: trailers"]
-CALLS_MIN = CONNECTIONS * IN_FLIGHT_PER_CONNECTION
 
 
 def framed(message):
@@ -33,14 +32,20 @@ class Run:
 class Target:
     """One method of a server, with the request to send and the answer to expect."""
 
-    def __init__(self, process_id, port, path, request, answer_bytes, scratch):
+    def __init__(self, process_id, port, path, request, answer_bytes, scratch, is_encrypted=False):
         self.process_id = process_id
-        self.url = f"http://127.0.0.1:{port}/{path}"
+        self.url = f"{'https' if is_encrypted else 'http'}://127.0.0.1:{port}/{path}"
         self.answer_bytes = answer_bytes
-        self.request_path = os.path.join(scratch, f"request-{process_id}")
+        self.in_flight = IN_FLIGHT_PER_CONNECTION
+        self.h2load_options = []
+        self.request_path = os.path.join(scratch, f"request-{process_id}-{os.path.basename(path)}")
         with open(self.request_path, "wb") as file:
             file.write(framed(request))
         self.scratch = scratch
+
+    def http2_options(self):
+        """What makes curl speak HTTP/2 to it."""
+        return ["--http2"] if self.url.startswith("https") else ["--http2-prior-knowledge"]
 
     def call(self, request=None):
         """One call by curl: the status that the trailers tell, and the answer's message."""
@@ -53,7 +58,7 @@ class Target:
         answer_path = os.path.join(self.scratch, "answer-of-one-call")
         open(answer_path, "wb").close()
         told = run([
-            "curl", "--silent", "--show-error", "--max-time", "10", "--http2-prior-knowledge", "--request", "POST",
+            "curl", "--silent", "--show-error", "--insecure", "--max-time", "10", *self.http2_options(), "--request", "POST",
             *HEADERS, "--data-binary", f"@{request_path}", "--output", answer_path, "--dump-header", "-", self.url])
         status = re.search(r"^grpc-status: (\d+)\s*$", told, re.MULTILINE)
         if not told.startswith("HTTP/2 200") or not status:
@@ -78,7 +83,7 @@ class Target:
         start = time.monotonic_ns()
         text = run([
             "h2load", f"--requests={calls}", f"--clients={CONNECTIONS}", "--threads=1",
-            f"--max-concurrent-streams={IN_FLIGHT_PER_CONNECTION}", *HEADERS, f"--data={self.request_path}", self.url],
+            f"--max-concurrent-streams={self.in_flight}", *self.h2load_options, *HEADERS, f"--data={self.request_path}", self.url],
             core=core, timeout_seconds=180)
         took = time.monotonic_ns() - start
         used_after, waited_after = cpu_and_waiting_ns(self.process_id)
@@ -98,11 +103,12 @@ class Target:
 
     def calls_for(self, seconds, core=None):
         """How many calls take about so long, found by a short run that also warms the server up."""
-        calls = CALLS_MIN * 8
+        calls_min = CONNECTIONS * self.in_flight
+        calls = calls_min * 8
         while True:
             rate = self.load(calls, core).calls_per_second
             if calls / rate > 0.3:
-                return max(CALLS_MIN, int(rate * seconds) // CALLS_MIN * CALLS_MIN)
+                return max(calls_min, int(rate * seconds) // calls_min * calls_min)
             calls *= 4
 
 

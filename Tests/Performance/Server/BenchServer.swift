@@ -9,7 +9,8 @@ import Musl
 import Glibc
 #endif
 
-/// What the benchmark calls: `bench-server echo`, or `bench-server read SOCKET-FOLDER DATABASE ROWS`.
+/// What the benchmark calls: `bench-server echo [CERTIFICATE KEY]`, the latter over TLS, or
+/// `bench-server read SOCKET-FOLDER DATABASE ROWS`.
 ///
 /// Listens on a free port of 127.0.0.1, prints it, and serves until it is killed. One event loop, so that all of it
 /// runs on one thread.
@@ -21,17 +22,22 @@ enum BenchServer {
         let group = try EventLoopGroup(loopCount: 1, name: "bench")
         var router = Router()
         let arguments = Array(CommandLine.arguments.dropFirst())
-        if arguments == ["echo"] {
+        var configuration = ServerConfiguration()
+        if arguments.first == "echo", arguments.count == 1 || arguments.count == 3 {
             EchoMethod.register(in: &router)
+            StreamMethods.register(in: &router)
+            if arguments.count == 3 {
+                configuration.tls = TLSConfiguration(certificateChainFile: arguments[1], privateKeyFile: arguments[2])
+            }
         } else if arguments.count == 4, arguments[0] == "read", let rowCount = Int32(arguments[3]), rowCount > 0 {
             ReadMethod(socketFolder: arguments[1], database: arguments[2], rowCount: rowCount, group: group)
                 .register(in: &router)
         } else {
-            let usage = "bench-server: echo | read SOCKET-FOLDER DATABASE ROWS\n"
+            let usage = "bench-server: echo [CERTIFICATE KEY] | read SOCKET-FOLDER DATABASE ROWS\n"
             _ = write(STDERR_FILENO, usage, usage.utf8.count)
             exit(64)  // EX_USAGE of sysexits.h
         }
-        let server = RPCServer(group: group, router: router, configuration: ServerConfiguration())
+        let server = RPCServer(group: group, router: router, configuration: configuration)
         print("listening on \(try await server.start())")
         fflush(nil)  // it is a pipe, which stdio would keep the line from
         while true { try await Task.sleep(for: .seconds(3600)) }
