@@ -74,6 +74,11 @@ for seconds in 0 5; do
 done
 
 status=0
+run sanitizers Tests/Sanitizers/run.sh || status=$?
+summary=$(grep -E '^[0-9]+ passed, [0-9]+ failed$' "$log/sanitizers" | tail -n 1 || true)
+count sanitizers "$status" "$(number passed)" "$(number failed)"
+
+status=0
 run tidy make --no-print-directory tidy || status=$?
 count tidy "$status" "$((status == 0))" 0
 

@@ -1,0 +1,30 @@
+#!/usr/bin/env bash
+# Runs the tests of the RPC layer with ThreadSanitizer and with AddressSanitizer, Swift and C alike. `make test` calls it.
+# Arguments are the sanitizers: thread, address.
+#
+# Prints 'N passed, N failed' as the last line.
+set -euo pipefail
+
+cd "$(dirname "$0")"
+export SWIFT_BACKTRACE=enable=no
+# Leaks are left to the tests of the C layer: the runtime keeps what it allocated once.
+export ASAN_OPTIONS=detect_leaks=0
+export TSAN_OPTIONS="suppressions=$PWD/thread.supp exitcode=66"
+[ $# -gt 0 ] || set -- thread address
+passed=0 failed=0
+for sanitizer in "$@"; do
+    build=(--sanitize "$sanitizer" --scratch-path "../../.build-$sanitizer")
+    log=$(mktemp)
+    status=0
+    swift build --build-tests "${build[@]}" && swift test --skip-build --disable-xctest "${build[@]}" 2>&1 | tee "$log" ||
+        status=$?
+    good=$(grep '^✔ Test ' "$log" | grep -vc '^✔ Test run with ' || true)
+    bad=$(grep '^✘ Test .* failed after' "$log" | grep -vc '^✘ Test run with ' || true)
+    grep -q 'ThreadSanitizer: reported\|ERROR: AddressSanitizer' "$log" && bad=$((bad + 1))
+    [ "$status" -eq 0 ] || [ "$bad" -gt 0 ] || bad=1
+    rm -f "$log"
+    passed=$((passed + good)) failed=$((failed + bad))
+    echo "$sanitizer: $good passed, $bad failed"
+done
+echo "$passed passed, $failed failed"
+[ "$failed" -eq 0 ]
