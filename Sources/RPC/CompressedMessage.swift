@@ -1,5 +1,3 @@
-import SwiftProtobuf
-
 /// A received message that is still compressed.
 public struct CompressedMessage: Sendable {
     /// The bytes as they came.
@@ -12,13 +10,7 @@ public struct CompressedMessage: Sendable {
         self.inflate = inflate
     }
 
-    /// The message. Throws INTERNAL where the bytes are no message, RESOURCE_EXHAUSTED where it is too large.
-    public func decoded<Message: SwiftProtobuf.Message>(as type: Message.Type) throws(RPCError) -> Message {
-        let plain = try inflate(bytes)
-        do {
-            return try Message(serializedBytes: plain)
-        } catch {
-            throw RPCError(.internalError, "the message is not a valid one", cause: error)
-        }
-    }
+    /// What it holds. Throws INTERNAL where the bytes are not what their encoding says, RESOURCE_EXHAUSTED where it is
+    /// too large.
+    public func inflated() throws(RPCError) -> [UInt8] { try inflate(bytes) }
 }

@@ -73,7 +73,7 @@ public final class InProcessChannel: ClientChannel {
             throw RPCError(.unimplemented, "unknown method \(method.path)")
         }
         let options = OnwardCall.options(options)
-        let call = InProcessStream<Response>(method: method, options: options, peer: peer, handler: handler)
+        let call = InProcessStream(method: method, options: options, peer: peer, handler: handler)
         let timer = options.deadline.map { deadline in
             Task {
                 try await Task.sleep(for: deadline.remaining)

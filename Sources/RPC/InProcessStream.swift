@@ -1,8 +1,7 @@
-import SwiftProtobuf
 import Synchronization
 
 /// A streaming call between two tasks of one process. Ends once: by the handler, the deadline, or the caller.
-final class InProcessStream<Response: SwiftProtobuf.Message>: ServerCall, @unchecked Sendable {
+final class InProcessStream: ServerCall, @unchecked Sendable {
     // Sound because all that changes is behind locks.
 
     /// Bytes on their way in one direction before the sender waits.
@@ -11,7 +10,7 @@ final class InProcessStream<Response: SwiftProtobuf.Message>: ServerCall, @unche
     /// The caller's direction.
     let requests: InProcessRequests
     /// The handler's direction.
-    let answer: MessagePipe<Response>
+    let answer: MessagePipe
     private let answerGate = CreditGate(limit: window)
     private let head: InProcessHead
 
@@ -83,11 +82,7 @@ final class InProcessStream<Response: SwiftProtobuf.Message>: ServerCall, @unche
 
     private func deliver(_ message: MessageBuffer) {
         head.begin()
-        do {
-            answer.deliver(try Response(serializedBytes: message), byteCount: message.count)
-        } catch {
-            end(RPCError(.internalError, "the answer is not a valid message", cause: error))
-        }
+        answer.deliver(.buffer(message))
     }
 
     override func respond(_ message: MessageBuffer, trailers: Metadata) {

@@ -4,30 +4,17 @@ import Synchronization
 ///
 /// States: open, empty or with messages, perhaps with a waiting reader → ended, with what is still to be read → drained.
 /// The transport delivers; the reader takes. How much lies here is bounded by the flow control of the transport, which
-/// learns through `onTake` what was taken off.
-public final class MessagePipe<Message: Sendable>: Sendable {
-    /// Makes a message of what came.
-    public typealias Unpack = @Sendable () throws(RPCError) -> Message
-
-    private enum Content {
-        case message(Message)
-        case packed(Unpack)
-
-        var result: Result<Message?, RPCError> {
-            switch self {
-            case .message(let message): return .success(message)
-            case .packed(let unpack):
-                do throws(RPCError) { return .success(try unpack()) } catch { return .failure(error) }
-            }
-        }
-    }
+/// learns through `onTake` what was taken off. Not generic, so that nothing here looks up a type for each message: what
+/// the messages are is known to the reader alone.
+public final class MessagePipe: Sendable {
+    private typealias Outcome = Result<ReceivedMessage?, RPCError>
 
     private struct State {
-        var messages: [(content: Content, byteCount: Int)] = []
+        var messages: [ReceivedMessage] = []
         /// Index of the next message; the array is emptied in one go when all were taken.
         var head = 0
-        var reader: CheckedContinuation<Result<Message?, RPCError>, Never>?
-        var end: Result<Message?, RPCError>?
+        var reader: CheckedContinuation<Outcome, Never>?
+        var end: Outcome?
     }
     private let state = Mutex(State())
     private let onTake: @Sendable (Int) -> Void
@@ -36,33 +23,25 @@ public final class MessagePipe<Message: Sendable>: Sendable {
     public init(onTake: @escaping @Sendable (Int) -> Void) { self.onTake = onTake }
 
     /// Hands a message over; dropped after the end.
-    public func deliver(_ message: Message, byteCount: Int) { deliver(.message(message), byteCount: byteCount) }
-
-    /// Hands over what becomes a message when it is read, so that it needs no more room before. If it becomes none, the
-    /// reader gets the error.
-    public func deliver(byteCount: Int, _ unpack: @escaping Unpack) {
-        deliver(.packed(unpack), byteCount: byteCount)
-    }
-
-    private func deliver(_ content: Content, byteCount: Int) {
-        let reader = state.withLock { state -> CheckedContinuation<Result<Message?, RPCError>, Never>? in
+    public func deliver(_ message: ReceivedMessage) {
+        let reader = state.withLock { state -> CheckedContinuation<Outcome, Never>? in
             guard state.end == nil else { return nil }
             guard let reader = state.reader else {
-                state.messages.append((content, byteCount))
+                state.messages.append(message)
                 return nil
             }
             state.reader = nil
             return reader
         }
         guard let reader else { return }
-        onTake(byteCount)
-        reader.resume(returning: content.result)
+        onTake(message.byteCount)
+        reader.resume(returning: .success(message))
     }
 
     /// No message follows; with an error the reader gets that after what is there. Only the first end counts.
     public func end(_ error: RPCError? = nil) {
-        let end: Result<Message?, RPCError> = error.map { .failure($0) } ?? .success(nil)
-        let reader = state.withLock { state -> CheckedContinuation<Result<Message?, RPCError>, Never>? in
+        let end: Outcome = error.map { .failure($0) } ?? .success(nil)
+        let reader = state.withLock { state -> CheckedContinuation<Outcome, Never>? in
             guard state.end == nil else { return nil }
             state.end = end
             defer { state.reader = nil }
@@ -72,52 +51,35 @@ public final class MessagePipe<Message: Sendable>: Sendable {
     }
 
     /// The next message, or nil after the last. One task at a time.
-    func next() async throws -> Message? {
-        if let taken = take() {
-            if let byteCount = taken.byteCount { onTake(byteCount) }
-            return try taken.outcome.result.get()
-        }
-        let result = await withTaskCancellationHandler {
+    public func next() async throws(RPCError) -> ReceivedMessage? {
+        if let taken = state.withLock({ Self.take(from: &$0) }) { return try passOn(taken).get() }
+        let outcome: Outcome = await withTaskCancellationHandler {
             await withCheckedContinuation { continuation in
-                let taken = state.withLock { state -> Taken? in
+                let taken = state.withLock { state -> Outcome? in
                     precondition(state.reader == nil, "the messages of a call are read by one task at a time")
                     if let taken = Self.take(from: &state) { return taken }
                     state.reader = continuation
                     return nil
                 }
-                guard let taken else { return }
-                if let byteCount = taken.byteCount { onTake(byteCount) }
-                continuation.resume(returning: taken.outcome.result)
+                if let taken { continuation.resume(returning: passOn(taken)) }
             }
         } onCancel: {
             end(RPCError(.cancelled, "the reading task was cancelled"))
         }
-        return try result.get()
+        return try outcome.get()
     }
 
-    /// A message or the end, as it is taken off under the lock; what is packed is unpacked outside of it.
-    private enum Outcome {
-        case content(Content)
-        case end(Result<Message?, RPCError>)
-
-        var result: Result<Message?, RPCError> {
-            switch self {
-            case .content(let content): content.result
-            case .end(let result): result
-            }
-        }
-    }
-    private typealias Taken = (outcome: Outcome, byteCount: Int?)
-
-    private func take() -> Taken? {
-        state.withLock { Self.take(from: &$0) }
+    /// Says what was taken off.
+    private func passOn(_ taken: Outcome) -> Outcome {
+        if case .success(.some(let message)) = taken { onTake(message.byteCount) }
+        return taken
     }
 
     /// Messages taken after which their places are given back, where the reader never quite catches up.
     private static var compactedCount: Int { 1024 }
 
-    private static func take(from state: inout State) -> Taken? {
-        guard state.head < state.messages.count else { return state.end.map { (.end($0), nil) } }
+    private static func take(from state: inout State) -> Outcome? {
+        guard state.head < state.messages.count else { return state.end }
         let next = state.messages[state.head]
         state.head += 1
         if state.head == state.messages.count {
@@ -127,27 +89,6 @@ public final class MessagePipe<Message: Sendable>: Sendable {
             state.messages.removeFirst(state.head)
             state.head = 0
         }
-        return (.content(next.content), next.byteCount)
+        return .success(next)
     }
-}
-
-/// The messages that arrive on a call, in order. One task reads them, once.
-///
-/// A reader that is slow makes the sender wait: the transport lets the peer send only as much as was read.
-public struct MessageReader<Message: Sendable>: AsyncSequence, Sendable {
-    private let pipe: MessagePipe<Message>
-
-    /// Reads what a transport delivers to a pipe.
-    public init(_ pipe: MessagePipe<Message>) { self.pipe = pipe }
-
-    /// Goes over the messages.
-    public struct AsyncIterator: AsyncIteratorProtocol {
-        let pipe: MessagePipe<Message>
-
-        /// The next message, nil after the last. Throws `RPCError` when the call ended otherwise.
-        public mutating func next() async throws -> Message? { try await pipe.next() }
-    }
-
-    /// Begins to read.
-    public func makeAsyncIterator() -> AsyncIterator { AsyncIterator(pipe: pipe) }
 }

@@ -67,9 +67,9 @@ public struct Router: Sendable {
     ) {
         let interceptors = interceptors
         add(
-            StreamingRequestMethod<Request>(method) { requests, call in
+            StreamingRequestMethod(method) { requests, call in
                 try await Self.intercept(ServerContext(call), interceptors[...]) {
-                    let response = try await handler(requests, ServerContext(call))
+                    let response = try await handler(MessageReader(requests), ServerContext(call))
                     call.respond(try MessageBuffer(encoding: response), trailers: call.trailingMetadata)
                 }
             }
@@ -87,9 +87,9 @@ public struct Router: Sendable {
     ) {
         let interceptors = interceptors
         add(
-            StreamingRequestMethod<Request>(method) { requests, call in
+            StreamingRequestMethod(method) { requests, call in
                 try await Self.intercept(ServerContext(call), interceptors[...]) {
-                    try await handler(requests, MessageWriter(call), ServerContext(call))
+                    try await handler(MessageReader(requests), MessageWriter(call), ServerContext(call))
                 }
                 call.finish(trailers: call.trailingMetadata)
             }

@@ -112,7 +112,7 @@ public final class RPCChannel: ClientChannel {
     ) async throws -> Result {
         let options = OnwardCall.options(options)
         let channel = channels[group.next().index]
-        let call = StreamingClientCall<Response>(
+        let call = StreamingClientCall(
             method: method,
             metadata: options.metadata,
             deadline: options.deadline ?? .after(configuration.defaultTimeout),
@@ -122,7 +122,7 @@ public final class RPCChannel: ClientChannel {
         call.responseMetadata = options.responseMetadata
         call.sendsGzip = options.compressesRequest
         call.messageBytesMax = configuration.limits.messageBytesMax
-        let reader = MessageReader(call.answer)
+        let reader = MessageReader<Response>(call.answer)
         let cancel: @Sendable () -> Void = { channel.loop.execute { channel.cancel(call) } }
         if channel.loop.isCurrent { channel.start(call) } else { channel.loop.execute { channel.start(call) } }
         defer { cancel() }  // nothing happens if the call has ended

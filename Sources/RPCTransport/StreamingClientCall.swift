@@ -1,14 +1,13 @@
 import CRPC
 import RPC
-import SwiftProtobuf
 
 /// A call with a stream of messages in at least one direction. Its writer may be on any executor.
-final class StreamingClientCall<Response: SwiftProtobuf.Message>: ClientCall, RequestSink, @unchecked Sendable {
+final class StreamingClientCall: ClientCall, RequestSink, @unchecked Sendable {
     // Sound as its superclass: what comes from elsewhere goes to the loop first. The pipe has a lock of its own.
 
     private let loop: EventLoop
     /// The answer's messages. Made by the first look, which is before the hand-over.
-    private(set) lazy var answer = MessagePipe<Response> { [weak self] byteCount in self?.consume(byteCount) }
+    private(set) lazy var answer = MessagePipe { [weak self] byteCount in self?.consume(byteCount) }
     /// Who waits for the stream, or for room on it.
     private var waitingWriters: [UnsafeContinuation<Void, Never>] = []
     private var hasFinishedRequest = false
@@ -52,20 +51,14 @@ final class StreamingClientCall<Response: SwiftProtobuf.Message>: ClientCall, Re
         guard !isCompleted else { return }
         isCommitted = true
         kept = nil
-        do {
-            answer.deliver(try Response(serializedBytes: ReceivedBytes(message)), byteCount: message.count)
-        } catch {
-            fail(RPCError(.internalError, "the answer is not a valid message", cause: error))
-            if let stream { crpc_stream_reset(stream, HTTP2Error.cancel) }
-        }
+        answer.deliver(.bytes(Array(message)))
     }
 
     override func receive(compressed message: UnsafeRawBufferPointer) {
         guard !isCompleted else { return }
-        let packed = Gzip.message(message, byteCountMax: messageBytesMax)
-        answer.deliver(byteCount: message.count) { () throws(RPCError) -> Response in
-            try packed.decoded(as: Response.self)
-        }
+        isCommitted = true
+        kept = nil
+        answer.deliver(.compressed(Gzip.message(message, byteCountMax: messageBytesMax)))
     }
 
     override func writable() {

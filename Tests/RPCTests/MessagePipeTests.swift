@@ -1,48 +1,59 @@
 import RPC
+import SwiftProtobuf
 import Synchronization
 import Testing
 
 @Suite struct MessagePipeTests {
+    typealias Text = Google_Protobuf_StringValue
+
+    private static func bytes(_ text: String) throws -> [UInt8] { try Text(text).serializedBytes() }
+
     /// What lies in a pipe is bounded in compressed bytes, so it must stay compressed until it is read.
-    @Test func messagesToBeDecodedAreDecodedOneByOneAsTheyAreRead() async throws {
-        let decoded = Mutex(0)
+    @Test func compressedMessagesAreInflatedOneByOneAsTheyAreRead() async throws {
+        let inflated = Mutex(0)
         let taken = Mutex<[Int]>([])
-        let pipe = MessagePipe<Int> { byteCount in taken.withLock { $0.append(byteCount) } }
+        let pipe = MessagePipe { byteCount in taken.withLock { $0.append(byteCount) } }
         for number in 1...3 {
-            pipe.deliver(byteCount: number * 10) { () throws(RPCError) -> Int in
-                decoded.withLock { $0 += 1 }
-                return number
+            let content = try Self.bytes("text \(number)")
+            let message = CompressedMessage(Array(repeating: 0, count: number * 10)) { _ in
+                inflated.withLock { $0 += 1 }
+                return content
             }
+            pipe.deliver(.compressed(message))
         }
-        pipe.deliver(4, byteCount: 40)
+        let last = try MessageBuffer(encoding: Text("the last"))
+        pipe.deliver(.buffer(last))
         pipe.end()
-        #expect(decoded.withLock { $0 } == 0)
-        var reader = MessageReader(pipe).makeAsyncIterator()
+        #expect(inflated.withLock { $0 } == 0)
+        var reader = MessageReader<Text>(pipe).makeAsyncIterator()
         for number in 1...3 {
-            #expect(try await reader.next() == number)
-            #expect(decoded.withLock { $0 } == number)
+            #expect(try await reader.next()?.value == "text \(number)")
+            #expect(inflated.withLock { $0 } == number)
         }
-        #expect(try await reader.next() == 4)
+        #expect(try await reader.next()?.value == "the last")
         #expect(try await reader.next() == nil)
-        #expect(taken.withLock { $0 } == [10, 20, 30, 40])
+        #expect(taken.withLock { $0 } == [10, 20, 30, last.count])
     }
 
-    @Test func aMessageThatCannotBeDecodedIsItsReadersError() async throws {
-        let pipe = MessagePipe<Int> { _ in }
-        pipe.deliver(byteCount: 1) { () throws(RPCError) -> Int in throw RPCError(.internalError, "damaged") }
-        var reader = MessageReader(pipe).makeAsyncIterator()
-        let error = await #expect(throws: RPCError.self) { _ = try await reader.next() }
-        #expect(error?.message == "damaged")
+    @Test func whatIsNoMessageIsItsReadersError() async throws {
+        let pipe = MessagePipe { _ in }
+        pipe.deliver(.bytes([0xff]))
+        pipe.deliver(.compressed(CompressedMessage([1]) { _ throws(RPCError) in throw RPCError(.dataLoss, "damaged") }))
+        var reader = MessageReader<Text>(pipe).makeAsyncIterator()
+        let plain = await #expect(throws: RPCError.self) { _ = try await reader.next() }
+        #expect(plain?.code == .internalError)
+        let compressed = await #expect(throws: RPCError.self) { _ = try await reader.next() }
+        #expect(compressed?.message == "damaged")
     }
 
-    @Test(.timeLimit(.minutes(1))) func aWaitingReaderGetsWhatIsDecodedForIt() async throws {
-        let pipe = MessagePipe<Int> { _ in }
-        async let number = {
-            var reader = MessageReader(pipe).makeAsyncIterator()
-            return try await reader.next()
+    @Test(.timeLimit(.minutes(1))) func aWaitingReaderGetsWhatComes() async throws {
+        let pipe = MessagePipe { _ in }
+        async let text = {
+            var reader = MessageReader<Text>(pipe).makeAsyncIterator()
+            return try await reader.next()?.value
         }()
         try await Task.sleep(for: .milliseconds(10))
-        pipe.deliver(byteCount: 1) { () throws(RPCError) -> Int in 7 }
-        #expect(try await number == 7)
+        pipe.deliver(.bytes(try Self.bytes("late")))
+        #expect(try await text == "late")
     }
 }

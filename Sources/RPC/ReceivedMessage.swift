@@ -1,0 +1,37 @@
+import SwiftProtobuf
+
+/// A message as it came, still to be decoded: a stream's messages are decoded as they are read, so that what lies in a
+/// pipe takes no more room than flow control counts.
+public enum ReceivedMessage: Sendable {
+    /// A copy of what a transport's buffer held.
+    case bytes([UInt8])
+    /// What the other end encoded, in the same process.
+    case buffer(MessageBuffer)
+    case compressed(CompressedMessage)
+
+    /// As it came, without the prefix.
+    public var byteCount: Int {
+        switch self {
+        case .bytes(let bytes): bytes.count
+        case .buffer(let buffer): buffer.count
+        case .compressed(let message): message.bytes.count
+        }
+    }
+
+    /// The message. Throws INTERNAL where the bytes are none, RESOURCE_EXHAUSTED where it is too large once inflated.
+    @inlinable
+    public func decoded<Message: SwiftProtobuf.Message>(as type: Message.Type) throws(RPCError) -> Message {
+        do {
+            switch self {
+            case .bytes(let bytes):
+                return try bytes.withUnsafeBytes { try Message(serializedBytes: ReceivedBytes($0)) }
+            case .buffer(let buffer): return try Message(serializedBytes: buffer)
+            case .compressed(let message): return try Message(serializedBytes: try message.inflated())
+            }
+        } catch let error as RPCError {
+            throw error
+        } catch {
+            throw RPCError(.internalError, "a message of the stream is not a valid one", cause: error)
+        }
+    }
+}
