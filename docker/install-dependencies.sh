@@ -16,7 +16,8 @@ fail() {
 
 swift_minimum=6.2
 build_packages=(curl g++ libmimalloc-dev libnghttp2-dev libphonenumber-dev libpq-dev libssl-dev make pkg-config postgresql zlib1g-dev)
-bench_packages=(nghttp2-client python3 util-linux)
+bench_packages=(golang-go golang-google-grpc-dev libgrpc++-dev libprotobuf-dev nghttp2-client nghttp2-server protobuf-compiler
+    protobuf-compiler-grpc python3 util-linux)
 test_packages=(git libprotobuf-dev openssl procps protobuf-compiler python3 python3-venv)
 
 case "${1:-}" in

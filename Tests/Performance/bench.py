@@ -13,17 +13,15 @@ import time
 
 import echo_bench
 import memory_bench
+import peers
 import read_bench
 import report
 import stream_bench
 from private_postgres import private_postgres
-from processes import BenchError, run
+from processes import BenchError
 
 FOLDER = os.path.dirname(os.path.abspath(__file__))
 ROOT = os.path.dirname(os.path.dirname(FOLDER))
-PEER_PACKAGE = os.path.join(FOLDER, "Peer")
-BUILD = ["swift", "build", "--configuration", "release", "--static-swift-stdlib"]
-BUILD_SECONDS_MAX = 3600
 # Above this share of a run the server's core was not its own, and throughput says little.
 DISTURBED_SHARE_MAX = 0.05
 TOOLS = {
@@ -44,6 +42,7 @@ def parse_options():
     parser.add_argument("--jobs", type=int, default=os.cpu_count(), help="parallel build jobs (%(default)s)")
     parser.add_argument("--binaries", help="a folder with built programs; without it they are built")
     parser.add_argument("--peer-binaries", help="a folder with the built peer; without it it is built")
+    parser.add_argument("--nghttpd-port", type=int, default=7192, help="where nghttpd listens (%(default)s)")
     parser.add_argument("--identity-port", type=int, default=7191, help="where identity listens (%(default)s)")
     parser.add_argument("--report", default=os.path.join(ROOT, "bench.md"), help="the file to write")
     options = parser.parse_args()
@@ -54,7 +53,6 @@ def parse_options():
     if options.rounds < 1 or options.seconds < 1:
         parser.error("there must be a round, and it must last a second")
     options.root = ROOT
-    options.peer_package = PEER_PACKAGE
     options.say = lambda text: print(text, flush=True)
     return options
 
@@ -70,32 +68,23 @@ def check_machine(options):
     options.server_core, options.load_core = cores[:2]
 
 
-def build(options, package, product):
-    """Builds a product for release and gives the folder that it is in."""
-    options.say(f"building {product}")
-    command = [*BUILD, "--package-path", package, "--jobs", str(options.jobs)]
-    run([*command, "--product", product], timeout_seconds=BUILD_SECONDS_MAX)
-    return run([*command, "--show-bin-path"]).strip()
-
-
 def build_all(options):
     """Builds what has not been given."""
     if options.binaries is None:
         if "memory" in options.parts:
-            options.binaries = build(options, ROOT, "identity")
+            options.binaries = peers.swift_build(options, ROOT, "identity")
         if {"echo", "stream", "read"} & set(options.parts):
-            options.binaries = build(options, ROOT, "bench-server")
-    if options.peer_binaries is None and "echo" in options.parts:
-        options.peer_binaries = build(options, PEER_PACKAGE, "echo-peer")
+            options.binaries = peers.swift_build(options, ROOT, "bench-server")
 
 
 def measure(options, scratch):
     """Everything asked for: figures, bars, notes."""
     figures, bars, notes = [], [], []
     if "echo" in options.parts:
-        some, cleared, disturbed = echo_bench.measure(options, scratch)
+        some, cleared, missing, disturbed = echo_bench.measure(options, scratch)
         figures += some
         bars += cleared
+        notes += missing
         notes.append(
             f"Echo: one event-loop thread each, server on core {options.server_core}, h2load on core "
             f"{options.load_core}, clear text, 8 connections with 32 calls in flight each, a 63-byte message.")

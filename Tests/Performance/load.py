@@ -1,5 +1,6 @@
 """Load by h2load, and single calls by curl whose every part is looked at."""
 
+import contextlib
 import dataclasses
 import os
 import re
@@ -30,17 +31,20 @@ class Run:
 
 
 class Target:
-    """One method of a server, with the request to send and the answer to expect."""
+    """One method of a server, with the request to send and the answer to expect; without a request a file of an HTTP server."""
 
     def __init__(self, process_id, port, path, request, answer_bytes, scratch, is_encrypted=False):
         self.process_id = process_id
         self.url = f"{'https' if is_encrypted else 'http'}://127.0.0.1:{port}/{path}"
+        self.is_grpc = request is not None
         self.answer_bytes = answer_bytes
+        self.more_headers = []
         self.in_flight = IN_FLIGHT_PER_CONNECTION
         self.h2load_options = []
         self.request_path = os.path.join(scratch, f"request-{process_id}-{os.path.basename(path)}")
-        with open(self.request_path, "wb") as file:
-            file.write(framed(request))
+        if self.is_grpc:
+            with open(self.request_path, "wb") as file:
+                file.write(framed(request))
         self.scratch = scratch
 
     def http2_options(self):
@@ -67,6 +71,15 @@ class Target:
             answer = file.read()
         return int(status[1]), answer[PREFIX_BYTES:]
 
+    def answers(self):
+        """Whether a file is served."""
+        with contextlib.suppress(BenchError):
+            run([
+                "curl", "--silent", "--fail", "--max-time", "5", "--http2-prior-knowledge", "--output", os.devnull,
+                self.url])
+            return True
+        return False
+
     def check(self, wanted, request=None):
         """Calls once and throws unless the answer is exactly the wanted one."""
         status, answer = self.call(request)
@@ -83,14 +96,14 @@ class Target:
         start = time.monotonic_ns()
         text = run([
             "h2load", f"--requests={calls}", f"--clients={CONNECTIONS}", "--threads=1",
-            f"--max-concurrent-streams={self.in_flight}", *self.h2load_options, *HEADERS, f"--data={self.request_path}", self.url],
+            f"--max-concurrent-streams={self.in_flight}", *self.h2load_options, *self.sent(), self.url],
             core=core, timeout_seconds=180)
         took = time.monotonic_ns() - start
         used_after, waited_after = cpu_and_waiting_ns(self.process_id)
         found = _parse(text)
         if found["2xx"] != calls or found["succeeded"] != calls:
             raise BenchError(f"{self.url}: {found['succeeded']} of {calls} calls were answered")
-        wanted = calls * (self.answer_bytes + PREFIX_BYTES)
+        wanted = calls * (self.answer_bytes + (PREFIX_BYTES if self.is_grpc else 0))
         if found["data"] != wanted:
             raise BenchError(f"{self.url}: {calls} answers had {found['data']} bytes instead of {wanted}: some failed")
         return Run(
@@ -100,6 +113,11 @@ class Target:
             server_ns_per_call=(used_after - used) / calls,
             disturbed_share=(waited_after - waited) / took,
         )
+
+    def sent(self):
+        """What h2load is told to send."""
+        headers = [word for header in self.more_headers for word in ("-H", header)]
+        return [*HEADERS, *headers, f"--data={self.request_path}"] if self.is_grpc else headers
 
     def calls_for(self, seconds, core=None):
         """How many calls take about so long, found by a short run that also warms the server up."""

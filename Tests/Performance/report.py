@@ -7,6 +7,8 @@ import re
 import subprocess
 import time
 
+import peers
+
 
 @dataclasses.dataclass
 class Figure:
@@ -81,13 +83,16 @@ def machine():
 
 def versions(options):
     """Versions of what took part, as pairs."""
-    with open(os.path.join(options.peer_package, "Package.swift"), encoding="utf-8") as file:
-        peers = re.findall(r'github\.com/grpc/([\w-]+)", exact: "([\d.]+)"', file.read())
+    with open(os.path.join(peers.SWIFT_PACKAGE, "Package.swift"), encoding="utf-8") as file:
+        swift_peers = re.findall(r'github\.com/grpc/([\w-]+)", exact: "([\d.]+)"', file.read())
     commit = _first_line(["git", "-C", options.root, "rev-parse", "--short", "HEAD"])
     return [
         ("commit", commit),
         ("Swift", _first_line(["swift", "--version"])),
-        *peers,
+        *swift_peers,
+        ("gRPC C++", _first_line(["pkg-config", "--modversion", "grpc++"])),
+        ("grpc-go", _first_line(["dpkg-query", "--show", "--showformat=${Version}", "golang-google-grpc-dev"])),
+        ("nghttpd", _first_line(["nghttpd", "--version"])),
         ("h2load", _first_line(["h2load", "--version"])),
         ("pgbench", _first_line(["pgbench", "--version"])),
         ("OpenSSL", _first_line(["openssl", "version"])),
