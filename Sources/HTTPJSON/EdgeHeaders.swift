@@ -7,6 +7,10 @@ extension HTTPField.Name {
     public static let requestID = HTTPField.Name("X-Request-Id")!
     /// `X-Forwarded-For`.
     public static let forwardedFor = HTTPField.Name("X-Forwarded-For")!
+    /// `traceparent` of W3C Trace Context.
+    static let traceParent = HTTPField.Name("Traceparent")!
+    /// `tracestate` of W3C Trace Context.
+    static let traceState = HTTPField.Name("Tracestate")!
     /// `Referrer-Policy`.
     static let referrerPolicy = HTTPField.Name("Referrer-Policy")!
 }

@@ -25,6 +25,7 @@ struct EdgeMiddleware: RouterMiddleware {
         context.limits = limits
         context.deadline = .after(limits.requestTimeout)
         context.requestID = RequestName.sane(request.headers[.requestID]) ?? makeRequestID()
+        context.trace = trace(of: request)
         // Ours in place of Hummingbird's, so that a log has one id for a request.
         context.logger = logger
         context.logger[metadataKey: "request_id"] = "\(context.requestID)"
@@ -65,6 +66,15 @@ struct EdgeMiddleware: RouterMiddleware {
     private func leavesBody(_ request: Request) -> Bool {
         if request.headers[.transferEncoding] != nil { return true }
         return request.headers[.contentLength].flatMap(Int.init).map { $0 > limits.bodyBytesMax } ?? false
+    }
+
+    private func trace(of request: Request) -> TraceContext? {
+        let parents = request.headers[values: .traceParent]
+        guard !parents.isEmpty else { return nil }
+        var metadata = Metadata()
+        for parent in parents { metadata.add("traceparent", parent) }
+        for state in request.headers[values: .traceState] { metadata.add("tracestate", state) }
+        return TraceContext(metadata)
     }
 
     private func addHeaders(to response: inout Response, requestID: String) {

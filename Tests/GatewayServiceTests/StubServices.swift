@@ -83,7 +83,9 @@ final class StubServices: Sendable {
         var health: [String: HealthV1.HealthCheckResponse.ServingStatus] = [:]
     }
 
-    private let state = Mutex((answers: Answers(), deadlines: [Deadline?](), calls: [String]()))
+    private let state = Mutex(
+        (answers: Answers(), deadlines: [Deadline?](), calls: [String](), traces: [TraceContext?]())
+    )
 
     static let tokens = IdentityV1.SessionTokens.with {
         $0.accessToken = "at"
@@ -102,6 +104,9 @@ final class StubServices: Sendable {
     /// The methods called so far.
     var calls: [String] { state.withLock { $0.calls } }
 
+    /// The trace contexts of the calls so far.
+    var traces: [TraceContext?] { state.withLock { $0.traces } }
+
     /// A channel to all of them.
     var channel: InProcessChannel { InProcessChannel(router) }
 
@@ -119,6 +124,7 @@ final class StubServices: Sendable {
         state.withLock { state in
             state.deadlines.append(context.deadline)
             state.calls.append(context.method.method)
+            state.traces.append(context.traceContext)
             return state.answers
         }
     }

@@ -21,6 +21,23 @@ import Testing
         )
     }
 
+    @Test func aTraceGoesOnWithTheCalls() async throws {
+        let gateway = TestGateway()
+        let trace = "4bf92f3577b34da6a3ce929d0e0e4736"
+        let parent = try #require(HTTPField.Name("traceparent"))
+        let state = try #require(HTTPField.Name("tracestate"))
+        let token = StubServices.accessToken
+        let headers: HTTPFields = [parent: "00-\(trace)-00f067aa0ba902b7-01", state: "vendor=1"]
+        _ = try await gateway.send(.get, "/me", token: token, headers: headers)
+        let traces = gateway.stubs.traces
+        #expect(traces.count == 2)
+        #expect(traces.allSatisfy { $0?.traceID == trace && $0?.isSampled == true && $0?.state == "vendor=1" })
+        // Each call is a span of its own.
+        #expect(Set(traces.map { $0?.spanID } + ["00f067aa0ba902b7"]).count == 3)
+        _ = try await gateway.send(.get, "/me", token: token, headers: [parent: "00-\(trace)-0-01"])
+        #expect(gateway.stubs.traces.suffix(2).allSatisfy { $0 == nil })
+    }
+
     /// What profile is asked to change when the gateway is sent `body`.
     private static func change(_ body: String) async throws -> ProfileV1.UpdateProfileRequest {
         let gateway = TestGateway()
