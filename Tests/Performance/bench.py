@@ -11,6 +11,7 @@ import sys
 import tempfile
 import time
 
+import connection_bench
 import echo_bench
 import memory_bench
 import peers
@@ -36,7 +37,7 @@ TOOLS = {
 def parse_options():
     """The command line."""
     parser = argparse.ArgumentParser(description="Measures the RPC layer, a call with a read, and memory.")
-    parser.add_argument("--only", default="echo,stream,read,memory", help="what to measure (%(default)s)")
+    parser.add_argument("--only", default="echo,stream,connections,read,memory", help="what to measure (%(default)s)")
     parser.add_argument("--rounds", type=int, default=3, help="runs of each, of which the median counts (%(default)s)")
     parser.add_argument("--seconds", type=int, default=4, help="about the length of a run (%(default)s)")
     parser.add_argument("--jobs", type=int, default=os.cpu_count(), help="parallel build jobs (%(default)s)")
@@ -47,9 +48,9 @@ def parse_options():
     parser.add_argument("--report", default=os.path.join(ROOT, "bench.md"), help="the file to write")
     options = parser.parse_args()
     options.parts = options.only.split(",")
-    unknown = set(options.parts) - {"echo", "stream", "read", "memory"}
+    unknown = set(options.parts) - {"echo", "stream", "connections", "read", "memory"}
     if unknown:
-        parser.error(f"--only knows echo, stream, read and memory, not {', '.join(sorted(unknown))}")
+        parser.error(f"--only knows echo, stream, connections, read and memory, not {', '.join(sorted(unknown))}")
     if options.rounds < 1 or options.seconds < 1:
         parser.error("there must be a round, and it must last a second")
     options.root = ROOT
@@ -73,7 +74,7 @@ def build_all(options):
     if options.binaries is None:
         if "memory" in options.parts:
             options.binaries = peers.swift_build(options, ROOT, "identity")
-        if {"echo", "stream", "read"} & set(options.parts):
+        if {"echo", "stream", "connections", "read"} & set(options.parts):
             options.binaries = peers.swift_build(options, ROOT, "bench-server")
 
 
@@ -97,6 +98,10 @@ def measure(options, scratch):
         figures += some
         bars += cleared
         notes.append("Streams: the same cores, 8 connections with two streams each, 10,000 messages a stream.")
+    if "connections" in options.parts:
+        some, cleared = connection_bench.measure(options, scratch)
+        figures += some
+        bars += cleared
     if "read" in options.parts or "memory" in options.parts:
         with private_postgres(os.path.join(scratch, "pg")) as postgres:
             notes.append(f"PostgreSQL {postgres.sql('SHOW server_version')}, a server of its own on a unix socket.")
