@@ -105,6 +105,7 @@ let package = Package(
         library("LocalPostgres"),
         library("API", ["RPC", protobuf]),
         library("JOSE", ["COpenSSL"]),
+        library("Certificates", ["COpenSSL"]),
         library("HTTPJSON", ["JOSE", "RPC", httpTypes, hummingbird, lifecycle, logging, nioCore]),
         library("ServiceKit", ["API", "Postgres", "RPC", "RPCTransport", logging, protobuf]),
 
@@ -140,12 +141,17 @@ let package = Package(
         library("ProviderSimulator", ["HTTPJSON", "JOSE", "ServiceKit", httpTypes, hummingbird, logging]),
         library("LocalStack", ["JOSE", "LocalPostgres", "ServiceKit", asyncHTTPClient, nioCore, nioHTTP1]),
 
+        library("Deployment", ["Certificates", "JOSE", "LocalPostgres", "Postgres", "ServiceKit"]),
+
         // Programs
         executable("identity", ["IdentityService", "ServiceKit", argumentParser, logging]),
         executable("profile", ["ProfileService", "ServiceKit", argumentParser, logging]),
         executable("invites", ["InvitesService", "ServiceKit", argumentParser, logging]),
         executable("gateway", ["GatewayService", "ServiceKit", argumentParser, logging]),
-        executable("vestibule", ["LocalStack", "ProviderSimulator", "ServiceKit", argumentParser, logging]),
+        executable(
+            "vestibule",
+            ["Deployment", "LocalStack", "ProviderSimulator", "ServiceKit", argumentParser, logging]
+        ),
         executable(
             "rpc-interop-server",
             path: "Tests/Interop/Server",
@@ -190,6 +196,11 @@ let package = Package(
         tests("APITests", ["API", "RPC", protobuf]),
         tests("ProtocPluginTests", ["protoc-gen-vestibule", protobuf, protobufPlugin], exclude: ["Golden"]),
         tests("JOSETests", ["JOSE"]),
+        tests("CertificatesTests", ["Certificates", "JOSE"]),
+        tests(
+            "DeploymentTests",
+            ["Certificates", "Deployment", "JOSE", "LocalPostgres", "Postgres", "RPCTransport", "ServiceKit"]
+        ),
         tests("ModelsTests", ["Models"]),
         tests(
             "ServiceKitTests",

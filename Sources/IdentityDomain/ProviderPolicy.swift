@@ -84,7 +84,7 @@ public enum ProviderPolicyFault: Error, Sendable, Hashable, CustomStringConverti
     case audiences
     /// No algorithm.
     case algorithms
-    /// Not an `https` URL, nor an `http` one of this machine.
+    /// Not an `https` URL, nor an `http` one of this machine or of a test.
     case keysURL
     /// The leeway or the age is out of range.
     case times
@@ -95,14 +95,16 @@ public enum ProviderPolicyFault: Error, Sendable, Hashable, CustomStringConverti
         case .issuers: "needs 1 to \(ProviderPolicy.namesMax) issuers, none of them empty"
         case .audiences: "needs 1 to \(ProviderPolicy.namesMax) audiences, none of them empty"
         case .algorithms: "needs at least one algorithm"
-        case .keysURL: "must be an https URL; http is allowed for 127.0.0.1, [::1] and localhost only"
+        case .keysURL:
+            "must be an https URL; http is allowed for 127.0.0.1, [::1], localhost and names under .test only"
         case .times: "allows a clock leeway of 0 to 600 seconds and a token age of 60 to 604800 seconds"
         }
     }
 }
 
-/// The rule for URLs of key sets: whoever can change the answer can sign anyone in, so it must come over TLS or from
-/// this machine.
+/// The rule for URLs of key sets: whoever can change the answer can sign anyone in, so it must come over TLS, from
+/// this machine, or from a name under `.test`, which stands for nobody on the Internet (RFC 6761 section 6.2): a private
+/// network's simulator can be called so.
 public enum KeysURL {
     /// The longest URL, in bytes.
     public static let bytesMax = 2048
@@ -115,12 +117,15 @@ public enum KeysURL {
         }
         guard url.hasPrefix("http://") else { return false }
         let authority = authority(of: url.dropFirst("http://".count))
-        for host in ["127.0.0.1", "[::1]", "localhost"] where authority.hasPrefix(host) {
-            let rest = authority.dropFirst(host.count)
-            if rest.isEmpty { return true }
-            return rest.first == ":" && rest.dropFirst().utf8.allSatisfy { 48...57 ~= $0 }
-        }
-        return false
+        if authority.hasPrefix("[::1]") { return isPort(authority.dropFirst("[::1]".count)) }
+        let host = authority.prefix { $0 != ":" }
+        guard isPort(authority.dropFirst(host.count)) else { return false }
+        return host == "127.0.0.1" || host == "localhost" || (host.hasSuffix(".test") && !host.hasPrefix("."))
+    }
+
+    /// Whether this is nothing, or a colon and digits.
+    private static func isPort(_ rest: Substring) -> Bool {
+        rest.isEmpty || (rest.first == ":" && rest.dropFirst().utf8.allSatisfy { 48...57 ~= $0 })
     }
 
     /// What stands before the path; empty if it holds user information, which would disguise the host.

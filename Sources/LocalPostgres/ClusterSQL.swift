@@ -22,8 +22,8 @@ extension LocalCluster {
     /// Makes a database, closed to every role that isn't let in, if it isn't there.
     public func createDatabase(_ name: String) throws {
         let name = try plainIdentifier(name)
-        let exists = try runSQL("SELECT 1 FROM pg_database WHERE datname = '\(name)';")
-        if exists.isEmpty { try runSQL("CREATE DATABASE \(name);") }
+        let exists = try runSQL(ServiceRoleSQL.hasDatabase(name))
+        if exists.isEmpty { try runSQL(ServiceRoleSQL.createDatabase(name)) }
         try runSQL(
             """
             REVOKE ALL ON DATABASE \(name) FROM PUBLIC;
@@ -42,39 +42,13 @@ extension LocalCluster {
     ///
     /// The password is set anew each time and checked with SCRAM-SHA-256.
     public func createServiceRole(name: String, password: String, schema: String, database: String) throws {
-        let (name, schema) = (try plainIdentifier(name), try plainIdentifier(schema))
-        let database = try plainIdentifier(database)
-        let quoted = "'" + password.replacingOccurrences(of: "'", with: "''") + "'"
         try runSQL(
-            """
-            -- A statement that fails is logged with its text; this one holds a password.
-            SET log_min_error_statement = panic;
-            SET log_statement = 'none';
-            SET standard_conforming_strings = on;
-            SET client_min_messages = warning;
-            DO $$ BEGIN
-              IF NOT EXISTS (SELECT FROM pg_roles WHERE rolname = '\(name)') THEN CREATE ROLE \(name); END IF;
-            END $$;
-            ALTER ROLE \(name) LOGIN NOSUPERUSER NOCREATEDB NOCREATEROLE NOREPLICATION NOBYPASSRLS PASSWORD \(quoted);
-            REVOKE ALL ON DATABASE \(database) FROM PUBLIC;
-            REVOKE ALL ON SCHEMA public FROM PUBLIC;
-            GRANT CONNECT ON DATABASE \(database) TO \(name);
-            CREATE SCHEMA IF NOT EXISTS \(schema) AUTHORIZATION \(name);
-            ALTER ROLE \(name) IN DATABASE \(database) SET search_path = \(schema);
-            """,
+            ServiceRoleSQL.role(name, password: password, schema: schema, database: database),
             database: database
         )
     }
 
     private func plainIdentifier(_ name: String) throws(LocalPostgresError) -> String {
-        let letters = "a"..."z"
-        let digits = "0"..."9"
-        let isPlain = name.unicodeScalars.allSatisfy {
-            letters.contains(String($0)) || digits.contains(String($0)) || $0 == "_"
-        }
-        guard isPlain, let first = name.first, !digits.contains(String(first)), name.utf8.count <= 63 else {
-            throw .invalidName(name)
-        }
-        return name
+        try ServiceRoleSQL.plainIdentifier(name)
     }
 }

@@ -74,18 +74,8 @@ public struct StackFolder: Sendable {
         guard mkdir(path, mode) == 0 || errno == EEXIST else { throw Self.systemError("mkdir", path) }
     }
 
-    /// Writes a file that isn't there, whole or not at all.
     private func makeFile(_ path: String, _ content: () throws -> [UInt8]) throws -> Bool {
-        if access(path, F_OK) == 0 { return false }
-        let unfinished = path + ".new"
-        unlink(unfinished)
-        let descriptor = open(unfinished, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o600)
-        guard descriptor >= 0 else { throw Self.systemError("open", unfinished) }
-        let bytes = try content()
-        let isWritten = write(descriptor, bytes, bytes.count) == bytes.count && fsync(descriptor) == 0
-        close(descriptor)
-        guard isWritten, rename(unfinished, path) == 0 else { throw Self.systemError("write", path) }
-        return true
+        try FileBytes.create(path, mode: 0o600, content)
     }
 
     /// Removes a folder of plain files.

@@ -36,6 +36,8 @@ public struct SQLState: Sendable, Hashable, CustomStringConvertible {
     public static let syntaxError = SQLState("42601")
     /// 42P01
     public static let undefinedTable = SQLState("42P01")
+    /// 42P04
+    public static let duplicateDatabase = SQLState("42P04")
     /// 0A000
     public static let featureNotSupported = SQLState("0A000")
     /// 55P03

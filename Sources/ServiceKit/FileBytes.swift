@@ -14,7 +14,7 @@ public struct FileFault: Error, Hashable, Sendable, CustomStringConvertible {
     }
 }
 
-/// Reads small files without Foundation, which would cost each process megabytes.
+/// Reads and makes small files without Foundation, which would cost each process megabytes.
 public enum FileBytes {
     /// The bytes of a regular file.
     ///
@@ -36,4 +36,34 @@ public enum FileBytes {
             guard bytes.count <= bytesMax else { throw FileFault("is longer than \(bytesMax) bytes") }
         }
     }
+
+    /// Makes a file, whole or not at all; one that is there stays as it is. What an attempt that was cut left behind, the
+    /// name with `.new` after it, goes. One process at a time.
+    ///
+    /// - Parameters:
+    ///   - path: the file.
+    ///   - mode: its permissions, whatever the umask.
+    ///   - content: what it holds; called only if the file isn't there.
+    /// - Returns: whether it was made.
+    public static func create(_ path: String, mode: mode_t, _ content: () throws -> [UInt8]) throws -> Bool {
+        if access(path, F_OK) == 0 { return false }
+        let bytes = try content()
+        let unfinished = path + ".new"
+        unlink(unfinished)
+        let descriptor = open(unfinished, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o600)
+        guard descriptor >= 0 else { throw named(path, .lastError("cannot be made")) }
+        let isWritten =
+            write(descriptor, bytes, bytes.count) == bytes.count && fchmod(descriptor, mode) == 0
+            && fsync(descriptor) == 0
+        let fault = FileFault.lastError("cannot be written")
+        close(descriptor)
+        defer { unlink(unfinished) }
+        guard isWritten else { throw named(path, fault) }
+        // Unlike rename, link never takes another file's place.
+        if link(unfinished, path) == 0 { return true }
+        guard errno == EEXIST else { throw named(path, .lastError("cannot be made")) }
+        return false
+    }
+
+    private static func named(_ path: String, _ fault: FileFault) -> FileFault { FileFault("\(path) \(fault)") }
 }

@@ -166,6 +166,9 @@ import Testing
 
     @Test(arguments: [
         ("https://example.com/keys", true), ("http://127.0.0.1:7080/apple/auth/keys", true), ("http://[::1]:1/k", true),
+        ("http://simulator.test:7080/k", true), ("http://simulator.test", true), ("http://.test/k", false),
+        ("http://test/k", false), ("http://test.example.com/k", false), ("http://a.test:b/k", false),
+        ("http://a.test.:80/k", false), ("http://127.0.0.1.test.example.com", false), ("http://[::1]x/k", false),
         ("http://localhost/k", true), ("http://127.0.0.1", true), ("http://example.com", false), ("https://", false),
         ("http://127.0.0.1.example.com/k", false), ("http://127.0.0.1@example.com/k", false),
         ("http://127.0.0.1:80@example.com/k", false), ("http://localhost.example.com", false), ("ftp://a/b", false),

@@ -7,9 +7,9 @@ import ServiceKit
 struct VestibuleCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "vestibule",
-        abstract: "Runs the whole of Vestibule on one machine, for development.",
+        abstract: "Runs the whole of Vestibule on one machine, for development; prepares a deployment.",
         discussion: ConfigurationHelp.text(StackKeys.all),
-        subcommands: [Run.self, RunDemo.self, Simulator.self, Initialize.self, CleanData.self]
+        subcommands: [Run.self, RunDemo.self, Simulator.self, Initialize.self, Roles.self, CleanData.self]
     )
 }
 

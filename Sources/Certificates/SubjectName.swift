@@ -1,0 +1,40 @@
+/// A name that a certificate is for (RFC 5280 section 4.2.1.6).
+public enum SubjectName: Sendable, Hashable {
+    /// A host, as those who connect look for it.
+    case dns(String)
+    /// Who this is, such as `spiffe://vestibule/gateway`, as allow lists name it.
+    case uri(String)
+
+    /// The name as libcrypto's extension texts write it. Commas and colons would begin another name there.
+    var extensionText: String {
+        get throws(CertificateError) {
+            switch self {
+            case .dns(let name): "DNS:" + (try Self.checked(name, also: ".-"))
+            case .uri(let name): "URI:" + (try Self.checked(name, also: ".-_/:"))
+            }
+        }
+    }
+
+    private static func checked(_ name: String, also others: String) throws(CertificateError) -> String {
+        let isPlain = name.unicodeScalars.allSatisfy { scalar in
+            ("a"..."z").contains(scalar) || ("A"..."Z").contains(scalar) || ("0"..."9").contains(scalar)
+                || others.unicodeScalars.contains(scalar)
+        }
+        guard isPlain, (1...253).contains(name.utf8.count) else { throw .invalidName(name) }
+        return name
+    }
+}
+
+/// From when until when a certificate is valid, in seconds since 1970.
+public struct Validity: Sendable, Hashable {
+    /// The first second.
+    public var from: Int
+    /// The last second.
+    public var until: Int
+
+    /// A time that begins an hour before now, since clocks differ, and ends `days` after it.
+    public init(now: Int, days: Int) {
+        from = now - 3600
+        until = now + days * 86_400
+    }
+}
