@@ -1,11 +1,13 @@
 # What people type. Each target is one or two lines; the work is done by SwiftPM and the scripts named here.
 
 .DEFAULT_GOAL := help
-.PHONY: help run demo build test check bench fuzz format proto tidy clean-data clean
+.PHONY: help run demo build up down logs roll test lint-docker test-compose check bench fuzz format proto tidy clean-data clean
 
 RELEASE_BUILD := swift build -c release --static-swift-stdlib
 PROGRAMS := identity profile invites gateway vestibule
 RELEASE_FOLDER := .build/release
+DOCKER_COMPOSE ?= docker compose
+export DOCKER_COMPOSE
 
 help: ## Show this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-11s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -20,8 +22,27 @@ build: ## Build the programs for release
 	@docker/install-dependencies.sh
 	@for program in $(PROGRAMS); do $(RELEASE_BUILD) --product $$program || exit 1; done
 
+up: ## Build images and start everything in containers; DEV=1 adds simulator, ports, debug logs
+	@docker/up.sh $(if $(DEV),dev)
+
+down: ## Stop the containers; data and secrets stay
+	@$(DOCKER_COMPOSE) --project-name vestibule down --remove-orphans
+
+logs: ## Follow the containers' logs
+	@$(DOCKER_COMPOSE) --project-name vestibule logs --follow --tail 100
+
+roll: ## Replace the containers of SERVICE (identity, profile, invites) without a failed call
+	@docker/roll.sh "$(SERVICE)"
+
 test: ## Set up what the tests need and run them all
 	@docker/run-tests.sh
+
+lint-docker: ## Check the Dockerfiles with hadolint
+	@Tests/Compose/setup.sh
+	@.venv-compose/bin/hadolint docker/Dockerfile Tests/Compose/postgres/Dockerfile
+
+test-compose: ## Prove the containers on an engine of the test's own; as root
+	@Tests/Compose/run.sh
 
 check: ## Everything that CI checks, as CI does
 	@.ci/run
@@ -50,4 +71,4 @@ clean-data: ## Forget the data that `make run` keeps
 	elif [ -e .vestibule ]; then echo 'clean-data: run `make build` first: only the program knows what is whose' >&2; exit 1; fi
 
 clean: ## Remove what was built; data stays
-	@rm -rf .build .build-* .venv
+	@rm -rf .build .build-* .venv .venv-compose docker/prebuilt

@@ -4,6 +4,7 @@
 #   install-dependencies.sh         what building and running need
 #   install-dependencies.sh test    what the tests and CI need as well
 #   install-dependencies.sh bench   what the benchmarks need as well
+#   install-dependencies.sh compose what the tests of the containers need, and nothing for building
 #
 # Installs Debian packages (Debian 12, Ubuntu 22.04 and later) only if some are missing; otherwise it needs neither the
 # network nor root. It never creates, starts or changes a PostgreSQL cluster.
@@ -18,13 +19,15 @@ swift_minimum=6.2
 build_packages=(curl g++ libmimalloc-dev libnghttp2-dev libphonenumber-dev libpq-dev libssl-dev make pkg-config postgresql zlib1g-dev)
 bench_packages=(golang-go golang-google-grpc-dev libgrpc++-dev libprotobuf-dev nghttp2-client nghttp2-server protobuf-compiler
     protobuf-compiler-grpc python3 util-linux)
+compose_packages=(binutils debootstrap docker.io iproute2 iptables make python3 python3-venv)
 test_packages=(git libprotobuf-dev openssl procps protobuf-compiler python3 python3-venv)
 
 case "${1:-}" in
 "") packages=("${build_packages[@]}") ;;
 test) packages=("${build_packages[@]}" "${test_packages[@]}") ;;
 bench) packages=("${build_packages[@]}" "${bench_packages[@]}") ;;
-*) fail "unknown argument '$1'; there are 'test' and 'bench'" ;;
+compose) packages=("${compose_packages[@]}") ;;
+*) fail "unknown argument '$1'; there are 'test', 'bench' and 'compose'" ;;
 esac
 
 check_swift() {
@@ -70,7 +73,7 @@ install_with_postgresql() {
     return "$status"
 }
 
-check_swift
+[ "${1:-}" = compose ] || check_swift
 command -v dpkg-query >/dev/null || {
     # Another system: we can only look whether the libraries and programs are there.
     pkg-config --exists libnghttp2 openssl libpq zlib 2>/dev/null && command -v postgres >/dev/null && exit 0

@@ -1,0 +1,170 @@
+"""What must hold of images and containers, each check by itself."""
+
+import json
+import re
+import subprocess
+import time
+
+import grpc
+
+PROGRAMS = ["identity", "profile", "invites", "gateway"]
+SERVICES = {"identity": "vestibule.identity.v1.IdentityService", "profile": "vestibule.profile.v1.ProfileService",
+            "invites": "vestibule.invites.v1.InvitesService"}
+HEALTH = "grpc.health.v1.Health/Check"
+SECRETS = {
+    "postgres": {"postgres_password"},
+    "roles": {"postgres_password", "identity_database_password", "profile_database_password",
+              "invites_database_password"},
+    "identity": {"ca", "identity_certificate", "identity_key", "identity_database_password", "identity_signing_key",
+                 "identity_refresh_key"},
+    "profile": {"ca", "profile_certificate", "profile_key", "profile_database_password"},
+    "invites": {"ca", "invites_certificate", "invites_key", "invites_database_password"},
+    "gateway": {"ca", "gateway_certificate", "gateway_key"},
+    "simulator": set(),
+}
+SPREAD_SECONDS = 20
+SPREAD_CALLS = 200
+
+
+def image_sizes(stack, max_mb):
+    base = stack.inspect("debian:bookworm-slim")[0]["Size"]
+    sizes = {name: (stack.inspect(f"vestibule/{name}:local")[0]["Size"] - base) / 1e6 for name in [*PROGRAMS, "vestibule"]}
+    assert all(0 < size < max_mb for size in sizes.values()), sizes
+    return ", ".join(f"{name} {size:.0f} MB" for name, size in sizes.items())
+
+
+def hardening(stack):
+    containers = stack.all_containers()
+    assert len(containers) >= 10, list(containers)
+    for name, one in containers.items():
+        host, service = one["HostConfig"], one["Config"]["Labels"]["com.docker.compose.service"]
+        assert host["ReadonlyRootfs"] and host["CapDrop"] == ["ALL"] and not host["Privileged"], name
+        assert "no-new-privileges:true" in host["SecurityOpt"], name
+        assert one["Config"]["User"] == ("postgres" if service == "postgres" else "10001:10001"), name
+        assert host["Memory"] > 0 and host["NanoCpus"] > 0 and host["PidsLimit"] > 0, name
+        is_once = service == "roles" or service.endswith("-migrate")
+        assert host["RestartPolicy"]["Name"] == ("no" if is_once else "unless-stopped"), name
+        assert (one["State"]["ExitCode"] == 0) if is_once else (one["State"]["Health"]["Status"] == "healthy"), name
+        mounted = {mount["Destination"].removeprefix("/run/secrets/") for mount in one["Mounts"]
+                   if mount["Destination"].startswith("/run/secrets/")}
+        assert mounted == SECRETS[service.removesuffix("-migrate")], (name, mounted)
+        assert not any("password" in text.lower() and "_FILE=" not in text for text in one["Config"]["Env"]), name
+    with_secrets = {file.name for file in stack.secrets_folder.iterdir()}
+    assert stack.secrets_folder.stat().st_mode & 0o777 == 0o700 and "ca-key.pem" in with_secrets
+    assert (stack.secrets_folder / "ca-key.pem").stat().st_mode & 0o777 == 0o600
+
+
+def published(stack):
+    services = json.loads(stack.compose("config", "--format", "json", development=False))["services"]
+    assert "simulator" not in services
+    assert [name for name, service in services.items() if service.get("ports")] == ["gateway"]
+    assert [port["host_ip"] for port in services["gateway"]["ports"]] == ["127.0.0.1"]
+
+
+def allow_lists(stack):
+    """Calls services from outside with each program's certificate; gives a line for people."""
+    ports = {name: stack.compose("port", name, str(7001 + index)).strip() for index, name in enumerate(SERVICES)}
+    allowed = {
+        ("gateway", "identity", "CheckSession"), ("gateway", "profile", "GetProfile"),
+        ("gateway", "invites", "ListGroups"), ("profile", "invites", "ApplyPhoneEvents")}
+    tried = {(caller, service, method) for caller in PROGRAMS for service, method in [
+        ("identity", "CheckSession"), ("profile", "GetProfile"), ("invites", "ListGroups"), ("invites", "ApplyPhoneEvents")]}
+    for caller, service, method in sorted(tried):
+        code = _call(stack, ports[service], service, f"{SERVICES[service]}/{method}", caller)
+        assert code != grpc.StatusCode.UNAVAILABLE, (caller, service, method)
+        is_refused = code == grpc.StatusCode.PERMISSION_DENIED
+        assert is_refused != ((caller, service, method) in allowed), (caller, service, method, code)
+    for service in SERVICES:
+        for caller in PROGRAMS:
+            is_allowed = caller in ("gateway", service)
+            code = _call(stack, ports[service], service, HEALTH, caller)
+            assert code == (grpc.StatusCode.OK if is_allowed else grpc.StatusCode.PERMISSION_DENIED), (service, caller, code)
+        # Without a certificate, and in clear text, nothing is answered at all.
+        for caller in ["", None]:
+            code = _call(stack, ports[service], service, HEALTH, caller)
+            assert code in (grpc.StatusCode.UNAVAILABLE, grpc.StatusCode.DEADLINE_EXCEEDED), (service, caller, code)
+    return f"{len(tried) + 6 * len(SERVICES)} calls by 4 certificates, by none, and in clear text"
+
+
+def _call(stack, address, service, method, caller):
+    """The status of a call with an empty message; `caller` "" has no certificate, and None speaks clear text."""
+    if caller is None:
+        channel = grpc.insecure_channel(address)
+    else:
+        read = lambda name: (stack.secrets_folder / name).read_bytes()
+        pair = (read(f"{caller}-key.pem"), read(f"{caller}.pem")) if caller else (None, None)
+        credentials = grpc.ssl_channel_credentials(read("ca.pem"), *pair)
+        channel = grpc.secure_channel(address, credentials, [("grpc.ssl_target_name_override", service)])
+    with channel:
+        try:
+            channel.unary_unary(f"/{method}")(b"", timeout=3)
+            return grpc.StatusCode.OK
+        except grpc.RpcError as error:
+            return error.code()
+
+
+def spread(stack, load):
+    """Waits until each of three containers has a fair part of the calls; gives their counts."""
+    containers = stack.containers("identity")
+    assert len(containers) == 3, containers
+    limit = time.monotonic() + SPREAD_SECONDS
+    begun = {container: _checks_logged(stack, container) for container in containers}
+    while True:
+        counts = {container: _checks_logged(stack, container) - begun[container] for container in containers}
+        total = sum(counts.values())
+        if total >= SPREAD_CALLS:
+            if min(counts.values()) >= total * 0.2:
+                break
+            # Names are looked up again every few seconds: what came before the answer doesn't count.
+            begun = {container: begun[container] + counts[container] for container in containers}
+        assert time.monotonic() < limit, f"after {SPREAD_SECONDS} s calls still go like {list(counts.values())}"
+        time.sleep(0.2)
+    assert not load.failed(), load.summary()
+    return "CheckSession calls by container: " + ", ".join(str(count) for count in counts.values())
+
+
+def _checks_logged(stack, container):
+    return _logs(stack, container).count("CheckSession")
+
+
+def _logs(stack, container):
+    done = subprocess.run(["docker", "logs", container], env=stack.environment, stdout=subprocess.PIPE,
+                          stderr=subprocess.STDOUT, check=True)
+    return done.stdout.decode(errors="replace")
+
+
+def logs(stack, sessions):
+    """Debug logs of all that has run."""
+    words = {"Loadsen"} | {session["email"] for session in sessions}
+    words |= {session[name] for session in sessions for name in ("access_token", "refresh_token")}
+    for file in stack.secrets_folder.iterdir():
+        content = file.read_bytes()
+        if file.name.endswith("password"):
+            words.add(content.decode())
+        elif file.name.endswith("key.pem"):
+            words.add(content.decode().splitlines()[1])
+    lines = 0
+    for name in stack.all_containers():
+        text = _logs(stack, name)
+        lines += text.count("\n")
+        for word in words:
+            assert word not in text, f"{name}'s log has something confidential: {word[:3]}…"
+    assert lines > 100, "there are hardly any logs"
+
+
+def down(stack):
+    """Asks them to stop as `make down` does, and looks how they ended before they are removed."""
+    programs = [name for name, one in stack.all_containers().items() if one["State"]["Running"]]
+    begun = time.monotonic()
+    stack.compose("stop")
+    seconds = time.monotonic() - begun
+    assert seconds < 25, f"it took {seconds:.0f} s"
+    for name, one in stack.all_containers().items():
+        if name in programs:
+            # 137 would be SIGKILL.
+            assert one["State"]["ExitCode"] == 0 and not one["State"]["OOMKilled"], (name, one["State"])
+    stack.make("down")
+    assert not stack.all_containers()
+    networks = stack.docker("network", "ls", "--format", "{{.Name}}").split()
+    assert not [name for name in networks if re.match("vestibule", name)], networks
+    assert stack.docker("volume", "ls", "--format", "{{.Name}}").split() == ["vestibule_database"]

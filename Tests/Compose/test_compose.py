@@ -1,0 +1,225 @@
+"""The images and compose files on a real engine, from `make up` to `make down`. `run.sh` calls it.
+
+Each step is printed with its time; after the first that fails only the tear-down follows. Everything goes through
+127.0.0.1, and the load has an end.
+"""
+
+import contextlib
+import json
+import os
+import pathlib
+import shutil
+import signal
+import socket
+import subprocess
+import sys
+import tempfile
+import time
+
+import checks
+import engine
+from load import Load
+from stack import Stack
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+IMAGE_ADDS_MB_MAX = 120
+LEAVE_SECONDS = 3
+EXIT_SKIPPED = 3
+
+
+class Steps:
+    def __init__(self):
+        self.passed = self.failed = 0
+
+    @contextlib.contextmanager
+    def step(self, title):
+        note = []
+        begun = time.monotonic()
+        try:
+            yield note.append
+        except BaseException:
+            self.failed += 1
+            print(f"{self.passed + self.failed:2}  {time.monotonic() - begun:6.1f} s  FAILED  {title}", flush=True)
+            raise
+        self.passed += 1
+        words = "".join(f"\n{'':17}{line}" for line in note)
+        print(f"{self.passed:2}  {time.monotonic() - begun:6.1f} s  ok  {title}{words}", flush=True)
+
+
+def free_port():
+    with socket.socket() as listener:
+        listener.bind(("127.0.0.1", 0))
+        return listener.getsockname()[1]
+
+
+def base_images(stack, scratch):
+    """Debian's base under the very tag that the Dockerfiles name, since no image can be pulled."""
+    with tempfile.TemporaryDirectory(dir=scratch) as folder:
+        engine.run("debootstrap", "--variant=minbase", "bookworm", folder)
+        # What the slim image leaves out as well.
+        for part in ["usr/share/doc", "usr/share/man", "usr/share/locale", "var/cache/apt/archives", "var/lib/apt/lists"]:
+            shutil.rmtree(f"{folder}/{part}", ignore_errors=True)
+            os.makedirs(f"{folder}/{part}")
+        os.makedirs(f"{folder}/var/cache/apt/archives/partial")
+        os.makedirs(f"{folder}/var/lib/apt/lists/partial")
+        with subprocess.Popen(["tar", "-C", folder, "-c", "."], stdout=subprocess.PIPE) as archive:
+            stack.docker("import", "-", "debian:bookworm-slim", stdin=archive.stdout)
+    # By the classic builder, which no plugin is needed for.
+    engine.run("docker", "build", "--quiet", "--tag", "postgres:15-bookworm", ROOT / "Tests/Compose/postgres",
+               env=stack.environment | {"DOCKER_BUILDKIT": "0"})
+
+
+def prove_kill(stack, load, note):
+    """One of three is killed: calls leave it, and only what was in flight and may not be repeated can fail."""
+    before = time.monotonic()
+    time.sleep(2)
+    killed = stack.containers("identity")[1]
+    moment = time.monotonic()
+    stack.docker("kill", killed)
+    time.sleep(LEAVE_SECONDS + 3)
+    failed = load.failed(before)
+    assert len(failed) <= load.threads, load.summary(before)
+    late = [call for call in failed if call.begun > moment + LEAVE_SECONDS]
+    assert not late, f"{len(late)} calls failed that began {LEAVE_SECONDS} s after the kill: {load.summary(before)}"
+    # GET asks identity, profile and invites by idempotent methods only: these are tried again.
+    reads = [call for call in failed if call.name in ("me", "groups")]
+    assert not reads, f"reads failed: {reads}"
+    note(load.summary(before))
+    stack.docker("rm", killed)
+
+
+def prove_freeze(stack, load, note):
+    """One is frozen, so that nothing says that it is gone: the clients find out themselves."""
+    before = time.monotonic()
+    frozen = stack.containers("identity")[0]
+    stack.docker("pause", frozen)
+    try:
+        time.sleep(LEAVE_SECONDS + 4)
+        after = time.monotonic()
+        calls = load.calls(before + LEAVE_SECONDS)
+        slow = [call for call in calls if call.begun < after - 1 and call.seconds > 1]
+        assert not slow, f"{len(slow)} calls still waited for it after {LEAVE_SECONDS} s"
+        reads = [call for call in load.failed(before) if call.name in ("me", "groups")]
+        assert not reads and not load.failed(before + LEAVE_SECONDS), load.summary(before)
+        note(load.summary(before))
+    finally:
+        stack.docker("unpause", frozen)
+
+
+def prove_roll(stack, load, service, note):
+    old = set(stack.containers(service))
+    before = time.monotonic()
+    engine.run("make", "--no-print-directory", "roll", f"SERVICE={service}", cwd=ROOT, env=stack.environment)
+    time.sleep(1)
+    now = set(stack.containers(service))
+    assert len(now) == len(old) and not now & old, (old, now)
+    assert not load.failed(before), load.summary(before)
+    assert load.calls(before), "there was no load"
+    note(load.summary(before))
+
+
+def prove_database_restart(stack, load, note):
+    starts = stack.starts()
+    before = time.monotonic()
+    stack.docker("restart", stack.containers("postgres")[0])
+    restarted = time.monotonic()
+    stack.wait_until_ready(30)
+    ready = time.monotonic()
+    time.sleep(2)
+    assert not load.failed(ready + 0.5), load.summary(ready + 0.5)
+    after = stack.starts()
+    assert {name: after[name] for name in starts if "postgres" not in name} == {
+        name: starts[name] for name in starts if "postgres" not in name}, "a service ended with the database"
+    note(f"ready {ready - restarted:.1f} s after it; meanwhile {load.summary(before)}")
+
+
+def story(stack, steps):
+    with steps.step("the story of `vestibule demo`, through the gateway") as note:
+        note(f"{stack.demo()} steps")
+
+
+def prove(stack, steps, scratch):
+    with steps.step("base images out of Debian's packages"):
+        base_images(stack, scratch)
+    with steps.step("make up: images, secrets, start, all healthy") as note:
+        for line in stack.make("up", "DEV=1").splitlines():
+            if line.startswith("Vestibule is ready"):
+                note(line)
+    with steps.step(f"each image adds less than {IMAGE_ADDS_MB_MAX} MB to its base") as note:
+        note(checks.image_sizes(stack, IMAGE_ADDS_MB_MAX))
+    with steps.step("containers are closed as far as they can be, and have only their own secrets"):
+        checks.hardening(stack)
+    with steps.step("as on a server, only the gateway is published"):
+        checks.published(stack)
+    with steps.step("mutual TLS, and who may call what") as note:
+        note(checks.allow_lists(stack))
+    story(stack, steps)
+    with steps.step("make up again changes nothing"):
+        before, secrets = stack.starts(), stack.secrets()
+        stack.make("up", "DEV=1")
+        services = {name for name in before if "migrate" not in name and "roles" not in name}
+        after = stack.starts()
+        assert all(after[name] == before[name] for name in services), "a container was started anew"
+        assert stack.secrets() == secrets, "secrets changed"
+    sessions = [stack.sign_in(index) for index in range(6)]
+    with Load(stack.gateway, sessions) as load:
+        with steps.step("identity on three containers: calls go to all of them") as note:
+            stack.compose("up", "--detach", "--wait", "--no-recreate", "--scale", "identity=3", "identity")
+            note(checks.spread(stack, load))
+        with steps.step("one of them killed under load") as note:
+            prove_kill(stack, load, note)
+        with steps.step("another one frozen under load") as note:
+            prove_freeze(stack, load, note)
+        with steps.step("identity rolled under load to a new certificate, no call failed") as note:
+            former = stack.certificates("identity", 7001)
+            stack.renew("identity")
+            assert stack.certificates("identity", 7001) == former and len(former) == 2
+            prove_roll(stack, load, "identity", note)
+            expected = (stack.secrets_folder / "identity.pem").read_text()
+            assert stack.certificates("identity", 7001) == [expected] * 2 and expected not in former
+        for service in ["profile", "invites"]:
+            with steps.step(f"{service} rolled under load, no call failed") as note:
+                prove_roll(stack, load, service, note)
+        with steps.step("PostgreSQL restarted under load") as note:
+            prove_database_restart(stack, load, note)
+        with steps.step("the whole load") as note:
+            note(load.summary())
+    story(stack, steps)
+    with steps.step("logs name no person and no secret"):
+        checks.logs(stack, sessions)
+    with steps.step("make down: every program ends by itself and in order, and nothing is left but data"):
+        checks.down(stack)
+
+
+def main():
+    # So that a stop from outside takes the way out through every `with`.
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit("stopped"))
+    steps = Steps()
+    begun = time.monotonic()
+    try:
+        with engine.Engine() as running:
+            scratch = running.folder / "scratch"
+            scratch.mkdir()
+            stack = Stack(ROOT, running.host, scratch, free_port(), free_port())
+            version = json.loads(stack.docker("version", "--format", "{{json .Server}}"))["Version"]
+            print(f"engine {version}, {time.monotonic() - begun:.1f} s", flush=True)
+            try:
+                prove(stack, steps, scratch)
+            except BaseException:
+                print(stack.last_words(), flush=True)
+                raise
+            finally:
+                stack.remove()
+    except engine.CannotStart as reason:
+        print(f"\n##### test-compose: NOTHING WAS TESTED: no engine can be started here: {reason} #####")
+        print("0 passed, 0 failed, 1 skipped")
+        return EXIT_SKIPPED
+    except (AssertionError, RuntimeError, OSError) as error:
+        steps.failed = max(1, steps.failed)
+        print(f"{type(error).__name__}: {error}", flush=True)
+    print(f"{time.monotonic() - begun:.0f} s in all\n{steps.passed} passed, {steps.failed} failed")
+    return 1 if steps.failed else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

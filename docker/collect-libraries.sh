@@ -1,0 +1,38 @@
+#!/usr/bin/env bash
+# Copies the shared libraries that a program loads, and the certificates of public authorities, into a folder, as far as
+# they come from packages that the base image lacks. Beside them goes what says which packages they are of
+# (/var/lib/dpkg/status.d, as distroless images have it), for scanners.
+#
+#   collect-libraries.sh PROGRAM FILE-OF-BASE-PACKAGES FOLDER
+set -euo pipefail
+
+program=$1 base=$2 folder=$3
+
+libraries() { ldd "$program" | awk '/not found/ { print > "/dev/stderr"; exit 1 } $2 == "=>" { print $3 }'; }
+
+# The package of a file. Debian 12 has /lib as a link to /usr/lib, and its packages name either.
+package_of() {
+    dpkg-query --search "$1" 2>/dev/null || dpkg-query --search "/usr$1" 2>/dev/null ||
+        dpkg-query --search "${1#/usr}" 2>/dev/null
+}
+
+list=$(libraries)
+install -d "$folder/var/lib/dpkg/status.d"
+for file in $list /etc/ssl/certs/ca-certificates.crt; do
+    if [ "$file" = /etc/ssl/certs/ca-certificates.crt ]; then
+        package=ca-certificates
+    else
+        package=$(package_of "$(readlink -f "$file")" | head -n 1)
+        package=${package%: *}
+        [ -n "$package" ] || {
+            echo "$file is of no package" >&2
+            exit 1
+        }
+    fi
+    if grep -qxF -e "$package" -e "${package%%:*}" "$base"; then continue; fi
+    # Under /usr, for the base has links in the other places.
+    target=$folder$file
+    case "$file" in /lib/* | /lib64/*) target=$folder/usr$file ;; esac
+    install -D --mode=644 "$(readlink -f "$file")" "$target"
+    dpkg-query --status "$package" >"$folder/var/lib/dpkg/status.d/${package%%:*}"
+done

@@ -1,0 +1,42 @@
+#!/usr/bin/env bash
+# Replaces the containers of a service one after the other, by such of the image that its tag names now and with the
+# secrets that are there now, without a failed call: beside each old one a new one is started and becomes healthy before
+# the old one is told to stop, which ends its calls first. Migrations of the new image are applied before. `make roll SERVICE=identity` calls it.
+set -euo pipefail
+
+cd "$(dirname "$0")"
+service=${1:-}
+case "$service" in
+identity | profile | invites) ;;
+*)
+    # The gateway's port on this machine is one container's; PostgreSQL's folder too.
+    echo "roll: '$service' cannot be rolled; identity, profile and invites can" >&2
+    exit 1
+    ;;
+esac
+read -ra compose <<<"${DOCKER_COMPOSE:-docker compose}"
+export VESTIBULE_SECRETS=${VESTIBULE_SECRETS:-$PWD/secrets}
+
+filter=(--filter label=com.docker.compose.project=vestibule --filter "label=com.docker.compose.service=$service")
+mapfile -t old < <(docker ps --quiet "${filter[@]}")
+[ ${#old[@]} -gt 0 ] || {
+    echo "roll: no $service runs; \`make up\` starts it" >&2
+    exit 1
+}
+# The files that it was started with.
+names=$(docker inspect --format '{{index .Config.Labels "com.docker.compose.project.config_files"}}' "${old[0]}")
+IFS=, read -ra names <<<"$names"
+files=()
+for name in "${names[@]}"; do files+=(--file "$name"); done
+
+# Those of the new version, which the old one can live with (see CONTRIBUTING, "Migrations").
+"${compose[@]}" --progress quiet "${files[@]}" run --rm --no-deps --no-TTY "$service-migrate"
+
+for container in "${old[@]}"; do
+    "${compose[@]}" --progress quiet "${files[@]}" up --detach --wait --no-deps --no-recreate \
+        --scale "$service=$((${#old[@]} + 1))" "$service"
+    # To the end of its calls, which compose.yaml gives 30 s.
+    docker stop --time 30 "$container" >/dev/null
+    docker rm "$container" >/dev/null
+    echo "replaced $service ${container:0:12}"
+done

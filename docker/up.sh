@@ -1,0 +1,33 @@
+#!/usr/bin/env bash
+# Builds the images, makes the secrets that aren't there yet and starts everything; returns when all of it is healthy.
+# `make up` calls it.
+#
+#   up.sh        as on a server: compose.yaml
+#   up.sh dev    with the simulator, ports and debug logs: compose.dev.yaml
+#
+# VESTIBULE_PROGRAMS=prebuilt takes what `make build` has built; other variables are in compose.yaml. DOCKER_COMPOSE is the
+# command of Compose, version 2.
+set -euo pipefail
+
+cd "$(dirname "$0")"
+read -ra compose <<<"${DOCKER_COMPOSE:-docker compose}"
+files=(--file compose.yaml)
+case "${1:-}" in
+"") ;;
+dev) files+=(--file compose.dev.yaml) ;;
+*)
+    echo "up: unknown argument '$1'; there is 'dev'" >&2
+    exit 1
+    ;;
+esac
+export VESTIBULE_SECRETS=${VESTIBULE_SECRETS:-$PWD/secrets}
+
+[ "${VESTIBULE_PROGRAMS:-built}" != prebuilt ] || ./prebuilt.sh
+"${compose[@]}" "${files[@]}" build
+# By this folder's owner, so that the secrets are theirs. It is made here: Docker would make it root's.
+mkdir -p "$VESTIBULE_SECRETS"
+docker run --rm --network none --read-only --user "$(id -u):$(id -g)" \
+    --volume "$VESTIBULE_SECRETS:/secrets" "vestibule/vestibule:${VESTIBULE_TAG:-local}" init --folder /secrets |
+    sed "s|/secrets/|$VESTIBULE_SECRETS/|"
+"${compose[@]}" "${files[@]}" up --detach --wait --remove-orphans
+"${compose[@]}" "${files[@]}" port gateway 8080 | sed 's|^|Vestibule is ready: http://|'
