@@ -16,6 +16,7 @@ let strictC: [CSetting] = [
 
 let argumentParser: Target.Dependency = .product(name: "ArgumentParser", package: "swift-argument-parser")
 let asyncHTTPClient: Target.Dependency = .product(name: "AsyncHTTPClient", package: "async-http-client")
+let histogram: Target.Dependency = .product(name: "Histogram", package: "hdrhistogram-swift")
 let httpTypes: Target.Dependency = .product(name: "HTTPTypes", package: "swift-http-types")
 let hummingbird: Target.Dependency = .product(name: "Hummingbird", package: "hummingbird")
 let hummingbirdTesting: Target.Dependency = .product(name: "HummingbirdTesting", package: "hummingbird")
@@ -77,6 +78,7 @@ let package = Package(
         .package(url: "https://github.com/apple/swift-nio", from: "2.86.0"),
         // The generated code is compared with this version's output.
         .package(url: "https://github.com/apple/swift-protobuf", .upToNextMinor(from: "1.39.0")),
+        .package(url: "https://github.com/HdrHistogram/hdrhistogram-swift", .upToNextMinor(from: "0.2.0")),
         .package(url: "https://github.com/hummingbird-project/hummingbird", from: "2.16.0"),
         .package(url: "https://github.com/swift-server/async-http-client", from: "1.29.0"),
         .package(url: "https://github.com/swift-server/swift-service-lifecycle", from: "2.6.0"),
@@ -86,6 +88,7 @@ let package = Package(
         .systemLibrary(name: "CNghttp2", pkgConfig: "libnghttp2", providers: [.apt(["libnghttp2-dev"])]),
         .systemLibrary(name: "COpenSSL", pkgConfig: "openssl", providers: [.apt(["libssl-dev"])]),
         .systemLibrary(name: "CLibPQ", pkgConfig: "libpq", providers: [.apt(["libpq-dev"])]),
+        .systemLibrary(name: "CTimerFD"),
         .target(
             name: "CPhoneNumber",
             cxxSettings: [.unsafeFlags(["-Wall", "-Wextra", "-Werror"])],
@@ -142,6 +145,13 @@ let package = Package(
         library("LocalStack", ["JOSE", "LocalPostgres", "ServiceKit", asyncHTTPClient, nioCore, nioHTTP1]),
 
         library("Deployment", ["Certificates", "JOSE", "LocalPostgres", "Postgres", "ServiceKit"]),
+        library(
+            "Load",
+            [
+                "API", "CTimerFD", "JOSE", "RPC", "RPCTransport", "ServiceKit", asyncHTTPClient, histogram, nioCore,
+                nioHTTP1, nioPosix,
+            ]
+        ),
 
         // Programs
         executable("identity", ["IdentityService", "ServiceKit", argumentParser, logging]),
@@ -150,7 +160,10 @@ let package = Package(
         executable("gateway", ["GatewayService", "ServiceKit", argumentParser, logging]),
         executable(
             "vestibule",
-            ["Deployment", "LocalStack", "ProviderSimulator", "ServiceKit", argumentParser, logging]
+            [
+                "Deployment", "Load", "LocalStack", "ProviderSimulator", "RPCTransport", "ServiceKit", argumentParser,
+                logging,
+            ]
         ),
         executable(
             "rpc-interop-server",
@@ -245,6 +258,7 @@ let package = Package(
                 httpTypes, hummingbird, hummingbirdTesting, logging, nioCore, protobuf,
             ]
         ),
+        tests("LoadTests", ["API", "JOSE", "Load", "RPC", "RPCTransport", "ServiceKit"]),
         tests("LocalStackTests", ["JOSE", "LocalStack", "ServiceKit"]),
         tests(
             "ProviderSimulatorTests",

@@ -16,6 +16,7 @@ ALLOWED = {
     "InvitesDomain": {"Models"},
     "InvitesService": _SERVICE | {"InvitesDomain"},
     "JOSE": {"COpenSSL"},
+    "Load": {"API", "CTimerFD", "JOSE", "RPC", "RPCTransport", "ServiceKit"},
     "LocalPostgres": set(),
     "LocalStack": {"JOSE", "LocalPostgres", "ServiceKit"},
     "Models": {"CPhoneNumber"},
@@ -31,9 +32,10 @@ ALLOWED = {
     "Executables/identity": {"IdentityService", "ServiceKit"},
     "Executables/invites": {"InvitesService", "ServiceKit"},
     "Executables/profile": {"ProfileService", "ServiceKit"},
-    "Executables/vestibule": {"Deployment", "LocalStack", "ProviderSimulator", "ServiceKit"},
+    "Executables/vestibule": {
+        "Deployment", "Load", "LocalStack", "ProviderSimulator", "RPCTransport", "ServiceKit"},
 }
-C_MODULES = {"CLibPQ", "CNghttp2", "COpenSSL", "CPhoneNumber", "CRPC"}
+C_MODULES = {"CLibPQ", "CNghttp2", "COpenSSL", "CPhoneNumber", "CRPC", "CTimerFD"}
 OURS = {name for name in ALLOWED if "/" not in name} | C_MODULES
 
 _SYSTEM = {"Darwin", "Foundation", "FoundationEssentials", "Glibc", "Musl", "Synchronization"}

@@ -9,7 +9,9 @@ struct VestibuleCommand: AsyncParsableCommand {
         commandName: "vestibule",
         abstract: "Runs the whole of Vestibule on one machine, for development; prepares a deployment.",
         discussion: ConfigurationHelp.text(StackKeys.all),
-        subcommands: [Run.self, RunDemo.self, Simulator.self, Initialize.self, Roles.self, CleanData.self]
+        subcommands: [
+            Run.self, RunDemo.self, Simulator.self, RunLoad.self, Initialize.self, Roles.self, CleanData.self,
+        ]
     )
 }
 

@@ -7,7 +7,7 @@ enum ConfigurationNames {
     /// The end of a name that gives a secret's file.
     static let fileSuffix = "_FILE"
     /// The programs that have keys of their own, which begin with the program's name.
-    static let programs = ["identity", "profile", "invites", "gateway", "simulator", "run", "roles"]
+    static let programs = ["identity", "profile", "invites", "gateway", "simulator", "run", "roles", "load"]
 
     /// Whether a key that `program` does not declare may stand in a file that it reads: the key of another program,
     /// which checks it itself, or a shared one.

@@ -1,11 +1,11 @@
 /// Durations as people write them in configuration: a whole number and one of `ms`, `s`, `m`, `h`, `d`.
-enum DurationText {
+public enum DurationText {
     private static let units: [(suffix: String, milliseconds: Int64)] = [
         ("ms", 1), ("s", 1000), ("m", 60_000), ("h", 3_600_000), ("d", 86_400_000),
     ]
 
     /// The duration that the text names; nil if it names none or more than 100,000 days.
-    static func parse(_ text: String) -> Duration? {
+    public static func parse(_ text: String) -> Duration? {
         let digits = text.prefix { $0.isASCII && $0.isNumber }
         let suffix = String(text.dropFirst(digits.count))
         guard (1...12).contains(digits.count), let count = Int64(digits),
@@ -17,7 +17,7 @@ enum DurationText {
     }
 
     /// The shortest text of a duration of whole milliseconds.
-    static func format(_ duration: Duration) -> String {
+    public static func format(_ duration: Duration) -> String {
         let (seconds, attoseconds) = duration.components
         let milliseconds = seconds * 1000 + attoseconds / 1_000_000_000_000_000
         let unit = units.last { milliseconds >= $0.milliseconds && milliseconds % $0.milliseconds == 0 } ?? units[0]

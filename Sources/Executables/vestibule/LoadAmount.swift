@@ -1,0 +1,93 @@
+import ArgumentParser
+import Load
+import ServiceKit
+
+/// The options of `load` that say how much is called.
+struct LoadAmount: ParsableArguments {
+    @Option(help: ArgumentHelp("How long is measured, such as 30s or 5m.", valueName: "time"))
+    var duration = LoadTime(.seconds(10))
+    @Option(help: ArgumentHelp("How long is called before that.", valueName: "time"))
+    var warmUp = LoadTime(.seconds(2))
+    @Option(
+        help: ArgumentHelp(
+            "Calls in flight at most. (default: 32, with --rate 256)",
+            valueName: "count"
+        )
+    )
+    var workers: Int?
+    @Option(help: ArgumentHelp("Calls a second, of an open loop.", valueName: "count"))
+    var rate: Int?
+    @Option(help: ArgumentHelp("Connections to each address, a multiple of the threads.", valueName: "count"))
+    var connections = 4
+    @Option(help: ArgumentHelp("Threads that call.", valueName: "count"))
+    var threads = 1
+    @Option(help: ArgumentHelp("Accounts to prepare. (default: one a worker)", valueName: "count"))
+    var accounts: Int?
+    @Option(
+        help: ArgumentHelp(
+            """
+            Provider tokens to prepare for sign-ins; when they are used up, more are asked for during the run. \
+            (default: with --rate as many as needed, else 2000)
+            """,
+            valueName: "count"
+        )
+    )
+    var tokens: Int?
+    @Option(
+        help: ArgumentHelp("Calls of an open loop that may wait for a worker; more are errors.", valueName: "count")
+    )
+    var queue = 10_000
+    @Option(help: ArgumentHelp("How long a call may take.", valueName: "time"))
+    var timeout = LoadTime(.seconds(5))
+
+    private var workerCount: Int { workers ?? (rate == nil ? 32 : 256) }
+
+    func validate() throws {
+        try Self.check("--workers", workers, 1...LoadPlan.workersMax)
+        try Self.check("--rate", rate, 1...ArrivalSchedule.rateMax)
+        try Self.check("--connections", connections, 1...LoadPlan.connectionsMax)
+        try Self.check("--threads", threads, 1...LoadPlan.threadsMax)
+        try Self.check("--accounts", accounts, workerCount...LoadPlan.preparedMax)
+        try Self.check("--tokens", tokens, 0...LoadPlan.preparedMax)
+        try Self.check("--queue", queue, 1...LoadPlan.preparedMax)
+        guard workerCount >= threads else { throw ValidationError("--workers is at least the number of threads") }
+        let times = [("--duration", duration.value), ("--timeout", timeout.value)]
+        for (name, value) in times + [("--warm-up", warmUp.value)] where value > LoadPlan.durationMax {
+            throw ValidationError("\(name) is at most 1d")
+        }
+        for (name, value) in times where value <= .zero { throw ValidationError("\(name) is more than nothing") }
+    }
+
+    private static func check(_ name: String, _ value: Int?, _ range: ClosedRange<Int>) throws {
+        guard let value, !range.contains(value) else { return }
+        throw ValidationError("\(name) is from \(range.lowerBound) to \(range.upperBound)")
+    }
+
+    func apply(to plan: inout LoadPlan) {
+        plan.ratePerSecond = rate
+        plan.workerCount = workerCount
+        plan.connectionCount = connections
+        plan.threadCount = threads
+        plan.accountCount = accounts ?? workerCount
+        plan.queueMax = queue
+        plan.warmUp = warmUp.value
+        plan.duration = duration.value
+        plan.timeout = timeout.value
+        let needed = plan.tokenCountNeeded
+        plan.tokenCount = needed == 0 ? 0 : tokens ?? needed
+    }
+}
+
+/// A time as configuration has it: a number and `ms`, `s`, `m`, `h` or `d`.
+struct LoadTime: ExpressibleByArgument {
+    let value: Duration
+
+    init(_ value: Duration) { self.value = value }
+
+    init?(argument: String) {
+        guard let value = DurationText.parse(argument) else { return nil }
+        self.value = value
+    }
+
+    var defaultValueDescription: String { DurationText.format(value) }
+}

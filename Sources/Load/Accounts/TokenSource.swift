@@ -1,0 +1,27 @@
+import JOSE
+import NIOHTTP1
+
+/// Where a phone gets its provider's ID tokens.
+protocol TokenSource: Sendable {
+    /// A new token for a person, with a nonce of its own.
+    func proof(email: String) async throws(CallFailure) -> ProviderProof
+}
+
+/// Asks the provider simulator for ID tokens.
+struct SimulatorTokens: TokenSource {
+    let simulator: JSONClient
+    let clientID: String
+
+    func proof(email: String) async throws(CallFailure) -> ProviderProof {
+        let nonce = Hex.encode(SecureRandom.bytes(16))
+        let answer = try await simulator.send(
+            .POST,
+            "/control/google/sign-in",
+            body: [
+                "client_id": .string(clientID), "nonce": .string(Hex.encode(SHA256.hash(nonce))),
+                "person": ["email": .string(email), "given_name": "Load", "family_name": "Generator"],
+            ]
+        )
+        return ProviderProof(idToken: try answer.text("id_token"), nonce: nonce)
+    }
+}

@@ -1,0 +1,8 @@
+/// Why a run cannot be made: one line for people.
+public struct LoadError: Error, Sendable, CustomStringConvertible {
+    /// The line.
+    public let description: String
+
+    /// An error in words.
+    public init(_ description: String) { self.description = description }
+}

@@ -1,0 +1,172 @@
+import Glibc
+import RPCTransport
+import ServiceKit
+
+/// A whole run: prepares, calls, and tells what came of it.
+public struct LoadRun: Sendable {
+    /// Time between the last preparation and the first call, for every thread to be there.
+    private static let settleNanoseconds: UInt64 = 50_000_000
+
+    private let plan: LoadPlan
+    private let console: LoadConsole
+
+    /// A run of a plan, whose hosts the caller has checked.
+    public init(plan: LoadPlan, console: LoadConsole) {
+        self.plan = plan
+        self.console = console
+    }
+
+    /// Runs to the end, or until the first of the signals. Throws `LoadError`, `TransportError` or `CallFailure` if it
+    /// comes to no call; afterwards everything that goes wrong is counted and told in the report.
+    public func run(until signals: ShutdownSignals) async throws -> RunReport {
+        let group = try EventLoopGroup(loopCount: plan.threadCount, name: "load")
+        let http = HTTPThreads(
+            threadCount: plan.threadCount,
+            connectionsPerHost: plan.connectionsPerThread * plan.threadCount
+        )
+        let result: Result<RunReport, any Error>
+        do {
+            result = .success(try await run(group, http, until: signals))
+        } catch {
+            result = .failure(error)
+        }
+        await http.close()
+        await group.shutdown()
+        return try result.get()
+    }
+
+    private func run(
+        _ group: EventLoopGroup,
+        _ http: HTTPThreads,
+        until signals: ShutdownSignals
+    ) async throws -> RunReport {
+        switch plan.target {
+        case .grpc:
+            let channels = try GRPCChannels(plan, group: group)
+            // Workers take the loops in turn, and on each loop the connections.
+            let targets = (0..<plan.workerCount).map {
+                channels.target($0 / plan.threadCount, timeout: plan.timeout)
+            }
+            do {
+                let report = try await run(group, http, targets, until: signals)
+                await channels.close()
+                return report
+            } catch {
+                await channels.close()
+                throw error
+            }
+        case .edge(let url):
+            let target = EdgeTarget(client: JSONClient(http.client, base: url, timeout: plan.timeout))
+            let targets = Array(repeating: target, count: plan.workerCount)
+            return try await run(group, http, targets, until: signals)
+        }
+    }
+
+    /// - Parameter targets: one a worker.
+    private func run(
+        _ group: EventLoopGroup,
+        _ http: HTTPThreads,
+        _ targets: [any Target],
+        until signals: ShutdownSignals
+    ) async throws -> RunReport {
+        let source = SimulatorTokens(
+            simulator: JSONClient(http.client, base: plan.simulatorURL, timeout: plan.timeout),
+            clientID: plan.clientID
+        )
+        let preparation = Preparation(plan: plan, source: source, target: targets[0], console: console)
+        let (accounts, proofs) = try await prepare(preparation, until: signals)
+        return try await call(group, targets: targets, source: source, accounts, proofs, until: signals)
+    }
+
+    private func prepare(
+        _ preparation: Preparation,
+        until signals: ShutdownSignals
+    ) async throws -> ([Account], [ProviderProof]) {
+        try await withThrowingTaskGroup(of: ([Account], [ProviderProof])?.self) { group in
+            group.addTask {
+                let accounts = try await preparation.accounts()
+                return (accounts, try await preparation.proofs(accounts))
+            }
+            group.addTask {
+                await signals.first()
+                return nil
+            }
+            defer { group.cancelAll() }
+            guard let first = try await group.next(), let prepared = first else {
+                throw LoadError("interrupted before the first call")
+            }
+            return prepared
+        }
+    }
+
+    private func call(
+        _ group: EventLoopGroup,
+        targets: [any Target],
+        source: any TokenSource,
+        _ accounts: [Account],
+        _ proofs: [ProviderProof],
+        until signals: ShutdownSignals
+    ) async throws -> RunReport {
+        let times = RunTimes(plan, start: MonotonicTime.nanoseconds + Self.settleNanoseconds)
+        let count = plan.threadCount
+        let lanes = group.loops.map { loop in
+            Lane(
+                loop: loop,
+                times: times,
+                arrivals: arrivals(loop.index, times),
+                scenario: plan.scenario,
+                accounts: stride(from: loop.index, to: accounts.count, by: count).map { accounts[$0] },
+                proofs: stride(from: loop.index, to: proofs.count, by: count).map { proofs[$0] }
+            )
+        }
+        for lane in lanes { try await lane.loop.run { try lane.start() } }
+        let watch = RunWatch(plan: plan, lanes: lanes, times: times, console: console)
+        async let watched = watch.run()
+        let stopper = Task {
+            await signals.first()
+            // Or the run has ended, and this task with it.
+            if signals.wasReceived { await watch.stop() }
+        }
+        await work(lanes, targets: targets, source: source, start: times.start)
+        stopper.cancel()
+        await watch.workersEnded()
+        return await watched
+    }
+
+    private func arrivals(_ index: Int, _ times: RunTimes) -> ArrivalQueue? {
+        guard let rate = plan.ratePerSecond else { return nil }
+        return ArrivalQueue(
+            schedule: ArrivalSchedule(
+                ratePerSecond: rate,
+                startNanoseconds: times.start,
+                share: index,
+                shareCount: plan.threadCount
+            ),
+            countMax: max(1, plan.queueMax / plan.threadCount),
+            measureFromNanoseconds: times.measureFrom,
+            endNanoseconds: times.end
+        )
+    }
+
+    /// Runs the workers, each on the loop of its lane, until all have ended.
+    private func work(
+        _ lanes: [Lane],
+        targets: [any Target],
+        source: any TokenSource,
+        start: UInt64
+    ) async {
+        let now = MonotonicTime.nanoseconds
+        if start > now { try? await Task.sleep(for: .nanoseconds(start - now)) }
+        await withTaskGroup(of: Void.self) { group in
+            for (number, target) in targets.enumerated() {
+                let worker = Worker(
+                    lane: lanes[number % lanes.count],
+                    target: target,
+                    source: source,
+                    pausesAfterErrors: plan.ratePerSecond == nil
+                )
+                group.addTask(executorPreference: worker.lane.loop) { await worker.run() }
+            }
+        }
+    }
+}

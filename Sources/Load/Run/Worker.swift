@@ -1,0 +1,96 @@
+import RPCTransport
+
+/// Makes one call after the other, as phones would: a session whose access token has expired is refreshed and the call
+/// made again, a refresh whose answer was lost is tried with the same token, a session that is over begins anew.
+///
+/// Runs on its lane's loop, and so does everything that it awaits.
+struct Worker: Sendable {
+    private static let pauseFirst: Duration = .milliseconds(5)
+    private static let pauseMax: Duration = .milliseconds(100)
+
+    let lane: Lane
+    let target: any Target
+    let source: any TokenSource
+    /// Whether it waits after an error: in a closed loop, where a server that is away would else be asked a hundred
+    /// thousand times a second. The calls of an open loop have their times.
+    let pausesAfterErrors: Bool
+
+    /// Calls until the run is over.
+    func run() async {
+        var pause = Self.pauseFirst
+        while let start = await lane.nextStart() {
+            let operation = lane.nextOperation()
+            let account = lane.accounts.take()
+            let failure = await call(operation, account)
+            lane.accounts.giveBack(account)
+            lane.record(operation, start: start, failure: failure)
+            if failure == nil {
+                pause = Self.pauseFirst
+            } else if !pausesAfterErrors {
+                // A failure may come without any wait, and the loop has others to serve.
+                await Task.yield()
+            } else if !lane.isOver {
+                try? await Task.sleep(for: pause)
+                pause = min(pause * 2, Self.pauseMax)
+            }
+        }
+    }
+
+    private func call(_ operation: Operation, _ account: Int) async -> CallFailure? {
+        do throws(CallFailure) {
+            if lane.accounts[account].isSignedOut { try await signInAgain(account) }
+            do throws(CallFailure) {
+                try await once(operation, account)
+            } catch {
+                guard error.asksForRefresh else { throw error }
+                lane.side.expiredTokenCount += 1
+                try await refresh(account)
+                try await once(operation, account)
+            }
+            return nil
+        } catch {
+            // A sign-in that was refused says nothing about the session that is there.
+            if error.endsSession, operation != .signIn { lane.accounts[account].isSignedOut = true }
+            return error
+        }
+    }
+
+    private func once(_ operation: Operation, _ account: Int) async throws(CallFailure) {
+        switch operation {
+        case .checkSession: try await target.checkSession(lane.accounts[account])
+        case .refresh: try await refresh(account)
+        case .signIn: _ = try await target.signIn(try await nextProof(account))
+        case .getProfile: try await target.getProfile(lane.accounts[account])
+        case .updateProfile:
+            lane.updateCount += 1
+            let name = lane.updateCount.isMultiple(of: 2) ? "Load Generator" : "Generator of Load"
+            try await target.updateProfile(lane.accounts[account], name: name, phone: nil)
+        }
+    }
+
+    /// The token is replaced when its successor is there and not before: after a lost answer the same one is presented
+    /// again, which the server takes as the retry that it is.
+    private func refresh(_ account: Int) async throws(CallFailure) {
+        let tokens: SessionTokens
+        do throws(CallFailure) {
+            tokens = try await target.refresh(lane.accounts[account].refreshToken)
+        } catch {
+            if !error.endsSession { lane.accounts[account].awaitsLostAnswer = true }
+            throw error
+        }
+        if lane.accounts[account].awaitsLostAnswer { lane.side.resumedRefreshCount += 1 }
+        lane.accounts[account].take(tokens)
+    }
+
+    private func signInAgain(_ account: Int) async throws(CallFailure) {
+        lane.side.repeatedSignInCount += 1
+        let proof = try await source.proof(email: lane.accounts[account].email)
+        lane.accounts[account].take(try await target.signIn(proof))
+    }
+
+    private func nextProof(_ account: Int) async throws(CallFailure) -> ProviderProof {
+        if let proof = lane.proofs.popLast() { return proof }
+        lane.side.lateTokenCount += 1
+        return try await source.proof(email: lane.accounts[account].email)
+    }
+}

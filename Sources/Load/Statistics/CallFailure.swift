@@ -1,0 +1,57 @@
+/// Why a call failed, as it is counted.
+public struct CallFailure: Error, Sendable, Hashable {
+    /// The status: gRPC's name, such as `UNAVAILABLE`, or HTTP's number.
+    public let code: String
+    /// The stable reason, such as `SESSION_REVOKED`; else what the transport said.
+    public let reason: String
+
+    /// The longest reason that is kept.
+    static let reasonLengthMax = 120
+
+    /// A failure. A reason is one line, and cut where it is long.
+    public init(code: String, reason: String) {
+        self.code = code
+        self.reason = String(reason.map { $0.isNewline ? " " : $0 }.prefix(Self.reasonLengthMax))
+    }
+
+    /// Whether an app would now refresh its tokens and call again.
+    var asksForRefresh: Bool { reason == "ACCESS_TOKEN_EXPIRED" }
+
+    /// Whether the session is over, so that an app would now have its user sign in again.
+    var endsSession: Bool { !asksForRefresh && (code == "UNAUTHENTICATED" || code == "401") }
+}
+
+/// How often calls failed, by code and reason.
+public struct FailureCounts: Sendable, Hashable {
+    /// How many different ones are kept apart.
+    static let kindsMax = 100
+    private static let other = CallFailure(code: "other", reason: "further kinds of errors")
+
+    private(set) var counts: [CallFailure: Int] = [:]
+
+    /// All together.
+    public private(set) var total = 0
+
+    /// No failures.
+    public init() {}
+
+    /// Counts a failure.
+    public mutating func add(_ failure: CallFailure, count: Int = 1) {
+        let isKnown = counts[failure] != nil || counts.count < Self.kindsMax
+        counts[isKnown ? failure : Self.other, default: 0] += count
+        total += count
+    }
+
+    /// Adds all of another's.
+    public mutating func add(_ other: FailureCounts) {
+        for (failure, count) in other.counts { add(failure, count: count) }
+    }
+
+    /// The most frequent first; equally frequent ones by code and reason.
+    public var sorted: [(failure: CallFailure, count: Int)] {
+        counts.map { (failure: $0.key, count: $0.value) }.sorted { left, right in
+            (-left.count, left.failure.code, left.failure.reason)
+                < (-right.count, right.failure.code, right.failure.reason)
+        }
+    }
+}

@@ -1,0 +1,193 @@
+/// All that is told about a run when it is over. Pure: the renderers make a table, JSON and a page of it.
+public struct RunReport: Sendable {
+    /// One kind of call, or all together.
+    public struct Row: Sendable {
+        /// The operation's name, or `all`.
+        public let name: String
+        /// Its calls.
+        public let statistics: CallStatistics
+
+        /// A row.
+        public init(name: String, statistics: CallStatistics) {
+            self.name = name
+            self.statistics = statistics
+        }
+    }
+
+    /// One second of the measured time.
+    public struct Second: Sendable, Hashable {
+        /// From 0.
+        public let index: Int
+        /// Calls a second that succeeded; of a last second that was cut short, as if it had been whole.
+        public let ratePerSecond: Double
+        /// Calls a second that failed, likewise.
+        public let failuresPerSecond: Double
+        /// Latencies of those that succeeded.
+        public let p50Nanoseconds: UInt64
+        /// Latencies of those that succeeded.
+        public let p99Nanoseconds: UInt64
+
+        /// A second of these figures.
+        init(
+            index: Int,
+            ratePerSecond: Double,
+            failuresPerSecond: Double,
+            p50Nanoseconds: UInt64,
+            p99Nanoseconds: UInt64
+        ) {
+            self.index = index
+            self.ratePerSecond = ratePerSecond
+            self.failuresPerSecond = failuresPerSecond
+            self.p50Nanoseconds = p50Nanoseconds
+            self.p99Nanoseconds = p99Nanoseconds
+        }
+
+        /// What a second's record comes to.
+        ///
+        /// - Parameter seconds: how much of the second was measured.
+        public init(_ record: SecondRecord, seconds: Double) {
+            index = record.index
+            ratePerSecond = Double(record.latency.count) / seconds
+            failuresPerSecond = Double(record.failureCount) / seconds
+            p50Nanoseconds = record.latency.nanoseconds(percentile: 50)
+            p99Nanoseconds = record.latency.nanoseconds(percentile: 99)
+        }
+    }
+
+    /// What became of the arrivals of an open loop.
+    public struct Arrivals: Sendable, Hashable {
+        /// Calls that began more than `lateNanoseconds` after they were to.
+        public var lateCount = 0
+        /// The longest wait between intended and real start, in nanoseconds.
+        public var delayNanosecondsMax: UInt64 = 0
+        /// Calls for which there was no room in the queue.
+        public var droppedCount = 0
+        /// Calls that were due but had not begun at the end.
+        public var waitingAtEndCount = 0
+
+        /// No arrivals.
+        public init() {}
+
+        /// Adds another loop's part.
+        public mutating func add(_ other: Arrivals) {
+            lateCount += other.lateCount
+            delayNanosecondsMax = max(delayNanosecondsMax, other.delayNanosecondsMax)
+            droppedCount += other.droppedCount
+            waitingAtEndCount += other.waitingAtEndCount
+        }
+    }
+
+    /// From this delay on a start counts as late.
+    public static let lateNanoseconds: UInt64 = 1_000_000
+
+    /// What was asked for.
+    public var plan: LoadPlan
+    /// When the measured time began, in Unix seconds.
+    public var startedUnixSeconds: Int64
+    /// How long was measured, in nanoseconds.
+    public var measuredNanoseconds: UInt64
+    /// Whether it was ended before its time.
+    public var isInterrupted = false
+    /// The calls by kind; those that were made only.
+    public var rows: [Row]
+    /// Second by second.
+    public var seconds: [Second]
+    /// Calls that had begun in the measured time and ended after it.
+    public var afterEndCount = 0
+    /// Of an open loop; nil for a closed one.
+    public var arrivals: Arrivals?
+    /// What workers did beside their calls.
+    public var side = SideCounts()
+    /// What the load generator used itself.
+    public var processor: ProcessorShare
+
+    /// A report of the required parts.
+    public init(
+        plan: LoadPlan,
+        startedUnixSeconds: Int64,
+        measuredNanoseconds: UInt64,
+        rows: [Row],
+        seconds: [Second],
+        processor: ProcessorShare
+    ) {
+        self.plan = plan
+        self.startedUnixSeconds = startedUnixSeconds
+        self.measuredNanoseconds = measuredNanoseconds
+        self.rows = rows
+        self.seconds = seconds
+        self.processor = processor
+    }
+
+    /// All kinds together.
+    public var total: Row {
+        if rows.count == 1 { return Row(name: "all", statistics: rows[0].statistics) }
+        var all = CallStatistics()
+        for row in rows { all.add(row.statistics) }
+        return Row(name: "all", statistics: all)
+    }
+
+    /// Seconds that were measured.
+    public var measuredSeconds: Double { Double(measuredNanoseconds) / 1e9 }
+
+    /// What counts against `--errors-max`: calls that failed, and calls of an open loop that could not be made.
+    public var errorCount: Int {
+        rows.reduce(0) { $0 + $1.statistics.failures.total } + (arrivals?.droppedCount ?? 0)
+    }
+
+    /// Calls a second of a row that succeeded.
+    public func ratePerSecond(_ row: Row) -> Double {
+        measuredNanoseconds == 0 ? 0 : Double(row.statistics.latency.count) / measuredSeconds
+    }
+
+    /// Processor time of the load generator for each call, in microseconds; nil without calls.
+    public var microsecondsPerCall: Double? {
+        let calls = rows.reduce(0) { $0 + $1.statistics.callCount }
+        return calls == 0 ? nil : processor.cores * measuredSeconds * 1e6 / Double(calls)
+    }
+}
+
+/// What workers did beside the calls that are measured.
+public struct SideCounts: Sendable, Hashable {
+    /// Access tokens that had expired; the call was made again after a refresh, and its latency covers all of that.
+    public var expiredTokenCount = 0
+    /// Refreshes whose answer was lost, and that succeeded with the same token afterwards.
+    public var resumedRefreshCount = 0
+    /// Sessions that were over, so that the account signed in again.
+    public var repeatedSignInCount = 0
+    /// Provider tokens asked for during the run, because those prepared were used up.
+    public var lateTokenCount = 0
+
+    /// Nothing.
+    public init() {}
+
+    /// Adds all of another's.
+    public mutating func add(_ other: SideCounts) {
+        expiredTokenCount += other.expiredTokenCount
+        resumedRefreshCount += other.resumedRefreshCount
+        repeatedSignInCount += other.repeatedSignInCount
+        lateTokenCount += other.lateTokenCount
+    }
+}
+
+/// Processor time that the load generator used itself.
+public struct ProcessorShare: Sendable, Hashable {
+    /// From this share of one core on a thread counts as busy all the time.
+    public static let busyShare = 0.9
+
+    /// Cores' worth of all its threads together.
+    public let cores: Double
+    /// The share of a core that its busiest thread of calls used.
+    public let busiestThread: Double
+    /// The machine's cores.
+    public let machineCores: Int
+
+    /// Shares.
+    public init(cores: Double, busiestThread: Double, machineCores: Int) {
+        self.cores = cores
+        self.busiestThread = busiestThread
+        self.machineCores = machineCores
+    }
+
+    /// Whether the figures may be the load generator's limit and not the server's.
+    public var isLimit: Bool { busiestThread >= Self.busyShare }
+}

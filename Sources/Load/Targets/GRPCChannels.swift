@@ -1,0 +1,42 @@
+import RPCTransport
+import ServiceKit
+
+/// The channels to the services: as many to each as each loop shall have connections.
+struct GRPCChannels: Sendable {
+    private let identity: [RPCChannel]
+    private let profile: [RPCChannel]
+
+    /// Makes the channels; connects nothing yet. Throws `TransportError` if a certificate or a target cannot be used.
+    init(_ plan: LoadPlan, group: EventLoopGroup) throws {
+        guard case .grpc(let identity, let profile, let tls, let serverName) = plan.target else {
+            preconditionFailure("a plan without gRPC has no channels")
+        }
+        var configuration = ChannelConfiguration(tls: tls)
+        configuration.serverName = serverName
+        configuration.balancing = .roundRobin
+        configuration.connectionsPerAddressMax = 1
+        configuration.waitingCallsMax = LoadPlan.workersMax
+        // What the server fails must be seen. Calls that it certainly did not begin are tried again all the same, as
+        // every client does: a server that drains has failed nothing.
+        configuration.retry.attemptsMax = 1
+        let count = plan.connectionsPerThread
+        func channels(_ target: String) throws -> [RPCChannel] {
+            try (0..<count).map { _ in
+                try RPCChannel(target: target, group: group, configuration: configuration)
+            }
+        }
+        self.identity = try channels(identity.description)
+        self.profile = try channels(profile.description)
+    }
+
+    /// The target of a worker: workers take the connections in turn.
+    func target(_ number: Int, timeout: Duration) -> GRPCTarget {
+        let index = number % identity.count
+        return GRPCTarget(identity: identity[index], profile: profile[index], timeout: timeout)
+    }
+
+    /// Ends all connections.
+    func close() async {
+        for channel in identity + profile { await channel.close() }
+    }
+}
