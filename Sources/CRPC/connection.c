@@ -65,6 +65,8 @@ void crpc_connection_dismiss(crpc_connection *connection, int error, uint32_t co
 }
 
 void crpc_connection_calm(crpc_connection *connection, const char *reason) {
+    if (connection->listener != NULL && !connection->is_broken)
+        crpc_count(&connection->loop->stats.connections_dismissed, 1);
     crpc_connection_dismiss(connection, CRPC_ERROR_LIMIT, NGHTTP2_ENHANCE_YOUR_CALM, reason);
 }
 
@@ -88,6 +90,7 @@ void crpc_connection_destroy(crpc_connection *connection) {
         crpc_stream_end(stream, NGHTTP2_CANCEL);
     }
     if (connection->callbacks != NULL) {
+        if (was_open) crpc_count(&connection->loop->stats.client_connections_closed, 1);
         connection->callbacks->on_connection_close(connection->context, connection->error);
     } else if (connection->is_open_told) {
         connection->listener->callbacks->on_connection_close(connection->listener->server, connection->context);
@@ -121,7 +124,10 @@ static void begin_open(crpc_connection *connection) {
     crpc_connection_watch_for(connection, CRPC_READABLE);
     crpc_connection_mark(connection);
     crpc_connection_begin_limits(connection);
-    if (connection->listener == NULL) return; // on_open follows with the server's SETTINGS
+    if (connection->listener == NULL) { // on_open follows with the server's SETTINGS
+        crpc_count(&connection->loop->stats.client_connections_opened, 1);
+        return;
+    }
     connection->is_open_told = true;
     connection->context = connection->listener->callbacks->on_open(connection->listener->server, connection);
     if (connection->listener->is_draining) crpc_connection_drain(connection);

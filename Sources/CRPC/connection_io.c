@@ -41,10 +41,12 @@ static ssize_t tls_failure(crpc_connection *connection, int outcome) {
 static ssize_t read_some(crpc_connection *connection, uint8_t *target, size_t length) {
     if (connection->ssl == NULL) {
         ssize_t count = recv(connection->fd, target, length, 0);
+        if (count > 0) crpc_count(&connection->loop->stats.received_bytes, (uint64_t)count);
         return count >= 0 ? count : socket_failure();
     }
     ERR_clear_error();
     int count = SSL_read(connection->ssl, target, (int)length);
+    if (count > 0) crpc_count(&connection->loop->stats.received_bytes, (uint64_t)count);
     return count > 0 ? count : tls_failure(connection, count);
 }
 
@@ -91,10 +93,12 @@ void crpc_connection_receive(crpc_connection *connection) {
 static ssize_t write_some(crpc_connection *connection, const uint8_t *bytes, size_t length) {
     if (connection->ssl == NULL) {
         ssize_t count = send(connection->fd, bytes, length, MSG_NOSIGNAL);
+        if (count > 0) crpc_count(&connection->loop->stats.sent_bytes, (uint64_t)count);
         return count >= 0 ? count : socket_failure();
     }
     ERR_clear_error();
     int count = SSL_write(connection->ssl, bytes, (int)length);
+    if (count > 0) crpc_count(&connection->loop->stats.sent_bytes, (uint64_t)count);
     return count > 0 ? count : tls_failure(connection, count);
 }
 

@@ -80,6 +80,8 @@ struct crpc_loop {
     _Atomic(bool) sleeping;
     _Atomic(crpc_mail *) mail;
     uint64_t now_ns;
+    uint64_t stamp_ns; // the clock as read last in this turn
+    crpc_loop_stats stats;
     // Jobs: a ring whose capacity is a power of two.
     void **jobs;
     size_t job_capacity, job_head, job_count;
@@ -95,6 +97,13 @@ struct crpc_loop {
     uint8_t *read_buffer;
     uint8_t *write_buffer; // where a connection's frames of one flush are gathered
 };
+
+/// Adds to a counter that other threads read.
+static inline void crpc_count(uint64_t *counter, uint64_t more) {
+    __atomic_store_n(counter, *counter + more, __ATOMIC_RELAXED);
+}
+/// Counts a time in a histogram.
+void crpc_count_time(uint64_t counts[CRPC_TIME_COUNTS], uint64_t ns);
 
 /// Removes the due timers one by one and calls them.
 void crpc_timers_run(crpc_loop *loop);
@@ -267,7 +276,7 @@ struct crpc_stream {
     bool accepts_gzip;        // server: the peer says that it takes it
     bool sends_gzip;          // our head says, or will say, that messages may be compressed
     uint64_t timeout_ns;      // UINT64_MAX for none
-    // Client: the outcome
+    // The outcome: on a server what the client was told, -1 for nothing yet
     int http_status, grpc_status;
     uint8_t *status_message;
     size_t status_message_length;

@@ -88,9 +88,11 @@ static void accept_some(void *context, int ready) {
 void crpc_listener_keep(crpc_listener *listener, crpc_connection *connection) {
     crpc_link_append(&listener->connections, &connection->link);
     listener->connection_count += 1;
+    crpc_count(&listener->loop->stats.server_connections_opened, 1);
     if (listener->shaking_count >= listener->options.handshakes_max && !crpc_link_is_empty(&listener->shaking)) {
         crpc_connection *oldest = CRPC_CONTAINER(listener->shaking.next, crpc_connection, shaking);
         crpc_listener_note_handshake(listener, oldest);
+        crpc_count(&listener->loop->stats.handshakes_dropped, 1);
         crpc_connection_break(oldest, CRPC_ERROR_CLOSED);
     }
     crpc_link_append(&listener->shaking, &connection->shaking);
@@ -107,6 +109,7 @@ void crpc_listener_forget(crpc_listener *listener, crpc_connection *connection) 
     crpc_listener_note_handshake(listener, connection);
     crpc_link_remove(&connection->link);
     listener->connection_count -= 1;
+    crpc_count(&listener->loop->stats.server_connections_closed, 1);
     if (has_room(listener) && listener->resume->index == SIZE_MAX) set_accepting(listener, true);
 }
 

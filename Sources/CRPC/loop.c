@@ -194,13 +194,27 @@ static void run_jobs(crpc_loop *loop) {
 
 // ---- Turns ----
 
+/// Counts the turn that ends now.
+static void end_turn(crpc_loop *loop) {
+    loop->stamp_ns = read_clock_ns();
+    uint64_t length = loop->stamp_ns - loop->now_ns;
+    crpc_count(&loop->stats.busy_ns, length);
+    crpc_count_time(loop->stats.turns, length);
+    __atomic_store_n(&loop->stats.turn_began_ns, 0, __ATOMIC_RELAXED);
+}
+
+static void begin_turn(crpc_loop *loop) {
+    loop->now_ns = loop->stamp_ns = read_clock_ns();
+    __atomic_store_n(&loop->stats.turn_began_ns, loop->now_ns, __ATOMIC_RELAXED);
+}
+
 static int sleep_ms(const crpc_loop *loop) {
     if (loop->job_count > 0 || !crpc_link_is_empty(&loop->hooks) || !crpc_link_is_empty(&loop->dirty) ||
         !crpc_link_is_empty(&loop->closing))
         return 0;
     uint64_t due = crpc_timers_next_ns(loop);
     if (due == UINT64_MAX) return -1;
-    uint64_t now = read_clock_ns();
+    uint64_t now = loop->stamp_ns;
     if (due <= now) return 0;
     uint64_t ms = (due - now + 999999) / 1000000;
     return ms > 60000 ? 60000 : (int)ms;
@@ -208,6 +222,7 @@ static int sleep_ms(const crpc_loop *loop) {
 
 static void wait_for_files(crpc_loop *loop) {
     struct epoll_event events[CRPC_EVENTS_MAX];
+    end_turn(loop);
     int timeout = sleep_ms(loop);
     if (timeout != 0) {
         atomic_store(&loop->sleeping, true);
@@ -216,7 +231,7 @@ static void wait_for_files(crpc_loop *loop) {
     }
     int count = epoll_wait(loop->epoll_fd, events, CRPC_EVENTS_MAX, timeout);
     atomic_store_explicit(&loop->sleeping, false, memory_order_relaxed);
-    loop->now_ns = read_clock_ns();
+    begin_turn(loop);
     for (int i = 0; i < count; i++) {
         crpc_watch *watch = events[i].data.ptr;
         if (watch->function == NULL) continue; // freed by a callback of this turn
@@ -251,6 +266,8 @@ static void run_hooks(crpc_loop *loop) {
 static void flush_connections(crpc_loop *loop) {
     crpc_link now;
     take_all(&loop->dirty, &now);
+    // Calls that end here are timed by this one look at the clock.
+    if (!crpc_link_is_empty(&now)) loop->stamp_ns = read_clock_ns();
     while (!crpc_link_is_empty(&now)) {
         crpc_connection *connection = CRPC_CONTAINER(now.next, crpc_connection, dirty);
         crpc_link_remove(&connection->dirty);
@@ -264,6 +281,7 @@ static void flush_connections(crpc_loop *loop) {
 
 void crpc_loop_run(crpc_loop *loop) {
     current_loop = loop;
+    begin_turn(loop);
     while (!atomic_load_explicit(&loop->stopping, memory_order_relaxed)) {
         wait_for_files(loop);
         crpc_timers_run(loop);
@@ -273,6 +291,7 @@ void crpc_loop_run(crpc_loop *loop) {
         flush_connections(loop);
         free_watches(loop, false);
     }
+    end_turn(loop);
     current_loop = NULL;
 }
 

@@ -45,6 +45,8 @@ crpc_stream *crpc_stream_take(crpc_connection *connection, int32_t id) {
     connection->stream_count += 1;
     connection->due_ns[CRPC_DUE_IDLE] = 0;
     stream->began_ns = connection->loop->now_ns;
+    crpc_loop_stats *stats = &connection->loop->stats;
+    crpc_count(connection->listener != NULL ? &stats->server_streams_opened : &stats->client_streams_opened, 1);
     return stream;
 }
 
@@ -151,10 +153,28 @@ void crpc_stream_tell_close(crpc_stream *stream, uint32_t error) {
     }
 }
 
+/// Server: counts a request that has ended, whether or not it became a call.
+static void count_request(const crpc_stream *stream) {
+    const crpc_loop *loop = stream->connection->loop;
+    const crpc_listener *listener = stream->connection->listener;
+    if (listener->options.calls == NULL || !stream->has_received_head) return;
+    // Without a status it ended otherwise than we said: by the client, or for a fault of ours.
+    int status = stream->grpc_status >= 0 ? stream->grpc_status : stream->is_reset ? 13 : 1;
+    uint32_t row = stream->method < 0 ? UINT32_MAX : (uint32_t)stream->method;
+    crpc_call_table_count(listener->options.calls, row, status, loop->stamp_ns - stream->began_ns);
+}
+
 void crpc_stream_end(crpc_stream *stream, uint32_t error) {
     crpc_connection *connection = stream->connection;
+    crpc_loop_stats *stats = &connection->loop->stats;
     crpc_link_remove(&stream->link);
     connection->stream_count -= 1;
+    if (connection->listener != NULL) {
+        crpc_count(&stats->server_streams_closed, 1);
+        count_request(stream);
+    } else {
+        crpc_count(&stats->client_streams_closed, 1);
+    }
     crpc_stream_tell_close(stream, error);
     recycle(stream);
     if (connection->phase != CRPC_CLOSED) crpc_connection_stream_ended(connection);

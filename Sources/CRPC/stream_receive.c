@@ -152,8 +152,10 @@ static void on_request(crpc_stream *stream) {
     } else if (stream->is_timeout_bad) {
         crpc_stream_refuse(stream, 13, "malformed grpc-timeout");
     } else if (listener->call_count >= listener->options.calls_max) {
+        crpc_count(&stream->connection->loop->stats.calls_shed, 1);
         crpc_stream_refuse(stream, 8, "the server has too many calls in flight");
     } else if (crpc_connection_holds_too_much(stream->connection)) {
+        crpc_count(&stream->connection->loop->stats.calls_shed, 1);
         crpc_stream_refuse(stream, 8, "too many bytes wait for the client to take them");
     } else {
         begin_call(stream);

@@ -239,6 +239,7 @@ int crpc_stream_finish(crpc_stream *stream, const crpc_status *status) {
     int error = is_plain_ok && stream->is_submitted ? CRPC_OK : pack_trailers(stream, status);
     if (error == CRPC_OK) {
         stream->is_finished = true;
+        stream->grpc_status = status->code;
         stream->moved_ns = stream->connection->loop->now_ns;
         if (!stream->is_submitted) {
             error = submit_response(stream, stream->trailers, stream->trailers_length, true, true);
@@ -374,6 +375,7 @@ void crpc_stream_refuse_http(crpc_stream *stream, const char *http_status, const
         return;
     }
     stream->is_submitted = stream->is_finished = true;
+    stream->grpc_status = crpc_status_from_http(crpc_status_parse((const uint8_t *)http_status, strlen(http_status)));
     crpc_connection_mark(stream->connection);
 }
 

@@ -18,6 +18,8 @@ public struct MethodDescriptor: Sendable, Hashable {
     public let isIdempotent: Bool
     /// The request's `:path`, `/service/method`.
     public let path: String
+    /// A small number that stands for the path in this process: see `MethodOrdinals`.
+    public let ordinal: Int
 
     /// Describes a method.
     public init(service: String, method: String, kind: CallKind = .unary, isIdempotent: Bool = false) {
@@ -26,5 +28,6 @@ public struct MethodDescriptor: Sendable, Hashable {
         self.kind = kind
         self.isIdempotent = isIdempotent
         path = "/\(service)/\(method)"
+        ordinal = MethodOrdinals.ordinal(of: path)
     }
 }

@@ -28,6 +28,9 @@ class ClientCall: @unchecked Sendable {
     /// Set by a cancellation that overtook the start.
     var isCompleted = false
     weak var channel: LoopChannel?
+    /// Where it is counted: the table of its loop.
+    private let table: CallTable
+    private let beganNanoseconds = Deadline.now().nanoseconds
     /// Whether messages are sent compressed. Set before the hand-over.
     var sendsGzip = false
     /// Bytes of one received message once it is inflated. Set before the hand-over.
@@ -35,7 +38,8 @@ class ClientCall: @unchecked Sendable {
     /// Takes the answer's metadata. Set before the hand-over.
     var responseMetadata: ResponseMetadata?
 
-    init(method: MethodDescriptor, metadata: Metadata, deadline: Deadline, waitsForReady: Bool) {
+    init(method: MethodDescriptor, metadata: Metadata, deadline: Deadline, waitsForReady: Bool, loop: EventLoop) {
+        table = loop.clientCalls
         self.method = method
         self.metadata = metadata
         self.deadline = deadline
@@ -44,6 +48,9 @@ class ClientCall: @unchecked Sendable {
 
     /// Whether another attempt sends the same, and nobody can tell.
     var canBeRepeated: Bool { preconditionFailure("overridden by every kind of call") }
+
+    /// Counts it, as it completes. Loop thread.
+    final func countEnd(_ code: Status.Code) { table.count(row: method.ordinal, code, since: beganNanoseconds) }
 
     /// The metadata of the next attempt, which says how often it was tried before (gRFC A6).
     final var metadataToSend: Metadata {

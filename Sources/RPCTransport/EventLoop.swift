@@ -1,4 +1,5 @@
 import CRPC
+import RPC
 import Synchronization
 
 #if canImport(Darwin)
@@ -21,11 +22,14 @@ public final class EventLoop: TaskExecutor, @unchecked Sendable {
     /// The loop's place in its group.
     public let index: Int
     let handle: OpaquePointer
+    /// Counts the calls that channels make on this loop; a row for each of `MethodOrdinals`.
+    let clientCalls: CallTable
     private let thread = Mutex<pthread_t?>(nil)
 
     /// Makes a loop and starts its thread, which is named `name` and the index.
     init(index: Int, name: String) throws {
         self.index = index
+        clientCalls = try CallTable(rowCount: MethodOrdinals.max)
         var handle: OpaquePointer?
         // The context is set before the thread starts, when `self` is complete.
         let box = LoopBox()

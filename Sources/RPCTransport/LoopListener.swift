@@ -17,6 +17,8 @@ final class LoopListener: @unchecked Sendable {
     let methods: [ServerMethod]
     /// Bytes of one received message.
     let messageBytesMax: Int
+    /// Counts the calls: a row for each method, and one for requests to no method.
+    let calls: CallTable
     /// The port; constant after `init`.
     private(set) var port = 0
     private var handle: OpaquePointer?
@@ -36,6 +38,7 @@ final class LoopListener: @unchecked Sendable {
         self.loop = loop
         methods = router.methods
         messageBytesMax = configuration.limits.messageBytesMax
+        calls = try CallTable(rowCount: router.methods.count + 1)
         let code = configuration.host.withCString { host in
             var options = crpc_listener_options(
                 address: host,
@@ -46,7 +49,8 @@ final class LoopListener: @unchecked Sendable {
                 limits: configuration.limits.raw,
                 connections_max: UInt32(clamping: max(1, configuration.connectionsMax / loopCount)),
                 handshakes_max: UInt32(clamping: max(1, configuration.handshakesMax / loopCount)),
-                calls_max: UInt32(clamping: max(1, configuration.callsMax / loopCount))
+                calls_max: UInt32(clamping: max(1, configuration.callsMax / loopCount)),
+                calls: calls.handle
             )
             return withPaths { paths in
                 // Unretained: the listener is closed before this object goes.

@@ -81,6 +81,7 @@ public final class RPCChannel: ClientChannel {
             metadata: options.metadata,
             deadline: deadline,
             waitsForReady: options.waitForReady,
+            loop: channel.loop,
             request: request
         )
         call.responseMetadata = options.responseMetadata

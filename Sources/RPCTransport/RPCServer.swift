@@ -64,6 +64,11 @@ public final class RPCServer: Sendable {
         }
     }
 
+    /// What the listeners count in.
+    var callTables: [CallTable] { listeners.withLock { $0.map(\.calls) } }
+    /// The methods that can be called, in the order of the rows.
+    var methodPaths: [String] { router.methods.map(\.descriptor.path) }
+
     /// Closes all sockets at once; calls in flight are cancelled.
     public func shutdown() async {
         let listeners = listeners.withLock { listeners in

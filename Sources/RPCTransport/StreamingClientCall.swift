@@ -18,7 +18,7 @@ final class StreamingClientCall: ClientCall, RequestSink, @unchecked Sendable {
     /// Whether something was sent that was not kept.
     private var hasSentUnkept = false
 
-    init(
+    override init(
         method: MethodDescriptor,
         metadata: Metadata,
         deadline: Deadline,
@@ -27,7 +27,7 @@ final class StreamingClientCall: ClientCall, RequestSink, @unchecked Sendable {
     ) {
         self.loop = loop
         keepsRequest = method.kind == .serverStreaming && method.isIdempotent
-        super.init(method: method, metadata: metadata, deadline: deadline, waitsForReady: waitsForReady)
+        super.init(method: method, metadata: metadata, deadline: deadline, waitsForReady: waitsForReady, loop: loop)
     }
 
     // MARK: The stream
@@ -73,6 +73,7 @@ final class StreamingClientCall: ClientCall, RequestSink, @unchecked Sendable {
     private func complete(_ error: RPCError?) {
         guard !isCompleted else { return }
         isCompleted = true
+        countEnd(error?.code ?? .ok)
         timer?.cancel()
         timer = nil
         responseMetadata?.receiveEnd()

@@ -18,10 +18,11 @@ final class UnaryClientCall<Request: SwiftProtobuf.Message, Response: SwiftProto
         metadata: Metadata,
         deadline: Deadline,
         waitsForReady: Bool,
+        loop: EventLoop,
         request: Request
     ) {
         self.request = request
-        super.init(method: method, metadata: metadata, deadline: deadline, waitsForReady: waitsForReady)
+        super.init(method: method, metadata: metadata, deadline: deadline, waitsForReady: waitsForReady, loop: loop)
     }
 
     override var canBeRepeated: Bool { !isCommitted }
@@ -76,6 +77,10 @@ final class UnaryClientCall<Request: SwiftProtobuf.Message, Response: SwiftProto
     private func complete(_ result: Result<Response, RPCError>) {
         guard !isCompleted else { return }
         isCompleted = true
+        switch result {
+        case .success: countEnd(.ok)
+        case .failure(let error): countEnd(error.code)
+        }
         timer?.cancel()
         timer = nil
         responseMetadata?.receiveEnd()

@@ -72,7 +72,7 @@ int rig_try_start(const rig_setup *setup, rig **result) {
     crpc_listener_options options = {
         .address = setup->address, .tls = setup->server_tls, .limits = setup->server,
         .connections_max = setup->connections_max, .handshakes_max = setup->handshakes_max,
-        .calls_max = setup->calls_max};
+        .calls_max = setup->calls_max, .calls = setup->calls};
     if (error == CRPC_OK && !setup->has_no_listener)
         error = crpc_listener_new(
             rig->loop, &options, rig_paths, METHOD_COUNT, &rig_server_callbacks, rig, &rig->listener);

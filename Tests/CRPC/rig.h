@@ -71,6 +71,7 @@ typedef struct rig_setup {
     const char *address, *tls_name;
     uint32_t calls_max, connections_max, handshakes_max;
     bool has_no_listener;
+    crpc_call_table *calls; // a row for each path and one more, or NULL
 } rig_setup;
 
 struct rig {

@@ -17,6 +17,7 @@
 #include "crpc_listener.h"
 #include "crpc_loop.h"
 #include "crpc_metadata.h"
+#include "crpc_stats.h"
 #include "crpc_stream.h"
 #include "crpc_tls.h"
 #include "crpc_wire.h"

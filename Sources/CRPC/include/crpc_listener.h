@@ -3,6 +3,7 @@
 #define CRPC_LISTENER_H
 
 #include "crpc_connection.h"
+#include "crpc_stats.h"
 
 typedef struct crpc_listener crpc_listener;
 
@@ -26,6 +27,9 @@ typedef struct crpc_listener_options {
     uint32_t handshakes_max;
     /// Calls at once on all connections of this listener; past it they end with RESOURCE_EXHAUSTED.
     uint32_t calls_max;
+    /// Counts its calls: a row for each path in their order, and one more for requests to any other. NULL for none. It
+    /// must outlive the listener.
+    crpc_call_table *calls;
 } crpc_listener_options;
 
 /// Paths that a listener can serve.

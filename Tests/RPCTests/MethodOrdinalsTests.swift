@@ -1,0 +1,18 @@
+import Testing
+
+@testable import RPC
+
+@Suite("Numbers of methods")
+struct MethodOrdinalsTests {
+    @Test("a path has one number, and its number finds it")
+    func one() {
+        let first = MethodDescriptor(service: "test.ordinals.Service", method: "A")
+        let again = MethodDescriptor(service: "test.ordinals.Service", method: "A", kind: .bidirectionalStreaming)
+        let other = MethodDescriptor(service: "test.ordinals.Service", method: "B")
+        #expect(first.ordinal == again.ordinal)
+        #expect(first.ordinal != other.ordinal)
+        #expect(first.ordinal > 0 && first.ordinal < MethodOrdinals.max)
+        #expect(MethodOrdinals.paths[first.ordinal] == "/test.ordinals.Service/A")
+        #expect(MethodOrdinals.paths[0] == "other")
+    }
+}
