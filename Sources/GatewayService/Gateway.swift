@@ -1,5 +1,6 @@
 import HTTPJSON
 import Logging
+import ServiceKit
 
 /// The edge between phones and services: every route, over three channels.
 struct Gateway: Sendable {
@@ -35,14 +36,24 @@ struct Gateway: Sendable {
     }
 
     /// The HTTP server.
-    func server(_ configuration: EdgeServer.Configuration, logger: Logger) -> EdgeServer {
+    ///
+    /// - Parameter metrics: where requests are counted.
+    func server(
+        _ configuration: EdgeServer.Configuration,
+        logger: Logger,
+        metrics: MetricsRegistry = MetricsRegistry()
+    ) -> EdgeServer {
         let rateLimit = rateLimit
+        let routes = routes
+        let requests = RequestMetrics(routes: routes)
+        metrics.add(requests)
         return EdgeServer(
             routes: routes,
             configuration: configuration,
             logger: logger,
             problem: ErrorMap.problem,
-            admit: { try rateLimit.admit($0, $1) }
+            admit: { try rateLimit.admit($0, $1) },
+            observe: { requests.count($0) }
         )
     }
 }

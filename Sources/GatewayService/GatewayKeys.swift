@@ -8,6 +8,7 @@ enum GatewayKeys {
         default: "127.0.0.1:8080",
         help: "Where the gateway listens for HTTP."
     )
+    static let metricsListen = SharedKeys.metricsListen(program: GatewayServer.programName)
     static let requestTimeout = ConfigurationKey.duration(
         "VESTIBULE_GATEWAY_REQUEST_TIMEOUT",
         in: .milliseconds(100) ... .seconds(60),
@@ -63,7 +64,8 @@ enum GatewayKeys {
     /// All that the gateway reads.
     static let all: [any AnyConfigurationKey] =
         [
-            listen, requestTimeout, bodyBytesMax, connectionsMax, idleTimeout, authPerSecond, authBurst, proxyCount,
+            listen, metricsListen, requestTimeout, bodyBytesMax, connectionsMax, idleTimeout, authPerSecond, authBurst,
+            proxyCount,
             strictTransport, SharedKeys.identityAddress, SharedKeys.profileAddress, SharedKeys.invitesAddress,
             SharedKeys.eventLoops, SharedKeys.drainLimit,
         ] + channels.all + SharedKeys.log

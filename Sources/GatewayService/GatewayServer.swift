@@ -49,7 +49,7 @@ public struct GatewayServer: ProgramServer {
                 let target = configuration[key].description
                 channels.append(try RPCChannel(target: target, group: group, configuration: settings))
             }
-            try await serve(channels, stop: stop, reloads: reloads, onListening: onListening)
+            try await serve(channels, group, stop: stop, reloads: reloads, onListening: onListening)
         } catch {
             await Self.close(channels, group)
             throw error
@@ -59,6 +59,7 @@ public struct GatewayServer: ProgramServer {
 
     private func serve(
         _ channels: [RPCChannel],
+        _ group: RPCTransport.EventLoopGroup,
         stop: @escaping @Sendable () async -> Void,
         reloads: AsyncStream<Void>?,
         onListening: @escaping @Sendable (_ port: Int) async -> Void
@@ -75,8 +76,22 @@ public struct GatewayServer: ProgramServer {
             reload: { for channel in channels { try await channel.reloadCertificates() } }
         )
         async let _: Void = { if let reloads { await reload.run(at: reloads) } }()
-        try await gateway.server(GatewayKeys.edge(configuration), logger: logger)
-            .run(stop: stop, onListening: onListening)
+        let registry = MetricsRegistry()
+        registry.addClients(of: group)
+        let server = gateway.server(GatewayKeys.edge(configuration), logger: logger, metrics: registry)
+        let metrics = try ServedMetrics(
+            program: Self.programName,
+            address: configuration[GatewayKeys.metricsListen],
+            registry: registry,
+            logger: logger
+        )
+        do {
+            try await server.run(stop: stop, onListening: onListening)
+        } catch {
+            await metrics.stop()
+            throw error
+        }
+        await metrics.stop()
         // What is not awaited is cancelled as this returns.
     }
 

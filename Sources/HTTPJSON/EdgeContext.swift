@@ -16,7 +16,8 @@ public struct EdgeContext: RequestContext {
     public var coreContext: CoreRequestContextStorage
     /// The request's id: the client's if it sent a sane one, else made here.
     public internal(set) var requestID = ""
-    /// Where the request stands in a distributed trace; nil if the client says nothing of one.
+    /// Where the request stands in a distributed trace: the client's if it said one, else one that begins here. Nil until
+    /// the request is on its way to its route.
     public internal(set) var trace: TraceContext?
     /// When the answer must be there; calls to services are given what is left of it.
     public internal(set) var deadline = Deadline.now()

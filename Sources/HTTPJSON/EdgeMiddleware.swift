@@ -14,6 +14,7 @@ struct EdgeMiddleware: RouterMiddleware {
     let makeRequestID: @Sendable () -> String
     let translate: @Sendable (any Error) -> Problem
     let admit: @Sendable (Request, EdgeContext) throws -> Void
+    let observe: @Sendable (EdgeOutcome) -> Void
 
     func handle(
         _ request: Request,
@@ -25,10 +26,13 @@ struct EdgeMiddleware: RouterMiddleware {
         context.limits = limits
         context.deadline = .after(limits.requestTimeout)
         context.requestID = RequestName.sane(request.headers[.requestID]) ?? makeRequestID()
-        context.trace = trace(of: request)
+        // So that one id is in the log of all who have a part in the request.
+        let trace = trace(of: request) ?? .root()
+        context.trace = trace
         // Ours in place of Hummingbird's, so that a log has one id for a request.
         context.logger = logger
         context.logger[metadataKey: "request_id"] = "\(context.requestID)"
+        context.logger[metadataKey: "trace"] = "\(trace.traceID)"
 
         var response: Response
         var code: String?
@@ -49,7 +53,16 @@ struct EdgeMiddleware: RouterMiddleware {
             context.closeConnectionSoon()
         }
         addHeaders(to: &response, requestID: context.requestID)
-        log(request, response, code: code, took: start.duration(to: .now), context)
+        let took = start.duration(to: .now)
+        log(request, response, code: code, took: took, context)
+        observe(
+            EdgeOutcome(
+                method: request.method.rawValue,
+                route: context.endpointPath,
+                status: response.status.code,
+                took: took
+            )
+        )
         return response
     }
 

@@ -44,6 +44,7 @@ public struct EdgeServer: Sendable {
     private let logger: Logger
     private let problem: @Sendable (any Error) -> Problem
     private let admit: @Sendable (Request, EdgeContext) throws -> Void
+    private let observe: @Sendable (EdgeOutcome) -> Void
 
     /// A server.
     ///
@@ -53,18 +54,21 @@ public struct EdgeServer: Sendable {
     ///   - logger: for one line a request, and failures.
     ///   - problem: the problem for an error that a route threw and that is none yet.
     ///   - admit: throws a problem for a request that must not reach its route, such as one too many.
+    ///   - observe: told what became of each request, on the thread of its connection.
     public init(
         routes: [Route],
         configuration: Configuration,
         logger: Logger,
         problem: @escaping @Sendable (any Error) -> Problem = { .internalError(cause: $0) },
-        admit: @escaping @Sendable (Request, EdgeContext) throws -> Void = { _, _ in }
+        admit: @escaping @Sendable (Request, EdgeContext) throws -> Void = { _, _ in },
+        observe: @escaping @Sendable (EdgeOutcome) -> Void = { _ in }
     ) {
         self.routes = routes
         self.configuration = configuration
         self.logger = logger
         self.problem = problem
         self.admit = admit
+        self.observe = observe
     }
 
     /// The application, for tests without sockets and for ``run(stop:onListening:)``.
@@ -83,7 +87,8 @@ public struct EdgeServer: Sendable {
                 strictTransportSeconds: configuration.strictTransportSeconds,
                 makeRequestID: configuration.makeRequestID,
                 translate: problem,
-                admit: admit
+                admit: admit,
+                observe: observe
             )
         )
         for route in routes {

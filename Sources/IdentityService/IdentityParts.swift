@@ -4,6 +4,7 @@ import Models
 import Postgres
 import RPC
 import RPCTransport
+import ServiceKit
 
 /// The service's parts, put together: what is registered and what runs beside it.
 public struct IdentityParts: Sendable {
@@ -12,6 +13,8 @@ public struct IdentityParts: Sendable {
 
     /// The methods of `vestibule.identity.v1.IdentityService`.
     public let methods: IdentityMethods
+    /// What the service measures.
+    let metrics: [any MetricsSource]
     private let keys: ProviderKeys
     private let effects: Effects
     private let logger: Logger
@@ -28,12 +31,15 @@ public struct IdentityParts: Sendable {
         keys = ProviderKeys(settings.providers.values, fetcher: fetcher, effects: effects, logger: logger)
         self.effects = effects
         self.logger = logger
+        let signIns = SignInMetrics(providers: settings.providers.keys)
+        metrics = [signIns, ProviderKeyMetrics(keys: keys, clock: effects.clock)]
         methods = IdentityMethods(
             providers: settings.providers,
             keys: keys,
             store: IdentityStore(database, limits: settings.limits),
             mint: SessionTokenMint(issuer: settings.issuer, refreshKeys: settings.refreshKeys, effects: effects),
             verifiedTokens: VerifiedTokens(group: group),
+            signIns: signIns,
             effects: effects
         )
     }

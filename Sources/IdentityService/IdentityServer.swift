@@ -39,6 +39,7 @@ public struct IdentityServer: MigratingServer {
                     fetcher: fetcher,
                     logger: environment.logger
                 )
+                for source in parts.metrics { environment.metrics.add(source) }
                 return ServiceParts(
                     services: [parts.methods],
                     background: [{ await parts.fetchProviderKeys() }, { await parts.cleanUp() }]

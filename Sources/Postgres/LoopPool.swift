@@ -17,6 +17,8 @@ final class LoopPool {
     private var lastFailure = "not connected yet"
     private var isClosed = false
     private var drained: [() -> Void] = []
+    /// The sums among what is told of the pool.
+    private var sums = PoolStatistics()
 
     /// How exactly deadlines are kept.
     static let sweepInterval: Duration = .milliseconds(10)
@@ -44,13 +46,16 @@ final class LoopPool {
     /// Takes a statement outside of transactions; its caller is answered by its deadline.
     func submit(_ request: Request) {
         guard !isClosed else { return request.finish(.failure(.closed)) }
+        sums.statements &+= 1
         switch state.place(.shared) {
         case .slot(let slot): send(request, slot)
         case .wait:
             request.waitDeadline = min(request.deadline, .after(configuration.waitLimit))
             waiting.append(request)
             grow()
-        case .refuse: request.finish(.failure(.poolExhausted))
+        case .refuse:
+            sums.refused &+= 1
+            request.finish(.failure(.poolExhausted))
         }
         armSweep()
     }
@@ -58,12 +63,15 @@ final class LoopPool {
     /// Takes a request for a connection of one's own.
     func submit(_ request: LeaseRequest) {
         guard !isClosed else { return request.finish(.failure(.closed)) }
+        sums.transactions &+= 1
         switch state.place(.lease) {
         case .slot(let slot): grant(request, slot)
         case .wait:
             leasesWaiting.append(request)
             grow()
-        case .refuse: request.finish(.failure(.poolExhausted))
+        case .refuse:
+            sums.refused &+= 1
+            request.finish(.failure(.poolExhausted))
         }
         armSweep()
     }
@@ -148,6 +156,14 @@ final class LoopPool {
         armSweep()
     }
 
+    /// How the pool is doing.
+    var statistics: PoolStatistics {
+        var statistics = sums
+        statistics.loop = loop.index
+        state.describe(&statistics)
+        return statistics
+    }
+
     // MARK: Sweep
 
     private func armSweep() {
@@ -207,6 +223,7 @@ extension LoopPool: ConnectionOwner {
 
     func connectionClosed(_ connection: Connection, reason: String, orphans: [Request]) {
         lastFailure = reason
+        if !isClosed { sums.connectionsLost &+= 1 }
         connections[connection.slot] = nil
         guard !isClosed else {
             orphans.forEach { $0.lose() }

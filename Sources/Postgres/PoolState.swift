@@ -129,6 +129,20 @@ struct PoolState {
         if turnSlot == slot { turnSlot = nil }
     }
 
+    /// Says how the slots stand.
+    func describe(_ statistics: inout PoolStatistics) {
+        statistics.waiters = waiting
+        for slot in slots {
+            statistics.pipelineDepth += slot.inFlight
+            switch slot.phase {
+            case .empty: break
+            case .connecting, .backingOff: statistics.connectionsPending += 1
+            case .ready: statistics.connectionsReady += 1
+            }
+            if slot.isLeased { statistics.connectionsLeased += 1 }
+        }
+    }
+
     mutating func turnEnded() { turnSlot = nil }
 
     private mutating func occupy(_ slot: Int, _ kind: Kind) {

@@ -11,7 +11,7 @@ public final class PostgresClient: Sendable {
     /// Where the database is, and every bound.
     public let configuration: PostgresConfiguration
     private let group: EventLoopGroup
-    private let pools: [LoopBound<LoopPool>]
+    let pools: [LoopBound<LoopPool>]
     private let listeners = Mutex<[PostgresListener]>([])
 
     /// A client that connects when it is started, or first used.

@@ -44,7 +44,9 @@ public struct ProfileServer: MigratingServer {
                 tryLimit: configuration.tryLimit,
                 logger: environment.logger
             )
-            return ServiceParts(services: [parts.methods], background: [parts.relayOutbox])
+            environment.metrics.add(parts.relay.metrics)
+            let watch = environment.isMeasured ? [parts.watchOutbox] : []
+            return ServiceParts(services: [parts.methods], background: [parts.relayOutbox] + watch)
         }
     }
 }
@@ -53,6 +55,8 @@ public struct ProfileServer: MigratingServer {
 struct ProfileParts: Sendable {
     let methods: ProfileMethods
     let relay: OutboxRelay<PhoneOutbox>
+    private let outbox: PhoneOutbox
+    private let logger: Logger
 
     init(
         database: PostgresClient,
@@ -63,8 +67,11 @@ struct ProfileParts: Sendable {
         logger: Logger
     ) {
         let delivery = PhoneEventDelivery(invites: invites)
+        let outbox = PhoneOutbox(database: database, clock: clock)
+        self.outbox = outbox
+        self.logger = logger
         let relay = OutboxRelay(
-            store: PhoneOutbox(database: database, clock: clock),
+            store: outbox,
             logger: logger,
             deliver: { try await delivery.deliver($0) }
         )
@@ -80,4 +87,7 @@ struct ProfileParts: Sendable {
 
     /// Relays the outbox until the task is cancelled.
     @Sendable func relayOutbox() async { await relay.run() }
+
+    /// Looks at what waits in the outbox until the task is cancelled.
+    @Sendable func watchOutbox() async { await relay.metrics.watch(outbox, logger: logger) }
 }

@@ -29,6 +29,18 @@ public struct TraceContext: Sendable, Hashable {
         state = Self.state(metadata.all(Self.stateName).joined(separator: ","))
     }
 
+    /// A trace that begins here. As nobody records it, it is not sampled: its id is for logs.
+    public static func root() -> TraceContext {
+        let traceID = hex16(UInt64.random(in: 1 ... .max)) + hex16(UInt64.random(in: 0 ... .max))
+        let spanID = hex16(UInt64.random(in: 1 ... .max))
+        return TraceContext(traceID: traceID, spanID: spanID, isSampled: false, state: "")
+    }
+
+    private static func hex16(_ number: UInt64) -> String {
+        let digits = String(number, radix: 16)
+        return String(repeating: "0", count: 16 - digits.count) + digits
+    }
+
     private init(traceID: String, spanID: String, isSampled: Bool, state: String) {
         self.traceID = traceID
         self.spanID = spanID
@@ -38,8 +50,7 @@ public struct TraceContext: Sendable, Hashable {
 
     /// The same place one call further: a new span of the trace.
     public func child() -> TraceContext {
-        let digits = String(UInt64.random(in: 1 ... .max), radix: 16)
-        let spanID = String(repeating: "0", count: 16 - digits.count) + digits
+        let spanID = Self.hex16(.random(in: 1 ... .max))
         return TraceContext(traceID: traceID, spanID: spanID, isSampled: isSampled, state: state)
     }
 

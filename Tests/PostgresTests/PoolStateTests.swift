@@ -34,6 +34,23 @@ struct PoolStateTests {
         #expect(state.slotToOpen() == nil)
     }
 
+    @Test("describes connections, what is under way and what waits")
+    func description() {
+        var state = ready(3, depthMax: 2, waitersMax: 4, open: 2)
+        _ = state.place(.shared)
+        _ = state.place(.lease)
+        while state.waiting == 0 { _ = state.place(.shared) }
+        #expect(state.slotToOpen() == 2)
+        var statistics = PoolStatistics()
+        state.describe(&statistics)
+        #expect(statistics.connectionsReady == 2)
+        #expect(statistics.connectionsLeased == 1)
+        #expect(statistics.connectionsPending == 1)
+        #expect(statistics.pipelineDepth == state.slots.reduce(0) { $0 + $1.inFlight })
+        #expect(statistics.pipelineDepth > 0)
+        #expect(statistics.waiters == 1)
+    }
+
     @Test("refuses beyond the bound of waiters")
     func bound() {
         var state = PoolState(connectionsMax: 1, depthMax: 1, waitersMax: 2)

@@ -52,6 +52,19 @@ import Testing
         }
     }
 
+    @Test func `What waits is counted, and how long the oldest has waited`() async throws {
+        try await ProfileFixture.run { service in
+            let outbox = PhoneOutbox(database: service.database, clock: service.clock.clock)
+            #expect(try await outbox.backlog() == OutboxBacklog())
+            try await service.update(someone(), phone: phone(1))
+            service.clock.advance(milliseconds: 90_000)
+            try await service.update(someone(), phone: phone(2))
+            #expect(try await outbox.backlog() == OutboxBacklog(eventCount: 2, oldestAge: .seconds(90)))
+            _ = try await outbox.relayBatch(limit: 1) { _ in OutboxVerdict(handledCount: 1, rejected: [0: "BAD"]) }
+            #expect(try await outbox.backlog() == OutboxBacklog(eventCount: 1), "what was set aside does not wait")
+        }
+    }
+
     @Test func `An event that is refused for good is set aside and holds up no other`() async throws {
         try await ProfileFixture.run { service in
             let users = (0..<4).map { _ in someone() }

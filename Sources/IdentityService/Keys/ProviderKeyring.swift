@@ -19,6 +19,8 @@ final class ProviderKeyring: Sendable {
         var fetchesEnded = 0
         /// Whether nobody fetches any more: the service is stopping.
         var isStopped = false
+        /// What is told of the fetches.
+        var reading: ProviderKeyMetrics.Reading
     }
 
     private let name: ProviderName
@@ -43,7 +45,7 @@ final class ProviderKeyring: Sendable {
         self.fetcher = fetcher
         self.effects = effects
         self.logger = logger
-        state = Mutex(State(cache: KeyCache(times: times)))
+        state = Mutex(State(cache: KeyCache(times: times), reading: .init(provider: name.value)))
         // One fetch is in flight at most, so one request waits at most.
         (requests, requestFetch) = AsyncStream.makeStream(bufferingPolicy: .bufferingNewest(1))
     }
@@ -54,8 +56,11 @@ final class ProviderKeyring: Sendable {
             await fetch()
         }
         state.withLock { $0.isStopped = true }
-        endFetch { $0.fetchFailed(nowMilliseconds: effects.clock.nowMilliseconds) }
+        endFetch { $0.cache.fetchFailed(nowMilliseconds: effects.clock.nowMilliseconds) }
     }
+
+    /// How fetching went so far.
+    var reading: ProviderKeyMetrics.Reading { state.withLock { $0.reading } }
 
     /// The key, after a fetch if the cache wants one.
     func key(id: String, algorithm: SignatureAlgorithm) async throws -> VerificationKey {
@@ -94,19 +99,22 @@ final class ProviderKeyring: Sendable {
     private func fetch() async {
         do {
             let fetched = try await fetcher.fetchKeys(from: url)
-            endFetch { cache in
-                cache.fetched(
-                    fetched.keySet,
-                    maxAgeSeconds: fetched.maxAgeSeconds,
-                    nowMilliseconds: effects.clock.nowMilliseconds
-                )
+            let now = effects.clock.nowMilliseconds
+            endFetch { state in
+                state.cache.fetched(fetched.keySet, maxAgeSeconds: fetched.maxAgeSeconds, nowMilliseconds: now)
+                state.reading.fetches += 1
+                state.reading.keyCount = fetched.keySet.entries.count
+                state.reading.fetchedAt = now
             }
             logger.info(
                 "provider keys fetched",
                 metadata: ["provider": "\(name)", "keys": "\(fetched.keySet.entries.count)"]
             )
         } catch {
-            endFetch { $0.fetchFailed(nowMilliseconds: effects.clock.nowMilliseconds) }
+            endFetch { state in
+                state.cache.fetchFailed(nowMilliseconds: effects.clock.nowMilliseconds)
+                state.reading.failures += 1
+            }
             logger.warning(
                 "provider keys could not be fetched",
                 metadata: ["provider": "\(name)", "cause": "\(error)"]
@@ -114,9 +122,9 @@ final class ProviderKeyring: Sendable {
         }
     }
 
-    private func endFetch(_ change: (inout KeyCache) -> Void) {
+    private func endFetch(_ change: (inout State) -> Void) {
         let waiters = state.withLock { state in
-            change(&state.cache)
+            change(&state)
             state.fetchesEnded += 1
             defer { state.waiters = [:] }
             return state.waiters

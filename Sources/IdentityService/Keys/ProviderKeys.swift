@@ -39,6 +39,9 @@ public final class ProviderKeys: Sendable {
         }
     }
 
+    /// How fetching went so far, for each provider.
+    var readings: [ProviderKeyMetrics.Reading] { providers.values.map(\.reading) }
+
     /// The provider's key of this `kid`, fetched if need be.
     ///
     /// - Throws: `TokenRejection.keyUnknown`, or `IdentityFault` for a provider that is unknown or cannot be reached.

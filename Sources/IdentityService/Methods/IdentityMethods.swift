@@ -9,6 +9,7 @@ public struct IdentityMethods: IdentityServiceHandler {
     let store: IdentityStore
     let mint: SessionTokenMint
     let verifiedTokens: VerifiedTokens
+    let signIns: SignInMetrics
     let effects: Effects
 
     /// The issuer of our tokens.

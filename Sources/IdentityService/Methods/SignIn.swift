@@ -9,23 +9,37 @@ extension IdentityMethods {
         _ request: IdentityV1.SignInRequest,
         context: ServerContext
     ) async throws -> IdentityV1.SignInResponse {
-        try await answer {
-            guard let policy = ProviderName(request.provider).flatMap({ providers[$0] }) else {
-                throw IdentityFault.providerUnknown
+        let policy = ProviderName(request.provider).flatMap { providers[$0] }
+        return try await answer {
+            do {
+                let response = try await openSession(request, policy: policy, context: context)
+                signIns.count(policy?.name, response.isNewUser ? .newAccount : .knownAccount)
+                return response
+            } catch {
+                signIns.count(policy?.name, SignInMetrics.Outcome(error))
+                throw error
             }
-            let signIn = try await verify(request, policy: policy)
-            let outcome = try await store.openSession(
-                signIn,
-                new: effects.makeNewSession(),
-                nowMilliseconds: effects.clock.nowMilliseconds,
-                deadline: context.deadline
-            )
-            var response = IdentityV1.SignInResponse()
-            response.tokens = try mint.tokens(of: outcome.session)
-            response.isNewUser = outcome.isNewUser
-            response.suggestedDisplayName = outcome.session.toldName ?? ""
-            return response
         }
+    }
+
+    private func openSession(
+        _ request: IdentityV1.SignInRequest,
+        policy: ProviderPolicy?,
+        context: ServerContext
+    ) async throws -> IdentityV1.SignInResponse {
+        guard let policy else { throw IdentityFault.providerUnknown }
+        let signIn = try await verify(request, policy: policy)
+        let outcome = try await store.openSession(
+            signIn,
+            new: effects.makeNewSession(),
+            nowMilliseconds: effects.clock.nowMilliseconds,
+            deadline: context.deadline
+        )
+        var response = IdentityV1.SignInResponse()
+        response.tokens = try mint.tokens(of: outcome.session)
+        response.isNewUser = outcome.isNewUser
+        response.suggestedDisplayName = outcome.session.toldName ?? ""
+        return response
     }
 
     private func verify(_ request: IdentityV1.SignInRequest, policy: ProviderPolicy) async throws -> SignIn {

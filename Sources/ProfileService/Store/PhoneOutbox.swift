@@ -62,6 +62,23 @@ struct PhoneOutbox: OutboxStore {
         }
     }
 
+    /// Where counting what waits stops: past it nobody needs the number, and it would cost.
+    private static let countedMax = 10_001
+
+    /// What waits, and since when the oldest does.
+    func backlog() async throws -> OutboxBacklog {
+        let rows = try await database.query(
+            """
+            SELECT count(*), min(created_at) FROM (
+                SELECT created_at FROM outbox WHERE rejected_at IS NULL ORDER BY id LIMIT \(Self.countedMax)
+            ) AS waiting
+            """
+        )
+        let (count, oldest) = try rows[0].decode(Int64.self, PostgresTimestamp?.self)
+        let age = oldest.map { clock.nowMilliseconds - $0.microsecondsSince1970 / 1000 } ?? 0
+        return OutboxBacklog(eventCount: Int(count), oldestAge: .milliseconds(max(0, age)))
+    }
+
     /// Keeps events that will never be taken, where the relay doesn't see them.
     private func setAside(
         _ rowIDs: [Int64],

@@ -117,10 +117,25 @@ extension ConfigurationKey where Value == HostPort {
     public static func address(_ name: String, default: String? = nil, help: String) -> ConfigurationKey {
         ConfigurationKey(name, kind: "host:port", defaultText: `default`, help: help) {
             (text) throws(ConfigurationProblem) in
-            guard let address = HostPort(text) else {
-                throw ConfigurationProblem("must be an address such as 127.0.0.1:7001, not \(quoted(text))")
-            }
-            return address
+            try checkAddress(text)
+        }
+    }
+
+    fileprivate static func checkAddress(_ text: String) throws(ConfigurationProblem) -> HostPort {
+        guard let address = HostPort(text) else {
+            throw ConfigurationProblem("must be an address such as 127.0.0.1:7001, not \(quoted(text))")
+        }
+        return address
+    }
+}
+
+extension ConfigurationKey where Value == HostPort? {
+    /// An address that may be left out.
+    public static func optionalAddress(_ name: String, help: String) -> ConfigurationKey {
+        ConfigurationKey(name, kind: "host:port", defaultText: nil, isRequired: false, help: help) {
+            (input) throws(ConfigurationProblem) in
+            guard let text = input.text(name) else { return nil }
+            return try ConfigurationKey<HostPort>.checkAddress(text)
         }
     }
 }

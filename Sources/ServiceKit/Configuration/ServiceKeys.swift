@@ -4,6 +4,8 @@ public struct ServiceKeys: Sendable {
     public let program: String
     /// Where it listens.
     public let listen: ConfigurationKey<HostPort>
+    /// Where it serves its metrics; nil for nowhere.
+    public let metricsListen: ConfigurationKey<HostPort?>
     /// Its login role.
     public let databaseUser: ConfigurationKey<String>
     /// The role's password; nil where PostgreSQL trusts the connection otherwise.
@@ -30,6 +32,7 @@ public struct ServiceKeys: Sendable {
         let prefix = ConfigurationNames.prefix + program.uppercased()
         self.program = program
         listen = .address("\(prefix)_LISTEN", default: "127.0.0.1:\(listenPort)", help: "Where \(program) listens.")
+        metricsListen = SharedKeys.metricsListen(program: program)
         databaseUser = .string(
             "\(prefix)_DATABASE_USER",
             default: "vestibule_\(program)",
@@ -67,7 +70,8 @@ public struct ServiceKeys: Sendable {
     /// These keys and the shared ones that every gRPC service reads.
     public var all: [any AnyConfigurationKey] {
         let own: [any AnyConfigurationKey] = [
-            listen, databaseUser, databasePassword, databaseSchema, databaseConnections, databaseTimeout, migrate,
+            listen, metricsListen, databaseUser, databasePassword, databaseSchema, databaseConnections, databaseTimeout,
+            migrate,
         ]
         return own + tls.all + channels.all
             + [

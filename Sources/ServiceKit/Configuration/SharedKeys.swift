@@ -95,6 +95,16 @@ public enum SharedKeys {
     /// How long the answer may take.
     static let keepaliveTimeout: Duration = .milliseconds(1500)
 
+    /// Where a program serves its metrics.
+    ///
+    /// - Parameter program: its name, such as `identity`.
+    public static func metricsListen(program: String) -> ConfigurationKey<HostPort?> {
+        .optionalAddress(
+            "\(ConfigurationNames.prefix)\(program.uppercased())_METRICS_LISTEN",
+            help: "Where Prometheus finds \(program)'s metrics, as /metrics over HTTP; without it nowhere."
+        )
+    }
+
     /// The keys of the log, which every program reads.
     public static let log: [any AnyConfigurationKey] = [logLevel, logFormat, logOutput]
 

@@ -25,6 +25,8 @@ public final class OutboxRelay<Store: OutboxStore>: Sendable {
     private let random: @Sendable () -> Double
     private let deliver: @Sendable ([Store.Event]) async throws -> Void
     private let doorbell = Doorbell()
+    /// What it did so far, for whoever measures.
+    public let metrics = OutboxMetrics()
 
     /// A relay, which does nothing before `run`.
     ///
@@ -89,9 +91,11 @@ public final class OutboxRelay<Store: OutboxStore>: Sendable {
                         metadata: ["error": "\(error)", "waiting": "\(read)"]
                     )
                 }
+                metrics.countFailure()
                 return .failed
             }
         } catch {
+            metrics.countFailure()
             if !Task.isCancelled {
                 logger.warning("outbox cannot be read, will retry", metadata: ["error": "\(error)"])
             }
@@ -103,6 +107,7 @@ public final class OutboxRelay<Store: OutboxStore>: Sendable {
     private func verdict(on events: [Store.Event]) async -> (OutboxVerdict, (any Error)?) {
         do {
             try await deliver(events)
+            metrics.count(delivered: events.count, setAside: 0)
             return (OutboxVerdict(handledCount: events.count), nil)
         } catch let rejection as OutboxRejection where events.count == 1 {
             return (setAside([0: rejection.reason], handledCount: 1), nil)
@@ -131,6 +136,7 @@ public final class OutboxRelay<Store: OutboxStore>: Sendable {
         for reason in rejected.values {
             logger.error("outbox event was rejected and set aside", metadata: ["reason": .string(reason)])
         }
+        metrics.count(delivered: handledCount - rejected.count, setAside: rejected.count)
         return OutboxVerdict(handledCount: handledCount, rejected: rejected)
     }
 }

@@ -17,6 +17,23 @@ public protocol OutboxStore: Sendable {
         limit: Int,
         deliver: @Sendable ([Event]) async -> OutboxVerdict
     ) async throws -> OutboxBatch
+
+    /// What waits to be delivered; cheap enough to be asked every few seconds.
+    func backlog() async throws -> OutboxBacklog
+}
+
+/// What waits in an outbox.
+public struct OutboxBacklog: Sendable, Hashable {
+    /// Events that wait; stores may stop counting somewhere past ten thousand.
+    public var eventCount: Int
+    /// For how long the oldest has waited; zero without any.
+    public var oldestAge: Duration
+
+    /// A backlog.
+    public init(eventCount: Int = 0, oldestAge: Duration = .zero) {
+        self.eventCount = eventCount
+        self.oldestAge = oldestAge
+    }
 }
 
 /// How far the delivery of a batch came.

@@ -3,7 +3,8 @@ import Logging
 import RPC
 import SwiftProtobuf
 
-/// Writes one line a call or stream: method, code, time taken and peer. Never messages, metadata or anything of a person.
+/// Writes one line a call or stream: method, code, time taken, peer, the name in the peer's certificate, and the trace that
+/// the call is part of. Never messages, other metadata or anything of a person.
 struct CallLog: ServerInterceptor {
     let logger: Logger
     let calls: CallLogging
@@ -68,6 +69,9 @@ struct CallLog: ServerInterceptor {
             "microseconds": .stringConvertible((ContinuousClock.now - start).wholeMicroseconds),
             "peer": .string(context.peer.address),
         ]
+        if let identity = context.peer.certificateNames.first { facts["identity"] = .string(identity) }
+        // Hexadecimal digits, whatever the caller sent.
+        if let trace = context.traceContext { facts["trace"] = .string(trace.traceID) }
         // The cause of what a caller did wrong could quote what the caller sent.
         if let cause, level >= .warning { facts["cause"] = .string("\(cause)") }
         logger.log(level: level, "call", metadata: facts)

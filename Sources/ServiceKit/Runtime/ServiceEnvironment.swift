@@ -12,6 +12,10 @@ public struct ServiceEnvironment: Sendable {
     public let database: PostgresClient
     /// The service's logger.
     public let logger: Logger
+    /// What the service measures; whoever measures something adds it.
+    public let metrics: MetricsRegistry
+    /// Whether anybody is told of it; measuring what costs something is worth it only then.
+    public let isMeasured: Bool
     let channelSettings: ChannelConfiguration
     let channels: ChannelList
 

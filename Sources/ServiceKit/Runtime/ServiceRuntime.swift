@@ -58,6 +58,8 @@ public struct ServiceRuntime: Sendable {
                 group: group
             ),
             logger: Logger(label: keys.program),
+            metrics: MetricsRegistry(),
+            isMeasured: configuration[keys.metricsListen] != nil,
             channelSettings: keys.channels.settings(configuration),
             channels: ChannelList()
         )
@@ -86,7 +88,14 @@ public struct ServiceRuntime: Sendable {
 
         let address = configuration[keys.listen]
         let server = RPCServer(group: environment.group, router: router, configuration: serverConfiguration)
-        let port = try await server.start()
+        let metrics = try serveMetrics(environment, server)
+        let port: Int
+        do {
+            port = try await server.start()
+        } catch {
+            await metrics.stop()
+            throw error
+        }
         environment.logger.notice(
             "listening",
             metadata: ["address": "\(HostPort(host: address.host, port: port))"]
@@ -102,6 +111,7 @@ public struct ServiceRuntime: Sendable {
             }
         }
         await server.shutdown()
+        await metrics.stop()
         try outcome.get()
         environment.logger.notice("stopped")
     }

@@ -18,6 +18,20 @@ extension ServiceRuntime {
     /// Whether there is anything that can be read again.
     var usesTLS: Bool { serverConfiguration.tls != nil || keys.channels.settings(configuration).tls != nil }
 
+    /// Tells what everything of the service measures, where that is configured.
+    func serveMetrics(_ environment: ServiceEnvironment, _ server: RPCServer) throws -> ServedMetrics {
+        environment.metrics.add(CallMetrics(side: .server) { server.calls })
+        environment.metrics.add(CallMetrics(side: .client) { [group = environment.group] in group.clientCalls })
+        environment.metrics.add(LoopMetrics(group: environment.group, hasServer: true))
+        environment.metrics.add(PostgresMetrics(database: environment.database))
+        return try ServedMetrics(
+            program: keys.program,
+            address: configuration[keys.metricsListen],
+            registry: environment.metrics,
+            logger: environment.logger
+        )
+    }
+
     /// Where the database is and as whom.
     func databaseConfiguration(connectionsPerLoop: Int) -> PostgresConfiguration {
         var database = PostgresConfiguration(

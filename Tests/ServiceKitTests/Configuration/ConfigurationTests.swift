@@ -71,6 +71,30 @@ struct ConfigurationTests {
         #expect(!configuration.isGiven("VESTIBULE_TEST_LIMIT"))
     }
 
+    @Test("an address may be left out, and is checked where it is given")
+    func optionalAddress() throws {
+        let key = ServiceKeys(program: "test", listenPort: 7001).metricsListen
+        #expect(key.name == "VESTIBULE_TEST_METRICS_LISTEN")
+        #expect(!key.isRequired)
+        let none = try Configuration.load(keys: [key], program: "test", path: nil, environment: [:])
+        #expect(none[key] == nil)
+        let given = try Configuration.load(
+            keys: [key],
+            program: "test",
+            path: nil,
+            environment: ["VESTIBULE_TEST_METRICS_LISTEN": "[::1]:9464"]
+        )
+        #expect(given[key] == HostPort(host: "::1", port: 9464))
+        #expect(throws: ConfigurationFaults.self) {
+            try Configuration.load(
+                keys: [key],
+                program: "test",
+                path: nil,
+                environment: ["VESTIBULE_TEST_METRICS_LISTEN": "9464"]
+            )
+        }
+    }
+
     @Test("reports all faults together, in the order of the keys, each with its name")
     func allFaultsTogether() {
         let found = faults([

@@ -36,6 +36,12 @@ private final class MemoryOutbox: OutboxStore {
         }
         return .handled(read: batch.count, delivered: verdict.handledCount)
     }
+
+    func backlog() async throws -> OutboxBacklog {
+        let now = state.withLock { $0 }
+        if now.isBroken { throw Broken() }
+        return OutboxBacklog(eventCount: now.events.count, oldestAge: .seconds(now.events.count))
+    }
 }
 
 @Suite("Outbox relay")
@@ -100,6 +106,39 @@ struct OutboxRelayTests {
         try await running(relay) { try await until { outbox.state.withLock { $0.events.isEmpty } } }
         #expect(delivered.withLock { $0 } == [0, 2, 3])
         #expect(outbox.state.withLock { $0.setAside } == [1: "BAD", 4: "BAD"])
+    }
+
+    private func told(_ metrics: OutboxMetrics) -> [Substring] {
+        var text = MetricsText()
+        metrics.write(to: &text)
+        return text.text.split(separator: "\n").filter { !$0.hasPrefix("#") }
+    }
+
+    @Test("metrics tell what waits, what was delivered, set aside and failed")
+    func metrics() async throws {
+        let outbox = MemoryOutbox(Array(0..<5))
+        let attempts = Mutex(0)
+        let relay = OutboxRelay(store: outbox, configuration: configuration(), logger: logger) { events in
+            let attempt = attempts.withLock { attempts in
+                attempts += 1
+                return attempts
+            }
+            if attempt == 1 { throw Unreachable() }
+            if events.contains(4) { throw OutboxRejection(reason: "BAD") }
+        }
+        #expect(told(relay.metrics).count == 3, "what waits is not told before it is known")
+        let watch = Task { await relay.metrics.watch(outbox, logger: logger) }
+        try await until { told(relay.metrics).contains("vestibule_outbox_depth 5") }
+        #expect(told(relay.metrics).contains("vestibule_outbox_oldest_age_seconds 5"))
+        watch.cancel()
+        try await running(relay) { try await until { outbox.state.withLock { $0.events.isEmpty } } }
+        #expect(
+            told(relay.metrics).suffix(3) == [
+                "vestibule_outbox_delivered_total 4", "vestibule_outbox_failures_total 1",
+                "vestibule_outbox_set_aside_total 1",
+            ]
+        )
+        await watch.value
     }
 
     @Test("a failure after a rejection keeps what came before it")

@@ -118,3 +118,38 @@ struct CallLogTests {
         #expect(await events(.none, error: RPCError(.internalError, "x")).isEmpty)
     }
 }
+
+@Suite("Call log of a mesh")
+struct CallLogIdentityTests {
+    /// A call whose peer showed a certificate.
+    private final class Call: ServerCall, @unchecked Sendable {
+        // Sound as its superclass: nothing is added.
+    }
+
+    @Test("the name in the peer's certificate and the trace are told, and nothing else of the metadata")
+    func identityAndTrace() async throws {
+        let recorder = Recorder()
+        let log = CallLog(logger: Logger(label: "test") { _ in Recorder.Handler(recorder: recorder) }, calls: .all)
+        let call = Call(
+            method: MethodDescriptor(service: "test.v1.TestService", method: "Check"),
+            metadata: Metadata([
+                "traceparent": "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01",
+                "x-request-id": "jane.doe@example.com",
+            ]),
+            deadline: nil,
+            peer: PeerInfo(
+                address: "127.0.0.1:1",
+                isEncrypted: true,
+                certificateNames: ["spiffe://example.com/gateway", "gateway"]
+            )
+        )
+        _ = try await log.intercept(HealthV1.HealthCheckRequest(), ServerContext(call)) { _, _ in
+            HealthV1.HealthCheckResponse()
+        }
+        let facts = try #require(recorder.events.withLock { $0.first?.facts })
+        #expect(Set(facts.keys) == ["method", "code", "peer", "microseconds", "identity", "trace"])
+        #expect(facts["identity"] == "spiffe://example.com/gateway")
+        #expect(facts["trace"] == "0af7651916cd43dd8448eb211c80319c")
+        #expect(!"\(facts)".contains("jane"))
+    }
+}

@@ -1,0 +1,81 @@
+import IdentityDomain
+import Postgres
+import ServiceKit
+
+/// How sign-ins went, by provider and outcome.
+public final class SignInMetrics: MetricsSource {
+    /// What a sign-in came to.
+    enum Outcome: Hashable {
+        /// An account was made, or the one that was there was found.
+        case newAccount, knownAccount
+        /// The provider's token was refused.
+        case refused(TokenRejection)
+        /// The provider is not configured.
+        case providerUnknown
+        /// The provider's keys cannot be had.
+        case providerUnavailable
+        /// The database cannot be reached.
+        case databaseUnavailable
+        /// Anything else, such as a caller who went away.
+        case failed
+
+        static let all: [Outcome] =
+            [.newAccount, .knownAccount, .providerUnknown, .providerUnavailable, .databaseUnavailable, .failed]
+            + TokenRejection.allCases.map(Outcome.refused)
+
+        init(_ error: any Error) {
+            switch error {
+            case IdentityFault.token(let rejection): self = .refused(rejection)
+            case IdentityFault.providerUnknown: self = .providerUnknown
+            case IdentityFault.providerUnavailable: self = .providerUnavailable
+            case let error as PostgresError where error.isUnavailable: self = .databaseUnavailable
+            default: self = .failed
+            }
+        }
+
+        /// As the label says it: the reason on the wire where there is one.
+        var label: String {
+            switch self {
+            case .newAccount: "new_account"
+            case .knownAccount: "known_account"
+            case .refused(let rejection): rejection.reason.lowercased()
+            case .providerUnknown: "provider_unknown"
+            case .providerUnavailable: "provider_unavailable"
+            case .databaseUnavailable: "database_unavailable"
+            case .failed: "failed"
+            }
+        }
+    }
+
+    /// What stands for providers that are not configured.
+    static let unknownProvider = "unknown"
+
+    private let family: CounterFamily
+    private let providers: [ProviderName: Int]
+    private let outcomes: [Outcome: Int]
+
+    /// Counts sign-ins with these providers.
+    init(providers: some Sequence<ProviderName>) {
+        let names = providers.sorted()
+        self.providers = Dictionary(uniqueKeysWithValues: names.enumerated().map { ($1, $0) })
+        outcomes = Dictionary(uniqueKeysWithValues: Outcome.all.enumerated().map { ($1, $0) })
+        family = CounterFamily(
+            "vestibule_identity_sign_ins_total",
+            help: "Sign-ins by provider and outcome.",
+            labels: ["provider", "outcome"],
+            values: (names.map(\.value) + [Self.unknownProvider]).flatMap { name in
+                Outcome.all.map { [name, $0.label] }
+            }
+        )
+    }
+
+    /// Counts one; `provider` is nil for one that is not configured.
+    func count(_ provider: ProviderName?, _ outcome: Outcome) {
+        let row = provider.flatMap { providers[$0] } ?? providers.count
+        guard let column = outcomes[outcome] else { return }
+        family[row * outcomes.count + column].add()
+    }
+
+    /// Adds the family.
+    public func write(to text: inout MetricsText) { family.write(to: &text) }
+}

@@ -1,0 +1,48 @@
+import IdentityDomain
+import Postgres
+import ServiceKit
+import Testing
+
+@testable import IdentityService
+
+@Suite struct SignInMetricsTests {
+    private func lines(_ metrics: some MetricsSource) -> [String] {
+        var text = MetricsText()
+        metrics.write(to: &text)
+        return text.text.split(separator: "\n").map(String.init).filter { !$0.hasPrefix("#") }
+    }
+
+    @Test func everyProviderAndOutcomeHasASeriesFromTheStart() {
+        let lines = lines(SignInMetrics(providers: [.google, .apple]))
+        #expect(lines.count == 3 * SignInMetrics.Outcome.all.count)
+        #expect(Set(lines).count == lines.count)
+        #expect(lines.allSatisfy { $0.hasSuffix(" 0") })
+    }
+
+    @Test func countsUnderTheRightLabels() {
+        let metrics = SignInMetrics(providers: [.google, .apple])
+        metrics.count(.apple, .newAccount)
+        metrics.count(.google, SignInMetrics.Outcome(IdentityFault.token(.audience)))
+        metrics.count(nil, SignInMetrics.Outcome(IdentityFault.providerUnknown))
+        metrics.count(.google, SignInMetrics.Outcome(IdentityFault.providerUnavailable))
+        metrics.count(.google, SignInMetrics.Outcome(PostgresError.unavailable("gone")))
+        metrics.count(.apple, SignInMetrics.Outcome(CancellationError()))
+        #expect(
+            Set(lines(metrics).filter { $0.hasSuffix(" 1") }) == [
+                "vestibule_identity_sign_ins_total{provider=\"apple\",outcome=\"new_account\"} 1",
+                "vestibule_identity_sign_ins_total{provider=\"google\",outcome=\"token_audience\"} 1",
+                "vestibule_identity_sign_ins_total{provider=\"unknown\",outcome=\"provider_unknown\"} 1",
+                "vestibule_identity_sign_ins_total{provider=\"google\",outcome=\"provider_unavailable\"} 1",
+                "vestibule_identity_sign_ins_total{provider=\"google\",outcome=\"database_unavailable\"} 1",
+                "vestibule_identity_sign_ins_total{provider=\"apple\",outcome=\"failed\"} 1",
+            ]
+        )
+    }
+
+    @Test func aProviderThatIsNotConfiguredIsUnknown() throws {
+        let metrics = SignInMetrics(providers: [.apple])
+        metrics.count(ProviderName("someone-else"), .failed)
+        let line = try #require(lines(metrics).first { $0.hasSuffix(" 1") })
+        #expect(line == "vestibule_identity_sign_ins_total{provider=\"unknown\",outcome=\"failed\"} 1")
+    }
+}
