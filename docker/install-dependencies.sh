@@ -20,7 +20,7 @@ build_packages=(curl g++ libmimalloc-dev libnghttp2-dev libphonenumber-dev libpq
 bench_packages=(golang-go golang-google-grpc-dev libgrpc++-dev libprotobuf-dev nghttp2-client nghttp2-server protobuf-compiler
     protobuf-compiler-grpc python3 util-linux)
 compose_packages=(binutils debootstrap docker.io iproute2 iptables make python3 python3-venv)
-test_packages=(git libprotobuf-dev openssl procps protobuf-compiler python3 python3-venv)
+test_packages=(git libprotobuf-dev openssl procps prometheus protobuf-compiler python3 python3-venv)
 
 case "${1:-}" in
 "") packages=("${build_packages[@]}") ;;
@@ -73,6 +73,27 @@ install_with_postgresql() {
     return "$status"
 }
 
+# Debian's package starts a Prometheus of its own, now and with the machine. Nobody asked for one: the tests start theirs.
+install_without_starting_prometheus() {
+    local policy=/usr/sbin/policy-rc.d made=no status=0
+    if [ ! -e "$policy" ]; then
+        printf '#!/bin/sh\ncase "$1" in prometheus | prometheus.service) exit 101 ;; esac\n' | as_root tee "$policy" >/dev/null
+        as_root chmod 755 "$policy"
+        made=yes
+    fi
+    install_with_postgresql_if_missing "$@" || status=$?
+    [ "$made" = no ] || as_root rm -f "$policy"
+    as_root update-rc.d prometheus disable >/dev/null 2>&1 || true
+    return "$status"
+}
+
+install_with_postgresql_if_missing() {
+    case " $* " in
+    *" postgresql "*) install_with_postgresql "$@" ;;
+    *) install "$@" ;;
+    esac
+}
+
 [ "${1:-}" = compose ] || check_swift
 command -v dpkg-query >/dev/null || {
     # Another system: we can only look whether the libraries and programs are there.
@@ -86,6 +107,6 @@ if [ "$(id -u)" -ne 0 ] && ! command -v sudo >/dev/null; then
     fail "missing: ${missing[*]}; as root: apt-get install ${missing[*]}"
 fi
 case " ${missing[*]} " in
-*" postgresql "*) install_with_postgresql "${missing[@]}" ;;
-*) install "${missing[@]}" ;;
+*" prometheus "*) install_without_starting_prometheus "${missing[@]}" ;;
+*) install_with_postgresql_if_missing "${missing[@]}" ;;
 esac || fail "apt-get could not install: ${missing[*]} (see above)"

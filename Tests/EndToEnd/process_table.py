@@ -40,6 +40,13 @@ def describe(processes):
     return ", ".join(f"{process} ({' '.join(command_line(process))[:120]})" for process in processes)
 
 
+def start_time_seconds(process):
+    """When a process began, in seconds since 1970."""
+    ticks = int(pathlib.Path(f"/proc/{process}/stat").read_text().rpartition(")")[2].split()[19])
+    boot = next(line for line in pathlib.Path("/proc/stat").read_text().splitlines() if line.startswith("btime"))
+    return int(boot.split()[1]) + ticks / os.sysconf("SC_CLK_TCK")
+
+
 def children(process):
     try:
         return [int(word) for word in pathlib.Path(f"/proc/{process}/task/{process}/children").read_text().split()]

@@ -20,6 +20,7 @@ READY_SECONDS = 90
 # Calls may take 10 s to end and PostgreSQL 15 s; an idle stack takes none of it.
 STOP_SECONDS = 45
 PROGRAMS = ("simulator", "identity", "profile", "invites", "gateway")
+MEASURED = PROGRAMS[1:]
 _addresses = itertools.count()
 
 
@@ -71,12 +72,15 @@ class Stack:
 
     def __init__(self, folder, **more_environment):
         self.folder = folder
-        self.addresses = {
-            name: f"127.0.0.1:{port}" for name, port in zip(PROGRAMS, free_ports(len(PROGRAMS)))}
+        ports = free_ports(len(PROGRAMS) + len(MEASURED))
+        self.addresses = {name: f"127.0.0.1:{port}" for name, port in zip(PROGRAMS, ports)}
+        self.metrics_addresses = {name: f"127.0.0.1:{port}" for name, port in zip(MEASURED, ports[len(PROGRAMS):])}
         self.environment = {
             **clean_environment(),
             "VESTIBULE_RUN_FOLDER": str(folder),
             **{f"VESTIBULE_{name.upper()}_LISTEN": address for name, address in self.addresses.items()},
+            **{f"VESTIBULE_{name.upper()}_METRICS_LISTEN": address
+               for name, address in self.metrics_addresses.items()},
             **more_environment,
         }
         self.gateway = self.client()

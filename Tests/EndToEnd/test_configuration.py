@@ -6,7 +6,7 @@ import subprocess
 import pytest
 
 import process_table
-from stack import clean_environment, free_ports, program
+from stack import MEASURED, clean_environment, free_ports, program
 
 LOG = {"LOG_LEVEL", "LOG_FORMAT", "LOG_OUTPUT"}
 ADDRESSES = {"IDENTITY_ADDRESS", "PROFILE_ADDRESS", "INVITES_ADDRESS"}
@@ -15,8 +15,8 @@ PHONE = {"PHONE_REGION", "PHONE_KINDS", "PHONE_REGIONS"}
 
 def service_keys(name, *own):
     of_every_service = {
-        "LISTEN", "DATABASE_USER", "DATABASE_PASSWORD", "DATABASE_SCHEMA", "DATABASE_CONNECTIONS", "DATABASE_TIMEOUT",
-        "MIGRATE", "TLS_CERTIFICATE_FILE", "TLS_KEY_FILE", "TLS_NAME", "TLS_CLIENT_CA_FILE",
+        "LISTEN", "METRICS_LISTEN", "DATABASE_USER", "DATABASE_PASSWORD", "DATABASE_SCHEMA", "DATABASE_CONNECTIONS",
+        "DATABASE_TIMEOUT", "MIGRATE", "TLS_CERTIFICATE_FILE", "TLS_KEY_FILE", "TLS_NAME", "TLS_CLIENT_CA_FILE",
         "TLS_CLIENT_CERTIFICATE_FILE", "TLS_CLIENT_KEY_FILE", "TLS_ALLOW"}
     shared = {
         "DATABASE_HOST", "DATABASE_PORT", "DATABASE_NAME", "EVENT_LOOPS", "DRAIN_LIMIT", "LOG_CALLS", "REFLECTION",
@@ -32,8 +32,9 @@ KEYS = {
     ("profile",): service_keys("PROFILE", *PHONE, "PHONE_TRIES", "PHONE_TRIES_WINDOW") | {"INVITES_ADDRESS"},
     ("invites",): service_keys("INVITES", *PHONE, "GROUP_MEMBERS", "INBOX_RETENTION"),
     ("gateway",): ADDRESSES | LOG | {"EVENT_LOOPS", "DRAIN_LIMIT", "SERVICES_CA_FILE"} | {f"GATEWAY_{key}" for key in (
-        "LISTEN", "REQUEST_TIMEOUT", "BODY_BYTES_MAX", "CONNECTIONS_MAX", "IDLE_TIMEOUT", "AUTH_PER_SECOND", "AUTH_BURST",
-        "PROXY_COUNT", "STRICT_TRANSPORT", "TLS_CLIENT_CERTIFICATE_FILE", "TLS_CLIENT_KEY_FILE")},
+        "LISTEN", "METRICS_LISTEN", "REQUEST_TIMEOUT", "BODY_BYTES_MAX", "CONNECTIONS_MAX", "IDLE_TIMEOUT",
+        "AUTH_PER_SECOND", "AUTH_BURST", "PROXY_COUNT", "STRICT_TRANSPORT", "TLS_CLIENT_CERTIFICATE_FILE",
+        "TLS_CLIENT_KEY_FILE")},
     ("vestibule", "simulator"): LOG | {"DRAIN_LIMIT", "SIMULATOR_LISTEN", "SIMULATOR_STATE_FILE"},
     ("vestibule",): {"RUN_FOLDER", "RUN_PROGRAMS", "RUN_READY_LIMIT"} | {
         f"{name}_LISTEN" for name in ("GATEWAY", "SIMULATOR", "IDENTITY", "PROFILE", "INVITES")},
@@ -156,9 +157,20 @@ def test_a_port_that_is_taken(stack, name):
     """Each program says so by itself in one line and ends."""
     environment = process_table.environment(stack.process_of(name)) | {"VESTIBULE_LOG_LEVEL": "error"}
     environment.pop("VESTIBULE_SIMULATOR_STATE_FILE", None)
+    environment.pop(f"VESTIBULE_{name.upper()}_METRICS_LISTEN", None)
     result = run(("vestibule", "simulator") if name == "simulator" else (name, "serve"), environment)
     port = stack.addresses[name].rsplit(":", 1)[1]
     assert result.returncode == 1, result.stderr
     (line,) = result.stderr.splitlines()
     assert port in line and "ddress already in use" in line
+
+
+@pytest.mark.parametrize("name", MEASURED)
+def test_a_port_for_metrics_that_is_taken(stack, name):
+    environment = process_table.environment(stack.process_of(name)) | {
+        "VESTIBULE_LOG_LEVEL": "error", f"VESTIBULE_{name.upper()}_LISTEN": "127.0.0.1:0"}
+    result = run((name, "serve"), environment)
+    assert result.returncode == 1, result.stderr
+    (line,) = result.stderr.splitlines()
+    assert line == f"{name}: metrics cannot be served on {stack.metrics_addresses[name]}: Address already in use"
     stack.gateway.get("/readyz").expect(200)
