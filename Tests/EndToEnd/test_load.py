@@ -190,9 +190,12 @@ def test_lost_answers_of_refreshes(load, parts):
         time.sleep(1.5)
     report = run.report()
     assert report.status == 1
-    assert {code for code, _ in report.errors} == {"DEADLINE_EXCEEDED"}, report.errors
+    # Of the requests that lay before the frozen server, one that its caller has given up may be done after the next one's
+    # successor was used; then its token is two generations old, which is theft. On a busy machine that happens to a few.
+    revoked = [error for error in report.errors if error[1] == "SESSION_REVOKED"]
+    assert {code for code, _ in report.errors} - {code for code, _ in revoked} == {"DEADLINE_EXCEEDED"}, report.errors
     assert report.json["resumed_refresh_count"] > 0
-    assert report.json["repeated_sign_in_count"] == 0
+    assert report.json["repeated_sign_in_count"] <= sum(report.errors[error] for error in revoked)
 
 
 def test_open_loop_counts_waiting(load, parts):
@@ -309,6 +312,7 @@ def test_mutual_tls(load, loaded, tmp_path):
     environment = {
         **process_table.environment(loaded.process_of("identity")),
         "VESTIBULE_IDENTITY_LISTEN": address,
+        "VESTIBULE_IDENTITY_METRICS_LISTEN": f"127.0.0.1:{free_ports(1)[0]}",
         "VESTIBULE_IDENTITY_TLS_CERTIFICATE_FILE": files["server.pem"],
         "VESTIBULE_IDENTITY_TLS_KEY_FILE": files["server.key"],
         "VESTIBULE_IDENTITY_TLS_CLIENT_CA_FILE": files["ca.pem"],
