@@ -45,8 +45,11 @@ public struct ProfileServer: MigratingServer {
                 logger: environment.logger
             )
             environment.metrics.add(parts.relay.metrics)
-            let watch = environment.isMeasured ? [parts.watchOutbox] : []
-            return ServiceParts(services: [parts.methods], background: [parts.relayOutbox] + watch)
+            // One by one: an array of functions that don't throw, converted as a whole to one of functions that may, ends
+            // each of them with an error that is none (Swift 6.3).
+            var background: [@Sendable () async throws -> Void] = [parts.relayOutbox]
+            if environment.isMeasured { background.append(parts.watchOutbox) }
+            return ServiceParts(services: [parts.methods], background: background)
         }
     }
 }
