@@ -1,6 +1,8 @@
 """/metrics of every program: that it counts what happens, is clean, and says nothing of people."""
 
+import signal
 import socket
+import subprocess
 
 import pytest
 
@@ -8,7 +10,8 @@ import process_table
 from app import App, Person
 from http_client import Client
 from metrics import Metrics, lint
-from stack import MEASURED
+from stack import MEASURED, free_ports
+from stack import program as path_of
 
 IDENTITY = "vestibule.identity.v1.IdentityService"
 PROFILE = "vestibule.profile.v1.ProfileService"
@@ -39,6 +42,28 @@ def test_every_program_tells_what_it_measures(stack, app, program):
     started = metrics.sum("process_start_time_seconds")
     boot = process_table.start_time_seconds(stack.process_of(program))
     assert abs(started - boot) < 2
+
+
+@pytest.mark.parametrize("program", MEASURED)
+def test_a_program_that_is_measured_stops_in_order(stack, tmp_path, program):
+    own, measured = free_ports(2)
+    environment = {
+        **process_table.environment(stack.process_of(program)),
+        f"VESTIBULE_{program.upper()}_LISTEN": f"127.0.0.1:{own}",
+        f"VESTIBULE_{program.upper()}_METRICS_LISTEN": f"127.0.0.1:{measured}",
+        "SWIFT_BACKTRACE": "enable=no",
+    }
+    log = tmp_path / "log"
+    with log.open("w") as file:
+        process = subprocess.Popen([path_of(program), "serve"], env=environment, stdout=file, stderr=file)
+    try:
+        process_table.wait_until(lambda: "listening" in log.read_text() or process.poll() is not None, 20, log.read_text)
+        assert Metrics(f"127.0.0.1:{measured}").sum("vestibule_build_info") == 1
+        process.send_signal(signal.SIGTERM)
+        assert process.wait(timeout=20) == 0, log.read_text()
+    finally:
+        process.kill()
+        process.wait()
 
 
 @pytest.mark.parametrize("program", MEASURED)
