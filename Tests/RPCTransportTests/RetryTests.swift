@@ -109,9 +109,10 @@ struct RetryTests {
     }
 
     @Test func aCallCancelledBetweenAttemptsEndsAtOnce() async throws {
-        let service = ScriptedService([.error(.unavailable)])
+        // The server says how long, since a wait of the channel's own choice may be as short as none.
+        let service = ScriptedService([.error(.unavailable, pushback: "5000")])
         try await Replicas.run(service) { (replicas) async throws -> Void in
-            let channel = try replicas.channel("127.0.0.1", configuration: Self.quick { $0.backoffFirst = .seconds(5) })
+            let channel = try replicas.channel("127.0.0.1", configuration: Self.quick())
             let call = Task { try await channel.scripted(ScriptedService.idempotent) }
             #expect(await eventually { service.previousAttempts.count == 1 })
             try await Task.sleep(for: .milliseconds(50))
@@ -123,9 +124,10 @@ struct RetryTests {
     }
 
     @Test func closingTheChannelEndsCallsThatWaitForAnotherAttempt() async throws {
-        let service = ScriptedService([.error(.unavailable)])
+        // The server says how long, since a wait of the channel's own choice may be as short as none.
+        let service = ScriptedService([.error(.unavailable, pushback: "5000")])
         try await Replicas.run(service) { (replicas) async throws -> Void in
-            let channel = try replicas.channel("127.0.0.1", configuration: Self.quick { $0.backoffFirst = .seconds(5) })
+            let channel = try replicas.channel("127.0.0.1", configuration: Self.quick())
             let call = Task { try await channel.scripted(ScriptedService.idempotent) }
             #expect(await eventually { service.previousAttempts.count == 1 })
             await channel.close()

@@ -19,10 +19,16 @@ let package = Package(
     ],
     targets: [
         .target(name: "TestCertificates", dependencies: [rpc], path: "TestCertificates", swiftSettings: settings),
-        .testTarget(name: "RPCTests", dependencies: [rpc, protobuf], path: "RPCTests", swiftSettings: settings),
+        .target(name: "MutexOrder", path: "MutexOrder"),
+        .testTarget(
+            name: "RPCTests",
+            dependencies: [rpc, "MutexOrder", protobuf],
+            path: "RPCTests",
+            swiftSettings: settings
+        ),
         .testTarget(
             name: "RPCTransportTests",
-            dependencies: [rpc, "TestCertificates", protobuf],
+            dependencies: [rpc, "MutexOrder", "TestCertificates", protobuf],
             path: "RPCTransportTests",
             swiftSettings: settings
         ),

@@ -22,6 +22,8 @@ for sanitizer in "$@"; do
     bad=$(grep '^✘ Test .* failed after' "$log" | grep -vc '^✘ Test run with ' || true)
     grep -q 'ThreadSanitizer: reported\|ERROR: AddressSanitizer' "$log" && bad=$((bad + 1))
     [ "$status" -eq 0 ] || [ "$bad" -gt 0 ] || bad=1
+    # Once more at the end, where who looks for the reason finds it.
+    grep -E '^✘ Test .* (recorded an issue|failed after)|^SUMMARY: ' "$log" || true
     rm -f "$log"
     passed=$((passed + good)) failed=$((failed + bad))
     echo "$sanitizer: $good passed, $bad failed"
