@@ -56,16 +56,16 @@ struct OnwardCallTests {
     }
 
     @Test func theDeadlineIsHandedOnAndASoonerOneStays() async throws {
-        let outer = CallOptions(timeout: .seconds(5))
+        let outer = CallOptions(timeout: .seconds(50))
         #expect(try await seen(by: outer) { try await Self.call($0) }.deadline == outer.deadline)
-        let later = try await seen(by: outer) { try await Self.call($0, .init(timeout: .seconds(60))) }
+        let later = try await seen(by: outer) { try await Self.call($0, .init(timeout: .seconds(90))) }
         #expect(later.deadline == outer.deadline)
-        let sooner = CallOptions(timeout: .seconds(1))
+        let sooner = CallOptions(timeout: .seconds(30))
         #expect(try await seen(by: outer) { try await Self.call($0, sooner) }.deadline == sooner.deadline)
     }
 
     @Test func itReachesStreamsChildTasksAndWhatComesAfterAWait() async throws {
-        let outer = CallOptions(timeout: .seconds(5))
+        let outer = CallOptions(timeout: .seconds(50))
         let stream = try await seen(by: outer) { channel in
             try await channel.serverStreaming(Self.innerStream, Text(), response: Text.self, options: .init()) {
                 reader in
@@ -86,7 +86,7 @@ struct OnwardCallTests {
         var alone = CallOptions()
         alone.inheritsFromCall = false
         let options = alone
-        let seen = try await seen(by: .init(timeout: .seconds(5), metadata: metadata)) {
+        let seen = try await seen(by: .init(timeout: .seconds(50), metadata: metadata)) {
             try await Self.call($0, options)
         }
         #expect(seen.deadline == nil)

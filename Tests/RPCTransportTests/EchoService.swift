@@ -124,7 +124,7 @@ struct EchoService: RPCService {
 }
 
 /// Waits until something holds; false if it does not within the limit.
-func eventually(within limit: Duration = .seconds(5), _ holds: () async -> Bool) async -> Bool {
+func eventually(within limit: Duration = .seconds(30), _ holds: () async -> Bool) async -> Bool {
     let end = Deadline.after(limit)
     while !end.hasPassed {
         if await holds() { return true }
