@@ -10,8 +10,10 @@ final class LoopPool {
     private var waiting = FIFO<Request>()
     private var leasesWaiting = FIFO<LeaseRequest>()
     private var leases: [Lease] = []
+    private var keyed = KeyedReads()
     private var hook: TurnHook?
     private var flushing: [Connection] = []
+    private var isFlushing = false
     private var sweepTimer: LoopTimer?
     private let backoff = Backoff()
     private var lastFailure = "not connected yet"
@@ -60,6 +62,36 @@ final class LoopPool {
         armSweep()
     }
 
+    /// Takes a read by key, which travels with the others of this turn.
+    func submit(
+        _ read: KeyedRead,
+        _ key: ReadKey,
+        deadline: Deadline,
+        _ continuation: UnsafeContinuation<KeyedBatch.Answer, Never>
+    ) {
+        if keyed.gathering.isEmpty { requestFlush() }
+        keyed.append(read, key, deadline: deadline, continuation)
+    }
+
+    /// Sends the reads by key that this turn asked for, or has them wait.
+    private func sendKeyedReads() {
+        guard !keyed.gathering.isEmpty else { return }
+        for batch in keyed.depart() {
+            let request = Request(
+                query: batch.query,
+                kind: .read,
+                deadline: batch.lastDeadline,
+                waitDeadline: batch.lastDeadline,
+                continuation: nil
+            )
+            request.whenDone = { [weak self] result in
+                self?.keyed.ended(batch)
+                batch.finish(result)
+            }
+            submit(request)
+        }
+    }
+
     /// Takes a request for a connection of one's own.
     func submit(_ request: LeaseRequest) {
         guard !isClosed else { return request.finish(.failure(.closed)) }
@@ -91,6 +123,7 @@ final class LoopPool {
 
     /// Refuses what comes from now on, answers those who wait, and calls back when nothing is under way.
     func close(whenDrained: @escaping () -> Void) {
+        sendKeyedReads()
         isClosed = true
         for request in waiting.removeAll(where: { _ in true }) { request.finish(.failure(.closed)) }
         for request in leasesWaiting.removeAll(where: { _ in true }) { request.finish(.failure(.closed)) }
@@ -104,6 +137,7 @@ final class LoopPool {
     /// Lets go of all that belongs to the loop, whatever is under way. After it the pool may be freed on any thread.
     func abandon() {
         isClosed = true
+        sendKeyedReads()
         let callbacks = drained
         drained = []
         for connection in connections { connection?.close("the client was shut down") }
@@ -174,6 +208,7 @@ final class LoopPool {
     private func sweep() {
         sweepTimer = nil
         let now = Deadline.now()
+        keyed.timeOut(now)
         sweepWaiters(now)
         for (slot, connection) in connections.enumerated() {
             guard let connection, !connection.isIdle || connection.phase == .connecting else { continue }
@@ -260,15 +295,24 @@ extension LoopPool: ConnectionOwner {
 
     func connectionWantsFlush(_ connection: Connection) {
         if !flushing.contains(where: { $0 === connection }) { flushing.append(connection) }
+        requestFlush()
+    }
+
+    func connectionNotified(_ connection: Connection, channel: String, payload: String) {}
+
+    private func requestFlush() {
+        // What is placed while flushing goes out with it; another turn would only go to sleep later for it.
+        if isFlushing { return }
         if hook == nil {
             hook = loop.makeTurnHook { [weak self] in self?.flush() }
         }
         hook?.request()
     }
 
-    func connectionNotified(_ connection: Connection, channel: String, payload: String) {}
-
     private func flush() {
+        isFlushing = true
+        defer { isFlushing = false }
+        sendKeyedReads()
         state.turnEnded()
         while let connection = flushing.popLast() { connection.flush() }
     }

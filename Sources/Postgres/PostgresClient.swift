@@ -75,6 +75,23 @@ public final class PostgresClient: Sendable {
         try await submit(query, .read, deadline)
     }
 
+    /// Reads the row that has the key; nil if there is none. Its columns are those of the read, and behind them the key.
+    ///
+    /// Reads of one loop turn travel as one statement, in which none waits longer than until its own deadline. It is
+    /// asked again like any read.
+    public func row(_ read: KeyedRead, key: ReadKey, deadline: Deadline? = nil) async throws(PostgresError) -> Row? {
+        if Task.isCancelled { throw .cancelled }
+        let deadline = deadline ?? .after(configuration.queryTimeout)
+        let pool = pool()
+        return try await withUnsafeContinuation { continuation in
+            if pool.loop.isCurrent {
+                pool.value.submit(read, key, deadline: deadline, continuation)
+            } else {
+                pool.loop.execute { pool.value.submit(read, key, deadline: deadline, continuation) }
+            }
+        }.get()
+    }
+
     /// Runs a statement that changes something, in a transaction of its own. Returns once it is committed. It is never
     /// sent twice if it may have been done: see `PostgresError`'s `outcomeUnknown`.
     @discardableResult

@@ -72,6 +72,8 @@ public struct PostgresConfiguration: Sendable, CustomStringConvertible, CustomDe
             ("idle_in_transaction_session_timeout", "\(idleInTransactionTimeout.wholeMilliseconds)"),
             // A connection that we give up on must not leave its statement running to the end.
             ("client_connection_check_interval", "1000"),
+            // What is prepared is planned once. Left to choose, the server plans statements over few keys each time.
+            ("plan_cache_mode", "force_generic_plan"),
         ]
         if let searchPath { settings.append(("search_path", searchPath)) }
         let options = settings.map { "-c \($0.0)=\(Self.escapedOption($0.1))" }.joined(separator: " ")

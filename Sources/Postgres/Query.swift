@@ -23,12 +23,16 @@ public struct Query: Sendable {
         parameterCount = 0
     }
 
-    fileprivate init(text: String, hash: UInt64, parameters: [UInt8], parameterCount: Int) {
+    /// A statement put together elsewhere: the hash is of ``hash(of:parameter:)``, the parameters as described.
+    init(text: String, hash: UInt64, parameters: [UInt8], parameterCount: Int) {
         self.text = text
         self.hash = hash
         self.parameters = parameters
         self.parameterCount = parameterCount
     }
+
+    /// The hash of a text with one parameter.
+    static func hash(of text: String, parameter: PostgresType) -> UInt64 { mix(mix(0, text), UInt64(parameter.rawValue)) }
 
     /// Eight bytes at a time, multiplied and folded. Texts come from our own source, so no one can choose collisions;
     /// one would only cost the comparison that follows.

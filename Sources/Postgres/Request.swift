@@ -87,6 +87,8 @@ final class Request: @unchecked Sendable {
             waitDeadline: deadline,
             continuation: continuation
         )
+        copy.whenDone = whenDone
+        whenDone = nil
         copy.attempts = attempts
         copy.isAlone = true
         copy.moves = moves + 1

@@ -54,7 +54,7 @@ def _start(stack, options, scratch, peer):
         target.check(message())
         return target
     target = Target(process.pid, peer.port, "small", None, peers.FILE_BYTES, scratch)
-    wait_until(target.answers, f"{peer.name} listens", 10)
+    wait_until(lambda: target.status() == 200, f"{peer.name} listens", 10)
     return target
 
 

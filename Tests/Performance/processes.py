@@ -86,9 +86,12 @@ def cpu_and_waiting_ns(process_id):
 
 
 def children(process_id):
-    """The ids of a process's children."""
-    with open(f"/proc/{process_id}/task/{process_id}/children", encoding="ascii") as file:
-        return [int(word) for word in file.read().split()]
+    """The ids of a process's children, whichever thread started them."""
+    found = []
+    for thread in os.listdir(f"/proc/{process_id}/task"):
+        with open(f"/proc/{process_id}/task/{thread}/children", encoding="ascii") as file:
+            found += [int(word) for word in file.read().split()]
+    return found
 
 
 def resident_bytes(process_id):

@@ -10,6 +10,22 @@ func withClient<R>(
     configure: (inout PostgresConfiguration) -> Void = { _ in },
     _ body: (PostgresClient, TestDatabase) async throws -> R
 ) async throws -> R {
+    try await withClientAndLoops(
+        loopCount: loopCount,
+        bootstrapSQL: bootstrapSQL,
+        cluster: cluster,
+        configure: configure
+    ) { client, database, _ in try await body(client, database) }
+}
+
+/// Likewise, for a test that runs on the client's loops.
+func withClientAndLoops<R>(
+    loopCount: Int = 1,
+    bootstrapSQL: String = "",
+    cluster: LocalCluster? = nil,
+    configure: (inout PostgresConfiguration) -> Void = { _ in },
+    _ body: (PostgresClient, TestDatabase, [EventLoop]) async throws -> R
+) async throws -> R {
     let database: TestDatabase
     if let cluster {
         database = try TestDatabase.make(in: cluster, number: 1, bootstrapSQL: bootstrapSQL)
@@ -21,7 +37,7 @@ func withClient<R>(
     let group = try EventLoopGroup(loopCount: loopCount, name: "test")
     let client = PostgresClient(configuration, group: group)
     do {
-        let result = try await body(client, database)
+        let result = try await body(client, database, group.loops)
         await client.shutdown()
         await group.shutdown()
         return result

@@ -81,20 +81,21 @@ extension IdentityStore {
             """
     }
 
+    private static let liveness = KeyedRead(
+        "user_id, revoked_at IS NOT NULL, expires_at",
+        from: "sessions",
+        key: "session_id",
+        keyType: .uuid
+    )
+
     /// Throws unless the session is alive: one indexed read, so that a revocation holds at once.
     func checkAlive(_ claims: AccessClaims, nowMilliseconds: Int64, deadline: Deadline?) async throws {
-        let now = PostgresTimestamp(milliseconds: nowMilliseconds)
-        let rows = try await database.query(
-            """
-            SELECT revoked_at IS NOT NULL, expires_at <= \(now) FROM sessions
-            WHERE session_id = \(claims.sessionID.uuid) AND user_id = \(claims.userID.uuid)
-            """,
-            deadline: deadline
-        )
-        guard let row = rows.first else { throw IdentityFault.sessionInvalid }
-        let (isRevoked, isExpired) = try row.decode(Bool.self, Bool.self)
+        let row = try await database.row(Self.liveness, key: ReadKey(claims.sessionID.uuid), deadline: deadline)
+        guard let row else { throw IdentityFault.sessionInvalid }
+        let (userID, isRevoked, expiresAt) = try row.decode(PostgresUUID.self, Bool.self, PostgresTimestamp.self)
+        guard userID == claims.userID.uuid else { throw IdentityFault.sessionInvalid }
         if isRevoked { throw IdentityFault.sessionRevoked }
-        if isExpired { throw IdentityFault.sessionExpired }
+        if expiresAt <= PostgresTimestamp(milliseconds: nowMilliseconds) { throw IdentityFault.sessionExpired }
     }
 
     /// Ends a session at its owner's wish. Ending one that is unknown or over changes nothing (RFC 7009 section 2.2).

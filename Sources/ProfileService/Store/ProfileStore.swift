@@ -13,13 +13,18 @@ struct ProfileStore: Sendable {
     let database: PostgresClient
     let identifiers: IdentifierSource
 
+    private static let whole = KeyedRead(
+        "display_name, username, phone, updated_at",
+        from: "profiles",
+        key: "user_id",
+        keyType: .uuid
+    )
+
     /// A user's profile; an empty one if nothing was told yet. One round trip.
     func profile(of userID: UserID, deadline: Deadline?) async throws -> Profile {
-        let rows = try await database.query(
-            "SELECT display_name, username, phone, updated_at FROM profiles WHERE user_id = \(userID.uuid)",
-            deadline: deadline
-        )
-        guard let row = rows.first else { return Profile(userID: userID) }
+        guard let row = try await database.row(Self.whole, key: ReadKey(userID.uuid), deadline: deadline) else {
+            return Profile(userID: userID)
+        }
         let (displayName, username, phone, updatedAt) = try row.decode(
             String?.self,
             String?.self,

@@ -10,6 +10,7 @@ final class ReadMethod: Sendable {
     private let client: PostgresClient
     private let rowCount: Int32
     private let calls = Atomic<UInt64>(0)
+    private let balance = KeyedRead("abalance", from: "pgbench_accounts", key: "aid", keyType: .int32)
 
     init(socketFolder: String, database: String, rowCount: Int32, group: EventLoopGroup) {
         let configuration = PostgresConfiguration(host: socketFolder, user: "postgres", database: database)
@@ -22,11 +23,8 @@ final class ReadMethod: Sendable {
         let method = MethodDescriptor(service: BenchServer.service, method: "Read", isIdempotent: true)
         router.unary(method) { (request: Google_Protobuf_Int32Value, context) async throws in
             let account = request.value == 0 ? self.anyAccount() : request.value
-            let rows = try await self.client.query(
-                "SELECT abalance FROM pgbench_accounts WHERE aid = \(account)",
-                deadline: context.deadline
-            )
-            guard let row = rows.first else { throw RPCError(.notFound, "no account \(account)") }
+            let row = try await self.client.row(self.balance, key: ReadKey(account), deadline: context.deadline)
+            guard let row else { throw RPCError(.notFound, "no account \(account)") }
             return Google_Protobuf_Int32Value(try row.decode(0, as: Int32.self))
         }
     }

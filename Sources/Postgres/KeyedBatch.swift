@@ -1,0 +1,132 @@
+import RPC
+
+/// Callers whose keys travel as one statement. Loop's thread only.
+final class KeyedBatch {
+    /// Keys of one statement at most: beyond it an answer would wait for ever more of its neighbours, and gain little.
+    static let keysMax = 64
+
+    typealias Answer = Result<Row?, PostgresError>
+
+    private struct Caller {
+        let key: ReadKey
+        let deadline: Deadline
+        /// Nil once answered. Unsafe continuations, as in `Request`: only `answer` resumes, and takes it away.
+        var continuation: UnsafeContinuation<Answer, Never>?
+    }
+
+    let read: KeyedRead
+    private var callers: [Caller] = []
+    /// The first that ends.
+    private(set) var firstDeadline: Deadline
+    /// The last that ends, which is the statement's.
+    private(set) var lastDeadline: Deadline
+
+    /// A batch with its first caller still to come.
+    init(_ read: KeyedRead, deadline: Deadline) {
+        self.read = read
+        firstDeadline = deadline
+        lastDeadline = deadline
+        callers.reserveCapacity(8)
+    }
+
+    var isFull: Bool { callers.count == Self.keysMax }
+
+    func append(_ key: ReadKey, deadline: Deadline, _ continuation: UnsafeContinuation<Answer, Never>) {
+        precondition(key.type == read.keyType && !isFull, "a key of another type, or one too many")
+        callers.append(Caller(key: key, deadline: deadline, continuation: continuation))
+        firstDeadline = min(firstDeadline, deadline)
+        lastDeadline = max(lastDeadline, deadline)
+    }
+
+    /// The statement: its parameter is an array of one dimension (see `ArrayForm`).
+    var query: Query {
+        var bytes: [UInt8] = []
+        let keyBytes = callers.count * (4 + callers[0].key.byteCount)
+        bytes.reserveCapacity(28 + keyBytes)
+        bytes.append(bigEndian: read.keyType.array.rawValue)
+        bytes.append(bigEndian: Int32(20 + keyBytes))
+        for number in [1, 0, Int32(bitPattern: read.keyType.rawValue), Int32(callers.count), 1] {
+            bytes.append(bigEndian: number)
+        }
+        for caller in callers {
+            bytes.append(bigEndian: Int32(caller.key.byteCount))
+            caller.key.append(to: &bytes)
+        }
+        return Query(text: read.text, hash: read.hash, parameters: bytes, parameterCount: 1)
+    }
+
+    /// Answers everyone who has no answer yet.
+    func finish(_ result: Result<Rows, PostgresError>) {
+        switch result {
+        case .success(let rows): match(rows)
+        case .failure(let error): for place in callers.indices { answer(place, .failure(error)) }
+        }
+    }
+
+    /// Answers those whose deadline has passed.
+    func timeOut(_ now: Deadline) {
+        guard firstDeadline < now else { return }
+        for place in callers.indices where callers[place].deadline < now {
+            answer(place, .failure(.timeout(outcomeUnknown: false)))
+        }
+    }
+
+    /// Rows come in the order of the keys, as the server happens to do it; one in another place is looked for. Keys
+    /// without a row have none.
+    private func match(_ rows: Rows) {
+        var next = 0
+        for row in rows {
+            let key = row.storage.cell(row: row.index, column: row.storage.columnCount - 1)
+            let place = (next..<callers.count).first { callers[$0].key.equals(key) } ?? firstUnanswered(key)
+            guard let place else { continue }
+            answer(place, .success(row))
+            next = place + 1
+        }
+        for place in callers.indices { answer(place, .success(nil)) }
+    }
+
+    private func firstUnanswered(_ key: PostgresCell) -> Int? {
+        callers.indices.first { callers[$0].continuation != nil && callers[$0].key.equals(key) }
+    }
+
+    private func answer(_ place: Int, _ answer: Answer) {
+        guard let continuation = callers[place].continuation else { return }
+        callers[place].continuation = nil
+        continuation.resume(returning: answer)
+    }
+}
+
+/// A loop's reads by key: gathered during a turn, then under way. Loop's thread only.
+struct KeyedReads {
+    /// One for each kind of read that this turn asked for, and those that are full.
+    private(set) var gathering: [KeyedBatch] = []
+    private var underWay: [KeyedBatch] = []
+
+    mutating func append(
+        _ read: KeyedRead,
+        _ key: ReadKey,
+        deadline: Deadline,
+        _ continuation: UnsafeContinuation<KeyedBatch.Answer, Never>
+    ) {
+        if let batch = gathering.last(where: { $0.read.hash == read.hash && $0.read.text == read.text }), !batch.isFull
+        {
+            return batch.append(key, deadline: deadline, continuation)
+        }
+        let batch = KeyedBatch(read, deadline: deadline)
+        batch.append(key, deadline: deadline, continuation)
+        gathering.append(batch)
+    }
+
+    /// The turn's batches, which are under way from now on.
+    mutating func depart() -> [KeyedBatch] {
+        underWay += gathering
+        defer { gathering.removeAll(keepingCapacity: true) }
+        return gathering
+    }
+
+    mutating func ended(_ batch: KeyedBatch) { underWay.removeAll { $0 === batch } }
+
+    func timeOut(_ now: Deadline) {
+        for batch in underWay { batch.timeOut(now) }
+    }
+}
