@@ -71,4 +71,4 @@ clean-data: ## Forget the data that `make run` keeps
 	elif [ -e .vestibule ]; then echo 'clean-data: run `make build` first: only the program knows what is whose' >&2; exit 1; fi
 
 clean: ## Remove what was built; data stays
-	@rm -rf .build .build-* .venv .venv-compose docker/prebuilt
+	@rm -rf .build .build-* .venv .venv-bench .venv-compose docker/prebuilt

@@ -3,6 +3,8 @@ public struct SessionLimits: Sendable, Hashable {
     /// For how long the token before the current one gets the same successor again. Phones lose answers: ten seconds
     /// were too short for others.
     public var refreshGraceSeconds: Int64 = 60
+    /// How old a call may be that is late and no reuse. It bounds what a caller's wrong clock can do.
+    public var refreshLatenessSeconds: Int64 = 600
     /// For how long a session may go without a refresh.
     public var inactivitySeconds: Int64 = 30 * 86_400
     /// How long a session may live at all.
@@ -22,6 +24,9 @@ public enum RefreshVerdict: String, Sendable, Hashable, CaseIterable {
     case rotated
     /// It was the one before, within the grace: its successor stays the current one.
     case repeated
+    /// It was older, or the grace was over, but came in before the session last moved on: a copy of a call that was
+    /// answered elsewhere. It gets nothing, and the session stays.
+    case late
     /// It was older, or the grace was over: the session is ended.
     case reused
     /// The session had been ended.
@@ -35,6 +40,7 @@ public enum RefreshVerdict: String, Sendable, Hashable, CaseIterable {
     public var fault: IdentityFault? {
         switch self {
         case .rotated, .repeated: nil
+        case .late: .refreshTokenInvalid
         case .reused: .refreshTokenReused
         case .revoked: .sessionRevoked
         case .expired: .sessionExpired

@@ -79,7 +79,18 @@ import Testing
 
     @Test func refreshingAnswersTheSameForm() async throws {
         let gateway = TestGateway()
+        let asked = Mutex<[IdentityV1.RefreshRequest]>([])
+        gateway.stubs.set { answers in
+            answers.refresh = { request in
+                asked.withLock { $0.append(request) }
+                return IdentityV1.RefreshResponse.with { $0.tokens = StubServices.tokens }
+            }
+        }
+        let before = IdentityV1.RefreshRequest(presentedNow: "").presentedAtMilliseconds
         let answer = try await gateway.send(.post, "/auth/refresh", #"{"refresh_token":"old"}"#)
+        let call = try #require(asked.withLock { $0.first })
+        #expect(call.refreshToken == "old")
+        #expect(call.presentedAtMilliseconds >= before)
         #expect(answer.status == 200)
         #expect(answer.body["is_new_user"] == false)
         #expect(answer.body["suggested_display_name"] == .null)

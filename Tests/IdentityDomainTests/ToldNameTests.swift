@@ -39,7 +39,7 @@ import Testing
     @Test func verdictsMeanTheirFaults() {
         #expect(
             RefreshVerdict.allCases.map(\.fault) == [
-                nil, nil, .refreshTokenReused, .sessionRevoked, .sessionExpired, .sessionInvalid,
+                nil, nil, .refreshTokenInvalid, .refreshTokenReused, .sessionRevoked, .sessionExpired, .sessionInvalid,
             ]
         )
     }

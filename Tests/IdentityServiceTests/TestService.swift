@@ -126,9 +126,10 @@ struct TestService {
         return try await client.signIn(request)
     }
 
-    func refresh(_ token: String) async throws -> IdentityV1.RefreshResponse {
+    func refresh(_ token: String, presentedAtMilliseconds: Int64 = 0) async throws -> IdentityV1.RefreshResponse {
         var request = IdentityV1.RefreshRequest()
         request.refreshToken = token
+        request.presentedAtMilliseconds = presentedAtMilliseconds
         return try await client.refresh(request)
     }
 

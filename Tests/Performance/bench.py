@@ -5,6 +5,7 @@ Exit status: 0 if every bar was cleared, 1 if one was not, 2 if something could 
 """
 
 import argparse
+import contextlib
 import os
 import shutil
 import sys
@@ -13,46 +14,59 @@ import time
 
 import connection_bench
 import echo_bench
+import envoy_peer
 import memory_bench
+import mixed_bench
 import peers
 import read_bench
+import refresh_bench
 import report
+import session_bench
 import stream_bench
 from private_postgres import private_postgres
 from processes import BenchError
+from service_stack import service_stack
 
 FOLDER = os.path.dirname(os.path.abspath(__file__))
 ROOT = os.path.dirname(os.path.dirname(FOLDER))
 # Above this share of a run the server's core was not its own, and throughput says little.
 DISTURBED_SHARE_MAX = 0.05
+# In the order in which they are measured.
+PARTS = ("mixed", "echo", "stream", "connections", "read", "session", "refresh", "memory")
+# What needs the whole stack, and what needs the benchmark's own server.
+STACK_PARTS = {"mixed", "session", "refresh", "memory"}
+SERVER_PARTS = {"echo", "stream", "connections", "read"}
 TOOLS = {
     "h2load": "nghttp2-client",
     "curl": "curl",
     "openssl": "openssl",
     "pgbench": "postgresql (or postgresql-contrib)",
+    "psql": "postgresql-client",
     "taskset": "util-linux",
 }
 
 
 def parse_options():
     """The command line."""
-    parser = argparse.ArgumentParser(description="Measures the RPC layer, a call with a read, and memory.")
-    parser.add_argument("--only", default="echo,stream,connections,read,memory", help="what to measure (%(default)s)")
+    parser = argparse.ArgumentParser(
+        description="Measures the RPC layer, the services and their peers in one run, and writes what came of it.")
+    parser.add_argument("--only", default=",".join(PARTS), help="what to measure (%(default)s)")
     parser.add_argument("--rounds", type=int, default=3, help="runs of each, of which the median counts (%(default)s)")
     parser.add_argument("--seconds", type=int, default=4, help="about the length of a run (%(default)s)")
+    parser.add_argument(
+        "--mixed-minutes", type=float, default=10, help="the length of the mixed load (%(default)s)")
     parser.add_argument("--jobs", type=int, default=os.cpu_count(), help="parallel build jobs (%(default)s)")
     parser.add_argument("--binaries", help="a folder with built programs; without it they are built")
     parser.add_argument("--peer-binaries", help="a folder with the built peer; without it it is built")
     parser.add_argument("--nghttpd-port", type=int, default=7192, help="where nghttpd listens (%(default)s)")
-    parser.add_argument("--identity-port", type=int, default=7191, help="where identity listens (%(default)s)")
     parser.add_argument("--report", default=os.path.join(ROOT, "bench.md"), help="the file to write")
     options = parser.parse_args()
     options.parts = options.only.split(",")
-    unknown = set(options.parts) - {"echo", "stream", "connections", "read", "memory"}
+    unknown = set(options.parts) - set(PARTS)
     if unknown:
-        parser.error(f"--only knows echo, stream, connections, read and memory, not {', '.join(sorted(unknown))}")
-    if options.rounds < 1 or options.seconds < 1:
-        parser.error("there must be a round, and it must last a second")
+        parser.error(f"--only knows {', '.join(PARTS)}, not {', '.join(sorted(unknown))}")
+    if options.rounds < 1 or options.seconds < 1 or options.mixed_minutes <= 0:
+        parser.error("there must be a round, it must last a second, and the mixed load some time")
     options.root = ROOT
     options.say = lambda text: print(text, flush=True)
     return options
@@ -71,50 +85,94 @@ def check_machine(options):
 
 def build_all(options):
     """Builds what has not been given."""
-    if options.binaries is None:
-        if "memory" in options.parts:
-            options.binaries = peers.swift_build(options, ROOT, "identity")
-        if {"echo", "stream", "connections", "read"} & set(options.parts):
-            options.binaries = peers.swift_build(options, ROOT, "bench-server")
+    if options.binaries is not None:
+        return
+    products = ["bench-server"] if SERVER_PARTS & set(options.parts) else []
+    if STACK_PARTS & set(options.parts):
+        products += ["identity", "profile", "invites", "gateway", "vestibule"]
+    for product in products:
+        options.binaries = peers.swift_build(options, ROOT, product)
+
+
+class Results:
+    """What was measured so far."""
+
+    def __init__(self):
+        self.figures = []
+        self.bars = []
+        self.notes = []
+
+    def add(self, figures, bars, notes=()):
+        """Takes what a part gives."""
+        self.figures += figures
+        self.bars += bars
+        self.notes += notes
+
+
+def prepare_peers(options, scratch):
+    """Builds and fetches the peers: those there are, and notes on the others."""
+    if "session" in options.parts:
+        with contextlib.suppress(BenchError):  # told where it is missed
+            envoy_peer.program()
+    return peers.available(options, scratch) if "echo" in options.parts else ([], [])
+
+
+def measure_mixed(options, scratch, results):
+    """The mixed load, if it is asked for, and meanwhile the peers."""
+    if "mixed" not in options.parts:
+        return prepare_peers(options, scratch)
+    with mixed_bench.mixed_load(options, scratch) as mixed:
+        found = prepare_peers(options, scratch)
+        results.add(*mixed.result(options.say))
+    return found
+
+
+def measure_echo(options, scratch, results, others, missing):
+    """Echo beside the peers."""
+    figures, bars, disturbed = echo_bench.measure(options, scratch, others)
+    results.add(figures, bars, missing)
+    results.notes.append(
+        f"Echo: one event-loop thread each, server on core {options.server_core}, h2load on core "
+        f"{options.load_core}, clear text, 8 connections with 32 calls in flight each, a 63-byte message.")
+    if disturbed > DISTURBED_SHARE_MAX:
+        results.notes.append(
+            f"The machine was not quiet: for up to {disturbed:.0%} of a run other programs had the server's core. "
+            "Throughput is too low then; the processor time of a call holds better.")
+
+
+def measure_read(options, scratch, results):
+    """A call with a read, beside pgbench."""
+    with private_postgres(os.path.join(scratch, "pg")) as postgres:
+        results.add(*read_bench.measure(options, scratch, postgres))
+        version = postgres.sql("SHOW server_version")
+    results.notes.append(
+        f"Read: PostgreSQL {version}, a server of its own on a unix socket; the same load, one row by primary key out of "
+        "a million for each call, accounts spread evenly; no program is pinned, ours and pgbench have all cores in turn.")
 
 
 def measure(options, scratch):
-    """Everything asked for: figures, bars, notes."""
-    figures, bars, notes = [], [], []
+    """Everything asked for."""
+    results = Results()
+    others, missing = measure_mixed(options, scratch, results)
     if "echo" in options.parts:
-        some, cleared, missing, disturbed = echo_bench.measure(options, scratch)
-        figures += some
-        bars += cleared
-        notes += missing
-        notes.append(
-            f"Echo: one event-loop thread each, server on core {options.server_core}, h2load on core "
-            f"{options.load_core}, clear text, 8 connections with 32 calls in flight each, a 63-byte message.")
-        if disturbed > DISTURBED_SHARE_MAX:
-            notes.append(
-                f"The machine was not quiet: for up to {disturbed:.0%} of a run other programs had the server's core. "
-                "Throughput is too low then; the processor time of a call holds better.")
+        measure_echo(options, scratch, results, others, missing)
     if "stream" in options.parts:
-        some, cleared = stream_bench.measure(options, scratch)
-        figures += some
-        bars += cleared
-        notes.append("Streams: the same cores, 8 connections with two streams each, 10,000 messages a stream.")
+        results.add(*stream_bench.measure(options, scratch), [
+            "Streams: the same cores, 8 connections with two streams each, 10,000 messages a stream."])
     if "connections" in options.parts:
-        some, cleared = connection_bench.measure(options, scratch)
-        figures += some
-        bars += cleared
-    if "read" in options.parts or "memory" in options.parts:
-        with private_postgres(os.path.join(scratch, "pg")) as postgres:
-            notes.append(f"PostgreSQL {postgres.sql('SHOW server_version')}, a server of its own on a unix socket.")
-            for name, part in (("read", read_bench), ("memory", memory_bench)):
-                if name in options.parts:
-                    some, cleared = part.measure(options, scratch, postgres)
-                    figures += some
-                    bars += cleared
-        if "read" in options.parts:
-            notes.append(
-                "Read: the same load, one prepared SELECT by primary key in a million rows for each call, accounts "
-                "spread evenly; no program is pinned, ours and pgbench have all cores in turn.")
-    return figures, bars, notes
+        results.add(*connection_bench.measure(options, scratch))
+    if "read" in options.parts:
+        measure_read(options, scratch, results)
+    if "session" in options.parts:
+        results.add(*session_bench.measure(options, scratch))
+    if {"refresh", "memory"} & set(options.parts):
+        with service_stack(options, os.path.join(scratch, "stack")) as stack:
+            # Memory first: it is that of services that nobody has called yet.
+            if "memory" in options.parts:
+                results.add(*memory_bench.measure(options, scratch, stack))
+            if "refresh" in options.parts:
+                results.add(*refresh_bench.measure(options, scratch, stack))
+    return results
 
 
 def main():
@@ -122,19 +180,20 @@ def main():
     options = parse_options()
     try:
         check_machine(options)
-        build_all(options)
         start = time.monotonic()
+        build_all(options)
         # Directly under /tmp: the path of a unix socket has to be short.
         with tempfile.TemporaryDirectory(prefix="vestibule-bench-", dir="/tmp") as scratch:
             os.chmod(scratch, 0o711)  # PostgreSQL's user passes through, and sees nothing
-            figures, bars, notes = measure(options, scratch)
+            results = measure(options, scratch)
     except BenchError as error:
         print(f"bench: {error}", file=sys.stderr)
         return 2
-    print("", *report.figures_table(figures), "", *report.bars_table(bars), "", *notes, sep="\n")
-    report.write(options.report, options, figures, bars, notes)
-    print(f"\nmeasured in {time.monotonic() - start:.0f} s; written to {options.report}")
-    return 0 if all(bar.is_cleared for bar in bars) else 1
+    minutes = (time.monotonic() - start) / 60
+    report.write(options.report, options, results)
+    print("", *report.figures_table(results.figures), "", *report.bars_table(results.bars), "", *results.notes, sep="\n")
+    print(f"\n{minutes:.0f} minutes with what had to be built; written to {options.report}")
+    return 0 if all(bar.is_cleared for bar in results.bars) else 1
 
 
 if __name__ == "__main__":

@@ -43,7 +43,9 @@ def _binary():
 
 
 def version():
-    """What it says of itself."""
+    """What it says of itself, if it is installed."""
+    if not os.path.isdir(VIRTUAL_ENVIRONMENT):
+        return "not installed"
     try:
         return run([program(), "--version"]).split("version:")[-1].strip()
     except BenchError:

@@ -16,7 +16,7 @@ ROWS = SCALE * 100_000
 # Balances from a million on are all three bytes long in protobuf, so the size of an answer tells that it is one.
 BALANCE_BASE = 1_000_000
 ANSWER_BYTES = 4
-RATIO_MIN = 1.5
+RATIO_MIN = 2
 DATABASE = "bench"
 
 

@@ -7,6 +7,7 @@ import re
 import subprocess
 import time
 
+import envoy_peer
 import peers
 
 
@@ -95,15 +96,16 @@ def versions(options):
         ("nghttpd", _first_line(["nghttpd", "--version"])),
         ("h2load", _first_line(["h2load", "--version"])),
         ("pgbench", _first_line(["pgbench", "--version"])),
+        ("Envoy", envoy_peer.version()),
         ("OpenSSL", _first_line(["openssl", "version"])),
     ]
 
 
-def write(path, options, figures, bars, notes):
+def write(path, options, results):
     """Writes bench.md."""
     lines = ["# Benchmark", "", f"{time.strftime('%Y-%m-%d %H:%M:%S %Z')}; medians of {options.rounds} runs of "
-             f"{options.seconds} s, ours and the other in turn.", "", *bars_table(bars), "", *figures_table(figures), ""]
-    for note in notes:
+             f"{options.seconds} s, ours and the other in turn.", "", *bars_table(results.bars), "", *figures_table(results.figures), ""]
+    for note in results.notes:
         lines += [note, ""]
     rows = [(name, value) for name, value in [*machine(), *versions(options)]]
     lines += [*table(("part", "version or kind"), rows), ""]

@@ -18,7 +18,7 @@ from processes import BenchError, run
 from report import Bar, Figure
 from service_stack import free_ports, service_stack
 
-PATH = "vestibule.identity.v1.IdentityService/CheckSession"
+CHECK_SESSION = "vestibule.identity.v1.IdentityService/CheckSession"
 SEEN, UNSEEN = "token seen before", "token never seen before"
 RATIOS_MIN = {SEEN: 3, UNSEEN: 2}
 # Sessions that take turns, more than identity remembers tokens: each is forgotten when its turn comes.
@@ -43,7 +43,7 @@ def verifications_per_second(options):
 
 def _check_target(stack, token, scratch):
     """The target that checks one session, with an answer that is known to be good."""
-    target = Target(stack.process_of("identity"), stack.ports["identity"], PATH, texts((1, token)), 0, scratch)
+    target = Target(stack.process_of("identity"), stack.ports["identity"], CHECK_SESSION, texts((1, token)), 0, scratch)
     status, answer = target.call()
     if status != 0 or not answer:
         raise BenchError(f"identity answered a check of a session with status {status}")

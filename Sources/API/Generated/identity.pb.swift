@@ -119,6 +119,10 @@ public nonisolated struct Vestibule_Identity_V1_RefreshRequest: Sendable {
   /// The refresh token last received, or the one before it within the grace.
   public var refreshToken: String = String()
 
+  /// When the token came in from its owner, in Unix milliseconds; 0 is now. A call that was under way for long, or was
+  /// tried elsewhere meanwhile, is told by it from somebody who has an old token.
+  public var presentedAtMilliseconds: Int64 = 0
+
   public var unknownFields = SwiftProtobuf.UnknownStorage()
 
   public init() {}
@@ -515,7 +519,7 @@ nonisolated extension Vestibule_Identity_V1_SessionTokens: SwiftProtobuf.Message
 
 nonisolated extension Vestibule_Identity_V1_RefreshRequest: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
   public static let protoMessageName: String = _protobuf_package + ".RefreshRequest"
-  public static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{3}refresh_token\0")
+  public static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{3}refresh_token\0\u{3}presented_at_milliseconds\0")
 
   public mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
     while let fieldNumber = try decoder.nextFieldNumber() {
@@ -524,6 +528,7 @@ nonisolated extension Vestibule_Identity_V1_RefreshRequest: SwiftProtobuf.Messag
       // enabled. https://github.com/apple/swift-protobuf/issues/1034
       switch fieldNumber {
       case 1: try { try decoder.decodeSingularStringField(value: &self.refreshToken) }()
+      case 2: try { try decoder.decodeSingularInt64Field(value: &self.presentedAtMilliseconds) }()
       default: break
       }
     }
@@ -533,11 +538,15 @@ nonisolated extension Vestibule_Identity_V1_RefreshRequest: SwiftProtobuf.Messag
     if !self.refreshToken.isEmpty {
       try visitor.visitSingularStringField(value: self.refreshToken, fieldNumber: 1)
     }
+    if self.presentedAtMilliseconds != 0 {
+      try visitor.visitSingularInt64Field(value: self.presentedAtMilliseconds, fieldNumber: 2)
+    }
     try unknownFields.traverse(visitor: &visitor)
   }
 
   public static func ==(lhs: Vestibule_Identity_V1_RefreshRequest, rhs: Vestibule_Identity_V1_RefreshRequest) -> Bool {
     if lhs.refreshToken != rhs.refreshToken {return false}
+    if lhs.presentedAtMilliseconds != rhs.presentedAtMilliseconds {return false}
     if lhs.unknownFields != rhs.unknownFields {return false}
     return true
   }

@@ -7,8 +7,7 @@ enum RefreshSession {
     static func route(_ identity: IdentityServiceClient, _ answer: SessionAnswer) -> Route {
         Route(.post, "/auth/refresh") { request, context in
             var input = try await context.json(request)
-            var call = IdentityV1.RefreshRequest()
-            call.refreshToken = input.string("refresh_token")
+            let call = IdentityV1.RefreshRequest(presentedNow: input.string("refresh_token"))
             try input.finish()
             let refresh = try await identity.refresh(call, options: context.callOptions())
             return await answer.response(

@@ -13,9 +13,13 @@ extension IdentityMethods {
             guard let token = mint.refreshKeys.verify(request.refreshToken), token.generation < UInt32.max else {
                 throw IdentityFault.refreshTokenInvalid
             }
+            let now = effects.clock.nowMilliseconds
+            let told = request.presentedAtMilliseconds == 0 ? now : request.presentedAtMilliseconds
+            let earliest = now - store.limits.refreshLatenessSeconds * 1000
             let session = try await store.refresh(
                 token,
-                nowMilliseconds: effects.clock.nowMilliseconds,
+                presentedAtMilliseconds: min(max(told, earliest), now),
+                nowMilliseconds: now,
                 deadline: context.deadline
             )
             var response = IdentityV1.RefreshResponse()

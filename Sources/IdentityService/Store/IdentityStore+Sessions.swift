@@ -9,14 +9,20 @@ extension IdentityStore {
     /// One statement decides, so concurrent refreshes agree: the row's lock lets them in one by one, and each judges
     /// the row as the one before left it. A token presented again within the grace changes nothing.
     ///
+    /// - Parameter presentedAtMilliseconds: when its owner presented it, at most `nowMilliseconds`.
     /// - Throws: the fault of its ``RefreshVerdict``, or what the database throws.
     func refresh(
         _ token: RefreshToken,
+        presentedAtMilliseconds: Int64,
         nowMilliseconds: Int64,
         deadline: Deadline?
     ) async throws -> StoredSession {
         let rows = try await database.execute(
-            refreshStatement(token, nowMilliseconds: nowMilliseconds),
+            refreshStatement(
+                token,
+                presentedAtMilliseconds: presentedAtMilliseconds,
+                nowMilliseconds: nowMilliseconds
+            ),
             deadline: deadline
         )
         guard let row = rows.first else { throw IdentityFault.sessionInvalid }
@@ -47,8 +53,13 @@ extension IdentityStore {
         )
     }
 
-    private func refreshStatement(_ token: RefreshToken, nowMilliseconds: Int64) -> Query {
+    private func refreshStatement(
+        _ token: RefreshToken,
+        presentedAtMilliseconds: Int64,
+        nowMilliseconds: Int64
+    ) -> Query {
         let now = PostgresTimestamp(milliseconds: nowMilliseconds)
+        let presentedAt = PostgresTimestamp(milliseconds: presentedAtMilliseconds)
         let graceStart = PostgresTimestamp(milliseconds: nowMilliseconds - limits.refreshGraceSeconds * 1000)
         let idleStart = PostgresTimestamp(milliseconds: nowMilliseconds - limits.inactivitySeconds * 1000)
         let presented = Int64(token.generation)
@@ -61,6 +72,7 @@ extension IdentityStore {
                         WHEN expires_at <= \(now) OR last_used_at <= \(idleStart) THEN 'expired'
                         WHEN generation = \(presented) THEN 'rotated'
                         WHEN generation = \(presented) + 1 AND rotated_at > \(graceStart) THEN 'repeated'
+                        WHEN generation > \(presented) AND rotated_at > \(presentedAt) THEN 'late'
                         WHEN generation > \(presented) THEN 'reused'
                         ELSE 'mismatched'
                     END AS verdict

@@ -26,8 +26,7 @@ struct GRPCTarget: Target {
     }
 
     func refresh(_ refreshToken: String) async throws(CallFailure) -> SessionTokens {
-        var request = IdentityV1.RefreshRequest()
-        request.refreshToken = refreshToken
+        let request = IdentityV1.RefreshRequest(presentedNow: refreshToken)
         do {
             return SessionTokens(try await identity.refresh(request, options: options).tokens)
         } catch {
