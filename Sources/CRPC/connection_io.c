@@ -1,4 +1,5 @@
 #include "internal.h"
+#include "plain_literals.h"
 
 #include <errno.h>
 #include <linux/sockios.h>
@@ -50,16 +51,31 @@ static ssize_t read_some(crpc_connection *connection, uint8_t *target, size_t le
     return count > 0 ? count : tls_failure(connection, count);
 }
 
+/// Gives the session what came; a server's with plain strings in its header blocks. 0, or nghttp2's error.
+static ssize_t give(crpc_connection *connection, const uint8_t *bytes, size_t length, size_t first_head) {
+    if (connection->listener != NULL) {
+        uint8_t *plain = connection->loop->plain_buffer;
+        size_t plain_length = crpc_plain_literals(bytes, length, first_head, plain);
+        if (plain_length > 0) {
+            bytes = plain;
+            length = plain_length;
+        }
+    }
+    ssize_t taken = nghttp2_session_mem_recv(connection->session, bytes, length);
+    return taken == (ssize_t)length ? 0 : taken < 0 ? taken : NGHTTP2_ERR_PROTO;
+}
+
 /// Hands bytes to the session; false if the connection cannot go on.
 static bool take(crpc_connection *connection, const uint8_t *bytes, size_t length) {
+    size_t first_head = crpc_guard_next_head(&connection->guard, bytes, length);
     if (!crpc_guard_look(connection, bytes, length)) return false;
-    ssize_t taken = nghttp2_session_mem_recv(connection->session, bytes, length);
+    ssize_t failure = give(connection, bytes, length, first_head);
     if (connection->is_broken) return false;
-    if (taken == (ssize_t)length) return true;
-    if (taken == NGHTTP2_ERR_FLOODED) {
+    if (failure == 0) return true;
+    if (failure == NGHTTP2_ERR_FLOODED) {
         crpc_connection_calm(connection, "too_many_answers_wait");
     } else {
-        crpc_connection_break(connection, taken == NGHTTP2_ERR_NOMEM ? CRPC_ERROR_MEMORY : CRPC_ERROR_PROTOCOL);
+        crpc_connection_break(connection, failure == NGHTTP2_ERR_NOMEM ? CRPC_ERROR_MEMORY : CRPC_ERROR_PROTOCOL);
     }
     return false;
 }

@@ -55,6 +55,10 @@ static bool take_ping(crpc_connection *connection) {
     return false;
 }
 
+static uint32_t frame_length(const uint8_t head[CRPC_FRAME_HEAD]) {
+    return (uint32_t)head[0] << 16 | (uint32_t)head[1] << 8 | (uint32_t)head[2];
+}
+
 /// A frame of a header block. The block is bounded before it is whole, since the session holds it until then.
 static bool take_block_frame(crpc_connection *connection, const uint8_t *head, uint32_t length) {
     crpc_guard *guard = &connection->guard;
@@ -77,7 +81,7 @@ static bool take_block_frame(crpc_connection *connection, const uint8_t *head, u
 /// The head of a frame is whole.
 static bool take_head(crpc_connection *connection, const uint8_t head[CRPC_FRAME_HEAD]) {
     crpc_guard *guard = &connection->guard;
-    uint32_t length = (uint32_t)head[0] << 16 | (uint32_t)head[1] << 8 | (uint32_t)head[2];
+    uint32_t length = frame_length(head);
     guard->payload_left = length;
     guard->is_data = head[3] == NGHTTP2_DATA;
     switch (head[3]) {
@@ -95,6 +99,16 @@ static bool take_head(crpc_connection *connection, const uint8_t head[CRPC_FRAME
             connection, head[4] & NGHTTP2_FLAG_ACK ? CRPC_COST_FRAME : CRPC_COST_SETTINGS);
     default: return crpc_guard_charge(connection, CRPC_COST_FRAME);
     }
+}
+
+size_t crpc_guard_next_head(const crpc_guard *guard, const uint8_t *bytes, size_t length) {
+    if (guard->head_length == 0) return guard->payload_left;
+    size_t missing = (size_t)(CRPC_FRAME_HEAD - guard->head_length);
+    if (length < missing) return length;
+    uint8_t head[CRPC_FRAME_HEAD];
+    memcpy(head, guard->head, guard->head_length);
+    memcpy(head + guard->head_length, bytes, missing);
+    return missing + frame_length(head);
 }
 
 bool crpc_guard_look(crpc_connection *connection, const uint8_t *bytes, size_t length) {

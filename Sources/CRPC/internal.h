@@ -95,6 +95,7 @@ struct crpc_loop {
     crpc_link lingering;     // sockets whose connection has ended
     uint32_t lingering_count;
     uint8_t *read_buffer;
+    uint8_t *plain_buffer; // what was read, with plain strings in its header blocks; nothing stays in it
     uint8_t *write_buffer; // where a connection's frames of one flush are gathered
 };
 
@@ -383,6 +384,8 @@ static inline void crpc_connection_watch_buffers(crpc_connection *connection) {
 // guard.c: floods
 
 void crpc_guard_begin(crpc_connection *connection);
+/// Where the first head of a frame begins in bytes that came and were not looked at yet; past their end if none does.
+size_t crpc_guard_next_head(const crpc_guard *guard, const uint8_t *bytes, size_t length);
 /// Looks at the frames in bytes that came, before the session gets them. False if they are too much: the connection was
 /// dismissed.
 bool crpc_guard_look(crpc_connection *connection, const uint8_t *bytes, size_t length);

@@ -1,3 +1,4 @@
+#include "huffman.h"
 #include "internal.h"
 
 #include <errno.h>
@@ -117,6 +118,7 @@ int crpc_listener_new(
     crpc_loop *loop, const crpc_listener_options *options, const char *const *paths, uint32_t path_count,
     const crpc_server_callbacks *callbacks, void *server, crpc_listener **result) {
     if (path_count > CRPC_METHODS_MAX) return CRPC_ERROR_ARGUMENT;
+    crpc_huffman_prepare();
     crpc_listener *listener = calloc(1, sizeof *listener);
     if (listener == NULL) return CRPC_ERROR_MEMORY;
     listener->loop = loop;

@@ -1,4 +1,5 @@
 #include "internal.h"
+#include "plain_literals.h"
 
 #include <pthread.h>
 #include <signal.h>
@@ -54,11 +55,13 @@ int crpc_loop_new(crpc_job_function run_job, void *context, crpc_loop **result) 
     crpc_link_init(&loop->lingering);
     loop->now_ns = read_clock_ns();
     loop->read_buffer = malloc(CRPC_READ_BUFFER);
+    loop->plain_buffer = malloc(crpc_plain_literals_room(CRPC_READ_BUFFER));
     loop->write_buffer = malloc(CRPC_WRITE_BUFFER + CRPC_WRITE_SLACK);
     loop->jobs = calloc(FIRST_JOB_CAPACITY, sizeof *loop->jobs);
     loop->job_capacity = FIRST_JOB_CAPACITY;
     int error = CRPC_ERROR_MEMORY;
-    if (loop->read_buffer != NULL && loop->write_buffer != NULL && loop->jobs != NULL) {
+    bool has_buffers = loop->read_buffer != NULL && loop->plain_buffer != NULL && loop->write_buffer != NULL;
+    if (has_buffers && loop->jobs != NULL) {
         loop->epoll_fd = epoll_create1(EPOLL_CLOEXEC);
         loop->wake_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
         error = CRPC_ERROR_SYSTEM;
@@ -102,6 +105,7 @@ void crpc_loop_free(crpc_loop *loop) {
     if (loop->epoll_fd >= 0) (void)close(loop->epoll_fd);
     if (loop->wake_fd >= 0) (void)close(loop->wake_fd);
     free(loop->read_buffer);
+    free(loop->plain_buffer);
     free(loop->write_buffer);
     free(loop->jobs);
     free(loop->timers);

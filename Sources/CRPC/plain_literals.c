@@ -1,0 +1,125 @@
+#include "plain_literals.h"
+
+#include "huffman.h"
+
+#include <nghttp2/nghttp2.h>
+#include <stdbool.h>
+#include <string.h>
+
+enum { FRAME_HEAD = 9, PRIORITY_LENGTH = 5 };
+/// SETTINGS_MAX_FRAME_SIZE as it is where nobody says otherwise: larger frames are not taken.
+enum { PAYLOAD_MAX = 16384 };
+/// Bytes of the integers of RFC 7541 section 5.1 that are read; a frame's lengths need no more.
+enum { INTEGER_BYTES_MAX = 4 };
+/// Room for a length that is written: the lengths of strings that fit into a frame need no more.
+enum { LENGTH_BYTES_MAX = 3 };
+
+/// What was read, being copied: all before `copied` is in the target.
+typedef struct copying {
+    const uint8_t *copied, *end;
+    uint8_t *target;
+} copying;
+
+static void copy_until(copying *copying, const uint8_t *at) {
+    size_t count = (size_t)(at - copying->copied);
+    memcpy(copying->target, copying->copied, count);
+    copying->target += count;
+    copying->copied = at;
+}
+
+/// Reads an integer whose first byte has a prefix of so many bits. What follows it; NULL if it is cut short or too long.
+static const uint8_t *read_integer(const uint8_t *at, const uint8_t *end, unsigned prefix_bits, size_t *value) {
+    if (at == end) return NULL;
+    size_t prefix_max = (1u << prefix_bits) - 1;
+    *value = *at++ & prefix_max;
+    if (*value < prefix_max) return at;
+    for (unsigned i = 0; i < INTEGER_BYTES_MAX - 1 && at < end; i++) {
+        *value += (size_t)(*at & 0x7f) << (7 * i);
+        if ((*at++ & 0x80) == 0) return at;
+    }
+    return NULL;
+}
+
+/// Writes the length of a plain string. The bytes that it takes.
+static size_t write_length(uint8_t target[LENGTH_BYTES_MAX], size_t length) {
+    if (length < 0x7f) {
+        target[0] = (uint8_t)length;
+        return 1;
+    }
+    size_t rest = length - 0x7f, count = 0;
+    target[count++] = 0x7f;
+    for (; rest >= 0x80; rest >>= 7) target[count++] = (uint8_t)(0x80 | (rest & 0x7f));
+    target[count++] = (uint8_t)rest;
+    return count;
+}
+
+/// Passes over a string literal, and writes it anew if it is coded and long enough. What follows it, or NULL.
+static const uint8_t *pass_string(copying *copying, const uint8_t *at, const uint8_t *end) {
+    size_t length;
+    const uint8_t *text = read_integer(at, end, 7, &length);
+    if (text == NULL || length > (size_t)(end - text)) return NULL;
+    bool is_coded = (*at & 0x80) != 0;
+    if (!is_coded || length < CRPC_PLAIN_LITERAL_MIN) return text + length;
+    // The text goes to its place if its length takes as many bytes as are guessed here, as it mostly does.
+    size_t guessed = length < 0x7f * 5 / 8 ? 1 : LENGTH_BYTES_MAX;
+    uint8_t *plain = copying->target + (at - copying->copied) + guessed;
+    ssize_t plain_length = crpc_huffman_decode(text, length, plain);
+    if (plain_length < 0 || plain_length > PAYLOAD_MAX) return text + length;
+    copy_until(copying, at);
+    uint8_t size[LENGTH_BYTES_MAX];
+    size_t size_length = write_length(size, (size_t)plain_length);
+    if (size_length != guessed) memmove(copying->target + size_length, plain, (size_t)plain_length);
+    memcpy(copying->target, size, size_length);
+    copying->target += size_length + (size_t)plain_length;
+    copying->copied = text + length;
+    return copying->copied;
+}
+
+/// Passes over one representation of RFC 7541 section 6. What follows it, or NULL.
+static const uint8_t *pass_field(copying *copying, const uint8_t *at, const uint8_t *end) {
+    size_t index;
+    if (*at & 0x80) return read_integer(at, end, 7, &index);
+    if ((*at & 0xe0) == 0x20) return read_integer(at, end, 5, &index); // the dynamic table's size
+    at = read_integer(at, end, (*at & 0x40) != 0 ? 6 : 4, &index);
+    if (at != NULL && index == 0) at = pass_string(copying, at, end);
+    return at == NULL ? NULL : pass_string(copying, at, end);
+}
+
+/// Rewrites a HEADERS frame, or leaves it to be copied as it is.
+static void pass_headers(copying *copying, const uint8_t *head, const uint8_t *end) {
+    const struct copying before = *copying;
+    uint8_t *new_head = copying->target + (head - copying->copied);
+    const uint8_t *at = head + FRAME_HEAD;
+    if (head[4] & NGHTTP2_FLAG_PRIORITY) at = end - at < PRIORITY_LENGTH ? NULL : at + PRIORITY_LENGTH;
+    while (at != NULL && at < end) at = pass_field(copying, at, end);
+    if (copying->copied == before.copied) return;
+    size_t length = (size_t)(copying->target - new_head) - FRAME_HEAD + (size_t)(end - copying->copied);
+    if (at == NULL || length > PAYLOAD_MAX) {
+        *copying = before;
+        return;
+    }
+    new_head[0] = (uint8_t)(length >> 16);
+    new_head[1] = (uint8_t)(length >> 8);
+    new_head[2] = (uint8_t)length;
+}
+
+static bool is_whole_block(const uint8_t head[FRAME_HEAD]) {
+    unsigned flags = head[4] & (NGHTTP2_FLAG_END_HEADERS | NGHTTP2_FLAG_PADDED);
+    return head[3] == NGHTTP2_HEADERS && flags == NGHTTP2_FLAG_END_HEADERS;
+}
+
+size_t crpc_plain_literals(const uint8_t *bytes, size_t length, size_t first_head, uint8_t *target) {
+    copying copying = {.copied = bytes, .end = bytes + length, .target = target};
+    size_t at = first_head;
+    while (at < length && length - at >= FRAME_HEAD) {
+        const uint8_t *head = bytes + at;
+        size_t payload = (size_t)head[0] << 16 | (size_t)head[1] << 8 | (size_t)head[2];
+        at += FRAME_HEAD;
+        if (payload > length - at) break;
+        at += payload;
+        if (is_whole_block(head) && payload <= PAYLOAD_MAX) pass_headers(&copying, head, bytes + at);
+    }
+    if (copying.copied == bytes) return 0;
+    copy_until(&copying, copying.end);
+    return (size_t)(copying.target - target);
+}
