@@ -207,6 +207,7 @@ struct crpc_connection {
     crpc_link streams;        // live ones
     crpc_stream *free_streams;
     uint32_t stream_count, free_stream_count;
+    crpc_stream *in_block;    // whose header block is being received, or NULL
     uint32_t data_frame_left; // bytes of the DATA frame that is being received
     bool data_frame_ends_stream;
     uint8_t *rest;            // what the socket did not take; at most the loop's write buffer
@@ -219,6 +220,23 @@ struct crpc_connection {
     size_t authority_length;
     char peer[CRPC_ADDRESS_LENGTH];
 };
+
+/// What a header is to this layer (header_names.c).
+typedef enum crpc_header {
+    CRPC_HEADER_METADATA, // the application's
+    CRPC_HEADER_OTHER,    // the protocol's own, not looked at here
+    CRPC_HEADER_PATH,
+    CRPC_HEADER_METHOD,
+    CRPC_HEADER_STATUS,
+    CRPC_HEADER_CONTENT_TYPE,
+    CRPC_HEADER_GRPC_TIMEOUT,
+    CRPC_HEADER_GRPC_STATUS,
+    CRPC_HEADER_GRPC_MESSAGE,
+    CRPC_HEADER_GRPC_ENCODING,
+    CRPC_HEADER_GRPC_ACCEPT_ENCODING
+} crpc_header;
+
+crpc_header crpc_header_named(const uint8_t *name, size_t length);
 
 /// How the peer says that it compresses messages.
 typedef enum crpc_encoding { CRPC_ENCODING_IDENTITY, CRPC_ENCODING_GZIP, CRPC_ENCODING_UNKNOWN } crpc_encoding;

@@ -15,9 +15,15 @@ static crpc_stream *find(nghttp2_session *session, int32_t id) {
 
 static int on_begin_headers(nghttp2_session *session, const nghttp2_frame *frame, void *user) {
     crpc_connection *connection = user;
-    if (frame->hd.type != NGHTTP2_HEADERS || frame->headers.cat != NGHTTP2_HCAT_REQUEST) return 0;
+    connection->in_block = NULL;
+    if (frame->hd.type != NGHTTP2_HEADERS) return 0;
+    if (frame->headers.cat != NGHTTP2_HCAT_REQUEST) {
+        connection->in_block = find(session, frame->hd.stream_id);
+        return 0;
+    }
     crpc_stream *stream = crpc_stream_take(connection, frame->hd.stream_id);
     if (stream == NULL) return NGHTTP2_ERR_TEMPORAL_CALLBACK_FAILURE; // resets this stream only
+    connection->in_block = stream;
     if (nghttp2_session_set_stream_user_data(session, frame->hd.stream_id, stream) != 0) {
         crpc_stream_end(stream, NGHTTP2_INTERNAL_ERROR);
         return NGHTTP2_ERR_CALLBACK_FAILURE;
@@ -28,11 +34,11 @@ static int on_begin_headers(nghttp2_session *session, const nghttp2_frame *frame
 static int on_header(
     nghttp2_session *session, const nghttp2_frame *frame, const uint8_t *name, size_t name_length,
     const uint8_t *value, size_t value_length, uint8_t flags, void *user) {
+    (void)session;
     (void)flags;
     crpc_connection *connection = user;
-    if (frame->hd.type != NGHTTP2_HEADERS) return 0;
-    crpc_stream *stream = find(session, frame->hd.stream_id);
-    if (stream == NULL) return 0;
+    crpc_stream *stream = connection->in_block; // what nghttp2 finds it by costs more than what is done with a header
+    if (frame->hd.type != NGHTTP2_HEADERS || stream == NULL) return 0;
     // A byte can stand for an entry of kilobytes (RFC 7541 section 7.3): what nobody keeps still costs.
     if (stream->is_header_too_large && !crpc_guard_charge(connection, CRPC_COST_FRAME))
         return NGHTTP2_ERR_CALLBACK_FAILURE;
@@ -102,7 +108,8 @@ static int on_frame(nghttp2_session *session, const nghttp2_frame *frame, void *
     crpc_stream *stream;
     switch (frame->hd.type) {
     case NGHTTP2_HEADERS:
-        stream = find(session, frame->hd.stream_id);
+        stream = connection->in_block;
+        connection->in_block = NULL;
         if (stream == NULL) return 0;
         return crpc_stream_on_head(stream, ends_stream) == CRPC_OK ? 0 : NGHTTP2_ERR_CALLBACK_FAILURE;
     case NGHTTP2_DATA:

@@ -168,6 +168,7 @@ void crpc_stream_end(crpc_stream *stream, uint32_t error) {
     crpc_connection *connection = stream->connection;
     crpc_loop_stats *stats = &connection->loop->stats;
     crpc_link_remove(&stream->link);
+    if (connection->in_block == stream) connection->in_block = NULL;
     connection->stream_count -= 1;
     if (connection->listener != NULL) {
         crpc_count(&stats->server_streams_closed, 1);

@@ -44,50 +44,60 @@ static bool names_gzip(const uint8_t *value, size_t length) {
     return false;
 }
 
-static void take_request_header(
-    crpc_stream *stream, const uint8_t *name, size_t name_length, const uint8_t *value, size_t value_length) {
-    if (equals(name, name_length, ":path")) {
-        stream->method = crpc_listener_find(stream->connection->listener, value, value_length);
-    } else if (equals(name, name_length, ":method")) {
-        stream->method_is_post = equals(value, value_length, "POST");
-        stream->method_is_head = equals(value, value_length, "HEAD");
-    } else if (equals(name, name_length, "content-type")) {
-        static const char grpc[] = "application/grpc";
-        size_t length = sizeof grpc - 1;
-        bool is_grpc = value_length >= length && memcmp(value, grpc, length) == 0;
-        // Only protobuf messages are spoken here: application/grpc, …+proto, and either with parameters.
-        size_t rest = is_grpc ? value_length - length : 0;
-        const uint8_t *suffix = value + length;
-        stream->content_type_is_grpc =
-            is_grpc && (rest == 0 || suffix[0] == ';' ||
-                        (rest >= 6 && memcmp(suffix, "+proto", 6) == 0 && (rest == 6 || suffix[6] == ';')));
-    } else if (equals(name, name_length, "grpc-timeout")) {
-        stream->is_timeout_bad = crpc_timeout_parse(value, value_length, &stream->timeout_ns) != CRPC_OK;
-    } else if (equals(name, name_length, "grpc-encoding")) {
-        stream->encoding = encoding_named(value, value_length);
-    } else if (equals(name, name_length, "grpc-accept-encoding")) {
-        stream->accepts_gzip = names_gzip(value, value_length);
+/// Only protobuf messages are spoken here: application/grpc, …+proto, and either with parameters.
+static bool is_grpc_request(const uint8_t *value, size_t length) {
+    static const char grpc[] = "application/grpc";
+    size_t known = sizeof grpc - 1;
+    if (length < known || memcmp(value, grpc, known) != 0) return false;
+    size_t rest = length - known;
+    const uint8_t *suffix = value + known;
+    return rest == 0 || suffix[0] == ';' ||
+           (rest >= 6 && memcmp(suffix, "+proto", 6) == 0 && (rest == 6 || suffix[6] == ';'));
+}
+
+static void take_request_header(crpc_stream *stream, crpc_header header, const uint8_t *value, size_t length) {
+    switch (header) {
+    case CRPC_HEADER_PATH:
+        stream->method = crpc_listener_find(stream->connection->listener, value, length);
+        break;
+    case CRPC_HEADER_METHOD:
+        stream->method_is_post = equals(value, length, "POST");
+        stream->method_is_head = equals(value, length, "HEAD");
+        break;
+    case CRPC_HEADER_CONTENT_TYPE: stream->content_type_is_grpc = is_grpc_request(value, length); break;
+    case CRPC_HEADER_GRPC_TIMEOUT:
+        stream->is_timeout_bad = crpc_timeout_parse(value, length, &stream->timeout_ns) != CRPC_OK;
+        break;
+    case CRPC_HEADER_GRPC_ENCODING: stream->encoding = encoding_named(value, length); break;
+    case CRPC_HEADER_GRPC_ACCEPT_ENCODING: stream->accepts_gzip = names_gzip(value, length); break;
+    default: break;
     }
 }
 
-static int take_response_header(
-    crpc_stream *stream, const uint8_t *name, size_t name_length, const uint8_t *value, size_t value_length) {
-    if (equals(name, name_length, ":status")) {
-        stream->http_status = crpc_status_parse(value, value_length);
-    } else if (equals(name, name_length, "grpc-status")) {
-        if (stream->is_local_end) return CRPC_OK;
-        int status = crpc_status_parse(value, value_length);
+static int take_status_message(crpc_stream *stream, const uint8_t *value, size_t length) {
+    free(stream->status_message);
+    stream->status_message_length = 0;
+    stream->status_message = malloc(length + 1);
+    if (stream->status_message == NULL) return CRPC_ERROR_MEMORY;
+    stream->status_message_length = crpc_percent_decode(value, length, stream->status_message);
+    return CRPC_OK;
+}
+
+static int take_response_header(crpc_stream *stream, crpc_header header, const uint8_t *value, size_t length) {
+    int status;
+    switch (header) {
+    case CRPC_HEADER_STATUS: stream->http_status = crpc_status_parse(value, length); break;
+    case CRPC_HEADER_GRPC_STATUS:
+        if (stream->is_local_end) break;
+        status = crpc_status_parse(value, length);
         stream->grpc_status = status < 0 ? 2 : status; // UNKNOWN, as gRPC says of what it does not define
-    } else if (equals(name, name_length, "grpc-message") && !stream->is_local_end) {
-        free(stream->status_message);
-        stream->status_message_length = 0;
-        stream->status_message = malloc(value_length + 1);
-        if (stream->status_message == NULL) return CRPC_ERROR_MEMORY;
-        stream->status_message_length = crpc_percent_decode(value, value_length, stream->status_message);
-    } else if (equals(name, name_length, "grpc-encoding")) {
-        stream->encoding = encoding_named(value, value_length);
-    } else if (equals(name, name_length, "content-type")) {
-        stream->content_type_is_grpc = value_length >= 16 && memcmp(value, "application/grpc", 16) == 0;
+        break;
+    case CRPC_HEADER_GRPC_MESSAGE: return stream->is_local_end ? CRPC_OK : take_status_message(stream, value, length);
+    case CRPC_HEADER_GRPC_ENCODING: stream->encoding = encoding_named(value, length); break;
+    case CRPC_HEADER_CONTENT_TYPE:
+        stream->content_type_is_grpc = length >= 16 && memcmp(value, "application/grpc", 16) == 0;
+        break;
+    default: break;
     }
     return CRPC_OK;
 }
@@ -98,10 +108,10 @@ int crpc_stream_on_header(
     if (stream->header_bytes > stream->connection->limits.header_bytes_max || name_length > UINT16_MAX)
         stream->is_header_too_large = 1;
     if (stream->is_header_too_large) return CRPC_OK; // counted, answered when the block ends, and not kept
-    if (crpc_metadata_is_reserved(name, name_length)) {
-        if (stream->connection->listener == NULL)
-            return take_response_header(stream, name, name_length, value, value_length);
-        if (!stream->has_received_head) take_request_header(stream, name, name_length, value, value_length);
+    crpc_header header = crpc_header_named(name, name_length);
+    if (header != CRPC_HEADER_METADATA) {
+        if (stream->connection->listener == NULL) return take_response_header(stream, header, value, value_length);
+        if (!stream->has_received_head) take_request_header(stream, header, value, value_length);
         return CRPC_OK;
     }
     crpc_entry entry = {.name = name, .name_length = name_length, .value = value, .value_length = value_length};

@@ -262,20 +262,6 @@ size_t crpc_metadata_put(uint8_t *target, const crpc_entry *entry) {
     return CRPC_ENTRY_OVERHEAD + entry->name_length + entry->value_length;
 }
 
-bool crpc_metadata_is_reserved(const uint8_t *name, size_t length) {
-    static const char *const names[] = {
-        "te", "content-type", "grpc-timeout", "grpc-encoding", "grpc-accept-encoding", "grpc-message-type",
-        "grpc-status", "grpc-message", "connection", "keep-alive", "proxy-connection", "transfer-encoding", "upgrade",
-        "host", "content-length",
-    };
-    if (length == 0 || name[0] == ':') return true;
-    // Of the others most are told apart by their first letter.
-    if (memchr("tcgkpuh", name[0], 7) == NULL) return false;
-    for (size_t i = 0; i < sizeof names / sizeof names[0]; i++)
-        if (names[i][0] == name[0] && strlen(names[i]) == length && memcmp(names[i], name, length) == 0) return true;
-    return false;
-}
-
 bool crpc_metadata_is_sendable(const crpc_entry *entry) {
     if (crpc_metadata_is_reserved(entry->name, entry->name_length)) return false;
     for (size_t i = 0; i < entry->name_length; i++) {

@@ -4,7 +4,11 @@ extension ServerCall {
     func runHandler(_ handler: @escaping @Sendable () async throws -> Void) {
         let task = Task.immediate(executorPreference: executor) {
             do {
-                try await OnwardCall.run(on: self, handler)
+                if OnwardCall.hasUse(of: self) {
+                    try await OnwardCall.run(on: self, handler)
+                } else {
+                    try await handler() // a frame less
+                }
             } catch {
                 self.fail(RPCError(thrown: error), trailers: self.trailingMetadata)
             }

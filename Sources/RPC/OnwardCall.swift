@@ -28,11 +28,13 @@ public enum OnwardCall {
         return options
     }
 
+    /// Whether a call has something to hand on, and somebody may take it.
+    static func hasUse(of call: ServerCall) -> Bool {
+        isExpected.load(ordering: .relaxed) && (call.deadline != nil || !call.metadata.isEmpty)
+    }
+
     /// Runs a handler so that the calls it makes inherit from `call`.
     static func run(on behalfOf: ServerCall, _ handler: () async throws -> Void) async throws {
-        guard isExpected.load(ordering: .relaxed), behalfOf.deadline != nil || !behalfOf.metadata.isEmpty else {
-            return try await handler()
-        }
         try await $origin.withValue(behalfOf, operation: handler)
     }
 }
