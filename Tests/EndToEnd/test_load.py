@@ -190,12 +190,11 @@ def test_lost_answers_of_refreshes(load, parts):
         time.sleep(1.5)
     report = run.report()
     assert report.status == 1
-    # Of the requests that lay before the frozen server, one that its caller has given up may be done after the next one's
-    # successor was used; then its token is two generations old, which is theft. On a busy machine that happens to a few.
-    revoked = [error for error in report.errors if error[1] == "SESSION_REVOKED"]
-    assert {code for code, _ in report.errors} - {code for code, _ in revoked} == {"DEADLINE_EXCEEDED"}, report.errors
+    # Of the requests that lay before the frozen server, those that their callers have given up are done as well, some after
+    # the next one's successor was used: their tokens are old then, which is no theft.
+    assert {code for code, _ in report.errors} == {"DEADLINE_EXCEEDED"}, report.errors
     assert report.json["resumed_refresh_count"] > 0
-    assert report.json["repeated_sign_in_count"] <= sum(report.errors[error] for error in revoked)
+    assert report.json["repeated_sign_in_count"] == 0
 
 
 def test_open_loop_counts_waiting(load, parts):
