@@ -28,8 +28,8 @@ final class Connection {
         /// Its statement is the request's.
         case execute(Request)
         case deallocate
-        /// With the request that it commits, if it is one's own.
-        case sync(Request?)
+        /// With the writes that it commits; none for reads.
+        case sync([Request])
     }
 
     let slot: Int
@@ -61,6 +61,8 @@ final class Connection {
     private var stalledSweeps = 0
     private var sweptStuckHead: Request?
     let readsPerSyncMax: Int
+    /// Writes that are committed together: each holds its locks until all are done.
+    static let writesPerSyncMax = 32
     let parameters = ParameterScratch()
 
     init(slot: Int, loop: EventLoop, configuration: PostgresConfiguration, owner: any ConnectionOwner) {
@@ -100,10 +102,13 @@ final class Connection {
         var orphans: [Request] = []
         inFlight.forEach { item in
             switch item {
-            case .execute(let request), .sync(.some(let request)):
-                // A write stands here twice: its statement and right behind it the Sync.
-                if !request.isAnswered, orphans.last !== request { orphans.append(request) }
-            case .prepare, .deallocate, .sync(nil): break
+            case .execute(let request):
+                if !request.isAnswered { orphans.append(request) }
+            case .sync(let writes):
+                // They stand here twice, but for those whose statement has had its result.
+                let sent = orphans.suffix(writes.count)
+                orphans += writes.filter { write in !write.isAnswered && !sent.contains { $0 === write } }
+            case .prepare, .deallocate: break
             }
         }
         orphans += batch.filter { !$0.isAnswered }
@@ -171,8 +176,9 @@ final class Connection {
     /// The request that the server is at.
     private var executing: Request? {
         switch inFlight.first {
-        case .prepare(_, let request), .execute(let request), .sync(.some(let request)): request
-        case .deallocate, .sync(nil), nil: nil
+        case .prepare(_, let request), .execute(let request): request
+        case .sync(let writes): writes.first
+        case .deallocate, nil: nil
         }
     }
 

@@ -39,12 +39,12 @@ extension Connection {
             return succeed(request, result)
         case PGRES_PIPELINE_SYNC:
             PQclear(result)
-            guard case .sync(let request) = head else {
+            guard case .sync(let writes) = head else {
                 close("the results are out of step")
                 return 0
             }
             inFlight.discardFirst()
-            return request.map(commit) ?? 0
+            return writes.isEmpty ? 0 : commit(writes)
         case PGRES_PIPELINE_ABORTED:
             PQclear(result)
             hasHeadResult = true
@@ -76,22 +76,29 @@ extension Connection {
         return request.isShared ? 1 : 0
     }
 
-    /// The Sync of a write has come: its transaction is committed or undone.
-    private func commit(_ request: Request) -> Int {
-        if request.wantsRetry {
-            request.wantsRetry = false
-            request.failure = nil
-            resend(request)
-            return 0
+    /// The Sync of writes has come: their transaction is committed or undone. Those that were undone because of a
+    /// neighbour are done again, alone.
+    private func commit(_ writes: [Request]) -> Int {
+        let isUndone = writes.contains { $0.failure != nil || $0.wantsRetry }
+        var over = 0
+        for write in writes {
+            if write.wantsRetry || (isUndone && write.failure == nil) {
+                write.wantsRetry = false
+                write.failure = nil
+                write.isAlone = true
+                resend(write)
+                continue
+            }
+            over += 1
+            if let failure = write.failure {
+                write.finish(.failure(failure))
+            } else if let rows = write.heldRows {
+                write.finish(.success(rows))
+            } else {
+                write.finish(.failure(.connectionLost(outcomeUnknown: true)))
+            }
         }
-        if let failure = request.failure {
-            request.finish(.failure(failure))
-        } else if let rows = request.heldRows {
-            request.finish(.success(rows))
-        } else {
-            request.finish(.failure(.connectionLost(outcomeUnknown: true)))
-        }
-        return 1
+        return over
     }
 
     private func fail(_ head: Item, _ result: OpaquePointer) -> Int {
@@ -103,9 +110,11 @@ extension Connection {
             return 0
         }
         switch head {
-        case .sync(let request):
+        case .sync(let writes):
             // The commit itself failed; the Sync's own result follows.
-            request?.failure = .server(fault)
+            for write in writes {
+                if writes.count == 1 { write.failure = .server(fault) } else { write.wantsRetry = true }
+            }
             return 0
         case .deallocate:
             hasHeadResult = true
@@ -142,7 +151,13 @@ extension Connection {
             }
         }
         if request.kind == .write {
-            request.failure = .server(fault)
+            let failure = PostgresError.server(fault)
+            // Neighbours' locks may be what it came to grief over.
+            if request.sharesCommit && failure.isRetryableConflict {
+                request.wantsRetry = true
+            } else {
+                request.failure = failure
+            }
             return 0
         }
         request.finish(.failure(.server(fault)))
@@ -169,6 +184,10 @@ extension Connection {
             if request.kind == .write { return 0 }
             request.finish(.failure(failure))
             return request.isShared ? 1 : 0
+        }
+        if request.kind == .write && request.sharesCommit {
+            request.wantsRetry = true
+            return 0
         }
         guard request.kind == .read else {
             request.failure = .server(.failedTransaction)

@@ -2,17 +2,19 @@ internal import CLibPQ
 import RPC
 
 extension Connection {
-    /// Sends what this turn has placed: reads under one Sync, then each write under its own, then a transaction's
-    /// statements in their order. `PQpipelineSync` flushes (libpq 15), so that is one system call for all the reads.
+    /// Sends what this turn has placed: reads under one Sync, then the writes that may be committed together under
+    /// another, then each other write under its own, then a transaction's statements in their order. `PQpipelineSync`
+    /// flushes (libpq 15), so that is one system call for all the reads.
     func flush() {
         guard phase == .ready, !batch.isEmpty else { return }
         swap(&batch, &sending)
         sendDiscards()
         var dropped = sendReads()
-        for request in sending where request.kind == .write {
+        sendSharedWrites(&dropped)
+        for request in sending where request.kind == .write && !request.sharesCommit {
             guard let statement = prepare(request, dropped: &dropped) else { continue }
             send(request, statement)
-            sendSync(for: request)
+            sendSync(for: [request])
         }
         sendTransaction()
         sending.removeAll(keepingCapacity: true)
@@ -25,7 +27,7 @@ extension Connection {
         var dropped = 0
         var open = 0
         func endSync() {
-            if open > 0 { sendSync(for: nil) }
+            if open > 0 { sendSync(for: []) }
             open = 0
         }
         for request in sending where request.kind == .read {
@@ -43,6 +45,20 @@ extension Connection {
         return dropped
     }
 
+    private func sendSharedWrites(_ dropped: inout Int) {
+        var open: [Request] = []
+        for request in sending where request.kind == .write && request.sharesCommit {
+            guard let statement = prepare(request, dropped: &dropped) else { continue }
+            send(request, statement)
+            open.append(request)
+            if open.count >= Self.writesPerSyncMax {
+                sendSync(for: open)
+                open = []
+            }
+        }
+        if !open.isEmpty { sendSync(for: open) }
+    }
+
     private func sendTransaction() {
         var isOpen = false
         var ignored = 0
@@ -51,7 +67,7 @@ extension Connection {
             send(request, statement)
             isOpen = true
         }
-        if isOpen { sendSync(for: nil) }
+        if isOpen { sendSync(for: []) }
     }
 
     /// The statement of a request; nil, with the request counted as over, if it need not or can't be sent.
@@ -102,17 +118,13 @@ extension Connection {
 
     private func failSend(_ request: Request) {
         sendFailed = true
-        inFlight.append(.sync(request))
+        inFlight.append(.sync([request]))
     }
 
-    private func sendSync(for request: Request?) {
+    private func sendSync(for writes: [Request]) {
         guard let handle, !sendFailed else { return }
-        if PQpipelineSync(handle) == 1 { inFlight.append(.sync(request)) } else { failSendSync(request) }
-    }
-
-    private func failSendSync(_ request: Request?) {
-        sendFailed = true
-        if let request { inFlight.append(.sync(request)) }
+        sendFailed = PQpipelineSync(handle) != 1
+        inFlight.append(.sync(writes))
     }
 
     /// Names that the cache let go are given back to the server.
@@ -127,7 +139,7 @@ extension Connection {
             }
             inFlight.append(.deallocate)
         }
-        if !discarded.isEmpty { sendSync(for: nil) }
+        if !discarded.isEmpty { sendSync(for: []) }
     }
 }
 

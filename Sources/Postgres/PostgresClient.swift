@@ -99,6 +99,16 @@ public final class PostgresClient: Sendable {
         try await submit(query, .write, deadline)
     }
 
+    /// Does what `execute` does, but shares the commit with other such writes of one loop turn, so that many cost the disk
+    /// little more than one. If one of them fails, the others are undone with it and done again, each alone.
+    ///
+    /// For short statements that lock a row by its key: each holds its locks until all are committed. Two that lock the same
+    /// rows crosswise end in a deadlock that the server breaks after a second; they are done again as well.
+    @discardableResult
+    public func executeTogether(_ query: Query, deadline: Deadline? = nil) async throws(PostgresError) -> Rows {
+        try await submit(query, .write, deadline, mayShareCommit: true)
+    }
+
     /// Runs a closure in a transaction: committed when it returns, undone when it throws or its task was cancelled.
     ///
     /// The transaction has a connection to itself until then. BEGIN travels with the first statement. `retries` says
@@ -167,7 +177,8 @@ public final class PostgresClient: Sendable {
     private func submit(
         _ query: Query,
         _ kind: Request.Kind,
-        _ deadline: Deadline?
+        _ deadline: Deadline?,
+        mayShareCommit: Bool = false
     ) async throws(PostgresError) -> Rows {
         if Task.isCancelled { throw .cancelled }
         let deadline = deadline ?? .after(configuration.queryTimeout)
@@ -178,6 +189,7 @@ public final class PostgresClient: Sendable {
                 kind: kind,
                 deadline: deadline,
                 waitDeadline: deadline,
+                mayShareCommit: mayShareCommit,
                 continuation: continuation
             )
             if pool.loop.isCurrent {

@@ -32,7 +32,9 @@ public struct Query: Sendable {
     }
 
     /// The hash of a text with one parameter.
-    static func hash(of text: String, parameter: PostgresType) -> UInt64 { mix(mix(0, text), UInt64(parameter.rawValue)) }
+    static func hash(of text: String, parameter: PostgresType) -> UInt64 {
+        mix(mix(0, text), UInt64(parameter.rawValue))
+    }
 
     /// Eight bytes at a time, multiplied and folded. Texts come from our own source, so no one can choose collisions;
     /// one would only cost the comparison that follows.

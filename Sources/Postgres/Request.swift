@@ -8,7 +8,8 @@ final class Request: @unchecked Sendable {
     enum Kind {
         /// Shares a Sync; may be sent again.
         case read
-        /// Has a Sync of its own, which commits it; never sent again once it may have been done.
+        /// Committed by its Sync, which it has to itself or shares with other writes; never sent again once it may have
+        /// been done.
         case write
         /// Inside a transaction: undone with it.
         case inTransaction
@@ -29,6 +30,10 @@ final class Request: @unchecked Sendable {
     var attempts = 0
     /// Sent again because of a neighbour: gets a Sync of its own.
     var isAlone = false
+    /// Whether it may be committed with others.
+    private let mayShareCommit: Bool
+    /// Whether it is a write that is committed with others.
+    var sharesCommit: Bool { mayShareCommit && !isAlone }
     /// How often it was taken off a connection that a slow statement held up.
     var moves = 0
     /// The first time the slow one may move with it, and ahead of it, but then each has a Sync of its own, and the
@@ -52,12 +57,14 @@ final class Request: @unchecked Sendable {
         kind: Kind,
         deadline: Deadline,
         waitDeadline: Deadline,
+        mayShareCommit: Bool = false,
         continuation: UnsafeContinuation<Result<Rows, PostgresError>, Never>?
     ) {
         self.query = query
         self.kind = kind
         self.deadline = deadline
         self.waitDeadline = waitDeadline
+        self.mayShareCommit = mayShareCommit
         self.continuation = continuation
     }
 

@@ -17,7 +17,7 @@ extension IdentityStore {
         nowMilliseconds: Int64,
         deadline: Deadline?
     ) async throws -> StoredSession {
-        let rows = try await database.execute(
+        let rows = try await database.executeTogether(
             refreshStatement(
                 token,
                 presentedAtMilliseconds: presentedAtMilliseconds,
@@ -120,7 +120,7 @@ extension IdentityStore {
         deadline: Deadline?
     ) async throws(PostgresError) {
         let now = PostgresTimestamp(milliseconds: nowMilliseconds)
-        _ = try await database.execute(
+        _ = try await database.executeTogether(
             """
             UPDATE sessions SET revoked_at = \(now), revoke_reason = 'sign_out', expires_at = LEAST(expires_at, \(now))
             WHERE session_id = \(sessionID.uuid) AND revoked_at IS NULL
