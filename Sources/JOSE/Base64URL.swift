@@ -2,22 +2,32 @@
 public enum Base64URL {
     /// The text of `bytes`, without padding.
     public static func encode(_ bytes: some Sequence<UInt8>) -> String {
-        var characters: [UInt8] = []
-        characters.reserveCapacity((bytes.underestimatedCount * 4 + 2) / 3)
-        var bits: UInt32 = 0
-        var bitCount = 0
-        for byte in bytes {
-            bits = (bits << 8) | UInt32(byte)
-            bitCount += 8
-            while bitCount >= 6 {
-                bitCount -= 6
-                characters.append(alphabet[Int((bits >> UInt32(bitCount)) & 0x3f)])
+        bytes.withContiguousStorageIfAvailable(encode(buffer:)) ?? Array(bytes).withUnsafeBufferPointer(encode(buffer:))
+    }
+
+    private static func encode(buffer bytes: UnsafeBufferPointer<UInt8>) -> String {
+        let count = (bytes.count * 4 + 2) / 3
+        return String(unsafeUninitializedCapacity: count) { characters in
+            alphabet.withUnsafeBufferPointer { alphabet in
+                var bits: UInt32 = 0
+                var bitCount: UInt32 = 0
+                var place = 0
+                for byte in bytes {
+                    bits = bits << 8 | UInt32(byte)
+                    bitCount += 8
+                    while bitCount >= 6 {
+                        bitCount -= 6
+                        characters[place] = alphabet[Int(bits >> bitCount & 0x3f)]
+                        place += 1
+                    }
+                }
+                if bitCount > 0 {
+                    characters[place] = alphabet[Int(bits << (6 - bitCount) & 0x3f)]
+                    place += 1
+                }
+                return place
             }
         }
-        if bitCount > 0 {
-            characters.append(alphabet[Int((bits << UInt32(6 - bitCount)) & 0x3f)])
-        }
-        return String(decoding: characters, as: UTF8.self)
     }
 
     /// The bytes of `text`, or nil if it holds padding, white space, any character outside the alphabet, an
@@ -28,24 +38,33 @@ public enum Base64URL {
 
     /// As ``decode(_:)``, from the text's UTF-8 bytes.
     public static func decode(utf8 text: some Collection<UInt8>) -> [UInt8]? {
-        let count = text.count
-        guard count % 4 != 1 else { return nil }
-        var bytes: [UInt8] = []
-        bytes.reserveCapacity(count * 3 / 4)
+        text.withContiguousStorageIfAvailable(decode(buffer:)) ?? Array(text).withUnsafeBufferPointer(decode(buffer:))
+    }
+
+    private static func decode(buffer text: UnsafeBufferPointer<UInt8>) -> [UInt8]? {
+        guard text.count % 4 != 1 else { return nil }
         var bits: UInt32 = 0
-        var bitCount = 0
-        for character in text {
-            let value = values[Int(character)]
-            guard value < 64 else { return nil }
-            bits = (bits << 6) | UInt32(value)
-            bitCount += 6
-            if bitCount >= 8 {
-                bitCount -= 8
-                bytes.append(UInt8(truncatingIfNeeded: bits >> UInt32(bitCount)))
+        var bitCount: UInt32 = 0
+        var isValid = true
+        let bytes = [UInt8](unsafeUninitializedCapacity: text.count * 3 / 4) { buffer, count in
+            values.withUnsafeBufferPointer { values in
+                for character in text {
+                    let value = values[Int(character)]
+                    guard value < 64 else {
+                        isValid = false
+                        return
+                    }
+                    bits = bits << 6 | UInt32(value)
+                    bitCount += 6
+                    if bitCount >= 8 {
+                        bitCount -= 8
+                        buffer[count] = UInt8(truncatingIfNeeded: bits >> bitCount)
+                        count += 1
+                    }
+                }
             }
         }
-        guard bits & ((1 << UInt32(bitCount)) - 1) == 0 else { return nil }
-        return bytes
+        return isValid && bits & (1 << bitCount - 1) == 0 ? bytes : nil
     }
 
     private static let alphabet = Array("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_".utf8)

@@ -2,6 +2,7 @@ extension JSONValue {
     /// The value's UTF-8 text, compact, members in their order.
     public func serialized() -> [UInt8] {
         var bytes: [UInt8] = []
+        bytes.reserveCapacity(512)  // a token's claims, mostly
         write(to: &bytes)
         return bytes
     }
@@ -15,18 +16,19 @@ extension JSONValue {
         case .string(let value): Self.write(value, to: &bytes)
         case .array(let elements):
             bytes.append(UInt8(ascii: "["))
-            for (index, element) in elements.enumerated() {
+            for index in elements.indices {
                 if index > 0 { bytes.append(UInt8(ascii: ",")) }
-                element.write(to: &bytes)
+                elements[index].write(to: &bytes)
             }
             bytes.append(UInt8(ascii: "]"))
         case .object(let object):
             bytes.append(UInt8(ascii: "{"))
-            for (index, member) in object.members.enumerated() {
+            let members = object.members
+            for index in members.indices {
                 if index > 0 { bytes.append(UInt8(ascii: ",")) }
-                Self.write(member.name, to: &bytes)
+                Self.write(members[index].name, to: &bytes)
                 bytes.append(UInt8(ascii: ":"))
-                member.value.write(to: &bytes)
+                members[index].value.write(to: &bytes)
             }
             bytes.append(UInt8(ascii: "}"))
         }
@@ -34,19 +36,29 @@ extension JSONValue {
 
     private static func write(_ text: String, to bytes: inout [UInt8]) {
         bytes.append(UInt8(ascii: "\""))
-        for byte in text.utf8 {
-            switch byte {
-            case UInt8(ascii: "\""), UInt8(ascii: "\\"):
-                bytes.append(UInt8(ascii: "\\"))
-                bytes.append(byte)
-            case 0x00..<0x20:
-                bytes.append(contentsOf: "\\u00".utf8)
-                bytes.append(contentsOf: Hex.encode([byte]).utf8)
-            default:
-                bytes.append(byte)
-            }
+        if text.utf8.contains(where: needsEscape) {
+            for byte in text.utf8 { writeEscaped(byte, to: &bytes) }
+        } else {
+            bytes.append(contentsOf: text.utf8)
         }
         bytes.append(UInt8(ascii: "\""))
+    }
+
+    private static func needsEscape(_ byte: UInt8) -> Bool {
+        byte < 0x20 || byte == UInt8(ascii: "\"") || byte == UInt8(ascii: "\\")
+    }
+
+    private static func writeEscaped(_ byte: UInt8, to bytes: inout [UInt8]) {
+        switch byte {
+        case UInt8(ascii: "\""), UInt8(ascii: "\\"):
+            bytes.append(UInt8(ascii: "\\"))
+            bytes.append(byte)
+        case 0x00..<0x20:
+            bytes.append(contentsOf: "\\u00".utf8)
+            bytes.append(contentsOf: Hex.encode([byte]).utf8)
+        default:
+            bytes.append(byte)
+        }
     }
 }
 

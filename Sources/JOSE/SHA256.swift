@@ -44,17 +44,17 @@ extension SignatureAlgorithm {
     /// The value of `c_hash` or `at_hash` for a code or token beside an ID token of this algorithm: base64url of the
     /// left half of the digest that the algorithm uses (OpenID Connect Core sections 3.1.3.6 and 3.3.2.11).
     public func halfHash(of text: String) -> String {
-        let bytes = Array(text.utf8)
-        let digest: [UInt8]
-        switch self {
-        case .rs256, .ps256, .es256:
-            digest = SHA256.hash(bytes)
-        case .rs384, .es384:
-            digest = Self.digest(byteCount: 48) { COpenSSL.SHA384(bytes, bytes.count, $0) }
-        case .rs512:
-            digest = Self.digest(byteCount: 64) { COpenSSL.SHA512(bytes, bytes.count, $0) }
-        }
+        let digest = digest(of: Array(text.utf8))
         return Base64URL.encode(digest.prefix(digest.count / 2))
+    }
+
+    /// The digest of what is signed.
+    func digest(of bytes: [UInt8]) -> [UInt8] {
+        switch self {
+        case .rs256, .ps256, .es256: SHA256.hash(bytes)
+        case .rs384, .es384: Self.digest(byteCount: 48) { COpenSSL.SHA384(bytes, bytes.count, $0) }
+        case .rs512: Self.digest(byteCount: 64) { COpenSSL.SHA512(bytes, bytes.count, $0) }
+        }
     }
 
     private static func digest(

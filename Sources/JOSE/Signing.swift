@@ -1,56 +1,69 @@
 import COpenSSL
 
-/// Signatures by libcrypto. Any thread; every failure leaves the thread's error queue empty.
-enum Signing {
-    static func verify(
-        _ signature: [UInt8],
-        message: [UInt8],
-        key: OpaquePointer,
-        algorithm: SignatureAlgorithm
-    ) -> Bool {
-        guard let context = EVP_MD_CTX_new() else { return false }
-        defer { EVP_MD_CTX_free(context) }
-        var keyContext: OpaquePointer?
-        let isValid =
-            EVP_DigestVerifyInit(context, &keyContext, digest(of: algorithm), nil, key) == 1
-            && configure(keyContext, algorithm)
-            && EVP_DigestVerify(context, signature, signature.count, message, message.count) == 1
-        if !isValid { ERR_clear_error() }
-        return isValid
+/// Signatures by libcrypto with one key and algorithm. Any thread; every failure leaves the thread's error queue empty.
+struct Signing: Sendable {
+    private let algorithm: SignatureAlgorithm
+    private let contexts: ContextPool
+    /// Bytes of a signature at most.
+    private let signatureBytesMax: Int
+
+    /// For making signatures.
+    init(signingWith key: KeyHandle, _ algorithm: SignatureAlgorithm) {
+        self.init(key, algorithm, begin: EVP_PKEY_sign_init)
     }
 
-    static func sign(
-        _ message: [UInt8],
-        key: OpaquePointer,
-        algorithm: SignatureAlgorithm
-    ) throws(KeyError) -> [UInt8] {
-        guard let context = EVP_MD_CTX_new() else { throw .failure("allocate") }
-        defer { EVP_MD_CTX_free(context) }
-        var keyContext: OpaquePointer?
-        guard EVP_DigestSignInit(context, &keyContext, digest(of: algorithm), nil, key) == 1,
-            configure(keyContext, algorithm)
-        else { throw .failure("begin to sign") }
-        var count = Int(EVP_PKEY_get_size(key))
-        var signature = [UInt8](repeating: 0, count: count)
-        guard EVP_DigestSign(context, &signature, &count, message, message.count) == 1 else {
-            throw .failure("sign")
-        }
-        return Array(signature[..<count])
+    /// For verifying them.
+    init(verifyingWith key: KeyHandle, _ algorithm: SignatureAlgorithm) {
+        self.init(key, algorithm, begin: EVP_PKEY_verify_init)
     }
 
-    /// Padding and salt of RSASSA-PSS (RFC 7518 section 3.5); the others need nothing.
-    private static func configure(_ context: OpaquePointer?, _ algorithm: SignatureAlgorithm) -> Bool {
-        switch algorithm {
-        case .ps256:
-            EVP_PKEY_CTX_set_rsa_padding(context, RSA_PKCS1_PSS_PADDING) == 1
-                && EVP_PKEY_CTX_set_rsa_pss_saltlen(context, 32) == 1
-        case .rs256, .rs384, .rs512, .es256, .es384:
-            true
+    private init(
+        _ key: KeyHandle,
+        _ algorithm: SignatureAlgorithm,
+        begin: @escaping @Sendable (OpaquePointer?) -> Int32
+    ) {
+        self.algorithm = algorithm
+        contexts = ContextPool(key) { begin($0) == 1 && Self.configure($0, algorithm) }
+        signatureBytesMax = Int(EVP_PKEY_get_size(key.pointer))
+    }
+
+    func verify(_ signature: [UInt8], message: [UInt8]) -> Bool {
+        let digest = algorithm.digest(of: message)
+        return contexts.withContext { context in
+            EVP_PKEY_verify(context, signature, signature.count, digest, digest.count) == 1
         }
     }
 
-    private static func digest(of algorithm: SignatureAlgorithm) -> OpaquePointer? {
-        switch algorithm {
+    func sign(_ message: [UInt8]) throws(KeyError) -> [UInt8] {
+        let digest = algorithm.digest(of: message)
+        var isSigned = false
+        let signature = [UInt8](unsafeUninitializedCapacity: signatureBytesMax) { buffer, count in
+            var length = buffer.count
+            isSigned = contexts.withContext { context in
+                EVP_PKEY_sign(context, buffer.baseAddress, &length, digest, digest.count) == 1
+            }
+            count = isSigned ? length : 0
+        }
+        guard isSigned else { throw .failure("sign") }
+        return signature
+    }
+
+    /// Digest, and for RSA padding and salt (RFC 7518 sections 3.3 to 3.5).
+    private static func configure(_ context: OpaquePointer, _ algorithm: SignatureAlgorithm) -> Bool {
+        let isPadded =
+            switch algorithm {
+            case .ps256: EVP_PKEY_CTX_set_rsa_padding(context, RSA_PKCS1_PSS_PADDING) == 1
+            case .rs256, .rs384, .rs512: EVP_PKEY_CTX_set_rsa_padding(context, RSA_PKCS1_PADDING) == 1
+            case .es256, .es384: true
+            }
+        return isPadded && EVP_PKEY_CTX_set_signature_md(context, algorithm.digestMethod) == 1
+            && (algorithm != .ps256 || EVP_PKEY_CTX_set_rsa_pss_saltlen(context, 32) == 1)
+    }
+}
+
+extension SignatureAlgorithm {
+    fileprivate var digestMethod: OpaquePointer? {
+        switch self {
         case .rs256, .ps256, .es256: EVP_sha256()
         case .rs384, .es384: EVP_sha384()
         case .rs512: EVP_sha512()

@@ -5,6 +5,7 @@ import COpenSSL
 /// Immutable; any thread may sign with it, several at once. Prints nothing of itself.
 public final class SigningKey: Sendable, CustomStringConvertible {
     private let handle: KeyHandle
+    private let signing: Signing
 
     /// The algorithm that it signs with: ES256 on P-256, ES384 on P-384, RS256 with RSA.
     public let algorithm: SignatureAlgorithm
@@ -51,6 +52,7 @@ public final class SigningKey: Sendable, CustomStringConvertible {
             case .p256: .es256
             case .p384: .es384
             }
+        signing = Signing(signingWith: handle, algorithm)
     }
 
     /// The private key in PEM (PKCS #8, unencrypted). A secret.
@@ -68,7 +70,7 @@ public final class SigningKey: Sendable, CustomStringConvertible {
 
     /// The signature of `message` in JOSE's form.
     public func sign(_ message: [UInt8]) throws(KeyError) -> [UInt8] {
-        let signature = try Signing.sign(message, key: handle.pointer, algorithm: algorithm)
+        let signature = try signing.sign(message)
         guard let byteCount = handle.type.coordinateByteCount else { return signature }
         guard let raw = ECDSASignature.raw(fromDER: signature, coordinateByteCount: byteCount) else {
             throw .cryptography(operation: "read a signature")

@@ -6,6 +6,7 @@ import COpenSSL
 public final class VerificationKey: Sendable {
     let handle: KeyHandle
     private let parameters: JSONObject
+    private let verifiers: [SignatureAlgorithm: Signing]
 
     /// What kind of key it is.
     public var type: KeyType { handle.type }
@@ -46,6 +47,8 @@ public final class VerificationKey: Sendable {
     init(handle: KeyHandle) throws(KeyError) {
         self.handle = handle
         parameters = try Self.requiredParameters(of: handle)
+        let algorithms = SignatureAlgorithm.allCases.filter { $0.keyType == handle.type }
+        verifiers = Dictionary(uniqueKeysWithValues: algorithms.map { ($0, Signing(verifyingWith: handle, $0)) })
     }
 
     /// Whether `signature` is `algorithm`'s signature of `message` by this key. False also when the key is of
@@ -57,7 +60,7 @@ public final class VerificationKey: Sendable {
             guard let der = ECDSASignature.der(fromRaw: signature, coordinateByteCount: byteCount) else { return false }
             encoded = der
         }
-        return Signing.verify(encoded, message: message, key: handle.pointer, algorithm: algorithm)
+        return verifiers[algorithm]?.verify(encoded, message: message) ?? false
     }
 
     /// The public key's members that RFC 7638 section 3.2 requires, in its lexicographic order.

@@ -18,15 +18,12 @@ public struct Identifier<Tag>: Sendable, Hashable {
     /// An id of the sixteen bytes of a UUID in network order, or nil if there aren't sixteen.
     public init?(bytes: some Collection<UInt8>) {
         guard bytes.count == 16 else { return nil }
-        var halves: (high: UInt64, low: UInt64) = (0, 0)
-        for (position, byte) in bytes.enumerated() {
-            if position < 8 {
-                halves.high = halves.high << 8 | UInt64(byte)
-            } else {
-                halves.low = halves.low << 8 | UInt64(byte)
-            }
+        self = Array(bytes).withUnsafeBytes { bytes in
+            Self(
+                high: UInt64(bigEndian: bytes.loadUnaligned(as: UInt64.self)),
+                low: UInt64(bigEndian: bytes.loadUnaligned(fromByteOffset: 8, as: UInt64.self))
+            )
         }
-        self.init(high: halves.high, low: halves.low)
     }
 
     /// The id that a text such as `0190163d-8694-739b-aea5-966c26f8ad91` names (RFC 9562, section 4), in either
@@ -108,14 +105,14 @@ extension Identifier: CustomStringConvertible {
     public var description: String {
         String(unsafeUninitializedCapacity: 36) { buffer in
             var position = 0
-            for (index, byte) in bytes.enumerated() {
-                if index == 4 || index == 6 || index == 8 || index == 10 {
+            for digit in 0..<32 {
+                if digit == 8 || digit == 12 || digit == 16 || digit == 20 {
                     buffer[position] = UInt8(ascii: "-")
                     position += 1
                 }
-                buffer[position] = Self.hexadecimalDigit(of: byte >> 4)
-                buffer[position + 1] = Self.hexadecimalDigit(of: byte & 0xF)
-                position += 2
+                let half = digit < 16 ? high : low
+                buffer[position] = Self.hexadecimalDigit(of: UInt8(half >> UInt64(60 - digit % 16 * 4) & 0xF))
+                position += 1
             }
             return position
         }
