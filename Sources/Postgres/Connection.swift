@@ -48,6 +48,9 @@ final class Connection {
     var inFlight = FIFO<Item>()
     /// Placed and not yet sent.
     var batch: [Request] = []
+    private var isFlushRequested = false
+    /// Transactions of writes that were sent and not confirmed.
+    var commitsInFlight = 0
     /// Kept for its memory while `batch` fills again.
     var sending: [Request] = []
     var statements: StatementCache
@@ -124,8 +127,20 @@ final class Connection {
         request.attempts += 1
         request.wasSent = false
         batch.append(request)
-        // The others of the turn go with the first.
-        if batch.count == 1 { owner?.connectionWantsFlush(self) }
+        requestFlush()
+    }
+
+    /// Has what is placed sent at the end of the turn.
+    func requestFlush() {
+        if isFlushRequested { return }
+        isFlushRequested = true
+        owner?.connectionWantsFlush(self)
+    }
+
+    /// What is placed since the last time, in `sending`.
+    func takeBatch() {
+        isFlushRequested = false
+        swap(&batch, &sending)
     }
 
     /// Nothing is under way or about to be.

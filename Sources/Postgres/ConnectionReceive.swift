@@ -44,7 +44,10 @@ extension Connection {
                 return 0
             }
             inFlight.discardFirst()
-            return writes.isEmpty ? 0 : commit(writes)
+            if writes.isEmpty { return 0 }
+            commitsInFlight -= 1
+            if commitsInFlight == 0 && !batch.isEmpty { requestFlush() }
+            return commit(writes)
         case PGRES_PIPELINE_ABORTED:
             PQclear(result)
             hasHeadResult = true

@@ -6,8 +6,8 @@ extension Connection {
     /// another, then each other write under its own, then a transaction's statements in their order. `PQpipelineSync`
     /// flushes (libpq 15), so that is one system call for all the reads.
     func flush() {
-        guard phase == .ready, !batch.isEmpty else { return }
-        swap(&batch, &sending)
+        guard phase == .ready else { return }
+        takeBatch()
         sendDiscards()
         var dropped = sendReads()
         sendSharedWrites(&dropped)
@@ -45,8 +45,13 @@ extension Connection {
         return dropped
     }
 
+    /// While a commit is under way they wait for it, and for each other: the server would only come to them afterwards.
     private func sendSharedWrites(_ dropped: inout Int) {
         var open: [Request] = []
+        guard commitsInFlight == 0 else {
+            for request in sending where request.kind == .write && request.sharesCommit { batch.append(request) }
+            return
+        }
         for request in sending where request.kind == .write && request.sharesCommit {
             guard let statement = prepare(request, dropped: &dropped) else { continue }
             send(request, statement)
@@ -125,6 +130,7 @@ extension Connection {
         guard let handle, !sendFailed else { return }
         sendFailed = PQpipelineSync(handle) != 1
         inFlight.append(.sync(writes))
+        if !writes.isEmpty { commitsInFlight += 1 }
     }
 
     /// Names that the cache let go are given back to the server.

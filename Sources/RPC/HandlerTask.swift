@@ -7,7 +7,7 @@ extension ServerCall {
                 if OnwardCall.hasUse(of: self) {
                     try await OnwardCall.run(on: self, handler)
                 } else {
-                    try await handler() // a frame less
+                    try await handler()  // a frame less
                 }
             } catch {
                 self.fail(RPCError(thrown: error), trailers: self.trailingMetadata)
