@@ -89,7 +89,7 @@ def mixed_load(options, scratch):
     with service_stack(options, os.path.join(scratch, "mixed"), VESTIBULE_LOG_CALLS="all") as stack:
         output = os.path.join(scratch, "load-mixed")
         command = stack.load_command(
-            "mixed", output, duration=f"{options.mixed_minutes * 60}s", warm_up=f"{WARM_UP_SECONDS}s",
+            "mixed", output, duration=f"{options.mixed_minutes * 60:.0f}s", warm_up=f"{WARM_UP_SECONDS}s",
             rate=CALLS_PER_SECOND)
         process = subprocess.Popen(
             command, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE)
