@@ -225,6 +225,12 @@ struct crpc_connection {
 typedef enum crpc_header {
     CRPC_HEADER_METADATA, // the application's
     CRPC_HEADER_OTHER,    // the protocol's own, not looked at here
+    CRPC_HEADER_TE,
+    CRPC_HEADER_HOST,
+    CRPC_HEADER_CONTENT_LENGTH,
+    CRPC_HEADER_CONNECTION, // HTTP/1's, which HTTP/2 does not have
+    CRPC_HEADER_AUTHORITY,
+    CRPC_HEADER_SCHEME,
     CRPC_HEADER_PATH,
     CRPC_HEADER_METHOD,
     CRPC_HEADER_STATUS,
@@ -237,6 +243,14 @@ typedef enum crpc_header {
 } crpc_header;
 
 crpc_header crpc_header_named(const uint8_t *name, size_t length);
+
+/// What was seen of a request (request_rules.h).
+typedef struct crpc_request_state {
+    int64_t content_length;  // as announced; -1 for nothing
+    uint64_t received_bytes; // of data
+    uint16_t seen;
+    bool is_past_pseudo;
+} crpc_request_state;
 
 /// How the peer says that it compresses messages.
 typedef enum crpc_encoding { CRPC_ENCODING_IDENTITY, CRPC_ENCODING_GZIP, CRPC_ENCODING_UNKNOWN } crpc_encoding;
@@ -274,6 +288,8 @@ struct crpc_stream {
     bool is_half_closed;      // the peer's end of stream arrived
     bool is_told_half_closed;
     bool has_received_head;
+    crpc_request_state request; // server
+    bool is_request_broken;   // server: it is no HTTP, and is reset
     bool is_refused;          // answered here, without a call
     bool consumes_manually;
     bool is_receiving;        // in crpc_stream_on_data
@@ -453,7 +469,7 @@ void crpc_stream_drop_partial(crpc_stream *stream);
 void crpc_stream_refuse_message(crpc_stream *stream, int status, const char *text);
 
 // Received things, called by the session's callbacks. Nonzero ends the connection.
-int crpc_stream_on_header(crpc_stream *stream, const uint8_t *name, size_t nlen, const uint8_t *value, size_t vlen);
+int crpc_stream_on_header(crpc_stream *stream, crpc_header header, const crpc_entry *entry);
 int crpc_stream_on_head(crpc_stream *stream, bool ends_stream);
 int crpc_stream_on_data(crpc_stream *stream, const uint8_t *bytes, size_t length, bool ends_stream);
 void crpc_stream_on_half_close(crpc_stream *stream);

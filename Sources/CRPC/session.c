@@ -1,4 +1,5 @@
 #include "internal.h"
+#include "request_rules.h"
 
 /// Answers to SETTINGS and PING that may wait to be sent; past it the connection ends.
 enum { ACKNOWLEDGEMENTS_MAX = 256 };
@@ -31,20 +32,37 @@ static int on_begin_headers(nghttp2_session *session, const nghttp2_frame *frame
     return 0;
 }
 
+/// Server: what came on a stream is no HTTP request (RFC 9113 section 8.1.1). Nothing more of it is looked at. 0 or a
+/// fatal error.
+static int break_request(nghttp2_session *session, crpc_stream *stream) {
+    if (stream->is_request_broken) return 0;
+    stream->is_request_broken = true;
+    // Not as a reset of ours: the peer made us do it, and pays for it (on_frame_sent).
+    return nghttp2_submit_rst_stream(session, NGHTTP2_FLAG_NONE, stream->id, NGHTTP2_PROTOCOL_ERROR) == 0
+               ? 0
+               : NGHTTP2_ERR_CALLBACK_FAILURE;
+}
+
 static int on_header(
     nghttp2_session *session, const nghttp2_frame *frame, const uint8_t *name, size_t name_length,
     const uint8_t *value, size_t value_length, uint8_t flags, void *user) {
-    (void)session;
     (void)flags;
     crpc_connection *connection = user;
     crpc_stream *stream = connection->in_block; // what nghttp2 finds it by costs more than what is done with a header
     if (frame->hd.type != NGHTTP2_HEADERS || stream == NULL) return 0;
+    crpc_entry entry = {.name = name, .name_length = name_length, .value = value, .value_length = value_length};
+    crpc_header header = crpc_header_named(name, name_length);
+    if (connection->listener != NULL) {
+        bool is_trailer = frame->headers.cat != NGHTTP2_HCAT_REQUEST;
+        if (!crpc_request_takes_field(&stream->request, header, &entry, is_trailer)) {
+            int failure = break_request(session, stream);
+            return failure != 0 ? failure : NGHTTP2_ERR_TEMPORAL_CALLBACK_FAILURE; // no more of this block
+        }
+    }
     // A byte can stand for an entry of kilobytes (RFC 7541 section 7.3): what nobody keeps still costs.
     if (stream->is_header_too_large && !crpc_guard_charge(connection, CRPC_COST_FRAME))
         return NGHTTP2_ERR_CALLBACK_FAILURE;
-    return crpc_stream_on_header(stream, name, name_length, value, value_length) == CRPC_OK
-               ? 0
-               : NGHTTP2_ERR_TEMPORAL_CALLBACK_FAILURE;
+    return crpc_stream_on_header(stream, header, &entry) == CRPC_OK ? 0 : NGHTTP2_ERR_TEMPORAL_CALLBACK_FAILURE;
 }
 
 static int on_begin_frame(nghttp2_session *session, const nghttp2_frame_hd *head, void *user) {
@@ -68,6 +86,11 @@ static int on_data_chunk(
     crpc_stream *stream = find(session, id);
     if (stream == NULL) return nghttp2_session_consume_stream(session, id, length) == 0 ? 0 : NGHTTP2_ERR_CALLBACK_FAILURE;
     bool ends_stream = is_frame_end && connection->data_frame_ends_stream;
+    if (connection->listener != NULL) {
+        if (stream->is_request_broken) return 0;
+        bool is_right = crpc_request_takes_data(&stream->request, length);
+        if (!is_right || (ends_stream && !crpc_request_is_whole(&stream->request))) return break_request(session, stream);
+    }
     return crpc_stream_on_data(stream, bytes, length, ends_stream) == CRPC_OK ? 0 : NGHTTP2_ERR_CALLBACK_FAILURE;
 }
 
@@ -102,21 +125,36 @@ static bool has_wasted_a_call(const crpc_connection *connection, const crpc_stre
            connection->loop->now_ns - stream->began_ns < CRPC_RAPID_RESET_MS * 1000000ull;
 }
 
+/// A header block is whole: the head of a request or an answer, or trailers.
+static int on_block(nghttp2_session *session, crpc_connection *connection, const nghttp2_frame *frame) {
+    bool ends_stream = (frame->hd.flags & NGHTTP2_FLAG_END_STREAM) != 0;
+    crpc_stream *stream = connection->in_block;
+    connection->in_block = NULL;
+    if (stream == NULL) return 0;
+    if (connection->listener != NULL) {
+        // Trailers end a request (RFC 9113 section 8.1).
+        bool is_head = frame->headers.cat == NGHTTP2_HCAT_REQUEST;
+        bool is_right = is_head ? crpc_request_has_head(&stream->request) : ends_stream;
+        if (!is_right || (ends_stream && !crpc_request_is_whole(&stream->request))) return break_request(session, stream);
+    }
+    return crpc_stream_on_head(stream, ends_stream) == CRPC_OK ? 0 : NGHTTP2_ERR_CALLBACK_FAILURE;
+}
+
+/// A DATA frame that ends its stream is whole.
+static int on_data_end(nghttp2_session *session, crpc_connection *connection, crpc_stream *stream) {
+    if (stream == NULL || stream->is_request_broken) return 0;
+    if (connection->listener != NULL && !crpc_request_is_whole(&stream->request)) return break_request(session, stream);
+    crpc_stream_on_half_close(stream);
+    return 0;
+}
+
 static int on_frame(nghttp2_session *session, const nghttp2_frame *frame, void *user) {
     crpc_connection *connection = user;
-    bool ends_stream = (frame->hd.flags & NGHTTP2_FLAG_END_STREAM) != 0;
-    crpc_stream *stream;
     switch (frame->hd.type) {
-    case NGHTTP2_HEADERS:
-        stream = connection->in_block;
-        connection->in_block = NULL;
-        if (stream == NULL) return 0;
-        return crpc_stream_on_head(stream, ends_stream) == CRPC_OK ? 0 : NGHTTP2_ERR_CALLBACK_FAILURE;
+    case NGHTTP2_HEADERS: return on_block(session, connection, frame);
     case NGHTTP2_DATA:
-        if (!ends_stream) return 0;
-        stream = find(session, frame->hd.stream_id);
-        if (stream != NULL) crpc_stream_on_half_close(stream);
-        return 0;
+        if ((frame->hd.flags & NGHTTP2_FLAG_END_STREAM) == 0) return 0;
+        return on_data_end(session, connection, find(session, frame->hd.stream_id));
     case NGHTTP2_RST_STREAM:
         return has_wasted_a_call(connection, find(session, frame->hd.stream_id)) &&
                        !crpc_guard_charge(connection, CRPC_COST_RESET)
@@ -201,6 +239,7 @@ int crpc_session_begin(crpc_connection *connection) {
     if (nghttp2_option_set_stream_reset_rate_limit != NULL)
         nghttp2_option_set_stream_reset_rate_limit(option, UINT32_MAX, UINT32_MAX);
     bool is_server = connection->listener != NULL;
+    if (is_server) nghttp2_option_set_no_http_messaging(option, 1); // see request_rules.h
     int failed = is_server ? nghttp2_session_server_new2(&connection->session, callbacks, connection, option)
                            : nghttp2_session_client_new2(&connection->session, callbacks, connection, option);
     nghttp2_option_del(option);

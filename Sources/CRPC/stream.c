@@ -1,4 +1,5 @@
 #include "internal.h"
+#include "request_rules.h"
 
 #include <stdio.h>
 
@@ -39,6 +40,7 @@ crpc_stream *crpc_stream_take(crpc_connection *connection, int32_t id) {
     stream->id = id;
     stream->method = -1;
     stream->timeout_ns = UINT64_MAX;
+    crpc_request_begin(&stream->request);
     stream->grpc_status = -1;
     crpc_deframer_init(&stream->deframer, connection->limits.message_bytes_max);
     crpc_link_append(&connection->streams, &stream->link);

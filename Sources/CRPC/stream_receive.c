@@ -102,20 +102,16 @@ static int take_response_header(crpc_stream *stream, crpc_header header, const u
     return CRPC_OK;
 }
 
-int crpc_stream_on_header(
-    crpc_stream *stream, const uint8_t *name, size_t name_length, const uint8_t *value, size_t value_length) {
-    stream->header_bytes += name_length + value_length + CRPC_ENTRY_COST;
-    if (stream->header_bytes > stream->connection->limits.header_bytes_max || name_length > UINT16_MAX)
+int crpc_stream_on_header(crpc_stream *stream, crpc_header header, const crpc_entry *entry) {
+    stream->header_bytes += entry->name_length + entry->value_length + CRPC_ENTRY_COST;
+    if (stream->header_bytes > stream->connection->limits.header_bytes_max || entry->name_length > UINT16_MAX)
         stream->is_header_too_large = 1;
     if (stream->is_header_too_large) return CRPC_OK; // counted, answered when the block ends, and not kept
-    crpc_header header = crpc_header_named(name, name_length);
-    if (header != CRPC_HEADER_METADATA) {
-        if (stream->connection->listener == NULL) return take_response_header(stream, header, value, value_length);
-        if (!stream->has_received_head) take_request_header(stream, header, value, value_length);
-        return CRPC_OK;
-    }
-    crpc_entry entry = {.name = name, .name_length = name_length, .value = value, .value_length = value_length};
-    return append_entry(stream, &entry);
+    if (header == CRPC_HEADER_METADATA) return append_entry(stream, entry);
+    if (stream->connection->listener == NULL)
+        return take_response_header(stream, header, entry->value, entry->value_length);
+    if (!stream->has_received_head) take_request_header(stream, header, entry->value, entry->value_length);
+    return CRPC_OK;
 }
 
 // ---- Server: the head of a request ----

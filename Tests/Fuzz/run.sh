@@ -24,7 +24,7 @@ if ! pkg-config --exists libnghttp2 openssl zlib; then
 fi
 
 fuzzers=("$@")
-[ $# -gt 0 ] || fuzzers=(server_connection client_connection plain_literals deframer gzip metadata timeout status)
+[ $# -gt 0 ] || fuzzers=(server_connection client_connection plain_literals request deframer gzip metadata timeout status)
 build=$root/.build-fuzz
 compiled=(-fsanitize=fuzzer-no-link,address,undefined -fno-sanitize-recover=all -g -O1 -fno-omit-frame-pointer
     -I"$root/Sources/CRPC" -I"$root/Tests/Fuzz")

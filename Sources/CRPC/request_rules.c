@@ -1,0 +1,161 @@
+#include "request_rules.h"
+
+// States: in the pseudo-headers (`is_past_pseudo` is not set) → in the other fields of the head → in the data → in the
+// trailers. Each field that may be there only once has its bit in `seen`.
+
+enum {
+    SEEN_METHOD = 1, SEEN_SCHEME = 2, SEEN_PATH = 4, SEEN_AUTHORITY = 8, SEEN_HOST = 16,
+    IS_CONNECT = 32, IS_OPTIONS = 64, IS_HTTP = 128, HAS_ROOTED_PATH = 256, HAS_ASTERISK = 512,
+};
+
+void crpc_request_begin(crpc_request_state *state) { *state = (crpc_request_state){.content_length = -1}; }
+
+static bool equals(const uint8_t *text, size_t length, const char *wanted) {
+    return length == strlen(wanted) && memcmp(text, wanted, length) == 0;
+}
+
+/// Whether letters are the same but for their case. `wanted` is in lower case.
+static bool equals_in_any_case(const uint8_t *text, size_t length, const char *wanted) {
+    if (length != strlen(wanted)) return false;
+    for (size_t i = 0; i < length; i++) {
+        uint8_t c = text[i] >= 'A' && text[i] <= 'Z' ? (uint8_t)(text[i] | 0x20) : text[i];
+        if (c != (uint8_t)wanted[i]) return false;
+    }
+    return true;
+}
+
+/// Whether one of eight bytes is less than `least`, or is DEL.
+static bool have_low_or_del(const uint8_t *eight, uint8_t least) {
+    const uint64_t each = UINT64_MAX / UINT8_MAX; // a one in each byte
+    uint64_t bytes;
+    memcpy(&bytes, eight, sizeof bytes);
+    uint64_t without_del = bytes ^ each * 0x7f; // zero where there is one
+    // What is subtracted borrows from a byte's highest bit where the byte is less.
+    uint64_t low = (bytes - each * least) & ~bytes, del = (without_del - each) & ~without_del;
+    return ((low | del) & each * 0x80) != 0;
+}
+
+/// Whether all bytes are at least `least`, or `also`, and none is DEL: eight at a time, and one by one only where there is
+/// something to see.
+static bool are_all(const uint8_t *text, size_t length, uint8_t least, uint8_t also) {
+    bool has_fault = length < 8;
+    for (size_t i = 0; i + 8 <= length && !has_fault; i += 8) has_fault = have_low_or_del(text + i, least);
+    if (!has_fault && !have_low_or_del(text + length - 8, least)) return true;
+    for (size_t i = 0; i < length; i++)
+        if ((text[i] < least && text[i] != also) || text[i] == 0x7f) return false;
+    return true;
+}
+
+/// RFC 9113 section 8.2.1: no control characters, and no white space at either end.
+static bool is_value(const uint8_t *value, size_t length) {
+    if (length == 0) return true;
+    uint8_t first = value[0], last = value[length - 1];
+    if (first == ' ' || first == '\t' || last == ' ' || last == '\t') return false;
+    return are_all(value, length, ' ', '\t');
+}
+
+/// RFC 3986 section 3.1.
+static bool is_scheme(const uint8_t *value, size_t length) {
+    for (size_t i = 0; i < length; i++) {
+        uint8_t c = value[i];
+        bool is_letter = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
+        bool is_inner = (c >= '0' && c <= '9') || c == '+' || c == '-' || c == '.';
+        if (!is_letter && (i == 0 || !is_inner)) return false;
+    }
+    return length > 0;
+}
+
+static bool is_blank(const uint8_t *value, size_t length) {
+    for (size_t i = 0; i < length; i++)
+        if (value[i] != ' ' && value[i] != '\t') return false;
+    return true;
+}
+
+/// A field that may be there once, and not without a value.
+static bool is_first(crpc_request_state *state, unsigned bit, const uint8_t *value, size_t length) {
+    bool is_again = (state->seen & bit) != 0;
+    state->seen = (uint16_t)(state->seen | bit);
+    return !is_again && !is_blank(value, length);
+}
+
+static bool take_method(crpc_request_state *state, const uint8_t *value, size_t length) {
+    if (!is_first(state, SEEN_METHOD, value, length)) return false;
+    if (equals(value, length, "POST")) return true;
+    if (equals(value, length, "CONNECT")) state->seen |= IS_CONNECT;
+    if (equals(value, length, "OPTIONS")) state->seen |= IS_OPTIONS;
+    return nghttp2_check_method(value, length) != 0;
+}
+
+static bool take_scheme(crpc_request_state *state, const uint8_t *value, size_t length) {
+    if (!is_first(state, SEEN_SCHEME, value, length)) return false;
+    bool is_http = equals_in_any_case(value, length, "http") || equals_in_any_case(value, length, "https");
+    if (is_http) state->seen |= IS_HTTP;
+    return is_http || is_scheme(value, length);
+}
+
+static bool take_path(crpc_request_state *state, const uint8_t *value, size_t length) {
+    if (!is_first(state, SEEN_PATH, value, length)) return false;
+    if (value[0] == '/') state->seen |= HAS_ROOTED_PATH;
+    if (equals(value, length, "*")) state->seen |= HAS_ASTERISK;
+    return are_all(value, length, '!', '!');
+}
+
+/// RFC 9110 section 8.6: digits, once.
+static bool take_content_length(crpc_request_state *state, const uint8_t *value, size_t length) {
+    if (state->content_length >= 0 || length == 0) return false;
+    int64_t number = 0;
+    for (size_t i = 0; i < length; i++) {
+        int digit = value[i] - '0';
+        if (digit < 0 || digit > 9 || number > (INT64_MAX - digit) / 10) return false;
+        number = number * 10 + digit;
+    }
+    state->content_length = number;
+    return true;
+}
+
+/// Fields whose name does not begin with a colon.
+static bool takes_regular(crpc_request_state *state, crpc_header header, const crpc_entry *field) {
+    const uint8_t *value = field->value;
+    size_t length = field->value_length;
+    state->is_past_pseudo = true;
+    // Names that are known have been compared with what they must be.
+    bool is_known = header != CRPC_HEADER_METADATA && field->name_length > 0;
+    if (!is_known && nghttp2_check_header_name(field->name, field->name_length) == 0) return false;
+    if (header == CRPC_HEADER_HOST)
+        return nghttp2_check_authority(value, length) != 0 && is_first(state, SEEN_HOST, value, length);
+    if (!is_value(value, length)) return false;
+    switch (header) {
+    case CRPC_HEADER_CONTENT_LENGTH: return take_content_length(state, value, length);
+    case CRPC_HEADER_TE: return equals_in_any_case(value, length, "trailers");
+    case CRPC_HEADER_CONNECTION: return false;
+    default: return true;
+    }
+}
+
+bool crpc_request_takes_field(
+    crpc_request_state *state, crpc_header header, const crpc_entry *field, bool is_trailer) {
+    const uint8_t *value = field->value;
+    size_t length = field->value_length;
+    if (field->name_length == 0 || field->name[0] != ':') return takes_regular(state, header, field);
+    if (is_trailer || state->is_past_pseudo) return false;
+    switch (header) {
+    case CRPC_HEADER_METHOD: return take_method(state, value, length);
+    case CRPC_HEADER_SCHEME: return take_scheme(state, value, length);
+    case CRPC_HEADER_PATH: return take_path(state, value, length);
+    case CRPC_HEADER_AUTHORITY:
+        return is_first(state, SEEN_AUTHORITY, value, length) && nghttp2_check_authority(value, length) != 0;
+    default: return false; // those of answers, and those that nobody knows
+    }
+}
+
+bool crpc_request_has_head(crpc_request_state *state) {
+    unsigned seen = state->seen;
+    if (seen & IS_CONNECT) { // RFC 9113 section 8.5; how much data there is, such a head does not say
+        state->content_length = -1;
+        return (seen & (SEEN_SCHEME | SEEN_PATH)) == 0 && (seen & SEEN_AUTHORITY) != 0;
+    }
+    const unsigned needed = SEEN_METHOD | SEEN_SCHEME | SEEN_PATH;
+    if ((seen & needed) != needed || (seen & (SEEN_AUTHORITY | SEEN_HOST)) == 0) return false;
+    bool is_for_all = (seen & IS_OPTIONS) && (seen & HAS_ASTERISK);
+    return !(seen & IS_HTTP) || (seen & HAS_ROOTED_PATH) || is_for_all;
+}

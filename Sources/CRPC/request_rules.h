@@ -1,0 +1,33 @@
+/// What makes an HTTP request of header fields and data (RFC 9113 sections 8.1 to 8.3, RFC 9110 section 8.6).
+///
+/// A server's session leaves these rules to this layer: nghttp2 has the same, but looks at each byte of each name and
+/// value through a table, which takes a sixth of the time of a call with a token. What is right to one is right to the
+/// other. A request that breaks one of them is malformed, and its stream is reset with PROTOCOL_ERROR. Pure; any thread.
+#ifndef CRPC_REQUEST_RULES_H
+#define CRPC_REQUEST_RULES_H
+
+#include "internal.h"
+
+/// As for a request of which nothing has come.
+void crpc_request_begin(crpc_request_state *state);
+
+/// Looks at a field, whose name `header` stands for; false if it may not be there. Fields come in their order, first
+/// those of the head and then those of the trailers.
+bool crpc_request_takes_field(
+    crpc_request_state *state, crpc_header header, const crpc_entry *field, bool is_trailer);
+
+/// Whether the head is one, now that all its fields were looked at.
+bool crpc_request_has_head(crpc_request_state *state);
+
+/// Counts data that came. False if it is more than the head announced.
+static inline bool crpc_request_takes_data(crpc_request_state *state, size_t length) {
+    state->received_bytes += length;
+    return state->content_length < 0 || state->received_bytes <= (uint64_t)state->content_length;
+}
+
+/// Whether so much data came as the head announced, if it did. Looked at where the request ends.
+static inline bool crpc_request_is_whole(const crpc_request_state *state) {
+    return state->content_length < 0 || state->received_bytes == (uint64_t)state->content_length;
+}
+
+#endif
