@@ -17,7 +17,6 @@ final class SingleRequestMethod<Request: SwiftProtobuf.Message>: ServerMethod, @
         } catch {
             return call.refuse(.internalError, "the request is not a valid message", cause: error)
         }
-        let run = run
-        call.runHandler { try await run(request, call) }
+        call.runHandler(run, with: request)
     }
 }

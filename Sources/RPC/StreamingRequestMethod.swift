@@ -12,8 +12,7 @@ final class StreamingRequestMethod: ServerMethod, @unchecked Sendable {
 
     override func begin(_ call: ServerCall) -> any MessageReceiver {
         let pipe = MessagePipe { call.consume(byteCount: $0) }
-        let run = run
-        call.runHandler { try await run(pipe, call) }
+        call.runHandler(run, with: pipe)
         return StreamingRequestReceiver(pipe)
     }
 }
