@@ -17,6 +17,7 @@ static bool equals(const uint8_t *text, size_t length, const char *wanted) {
 /// Whether letters are the same but for their case. `wanted` is in lower case.
 static bool equals_in_any_case(const uint8_t *text, size_t length, const char *wanted) {
     if (length != strlen(wanted)) return false;
+    if (memcmp(text, wanted, length) == 0) return true; // as nearly everybody writes them
     for (size_t i = 0; i < length; i++) {
         uint8_t c = text[i] >= 'A' && text[i] <= 'Z' ? (uint8_t)(text[i] | 0x20) : text[i];
         if (c != (uint8_t)wanted[i]) return false;
