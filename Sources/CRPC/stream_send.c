@@ -42,11 +42,13 @@ static const nghttp2_nv gzip_encoding = STATIC_ENTRY("grpc-encoding", "gzip");
 
 static int submit_response(
     crpc_stream *stream, const uint8_t *metadata, size_t metadata_length, bool is_checked, bool is_only_trailers) {
-    nghttp2_nv entries[ENTRIES_MAX] = {
+    static const nghttp2_nv head[] = {
         STATIC_ENTRY(":status", "200"),
         STATIC_ENTRY("content-type", "application/grpc"),
     };
-    size_t count = 2;
+    nghttp2_nv entries[ENTRIES_MAX]; // kilobytes, of which most calls use a few bytes: not filled with zeros
+    size_t count = sizeof head / sizeof head[0];
+    memcpy(entries, head, sizeof head);
     if (stream->sends_gzip) entries[count++] = gzip_encoding;
     int error = append_metadata(entries, &count, metadata, metadata_length, 0, is_checked);
     if (error != CRPC_OK) return error;
@@ -385,7 +387,8 @@ int crpc_stream_open(
     crpc_connection *connection, const char *path, size_t path_length, uint64_t deadline_ns, bool sends_gzip,
     const uint8_t *metadata, size_t metadata_length, void *call, crpc_stream **result) {
     if (connection->is_draining || connection->is_broken) return CRPC_ERROR_CLOSED;
-    nghttp2_nv entries[ENTRIES_MAX] = {
+    static const nghttp2_nv https = STATIC_ENTRY(":scheme", "https");
+    const nghttp2_nv head[] = {
         STATIC_ENTRY(":method", "POST"),
         STATIC_ENTRY(":scheme", "http"),
         entry_of(":path", 5, path, path_length),
@@ -395,9 +398,10 @@ int crpc_stream_open(
         STATIC_ENTRY("grpc-accept-encoding", "gzip"),
         STATIC_ENTRY("user-agent", "grpc-vestibule/1"),
     };
-    static const nghttp2_nv https = STATIC_ENTRY(":scheme", "https");
+    nghttp2_nv entries[ENTRIES_MAX];
+    size_t count = sizeof head / sizeof head[0];
+    memcpy(entries, head, sizeof head);
     if (connection->ssl != NULL) entries[1] = https;
-    size_t count = 8;
     if (sends_gzip) entries[count++] = gzip_encoding;
     uint8_t timeout[CRPC_TIMEOUT_LENGTH_MAX];
     if (deadline_ns != 0) {
