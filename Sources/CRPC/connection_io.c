@@ -51,25 +51,32 @@ static ssize_t read_some(crpc_connection *connection, uint8_t *target, size_t le
     return count > 0 ? count : tls_failure(connection, count);
 }
 
-/// Gives the session what came; a server's with plain strings in its header blocks. 0, or nghttp2's error.
-static ssize_t give(crpc_connection *connection, const uint8_t *bytes, size_t length, size_t first_head) {
-    if (connection->listener != NULL) {
-        uint8_t *plain = connection->loop->plain_buffer;
-        size_t plain_length = crpc_plain_literals(bytes, length, first_head, plain);
-        if (plain_length > 0) {
-            bytes = plain;
-            length = plain_length;
-        }
-    }
+/// Gives bytes to the session. 0, or nghttp2's error.
+static ssize_t give(crpc_connection *connection, const uint8_t *bytes, size_t length) {
     ssize_t taken = nghttp2_session_mem_recv(connection->session, bytes, length);
     return taken == (ssize_t)length ? 0 : taken < 0 ? taken : NGHTTP2_ERR_PROTO;
+}
+
+/// Server: the same, with plain strings in header blocks.
+static ssize_t give_plain(crpc_connection *connection, const uint8_t *bytes, size_t length, size_t first_head) {
+    uint8_t *plain = connection->loop->plain_buffer;
+    ssize_t failure = 0;
+    while (failure == 0 && length > 0) {
+        size_t taken, plain_length = crpc_plain_literals(bytes, length, first_head, plain, &taken);
+        failure = plain_length > 0 ? give(connection, plain, plain_length) : give(connection, bytes, taken);
+        bytes += taken;
+        length -= taken;
+        first_head = 0; // a part ends where a frame does
+    }
+    return failure;
 }
 
 /// Hands bytes to the session; false if the connection cannot go on.
 static bool take(crpc_connection *connection, const uint8_t *bytes, size_t length) {
     size_t first_head = crpc_guard_next_head(&connection->guard, bytes, length);
     if (!crpc_guard_look(connection, bytes, length)) return false;
-    ssize_t failure = give(connection, bytes, length, first_head);
+    ssize_t failure = connection->listener == NULL ? give(connection, bytes, length)
+                                                   : give_plain(connection, bytes, length, first_head);
     if (connection->is_broken) return false;
     if (failure == 0) return true;
     if (failure == NGHTTP2_ERR_FLOODED) {

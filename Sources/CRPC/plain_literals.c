@@ -14,9 +14,9 @@ enum { INTEGER_BYTES_MAX = 4 };
 /// Room for a length that is written: the lengths of strings that fit into a frame need no more.
 enum { LENGTH_BYTES_MAX = 3 };
 
-/// What was read, being copied: all before `copied` is in the target.
+/// What was read, being copied: all before `copied` is in the target, once anything is.
 typedef struct copying {
-    const uint8_t *copied, *end;
+    const uint8_t *copied;
     uint8_t *target;
 } copying;
 
@@ -85,7 +85,7 @@ static const uint8_t *pass_field(copying *copying, const uint8_t *at, const uint
     return at == NULL ? NULL : pass_string(copying, at, end);
 }
 
-/// Rewrites a HEADERS frame, or leaves it to be copied as it is.
+/// Rewrites a HEADERS frame and copies what lies before it, or leaves it as it is.
 static void pass_headers(copying *copying, const uint8_t *head, const uint8_t *end) {
     const struct copying before = *copying;
     uint8_t *new_head = copying->target + (head - copying->copied);
@@ -98,6 +98,7 @@ static void pass_headers(copying *copying, const uint8_t *head, const uint8_t *e
         *copying = before;
         return;
     }
+    copy_until(copying, end);
     new_head[0] = (uint8_t)(length >> 16);
     new_head[1] = (uint8_t)(length >> 8);
     new_head[2] = (uint8_t)length;
@@ -108,18 +109,23 @@ static bool is_whole_block(const uint8_t head[FRAME_HEAD]) {
     return head[3] == NGHTTP2_HEADERS && flags == NGHTTP2_FLAG_END_HEADERS;
 }
 
-size_t crpc_plain_literals(const uint8_t *bytes, size_t length, size_t first_head, uint8_t *target) {
-    copying copying = {.copied = bytes, .end = bytes + length, .target = target};
+size_t crpc_plain_literals(const uint8_t *bytes, size_t length, size_t first_head, uint8_t *target, size_t *taken) {
+    copying copying = {.copied = bytes, .target = target};
+    const uint8_t *end = bytes + length, *until = end;
     size_t at = first_head;
     while (at < length && length - at >= FRAME_HEAD) {
         const uint8_t *head = bytes + at;
         size_t payload = (size_t)head[0] << 16 | (size_t)head[1] << 8 | (size_t)head[2];
-        at += FRAME_HEAD;
-        if (payload > length - at) break;
-        at += payload;
-        if (is_whole_block(head) && payload <= PAYLOAD_MAX) pass_headers(&copying, head, bytes + at);
+        if (payload > length - at - FRAME_HEAD) break;
+        at += FRAME_HEAD + payload;
+        if (!is_whole_block(head) || payload > PAYLOAD_MAX) continue;
+        if (head - copying.copied > CRPC_PLAIN_COPY_MAX) {
+            until = head;
+            break;
+        }
+        pass_headers(&copying, head, bytes + at);
     }
-    if (copying.copied == bytes) return 0;
-    copy_until(&copying, copying.end);
+    if (copying.copied > bytes && until - copying.copied <= CRPC_PLAIN_COPY_MAX) copy_until(&copying, until);
+    *taken = copying.copied > bytes ? (size_t)(copying.copied - bytes) : (size_t)(until - bytes);
     return (size_t)(copying.target - target);
 }

@@ -15,13 +15,18 @@
 /// Least bytes of a coded string that is made a plain one: for fewer it does not pay.
 enum { CRPC_PLAIN_LITERAL_MIN = 8 };
 
+/// Most bytes that lie between two rewritten frames and are copied, so that both are handed over at once. More, such as
+/// large messages, are cheaper left where they are.
+enum { CRPC_PLAIN_COPY_MAX = 2048 };
+
 /// Room that takes the rewritten form of so many bytes: strings grow by three fifths at most.
 static inline size_t crpc_plain_literals_room(size_t length) { return 2 * length; }
 
-/// Rewrites what was read of a connection. `first_head` is where the first frame's head begins in it, at its end or past
-/// it if none does. `target` has `crpc_plain_literals_room(length)` bytes and does not overlap.
-/// The bytes written; 0, with nothing of use in `target`, where there is nothing to change. Any thread, after
+/// Rewrites a front part of what was read of a connection, which `*taken` tells the length of: it ends where a frame does,
+/// or all does. `first_head` is where the first frame's head begins, at the end or past it if none does. `target` has
+/// `crpc_plain_literals_room(length)` bytes and does not overlap.
+/// The bytes written; 0, with nothing of use in `target`, where the part stays as it is. Any thread, after
 /// `crpc_huffman_prepare`; nothing is kept.
-size_t crpc_plain_literals(const uint8_t *bytes, size_t length, size_t first_head, uint8_t *target);
+size_t crpc_plain_literals(const uint8_t *bytes, size_t length, size_t first_head, uint8_t *target, size_t *taken);
 
 #endif

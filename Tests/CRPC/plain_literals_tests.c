@@ -27,18 +27,28 @@ static void add_frame(bytes *bytes, uint8_t type, uint8_t flags, const char *pay
 #define ADD_BLOCK(bytes, block) \
     add_frame((bytes), NGHTTP2_HEADERS, NGHTTP2_FLAG_END_HEADERS, (block), sizeof(block) - 1)
 
-/// What is made of the bytes, in memory whose bounds are watched; its length, 0 for nothing.
+/// What is made of the bytes, part by part, in memory whose bounds are watched. Its length, 0 for nothing.
 static size_t rewrite(const bytes *came, size_t first_head, bytes *plain) {
-    uint8_t *exact = malloc(came->length + 1), *target = malloc(crpc_plain_literals_room(came->length) + 1);
-    REQUIRE(exact != NULL && target != NULL);
-    memcpy(exact + 1, came->at, came->length);
+    bool has_changed = false;
+    plain->length = 0;
     crpc_huffman_prepare();
-    plain->length = crpc_plain_literals(exact + 1, came->length, first_head, target);
-    REQUIRE(plain->length <= BYTES_MAX);
-    memcpy(plain->at, target, plain->length);
-    free(exact);
-    free(target);
-    return plain->length;
+    for (size_t at = 0, taken; at < came->length; at += taken, first_head = 0) {
+        size_t length = came->length - at;
+        uint8_t *exact = malloc(length + 1), *target = malloc(crpc_plain_literals_room(length));
+        REQUIRE(exact != NULL && target != NULL);
+        memcpy(exact + 1, came->at + at, length);
+        size_t written = crpc_plain_literals(exact + 1, length, first_head, target, &taken);
+        REQUIRE(taken > 0 && taken <= length);
+        if (written == 0) {
+            add(plain, (const char *)exact + 1, taken);
+        } else {
+            add(plain, (const char *)target, written);
+            has_changed = true;
+        }
+        free(exact);
+        free(target);
+    }
+    return has_changed ? plain->length : 0;
 }
 
 static void expect_same(const bytes *came) {
@@ -155,6 +165,38 @@ TEST(frames_that_would_become_too_large_stay) {
     came.length = 0;
     add_zeros(&came, 16385); // larger than it may be already
     expect_same(&came);
+}
+
+TEST(what_is_long_and_stays_is_not_copied) {
+    static const char message[CRPC_PLAIN_COPY_MAX + 1];
+    bytes came = {.length = 0}, plain;
+    size_t ends[4], taken;
+    uint8_t *target = malloc(crpc_plain_literals_room(BYTES_MAX));
+    REQUIRE(target != NULL);
+    crpc_huffman_prepare();
+    for (size_t i = 0; i < 4; i++) { // a long frame and a head, twice
+        if (i % 2 == 0) add_frame(&came, NGHTTP2_DATA, 0, message, sizeof message);
+        if (i % 2 == 1) ADD_BLOCK(&came, "\x41" WWW);
+        ends[i] = came.length;
+    }
+    for (size_t i = 0; i < 4; i++) {
+        size_t start = i == 0 ? 0 : ends[i - 1];
+        size_t written = crpc_plain_literals(came.at + start, came.length - start, 0, target, &taken);
+        EXPECT_EQUAL(taken, ends[i] - start);
+        EXPECT_EQUAL(written, i % 2 == 0 ? 0 : taken + 3);
+    }
+    free(target);
+    EXPECT_EQUAL(rewrite(&came, 0, &plain), came.length + 6);
+    // Less than that is.
+    came.length = 0;
+    ADD_BLOCK(&came, "\x41" WWW);
+    add_frame(&came, NGHTTP2_DATA, 0, message, CRPC_PLAIN_COPY_MAX - 9);
+    ADD_BLOCK(&came, "\x41" WWW);
+    target = malloc(crpc_plain_literals_room(came.length));
+    REQUIRE(target != NULL);
+    EXPECT_EQUAL(crpc_plain_literals(came.at, came.length, 0, target, &taken), came.length + 6);
+    EXPECT_EQUAL(taken, came.length);
+    free(target);
 }
 
 TEST(strings_may_have_any_length) {

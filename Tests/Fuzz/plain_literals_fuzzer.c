@@ -124,6 +124,26 @@ static void compare(const uint8_t *came, size_t came_length, const uint8_t *plai
     nghttp2_hd_inflate_del(b.inflater);
 }
 
+/// Rewrites part by part, in memory whose bounds are watched, as a connection does. The length of all.
+static size_t rewrite(const uint8_t *bytes, size_t length, size_t first_head, uint8_t *target, bool *has_changed) {
+    size_t used = 0;
+    *has_changed = false;
+    while (length > 0) {
+        uint8_t *part = malloc(crpc_plain_literals_room(length));
+        CHECK(part != NULL);
+        size_t taken, written = crpc_plain_literals(bytes, length, first_head, part, &taken);
+        CHECK(taken > 0 && taken <= length);
+        memcpy(target + used, written > 0 ? part : bytes, written > 0 ? written : taken);
+        used += written > 0 ? written : taken;
+        *has_changed = *has_changed || written > 0;
+        free(part);
+        bytes += taken;
+        length -= taken;
+        first_head = 0;
+    }
+    return used;
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t length) {
     static uint8_t frames[FRAMES_MAX];
     crpc_huffman_prepare();
@@ -134,22 +154,20 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t length) {
     for (int i = 0; i < BLOCKS_MAX && input.length > 0; i++) used += put_frame(&input, deflater, frames + used);
     nghttp2_hd_deflate_del(deflater);
 
-    // Behind the end of another frame, and in memory whose bounds are watched.
-    size_t whole = skipped + used, room = crpc_plain_literals_room(whole);
-    uint8_t *came = calloc(1, whole + 1), *plain = malloc(room == 0 ? 1 : room);
-    CHECK(came != NULL && plain != NULL);
+    // Behind the end of another frame.
+    size_t whole = skipped + used;
+    uint8_t *came = calloc(1, whole + 1), *plain = malloc(2 * whole + 1), *again = malloc(4 * whole + 1);
+    CHECK(came != NULL && plain != NULL && again != NULL);
     memcpy(came + skipped, frames, used);
-    size_t plain_length = crpc_plain_literals(came, whole, skipped, plain);
-    if (plain_length > 0) {
-        CHECK(plain_length > skipped && memcmp(came, plain, skipped) == 0);
-        compare(came + skipped, used, plain + skipped, plain_length - skipped);
-        // Nothing is left to rewrite, but what grew too large or cannot be decoded.
-        uint8_t *again = malloc(crpc_plain_literals_room(plain_length));
-        CHECK(again != NULL);
-        CHECK(crpc_plain_literals(plain, plain_length, skipped, again) == 0);
-        free(again);
-    }
+    bool has_changed;
+    size_t plain_length = rewrite(came, whole, skipped, plain, &has_changed);
+    CHECK(plain_length >= skipped && memcmp(came, plain, skipped) == 0);
+    if (has_changed) compare(came + skipped, used, plain + skipped, plain_length - skipped);
+    // Nothing is left to rewrite, but what would grow too large or cannot be decoded.
+    CHECK(rewrite(plain, plain_length, skipped, again, &has_changed) == plain_length && !has_changed);
+    CHECK(memcmp(plain, again, plain_length) == 0);
     free(came);
     free(plain);
+    free(again);
     return 0;
 }
