@@ -14,9 +14,19 @@ enum { ACCEPT_PAUSE_MS = 100 };
 
 // ---- Paths ----
 
+/// The table's keys are ours, so nobody can aim at it. Eight bytes at a time: one by one, each would wait for the
+/// multiplication of the one before.
 static size_t hash(const uint8_t *text, size_t length) {
-    uint64_t value = 14695981039346656037u; // FNV-1a: the table's keys are ours, so nobody can aim at it
-    for (size_t i = 0; i < length; i++) value = (value ^ text[i]) * 1099511628211u;
+    enum { STEP = 8 };
+    const uint64_t factor = 0x9e3779b97f4a7c15u; // 2^64 divided by the golden ratio
+    uint64_t value = length, more;
+    for (; length >= STEP; text += STEP, length -= STEP) {
+        memcpy(&more, text, STEP);
+        value = (value ^ more) * factor;
+        value ^= value >> 32;
+    }
+    for (more = 0; length > 0; length--) more = more << 8 | text[length - 1];
+    value = (value ^ more) * factor;
     return (size_t)(value ^ value >> 32);
 }
 
