@@ -6,8 +6,24 @@
 public struct VerifiedTokenCache: Sendable {
     /// The most tokens in each generation.
     public let capacity: Int
-    private var newer: [String: AccessClaims] = [:]
-    private var older: [String: AccessClaims] = [:]
+    private var newer: [Key: AccessClaims] = [:]
+    private var older: [Key: AccessClaims] = [:]
+
+    /// A token's text. Two tokens differ in the ends of their signatures, so hashing these is enough.
+    private struct Key: Hashable {
+        static let hashedBytes = 32
+
+        let text: String
+
+        func hash(into hasher: inout Hasher) {
+            var text = text
+            text.withUTF8 { bytes in
+                hasher.combine(
+                    bytes: UnsafeRawBufferPointer(rebasing: UnsafeRawBufferPointer(bytes).suffix(Self.hashedBytes))
+                )
+            }
+        }
+    }
 
     /// An empty cache.
     public init(capacity: Int) {
@@ -20,8 +36,9 @@ public struct VerifiedTokenCache: Sendable {
 
     /// The claims of a token that was verified before.
     public mutating func claims(of token: String) -> AccessClaims? {
-        if let claims = newer[token] { return claims }
-        guard let claims = older.removeValue(forKey: token) else { return nil }
+        let key = Key(text: token)
+        if let claims = newer[key] { return claims }
+        guard let claims = older.removeValue(forKey: key) else { return nil }
         insert(claims, for: token)
         return claims
     }
@@ -32,6 +49,6 @@ public struct VerifiedTokenCache: Sendable {
             older = newer
             newer = [:]
         }
-        newer[token] = claims
+        newer[Key(text: token)] = claims
     }
 }

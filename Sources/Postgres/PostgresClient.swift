@@ -71,7 +71,9 @@ public final class PostgresClient: Sendable {
     /// their answer. A statement in whose text a writing or locking word occurs is treated as `execute` does; a
     /// function that writes behind the scenes isn't seen: use `execute` for it.
     @discardableResult
-    public func query(_ query: Query, deadline: Deadline? = nil) async throws(PostgresError) -> Rows {
+    public nonisolated(nonsending) func query(_ query: Query, deadline: Deadline? = nil) async throws(PostgresError)
+        -> Rows
+    {
         try await submit(query, .read, deadline)
     }
 
@@ -79,7 +81,9 @@ public final class PostgresClient: Sendable {
     ///
     /// Reads of one loop turn travel as one statement, in which none waits longer than until its own deadline. It is
     /// asked again like any read.
-    public func row(_ read: KeyedRead, key: ReadKey, deadline: Deadline? = nil) async throws(PostgresError) -> Row? {
+    public nonisolated(nonsending) func row(_ read: KeyedRead, key: ReadKey, deadline: Deadline? = nil)
+        async throws(PostgresError) -> Row?
+    {
         if Task.isCancelled { throw .cancelled }
         let deadline = deadline ?? .after(configuration.queryTimeout)
         let pool = pool()
@@ -95,7 +99,9 @@ public final class PostgresClient: Sendable {
     /// Runs a statement that changes something, in a transaction of its own. Returns once it is committed. It is never
     /// sent twice if it may have been done: see `PostgresError`'s `outcomeUnknown`.
     @discardableResult
-    public func execute(_ query: Query, deadline: Deadline? = nil) async throws(PostgresError) -> Rows {
+    public nonisolated(nonsending) func execute(_ query: Query, deadline: Deadline? = nil) async throws(PostgresError)
+        -> Rows
+    {
         try await submit(query, .write, deadline)
     }
 
@@ -105,7 +111,9 @@ public final class PostgresClient: Sendable {
     /// For short statements that lock a row by its key: each holds its locks until all are committed. Two that lock the same
     /// rows crosswise end in a deadlock that the server breaks after a second; they are done again as well.
     @discardableResult
-    public func executeTogether(_ query: Query, deadline: Deadline? = nil) async throws(PostgresError) -> Rows {
+    public nonisolated(nonsending) func executeTogether(_ query: Query, deadline: Deadline? = nil)
+        async throws(PostgresError) -> Rows
+    {
         try await submit(query, .write, deadline, mayShareCommit: true)
     }
 
@@ -174,7 +182,7 @@ public final class PostgresClient: Sendable {
 
     private func pool() -> LoopBound<LoopPool> { pools[group.next().index] }
 
-    private func submit(
+    private nonisolated(nonsending) func submit(
         _ query: Query,
         _ kind: Request.Kind,
         _ deadline: Deadline?,

@@ -16,7 +16,9 @@ public struct IdentityMethods: IdentityServiceHandler {
     var issuer: TokenIssuer { mint.issuer }
 
     /// Runs a method's body; whatever it throws becomes an error that callers may see.
-    func answer<Response>(_ body: () async throws -> Response) async throws(RPCError) -> Response {
+    nonisolated(nonsending) func answer<Response>(
+        _ body: nonisolated(nonsending) () async throws -> Response
+    ) async throws(RPCError) -> Response {
         do {
             return try await body()
         } catch {

@@ -101,7 +101,9 @@ extension IdentityStore {
     )
 
     /// Throws unless the session is alive: one indexed read, so that a revocation holds at once.
-    func checkAlive(_ claims: AccessClaims, nowMilliseconds: Int64, deadline: Deadline?) async throws {
+    nonisolated(nonsending) func checkAlive(_ claims: AccessClaims, nowMilliseconds: Int64, deadline: Deadline?)
+        async throws
+    {
         let row = try await database.row(Self.liveness, key: ReadKey(claims.sessionID.uuid), deadline: deadline)
         guard let row else { throw IdentityFault.sessionInvalid }
         let (userID, isRevoked, expiresAt) = try row.decode(PostgresUUID.self, Bool.self, PostgresTimestamp.self)
