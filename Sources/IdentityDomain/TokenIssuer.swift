@@ -17,6 +17,8 @@ public struct TokenIssuer: Sendable {
     /// The public keys that verify our tokens.
     public let keySet: KeySet
     private let signingKey: SigningKey
+    private let accessTokenHeader: String
+    private let idTokenHeader: String
 
     /// An issuer that signs with `signingKey`; tokens of `otherKeys`, retired or to come, verify as well.
     public init(
@@ -30,6 +32,8 @@ public struct TokenIssuer: Sendable {
         self.audience = audience
         self.lifetimeSeconds = lifetimeSeconds
         self.signingKey = signingKey
+        accessTokenHeader = signingKey.encodedHeader(type: Self.accessTokenType)
+        idTokenHeader = signingKey.encodedHeader(type: "JWT")
         keySet = KeySet([signingKey] + otherKeys)
     }
 
@@ -53,7 +57,7 @@ public struct TokenIssuer: Sendable {
                 "sid": .string(session.sessionID.description),
                 "auth_time": .integer(session.signedInAtSeconds),
             ],
-            type: Self.accessTokenType
+            encodedHeader: accessTokenHeader
         )
     }
 
@@ -70,7 +74,7 @@ public struct TokenIssuer: Sendable {
                 "sid": .string(session.sessionID.description),
                 "idp": .string(session.provider.value),
             ],
-            type: "JWT"
+            encodedHeader: idTokenHeader
         )
     }
 

@@ -24,20 +24,37 @@ public enum SHA256 {
     /// hole, so the process stops.
     public static func authenticationCode(of message: [UInt8], key: [UInt8]) -> [UInt8] {
         [UInt8](unsafeUninitializedCapacity: byteCount) { buffer, count in
-            var length: UInt32 = 0
-            let result = HMAC(
-                EVP_sha256(),
-                key,
-                Int32(key.count),
-                message,
-                message.count,
-                buffer.baseAddress,
-                &length
-            )
-            precondition(result != nil && length == UInt32(byteCount), "libcrypto could not compute an HMAC")
+            let isMade = codeContexts.withContext { context in
+                var length = 0
+                return EVP_MAC_init(context, key, key.count, nil) == 1
+                    && EVP_MAC_update(context, message, message.count) == 1
+                    && EVP_MAC_final(context, buffer.baseAddress, &length, buffer.count) == 1 && length == byteCount
+            }
+            precondition(isMade, "libcrypto could not compute an HMAC")
             count = byteCount
         }
     }
+
+    /// With the digest set, each given its key anew.
+    private static let codeContexts = ContextPool(
+        make: {
+            guard let method = EVP_MAC_fetch(nil, "HMAC", nil) else { return nil }
+            defer { EVP_MAC_free(method) }  // the context has a reference of its own
+            guard let context = EVP_MAC_CTX_new(method) else { return nil }
+            var name = Array("SHA256".utf8CString)
+            let isSet = name.withUnsafeMutableBufferPointer { name in
+                var parameters = [
+                    OSSL_PARAM_construct_utf8_string(OSSL_MAC_PARAM_DIGEST, name.baseAddress, 0),
+                    OSSL_PARAM_construct_end(),
+                ]
+                return EVP_MAC_CTX_set_params(context, &parameters) == 1
+            }
+            if isSet { return context }
+            EVP_MAC_CTX_free(context)
+            return nil
+        },
+        free: { EVP_MAC_CTX_free($0) }
+    )
 }
 
 extension SignatureAlgorithm {

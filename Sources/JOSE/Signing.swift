@@ -23,7 +23,15 @@ struct Signing: Sendable {
         begin: @escaping @Sendable (OpaquePointer?) -> Int32
     ) {
         self.algorithm = algorithm
-        contexts = ContextPool(key) { begin($0) == 1 && Self.configure($0, algorithm) }
+        contexts = ContextPool(
+            make: {
+                guard let context = EVP_PKEY_CTX_new_from_pkey(nil, key.pointer, nil) else { return nil }
+                if begin(context) == 1 && Self.configure(context, algorithm) { return context }
+                EVP_PKEY_CTX_free(context)
+                return nil
+            },
+            free: { EVP_PKEY_CTX_free($0) }
+        )
         signatureBytesMax = Int(EVP_PKEY_get_size(key.pointer))
     }
 

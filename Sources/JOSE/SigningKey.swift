@@ -78,6 +78,19 @@ public final class SigningKey: Sendable, CustomStringConvertible {
         return raw
     }
 
+    /// The encoded header of tokens of a type: `alg`, `kid` and `typ`. For ``signedToken(claims:encodedHeader:)``, of one
+    /// that is made again and again.
+    public func encodedHeader(type: String) -> String {
+        let header: JSONObject = ["alg": .string(algorithm.rawValue), "kid": .string(keyID), "typ": .string(type)]
+        return Base64URL.encode(header.serialized())
+    }
+
+    /// A compact JWS over `claims` with a header that ``encodedHeader(type:)`` of this key made.
+    public func signedToken(claims: JSONObject, encodedHeader: String) throws(KeyError) -> String {
+        let input = encodedHeader + "." + Base64URL.encode(claims.serialized())
+        return input + "." + Base64URL.encode(try sign(Array(input.utf8)))
+    }
+
     /// A compact JWS over `claims`, with `alg`, `kid` and, if given, `typ` in its header, then `extraHeader`'s members.
     public func signedToken(
         claims: JSONObject,
@@ -87,8 +100,7 @@ public final class SigningKey: Sendable, CustomStringConvertible {
         var header: JSONObject = ["alg": .string(algorithm.rawValue), "kid": .string(keyID)]
         if let type { header["typ"] = .string(type) }
         for member in extraHeader.members { header[member.name] = member.value }
-        let input = Base64URL.encode(header.serialized()) + "." + Base64URL.encode(claims.serialized())
-        return input + "." + Base64URL.encode(try sign(Array(input.utf8)))
+        return try signedToken(claims: claims, encodedHeader: Base64URL.encode(header.serialized()))
     }
 
     /// The public half as a JWK with `kid`, `alg` and `use`.

@@ -39,7 +39,7 @@ extension Connection {
             if request.isAlone { endSync() }
             send(request, statement)
             open += 1
-            if request.isAlone || open >= readsPerSyncMax { endSync() }
+            if request.isAlone || request.isBatch || open >= readsPerSyncMax { endSync() }
         }
         endSync()
         return dropped

@@ -2,8 +2,9 @@ import RPC
 
 /// Callers whose keys travel as one statement. Loop's thread only.
 final class KeyedBatch {
-    /// Keys of one statement at most: beyond it an answer would wait for ever more of its neighbours, and gain little.
-    static let keysMax = 64
+    /// Keys of one statement at most. More would cost the server a little less and everybody time: it answers the first
+    /// when it has found the last, and has nothing to do while we work on its answers.
+    static let keysMax = 32
 
     typealias Answer = Result<Row?, PostgresError>
 

@@ -50,7 +50,9 @@ final class LoopPool {
         guard !isClosed else { return request.finish(.failure(.closed)) }
         sums.statements &+= 1
         switch state.place(.shared) {
-        case .slot(let slot): send(request, slot)
+        case .slot(let slot):
+            send(request, slot)
+            if request.sharesCommit { growForCommits() }
         case .wait:
             request.waitDeadline = min(request.deadline, .after(configuration.waitLimit))
             waiting.append(request)
@@ -84,6 +86,7 @@ final class LoopPool {
                 waitDeadline: batch.lastDeadline,
                 continuation: nil
             )
+            request.isBatch = true
             request.whenDone = { [weak self] result in
                 self?.keyed.ended(batch)
                 batch.finish(result)
@@ -180,6 +183,11 @@ final class LoopPool {
 
     private func grow() {
         guard !isClosed, let slot = state.slotToOpen() else { return }
+        open(slot)
+    }
+
+    private func growForCommits() {
+        guard let slot = state.slotToOpenForCommits() else { return }
         open(slot)
     }
 

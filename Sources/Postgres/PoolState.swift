@@ -20,6 +20,10 @@ struct PoolState {
         var isStalled = false
     }
 
+    /// Connections that writes are spread over: one works while another's commit waits for the disk. With more of them
+    /// fewer writes share a commit.
+    static let commitConnections = 3
+
     private(set) var slots: [Slot]
     private(set) var sharedWaiting = 0
     private(set) var leasesWaiting = 0
@@ -87,6 +91,20 @@ struct PoolState {
         let hasRoom = slots.contains { $0.phase == .ready && !$0.isLeased && !$0.isStalled && $0.inFlight < depthMax }
         if hasRoom && leasesWaiting == 0 { return nil }
         if leasesWaiting > 0 && hasRoom && leaseCount >= leasesMax { return nil }
+        guard let slot = slots.firstIndex(where: { $0.phase == .empty }) else { return nil }
+        slots[slot].phase = .connecting
+        return slot
+    }
+
+    /// The slot to connect now, so that writes go on while others are committed: marked as connecting. Nil if a connection
+    /// has nothing to do, or so many are there.
+    mutating func slotToOpenForCommits() -> Int? {
+        var openCount = 0
+        for slot in slots where slot.phase != .empty && !slot.isLeased {
+            if slot.phase != .ready || slot.inFlight <= 1 { return nil }
+            openCount += 1
+        }
+        guard openCount < Self.commitConnections else { return nil }
         guard let slot = slots.firstIndex(where: { $0.phase == .empty }) else { return nil }
         slots[slot].phase = .connecting
         return slot

@@ -30,6 +30,8 @@ final class Request: @unchecked Sendable {
     var attempts = 0
     /// Sent again because of a neighbour: gets a Sync of its own.
     var isAlone = false
+    /// Whether it is worth a Sync of its own, so that its answer comes before the next one's.
+    var isBatch = false
     /// Whether it may be committed with others.
     private let mayShareCommit: Bool
     /// Whether it is a write that is committed with others.

@@ -34,6 +34,27 @@ struct PoolStateTests {
         #expect(state.slotToOpen() == nil)
     }
 
+    @Test("writes get another connection when all are busy, up to their number, and not while one is coming")
+    func connectionsForCommits() {
+        var state = PoolState(connectionsMax: 5, depthMax: 100, waitersMax: 10)
+        #expect(state.slotToOpenForCommits() == 0)
+        #expect(state.slotToOpenForCommits() == nil, "one is coming")
+        state.connected(0)
+        #expect(state.place(.shared) == .slot(0))
+        #expect(state.slotToOpenForCommits() == nil, "nobody waits behind another")
+        #expect(state.place(.shared) == .slot(0))
+        #expect(state.slotToOpenForCommits() == 1)
+        state.connected(1)
+        #expect(state.slotToOpenForCommits() == nil, "one has nothing to do")
+        for slot in 1..<PoolState.commitConnections {
+            state.turnEnded()
+            for _ in 0..<2 { #expect(state.place(.shared) == .slot(slot)) }
+            let next = slot + 1
+            #expect(state.slotToOpenForCommits() == (next < PoolState.commitConnections ? next : nil))
+            if next < PoolState.commitConnections { state.connected(next) }
+        }
+    }
+
     @Test("describes connections, what is under way and what waits")
     func description() {
         var state = ready(3, depthMax: 2, waitersMax: 4, open: 2)
