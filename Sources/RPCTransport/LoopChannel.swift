@@ -28,6 +28,9 @@ final class LoopChannel: @unchecked Sendable {
     /// Why there is no connection.
     private var lastError: RPCError?
     private var isClosed = false
+    /// Whether a connection was lost and the names have not been resolved since: the address may be gone because another
+    /// one has taken its place.
+    private var awaitsAddresses = false
     /// Called when a connection is ready.
     var onReady: ((Endpoint) -> Void)?
     /// Asks for the names to be resolved again; nil where there are none.
@@ -105,7 +108,7 @@ final class LoopChannel: @unchecked Sendable {
     /// Why calls that do not wait for readiness fail now; nil while there is hope.
     private var failure: RPCError? {
         let isHopeless = subchannels.isEmpty || balancer.state == .transientFailure
-        return isHopeless ? lastError : nil
+        return isHopeless && !awaitsAddresses ? lastError : nil
     }
 
     /// Starts the calls that wait, as far as they can be, and fails those that would not wait longer.
@@ -157,6 +160,7 @@ final class LoopChannel: @unchecked Sendable {
     func take(_ result: Result<[Endpoint], RPCError>) {
         loop.preconditionIsCurrent()
         guard !isClosed else { return }
+        awaitsAddresses = false
         switch result {
         case .success(let endpoints): replace(endpoints)
         case .failure(let error): if subchannels.isEmpty { lastError = error }
@@ -192,7 +196,9 @@ final class LoopChannel: @unchecked Sendable {
         balancer.update(index, subchannel.state)
         hasIdle = !balancer.toConnect.isEmpty
         // Lost or not reached: there may be other addresses by now.
-        if error != nil || former == .ready && subchannel.state != .ready { resolveAgain?() }
+        let isLost = former == .ready && subchannel.state != .ready
+        if error != nil || isLost { resolveAgain?() }
+        if isLost && resolveAgain != nil { awaitsAddresses = true }
         serveWaiting()
     }
 

@@ -9,11 +9,16 @@ struct ReplicaTests {
     /// Answers for one name what a test says, and counts the questions.
     private final class TestResolver: NameResolver {
         private let state: Mutex<(addresses: [String], count: Int)>
-        init(_ addresses: [String]) { state = Mutex((addresses, 0)) }
+        private let delay: Duration
+        init(_ addresses: [String], delay: Duration = .zero) {
+            state = Mutex((addresses, 0))
+            self.delay = delay
+        }
         var count: Int { state.withLock { $0.count } }
         func answer(_ addresses: [String]) { state.withLock { $0.addresses = addresses } }
         func addresses(of host: String) async -> [String] {
-            state.withLock { state in
+            try? await Task.sleep(for: delay)
+            return state.withLock { state in
                 state.count += 1
                 return state.addresses
             }
@@ -118,6 +123,24 @@ struct ReplicaTests {
                 return try await group.reduce(0, +)  // throws if one call failed
             }
             #expect(counts > 100)
+        }
+    }
+
+    /// The only one is replaced, and its name takes a while to look up: nobody is told meanwhile that there is none.
+    @Test func callsWaitForTheAddressThatTookALostOnesPlace() async throws {
+        try await Replicas.run(ScriptedService(answer: "1")) { (replicas) async throws -> Void in
+            try await replicas.start("127.0.0.2", ScriptedService(answer: "2"))
+            let resolver = TestResolver(["127.0.0.1"], delay: .milliseconds(300))
+            var configuration = Self.configuration(.roundRobin, resolver)
+            configuration.resolutionInterval = .seconds(60)
+            configuration.retry.attemptsMax = 1
+            let channel = try replicas.channel("replicas.test", configuration: configuration)
+            #expect(try await channel.scripted(ScriptedService.once) == "1")
+            resolver.answer(["127.0.0.2"])
+            await replicas.stop("127.0.0.1")
+            for _ in 0..<20 {
+                #expect(try await channel.scripted(ScriptedService.once) == "2")
+            }
         }
     }
 
