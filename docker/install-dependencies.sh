@@ -83,6 +83,7 @@ install_without_starting_prometheus() {
     fi
     install_with_postgresql_if_missing "$@" || status=$?
     [ "$made" = no ] || as_root rm -f "$policy"
+    # Where that cannot be said (a container without an init), nothing would start it either.
     as_root update-rc.d prometheus disable >/dev/null 2>&1 || true
     return "$status"
 }

@@ -71,6 +71,7 @@ final class LoopPool {
         deadline: Deadline,
         _ continuation: UnsafeContinuation<KeyedBatch.Answer, Never>
     ) {
+        guard !isClosed else { return continuation.resume(returning: .failure(.closed)) }
         if keyed.gathering.isEmpty { requestFlush() }
         keyed.append(read, key, deadline: deadline, continuation)
     }
