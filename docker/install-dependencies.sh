@@ -17,8 +17,8 @@ fail() {
 
 swift_minimum=6.2
 build_packages=(curl g++ libmimalloc-dev libnghttp2-dev libphonenumber-dev libpq-dev libssl-dev make pkg-config postgresql zlib1g-dev)
-bench_packages=(golang-go golang-google-grpc-dev libgrpc++-dev libprotobuf-dev nghttp2-client nghttp2-server protobuf-compiler
-    protobuf-compiler-grpc python3 python3-venv util-linux)
+bench_packages=(binutils golang-go golang-google-grpc-dev libgrpc++-dev libprotobuf-dev nghttp2-client nghttp2-server protobuf-compiler
+    protobuf-compiler-grpc python3 python3-venv util-linux valgrind)
 compose_packages=(binutils debootstrap docker.io iproute2 iptables make python3 python3-venv)
 test_packages=(git libprotobuf-dev openssl procps prometheus protobuf-compiler python3 python3-venv)
 

@@ -15,6 +15,7 @@ import time
 import connection_bench
 import echo_bench
 import envoy_peer
+import instruction_bench
 import memory_bench
 import mixed_bench
 import peers
@@ -32,10 +33,10 @@ ROOT = os.path.dirname(os.path.dirname(FOLDER))
 # Above this share of a run the server's core was not its own, and throughput says little.
 DISTURBED_SHARE_MAX = 0.05
 # In the order in which they are measured.
-PARTS = ("mixed", "echo", "stream", "connections", "read", "session", "refresh", "memory")
+PARTS = ("mixed", "echo", "instructions", "stream", "connections", "read", "session", "refresh", "memory")
 # What needs the whole stack, and what needs the benchmark's own server.
 STACK_PARTS = {"mixed", "session", "refresh", "memory"}
-SERVER_PARTS = {"echo", "stream", "connections", "read"}
+SERVER_PARTS = {"echo", "instructions", "stream", "connections", "read"}
 TOOLS = {
     "h2load": "nghttp2-client",
     "curl": "curl",
@@ -43,6 +44,8 @@ TOOLS = {
     "pgbench": "postgresql (or postgresql-contrib)",
     "psql": "postgresql-client",
     "taskset": "util-linux",
+    "strip": "binutils",
+    "valgrind": "valgrind",
 }
 
 
@@ -58,6 +61,7 @@ def parse_options():
     parser.add_argument("--jobs", type=int, default=os.cpu_count(), help="parallel build jobs (%(default)s)")
     parser.add_argument("--binaries", help="a folder with built programs; without it they are built")
     parser.add_argument("--peer-binaries", help="a folder with the built peer; without it it is built")
+    parser.add_argument("--against", help="an older bench-server, whose instructions for an echo are a bar")
     parser.add_argument("--nghttpd-port", type=int, default=7192, help="where nghttpd listens (%(default)s)")
     parser.add_argument("--report", default=os.path.join(ROOT, "bench.md"), help="the file to write")
     options = parser.parse_args()
@@ -156,9 +160,12 @@ def measure(options, scratch):
     others, missing = measure_mixed(options, scratch, results)
     if "echo" in options.parts:
         measure_echo(options, scratch, results, others, missing)
+    if "instructions" in options.parts:
+        results.add(*instruction_bench.measure(options, scratch))
     if "stream" in options.parts:
         results.add(*stream_bench.measure(options, scratch), [
-            "Streams: the same cores, 8 connections with two streams each, 10,000 messages a stream."])
+            "Streams: the same cores, 8 connections with two streams each, 10,000 messages a stream; beside them nghttpd "
+            "answers a small file, and a message counts against a file."])
     if "connections" in options.parts:
         results.add(*connection_bench.measure(options, scratch))
     if "read" in options.parts:

@@ -39,6 +39,7 @@ class Target:
         self.is_grpc = request is not None
         self.answer_bytes = answer_bytes
         self.more_headers = []
+        self.connections = CONNECTIONS
         self.in_flight = IN_FLIGHT_PER_CONNECTION
         self.h2load_options = []
         self.request_path = os.path.join(scratch, f"request-{process_id}-{os.path.basename(path)}")
@@ -95,7 +96,7 @@ class Target:
         used, waited = cpu_and_waiting_ns(self.process_id)
         start = time.monotonic_ns()
         text = run([
-            "h2load", f"--requests={calls}", f"--clients={CONNECTIONS}", "--threads=1",
+            "h2load", f"--requests={calls}", f"--clients={self.connections}", "--threads=1",
             f"--max-concurrent-streams={self.in_flight}", *self.h2load_options, *self.sent(), self.url],
             core=core, timeout_seconds=180)
         took = time.monotonic_ns() - start
@@ -121,7 +122,7 @@ class Target:
 
     def calls_for(self, seconds, core=None):
         """How many calls take about so long, found by a short run that also warms the server up."""
-        calls_min = CONNECTIONS * self.in_flight
+        calls_min = self.connections * self.in_flight
         calls = calls_min * 8
         while True:
             rate = self.load(calls, core).calls_per_second

@@ -62,7 +62,8 @@ def _grpc_go(_, scratch):
     return Peer("grpc-go", [program], {**os.environ, "GOMAXPROCS": "1"})
 
 
-def _nghttpd(options, scratch):
+def nghttpd(options, scratch):
+    """A file server over HTTP/2, and a small file. Throws BenchError where it can't be had."""
     if shutil.which("nghttpd") is None:
         raise BenchError("install the package nghttp2-server")
     folder = os.path.join(scratch, "files")
@@ -77,7 +78,7 @@ def available(options, scratch):
     """The peers that there are, and for the others why not: (peers, lines)."""
     found, missing = [], []
     for name, make in (
-            ("grpc-swift-2", _grpc_swift), ("gRPC C++", _grpc_cpp), ("grpc-go", _grpc_go), ("nghttpd", _nghttpd)):
+            ("grpc-swift-2", _grpc_swift), ("gRPC C++", _grpc_cpp), ("grpc-go", _grpc_go), ("nghttpd", nghttpd)):
         try:
             found.append(make(options, scratch))
         except BenchError as error:
