@@ -2,17 +2,22 @@
 
 #include <errno.h>
 #include <stdio.h>
-#include <openssl/err.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
 // The life of a connection: how it begins, drains and ends.
 
-/// Between the two GOAWAYs: longer than a round trip, so that calls on their way are taken.
-enum { GOAWAY_INTERVAL_MS = 100 };
+/// Between the two GOAWAYs there is a round trip, which a PING measures, so that calls on their way are taken (RFC 9113
+/// section 6.8); from a peer that does not answer it this long. A handshake that is under way has as long to end.
+enum { ROUND_TRIP_MAX_MS = 2000 };
+
+/// "goodbye!": what the PING between the GOAWAYs carries.
+const uint8_t crpc_goodbye_payload[8] = {'g', 'o', 'o', 'd', 'b', 'y', 'e', '!'};
 
 void crpc_connection_stream_ended(crpc_connection *connection) {
     if (connection->stream_count > 0 || connection->is_broken) return;
+    if (connection->listener != NULL && !connection->is_draining)
+        crpc_listener_note_idle(connection->listener, connection);
     if (connection->is_draining) {
         crpc_connection_mark(connection); // closes once all is sent
     } else {
@@ -33,6 +38,13 @@ void crpc_connection_close(crpc_connection *connection) { crpc_connection_break(
 
 void crpc_connection_drain(crpc_connection *connection) {
     if (connection->is_draining || connection->is_broken) return;
+    if (connection->listener != NULL && connection->phase != CRPC_OPEN) {
+        // What a client that is told nothing yet may have sent would be lost. It is drained once it is open.
+        uint64_t due = crpc_connection_after_ms(connection, ROUND_TRIP_MAX_MS);
+        if (due < connection->due_ns[CRPC_DUE_HANDSHAKE]) connection->due_ns[CRPC_DUE_HANDSHAKE] = due;
+        crpc_connection_set_timer(connection);
+        return;
+    }
     connection->is_draining = true;
     connection->due_ns[CRPC_DUE_DRAIN] = crpc_connection_after_ms(connection, connection->limits.drain_timeout_ms);
     if (connection->phase != CRPC_OPEN && connection->stream_count == 0) {
@@ -40,9 +52,10 @@ void crpc_connection_drain(crpc_connection *connection) {
         return;
     }
     if (connection->listener != NULL) {
-        if (nghttp2_submit_shutdown_notice(connection->session) != 0)
+        if (nghttp2_submit_shutdown_notice(connection->session) != 0 ||
+            nghttp2_submit_ping(connection->session, NGHTTP2_FLAG_NONE, crpc_goodbye_payload) != 0)
             crpc_connection_break(connection, CRPC_ERROR_MEMORY);
-        connection->due_ns[CRPC_DUE_GOAWAY] = crpc_connection_after_ms(connection, GOAWAY_INTERVAL_MS);
+        connection->due_ns[CRPC_DUE_GOAWAY] = crpc_connection_after_ms(connection, ROUND_TRIP_MAX_MS);
     }
     crpc_connection_mark(connection);
     crpc_connection_set_timer(connection);
@@ -56,12 +69,17 @@ void crpc_connection_tell_draining(crpc_connection *connection) {
 
 void crpc_connection_dismiss(crpc_connection *connection, int error, uint32_t code, const char *reason) {
     if (connection->is_broken) return;
-    int32_t last = nghttp2_session_get_last_proc_stream_id(connection->session);
+    connection->goaway_code = code;
+    connection->goaway_reason = reason;
     // Without memory for it the peer does not learn why.
-    (void)nghttp2_submit_goaway(
-        connection->session, NGHTTP2_FLAG_NONE, last < 0 ? 0 : last, code, (const uint8_t *)reason,
-        strlen(reason));
+    if (!connection->is_session_over)
+        (void)nghttp2_submit_goaway(
+            connection->session, NGHTTP2_FLAG_NONE, connection->last_id, code, (const uint8_t *)reason, strlen(reason));
     crpc_connection_break(connection, error);
+}
+
+void crpc_connection_make_room(crpc_connection *connection) {
+    crpc_connection_dismiss(connection, CRPC_OK, NGHTTP2_NO_ERROR, "too_many_connections");
 }
 
 void crpc_connection_calm(crpc_connection *connection, const char *reason) {
@@ -74,8 +92,25 @@ void crpc_connection_calm(crpc_connection *connection, const char *reason) {
 static bool may_be_heard(const crpc_connection *connection) {
     bool is_said = connection->error == CRPC_OK || connection->error == CRPC_ERROR_PROTOCOL ||
                    connection->error == CRPC_ERROR_LIMIT;
-    return connection->listener != NULL && is_said && connection->rest_end == 0 && !connection->has_peer_ended &&
+    return connection->listener != NULL && is_said && connection->rest_length == 0 && !connection->has_peer_ended &&
            !connection->is_forced;
+}
+
+/// Tells the calls, then the connection's user, that this is its end.
+static void tell_end(crpc_connection *connection, bool was_open) {
+    while (!crpc_link_is_empty(&connection->streams)) {
+        crpc_stream *stream = CRPC_CONTAINER(connection->streams.next, crpc_stream, link);
+        stream->is_unsent = !was_open;
+        crpc_stream_end(stream, NGHTTP2_CANCEL);
+    }
+    if (connection->callbacks != NULL && was_open)
+        crpc_count(&connection->loop->stats.client_connections_closed, 1);
+    if (connection->loop->is_ending) return;
+    if (connection->callbacks != NULL) {
+        connection->callbacks->on_connection_close(connection->context, connection->error);
+    } else if (connection->is_open_told) {
+        connection->listener->callbacks->on_connection_close(connection->listener->server, connection->context);
+    }
 }
 
 void crpc_connection_destroy(crpc_connection *connection) {
@@ -84,28 +119,20 @@ void crpc_connection_destroy(crpc_connection *connection) {
     if (connection->phase == CRPC_OPEN) crpc_connection_say_goodbye(connection);
     bool was_open = connection->phase == CRPC_OPEN;
     connection->phase = CRPC_CLOSED;
-    while (!crpc_link_is_empty(&connection->streams)) {
-        crpc_stream *stream = CRPC_CONTAINER(connection->streams.next, crpc_stream, link);
-        stream->is_unsent = !was_open;
-        crpc_stream_end(stream, NGHTTP2_CANCEL);
-    }
-    if (connection->callbacks != NULL) {
-        if (was_open) crpc_count(&connection->loop->stats.client_connections_closed, 1);
-        connection->callbacks->on_connection_close(connection->context, connection->error);
-    } else if (connection->is_open_told) {
-        connection->listener->callbacks->on_connection_close(connection->listener->server, connection->context);
-    }
+    connection->loop->callback_depth += 1;
+    tell_end(connection, was_open);
+    connection->loop->callback_depth -= 1;
     crpc_watch_free(connection->watch);
     crpc_timer_free(connection->timer);
     nghttp2_session_del(connection->session);
-    SSL_free(connection->ssl);
-    ERR_clear_error();
+    crpc_tls_detach(connection);
     if (was_open && may_be_heard(connection)) {
         crpc_linger(connection->loop, connection->fd);
     } else {
         (void)close(connection->fd);
     }
     if (connection->listener != NULL) crpc_listener_forget(connection->listener, connection);
+    crpc_link_remove(&connection->link);
     while (connection->free_streams != NULL) {
         crpc_stream *stream = connection->free_streams;
         connection->free_streams = stream->next_free;
@@ -133,29 +160,27 @@ static void begin_open(crpc_connection *connection) {
     if (connection->listener->is_draining) crpc_connection_drain(connection);
 }
 
-static void shake_hands(crpc_connection *connection) {
-    ERR_clear_error();
-    int outcome = SSL_do_handshake(connection->ssl);
-    if (outcome == 1) {
-        const unsigned char *protocol;
-        unsigned int length;
-        SSL_get0_alpn_selected(connection->ssl, &protocol, &length);
-        if (length == 2 && memcmp(protocol, "h2", 2) == 0) {
-            begin_open(connection);
-        } else {
-            crpc_connection_break(connection, CRPC_ERROR_TLS);
-        }
+static bool speaks_http2(const SSL *ssl) {
+    const unsigned char *protocol;
+    unsigned int length;
+    SSL_get0_alpn_selected(ssl, &protocol, &length);
+    return length == 2 && memcmp(protocol, "h2", 2) == 0;
+}
+
+static void shake_hands(crpc_connection *connection, bool is_readable) {
+    switch (crpc_tls_shake_hands(connection, is_readable)) {
+    case CRPC_HANDSHAKE_READS: crpc_connection_watch_for(connection, CRPC_READABLE); return;
+    // What comes meanwhile waits in the kernel.
+    case CRPC_HANDSHAKE_WRITES: crpc_connection_watch_for(connection, CRPC_WRITABLE); return;
+    case CRPC_HANDSHAKE_FAILED: crpc_connection_break(connection, CRPC_ERROR_TLS); return;
+    case CRPC_HANDSHAKE_DONE: break;
+    }
+    if (!speaks_http2(connection->ssl)) {
+        crpc_connection_break(connection, CRPC_ERROR_TLS);
         return;
     }
-    int error = SSL_get_error(connection->ssl, outcome);
-    ERR_clear_error();
-    if (error == SSL_ERROR_WANT_READ) {
-        crpc_connection_watch_for(connection, CRPC_READABLE);
-    } else if (error == SSL_ERROR_WANT_WRITE) {
-        crpc_connection_watch_for(connection, CRPC_READABLE | CRPC_WRITABLE);
-    } else {
-        crpc_connection_break(connection, CRPC_ERROR_TLS);
-    }
+    begin_open(connection);
+    if (!connection->is_broken && crpc_tls_has_more(connection)) crpc_connection_receive(connection);
 }
 
 static void finish_connecting(crpc_connection *connection) {
@@ -169,22 +194,24 @@ static void finish_connecting(crpc_connection *connection) {
         begin_open(connection);
     } else {
         connection->phase = CRPC_HANDSHAKING;
-        shake_hands(connection);
+        shake_hands(connection, false);
     }
 }
 
 static void on_ready(void *context, int ready) {
     crpc_connection *connection = context;
     if (connection->is_broken) return;
+    connection->loop->callback_depth += 1;
     switch (connection->phase) {
     case CRPC_CONNECTING: finish_connecting(connection); break;
-    case CRPC_HANDSHAKING: shake_hands(connection); break;
+    case CRPC_HANDSHAKING: shake_hands(connection, (ready & (CRPC_READABLE | CRPC_FAILED)) != 0); break;
     case CRPC_OPEN:
         if (ready & CRPC_WRITABLE) crpc_connection_mark(connection);
         if (ready & (CRPC_READABLE | CRPC_FAILED)) crpc_connection_receive(connection);
         break;
     case CRPC_CLOSED: break;
     }
+    connection->loop->callback_depth -= 1;
 }
 
 /// The parts that both sides have. On errors the connection is freed; the socket too.
@@ -196,11 +223,13 @@ static int begin(
     connection->fd = fd;
     crpc_link_init(&connection->link);
     crpc_link_init(&connection->shaking);
+    crpc_link_init(&connection->idle);
+    crpc_link_init(&connection->idle_of_address);
     crpc_link_init(&connection->dirty);
     crpc_link_init(&connection->closing);
     crpc_link_init(&connection->streams);
     int error = crpc_timer_new(loop, crpc_connection_on_timer, connection, &connection->timer);
-    if (error == CRPC_OK && tls != NULL) error = crpc_tls_begin(tls, fd, name, &connection->ssl);
+    if (error == CRPC_OK && tls != NULL) error = crpc_tls_attach(connection, tls, name);
     if (error == CRPC_OK) error = crpc_session_begin(connection);
     if (error == CRPC_OK) error = crpc_watch_new(loop, fd, interest, on_ready, connection, &connection->watch);
     if (error == CRPC_OK) {
@@ -213,8 +242,7 @@ static int begin(
     crpc_watch_free(connection->watch);
     crpc_timer_free(connection->timer);
     nghttp2_session_del(connection->session);
-    SSL_free(connection->ssl);
-    ERR_clear_error();
+    crpc_tls_detach(connection);
     (void)close(fd);
     free(connection->authority);
     free(connection);
@@ -222,17 +250,23 @@ static int begin(
     return error;
 }
 
-int crpc_connection_accept(crpc_listener *listener, int fd) {
+int crpc_connection_accept(
+    crpc_listener *listener, int fd, const struct sockaddr_storage *peer, crpc_address *address) {
+    int error = CRPC_ERROR_MEMORY;
     crpc_connection *connection = calloc(1, sizeof *connection);
     if (connection == NULL) {
         (void)close(fd);
-        return CRPC_ERROR_MEMORY;
+    } else {
+        connection->listener = listener;
+        connection->address = address;
+        crpc_socket_write_peer(peer, connection->peer);
+        error = begin(
+            connection, listener->loop, &listener->options.limits, fd, listener->options.tls, NULL, CRPC_READABLE);
     }
-    connection->listener = listener;
-    crpc_socket_peer(fd, connection->peer);
-    int error = begin(
-        connection, listener->loop, &listener->options.limits, fd, listener->options.tls, NULL, CRPC_READABLE);
-    if (error != CRPC_OK) return error;
+    if (error != CRPC_OK) {
+        crpc_addresses_give_back(&listener->addresses, address);
+        return error;
+    }
     crpc_listener_keep(listener, connection);
     if (connection->ssl == NULL) {
         begin_open(connection);
@@ -259,8 +293,10 @@ int crpc_connection_connect(
         return error;
     }
     connection->authority_length = strlen(authority);
-    (void)snprintf(connection->peer, sizeof connection->peer, "%.45s:%u", address, (unsigned)port);
+    bool is_v6 = strchr(address, ':') != NULL;
+    (void)snprintf(connection->peer, sizeof connection->peer, is_v6 ? "[%.45s]:%u" : "%.45s:%u", address, (unsigned)port);
     error = begin(connection, loop, limits, fd, tls, tls_name, CRPC_READABLE | CRPC_WRITABLE);
+    if (error == CRPC_OK) crpc_link_append(&loop->clients, &connection->link);
     if (error == CRPC_OK) *result = connection;
     return error;
 }

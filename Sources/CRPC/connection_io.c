@@ -3,7 +3,6 @@
 
 #include <errno.h>
 #include <linux/sockios.h>
-#include <openssl/err.h>
 #include <sys/ioctl.h>
 #include <sys/socket.h>
 
@@ -16,39 +15,25 @@ enum { WRITES_PER_TURN_MAX = 16 };
 
 // ---- Reading ----
 
-/// What reading and writing come to beside a number of bytes.
-enum { ENDED = 0, WOULD_WAIT = -1, SYSTEM_FAILED = -2, TLS_FAILED = -3 };
-
 static int error_of(ssize_t failure) {
-    return failure == ENDED ? CRPC_ERROR_CLOSED : failure == TLS_FAILED ? CRPC_ERROR_TLS : CRPC_ERROR_SYSTEM;
+    return failure == CRPC_IO_ENDED        ? CRPC_ERROR_CLOSED
+           : failure == CRPC_IO_TLS_FAILED ? CRPC_ERROR_TLS
+                                           : CRPC_ERROR_SYSTEM;
 }
 
 static ssize_t socket_failure(void) {
-    return errno == EAGAIN || errno == EWOULDBLOCK || errno == EINTR ? WOULD_WAIT : SYSTEM_FAILED;
+    return errno == EAGAIN || errno == EWOULDBLOCK || errno == EINTR ? CRPC_IO_WAITS : CRPC_IO_FAILED;
 }
 
-/// SSL_get_error looks at the thread's queue of errors, so this must be empty before each call, whoever left one there.
-static ssize_t tls_failure(crpc_connection *connection, int outcome) {
-    int error = SSL_get_error(connection->ssl, outcome);
-    // A peer that closed without saying so in TLS: HTTP/2 knows by itself whether something is missing.
-    bool is_cut = error == SSL_ERROR_SSL && ERR_GET_REASON(ERR_peek_error()) == SSL_R_UNEXPECTED_EOF_WHILE_READING;
-    ERR_clear_error();
-    if (error == SSL_ERROR_WANT_READ || error == SSL_ERROR_WANT_WRITE) return WOULD_WAIT;
-    if (error == SSL_ERROR_ZERO_RETURN || is_cut) return ENDED;
-    return error == SSL_ERROR_SSL ? TLS_FAILED : SYSTEM_FAILED;
+ssize_t crpc_socket_read(int fd, uint8_t *target, size_t length) {
+    ssize_t count = recv(fd, target, length, 0);
+    return count >= 0 ? count : socket_failure();
 }
 
-/// Bytes read, or one of the above.
-static ssize_t read_some(crpc_connection *connection, uint8_t *target, size_t length) {
-    if (connection->ssl == NULL) {
-        ssize_t count = recv(connection->fd, target, length, 0);
-        if (count > 0) crpc_count(&connection->loop->stats.received_bytes, (uint64_t)count);
-        return count >= 0 ? count : socket_failure();
-    }
-    ERR_clear_error();
-    int count = SSL_read(connection->ssl, target, (int)length);
-    if (count > 0) crpc_count(&connection->loop->stats.received_bytes, (uint64_t)count);
-    return count > 0 ? count : tls_failure(connection, count);
+static crpc_reading read_clear(const crpc_connection *connection, uint8_t *target, size_t room) {
+    ssize_t count = crpc_socket_read(connection->fd, target, room);
+    if (count > 0) return (crpc_reading){.length = (size_t)count, .is_full = (size_t)count == room};
+    return (crpc_reading){.has_failed = count != CRPC_IO_WAITS, .failure = (int)count};
 }
 
 /// Gives bytes to the session. 0, or nghttp2's error.
@@ -77,28 +62,35 @@ static bool take(crpc_connection *connection, const uint8_t *bytes, size_t lengt
     if (!crpc_guard_look(connection, bytes, length)) return false;
     ssize_t failure = connection->listener == NULL ? give(connection, bytes, length)
                                                    : give_plain(connection, bytes, length, first_head);
-    if (connection->is_broken) return false;
-    if (failure == 0) return true;
+    if (failure == 0) return !connection->is_broken;
+    connection->is_session_over = true;
+    if (connection->is_broken) return false; // a callback has said why
     if (failure == NGHTTP2_ERR_FLOODED) {
         crpc_connection_calm(connection, "too_many_answers_wait");
+    } else if (failure == NGHTTP2_ERR_NOMEM) {
+        crpc_connection_dismiss(connection, CRPC_ERROR_MEMORY, NGHTTP2_INTERNAL_ERROR, "");
     } else {
-        crpc_connection_break(connection, failure == NGHTTP2_ERR_NOMEM ? CRPC_ERROR_MEMORY : CRPC_ERROR_PROTOCOL);
+        crpc_connection_dismiss(connection, CRPC_ERROR_PROTOCOL, NGHTTP2_PROTOCOL_ERROR, "");
     }
     return false;
 }
 
 void crpc_connection_receive(crpc_connection *connection) {
     crpc_connection_note_life(connection);
-    for (int i = 0; i < READS_PER_TURN_MAX || (connection->ssl != NULL && SSL_pending(connection->ssl) > 0); i++) {
-        ssize_t count = read_some(connection, connection->loop->read_buffer, CRPC_READ_BUFFER);
-        if (count == WOULD_WAIT) break;
-        if (count <= 0) {
+    uint8_t *buffer = connection->loop->read_buffer;
+    crpc_reading reading = {.is_full = true};
+    // What was read is used up, whatever the number: what TLS holds already wakes nobody.
+    for (int i = 0; reading.is_full && (i < READS_PER_TURN_MAX || crpc_tls_has_more(connection)); i++) {
+        reading = connection->ssl == NULL ? read_clear(connection, buffer, CRPC_READ_BUFFER)
+                                          : crpc_tls_read(connection, buffer, CRPC_READ_BUFFER);
+        if (connection->is_broken) return;
+        if (reading.length > 0) crpc_count(&connection->loop->stats.received_bytes, reading.length);
+        if (reading.length > 0 && !take(connection, buffer, reading.length)) return;
+        if (reading.has_failed) {
             connection->has_peer_ended = true;
-            crpc_connection_break(connection, error_of(count));
+            crpc_connection_break(connection, error_of(reading.failure));
             return;
         }
-        if (!take(connection, connection->loop->read_buffer, (size_t)count)) return;
-        if (connection->ssl == NULL && count < CRPC_READ_BUFFER) break;
     }
     if (nghttp2_session_get_outbound_queue_size(connection->session) > connection->limits.queued_frames_max &&
         connection->listener != NULL) {
@@ -114,15 +106,11 @@ void crpc_connection_receive(crpc_connection *connection) {
 
 /// Bytes written, or one of the above.
 static ssize_t write_some(crpc_connection *connection, const uint8_t *bytes, size_t length) {
-    if (connection->ssl == NULL) {
-        ssize_t count = send(connection->fd, bytes, length, MSG_NOSIGNAL);
-        if (count > 0) crpc_count(&connection->loop->stats.sent_bytes, (uint64_t)count);
-        return count >= 0 ? count : socket_failure();
-    }
-    ERR_clear_error();
-    int count = SSL_write(connection->ssl, bytes, (int)length);
+    ssize_t count = connection->ssl != NULL ? crpc_tls_write(connection, bytes, length)
+                                            : send(connection->fd, bytes, length, MSG_NOSIGNAL);
+    if (connection->ssl == NULL && count < 0) count = socket_failure();
     if (count > 0) crpc_count(&connection->loop->stats.sent_bytes, (uint64_t)count);
-    return count > 0 ? count : tls_failure(connection, count);
+    return count;
 }
 
 void crpc_connection_watch_for(crpc_connection *connection, int interest) {
@@ -134,7 +122,7 @@ size_t crpc_connection_waiting_bytes(const crpc_connection *connection) {
     int unsent = 0;
     // What the kernel holds is not taken either. Where it does not say how much that is, only ours counts.
     if (ioctl(connection->fd, SIOCOUTQ, &unsent) != 0) unsent = 0;
-    return connection->rest_end - connection->rest_start + (size_t)unsent;
+    return connection->rest_length + (size_t)unsent;
 }
 
 /// Bytes wait: the peer must take some in time.
@@ -148,7 +136,7 @@ static void begin_stall(crpc_connection *connection) {
 static bool write_all(crpc_connection *connection, const uint8_t *bytes, size_t length) {
     while (length > 0) {
         ssize_t count = write_some(connection, bytes, length);
-        if (count == WOULD_WAIT) break;
+        if (count == CRPC_IO_WAITS) break;
         if (count <= 0) {
             connection->has_peer_ended = true;
             crpc_connection_break(connection, error_of(count));
@@ -164,17 +152,16 @@ static bool write_all(crpc_connection *connection, const uint8_t *bytes, size_t 
         return false;
     }
     memmove(connection->rest, bytes, length);
-    connection->rest_start = 0;
-    connection->rest_end = length;
+    connection->rest_length = length;
     begin_stall(connection);
     crpc_connection_watch_for(connection, CRPC_READABLE | CRPC_WRITABLE);
     return false;
 }
 
 static bool write_rest(crpc_connection *connection) {
-    if (connection->rest_end == 0) return true;
-    size_t length = connection->rest_end;
-    connection->rest_end = 0;
+    if (connection->rest_length == 0) return true;
+    size_t length = connection->rest_length;
+    connection->rest_length = 0;
     if (!write_all(connection, connection->rest, length)) return false;
     free(connection->rest); // a connection that keeps up holds no buffer
     connection->rest = NULL;
@@ -199,10 +186,27 @@ static ssize_t gather(crpc_connection *connection) {
     return (ssize_t)used;
 }
 
+/// Writes the frame that says why the connection ends (RFC 9113 section 6.8), where the session cannot: after a failure
+/// nghttp2 promises nothing but that it can be freed. Its length.
+static ssize_t put_goaway(const crpc_connection *connection, uint8_t *target) {
+    enum { FIXED_LENGTH = 8 };
+    const char *reason = connection->goaway_reason == NULL ? "" : connection->goaway_reason;
+    size_t length = strlen(reason);
+    uint32_t last = (uint32_t)connection->last_id, code = connection->goaway_code;
+    const uint8_t fixed[CRPC_FRAME_HEAD + FIXED_LENGTH] = {
+        0, 0, (uint8_t)(FIXED_LENGTH + length), NGHTTP2_GOAWAY, 0, 0, 0, 0, 0,
+        (uint8_t)(last >> 24), (uint8_t)(last >> 16), (uint8_t)(last >> 8), (uint8_t)last,
+        (uint8_t)(code >> 24), (uint8_t)(code >> 16), (uint8_t)(code >> 8), (uint8_t)code};
+    memcpy(target, fixed, sizeof fixed);
+    memcpy(target + sizeof fixed, reason, length);
+    return (ssize_t)(sizeof fixed + length);
+}
+
 void crpc_connection_say_goodbye(crpc_connection *connection) {
     // That a peer learns why it is dismissed is a courtesy, so what fails here is not looked at.
-    if (connection->rest_end == 0 && !connection->has_peer_ended) {
-        ssize_t length = gather(connection);
+    if (connection->rest_length == 0 && !connection->has_peer_ended) {
+        uint8_t *buffer = connection->loop->write_buffer;
+        ssize_t length = connection->is_session_over ? put_goaway(connection, buffer) : gather(connection);
         if (length > 0) (void)write_some(connection, connection->loop->write_buffer, (size_t)length);
     }
     if (connection->ssl != NULL) (void)SSL_shutdown(connection->ssl);
@@ -256,7 +260,7 @@ static void submit_last_goaway(crpc_connection *connection) {
         crpc_connection_break(connection, CRPC_ERROR_MEMORY);
 }
 
-void crpc_connection_flush(crpc_connection *connection) {
+static void flush(crpc_connection *connection) {
     tell_closes(connection);
     if (connection->is_draining) crpc_connection_tell_draining(connection);
     if (connection->phase != CRPC_OPEN || connection->is_broken || !write_rest(connection)) return;
@@ -279,4 +283,10 @@ void crpc_connection_flush(crpc_connection *connection) {
         end_if_done(connection);
     }
     crpc_connection_watch_buffers(connection);
+}
+
+void crpc_connection_flush(crpc_connection *connection) {
+    connection->loop->callback_depth += 1;
+    flush(connection);
+    connection->loop->callback_depth -= 1;
 }

@@ -107,10 +107,16 @@ static void keep_alive(crpc_connection *connection) {
 
 // ---- What is due ----
 
+void crpc_connection_note_round_trip(crpc_connection *connection) {
+    if (connection->due_ns[CRPC_DUE_GOAWAY] == 0) return;
+    connection->due_ns[CRPC_DUE_GOAWAY] = connection->loop->now_ns;
+    crpc_connection_set_timer(connection); // not here, inside of what nghttp2 receives
+}
+
 static void say_final_goaway(crpc_connection *connection) {
     connection->is_goaway_final = true;
-    int32_t last = nghttp2_session_get_last_proc_stream_id(connection->session);
-    if (nghttp2_submit_goaway(connection->session, NGHTTP2_FLAG_NONE, last, NGHTTP2_NO_ERROR, NULL, 0) != 0)
+    if (nghttp2_submit_goaway(
+            connection->session, NGHTTP2_FLAG_NONE, connection->last_id, NGHTTP2_NO_ERROR, NULL, 0) != 0)
         crpc_connection_break(connection, CRPC_ERROR_MEMORY);
     crpc_connection_mark(connection);
 }
@@ -154,9 +160,7 @@ static bool is_too_late(crpc_connection *connection) {
            (take_due(connection, CRPC_DUE_FRAME) && !has_frame_ended(connection));
 }
 
-void crpc_connection_on_timer(void *context) {
-    crpc_connection *connection = context;
-    if (connection->is_broken) return;
+static void do_due(crpc_connection *connection) {
     if (take_due(connection, CRPC_DUE_PONG)) {
         crpc_connection_dismiss(connection, CRPC_ERROR_TIMEOUT, NGHTTP2_NO_ERROR, "ping_timeout");
         return;
@@ -174,4 +178,12 @@ void crpc_connection_on_timer(void *context) {
     if (take_due(connection, CRPC_DUE_KEEPALIVE)) keep_alive(connection);
     if (take_due(connection, CRPC_DUE_SWEEP)) sweep(connection);
     if (!connection->is_broken) crpc_connection_set_timer(connection);
+}
+
+void crpc_connection_on_timer(void *context) {
+    crpc_connection *connection = context;
+    if (connection->is_broken) return;
+    connection->loop->callback_depth += 1;
+    do_due(connection);
+    connection->loop->callback_depth -= 1;
 }

@@ -1,7 +1,7 @@
 #include "internal.h"
 
-// Floods. Each frame that comes in is looked at here before the session gets it, from its nine bytes of head alone, so
-// that also those count which the session drops without a word. A connection has credit; a frame that is not part of a
+// Floods. Each frame that comes in is looked at here before the session gets it, from its nine bytes of head (and of
+// padded DATA the tenth), so that also those count which the session drops without a word. A connection has credit; a frame that is not part of a
 // call's data costs some (crpc_connection.h says how much), time and what we send of calls bring some back. Who keeps to
 // calls never runs out of it, and who does nothing else is out of it soon.
 //
@@ -78,6 +78,12 @@ static bool take_block_frame(crpc_connection *connection, const uint8_t *head, u
     return crpc_guard_charge(connection, CRPC_COST_FRAME);
 }
 
+/// The payload of a padded DATA frame begins, with the length of the padding: is there anything beside it?
+static bool take_padding(crpc_connection *connection, uint8_t padding) {
+    connection->guard.is_pad_next = false;
+    return connection->guard.payload_left > 1u + padding || crpc_guard_charge(connection, CRPC_COST_FRAME);
+}
+
 /// The head of a frame is whole.
 static bool take_head(crpc_connection *connection, const uint8_t head[CRPC_FRAME_HEAD]) {
     crpc_guard *guard = &connection->guard;
@@ -86,9 +92,8 @@ static bool take_head(crpc_connection *connection, const uint8_t head[CRPC_FRAME
     guard->is_data = head[3] == NGHTTP2_DATA;
     switch (head[3]) {
     case NGHTTP2_DATA:
-        // Of a padded frame nobody knows here whether it holds anything.
-        if (length > 0 && (head[4] & NGHTTP2_FLAG_PADDED) == 0) return true;
-        return crpc_guard_charge(connection, CRPC_COST_FRAME);
+        guard->is_pad_next = length > 0 && (head[4] & NGHTTP2_FLAG_PADDED) != 0;
+        return length > 0 || crpc_guard_charge(connection, CRPC_COST_FRAME);
     case NGHTTP2_HEADERS:
     case NGHTTP2_CONTINUATION: return take_block_frame(connection, head, length);
     case NGHTTP2_PING:
@@ -116,6 +121,7 @@ bool crpc_guard_look(crpc_connection *connection, const uint8_t *bytes, size_t l
     bool has_begun = false; // what is not whole at the end
     while (length > 0) {
         if (guard->payload_left > 0) {
+            if (guard->is_pad_next && !take_padding(connection, *bytes)) return false;
             size_t count = guard->payload_left < length ? guard->payload_left : length;
             guard->payload_left -= (uint32_t)count;
             bytes += count;

@@ -11,6 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/epoll.h>
+#include <sys/socket.h>
 
 // ---- Loop ----
 
@@ -94,10 +95,18 @@ struct crpc_loop {
     crpc_link freed_watches; // freed at the end of the turn
     crpc_link lingering;     // sockets whose connection has ended
     uint32_t lingering_count;
+    crpc_link listeners;
+    crpc_link clients;       // clients' connections
+    unsigned callback_depth; // nonzero while a connection's callbacks may fire
+    bool is_ending;          // it is being freed: no callback fires
     uint8_t *read_buffer;
+    uint8_t *coded_buffer; // what one read of a connection with TLS brought; nothing stays in it
     uint8_t *plain_buffer; // what was read, with plain strings in its header blocks; nothing stays in it
     uint8_t *write_buffer; // where a connection's frames of one flush are gathered
 };
+
+/// Ends the process, for what must not happen.
+_Noreturn void crpc_die(const char *why);
 
 /// Adds to a counter that other threads read.
 static inline void crpc_count(uint64_t *counter, uint64_t more) {
@@ -115,19 +124,28 @@ static inline uint64_t crpc_timers_next_ns(const crpc_loop *loop) {
 
 // ---- Sockets and TLS (socket.c, tls.c) ----
 
+/// Connections that wait in the kernel to be accepted.
+enum { CRPC_BACKLOG_MAX = 1024 };
+
 /// Opens a listening socket. Errors: SYSTEM, ADDRESS_IN_USE, ARGUMENT.
 int crpc_socket_listen(
     const char *address, uint16_t port, bool shared_port, bool joins_port, int *fd, uint16_t *bound_port);
 /// Begins to connect. Errors: SYSTEM, ARGUMENT.
 int crpc_socket_connect(const char *address, uint16_t port, int *fd);
-/// Writes the peer's address as text.
-void crpc_socket_peer(int fd, char text[CRPC_ADDRESS_LENGTH]);
+/// Writes an address as text.
+void crpc_socket_write_peer(const struct sockaddr_storage *address, char text[CRPC_ADDRESS_LENGTH]);
+
+/// What reading and writing come to where no bytes go.
+enum { CRPC_IO_ENDED = 0, CRPC_IO_WAITS = -1, CRPC_IO_FAILED = -2, CRPC_IO_TLS_FAILED = -3 };
+
+/// Reads once. Bytes read, or one of the above.
+ssize_t crpc_socket_read(int fd, uint8_t *target, size_t length);
 
 struct crpc_tls {
     SSL_CTX *context;
 };
-/// Makes a connection's TLS state on a socket; `name` is NULL on a server. Errors: TLS, MEMORY.
-int crpc_tls_begin(crpc_tls *tls, int fd, const char *name, SSL **result);
+/// Makes a connection's TLS state, not on a socket yet; `name` is NULL on a server. Errors: TLS, MEMORY.
+int crpc_tls_begin(crpc_tls *tls, const char *name, SSL **result);
 /// Takes another reference.
 crpc_tls *crpc_tls_retain(crpc_tls *tls);
 
@@ -144,7 +162,7 @@ typedef enum crpc_due {
     CRPC_DUE_IDLE,
     CRPC_DUE_STALL,     // bytes wait for the socket
     CRPC_DUE_DRAIN,
-    CRPC_DUE_GOAWAY,    // the second one
+    CRPC_DUE_GOAWAY,    // the second one, at the latest
     CRPC_DUE_AGE,
     CRPC_DUE_KEEPALIVE, // to look whether a PING is due
     CRPC_DUE_PONG,      // a PING is out
@@ -168,9 +186,19 @@ typedef struct crpc_guard {
     bool has_sent;            // DATA or HEADERS, since the last PING
     bool is_in_block;
     bool is_data;             // the frame is DATA
+    bool is_pad_next;         // the next byte tells how much of it is padding
     uint8_t head[CRPC_FRAME_HEAD];
     uint8_t head_length;
 } crpc_guard;
+
+typedef struct crpc_address crpc_address;
+
+/// The `:authority` of the request whose head is coming in, to be compared with its `host`.
+enum { CRPC_AUTHORITY_MAX = 255 };
+typedef struct crpc_authority {
+    uint8_t length;
+    uint8_t text[CRPC_AUTHORITY_MAX];
+} crpc_authority;
 
 struct crpc_connection {
     crpc_loop *loop;
@@ -182,6 +210,7 @@ struct crpc_connection {
     bool is_draining;
     bool is_draining_told;    // on_draining has fired
     bool is_goaway_final;     // server: the second GOAWAY went out; client: one went out or came
+    bool is_session_over;     // nghttp2's session failed, and is only to be freed
     bool is_dismissed;        // the peer's GOAWAY named an error
     bool is_terminated;       // and ours did: the peer broke HTTP/2
     bool is_open_told;        // on_open has fired
@@ -192,26 +221,41 @@ struct crpc_connection {
     bool is_forced;           // the listener goes away: nothing lingers
     bool is_closing;          // in loop->closing
     int error;                // why it is broken
+    uint32_t goaway_code;     // what the peer is told where the session cannot: HTTP/2's error,
+    const char *goaway_reason; // and a constant text
+    int32_t last_id;          // server: the last stream that the peer opened
     crpc_watch *watch;
     crpc_timer *timer;        // for the first of these
     uint64_t due_ns[CRPC_DUE_COUNT]; // 0 for not at all
     uint64_t last_received_ns;
     crpc_guard guard;
     SSL *ssl;
+    const uint8_t *coded;     // TLS: what was read and OpenSSL has not taken (tls_io.c)
+    size_t coded_length;
+    uint8_t *coded_kept;      // the memory that it is in, if that is not the loop's
     nghttp2_session *session;
     crpc_limits limits;
-    crpc_link link;           // in the listener's connections
+    crpc_link link;           // in the listener's connections, or the loop's clients
     crpc_link shaking;        // in the listener's, until the peer's SETTINGS
+    crpc_link idle;           // in the listener's, from then on while it has no call
+    crpc_link idle_of_address; // and in its address's
+    crpc_address *address;    // server: where the peer is
+    uint64_t idle_ns;         // since when it has no call, or is at its handshake
+    bool is_leaving;          // server: makes room for another one
     crpc_link dirty;          // in loop->dirty
     crpc_link closing;        // in loop->closing
     crpc_link streams;        // live ones
     crpc_stream *free_streams;
     uint32_t stream_count, free_stream_count;
     crpc_stream *in_block;    // whose header block is being received, or NULL
+    crpc_authority authority_seen;
     uint32_t data_frame_left; // bytes of the DATA frame that is being received
     bool data_frame_ends_stream;
+    int32_t unseen_id;        // of the last DATA frame, until the session shows us its bytes; 0 for none
+    uint32_t unseen_bytes;    // in it
+    uint32_t late_bytes;      // that may still come on streams that we have ended
     uint8_t *rest;            // what the socket did not take; at most the loop's write buffer
-    size_t rest_start, rest_end;
+    size_t rest_length;
     size_t stalled_bytes;     // that the peer had to take when the write stall's limit began
     size_t buffered_bytes;    // of all streams: queued ones, and of messages that are not whole
     bool owes_writable;       // a stream's queue fell under its mark
@@ -271,7 +315,6 @@ struct crpc_stream {
     crpc_stream *next_free;
     // Local half
     bool is_submitted;        // head (server) or request (client) was handed to nghttp2
-    bool has_sent_headers;    // server: as asked
     bool is_finished;         // nothing more will be queued
     bool is_data_deferred;
     bool was_full;            // over the high-water mark
@@ -322,18 +365,48 @@ struct crpc_stream {
 /// Most stream objects that a connection keeps for reuse.
 enum { CRPC_FREE_STREAMS_MAX = 32 };
 
+/// An address, or network, that connections come from (addresses.c).
+typedef struct crpc_network {
+    uint64_t bits;
+    bool is_v4;
+} crpc_network;
+struct crpc_address {
+    struct crpc_address *next;
+    crpc_network network;
+    uint32_t count;           // of its connections
+    crpc_link idle;           // those without a call, the one that is so for longest first
+};
+typedef struct crpc_addresses {
+    crpc_address **buckets;
+    size_t bucket_count;
+    uint64_t seed;
+} crpc_addresses;
+
+/// Makes a table that is good for so many. Errors: MEMORY.
+int crpc_addresses_begin(crpc_addresses *addresses, uint32_t connections_max);
+void crpc_addresses_end(crpc_addresses *addresses);
+/// Counts a connection from there. NULL without memory.
+crpc_address *crpc_addresses_take(crpc_addresses *addresses, const struct sockaddr_storage *from);
+/// It has ended. The last one's end frees the address.
+void crpc_addresses_give_back(crpc_addresses *addresses, crpc_address *address);
+
 struct crpc_listener {
     crpc_loop *loop;
+    crpc_link link;     // in loop->listeners
     crpc_listener_options options;
     const crpc_server_callbacks *callbacks;
     void *server;
     int fd;
     uint16_t port;
     crpc_watch *watch;
-    crpc_timer *resume; // accepting again after file descriptors ran out
+    crpc_timer *resume; // looks again whether to accept
+    uint64_t paused_until_ns; // file descriptors ran out
     crpc_link connections;
     crpc_link shaking;        // those whose handshake is not done, the oldest first
+    crpc_link idle;           // those without a call, the one that is so for longest first
+    crpc_addresses addresses;
     uint32_t connection_count, call_count, shaking_count;
+    uint32_t leaving_count;   // of the connections, those that end to make room
     bool is_draining, is_accepting;
     // Paths: a hash table with open addressing.
     struct crpc_path {
@@ -348,17 +421,28 @@ struct crpc_listener {
 int crpc_listener_find(const crpc_listener *listener, const uint8_t *path, size_t length);
 /// A connection has begun. Past the greatest number of handshakes the oldest of them ends.
 void crpc_listener_keep(crpc_listener *listener, crpc_connection *connection);
+/// A connection has no call, or none any more: it is the last that would make room for another one.
+void crpc_listener_note_idle(crpc_listener *listener, crpc_connection *connection);
+/// It has one: it makes room for none.
+static inline void crpc_listener_note_busy(crpc_connection *connection) {
+    crpc_link_remove(&connection->idle);
+    crpc_link_remove(&connection->idle_of_address);
+}
 /// A connection's handshake is done, or it has ended.
 void crpc_listener_note_handshake(crpc_listener *listener, crpc_connection *connection);
 /// A connection of the listener has ended.
 void crpc_listener_forget(crpc_listener *listener, crpc_connection *connection);
 
-/// Makes a server's connection out of an accepted socket, which it owns from then on, also on errors.
-int crpc_connection_accept(crpc_listener *listener, int fd);
+/// Makes a server's connection out of an accepted socket, which it owns from then on, also on errors; and `address`, which
+/// is given back with it.
+int crpc_connection_accept(
+    crpc_listener *listener, int fd, const struct sockaddr_storage *peer, crpc_address *address);
 /// The connection has something to send: it is flushed at the end of this turn.
 static inline void crpc_connection_mark(crpc_connection *connection) {
     if (crpc_link_is_empty(&connection->dirty)) crpc_link_append(&connection->loop->dirty, &connection->dirty);
 }
+/// What the PING between the GOAWAYs carries.
+extern const uint8_t crpc_goodbye_payload[8];
 /// The connection cannot go on: it closes at the end of this turn.
 void crpc_connection_break(crpc_connection *connection, int error);
 /// The same, after a GOAWAY with an HTTP/2 error code and a text that say why.
@@ -369,12 +453,40 @@ void crpc_connection_calm(crpc_connection *connection, const char *reason);
 static inline bool crpc_connection_holds_too_much(const crpc_connection *connection) {
     return connection->listener != NULL && connection->buffered_bytes > connection->limits.buffered_bytes_max;
 }
+/// The same for one without calls, well and at once, since another needs its place: what the peer may have begun is past
+/// the last stream that our GOAWAY names, so that it can try again elsewhere.
+void crpc_connection_make_room(crpc_connection *connection);
 /// Ends its streams and itself, and frees it. Called by the loop at the end of a turn.
 void crpc_connection_destroy(crpc_connection *connection);
 /// A call ended: idle time, drain and a listener's count follow from it.
 void crpc_connection_stream_ended(crpc_connection *connection);
 /// Client: tells once that no new calls are taken.
 void crpc_connection_tell_draining(crpc_connection *connection);
+
+// tls_io.c: TLS between socket and session
+
+/// Gives a connection its TLS state. Errors: TLS, MEMORY.
+int crpc_tls_attach(crpc_connection *connection, crpc_tls *tls, const char *name);
+/// Frees it, if there is one.
+void crpc_tls_detach(crpc_connection *connection);
+/// What a read came to: bytes, and what came after them.
+typedef struct crpc_reading {
+    size_t length;
+    bool has_failed, is_full; // more may be there
+    int failure;              // CRPC_IO_…, if it has failed
+} crpc_reading;
+/// Reads from the socket once, unless bytes of the last time are left, and decrypts. On a flood of what is no data the
+/// connection was dismissed.
+crpc_reading crpc_tls_read(crpc_connection *connection, uint8_t *target, size_t room);
+/// Whether OpenSSL has something for us without another read.
+bool crpc_tls_has_more(const crpc_connection *connection);
+/// Bytes written, or CRPC_IO_….
+ssize_t crpc_tls_write(crpc_connection *connection, const uint8_t *bytes, size_t length);
+typedef enum crpc_handshake {
+    CRPC_HANDSHAKE_DONE, CRPC_HANDSHAKE_READS, CRPC_HANDSHAKE_WRITES, CRPC_HANDSHAKE_FAILED
+} crpc_handshake;
+/// Goes on with the handshake. After it `coded_length` may hold what came behind it, to be read at once.
+crpc_handshake crpc_tls_shake_hands(crpc_connection *connection, bool is_readable);
 
 // connection_io.c: reading and writing
 
@@ -400,6 +512,8 @@ void crpc_connection_on_timer(void *connection);
 void crpc_connection_limit(crpc_connection *connection, crpc_due due, uint32_t ms);
 /// Sets the timer for whichever limit is due first.
 void crpc_connection_set_timer(crpc_connection *connection);
+/// The peer answered the PING that went out with the first GOAWAY.
+void crpc_connection_note_round_trip(crpc_connection *connection);
 /// Begins those that an open connection has.
 void crpc_connection_begin_limits(crpc_connection *connection);
 /// Without calls its idle time begins.

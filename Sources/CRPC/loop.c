@@ -12,8 +12,8 @@ static _Thread_local crpc_loop *current_loop;
 
 enum { FIRST_JOB_CAPACITY = 256 };
 
-static void die(const char *what) {
-    (void)fprintf(stderr, "fatal: no memory for %s\n", what);
+_Noreturn void crpc_die(const char *why) {
+    (void)fprintf(stderr, "fatal: %s\n", why);
     abort();
 }
 
@@ -53,14 +53,18 @@ int crpc_loop_new(crpc_job_function run_job, void *context, crpc_loop **result) 
     crpc_link_init(&loop->closing);
     crpc_link_init(&loop->freed_watches);
     crpc_link_init(&loop->lingering);
+    crpc_link_init(&loop->listeners);
+    crpc_link_init(&loop->clients);
     loop->now_ns = read_clock_ns();
     loop->read_buffer = malloc(CRPC_READ_BUFFER);
+    loop->coded_buffer = malloc(CRPC_READ_BUFFER);
     loop->plain_buffer = malloc(crpc_plain_literals_room(CRPC_READ_BUFFER));
     loop->write_buffer = malloc(CRPC_WRITE_BUFFER + CRPC_WRITE_SLACK);
     loop->jobs = calloc(FIRST_JOB_CAPACITY, sizeof *loop->jobs);
     loop->job_capacity = FIRST_JOB_CAPACITY;
     int error = CRPC_ERROR_MEMORY;
-    bool has_buffers = loop->read_buffer != NULL && loop->plain_buffer != NULL && loop->write_buffer != NULL;
+    bool has_buffers = loop->read_buffer != NULL && loop->coded_buffer != NULL && loop->plain_buffer != NULL &&
+                       loop->write_buffer != NULL;
     if (has_buffers && loop->jobs != NULL) {
         loop->epoll_fd = epoll_create1(EPOLL_CLOEXEC);
         loop->wake_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
@@ -94,6 +98,11 @@ static void free_watches(crpc_loop *loop, bool all) {
 
 void crpc_loop_free(crpc_loop *loop) {
     if (loop == NULL) return;
+    loop->is_ending = true;
+    while (!crpc_link_is_empty(&loop->clients))
+        crpc_connection_destroy(CRPC_CONTAINER(loop->clients.next, crpc_connection, link));
+    while (!crpc_link_is_empty(&loop->listeners))
+        crpc_listener_free(CRPC_CONTAINER(loop->listeners.next, crpc_listener, link));
     crpc_linger_end_all(loop);
     free_watches(loop, true);
     crpc_mail *mail = atomic_exchange(&loop->mail, NULL);
@@ -105,6 +114,7 @@ void crpc_loop_free(crpc_loop *loop) {
     if (loop->epoll_fd >= 0) (void)close(loop->epoll_fd);
     if (loop->wake_fd >= 0) (void)close(loop->wake_fd);
     free(loop->read_buffer);
+    free(loop->coded_buffer);
     free(loop->plain_buffer);
     free(loop->write_buffer);
     free(loop->jobs);
@@ -121,7 +131,7 @@ uint64_t crpc_loop_now_ns(const crpc_loop *loop) { return loop->now_ns; }
 static void grow_jobs(crpc_loop *loop) {
     size_t capacity = loop->job_capacity * 2;
     void **jobs = malloc(capacity * sizeof *jobs);
-    if (jobs == NULL) die("a job");
+    if (jobs == NULL) crpc_die("no memory for a job");
     for (size_t i = 0; i < loop->job_count; i++)
         jobs[i] = loop->jobs[(loop->job_head + i) & (loop->job_capacity - 1)];
     free(loop->jobs);
@@ -146,7 +156,7 @@ static void wake(crpc_loop *loop) {
 
 static void post(crpc_loop *loop, crpc_function function, void *context) {
     crpc_mail *mail = malloc(sizeof *mail);
-    if (mail == NULL) die("a message to a loop");
+    if (mail == NULL) crpc_die("no memory for a message to a loop");
     mail->function = function;
     mail->context = context;
     crpc_mail *first = atomic_load(&loop->mail);

@@ -6,6 +6,7 @@
 enum {
     SEEN_METHOD = 1, SEEN_SCHEME = 2, SEEN_PATH = 4, SEEN_AUTHORITY = 8, SEEN_HOST = 16,
     IS_CONNECT = 32, IS_OPTIONS = 64, IS_HTTP = 128, HAS_ROOTED_PATH = 256, HAS_ASTERISK = 512,
+    SEEN_CONTENT_TYPE = 1024, SEEN_TIMEOUT = 2048, SEEN_ENCODING = 4096, HAS_LONG_AUTHORITY = 8192,
 };
 
 void crpc_request_begin(crpc_request_state *state) { *state = (crpc_request_state){.content_length = -1}; }
@@ -14,15 +15,18 @@ static bool equals(const uint8_t *text, size_t length, const char *wanted) {
     return length == strlen(wanted) && memcmp(text, wanted, length) == 0;
 }
 
-/// Whether letters are the same but for their case. `wanted` is in lower case.
-static bool equals_in_any_case(const uint8_t *text, size_t length, const char *wanted) {
-    if (length != strlen(wanted)) return false;
-    if (memcmp(text, wanted, length) == 0) return true; // as nearly everybody writes them
-    for (size_t i = 0; i < length; i++) {
-        uint8_t c = text[i] >= 'A' && text[i] <= 'Z' ? (uint8_t)(text[i] | 0x20) : text[i];
-        if (c != (uint8_t)wanted[i]) return false;
-    }
+static uint8_t lower(uint8_t c) { return c >= 'A' && c <= 'Z' ? (uint8_t)(c | 0x20) : c; }
+
+/// Whether so many letters are the same but for their case.
+static bool are_alike(const uint8_t *text, const uint8_t *other, size_t length) {
+    if (memcmp(text, other, length) == 0) return true; // as nearly everybody writes them
+    for (size_t i = 0; i < length; i++)
+        if (lower(text[i]) != lower(other[i])) return false;
     return true;
+}
+
+static bool equals_in_any_case(const uint8_t *text, size_t length, const char *wanted) {
+    return length == strlen(wanted) && are_alike(text, (const uint8_t *)wanted, length);
 }
 
 /// Whether one of eight bytes is less than `least`, or is DEL.
@@ -79,12 +83,22 @@ static bool is_first(crpc_request_state *state, unsigned bit, const uint8_t *val
     return !is_again && !is_blank(value, length);
 }
 
+/// RFC 9110 section 5.6.2: a token, which a method is (section 9.1).
+static bool is_token(const uint8_t *text, size_t length) {
+    for (size_t i = 0; i < length; i++) {
+        uint8_t c = lower(text[i]);
+        bool is_plain = (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9');
+        if (!is_plain && (c == 0 || strchr("!#$%&'*+-.^_`|~", c) == NULL)) return false;
+    }
+    return length > 0;
+}
+
 static bool take_method(crpc_request_state *state, const uint8_t *value, size_t length) {
     if (!is_first(state, SEEN_METHOD, value, length)) return false;
     if (equals(value, length, "POST")) return true;
     if (equals(value, length, "CONNECT")) state->seen |= IS_CONNECT;
     if (equals(value, length, "OPTIONS")) state->seen |= IS_OPTIONS;
-    return nghttp2_check_method(value, length) != 0;
+    return is_token(value, length);
 }
 
 static bool take_scheme(crpc_request_state *state, const uint8_t *value, size_t length) {
@@ -114,37 +128,66 @@ static bool take_content_length(crpc_request_state *state, const uint8_t *value,
     return true;
 }
 
+static bool take_authority(
+    crpc_request_state *state, crpc_authority *authority, const uint8_t *value, size_t length) {
+    if (!is_first(state, SEEN_AUTHORITY, value, length) || nghttp2_check_authority(value, length) == 0) return false;
+    if (length > CRPC_AUTHORITY_MAX) {
+        state->seen |= HAS_LONG_AUTHORITY; // nobody's name is so long (RFC 1035 section 2.3.4): it goes with no `host`
+        return true;
+    }
+    authority->length = (uint8_t)length;
+    memcpy(authority->text, value, length);
+    return true;
+}
+
+static bool take_host(
+    crpc_request_state *state, const crpc_authority *authority, const uint8_t *value, size_t length) {
+    if (nghttp2_check_authority(value, length) == 0 || !is_first(state, SEEN_HOST, value, length)) return false;
+    if ((state->seen & SEEN_AUTHORITY) == 0) return true;
+    return (state->seen & HAS_LONG_AUTHORITY) == 0 && length == authority->length &&
+           are_alike(value, authority->text, length);
+}
+
+/// A field that may be there only once.
+static bool take_once(crpc_request_state *state, unsigned bit) {
+    bool is_again = (state->seen & bit) != 0;
+    state->seen = (uint16_t)(state->seen | bit);
+    return !is_again;
+}
+
 /// Fields whose name does not begin with a colon.
-static bool takes_regular(crpc_request_state *state, crpc_header header, const crpc_entry *field) {
+static bool takes_regular(
+    crpc_request_state *state, const crpc_authority *authority, crpc_header header, const crpc_entry *field) {
     const uint8_t *value = field->value;
     size_t length = field->value_length;
     state->is_past_pseudo = true;
     // Names that are known have been compared with what they must be.
     bool is_known = header != CRPC_HEADER_METADATA && field->name_length > 0;
     if (!is_known && nghttp2_check_header_name(field->name, field->name_length) == 0) return false;
-    if (header == CRPC_HEADER_HOST)
-        return nghttp2_check_authority(value, length) != 0 && is_first(state, SEEN_HOST, value, length);
+    if (header == CRPC_HEADER_HOST) return take_host(state, authority, value, length);
     if (!is_value(value, length)) return false;
     switch (header) {
     case CRPC_HEADER_CONTENT_LENGTH: return take_content_length(state, value, length);
     case CRPC_HEADER_TE: return equals_in_any_case(value, length, "trailers");
     case CRPC_HEADER_CONNECTION: return false;
+    case CRPC_HEADER_CONTENT_TYPE: return take_once(state, SEEN_CONTENT_TYPE);
+    case CRPC_HEADER_GRPC_TIMEOUT: return take_once(state, SEEN_TIMEOUT);
+    case CRPC_HEADER_GRPC_ENCODING: return take_once(state, SEEN_ENCODING);
     default: return true;
     }
 }
 
 bool crpc_request_takes_field(
-    crpc_request_state *state, crpc_header header, const crpc_entry *field, bool is_trailer) {
+    crpc_request_state *state, crpc_authority *authority, crpc_header header, const crpc_entry *field, bool is_trailer) {
     const uint8_t *value = field->value;
     size_t length = field->value_length;
-    if (field->name_length == 0 || field->name[0] != ':') return takes_regular(state, header, field);
+    if (field->name_length == 0 || field->name[0] != ':') return takes_regular(state, authority, header, field);
     if (is_trailer || state->is_past_pseudo) return false;
     switch (header) {
     case CRPC_HEADER_METHOD: return take_method(state, value, length);
     case CRPC_HEADER_SCHEME: return take_scheme(state, value, length);
     case CRPC_HEADER_PATH: return take_path(state, value, length);
-    case CRPC_HEADER_AUTHORITY:
-        return is_first(state, SEEN_AUTHORITY, value, length) && nghttp2_check_authority(value, length) != 0;
+    case CRPC_HEADER_AUTHORITY: return take_authority(state, authority, value, length);
     default: return false; // those of answers, and those that nobody knows
     }
 }

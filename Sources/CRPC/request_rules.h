@@ -1,8 +1,13 @@
 /// What makes an HTTP request of header fields and data (RFC 9113 sections 8.1 to 8.3, RFC 9110 section 8.6).
 ///
-/// A server's session leaves these rules to this layer: nghttp2 has the same, but looks at each byte of each name and
-/// value through a table, which takes a sixth of the time of a call with a token. What is right to one is right to the
-/// other. A request that breaks one of them is malformed, and its stream is reset with PROTOCOL_ERROR. Pure; any thread.
+/// A server's session leaves these rules to this layer: nghttp2 has them too, but looks at each byte of each name and
+/// value through a table, which takes a sixth of the time of a call with a token. The RFCs are the measure, and no version
+/// of nghttp2, since these differ in what becomes of a field that breaks a rule. A request that breaks one is malformed, and
+/// its stream is reset with PROTOCOL_ERROR.
+///
+/// Stricter than they must be: `host` has to be what `:authority` is but for the case of letters (RFC 9113 section 8.3.1:
+/// two servers on a request's way could choose another one each), and of content-type, grpc-timeout, grpc-encoding and
+/// content-length, which say one thing, there may be one only. Pure; any thread.
 #ifndef CRPC_REQUEST_RULES_H
 #define CRPC_REQUEST_RULES_H
 
@@ -12,9 +17,9 @@
 void crpc_request_begin(crpc_request_state *state);
 
 /// Looks at a field, whose name `header` stands for; false if it may not be there. Fields come in their order, first
-/// those of the head and then those of the trailers.
+/// those of the head and then those of the trailers. `authority` is scratch memory, the same for all fields of a head.
 bool crpc_request_takes_field(
-    crpc_request_state *state, crpc_header header, const crpc_entry *field, bool is_trailer);
+    crpc_request_state *state, crpc_authority *authority, crpc_header header, const crpc_entry *field, bool is_trailer);
 
 /// Whether the head is one, now that all its fields were looked at.
 bool crpc_request_has_head(crpc_request_state *state);

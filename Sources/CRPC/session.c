@@ -4,6 +4,9 @@
 /// Answers to SETTINGS and PING that may wait to be sent; past it the connection ends.
 enum { ACKNOWLEDGEMENTS_MAX = 256 };
 
+// The oldest that the tests pass with.
+_Static_assert(NGHTTP2_VERSION_NUM >= 0x012b00, "nghttp2 1.43 or later is needed");
+
 // In nghttp2 since 1.57, and in what distributions mended of earlier ones: weak, so that it may be absent.
 __attribute__((weak)) void
 nghttp2_option_set_stream_reset_rate_limit(nghttp2_option *option, uint64_t burst, uint64_t rate);
@@ -14,6 +17,31 @@ static crpc_stream *find(nghttp2_session *session, int32_t id) {
     return nghttp2_session_get_stream_user_data(session, id);
 }
 
+// Bytes of DATA that the session does not show us are of streams that are over. What a peer sent before it could know of
+// that is no fault of its, and its windows say how much that can be: of each stream what was left of the stream's, and in all
+// no more than the connection's. More of it is charged.
+
+/// The stream ends, and the peer may not have seen that yet.
+static void expect_late_bytes(crpc_connection *connection, nghttp2_session *session, int32_t id) {
+    int32_t left = nghttp2_session_get_stream_local_window_size(session, id);
+    uint64_t late = (uint64_t)connection->late_bytes + (left > 0 ? (uint64_t)left : 0);
+    uint32_t most = connection->limits.connection_window_bytes;
+    connection->late_bytes = late < most ? (uint32_t)late : most;
+}
+
+/// The DATA frame before this one was of no use to anybody. False if that was too much.
+static bool take_unseen(crpc_connection *connection, nghttp2_session *session) {
+    int32_t id = connection->unseen_id;
+    connection->unseen_id = 0;
+    if (find(session, id) != NULL) return true; // nothing but padding, or our RST_STREAM waits to go out
+    if (connection->unseen_bytes <= connection->late_bytes) {
+        connection->late_bytes -= connection->unseen_bytes;
+        return true;
+    }
+    connection->late_bytes = 0;
+    return crpc_guard_charge(connection, CRPC_COST_FRAME);
+}
+
 static int on_begin_headers(nghttp2_session *session, const nghttp2_frame *frame, void *user) {
     crpc_connection *connection = user;
     connection->in_block = NULL;
@@ -22,6 +50,7 @@ static int on_begin_headers(nghttp2_session *session, const nghttp2_frame *frame
         connection->in_block = find(session, frame->hd.stream_id);
         return 0;
     }
+    connection->last_id = frame->hd.stream_id;
     crpc_stream *stream = crpc_stream_take(connection, frame->hd.stream_id);
     if (stream == NULL) return NGHTTP2_ERR_TEMPORAL_CALLBACK_FAILURE; // resets this stream only
     connection->in_block = stream;
@@ -54,7 +83,7 @@ static int on_header(
     crpc_header header = crpc_header_named(name, name_length);
     if (connection->listener != NULL) {
         bool is_trailer = frame->headers.cat != NGHTTP2_HCAT_REQUEST;
-        if (!crpc_request_takes_field(&stream->request, header, &entry, is_trailer)) {
+        if (!crpc_request_takes_field(&stream->request, &connection->authority_seen, header, &entry, is_trailer)) {
             int failure = break_request(session, stream);
             return failure != 0 ? failure : NGHTTP2_ERR_TEMPORAL_CALLBACK_FAILURE; // no more of this block
         }
@@ -66,9 +95,11 @@ static int on_header(
 }
 
 static int on_begin_frame(nghttp2_session *session, const nghttp2_frame_hd *head, void *user) {
-    (void)session;
     crpc_connection *connection = user;
+    if (connection->unseen_id != 0 && !take_unseen(connection, session)) return NGHTTP2_ERR_CALLBACK_FAILURE;
     if (head->type != NGHTTP2_DATA) return 0;
+    connection->unseen_id = head->length > 0 ? head->stream_id : 0;
+    connection->unseen_bytes = (uint32_t)head->length;
     connection->data_frame_left = (uint32_t)head->length;
     // With padding the message does not end where the frame does; the end is then told by itself.
     connection->data_frame_ends_stream = (head->flags & (NGHTTP2_FLAG_END_STREAM | NGHTTP2_FLAG_PADDED)) ==
@@ -80,6 +111,7 @@ static int on_data_chunk(
     nghttp2_session *session, uint8_t flags, int32_t id, const uint8_t *bytes, size_t length, void *user) {
     (void)flags;
     crpc_connection *connection = user;
+    connection->unseen_id = 0;
     bool is_frame_end = length == connection->data_frame_left;
     connection->data_frame_left -= (uint32_t)(length < connection->data_frame_left ? length : connection->data_frame_left);
     if (nghttp2_session_consume_connection(session, length) != 0) return NGHTTP2_ERR_CALLBACK_FAILURE;
@@ -98,8 +130,11 @@ static void on_settings(crpc_connection *connection) {
     if (connection->has_settings) return;
     connection->has_settings = true;
     crpc_connection_limit(connection, CRPC_DUE_HANDSHAKE, 0);
-    if (connection->listener != NULL) crpc_listener_note_handshake(connection->listener, connection);
-    if (connection->callbacks == NULL) return;
+    if (connection->listener != NULL) {
+        crpc_listener_note_handshake(connection->listener, connection);
+        if (connection->stream_count == 0) crpc_listener_note_idle(connection->listener, connection);
+        return;
+    }
     connection->is_open_told = true;
     connection->callbacks->on_open(connection->context);
 }
@@ -123,6 +158,13 @@ static void on_goaway(crpc_connection *connection, const nghttp2_goaway *goaway)
 static bool has_wasted_a_call(const crpc_connection *connection, const crpc_stream *stream) {
     return connection->listener != NULL && stream != NULL &&
            connection->loop->now_ns - stream->began_ns < CRPC_RAPID_RESET_MS * 1000000ull;
+}
+
+static int on_reset(crpc_connection *connection, crpc_stream *stream) {
+    if (stream != NULL) stream->is_half_closed = true; // nothing more comes on it
+    return has_wasted_a_call(connection, stream) && !crpc_guard_charge(connection, CRPC_COST_RESET)
+               ? NGHTTP2_ERR_CALLBACK_FAILURE
+               : 0;
 }
 
 /// A header block is whole: the head of a request or an answer, or trailers.
@@ -155,11 +197,12 @@ static int on_frame(nghttp2_session *session, const nghttp2_frame *frame, void *
     case NGHTTP2_DATA:
         if ((frame->hd.flags & NGHTTP2_FLAG_END_STREAM) == 0) return 0;
         return on_data_end(session, connection, find(session, frame->hd.stream_id));
-    case NGHTTP2_RST_STREAM:
-        return has_wasted_a_call(connection, find(session, frame->hd.stream_id)) &&
-                       !crpc_guard_charge(connection, CRPC_COST_RESET)
-                   ? NGHTTP2_ERR_CALLBACK_FAILURE
-                   : 0;
+    case NGHTTP2_RST_STREAM: return on_reset(connection, find(session, frame->hd.stream_id));
+    case NGHTTP2_PING:
+        if ((frame->hd.flags & NGHTTP2_FLAG_ACK) != 0 &&
+            memcmp(frame->ping.opaque_data, crpc_goodbye_payload, sizeof crpc_goodbye_payload) == 0)
+            crpc_connection_note_round_trip(connection);
+        return 0;
     case NGHTTP2_SETTINGS:
         if ((frame->hd.flags & NGHTTP2_FLAG_ACK) == 0) on_settings(connection);
         return 0;
@@ -172,9 +215,9 @@ static int on_frame(nghttp2_session *session, const nghttp2_frame *frame, void *
 
 // It fires for requests that never went out, too: with the error that they were reset with, or REFUSED_STREAM.
 static int on_stream_close(nghttp2_session *session, int32_t id, uint32_t error, void *user) {
-    (void)user;
     crpc_stream *stream = find(session, id);
     if (stream == NULL) return 0;
+    if (!stream->is_half_closed) expect_late_bytes(user, session, id);
     (void)nghttp2_session_set_stream_user_data(session, id, NULL);
     crpc_stream_end(stream, error);
     return 0;

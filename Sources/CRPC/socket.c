@@ -8,9 +8,6 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-/// Connections that wait in the kernel to be accepted.
-enum { LISTEN_BACKLOG = 1024 };
-
 static int parse(const char *address, uint16_t port, struct sockaddr_storage *storage, socklen_t *length) {
     memset(storage, 0, sizeof *storage);
     struct sockaddr_in *v4 = (struct sockaddr_in *)storage;
@@ -53,7 +50,7 @@ int crpc_socket_listen(
               (!joins_port || setsockopt(s, SOL_SOCKET, SO_REUSEPORT, &on, sizeof on) == 0) &&
               bind(s, (struct sockaddr *)&storage, length) == 0 &&
               (!shared_port || setsockopt(s, SOL_SOCKET, SO_REUSEPORT, &on, sizeof on) == 0) &&
-              listen(s, LISTEN_BACKLOG) == 0;
+              listen(s, CRPC_BACKLOG_MAX) == 0;
     length = sizeof storage;
     if (!ok || getsockname(s, (struct sockaddr *)&storage, &length) != 0) {
         int saved = errno;
@@ -86,18 +83,11 @@ int crpc_socket_connect(const char *address, uint16_t port, int *fd) {
     return CRPC_OK;
 }
 
-void crpc_socket_peer(int fd, char text[CRPC_ADDRESS_LENGTH]) {
-    struct sockaddr_storage storage;
-    socklen_t length = sizeof storage;
+void crpc_socket_write_peer(const struct sockaddr_storage *address, char text[CRPC_ADDRESS_LENGTH]) {
     char digits[INET6_ADDRSTRLEN] = "";
-    memset(&storage, 0, sizeof storage);
-    if (getpeername(fd, (struct sockaddr *)&storage, &length) != 0) {
-        (void)snprintf(text, CRPC_ADDRESS_LENGTH, "unknown");
-        return;
-    }
-    bool is_v6 = storage.ss_family == AF_INET6;
-    const void *raw = is_v6 ? (const void *)&((struct sockaddr_in6 *)&storage)->sin6_addr
-                            : (const void *)&((struct sockaddr_in *)&storage)->sin_addr;
-    if (inet_ntop(storage.ss_family, raw, digits, sizeof digits) == NULL) digits[0] = 0;
-    (void)snprintf(text, CRPC_ADDRESS_LENGTH, is_v6 ? "[%s]:%u" : "%s:%u", digits, (unsigned)port_of(&storage));
+    bool is_v6 = address->ss_family == AF_INET6;
+    const void *raw = is_v6 ? (const void *)&((const struct sockaddr_in6 *)address)->sin6_addr
+                            : (const void *)&((const struct sockaddr_in *)address)->sin_addr;
+    if (inet_ntop(address->ss_family, raw, digits, sizeof digits) == NULL) digits[0] = 0;
+    (void)snprintf(text, CRPC_ADDRESS_LENGTH, is_v6 ? "[%s]:%u" : "%s:%u", digits, (unsigned)port_of(address));
 }

@@ -5,8 +5,7 @@
 
 // The life of a stream: taken from the connection's spare ones, ended once, put back.
 
-static void on_deadline(void *context) {
-    crpc_stream *stream = context;
+static void do_at_deadline(crpc_stream *stream) {
     crpc_connection *connection = stream->connection;
     if (stream->call == NULL) return;
     if (connection->listener != NULL) {
@@ -17,6 +16,14 @@ static void on_deadline(void *context) {
     stream->is_local_end = true;
     connection->callbacks->on_deadline(stream->call);
     crpc_stream_reset(stream, NGHTTP2_CANCEL);
+}
+
+static void on_deadline(void *context) {
+    crpc_stream *stream = context;
+    crpc_loop *loop = stream->connection->loop;
+    loop->callback_depth += 1;
+    do_at_deadline(stream);
+    loop->callback_depth -= 1;
 }
 
 crpc_stream *crpc_stream_take(crpc_connection *connection, int32_t id) {
@@ -44,6 +51,7 @@ crpc_stream *crpc_stream_take(crpc_connection *connection, int32_t id) {
     stream->grpc_status = -1;
     crpc_deframer_init(&stream->deframer, connection->limits.message_bytes_max);
     crpc_link_append(&connection->streams, &stream->link);
+    if (connection->stream_count == 0) crpc_listener_note_busy(connection);
     connection->stream_count += 1;
     connection->due_ns[CRPC_DUE_IDLE] = 0;
     stream->began_ns = connection->loop->now_ns;
@@ -147,8 +155,8 @@ void crpc_stream_tell_close(crpc_stream *stream, uint32_t error) {
     if (stream->timer != NULL) crpc_timer_cancel(stream->timer);
     if (call != NULL && connection->listener != NULL) {
         connection->listener->call_count -= 1;
-        connection->listener->callbacks->on_close(call, error);
-    } else if (call != NULL) {
+        if (!connection->loop->is_ending) connection->listener->callbacks->on_close(call, error);
+    } else if (call != NULL && !connection->loop->is_ending) {
         char text[96];
         crpc_outcome outcome = outcome_of(stream, error, text);
         connection->callbacks->on_close(call, &outcome);

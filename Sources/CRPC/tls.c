@@ -19,6 +19,15 @@ static int choose_alpn(
     return SSL_TLSEXT_ERR_OK;
 }
 
+/// A key that is encrypted cannot be used: without this OpenSSL would ask on the terminal for its password, and wait.
+static int have_no_password(char *buffer, int size, int is_written, void *context) {
+    (void)buffer;
+    (void)size;
+    (void)is_written;
+    (void)context;
+    return -1;
+}
+
 static void explain(char reason[CRPC_TLS_REASON_LENGTH], const char *what, const char *file) {
     // The first one says what happened; those after it only who passed it on.
     unsigned long code = ERR_peek_error();
@@ -60,6 +69,11 @@ static int make(
     }
     (void)SSL_CTX_set_mode(
         tls->context, SSL_MODE_ENABLE_PARTIAL_WRITE | SSL_MODE_ACCEPT_MOVING_WRITE_BUFFER | SSL_MODE_RELEASE_BUFFERS);
+    // A read ends with a record that brings no data, so that it is looked at in between whether there were too many.
+    (void)SSL_CTX_clear_mode(tls->context, SSL_MODE_AUTO_RETRY);
+    // Of TLS 1.2; who comes back with a ticket needs no place in memory.
+    (void)SSL_CTX_set_session_cache_mode(tls->context, SSL_SESS_CACHE_OFF);
+    SSL_CTX_set_default_passwd_cb(tls->context, have_no_password);
     (void)SSL_CTX_set_options(tls->context, SSL_OP_NO_RENEGOTIATION | SSL_OP_NO_COMPRESSION);
     int error = SSL_CTX_set_min_proto_version(tls->context, TLS1_2_VERSION) == 1 ? CRPC_OK : CRPC_ERROR_TLS;
     if (error == CRPC_OK) error = load_files(tls->context, files, reason);
@@ -127,16 +141,15 @@ void crpc_tls_free(crpc_tls *tls) {
     free(tls);
 }
 
-int crpc_tls_begin(crpc_tls *tls, int fd, const char *name, SSL **result) {
+int crpc_tls_begin(crpc_tls *tls, const char *name, SSL **result) {
     SSL *ssl = SSL_new(tls->context);
-    if (ssl == NULL || SSL_set_fd(ssl, fd) != 1) {
-        SSL_free(ssl);
-        return CRPC_ERROR_MEMORY;
-    }
+    if (ssl == NULL) return CRPC_ERROR_MEMORY;
     if (name == NULL) {
         SSL_set_accept_state(ssl);
     } else {
         SSL_set_connect_state(ssl);
+        // RFC 9525 section 6.3: a wildcard stands for a whole label.
+        SSL_set_hostflags(ssl, X509_CHECK_FLAG_NO_PARTIAL_WILDCARDS);
         // An address in digits is checked as one; a name is also sent as SNI (RFC 6066 section 3 allows names only).
         bool ok = X509_VERIFY_PARAM_set1_ip_asc(SSL_get0_param(ssl), name) == 1 ||
                   (SSL_set1_host(ssl, name) == 1 && SSL_set_tlsext_host_name(ssl, name) == 1);

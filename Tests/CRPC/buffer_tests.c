@@ -192,7 +192,7 @@ TEST(answers_that_wait_for_the_socket_are_bounded_in_number) {
     static uint8_t much[1 << 20];
     for (int i = 0; i < 12; i++) EXPECT_EQUAL(call_send(rig_server_call(rig), much, sizeof much), CRPC_OK);
     const crpc_connection *connection = rig_server_peer(rig)->connection;
-    UNTIL(rig, connection->rest_end > 0);
+    UNTIL(rig, connection->rest_length > 0);
     for (int32_t id = 3; id < 2 * 900 && crpc_listener_connection_count(rig->listener) == 1; id += 2) {
         raw_send_request(raw, 0, id, rig_paths[METHOD_HOLD], NULL, NULL);
         raw_send_window_update(raw, id, 0x7fffffff);

@@ -4,6 +4,8 @@
 #   authority   signs server, client, expired       other       an authority that nobody trusts
 #   server      for localhost and 127.0.0.1         client      names spiffe://test/caller and caller.test
 #   expired     as server, its time is over         stranger    as server and client, signed by other
+#   partial     for p*.wild.test and *.whole.test   large       as client, with 20 KB of names
+#   encrypted   only a key, server's, with a password
 set -euo pipefail
 cd "$1"
 
@@ -30,3 +32,6 @@ make_leaf server authority DNS:localhost,IP:127.0.0.1 -days 2
 make_leaf client authority URI:spiffe://test/caller,DNS:caller.test,email:nobody@caller.test -days 2
 make_leaf expired authority DNS:localhost,IP:127.0.0.1 -days -1
 make_leaf stranger other DNS:localhost,IP:127.0.0.1 -days 2
+make_leaf partial authority 'DNS:p*.wild.test,DNS:*.whole.test' -days 2
+make_leaf large authority "URI:spiffe://test/caller$(printf ',DNS:a-long-name-that-nobody-asks-for-%d.test' {1..400})" -days 2
+openssl pkey -in server.key -aes128 -passout pass:secret -out encrypted.key

@@ -28,6 +28,29 @@ PROBE
     return 1
 }
 
+# The oldest nghttp2 that the layer works with: `_Static_assert` in session.c, and what the tests were run against.
+nghttp2_minimum=1.43.0
+
+# Finds the libraries, nghttp2 where NGHTTP2_PREFIX says if it is set, and says which it is. Sets LIBRARY_FLAGS and
+# LIBRARIES.
+find_libraries() {
+    if [ -n "${NGHTTP2_PREFIX:-}" ]; then
+        export PKG_CONFIG_PATH=$NGHTTP2_PREFIX/lib/pkgconfig${PKG_CONFIG_PATH:+:$PKG_CONFIG_PATH}
+    fi
+    if ! command -v pkg-config >/dev/null; then
+        echo "pkg-config was not found. On Debian: apt-get install pkg-config" >&2
+        return 1
+    fi
+    if ! pkg-config --exists "libnghttp2 >= $nghttp2_minimum" openssl zlib; then
+        echo "The headers of nghttp2 ($nghttp2_minimum or later), OpenSSL or zlib were not found. On Debian:" \
+            "apt-get install libnghttp2-dev libssl-dev zlib1g-dev" >&2
+        return 1
+    fi
+    read -ra LIBRARY_FLAGS <<<"$(pkg-config --cflags libnghttp2 openssl zlib)"
+    read -ra LIBRARIES <<<"$(pkg-config --libs libnghttp2 openssl zlib) -lpthread"
+    echo "nghttp2 $(pkg-config --modversion libnghttp2)"
+}
+
 # Sets C_FLAGS to what Package.swift has for clang; another compiler's warnings are not ours to keep.
 set_flags() {
     C_FLAGS=(-std=c11 -D_GNU_SOURCE)

@@ -8,6 +8,7 @@
 /// Looks at fields, "name: value\n" each, with the trailers behind an empty line. Whether it is a request.
 static bool is_request(const char *text) {
     crpc_request_state state;
+    crpc_authority authority;
     crpc_request_begin(&state);
     bool is_trailer = false;
     for (const char *line = text, *end; *line != 0; line = end + 1) {
@@ -27,7 +28,7 @@ static bool is_request(const char *text) {
         memcpy(value + 1, colon + 2, value_length);
         crpc_entry field = {(const uint8_t *)line, value + 1, name_length, value_length};
         crpc_header header = crpc_header_named(field.name, name_length);
-        bool is_right = crpc_request_takes_field(&state, header, &field, is_trailer);
+        bool is_right = crpc_request_takes_field(&state, &authority, header, &field, is_trailer);
         free(value);
         if (!is_right) return false;
     }
@@ -56,12 +57,50 @@ TEST(requests_have_each_pseudo_header_once_and_first) {
     EXPECT(!is_request(FIELDS "host: a\nhost: a\n"));
 }
 
+TEST(a_host_is_the_authority) {
+    EXPECT(is_request(HEAD "host: TEST.Local\n"));
+    EXPECT(!is_request(HEAD "host: test.locax\n"));
+    EXPECT(!is_request(HEAD "host: test.local:80\n"));
+    EXPECT(!is_request(HEAD "host: test.loca\n"));
+    EXPECT(!is_request(HEAD "host: est.local\n"));
+    EXPECT(!is_request(HEAD "host: \n"));
+    for (size_t length = 250; length < 260; length++) {
+        char name[261] = "", text[1024];
+        memset(name, 'n', length);
+        (void)snprintf(text, sizeof text, FIELDS ":authority: %s\n", name);
+        EXPECT(is_request(text));
+        (void)snprintf(text, sizeof text, FIELDS ":authority: %s\nhost: %s\n", name, name);
+        EXPECT_EQUAL(is_request(text), length <= CRPC_AUTHORITY_MAX);
+        name[length - 1] = 'm';
+        (void)snprintf(text, sizeof text, FIELDS ":authority: %.*sn\nhost: %s\n", (int)length - 1, name, name);
+        EXPECT(!is_request(text));
+    }
+}
+
+TEST(what_says_one_thing_is_said_once) {
+    static const char *const once[] = {"content-type: application/grpc\n", "grpc-timeout: 1S\n", "grpc-encoding: gzip\n",
+        "content-length: 5\n"};
+    for (size_t i = 0; i < sizeof once / sizeof once[0]; i++) {
+        char text[512];
+        (void)snprintf(text, sizeof text, HEAD "%s", once[i]);
+        EXPECT(is_request(text));
+        (void)snprintf(text, sizeof text, HEAD "%sx: y\n%s", once[i], once[i]);
+        EXPECT(!is_request(text));
+        (void)snprintf(text, sizeof text, HEAD "%s\n%s", once[i], once[i]); // in the trailers
+        EXPECT(!is_request(text));
+    }
+    EXPECT(is_request(HEAD "grpc-accept-encoding: gzip\ngrpc-accept-encoding: identity\nx: y\nx: y\n"));
+}
+
 TEST(requests_have_methods_schemes_and_paths_that_go_together) {
     EXPECT(is_request(":method: OPTIONS\n:scheme: https\n:path: *\n:authority: a\n"));
     EXPECT(!is_request(":method: POST\n:scheme: https\n:path: *\n:authority: a\n"));
     EXPECT(!is_request(":method: POST\n:scheme: HTTP\n:path: a\n:authority: a\n"));
     EXPECT(is_request(":method: POST\n:scheme: grpc+x\n:path: a\n:authority: a\n"));
     EXPECT(!is_request(":method: POST\n:scheme: 1x\n:path: /\n:authority: a\n"));
+    EXPECT(is_request(":method: !#$%&'*+-.^_`|~09azAZ\n:scheme: http\n:path: /\n:authority: a\n"));
+    EXPECT(!is_request(":method: P\xc3ST\n:scheme: http\n:path: /\n:authority: a\n"));
+    EXPECT(!is_request(":method: P(T\n:scheme: http\n:path: /\n:authority: a\n"));
     EXPECT(!is_request(":method: PO ST\n:scheme: http\n:path: /\n:authority: a\n"));
     EXPECT(!is_request(":method: POST\n:scheme: http\n:path: /a b\n:authority: a\n"));
     EXPECT(!is_request(":method: POST\n:scheme: http\n:path: \n:authority: a\n"));
@@ -96,12 +135,20 @@ TEST(fields_have_names_and_values_that_may_be_there) {
         if (!EXPECT(is_request(text))) test_note("%s", right[i]);
     }
     crpc_request_state state;
+    crpc_authority authority;
     crpc_request_begin(&state);
     crpc_entry nameless = {(const uint8_t *)"", (const uint8_t *)"x", 0, 1};
-    EXPECT(!crpc_request_takes_field(&state, crpc_header_named(nameless.name, 0), &nameless, false));
+    EXPECT(!crpc_request_takes_field(&state, &authority, crpc_header_named(nameless.name, 0), &nameless, false));
 }
 
-TEST(every_byte_of_values_and_paths_is_judged_as_nghttp2_judges_it) {
+/// RFC 9110 section 5.5 and RFC 9113 section 8.2.1 for values, RFC 9113 section 8.3.1 for paths; bytes of other alphabets are
+/// let through.
+static bool may_be(uint8_t c, bool is_path, bool is_at_an_end) {
+    if (c == ' ' || c == '\t') return !is_path && !is_at_an_end;
+    return c > ' ' && c != 0x7f;
+}
+
+TEST(every_byte_of_values_and_paths_is_judged) {
     for (size_t length = 1; length <= 40; length++) {
         for (size_t at = 0; at < length; at++) {
             for (int c = 0; c < 256; c++) {
@@ -109,13 +156,14 @@ TEST(every_byte_of_values_and_paths_is_judged_as_nghttp2_judges_it) {
                 memset(text, '/', sizeof text);
                 text[at] = (uint8_t)c;
                 crpc_request_state state;
+                crpc_authority authority;
                 crpc_request_begin(&state);
                 crpc_entry path = {(const uint8_t *)":path", text, 5, length};
                 crpc_entry value = {(const uint8_t *)"x", text, 1, length};
-                REQUIRE(crpc_request_takes_field(&state, CRPC_HEADER_PATH, &path, false) ==
-                        (nghttp2_check_path(text, length) != 0));
-                REQUIRE(crpc_request_takes_field(&state, CRPC_HEADER_METADATA, &value, false) ==
-                        (nghttp2_check_header_value_rfc9113(text, length) != 0));
+                REQUIRE(crpc_request_takes_field(&state, &authority, CRPC_HEADER_PATH, &path, false) ==
+                        may_be((uint8_t)c, true, false));
+                REQUIRE(crpc_request_takes_field(&state, &authority, CRPC_HEADER_METADATA, &value, false) ==
+                        may_be((uint8_t)c, false, at == 0 || at + 1 == length));
             }
         }
     }

@@ -72,6 +72,7 @@ int rig_try_start(const rig_setup *setup, rig **result) {
     crpc_listener_options options = {
         .address = setup->address, .tls = setup->server_tls, .limits = setup->server,
         .connections_max = setup->connections_max, .handshakes_max = setup->handshakes_max,
+        .connections_per_address_max = setup->connections_per_address_max,
         .calls_max = setup->calls_max, .calls = setup->calls};
     if (error == CRPC_OK && !setup->has_no_listener)
         error = crpc_listener_new(
@@ -182,7 +183,11 @@ peer *rig_server_peer(rig *rig) {
 
 void peer_close(peer *peer) { INSIDE(peer->rig, crpc_connection_close(peer->connection)); }
 void peer_drain(peer *peer) { INSIDE(peer->rig, crpc_connection_drain(peer->connection)); }
-void rig_drain(rig *rig) { INSIDE(rig, crpc_listener_drain(rig->listener)); }
+void rig_drain(rig *rig) {
+    rig->is_freeing = true; // its callbacks fire inside, as its comment says
+    crpc_listener_drain(rig->listener);
+    rig->is_freeing = false;
+}
 
 void rig_free_listener(rig *rig) {
     if (rig->listener == NULL) return;

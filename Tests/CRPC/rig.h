@@ -69,7 +69,7 @@ typedef struct rig_setup {
     crpc_limits server, client;
     crpc_tls *server_tls, *client_tls;
     const char *address, *tls_name;
-    uint32_t calls_max, connections_max, handshakes_max;
+    uint32_t calls_max, connections_max, handshakes_max, connections_per_address_max;
     bool has_no_listener;
     crpc_call_table *calls; // a row for each path and one more, or NULL
 } rig_setup;

@@ -3,6 +3,8 @@
 # those with several threads again with ThreadSanitizer, where the compiler has it. Arguments are words; only tests
 # whose names contain one of them run. `make test` calls it.
 #
+# NGHTTP2_PREFIX=folder takes nghttp2 from there; nghttp2.sh puts Debian's newest one into a folder.
+#
 # Prints a line for each test, and 'N passed, N failed' as the last one.
 set -euo pipefail
 
@@ -15,24 +17,18 @@ if ! CC=$(find_compiler "${sanitizers[@]}" -DWITH_MAIN); then
     echo "No C compiler with sanitizers was found. On Debian: apt-get install clang-14 libclang-rt-14-dev" >&2
     exit 2
 fi
-for tool in openssl pkg-config; do
-    if ! command -v "$tool" >/dev/null; then
-        echo "$tool was not found. On Debian: apt-get install $tool" >&2
-        exit 2
-    fi
-done
-if ! pkg-config --exists libnghttp2 openssl zlib; then
-    echo "The headers of nghttp2, OpenSSL or zlib were not found. On Debian: apt-get install libnghttp2-dev libssl-dev zlib1g-dev" >&2
+if ! command -v openssl >/dev/null; then
+    echo "openssl was not found. On Debian: apt-get install openssl" >&2
     exit 2
 fi
+find_libraries || exit 2
 
 build=$root/.build-crpc-tests
-common=("${sanitizers[@]}" -g -O1 -fno-omit-frame-pointer -I"$root/Sources/CRPC" -I"$root/Tests/CRPC")
+common=("${sanitizers[@]}" -g -O1 -fno-omit-frame-pointer -I"$root/Sources/CRPC" -I"$root/Tests/CRPC"
+    "${LIBRARY_FLAGS[@]}")
 compile_sources "$build/layer" "${common[@]}" -include "$root/Tests/CRPC/memory.h" -- "$root"/Sources/CRPC/*.c
 compile_sources "$build/tests" "${common[@]}" -- "$root"/Tests/CRPC/*.c
-# shellcheck disable=SC2046
-link_program "$build/crpc-tests" "${sanitizers[@]}" "$build"/layer/*.o "$build"/tests/*.o \
-    $(pkg-config --libs libnghttp2 openssl zlib) -lpthread
+link_program "$build/crpc-tests" "${sanitizers[@]}" -Wl,--wrap=recv "$build"/layer/*.o "$build"/tests/*.o "${LIBRARIES[@]}"
 
 certificates=$(mktemp -d)
 trap 'rm -rf "$certificates"' EXIT
@@ -60,11 +56,9 @@ run() {
 
 run "$build/crpc-tests" "$@"
 if [ $# -eq 0 ] && CC=$(find_compiler -fsanitize=thread -DWITH_MAIN); then
-    plain=(-fsanitize=thread -g -O1 -I"$root/Sources/CRPC" -I"$root/Tests/CRPC")
+    plain=(-fsanitize=thread -g -O1 -I"$root/Sources/CRPC" -I"$root/Tests/CRPC" "${LIBRARY_FLAGS[@]}")
     compile_sources "$build/threads" "${plain[@]}" -- "$root"/Sources/CRPC/*.c "$root"/Tests/CRPC/{test,loop_tests}.c
-    # shellcheck disable=SC2046
-    link_program "$build/crpc-thread-tests" -fsanitize=thread "$build"/threads/*.o \
-        $(pkg-config --libs libnghttp2 openssl zlib) -lpthread
+    link_program "$build/crpc-thread-tests" -fsanitize=thread "$build"/threads/*.o "${LIBRARIES[@]}"
     run "$build/crpc-thread-tests" thread
 fi
 echo "$passed passed, $failed failed"

@@ -5,6 +5,8 @@
 #
 # Prints a line for each fuzzer, and 'N passed, N failed' as the last one. An input that fails is kept and named: it
 # belongs into corpus/ before its fault is mended.
+#
+# NGHTTP2_PREFIX=folder takes nghttp2 from there; Tests/CRPC/nghttp2.sh puts Debian's newest one into a folder.
 set -euo pipefail
 
 seconds=${1:?usage: run.sh SECONDS [fuzzer…]}
@@ -18,16 +20,13 @@ if ! CC=$(find_compiler "${flags[@]}"); then
     echo "No C compiler with libFuzzer was found. On Debian: apt-get install clang-14 libclang-rt-14-dev" >&2
     exit 2
 fi
-if ! pkg-config --exists libnghttp2 openssl zlib; then
-    echo "The headers of nghttp2 or OpenSSL were not found. On Debian: apt-get install libnghttp2-dev libssl-dev" >&2
-    exit 2
-fi
+find_libraries || exit 2
 
 fuzzers=("$@")
 [ $# -gt 0 ] || fuzzers=(server_connection client_connection plain_literals request deframer gzip metadata timeout status)
 build=$root/.build-fuzz
 compiled=(-fsanitize=fuzzer-no-link,address,undefined -fno-sanitize-recover=all -g -O1 -fno-omit-frame-pointer
-    -I"$root/Sources/CRPC" -I"$root/Tests/Fuzz")
+    -I"$root/Sources/CRPC" -I"$root/Tests/Fuzz" "${LIBRARY_FLAGS[@]}")
 compile_sources "$build/objects" "${compiled[@]}" -- "$root"/Sources/CRPC/*.c "$root"/Tests/Fuzz/fuzz.c \
     "$root"/Tests/Fuzz/*_fuzzer.c
 shared=()
@@ -42,9 +41,8 @@ for fuzzer in "${fuzzers[@]}"; do
     mkdir -p "$folder/found" "$folder/failures"
     wrap=()
     [ "$fuzzer" != client_connection ] || wrap=(-Wl,--wrap=crpc_socket_connect)
-    # shellcheck disable=SC2046
     link_program "$folder/fuzzer" "${flags[@]}" "${wrap[@]}" "${shared[@]}" "$build/objects/${fuzzer}_fuzzer.o" \
-        $(pkg-config --libs libnghttp2 openssl zlib) -lpthread
+        "${LIBRARIES[@]}"
     options=(-max_len=8192 -timeout=10 -rss_limit_mb=1024 -print_final_stats=1 "-artifact_prefix=$folder/failures/")
     case $fuzzer in *_connection) options+=("-dict=$root/Tests/Fuzz/frames.dict") ;; esac
     if [ "$seconds" = 0 ]; then

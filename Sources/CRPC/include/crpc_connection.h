@@ -1,5 +1,8 @@
 /// One HTTP/2 connection that carries gRPC calls, as server or as client.
 ///
+/// A peer that ends its sending half (a FIN, or TLS's close_notify) ends the connection, and with it the calls that it still
+/// waits for: in HTTP/2 nobody half-closes a connection.
+///
 /// States: CONNECTING (client: the socket) → HANDSHAKING (TLS) → OPEN → DRAINING (no new calls, those there finish) →
 /// CLOSED. Any failure leads to CLOSED. At CLOSED each live stream gets its `on_close`, then the connection its own,
 /// then it is freed: a pointer to it is dead from there on.
@@ -71,11 +74,12 @@ typedef struct crpc_limits {
     bool permits_pings_without_calls;
 } crpc_limits;
 
-/// What frames cost of the sender's `credit_max`. DATA with bytes in it is free; any other frame, known or not, has its
-/// price at once; SETTINGS and PING want an answer; a reset costs more where it wastes a call: where the peer resets one
+/// What frames cost of the sender's `credit_max`. DATA with bytes in it is free, but for what comes on a stream that is over
+/// and that the sender knew to be; any other frame, known or not, has its price at once; so have messages of TLS after the
+/// handshake, such as KeyUpdate, for which keys are derived; SETTINGS and PING want an answer; a reset costs more where it wastes a call: where the peer resets one
 /// that is not answered within CRPC_RAPID_RESET_MS of its begin (CVE-2023-44487), and where it makes us reset one by
 /// breaking the rules (CVE-2025-8671). Each entry of a header block past `header_bytes_max` is one frame.
-enum { CRPC_COST_FRAME = 1, CRPC_COST_PING = 2, CRPC_COST_SETTINGS = 10, CRPC_COST_RESET = 12 };
+enum { CRPC_COST_FRAME = 1, CRPC_COST_PING = 2, CRPC_COST_SETTINGS = 10, CRPC_COST_TLS = 10, CRPC_COST_RESET = 12 };
 /// What frames that we send bring back: HEADERS, and DATA of CRPC_EARNING_BYTES_MIN. A unary call that is answered earns
 /// as much as one that is cancelled at once costs.
 enum { CRPC_GAIN_HEADERS = 5, CRPC_GAIN_DATA = 2, CRPC_EARNING_BYTES_MIN = 16, CRPC_RAPID_RESET_MS = 100 };
@@ -116,8 +120,8 @@ bool crpc_connection_is_encrypted(const crpc_connection *connection);
 void crpc_connection_peer_names(
     const crpc_connection *connection, void (*each)(void *context, const char *name, size_t length), void *context);
 
-/// Takes no more calls, lets those there finish, closes. A server tells the peer so at once (GOAWAY twice, RFC 9113
-/// section 6.8); a client when its last call has ended, since some may wait to go out. A client's `on_draining` follows
+/// Takes no more calls, lets those there finish, closes. A server tells the peer so at once (GOAWAY twice with a round
+/// trip between them, RFC 9113 section 6.8; one whose handshake is under way when it is open); a client when its last call has ended, since some may wait to go out. A client's `on_draining` follows
 /// in this turn or the next.
 void crpc_connection_drain(crpc_connection *connection);
 

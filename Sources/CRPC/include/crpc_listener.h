@@ -20,8 +20,14 @@ typedef struct crpc_listener_options {
     /// NULL for clear text. A reference is taken.
     crpc_tls *tls;
     crpc_limits limits;
-    /// Connections at once; past it new ones wait in the kernel's backlog.
+    /// Connections at once. Past it the one that has been without a call for longest makes room for a new one (GOAWAY with
+    /// NO_ERROR), or else the one that has been at its handshake for longest, if it is so for CRPC_ROOM_AFTER_MS; until
+    /// then new ones wait in the kernel's backlog. Those that make room are there until the end of the turn.
     uint32_t connections_max;
+    /// Of these, those from one IPv4 address or one IPv6 network of 64 bits; 0 for as many as there are. Past it the
+    /// address's own connection makes room as above, or the new one is closed at once. Behind a proxy all clients have one
+    /// address.
+    uint32_t connections_per_address_max;
     /// Of these, those whose TLS, preface or SETTINGS are still to come; past it the one that has been at it for longest
     /// is closed, so that they cannot keep honest ones out until their time limit.
     uint32_t handshakes_max;
@@ -31,6 +37,10 @@ typedef struct crpc_listener_options {
     /// must outlive the listener.
     crpc_call_table *calls;
 } crpc_listener_options;
+
+/// Least time for which a connection has no call, or is at its handshake, before it makes room for another: a client that
+/// makes one call after the other keeps its connection.
+enum { CRPC_ROOM_AFTER_MS = 1000 };
 
 /// Paths that a listener can serve.
 enum { CRPC_METHODS_MAX = 4096 };
@@ -48,14 +58,15 @@ uint16_t crpc_listener_port(const crpc_listener *listener);
 /// New connections use these rules; those there keep theirs. A reference is taken.
 void crpc_listener_set_tls(crpc_listener *listener, crpc_tls *tls);
 
-/// Stops accepting and drains every connection.
+/// Stops accepting and drains every connection. Those that wait in the kernel are taken before, as far as there is room:
+/// `on_open` fires for them before this returns. A second call does nothing.
 void crpc_listener_drain(crpc_listener *listener);
 
 /// Connections there are.
 uint32_t crpc_listener_connection_count(const crpc_listener *listener);
 
 /// Closes the socket and every connection, whose closing callbacks fire before this returns; then frees the listener.
-/// Not to be called from inside a callback of one of its connections.
+/// From inside a callback of a connection of the loop it ends the process: what fires it would go on with what was freed.
 void crpc_listener_free(crpc_listener *listener);
 
 #endif

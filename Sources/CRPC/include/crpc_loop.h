@@ -26,7 +26,9 @@ enum { CRPC_JOBS_PER_TURN_MAX = 8192 };
 /// its default action. Errors: MEMORY, SYSTEM. On an error nothing was made.
 int crpc_loop_new(crpc_job_function run_job, void *context, crpc_loop **result);
 
-/// Frees a loop that does not run. Jobs and functions that never ran are dropped. Any thread, after `run` returned.
+/// Frees a loop that does not run. Jobs and functions that never ran are dropped. Listeners and connections that are still
+/// there are closed and freed with it, and none of their callbacks fires: nobody runs the loop that they would fire on.
+/// Watches, timers and hooks must be gone. Any thread, after `run` returned.
 void crpc_loop_free(crpc_loop *loop);
 
 /// Runs turns until `crpc_loop_stop`. Called once, by the thread that owns the loop from then on.

@@ -48,6 +48,8 @@ typedef struct crpc_loop_stats {
     uint64_t calls_shed;              // over the greatest number, or of a client that makes us hold too much
     uint64_t connections_dismissed;   // of clients that asked too much: floods
     uint64_t handshakes_dropped;      // to make room for others
+    uint64_t connections_evicted;     // without a call, to make room for others
+    uint64_t connections_refused;     // of addresses that had too many
     uint64_t received_bytes, sent_bytes; // of HTTP/2, under TLS
     uint64_t turn_began_ns; // when the turn began that it is in, on the monotonic clock; 0 while it waits
 } crpc_loop_stats;
