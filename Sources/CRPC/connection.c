@@ -106,6 +106,7 @@ void crpc_connection_destroy(crpc_connection *connection) {
         (void)close(connection->fd);
     }
     if (connection->listener != NULL) crpc_listener_forget(connection->listener, connection);
+    crpc_handlers_leave(connection->handlers);
     while (connection->free_streams != NULL) {
         crpc_stream *stream = connection->free_streams;
         connection->free_streams = stream->next_free;
@@ -216,6 +217,7 @@ static int begin(
     SSL_free(connection->ssl);
     ERR_clear_error();
     (void)close(fd);
+    crpc_handlers_leave(connection->handlers);
     free(connection->authority);
     free(connection);
     errno = saved;
@@ -224,7 +226,9 @@ static int begin(
 
 int crpc_connection_accept(crpc_listener *listener, int fd) {
     crpc_connection *connection = calloc(1, sizeof *connection);
-    if (connection == NULL) {
+    if (connection != NULL) connection->handlers = crpc_handlers_new(listener);
+    if (connection == NULL || connection->handlers == NULL) {
+        free(connection);
         (void)close(fd);
         return CRPC_ERROR_MEMORY;
     }

@@ -134,11 +134,13 @@ int crpc_listener_new(
     listener->loop = loop;
     listener->options = *options;
     listener->options.address = NULL; // not used past this function
+    if (options->held_bytes_max == 0) listener->options.held_bytes_max = UINT64_MAX;
     listener->callbacks = callbacks;
     listener->server = server;
     listener->fd = -1;
     crpc_link_init(&listener->connections);
     crpc_link_init(&listener->shaking);
+    crpc_link_init(&listener->handlers);
     listener->options.tls = crpc_tls_retain(options->tls);
     int error = options->tls != NULL && listener->options.tls == NULL ? CRPC_ERROR_MEMORY : CRPC_OK;
     if (error == CRPC_OK) error = add_paths(listener, paths, path_count);
@@ -190,6 +192,7 @@ void crpc_listener_free(crpc_listener *listener) {
         connection->is_forced = true;
         crpc_connection_destroy(connection);
     }
+    crpc_handlers_orphan(listener);
     crpc_timer_free(listener->resume);
     crpc_tls_free(listener->options.tls);
     for (size_t i = 0; i < listener->path_capacity; i++) free(listener->paths[i].text);

@@ -1,0 +1,35 @@
+#include "internal.h"
+
+// What peers make us hold: answers that wait for their windows, messages that are not whole, messages that no handler has
+// read, what a handler keeps of a request. Counted with what it takes to hold it, by connection and, for servers, by loop.
+//
+// A connection that holds little has its window given back as bytes come, so that a stream whose handler is slow holds up
+// no other. Past half of what it may hold, bytes of unread messages are withheld from that window, up to all of it, and
+// given back as the messages are read (RFC 9113 section 5.2). Past all of it calls are refused.
+
+size_t crpc_held_max(const crpc_connection *connection) {
+    size_t most = connection->limits.buffered_bytes_max;
+    uint64_t half = connection->listener->options.held_bytes_max / 2;
+    const crpc_loop_stats *stats = &connection->loop->stats;
+    if (stats->held_bytes <= half) return most;
+    uint64_t share = half / (stats->server_connections_opened - stats->server_connections_closed);
+    return share < most ? (size_t)share : most;
+}
+
+int crpc_take_in(crpc_connection *connection, const crpc_stream *stream, size_t length) {
+    if (stream != NULL && stream->consumes_manually && crpc_holds_much(connection)) {
+        connection->withheld_bytes += length;
+        return CRPC_OK;
+    }
+    return nghttp2_session_consume_connection(connection->session, length) == 0 ? CRPC_OK : CRPC_ERROR_MEMORY;
+}
+
+void crpc_give_back(crpc_connection *connection) {
+    size_t kept = crpc_holds_much(connection) ? connection->unreleased_bytes : 0;
+    if (connection->withheld_bytes <= kept) return;
+    size_t given = connection->withheld_bytes - kept;
+    connection->withheld_bytes = kept;
+    if (nghttp2_session_consume_connection(connection->session, given) != 0)
+        crpc_connection_break(connection, CRPC_ERROR_MEMORY);
+    crpc_connection_mark(connection);
+}
