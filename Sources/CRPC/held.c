@@ -7,21 +7,12 @@
 // no other. Past half of what it may hold, bytes of unread messages are withheld from that window, up to all of it, and
 // given back as the messages are read (RFC 9113 section 5.2). Past all of it calls are refused.
 
-size_t crpc_held_max(const crpc_connection *connection) {
-    size_t most = connection->limits.buffered_bytes_max;
-    uint64_t half = connection->listener->options.held_bytes_max / 2;
+size_t crpc_held_share(const crpc_connection *connection) {
     const crpc_loop_stats *stats = &connection->loop->stats;
-    if (stats->held_bytes <= half) return most;
-    uint64_t share = half / (stats->server_connections_opened - stats->server_connections_closed);
+    uint64_t connections = stats->server_connections_opened - stats->server_connections_closed; // this one among them
+    uint64_t share = connection->listener->options.held_bytes_max / 2 / connections;
+    size_t most = connection->limits.buffered_bytes_max;
     return share < most ? (size_t)share : most;
-}
-
-int crpc_take_in(crpc_connection *connection, const crpc_stream *stream, size_t length) {
-    if (stream != NULL && stream->consumes_manually && crpc_holds_much(connection)) {
-        connection->withheld_bytes += length;
-        return CRPC_OK;
-    }
-    return nghttp2_session_consume_connection(connection->session, length) == 0 ? CRPC_OK : CRPC_ERROR_MEMORY;
 }
 
 void crpc_give_back(crpc_connection *connection) {

@@ -404,9 +404,14 @@ static inline void crpc_hold(crpc_connection *connection, size_t bytes) {
     if (connection->listener != NULL) crpc_count(&connection->loop->stats.held_bytes, bytes);
 }
 static inline void crpc_let_go(crpc_connection *connection, size_t bytes) { crpc_hold(connection, 0 - bytes); }
+/// Server: what the client may make us hold while the loop holds much.
+size_t crpc_held_share(const crpc_connection *connection);
 /// Server: what the client may make us hold now. While the loop holds more than half of what it may, each connection has
 /// an equal share of the other half, so that those who hold little go on.
-size_t crpc_held_max(const crpc_connection *connection);
+static inline size_t crpc_held_max(const crpc_connection *connection) {
+    bool has_share = connection->loop->stats.held_bytes > connection->listener->options.held_bytes_max / 2;
+    return has_share ? crpc_held_share(connection) : connection->limits.buffered_bytes_max;
+}
 /// Server: whether the client makes us hold so much that nothing is added.
 static inline bool crpc_holds_too_much(const crpc_connection *connection) {
     return connection->listener != NULL && connection->buffered_bytes > crpc_held_max(connection);
@@ -417,7 +422,13 @@ static inline bool crpc_holds_much(const crpc_connection *connection) {
 }
 /// Gives bytes that came on a stream, NULL for none, back to the peer's window for the connection, or withholds them.
 /// Nonzero without memory.
-int crpc_take_in(crpc_connection *connection, const crpc_stream *stream, size_t length);
+static inline int crpc_take_in(crpc_connection *connection, const crpc_stream *stream, size_t length) {
+    if (stream != NULL && stream->consumes_manually && crpc_holds_much(connection)) {
+        connection->withheld_bytes += length;
+        return CRPC_OK;
+    }
+    return nghttp2_session_consume_connection(connection->session, length) == 0 ? CRPC_OK : CRPC_ERROR_MEMORY;
+}
 /// Gives back what need not be withheld any more.
 void crpc_give_back(crpc_connection *connection);
 

@@ -68,6 +68,7 @@ crpc_stream *crpc_stream_take(crpc_connection *connection, int32_t id) {
 }
 
 static void drop_queue(crpc_stream *stream) {
+    if (stream->first == NULL) return; // as with most
     while (stream->first != NULL) {
         crpc_outgoing *outgoing = stream->first;
         stream->first = outgoing->next;
