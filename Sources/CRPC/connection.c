@@ -133,6 +133,7 @@ void crpc_connection_destroy(crpc_connection *connection) {
     }
     if (connection->listener != NULL) crpc_listener_forget(connection->listener, connection);
     crpc_link_remove(&connection->link);
+    crpc_handlers_leave(connection->handlers);
     while (connection->free_streams != NULL) {
         crpc_stream *stream = connection->free_streams;
         connection->free_streams = stream->next_free;
@@ -244,6 +245,7 @@ static int begin(
     nghttp2_session_del(connection->session);
     crpc_tls_detach(connection);
     (void)close(fd);
+    crpc_handlers_leave(connection->handlers);
     free(connection->authority);
     free(connection);
     errno = saved;
@@ -254,7 +256,9 @@ int crpc_connection_accept(
     crpc_listener *listener, int fd, const struct sockaddr_storage *peer, crpc_address *address) {
     int error = CRPC_ERROR_MEMORY;
     crpc_connection *connection = calloc(1, sizeof *connection);
-    if (connection == NULL) {
+    if (connection != NULL) connection->handlers = crpc_handlers_new(listener);
+    if (connection == NULL || connection->handlers == NULL) {
+        free(connection);
         (void)close(fd);
     } else {
         connection->listener = listener;

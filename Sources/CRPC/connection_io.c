@@ -262,6 +262,7 @@ static void submit_last_goaway(crpc_connection *connection) {
 
 static void flush(crpc_connection *connection) {
     tell_closes(connection);
+    if (connection->withheld_bytes > 0 && !connection->is_broken) crpc_give_back(connection);
     if (connection->is_draining) crpc_connection_tell_draining(connection);
     if (connection->phase != CRPC_OPEN || connection->is_broken || !write_rest(connection)) return;
     submit_last_goaway(connection);
@@ -277,6 +278,7 @@ static void flush(crpc_connection *connection) {
         if (!all) return;
         if (length < CRPC_WRITE_BUFFER) break;
     }
+    if (connection->withheld_bytes > 0) crpc_give_back(connection); // answers went, and less is held
     if (nghttp2_session_want_write(connection->session)) {
         crpc_connection_mark(connection);
     } else {

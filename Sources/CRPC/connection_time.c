@@ -7,7 +7,7 @@ static const uint8_t ping_payload[8] = {'k', 'e', 'e', 'p', 'a', 'l', 'i', 'v'};
 
 void crpc_limits_default(crpc_limits *limits) {
     *limits = (crpc_limits){
-        .streams_max = 1024,
+        .streams_max = 256,
         .message_bytes_max = 4u << 20,
         .header_bytes_max = 16384,
         .continuations_max = 8,
@@ -140,9 +140,15 @@ static bool has_frame_ended(crpc_connection *connection) {
 }
 
 static void sweep(crpc_connection *connection) {
+    if (!crpc_holds_much(connection)) {
+        connection->much_ns = 0;
+    } else if (connection->much_ns == 0) {
+        connection->much_ns = connection->loop->now_ns;
+    }
     // None is ended in here, only reset or answered, so that the list stays as it is.
     for (crpc_link *link = connection->streams.next; link != &connection->streams; link = link->next)
         crpc_stream_sweep(CRPC_CONTAINER(link, crpc_stream, link));
+    crpc_connection_mark(connection); // what is withheld may depend on what other connections hold
     crpc_connection_watch_buffers(connection);
 }
 

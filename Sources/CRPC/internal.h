@@ -108,6 +108,8 @@ struct crpc_loop {
 /// Ends the process, for what must not happen.
 _Noreturn void crpc_die(const char *why);
 
+/// The monotonic clock, now.
+uint64_t crpc_loop_clock_ns(void);
 /// Adds to a counter that other threads read.
 static inline void crpc_count(uint64_t *counter, uint64_t more) {
     __atomic_store_n(counter, *counter + more, __ATOMIC_RELAXED);
@@ -254,10 +256,14 @@ struct crpc_connection {
     int32_t unseen_id;        // of the last DATA frame, until the session shows us its bytes; 0 for none
     uint32_t unseen_bytes;    // in it
     uint32_t late_bytes;      // that may still come on streams that we have ended
+    crpc_handlers *handlers;  // server: of its calls
     uint8_t *rest;            // what the socket did not take; at most the loop's write buffer
     size_t rest_length;
     size_t stalled_bytes;     // that the peer had to take when the write stall's limit began
-    size_t buffered_bytes;    // of all streams: queued ones, and of messages that are not whole
+    size_t buffered_bytes;    // held for all streams (held.c)
+    size_t unreleased_bytes;  // of all streams
+    size_t withheld_bytes;    // of these: not given back to the peer's window for the connection
+    uint64_t much_ns;         // since when much is held, as the last sweep saw it; 0 if not
     bool owes_writable;       // a stream's queue fell under its mark
     bool owes_closes;         // streams were reset here, and their calls not told yet
     char *authority;
@@ -329,15 +335,20 @@ struct crpc_stream {
     size_t trailers_length;
     // Remote half
     bool is_half_closed;      // the peer's end of stream arrived
+    bool is_reset_by_peer;    // its RST_STREAM arrived
     bool is_told_half_closed;
     bool has_received_head;
     crpc_request_state request; // server
     bool is_request_broken;   // server: it is no HTTP, and is reset
     bool is_refused;          // answered here, without a call
+    bool is_cut_short;        // server: ended in its handler's place
+    bool is_charged;          // server: as a call that was wasted
     bool consumes_manually;
     bool is_receiving;        // in crpc_stream_on_data
     size_t unreleased_bytes;  // consumed manually: received, and not given back to the peer's window
-    size_t delivered_bytes;   // of messages that were not taken off, with their prefixes
+    size_t unread_bytes;      // messages that were told and not taken off, as they are counted; of buffered_bytes
+    size_t kept_bytes;        // what else the callee keeps of the request; of buffered_bytes
+    uint64_t read_ns;         // when a message was taken off, or the first one came that was not
     crpc_deframer deframer;
     crpc_timer *timer;        // deadline
     uint64_t deadline_ns;
@@ -404,8 +415,9 @@ struct crpc_listener {
     crpc_link connections;
     crpc_link shaking;        // those whose handshake is not done, the oldest first
     crpc_link idle;           // those without a call, the one that is so for longest first
+    crpc_link handlers;       // of its connections, and of those that have ended before their handlers
     crpc_addresses addresses;
-    uint32_t connection_count, call_count, shaking_count;
+    uint32_t connection_count, call_count, handler_count, shaking_count;
     uint32_t leaving_count;   // of the connections, those that end to make room
     bool is_draining, is_accepting;
     // Paths: a hash table with open addressing.
@@ -449,10 +461,6 @@ void crpc_connection_break(crpc_connection *connection, int error);
 void crpc_connection_dismiss(crpc_connection *connection, int error, uint32_t code, const char *reason);
 /// The same for a peer that asks too much: ENHANCE_YOUR_CALM and CRPC_ERROR_LIMIT.
 void crpc_connection_calm(crpc_connection *connection, const char *reason);
-/// Server: whether the client makes us hold so much that nothing is added.
-static inline bool crpc_connection_holds_too_much(const crpc_connection *connection) {
-    return connection->listener != NULL && connection->buffered_bytes > connection->limits.buffered_bytes_max;
-}
 /// The same for one without calls, well and at once, since another needs its place: what the peer may have begun is past
 /// the last stream that our GOAWAY names, so that it can try again elsewhere.
 void crpc_connection_make_room(crpc_connection *connection);
@@ -500,6 +508,55 @@ void crpc_connection_watch_for(crpc_connection *connection, int interest);
 void crpc_connection_say_goodbye(crpc_connection *connection);
 /// Bytes that the peer has not taken.
 size_t crpc_connection_waiting_bytes(const crpc_connection *connection);
+
+// held.c: what peers make us hold
+
+/// Counts bytes that are held for the peer of a connection; a server's also for its loop.
+static inline void crpc_hold(crpc_connection *connection, size_t bytes) {
+    connection->buffered_bytes += bytes;
+    if (connection->listener != NULL) crpc_count(&connection->loop->stats.held_bytes, bytes);
+}
+static inline void crpc_let_go(crpc_connection *connection, size_t bytes) { crpc_hold(connection, 0 - bytes); }
+/// Server: what the client may make us hold while the loop holds much.
+size_t crpc_held_share(const crpc_connection *connection);
+/// Server: what the client may make us hold now. While the loop holds more than half of what it may, each connection has
+/// an equal share of the other half, so that those who hold little go on.
+static inline size_t crpc_held_max(const crpc_connection *connection) {
+    bool has_share = connection->loop->stats.held_bytes > connection->listener->options.held_bytes_max / 2;
+    return has_share ? crpc_held_share(connection) : connection->limits.buffered_bytes_max;
+}
+/// Server: whether the client makes us hold so much that nothing is added.
+static inline bool crpc_holds_too_much(const crpc_connection *connection) {
+    return connection->listener != NULL && connection->buffered_bytes > crpc_held_max(connection);
+}
+/// Server: whether the client makes us hold more than half of what it may.
+static inline bool crpc_holds_much(const crpc_connection *connection) {
+    return connection->listener != NULL && connection->buffered_bytes > crpc_held_max(connection) / 2;
+}
+/// Gives bytes that came on a stream, NULL for none, back to the peer's window for the connection, or withholds them.
+/// Nonzero without memory.
+static inline int crpc_take_in(crpc_connection *connection, const crpc_stream *stream, size_t length) {
+    if (stream != NULL && stream->consumes_manually && crpc_holds_much(connection)) {
+        connection->withheld_bytes += length;
+        return CRPC_OK;
+    }
+    return nghttp2_session_consume_connection(connection->session, length) == 0 ? CRPC_OK : CRPC_ERROR_MEMORY;
+}
+/// Gives back what need not be withheld any more.
+void crpc_give_back(crpc_connection *connection);
+
+// handlers.c: handlers that run
+
+/// Makes the count of a connection's handlers. NULL without memory.
+crpc_handlers *crpc_handlers_new(crpc_listener *listener);
+/// The connection has ended. NULL does nothing.
+void crpc_handlers_leave(crpc_handlers *handlers);
+/// The listener ends: handlers that still run are counted by nobody.
+void crpc_handlers_orphan(crpc_listener *listener);
+/// A call's handler begins.
+void crpc_handler_begin(crpc_handlers *handlers);
+/// Whether one more may run on a connection.
+bool crpc_handlers_have_room(const crpc_connection *connection);
 
 // connection_time.c: time limits and keepalive
 
@@ -577,9 +634,13 @@ void crpc_stream_free(crpc_stream *stream);
 int crpc_stream_set_deadline(crpc_stream *stream, uint64_t deadline_ns);
 /// Ends the stream if its answer has waited for the peer's windows, or its message for its end, for too long.
 void crpc_stream_sweep(crpc_stream *stream);
+/// Forgets the header block. Its memory stays with the object if there is little.
+void crpc_stream_drop_block(crpc_stream *stream);
 /// Lets go of a message that is not whole.
 void crpc_stream_drop_partial(crpc_stream *stream);
-/// Answers a message that cannot be taken.
+/// Server: the peer wasted a call, and pays for it, once. False if the connection was dismissed.
+bool crpc_stream_charge(crpc_stream *stream);
+/// Answers a message that cannot be taken, in the handler's place.
 void crpc_stream_refuse_message(crpc_stream *stream, int status, const char *text);
 
 // Received things, called by the session's callbacks. Nonzero ends the connection.

@@ -243,6 +243,7 @@ static void destroy(crpc_listener *listener) {
         connection->is_forced = true;
         crpc_connection_destroy(connection);
     }
+    crpc_handlers_orphan(listener);
     crpc_addresses_end(&listener->addresses);
     crpc_timer_free(listener->resume);
     crpc_tls_free(listener->options.tls);
@@ -261,12 +262,14 @@ int crpc_listener_new(
     listener->loop = loop;
     listener->options = *options;
     listener->options.address = NULL; // not used past this function
+    if (options->held_bytes_max == 0) listener->options.held_bytes_max = UINT64_MAX;
     listener->callbacks = callbacks;
     listener->server = server;
     listener->fd = -1;
     crpc_link_init(&listener->connections);
     crpc_link_init(&listener->shaking);
     crpc_link_init(&listener->idle);
+    crpc_link_init(&listener->handlers);
     crpc_link_append(&loop->listeners, &listener->link);
     listener->options.tls = crpc_tls_retain(options->tls);
     int error = options->tls != NULL && listener->options.tls == NULL ? CRPC_ERROR_MEMORY : CRPC_OK;

@@ -17,7 +17,7 @@ _Noreturn void crpc_die(const char *why) {
     abort();
 }
 
-static uint64_t read_clock_ns(void) {
+uint64_t crpc_loop_clock_ns(void) {
     struct timespec time;
     (void)clock_gettime(CLOCK_MONOTONIC, &time);
     return (uint64_t)time.tv_sec * 1000000000u + (uint64_t)time.tv_nsec;
@@ -55,7 +55,7 @@ int crpc_loop_new(crpc_job_function run_job, void *context, crpc_loop **result) 
     crpc_link_init(&loop->lingering);
     crpc_link_init(&loop->listeners);
     crpc_link_init(&loop->clients);
-    loop->now_ns = read_clock_ns();
+    loop->now_ns = crpc_loop_clock_ns();
     loop->read_buffer = malloc(CRPC_READ_BUFFER);
     loop->coded_buffer = malloc(CRPC_READ_BUFFER);
     loop->plain_buffer = malloc(crpc_plain_literals_room(CRPC_READ_BUFFER));
@@ -210,7 +210,7 @@ static void run_jobs(crpc_loop *loop) {
 
 /// Counts the turn that ends now.
 static void end_turn(crpc_loop *loop) {
-    loop->stamp_ns = read_clock_ns();
+    loop->stamp_ns = crpc_loop_clock_ns();
     uint64_t length = loop->stamp_ns - loop->now_ns;
     crpc_count(&loop->stats.busy_ns, length);
     crpc_count_time(loop->stats.turns, length);
@@ -218,7 +218,7 @@ static void end_turn(crpc_loop *loop) {
 }
 
 static void begin_turn(crpc_loop *loop) {
-    loop->now_ns = loop->stamp_ns = read_clock_ns();
+    loop->now_ns = loop->stamp_ns = crpc_loop_clock_ns();
     __atomic_store_n(&loop->stats.turn_began_ns, loop->now_ns, __ATOMIC_RELAXED);
 }
 
@@ -281,7 +281,7 @@ static void flush_connections(crpc_loop *loop) {
     crpc_link now;
     take_all(&loop->dirty, &now);
     // Calls that end here are timed by this one look at the clock.
-    if (!crpc_link_is_empty(&now)) loop->stamp_ns = read_clock_ns();
+    if (!crpc_link_is_empty(&now)) loop->stamp_ns = crpc_loop_clock_ns();
     while (!crpc_link_is_empty(&now)) {
         crpc_connection *connection = CRPC_CONTAINER(now.next, crpc_connection, dirty);
         crpc_link_remove(&connection->dirty);

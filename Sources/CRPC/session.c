@@ -114,8 +114,8 @@ static int on_data_chunk(
     connection->unseen_id = 0;
     bool is_frame_end = length == connection->data_frame_left;
     connection->data_frame_left -= (uint32_t)(length < connection->data_frame_left ? length : connection->data_frame_left);
-    if (nghttp2_session_consume_connection(session, length) != 0) return NGHTTP2_ERR_CALLBACK_FAILURE;
     crpc_stream *stream = find(session, id);
+    if (crpc_take_in(connection, stream, length) != CRPC_OK) return NGHTTP2_ERR_CALLBACK_FAILURE;
     if (stream == NULL) return nghttp2_session_consume_stream(session, id, length) == 0 ? 0 : NGHTTP2_ERR_CALLBACK_FAILURE;
     bool ends_stream = is_frame_end && connection->data_frame_ends_stream;
     if (connection->listener != NULL) {
@@ -154,17 +154,16 @@ static void on_goaway(crpc_connection *connection, const nghttp2_goaway *goaway)
 }
 
 /// Whether the peer resets a call that it has just opened and that is not answered. One that was given up after a while,
-/// as at a deadline, is not counted: streams_max bounds how many of those there can be.
+/// as at a deadline, is not counted: what bounds those is how many handlers may run.
 static bool has_wasted_a_call(const crpc_connection *connection, const crpc_stream *stream) {
     return connection->listener != NULL && stream != NULL &&
            connection->loop->now_ns - stream->began_ns < CRPC_RAPID_RESET_MS * 1000000ull;
 }
 
 static int on_reset(crpc_connection *connection, crpc_stream *stream) {
-    if (stream != NULL) stream->is_half_closed = true; // nothing more comes on it
-    return has_wasted_a_call(connection, stream) && !crpc_guard_charge(connection, CRPC_COST_RESET)
-               ? NGHTTP2_ERR_CALLBACK_FAILURE
-               : 0;
+    if (stream != NULL) stream->is_half_closed = stream->is_reset_by_peer = true; // nothing more comes on it
+    bool is_charged = has_wasted_a_call(connection, stream) && !crpc_stream_charge(stream);
+    return is_charged ? NGHTTP2_ERR_CALLBACK_FAILURE : 0;
 }
 
 /// A header block is whole: the head of a request or an answer, or trailers.
@@ -223,27 +222,42 @@ static int on_stream_close(nghttp2_session *session, int32_t id, uint32_t error,
     return 0;
 }
 
-/// Whether we reset a stream of our own will, and not because the peer broke the rules on it.
-static bool is_reset_of_ours(
+/// What a reset that we sent costs the peer: nothing where it was of our own will, and not because the peer broke the rules
+/// on the stream. One past the greatest number is refused by nghttp2 until the peer has acknowledged our SETTINGS, before
+/// which it cannot know better; afterwards it ends the connection.
+static int32_t cost_of_reset(
     const crpc_connection *connection, nghttp2_session *session, const nghttp2_frame *frame) {
     const crpc_stream *stream = find(session, frame->hd.stream_id);
-    return connection->listener == NULL || frame->rst_stream.error_code == NGHTTP2_NO_ERROR ||
-           (stream != NULL && stream->is_reset);
+    bool is_ours = connection->listener == NULL || frame->rst_stream.error_code == NGHTTP2_NO_ERROR ||
+                   (stream != NULL && stream->is_reset);
+    if (is_ours) return 0;
+    return frame->rst_stream.error_code == NGHTTP2_REFUSED_STREAM ? CRPC_COST_FRAME : CRPC_COST_RESET;
+}
+
+/// What HEADERS that we sent bring the peer. A server's client gets it when its call has ended: only then is it known
+/// whether the call's handler ended it.
+static int32_t gain_of_head(
+    const crpc_connection *connection, const crpc_stream *stream, const nghttp2_frame *frame) {
+    if (connection->listener == NULL) return CRPC_GAIN_HEADERS;
+    if ((frame->hd.flags & NGHTTP2_FLAG_END_STREAM) == 0) return 0;
+    if (stream == NULL || stream->is_cut_short) return CRPC_COST_FRAME;
+    return frame->headers.cat == NGHTTP2_HCAT_RESPONSE ? CRPC_GAIN_HEADERS : 2 * CRPC_GAIN_HEADERS; // head and trailers
 }
 
 static int on_frame_sent(nghttp2_session *session, const nghttp2_frame *frame, void *user) {
     crpc_connection *connection = user;
+    bool ends_answer = connection->listener != NULL && (frame->hd.flags & NGHTTP2_FLAG_END_STREAM) != 0;
+    const crpc_stream *stream = ends_answer ? find(session, frame->hd.stream_id) : NULL;
     if (frame->hd.type == NGHTTP2_HEADERS) {
-        crpc_guard_earn(connection, CRPC_GAIN_HEADERS);
+        crpc_guard_earn(connection, gain_of_head(connection, stream, frame));
     } else if (frame->hd.type == NGHTTP2_DATA) {
         crpc_guard_earn(connection, frame->hd.length < CRPC_EARNING_BYTES_MIN ? 0 : CRPC_GAIN_DATA);
-    } else if (frame->hd.type == NGHTTP2_RST_STREAM && !is_reset_of_ours(connection, session, frame)) {
-        (void)crpc_guard_charge(connection, CRPC_COST_RESET); // the end follows with this turn
+    } else if (frame->hd.type == NGHTTP2_RST_STREAM) {
+        int32_t cost = cost_of_reset(connection, session, frame);
+        if (cost > 0) (void)crpc_guard_charge(connection, cost); // the end follows with this turn
     }
     if (frame->hd.type == NGHTTP2_GOAWAY && frame->goaway.error_code != NGHTTP2_NO_ERROR)
         connection->is_terminated = true;
-    if (connection->listener == NULL || (frame->hd.flags & NGHTTP2_FLAG_END_STREAM) == 0) return 0;
-    crpc_stream *stream = find(session, frame->hd.stream_id);
     if (stream == NULL || stream->is_half_closed) return 0;
     // RFC 9113 section 8.1: the answer is complete, and the rest of the request is of no interest. Not submitted before
     // the answer is out, since nghttp2 sends nothing more on a stream that it was told to reset.

@@ -35,7 +35,7 @@ void crpc_count_time(uint64_t counts[CRPC_TIME_COUNTS], uint64_t ns) {
 
 void crpc_call_table_count(crpc_call_table *table, uint32_t row, int status, uint64_t took_ns) {
     crpc_call_stats *stats = row_of(table, row);
-    crpc_count(&stats->ended[status >= 0 && status < CRPC_STATUSES ? status : 2], 1);
+    crpc_count(&stats->ended[status >= 0 && status < CRPC_STATUSES ? status : CRPC_STATUS_UNKNOWN], 1);
     crpc_count_time(stats->took, took_ns);
     crpc_count(&stats->took_ns, took_ns);
 }

@@ -90,7 +90,7 @@ static int take_response_header(crpc_stream *stream, crpc_header header, const u
     case CRPC_HEADER_GRPC_STATUS:
         if (stream->is_local_end) break;
         status = crpc_status_parse(value, length);
-        stream->grpc_status = status < 0 ? 2 : status; // UNKNOWN, as gRPC says of what it does not define
+        stream->grpc_status = status < 0 ? CRPC_STATUS_UNKNOWN : status; // as gRPC says of what it does not define
         break;
     case CRPC_HEADER_GRPC_MESSAGE: return stream->is_local_end ? CRPC_OK : take_status_message(stream, value, length);
     case CRPC_HEADER_GRPC_ENCODING: stream->encoding = encoding_named(value, length); break;
@@ -107,21 +107,23 @@ int crpc_stream_on_header(crpc_stream *stream, crpc_header header, const crpc_en
     if (stream->header_bytes > stream->connection->limits.header_bytes_max || entry->name_length > UINT16_MAX)
         stream->is_header_too_large = 1;
     if (stream->is_header_too_large) return CRPC_OK; // counted, answered when the block ends, and not kept
+    bool is_request = stream->connection->listener != NULL;
+    if (is_request && stream->has_received_head) return CRPC_OK; // nobody asks for a request's trailers
     if (header == CRPC_HEADER_METADATA) return append_entry(stream, entry);
-    if (stream->connection->listener == NULL)
-        return take_response_header(stream, header, entry->value, entry->value_length);
-    if (!stream->has_received_head) take_request_header(stream, header, entry->value, entry->value_length);
+    if (!is_request) return take_response_header(stream, header, entry->value, entry->value_length);
+    take_request_header(stream, header, entry->value, entry->value_length);
     return CRPC_OK;
 }
 
 // ---- Server: the head of a request ----
 
 static void begin_call(crpc_stream *stream) {
-    crpc_listener *listener = stream->connection->listener;
-    uint64_t now = stream->connection->loop->now_ns;
+    crpc_connection *connection = stream->connection;
+    crpc_listener *listener = connection->listener;
+    uint64_t now = connection->loop->now_ns;
     if (stream->timeout_ns != UINT64_MAX) stream->deadline_ns = now + stream->timeout_ns;
     if (stream->timeout_ns != UINT64_MAX && crpc_stream_set_deadline(stream, stream->deadline_ns) != CRPC_OK) {
-        crpc_stream_refuse(stream, 8, "out of memory");
+        crpc_stream_refuse(stream, CRPC_STATUS_RESOURCE_EXHAUSTED, "out of memory");
         return;
     }
     crpc_request request = {
@@ -130,21 +132,33 @@ static void begin_call(crpc_stream *stream) {
         .metadata = stream->block,
         .metadata_length = stream->block_length,
         .accepts_gzip = stream->accepts_gzip,
+        .handlers = connection->handlers,
     };
     listener->call_count += 1;
-    void *call = listener->callbacks->on_call(listener->server, stream->connection->context, stream, &request);
+    crpc_handler_begin(connection->handlers);
+    void *call = listener->callbacks->on_call(listener->server, connection->context, stream, &request);
     stream->call = call;
     if (call == NULL) {
         listener->call_count -= 1;
-        crpc_stream_refuse(stream, 8, "the server takes no more calls now");
+        crpc_handler_ended(connection->handlers);
+        crpc_stream_refuse(stream, CRPC_STATUS_RESOURCE_EXHAUSTED, "the server takes no more calls now");
+        return;
     }
+    // The callee has a copy of the metadata, which may be much longer than what came of it (RFC 7541 section 7.3).
+    stream->kept_bytes += stream->block_length;
+    crpc_hold(connection, stream->block_length);
+}
+
+static void shed(crpc_stream *stream, const char *text) {
+    crpc_count(&stream->connection->loop->stats.calls_shed, 1);
+    crpc_stream_refuse(stream, CRPC_STATUS_RESOURCE_EXHAUSTED, text);
 }
 
 static void on_request(crpc_stream *stream) {
     const crpc_listener *listener = stream->connection->listener;
     bool is_call = stream->method_is_post && stream->content_type_is_grpc;
     if (stream->is_header_too_large) {
-        crpc_stream_refuse(stream, 8, "the request's metadata is too large");
+        crpc_stream_refuse(stream, CRPC_STATUS_RESOURCE_EXHAUSTED, "the request's metadata is too large");
     } else if (!is_call && stream->method < 0) {
         crpc_stream_refuse_http(stream, "404", "there is no such gRPC method\n");
     } else if (!stream->method_is_post) {
@@ -152,20 +166,21 @@ static void on_request(crpc_stream *stream) {
     } else if (!stream->content_type_is_grpc) {
         crpc_stream_refuse_http(stream, "415", "the content type of gRPC calls is application/grpc\n");
     } else if (stream->method < 0) {
-        crpc_stream_refuse(stream, 12, "no such method");
+        crpc_stream_refuse(stream, CRPC_STATUS_UNIMPLEMENTED, "no such method");
     } else if (stream->encoding == CRPC_ENCODING_UNKNOWN) {
-        crpc_stream_refuse(stream, 12, "the message encoding is not supported");
+        crpc_stream_refuse(stream, CRPC_STATUS_UNIMPLEMENTED, "the message encoding is not supported");
     } else if (stream->is_timeout_bad) {
-        crpc_stream_refuse(stream, 13, "malformed grpc-timeout");
+        crpc_stream_refuse(stream, CRPC_STATUS_INTERNAL, "malformed grpc-timeout");
     } else if (listener->call_count >= listener->options.calls_max) {
-        crpc_count(&stream->connection->loop->stats.calls_shed, 1);
-        crpc_stream_refuse(stream, 8, "the server has too many calls in flight");
-    } else if (crpc_connection_holds_too_much(stream->connection)) {
-        crpc_count(&stream->connection->loop->stats.calls_shed, 1);
-        crpc_stream_refuse(stream, 8, "too many bytes wait for the client to take them");
+        shed(stream, "the server has too many calls in flight");
+    } else if (!crpc_handlers_have_room(stream->connection)) {
+        shed(stream, "too many calls that have ended are still being handled");
+    } else if (crpc_holds_too_much(stream->connection)) {
+        shed(stream, "too many bytes are held for the client");
     } else {
         begin_call(stream);
     }
+    crpc_stream_drop_block(stream);
 }
 
 // ---- Client: the head of an answer, and trailers ----
@@ -193,7 +208,7 @@ static void on_response(crpc_stream *stream, bool ends_stream) {
     crpc_connection *connection = stream->connection;
     if (!ends_stream) forget_status(stream); // it stands in the last block only: a stream may end badly after its head
     if (stream->is_header_too_large) {
-        end_locally(stream, 8, "the answer's metadata is too large");
+        end_locally(stream, CRPC_STATUS_RESOURCE_EXHAUSTED, "the answer's metadata is too large");
     } else if (stream->http_status >= 100 && stream->http_status < 200) {
         stream->http_status = 0; // an interim answer: the real one follows
         stream->block_length = 0;
@@ -203,9 +218,9 @@ static void on_response(crpc_stream *stream, bool ends_stream) {
         if (stream->http_status != 200) {
             end_locally(stream, crpc_status_from_http(stream->http_status), "the server answered with an HTTP error");
         } else if (!stream->content_type_is_grpc) {
-            end_locally(stream, 2, "the answer's content type is not application/grpc");
+            end_locally(stream, CRPC_STATUS_UNKNOWN, "the answer's content type is not application/grpc");
         } else if (stream->encoding == CRPC_ENCODING_UNKNOWN) {
-            end_locally(stream, 13, "the answer's message encoding was not asked for");
+            end_locally(stream, CRPC_STATUS_INTERNAL, "the answer's message encoding was not asked for");
         } else if (stream->call != NULL) {
             connection->callbacks->on_headers(stream->call, stream->block, stream->block_length);
         }
@@ -232,12 +247,17 @@ void crpc_stream_refuse_message(crpc_stream *stream, int status, const char *tex
         end_locally(stream, status, text);
         return;
     }
+    if (!stream->is_finished) stream->is_cut_short = true;
     crpc_status refusal = {.code = status, .message = (const uint8_t *)text, .message_length = strlen(text)};
     (void)crpc_stream_finish(stream, &refusal); // if it cannot be said, the stream is reset
 }
 
+/// A message that breaks gRPC wastes a call, and whoever sends it pays for that.
 static void refuse_broken_message(crpc_stream *stream, int error) {
-    int status = error == CRPC_ERROR_LIMIT || error == CRPC_ERROR_MEMORY ? 8 : 13;
+    if (stream->connection->listener != NULL && error != CRPC_ERROR_MEMORY)
+        (void)crpc_stream_charge(stream); // if the connection ends for it, then with this turn
+    int status = error == CRPC_ERROR_LIMIT || error == CRPC_ERROR_MEMORY ? CRPC_STATUS_RESOURCE_EXHAUSTED
+                                                                         : CRPC_STATUS_INTERNAL;
     crpc_stream_refuse_message(
         stream, status,
         error == CRPC_ERROR_LIMIT    ? "the message is larger than the limit"
@@ -254,14 +274,16 @@ static bool is_listening(const crpc_stream *stream) {
 void crpc_stream_release(crpc_stream *stream) {
     // A message that is being put together is held back only while there are others to take off first: nobody could
     // take off this one, and it may be larger than the window.
-    size_t held = stream->delivered_bytes;
+    crpc_connection *connection = stream->connection;
+    size_t held = is_listening(stream) ? stream->unread_bytes : 0;
     if (held > 0) held += stream->deframer.prefix_length + stream->deframer.received;
     if (stream->unreleased_bytes <= held) return;
     size_t released = stream->unreleased_bytes - held;
-    if (nghttp2_session_consume_stream(stream->connection->session, stream->id, released) != 0)
-        crpc_connection_break(stream->connection, CRPC_ERROR_MEMORY);
+    if (nghttp2_session_consume_stream(connection->session, stream->id, released) != 0)
+        crpc_connection_break(connection, CRPC_ERROR_MEMORY);
     stream->unreleased_bytes = held;
-    crpc_connection_mark(stream->connection);
+    connection->unreleased_bytes -= released;
+    crpc_connection_mark(connection);
 }
 
 /// Counts what has come of a message that is not whole. False if the connection holds too much already, in which case
@@ -270,11 +292,26 @@ static bool hold_partial(crpc_stream *stream) {
     crpc_connection *connection = stream->connection;
     size_t held = stream->deframer.prefix_length + stream->deframer.received;
     if (held == stream->partial_bytes) return true;
-    bool is_over = held > stream->partial_bytes && crpc_connection_holds_too_much(connection);
+    bool is_over = held > stream->partial_bytes && crpc_holds_too_much(connection);
     if (stream->partial_bytes == 0 || held < stream->partial_bytes) stream->partial_ns = connection->loop->now_ns;
-    connection->buffered_bytes += held - stream->partial_bytes; // modulo 2^n, where it is less
+    crpc_hold(connection, held - stream->partial_bytes); // modulo 2^n, where it is less
     stream->partial_bytes = held;
     return !is_over;
+}
+
+/// Counts a message that is told. Without word from the callee that it was taken off, it is held: as one of many, or as the
+/// whole request of a call that is being answered.
+static void count_message(crpc_stream *stream, size_t length, bool is_last) {
+    crpc_let_go(stream->connection, stream->partial_bytes); // it is whole now
+    stream->partial_bytes = 0;
+    if (stream->consumes_manually) {
+        if (stream->unread_bytes == 0) stream->read_ns = stream->connection->loop->now_ns;
+        stream->unread_bytes += length + CRPC_MESSAGE_OVERHEAD;
+        crpc_hold(stream->connection, length + CRPC_MESSAGE_OVERHEAD);
+    } else if (is_last && stream->connection->listener != NULL) {
+        stream->kept_bytes += length;
+        crpc_hold(stream->connection, length);
+    }
 }
 
 static void take_messages(crpc_stream *stream, const uint8_t *bytes, size_t length, bool ends_stream) {
@@ -292,12 +329,16 @@ static void take_messages(crpc_stream *stream, const uint8_t *bytes, size_t leng
             break;
         }
         bool is_last = ends_stream && length == 0;
-        if (stream->consumes_manually) stream->delivered_bytes += CRPC_PREFIX_LENGTH + message.length;
+        count_message(stream, message.length, is_last);
         if (connection->listener == NULL) {
             connection->callbacks->on_message(stream->call, &message);
         } else {
             if (is_last) stream->is_half_closed = stream->is_told_half_closed = true;
             connection->listener->callbacks->on_message(stream->call, &message, is_last);
+            // A handler that reads as fast as messages come may go on.
+            if (stream->unread_bytes > 0 && is_listening(stream) && crpc_holds_too_much(connection))
+                crpc_stream_refuse_message(
+                    stream, CRPC_STATUS_RESOURCE_EXHAUSTED, "too many messages wait to be read");
         }
     }
 }
@@ -305,6 +346,7 @@ static void take_messages(crpc_stream *stream, const uint8_t *bytes, size_t leng
 int crpc_stream_on_data(crpc_stream *stream, const uint8_t *bytes, size_t length, bool ends_stream) {
     if (stream->consumes_manually) {
         stream->unreleased_bytes += length;
+        stream->connection->unreleased_bytes += length;
     } else if (nghttp2_session_consume_stream(stream->connection->session, stream->id, length) != 0) {
         return CRPC_ERROR_MEMORY;
     }
@@ -312,11 +354,8 @@ int crpc_stream_on_data(crpc_stream *stream, const uint8_t *bytes, size_t length
     take_messages(stream, bytes, length, ends_stream);
     stream->is_receiving = false;
     if (!hold_partial(stream) && is_listening(stream))
-        crpc_stream_refuse_message(stream, 8, "too many messages are being received");
-    if (!is_listening(stream)) {
-        stream->delivered_bytes = 0;
-        crpc_stream_drop_partial(stream);
-    }
+        crpc_stream_refuse_message(stream, CRPC_STATUS_RESOURCE_EXHAUSTED, "too many messages are being received");
+    if (!is_listening(stream)) crpc_stream_drop_partial(stream);
     if (stream->consumes_manually) crpc_stream_release(stream);
     return CRPC_OK;
 }
@@ -325,7 +364,7 @@ int crpc_stream_on_data(crpc_stream *stream, const uint8_t *bytes, size_t length
 static void on_answered(crpc_stream *stream) {
     if (stream->grpc_status == 0 && !crpc_deframer_is_between_messages(&stream->deframer)) {
         forget_status(stream);
-        end_locally(stream, 13, "the answer ended inside a message");
+        end_locally(stream, CRPC_STATUS_INTERNAL, "the answer ended inside a message");
     }
     // What is left of the request is of no interest any more, and the server need not say so.
     if (!stream->is_finished) crpc_stream_reset(stream, NGHTTP2_NO_ERROR);

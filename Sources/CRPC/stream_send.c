@@ -101,8 +101,10 @@ static int deflate_message(void **memory, size_t *length, bool *is_compressed) {
 
 /// Ends a server's call whose message is not held.
 static int end_at_limit(crpc_stream *stream) {
-    static const char text[] = "too many bytes wait for the client to take them";
-    crpc_status status = {.code = 8, .message = (const uint8_t *)text, .message_length = sizeof text - 1};
+    static const char text[] = "too many bytes are held for the client";
+    crpc_status status = {
+        .code = CRPC_STATUS_RESOURCE_EXHAUSTED, .message = (const uint8_t *)text, .message_length = sizeof text - 1};
+    stream->is_cut_short = true;
     // If it cannot be said, the stream is reset.
     if (stream->connection->listener != NULL) (void)crpc_stream_finish(stream, &status);
     return CRPC_ERROR_LIMIT;
@@ -110,7 +112,7 @@ static int end_at_limit(crpc_stream *stream) {
 
 int crpc_stream_send_message(crpc_stream *stream, void *memory, size_t length, bool compressed) {
     int error = stream->is_finished ? CRPC_ERROR_CLOSED : CRPC_OK;
-    bool is_over = length > UINT32_MAX || crpc_connection_holds_too_much(stream->connection);
+    bool is_over = length > UINT32_MAX || crpc_holds_too_much(stream->connection);
     if (error == CRPC_OK && is_over) error = end_at_limit(stream);
     if (error == CRPC_OK && compressed && !stream->sends_gzip) error = CRPC_ERROR_ARGUMENT;
     if (error == CRPC_OK && compressed) error = deflate_message(&memory, &length, &compressed);
@@ -137,8 +139,10 @@ int crpc_stream_send_message(crpc_stream *stream, void *memory, size_t length, b
         stream->last->next = outgoing;
     }
     stream->last = outgoing;
+    if (stream->queued_bytes == 0) stream->moved_ns = stream->connection->loop->now_ns;
     stream->queued_bytes += outgoing->length;
-    stream->connection->buffered_bytes += outgoing->length;
+    // The first costs nothing beside its bytes: most calls send no other.
+    crpc_hold(stream->connection, outgoing->length + (outgoing == &stream->inline_outgoing ? 0 : CRPC_MESSAGE_OVERHEAD));
     if (stream->queued_bytes > CRPC_STREAM_HIGH_WATER) stream->was_full = true;
     resume(stream);
     return CRPC_OK;
@@ -280,13 +284,14 @@ static size_t take_queued(crpc_stream *stream, uint8_t *target, size_t length) {
         free(outgoing->memory);
         outgoing->memory = NULL;
         if (outgoing != &stream->inline_outgoing) {
+            crpc_let_go(stream->connection, CRPC_MESSAGE_OVERHEAD);
             free(outgoing);
         } else {
             stream->is_inline_used = false;
         }
     }
     stream->queued_bytes -= count;
-    stream->connection->buffered_bytes -= count;
+    crpc_let_go(stream->connection, count);
     stream->moved_ns = stream->connection->loop->now_ns;
     return count;
 }
@@ -334,7 +339,7 @@ ssize_t crpc_stream_read_data(
 
 void crpc_stream_refuse(crpc_stream *stream, int code, const char *message) {
     crpc_status status = {.code = code, .message = (const uint8_t *)message, .message_length = strlen(message)};
-    stream->is_refused = true;
+    stream->is_refused = stream->is_cut_short = true;
     (void)crpc_stream_finish(stream, &status); // if it cannot be said, the stream is reset
 }
 
@@ -347,7 +352,7 @@ static bool queue_plain(crpc_stream *stream, const char *text, size_t length) {
     stream->is_inline_used = true;
     stream->first = stream->last = &stream->inline_outgoing;
     stream->queued_bytes = length;
-    stream->connection->buffered_bytes += length;
+    crpc_hold(stream->connection, length);
     stream->moved_ns = stream->connection->loop->now_ns;
     return true;
 }
@@ -356,7 +361,7 @@ void crpc_stream_refuse_http(crpc_stream *stream, const char *http_status, const
     size_t length = strlen(text);
     // The answer to HEAD says the length of what another method would get, without it (RFC 9110 section 9.3.2).
     bool has_body = !stream->method_is_head;
-    stream->is_refused = true;
+    stream->is_refused = stream->is_cut_short = true;
     if (has_body && !queue_plain(stream, text, length)) {
         crpc_stream_reset(stream, NGHTTP2_INTERNAL_ERROR);
         return;

@@ -205,32 +205,27 @@ int crpc_status_parse(const uint8_t *text, size_t length) {
     return number;
 }
 
-enum {
-    STATUS_CANCELLED = 1, STATUS_UNKNOWN = 2, STATUS_PERMISSION_DENIED = 7, STATUS_RESOURCE_EXHAUSTED = 8,
-    STATUS_UNIMPLEMENTED = 12, STATUS_INTERNAL = 13, STATUS_UNAVAILABLE = 14, STATUS_UNAUTHENTICATED = 16,
-};
-
 int crpc_status_from_http(int http_status) {
     switch (http_status) {
-    case 400: return STATUS_INTERNAL;
-    case 401: return STATUS_UNAUTHENTICATED;
-    case 403: return STATUS_PERMISSION_DENIED;
-    case 404: return STATUS_UNIMPLEMENTED;
+    case 400: return CRPC_STATUS_INTERNAL;
+    case 401: return CRPC_STATUS_UNAUTHENTICATED;
+    case 403: return CRPC_STATUS_PERMISSION_DENIED;
+    case 404: return CRPC_STATUS_UNIMPLEMENTED;
     case 429:
     case 502:
     case 503:
-    case 504: return STATUS_UNAVAILABLE;
-    default: return STATUS_UNKNOWN;
+    case 504: return CRPC_STATUS_UNAVAILABLE;
+    default: return CRPC_STATUS_UNKNOWN;
     }
 }
 
 int crpc_status_from_http2_error(uint32_t error) {
     switch (error) {
-    case NGHTTP2_REFUSED_STREAM: return STATUS_UNAVAILABLE;
-    case NGHTTP2_CANCEL: return STATUS_CANCELLED;
-    case NGHTTP2_ENHANCE_YOUR_CALM: return STATUS_RESOURCE_EXHAUSTED;
-    case NGHTTP2_INADEQUATE_SECURITY: return STATUS_PERMISSION_DENIED;
-    default: return STATUS_INTERNAL;
+    case NGHTTP2_REFUSED_STREAM: return CRPC_STATUS_UNAVAILABLE;
+    case NGHTTP2_CANCEL: return CRPC_STATUS_CANCELLED;
+    case NGHTTP2_ENHANCE_YOUR_CALM: return CRPC_STATUS_RESOURCE_EXHAUSTED;
+    case NGHTTP2_INADEQUATE_SECURITY: return CRPC_STATUS_PERMISSION_DENIED;
+    default: return CRPC_STATUS_INTERNAL;
     }
 }
 

@@ -16,6 +16,7 @@ extension ServerCall {
                 } catch {
                     self.fail(thrown: error)
                 }
+                self.handlerEnded()
             }
             : Task.immediate(executorPreference: executor) {
                 do {
@@ -23,6 +24,7 @@ extension ServerCall {
                 } catch {
                     self.fail(thrown: error)
                 }
+                self.handlerEnded()
             }
         if !hasEnded { didStart(task) }
     }

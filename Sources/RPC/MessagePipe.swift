@@ -50,6 +50,20 @@ public final class MessagePipe: Sendable {
         reader?.resume(returning: end)
     }
 
+    /// Nobody needs what is there any more: it is dropped, also after an end, and the reader gets the error.
+    public func abandon(_ error: RPCError) {
+        let (dropped, reader) = state.withLock { state in
+            let dropped = state.messages
+            state.messages = []
+            state.head = 0
+            if state.end == nil || !dropped.isEmpty { state.end = .failure(error) }
+            defer { state.reader = nil }
+            return (dropped, state.reader)
+        }
+        _ = consume dropped  // freed here, without the lock
+        reader?.resume(returning: .failure(error))
+    }
+
     /// The next message, or nil after the last. One task at a time.
     public func next() async throws(RPCError) -> ReceivedMessage? {
         if let taken = state.withLock({ Self.take(from: &$0) }) { return try passOn(taken).get() }
@@ -75,15 +89,19 @@ public final class MessagePipe: Sendable {
         return taken
     }
 
+    /// Places that are kept while a pipe is empty.
+    private static var keptCount: Int { 64 }
     /// Messages taken after which their places are given back, where the reader never quite catches up.
     private static var compactedCount: Int { 1024 }
 
     private static func take(from state: inout State) -> Outcome? {
         guard state.head < state.messages.count else { return state.end }
         let next = state.messages[state.head]
+        state.messages[state.head] = .bytes([])  // whoever reads has it alone from here on
         state.head += 1
         if state.head == state.messages.count {
-            state.messages.removeAll(keepingCapacity: true)
+            // After a crowd its places are given back; between a few messages they are kept.
+            state.messages.removeAll(keepingCapacity: state.head <= Self.keptCount)
             state.head = 0
         } else if state.head >= Self.compactedCount {
             state.messages.removeFirst(state.head)

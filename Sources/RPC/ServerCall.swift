@@ -32,6 +32,11 @@ open class ServerCall: @unchecked Sendable {
     /// Not called if the handler ended before its first suspension.
     open func didStart(_ task: Task<Void, Never>) {}
 
+    /// Called once for each `ServerMethod.start` and `begin`, when nothing that they began runs any more: the handler has
+    /// returned, or there never was one. The call may have ended long before. Where `respond` and `fail` run; does nothing
+    /// if it is not overridden.
+    open func handlerEnded() {}
+
     /// Whether `respond` or `fail` was called or the call ended otherwise; then the task need not be kept.
     open var hasEnded: Bool { preconditionFailure("overridden by every transport") }
 

@@ -31,6 +31,6 @@ public protocol MessageReceiver: AnyObject, Sendable {
     /// A compressed message, which is inflated when it is read: until then it takes no more memory than it took of the
     /// window.
     func receive(compressed message: CompressedMessage)
-    /// Nothing follows; with an error the call has ended otherwise than its peer said.
+    /// Nothing follows; with an error the call has ended otherwise than its peer said, and what was not read is dropped.
     func receiveEnd(_ error: RPCError?)
 }

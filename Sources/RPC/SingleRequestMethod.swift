@@ -15,7 +15,8 @@ final class SingleRequestMethod<Request: SwiftProtobuf.Message>: ServerMethod, @
         do {
             request = try Request(serializedBytes: ReceivedBytes(message))
         } catch {
-            return call.refuse(.internalError, "the request is not a valid message", cause: error)
+            call.refuse(.internalError, "the request is not a valid message", cause: error)
+            return call.handlerEnded()
         }
         call.runHandler(run, with: request)
     }

@@ -26,5 +26,7 @@ private final class StreamingRequestReceiver: MessageReceiver {
 
     func receive(compressed message: CompressedMessage) { pipe.deliver(.compressed(message)) }
 
-    func receiveEnd(_ error: RPCError?) { pipe.end(error) }
+    func receiveEnd(_ error: RPCError?) {
+        if let error { pipe.abandon(error) } else { pipe.end() }
+    }
 }

@@ -4,8 +4,9 @@ import RPC
 /// The bounds of a connection, for servers and clients. What a peer gets that goes past one is told at each; "dismissed"
 /// means GOAWAY with ENHANCE_YOUR_CALM (RFC 9113 section 7), then the end of the connection, which others do not notice.
 public struct ConnectionLimits: Sendable, Hashable {
-    /// Calls that a client may have in flight on one connection (SETTINGS_MAX_CONCURRENT_STREAMS).
-    public var streamsMax = 1024
+    /// Calls that a client may have in flight on one connection (SETTINGS_MAX_CONCURRENT_STREAMS). A server runs twice as
+    /// many handlers for calls of one connection, those of calls among them that have ended; past it RESOURCE_EXHAUSTED.
+    public var streamsMax = 256
     /// Bytes of one received message; past it RESOURCE_EXHAUSTED.
     public var messageBytesMax = 4 << 20
     /// Bytes of one received header block: names, values and 32 for each (RFC 9113 section 6.5.2); past it
@@ -17,8 +18,10 @@ public struct ConnectionLimits: Sendable, Hashable {
     public var streamWindowBytes = 256 << 10
     /// Bytes that a peer may send on all streams of a connection before they are taken off.
     public var connectionWindowBytes = 1 << 20
-    /// Bytes of messages that one client may make a server hold: answers that it does not take, messages that it does
-    /// not send to the end. While there are more, another message ends its call with RESOURCE_EXHAUSTED.
+    /// Bytes that one client may make a server hold on a connection: answers that it does not take, messages that it does
+    /// not send to the end, messages of a stream that no handler has read (with 96 for each), requests and metadata of calls
+    /// that are being answered. Past half of it the client may send on only as messages are read. While there are more,
+    /// another call or message gets RESOURCE_EXHAUSTED. A client's connections have no such bound.
     public var bufferedBytesMax = 24 << 20
     /// Frames that wait to be sent to a client; past it the client is dismissed. At least four for each stream.
     public var queuedFramesMax = 8192
@@ -34,7 +37,9 @@ public struct ConnectionLimits: Sendable, Hashable {
     public var idleTimeout: Duration = .zero
     /// Time in which a peer that lets bytes wait must take 16 KB of them, or all.
     public var writeStallTimeout: Duration = .seconds(20)
-    /// Time for which an answer that is complete may wait for the client to take any of it; past it the call is reset.
+    /// Time for which an answer that is complete, or has 64 KB queued, may wait for the client to take any of it; past it the
+    /// call is reset. Also, while a client has more than half of `bufferedBytesMax` held, for which a handler may leave
+    /// messages unread; past it the call ends with RESOURCE_EXHAUSTED.
     public var answerStallTimeout: Duration = .seconds(30)
     /// Time for a received message that was begun to be whole; past it the call ends with DEADLINE_EXCEEDED.
     public var messageTimeout: Duration = .seconds(60)

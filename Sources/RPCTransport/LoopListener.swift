@@ -50,6 +50,7 @@ final class LoopListener: @unchecked Sendable {
                 connections_max: UInt32(clamping: max(1, configuration.connectionsMax / loopCount)),
                 handshakes_max: UInt32(clamping: max(1, configuration.handshakesMax / loopCount)),
                 calls_max: UInt32(clamping: max(1, configuration.callsMax / loopCount)),
+                held_bytes_max: UInt64(clamping: max(1, configuration.heldBytesMax / loopCount)),
                 calls: calls.handle
             )
             return withPaths { paths in

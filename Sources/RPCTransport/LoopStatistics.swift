@@ -22,6 +22,10 @@ public struct LoopStatistics: Sendable {
     public let connectionsDismissed: UInt64
     /// Connections that were ended before their handshake was done, to make room for others.
     public let handshakesDropped: UInt64
+    /// Bytes that clients of its servers make it hold now: answers, requests and messages on their way.
+    public let heldBytes: UInt64
+    /// Handlers of calls that run now, whether or not their calls have ended.
+    public let handlers: UInt64
     /// Bytes of HTTP/2 that came.
     public let receivedBytes: UInt64
     /// Bytes of HTTP/2 that went out.
@@ -55,6 +59,8 @@ public struct LoopStatistics: Sendable {
         callsShed = raw.calls_shed
         connectionsDismissed = raw.connections_dismissed
         handshakesDropped = raw.handshakes_dropped
+        heldBytes = raw.held_bytes
+        handlers = raw.handlers
         receivedBytes = raw.received_bytes
         sentBytes = raw.sent_bytes
     }

@@ -14,6 +14,9 @@ final class NetworkServerCall: ServerCall, @unchecked Sendable {
     private var stream: OpaquePointer?
     private var task: Task<Void, Never>?
     private let messageBytesMax: Int
+    /// Where to say that the handler has ended; nil once that was said.
+    private var handlers: OpaquePointer?
+    private var hasHandler = false
     private var isStarted = false
     private var sendsGzip = false
     /// Written before the handler starts.
@@ -33,12 +36,14 @@ final class NetworkServerCall: ServerCall, @unchecked Sendable {
         peer: PeerInfo,
         loop: EventLoop,
         messageBytesMax: Int,
-        stream: OpaquePointer
+        stream: OpaquePointer,
+        handlers: OpaquePointer?
     ) {
         self.handler = handler
         self.loop = loop
         self.messageBytesMax = messageBytesMax
         self.stream = stream
+        self.handlers = handlers
         super.init(method: handler.descriptor, metadata: metadata, deadline: deadline, peer: peer)
     }
 
@@ -48,6 +53,7 @@ final class NetworkServerCall: ServerCall, @unchecked Sendable {
     func begin() {
         guard !handler.takesOneRequest, let stream else { return }
         isStarted = true
+        hasHandler = true
         crpc_stream_consume_manually(stream)
         receiver = handler.begin(self)
     }
@@ -60,7 +66,7 @@ final class NetworkServerCall: ServerCall, @unchecked Sendable {
             refuse(.internalError, "a unary call has one request message")
         } else if isLast {
             start(message)
-        } else {
+        } else if let stream, !isAnswered, crpc_stream_keep(stream, message.count) == 0 {
             early = Array(message)
         }
     }
@@ -95,6 +101,7 @@ final class NetworkServerCall: ServerCall, @unchecked Sendable {
 
     private func start(_ message: UnsafeRawBufferPointer) {
         isStarted = true
+        hasHandler = true
         handler.start(self, message: message)
     }
 
@@ -114,6 +121,7 @@ final class NetworkServerCall: ServerCall, @unchecked Sendable {
         resumeWriters()
         if !isAnswered { task?.cancel() }
         task = nil
+        if !hasHandler { handlerEnded() }
     }
 
     /// There is room for more, or there never will be.
@@ -142,6 +150,13 @@ final class NetworkServerCall: ServerCall, @unchecked Sendable {
         guard let stream, !isAnswered else { return false }
         if !sendsGzip { sendsGzip = crpc_stream_set_gzip(stream) == 0 }
         return sendsGzip
+    }
+
+    override func handlerEnded() {
+        loop.preconditionIsCurrent()
+        guard let handlers else { return }
+        self.handlers = nil
+        crpc_handler_ended(handlers)
     }
 
     override func didStart(_ task: Task<Void, Never>) { self.task = task }

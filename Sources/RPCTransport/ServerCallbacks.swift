@@ -82,7 +82,8 @@ enum ServerCallbacks {
             peer: Unmanaged<PeerInfo>.fromOpaque(peer).takeUnretainedValue(),
             loop: listener.loop,
             messageBytesMax: listener.messageBytesMax,
-            stream: stream
+            stream: stream,
+            handlers: request.handlers
         )
         call.begin()
         return Unmanaged.passRetained(call).toOpaque()

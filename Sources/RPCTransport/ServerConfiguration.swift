@@ -13,8 +13,13 @@ public struct ServerConfiguration: Sendable {
     /// Of these, those that have not yet said all that a connection begins with; past it the one that has been at it for
     /// longest is closed.
     public var handshakesMax = 512
-    /// Calls in flight at once, on all loops; past it calls end with RESOURCE_EXHAUSTED before their handler starts.
+    /// Calls in flight at once, and handlers that run at once, those of calls among them that have ended already, on all
+    /// loops; past either calls end with RESOURCE_EXHAUSTED before their handler starts.
     public var callsMax = 20_000
+    /// Bytes that clients may make the server hold, on all loops, counted as for `ConnectionLimits.bufferedBytesMax`. While a
+    /// loop holds more than half of its part, no connection may hold more than an equal share of the other half, so that
+    /// those who make it hold much are refused and the others go on.
+    public var heldBytesMax = 256 << 20
 
     /// A configuration with the default bounds.
     public init(host: String = "127.0.0.1", port: Int = 0, tls: TLSConfiguration? = nil) {

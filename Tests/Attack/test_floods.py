@@ -80,6 +80,25 @@ def test_making_the_server_reset(server, kind, flags, payload):
         assert attacker.goaway()[0] in (ENHANCE_YOUR_CALM, PROTOCOL_ERROR, 5)
 
 
+@pytest.mark.parametrize("method, timeout, flags, payload", [
+    pytest.param("FullDuplexCall", None, 0, b"\2\0\0\0\0", id="a flag that no message has"),
+    pytest.param("FullDuplexCall", None, 0, b"\0\xff\0\0\0", id="a message that is too large"),
+    pytest.param("FullDuplexCall", None, 1, b"\0", id="a message that is cut"),
+    pytest.param("FullDuplexCall", "1n", 0, b"", id="a deadline that has passed"),
+    pytest.param("UnaryCall", "1n", 0, b"", id="a deadline that has passed, of a unary call"),
+])
+def test_making_the_server_end_calls(server, method, timeout, flags, payload):
+    with Attacker(server.port) as attacker:
+        def attack(i):
+            stream = 2 * i + 1
+            extra = [("grpc-timeout", timeout)] if timeout else []
+            data = frame(DataFrame.type, flags, stream, payload) if payload else b""
+            return attacker.request(stream, method, extra=extra) + data
+
+        sent = attacker.flood(attack, frames_max=FRAMES_MAX, batch=50)
+        expect_dismissal(attacker, sent)
+
+
 def test_heads_that_are_none(server):
     with Attacker(server.port) as attacker:
         sent = attacker.flood(lambda i: frame(HeadersFrame.type, 0x5, 2 * i + 1), frames_max=FRAMES_MAX, batch=50)

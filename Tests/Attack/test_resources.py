@@ -9,6 +9,8 @@ import grpc
 import pytest
 
 from attacker import Attacker, frame, simple_request
+from bystander import Bystander
+from hyperframe.frame import DataFrame
 
 EMPTY_CALL = "/grpc.testing.TestService/EmptyCall"
 UNARY_CALL = "/grpc.testing.TestService/UnaryCall"
@@ -91,12 +93,37 @@ def test_calls_past_the_maximum_are_shed(start_server):
 
 def test_streams_past_the_maximum_are_refused(server):
     with Attacker(server.port) as attacker:
-        # The server's limit is 1024; who has seen it and goes past it breaks the protocol.
-        attacker.send(b"".join(attacker.request(2 * i + 1) for i in range(1024)))
+        # The server's limit is 256; who has seen it and goes past it breaks the protocol.
+        assert attacker.wait(lambda: attacker.frames)
+        attacker.send(b"".join(attacker.request(2 * i + 1) for i in range(256)))
         attacker.wait(lambda: False, 0.3)
         assert not attacker.ended
-        attacker.send(b"".join(attacker.request(2 * i + 1) for i in range(1024, 1100)))
-        assert attacker.wait(lambda: attacker.ended or attacker.has_ended(2 * 1099 + 1))
+        attacker.send(b"".join(attacker.request(2 * i + 1) for i in range(256, 300)))
+        assert attacker.wait(lambda: attacker.ended or attacker.has_ended(2 * 299 + 1))
+
+
+def test_small_messages_that_nobody_reads(start_server):
+    slow = b"\x12\x06\x08\x01\x10\x80\xad\xe2\x04"  # a response of a byte after ten seconds (StreamingOutputCallRequest)
+    small = b"\0\0\0\0\0" * 1500
+    with start_server("--held-bytes-max", 4 << 20) as server:
+        bystander = Bystander(server.address)
+        attackers = [Attacker(server.port) for _ in range(3)]
+        for attacker in attackers:
+            assert attacker.wait(lambda: attacker.frames)
+            for stream in range(1, 80, 2):
+                attacker.send(attacker.request(stream, "FullDuplexCall", body=slow, ends=False))
+                attacker.send(frame(DataFrame.type, 0, stream, small))
+        last = attackers[-1]
+        assert last.wait(lambda: last.has_ended(79), 10)
+        refused = sum(attacker.header(stream, "grpc-status") == "8" for attacker in attackers for stream in range(1, 80, 2))
+        assert refused > 60, "more is held than the server may hold"
+        assert not any(attacker.ended for attacker in attackers)
+        seen = bystander.report()
+        assert seen["errors"] == [] and seen["calls"] > 0
+        bystander.close()
+        for attacker in attackers:
+            attacker.socket.close()
+        call(server.address)
 
 
 def test_a_client_that_cancels_a_fifth_of_its_calls(server):

@@ -257,6 +257,40 @@ static bool call_over_tls(void) {
 
 TEST(tls_survives_failing_allocations) { sweep(call_over_tls); }
 
+static void read_nothing(call *call, rig_event event) {
+    if (event == EVENT_CALL) call_consume_manually(call);
+}
+
+/// Messages that nobody reads: the window is withheld, given back, and at the bound a call is refused.
+static bool hold_much(void) {
+    static const uint8_t bytes[9000];
+    rig *rig;
+    rig_setup setup = rig_defaults();
+    setup.server.buffered_bytes_max = 40000;
+    setup.server.connection_window_bytes = 65535;
+    setup.outlive_streams = true;
+    if (rig_try_start(&setup, &rig) != CRPC_OK) return false;
+    rig->react = read_nothing;
+    peer *peer = rig_connect(rig);
+    call *calls[2] = {NULL, NULL};
+    for (int i = 0; i < 2 && peer != NULL; i++) {
+        calls[i] = begin_call(peer, METHOD_HOLD, NULL, 0, 0);
+        for (int sent = 0; sent < 3 && calls[i] != NULL; sent++) send_or_reset(calls[i], bytes, sizeof bytes);
+    }
+    bool are_both = calls[0] != NULL && calls[1] != NULL;
+    WAIT(rig, !are_both || calls[0]->closes == 1 || calls[1]->closes == 1);
+    bool is_well = are_both && calls[1]->closes == 1 && calls[1]->status == CRPC_STATUS_RESOURCE_EXHAUSTED;
+    for (int i = 0; i < 2; i++)
+        if (calls[i] != NULL && calls[i]->stream != NULL) call_reset(calls[i], NGHTTP2_CANCEL);
+    WAIT(rig, peer == NULL || peer->closes == 1 || have_all_closed(rig));
+    if (peer != NULL && peer->connection != NULL) peer_drain(peer);
+    WAIT(rig, peer == NULL || peer->closes == 1);
+    rig_end(rig);
+    return is_well;
+}
+
+TEST(held_messages_survive_failing_allocations) { sweep(hold_much); }
+
 TEST(a_listener_goes_on_accepting_after_allocations_failed) {
     rig *rig = rig_start(NULL);
     for (size_t n = 1; n < 40; n++) {

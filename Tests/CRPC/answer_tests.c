@@ -199,7 +199,7 @@ TEST(resets_become_statuses) {
         bool is_unprocessed;
     } cases[] = {
         {NGHTTP2_REFUSED_STREAM, 14, true}, {NGHTTP2_CANCEL, 1, false}, {NGHTTP2_ENHANCE_YOUR_CALM, 8, false},
-        {NGHTTP2_INTERNAL_ERROR, 13, false}, {NGHTTP2_NO_ERROR, 2, false}};
+        {NGHTTP2_INTERNAL_ERROR, 13, false}, {NGHTTP2_NO_ERROR, 13, false}};
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
         scene scene = begin();
         raw_send_reset(scene.raw, 1, cases[i].error);

@@ -92,7 +92,7 @@ TEST(messages_that_are_not_whole_are_bounded_in_bytes) {
     EXPECT(raw_frame_has(raw_find_end(raw, 39), "grpc-status", "8"));
     EXPECT(raw_find_end(raw, 1) == NULL);
     // Those that were begun in time go on as long as others do not add to them.
-    raw_send_reset(raw, 3, NGHTTP2_CANCEL);
+    for (int32_t id = 3; id <= 5; id += 2) raw_send_reset(raw, id, NGHTTP2_CANCEL); // the whole message counts, too
     raw_send_data(raw, NGHTTP2_FLAG_END_STREAM, 1, part + CRPC_PREFIX_LENGTH, 10000);
     UNTIL(rig, raw_read(raw) && raw_find_end(raw, 1) != NULL);
     EXPECT(raw_frame_has(raw_find_end(raw, 1), "grpc-status", "0"));
@@ -122,6 +122,45 @@ TEST(an_answer_that_nobody_takes_is_given_up) {
     UNTIL(rig, rig->server_calls[1]->closes == 1);
     EXPECT_EQUAL(rig->server_calls[2]->closes, 0);
     EXPECT(!raw->has_ended);
+    raw_free(raw);
+    rig_end(rig);
+}
+
+TEST(a_stream_that_is_full_and_not_taken_is_given_up) {
+    rig_setup setup = rig_defaults();
+    setup.server.answer_stall_timeout_ms = 200;
+    rig *rig = rig_start(&setup);
+    raw *raw = connect_without_window(rig, 3);
+    // None of them has ended. Over the high-water mark the first is not taken, the second slowly; the third has little.
+    for (size_t i = 0; i < 3; i++) EXPECT_EQUAL(call_send(rig->server_calls[i], bytes, i < 2 ? 70000 : 1000), CRPC_OK);
+    uint64_t start = now_ms();
+    while (rig->server_calls[0]->closes == 0 && now_ms() - start < 1000) {
+        raw_send_window_update(raw, 3, 10);
+        rig_run_ms(rig, 40);
+    }
+    EXPECT_EQUAL(rig->server_calls[0]->closes, 1);
+    EXPECT_EQUAL(rig->server_calls[0]->error, NGHTTP2_CANCEL);
+    for (int i = 0; i < 6; i++) {
+        raw_send_window_update(raw, 3, 10);
+        rig_run_ms(rig, 40);
+    }
+    EXPECT_EQUAL(rig->server_calls[1]->closes, 0);
+    UNTIL(rig, rig->server_calls[1]->closes == 1);
+    EXPECT_EQUAL(rig->server_calls[2]->closes, 0);
+    EXPECT_EQUAL(rig->loop->stats.held_bytes, 1005);
+    raw_free(raw);
+    rig_end(rig);
+}
+
+TEST(small_answers_are_counted_with_what_they_take) {
+    rig *rig = rig_start(NULL);
+    raw *raw = connect_without_window(rig, 1);
+    for (int i = 0; i < 100; i++) EXPECT_EQUAL(call_send(rig->server_calls[0], "x", 1), CRPC_OK);
+    EXPECT_EQUAL(rig->loop->stats.held_bytes, 100 * 6 + 99 * CRPC_MESSAGE_OVERHEAD);
+    EXPECT_EQUAL(rig->server_calls[0]->stream->queued_bytes, 600);
+    raw_send_window_update(raw, 1, 300);
+    UNTIL(rig, raw_read(raw) && raw_data_length(raw, 1) == 300);
+    EXPECT_EQUAL(rig->loop->stats.held_bytes, 300 + 50 * CRPC_MESSAGE_OVERHEAD);
     raw_free(raw);
     rig_end(rig);
 }

@@ -45,6 +45,35 @@ TEST(a_deadline_travels_to_the_server_and_fires_there) {
     rig_end(rig);
 }
 
+/// A call with a deadline, whose server resets it with CANCEL; `is_late`: the reset is read once the deadline has passed,
+/// in the same turn.
+static int status_after_reset(uint32_t timeout_ms, bool is_late) {
+    rig_setup setup = rig_defaults();
+    setup.has_no_listener = true;
+    rig *rig = rig_start(&setup);
+    raw *raw = raw_listen(rig);
+    peer *peer = rig_connect_to(rig, raw->port);
+    raw_accept(raw);
+    UNTIL(rig, peer->opens == 1);
+    call *call = call_open(peer, METHOD_HOLD, timeout_ms);
+    uint64_t start = now_ms();
+    UNTIL(rig, raw_read(raw) && raw_find(raw, NGHTTP2_HEADERS, 1) != NULL);
+    raw_send_reset(raw, 1, NGHTTP2_CANCEL);
+    while (is_late && now_ms() - start < timeout_ms + 5) {}
+    UNTIL(rig, call->closes == 1);
+    int status = call->status;
+    EXPECT(!call->is_from_server && call->text_length > 0);
+    raw_free(raw);
+    rig_end(rig);
+    return status;
+}
+
+TEST(a_server_that_cancels_at_the_deadline_is_too_late) {
+    EXPECT_EQUAL(status_after_reset(1000, true), CRPC_STATUS_DEADLINE_EXCEEDED);
+    EXPECT_EQUAL(status_after_reset(60000, false), CRPC_STATUS_CANCELLED);
+    EXPECT_EQUAL(status_after_reset(0, false), CRPC_STATUS_CANCELLED);
+}
+
 TEST(a_timeout_is_sent_as_what_is_left) {
     rig *rig = rig_start(NULL);
     peer *peer = rig_open(rig);

@@ -132,10 +132,10 @@ TEST(calls_given_up_after_a_while_are_no_rapid_reset) {
     rig_setup setup = with_credit(1000);
     rig *rig = rig_start(&setup);
     raw *raw = raw_connect(rig);
-    for (int32_t id = 1; id < 2 * 400; id += 2) raw_send_request(raw, 0, id, rig_paths[METHOD_HOLD], NULL, NULL);
-    UNTIL(rig, rig->server_call_count == 400);
+    for (int32_t id = 1; id < 2 * 250; id += 2) raw_send_request(raw, 0, id, rig_paths[METHOD_HOLD], NULL, NULL);
+    UNTIL(rig, rig->server_call_count == 250);
     rig_run_ms(rig, CRPC_RAPID_RESET_MS + 20);
-    for (int32_t id = 1; id < 2 * 400; id += 2) raw_send_reset(raw, id, NGHTTP2_CANCEL);
+    for (int32_t id = 1; id < 2 * 250; id += 2) raw_send_reset(raw, id, NGHTTP2_CANCEL);
     UNTIL(rig, rig->listener->call_count == 0);
     EXPECT(raw_read(raw) && !raw->has_ended);
     raw_free(raw);
@@ -153,7 +153,7 @@ TEST(a_client_that_makes_the_server_reset_is_dismissed) {
         {NGHTTP2_WINDOW_UPDATE, "\0\0\0\0", 4},
         {NGHTTP2_PRIORITY, "\0\0\0\1\20", 5}, // on itself
         {NGHTTP2_HEADERS, "\203", 1}, // a head where trailers may be
-        {NGHTTP2_DATA, "\7x", 2}, // a flag that no message has; not a reset, but an answer
+        {NGHTTP2_DATA, "\7\0\0\0\0", 5}, // a flag that no message has; not a reset, but an answer
     };
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
         rig_setup setup = with_credit(1000);
@@ -167,17 +167,116 @@ TEST(a_client_that_makes_the_server_reset_is_dismissed) {
             (void)raw_read(raw);
             if (raw->count > 200 && !raw->has_ended) raw_forget(raw);
         }
-        bool is_answered = cases[i].type == NGHTTP2_DATA;
-        EXPECT_EQUAL(raw->has_ended, !is_answered);
-        if (raw->has_ended) {
-            uint32_t error = raw_error(raw_find(raw, NGHTTP2_GOAWAY, 0));
-            // What breaks the connection's rules ends it as that.
-            EXPECT(error == NGHTTP2_ENHANCE_YOUR_CALM || error == NGHTTP2_PROTOCOL_ERROR);
-        }
+        EXPECT(raw->has_ended);
+        uint32_t error = raw_error(raw_find(raw, NGHTTP2_GOAWAY, 0));
+        // What breaks the connection's rules ends it as that.
+        EXPECT(error == NGHTTP2_ENHANCE_YOUR_CALM || error == NGHTTP2_PROTOCOL_ERROR);
         if (test_has_failed()) test_note("case %zu", i);
         raw_free(raw);
         rig_end(rig);
     }
+}
+
+/// A handler that answers its deadline.
+static void answer_deadline(call *call, rig_event event) {
+    if (event == EVENT_DEADLINE && call->is_server) (void)call_finish(call, CRPC_STATUS_DEADLINE_EXCEEDED, "too late");
+}
+
+TEST(calls_that_are_begun_to_be_ended_by_the_server_are_dismissed) {
+    // What makes a server end a call with a status, once its handler runs.
+    static const struct {
+        const char *timeout, *bytes;
+        size_t length;
+        uint8_t flags;
+    } cases[] = {
+        {NULL, "\2\0\0\0\0", 5, 0},                         // a flag that no message has
+        {NULL, "\0\377\0\0\0", 5, 0},                       // a message that is too large
+        {NULL, "\0", 1, NGHTTP2_FLAG_END_STREAM},            // one that is cut
+        {NULL, "\1\0\0\0\1x", 6, 0},                       // compressed, as nobody announced
+        {"1n", "\0\0\0", 3, 0},                               // a deadline that has passed
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        rig_setup setup = with_credit(1000);
+        rig *rig = rig_start(&setup);
+        rig->react = answer_deadline;
+        peer *bystander = rig_open(rig);
+        raw *raw = raw_connect(rig);
+        for (int32_t id = 1; id < 2 * 300 && raw_read(raw) && !raw->has_ended; id += 2) {
+            raw_send_request(
+                raw, 0, id, rig_paths[METHOD_HOLD], cases[i].timeout == NULL ? NULL : "grpc-timeout", cases[i].timeout);
+            raw_send_data(raw, cases[i].flags, id, cases[i].bytes, cases[i].length);
+            rig_turn(rig);
+            (void)raw_read(raw);
+            if (raw->count > 200 && !raw->has_ended) raw_forget(raw);
+        }
+        UNTIL(rig, raw_read(raw) && raw->has_ended);
+        EXPECT(says(raw_find(raw, NGHTTP2_GOAWAY, 0), "too_many_frames"));
+        EXPECT(rig->server_call_count >= 60 && rig->server_call_count <= 110);
+        call *call = call_unary(bystander, METHOD_UNARY, "goes on");
+        UNTIL(rig, call->closes == 1);
+        EXPECT_EQUAL(call->status, CRPC_STATUS_OK);
+        if (test_has_failed()) test_note("case %zu", i);
+        raw_free(raw);
+        rig_end(rig);
+    }
+}
+
+TEST(refused_calls_earn_no_resets) {
+    rig_setup setup = with_credit(1000);
+    rig *rig = rig_start(&setup);
+    raw *raw = raw_connect(rig);
+    int32_t id = 1;
+    for (int round = 0; round < 200 && !raw->has_ended; round++) {
+        for (int i = 0; i < 5; i++, id += 2)
+            raw_send_request(raw, NGHTTP2_FLAG_END_STREAM, id, "/no.Such/Method", NULL, NULL);
+        raw_send_request(raw, 0, id, rig_paths[METHOD_HOLD], NULL, NULL);
+        raw_send_reset(raw, id, NGHTTP2_CANCEL);
+        UNTIL(rig, raw_read(raw) && (raw->has_ended || raw_find_end(raw, id - 2) != NULL));
+        if (!raw->has_ended) raw_forget(raw);
+        id += 2;
+    }
+    expect_dismissal(raw, "too_many_frames");
+    EXPECT(rig->server_call_count <= 80);
+    raw_free(raw);
+    rig_end(rig);
+}
+
+TEST(calls_that_end_late_or_are_refused_cost_nothing) {
+    rig_setup setup = with_credit(300);
+    rig *rig = rig_start(&setup);
+    rig->react = answer_deadline;
+    raw *raw = raw_connect(rig);
+    int32_t id = 1;
+    for (int round = 0; round < 8; round++) {
+        for (int i = 0; i < 50; i++, id += 2)
+            raw_send_request(
+                raw, NGHTTP2_FLAG_END_STREAM, id, i % 2 == 0 ? "/no.Such/Method" : rig_paths[METHOD_HOLD],
+                "grpc-timeout", "150m");
+        UNTIL(rig, raw_read(raw) && raw_find_end(raw, id - 2) != NULL);
+        raw_forget(raw);
+    }
+    rig_run_ms(rig, 20);
+    EXPECT(raw_read(raw) && !raw->has_ended);
+    EXPECT(rig_server_peer(rig)->connection->guard.credit > 200);
+    raw_free(raw);
+    rig_end(rig);
+}
+
+TEST(calls_that_come_before_the_limit_is_known_are_refused_and_no_more) {
+    rig_setup setup = with_credit(1500);
+    setup.server.streams_max = 100;
+    rig *rig = rig_start(&setup);
+    raw *raw = raw_connect(rig);
+    for (int32_t id = 1; id < 2 * 400; id += 2)
+        raw_send_request(raw, NGHTTP2_FLAG_END_STREAM, id, rig_paths[METHOD_HOLD], NULL, NULL);
+    UNTIL(rig, raw_read(raw) && raw_find(raw, NGHTTP2_RST_STREAM, 2 * 400 - 1) != NULL);
+    EXPECT_EQUAL(rig->server_call_count, 100);
+    EXPECT_EQUAL(raw_error(raw_find(raw, NGHTTP2_RST_STREAM, 2 * 400 - 1)), NGHTTP2_REFUSED_STREAM);
+    for (size_t i = 0; i < 100; i++) EXPECT_EQUAL(call_finish(rig->server_calls[i], 0, ""), CRPC_OK);
+    UNTIL(rig, raw_read(raw) && raw_find_end(raw, 2 * 100 - 1) != NULL);
+    EXPECT(!raw->has_ended);
+    raw_free(raw);
+    rig_end(rig);
 }
 
 TEST(a_header_block_that_does_not_end_is_dismissed) {

@@ -73,7 +73,7 @@ int rig_try_start(const rig_setup *setup, rig **result) {
         .address = setup->address, .tls = setup->server_tls, .limits = setup->server,
         .connections_max = setup->connections_max, .handshakes_max = setup->handshakes_max,
         .connections_per_address_max = setup->connections_per_address_max,
-        .calls_max = setup->calls_max, .calls = setup->calls};
+        .calls_max = setup->calls_max, .held_bytes_max = setup->held_bytes_max, .calls = setup->calls};
     if (error == CRPC_OK && !setup->has_no_listener)
         error = crpc_listener_new(
             rig->loop, &options, rig_paths, METHOD_COUNT, &rig_server_callbacks, rig, &rig->listener);
@@ -128,6 +128,10 @@ void rig_end(rig *rig) {
         if (rig->client_peers[i]->connection != NULL) peer_close(rig->client_peers[i]);
     for (int i = 0; i < 100 && !have_clients_closed(rig); i++) rig_turn(rig);
     rig_free_listener(rig);
+    for (size_t i = 0; i < rig->server_call_count; i++)
+        if (rig->server_calls[i]->handlers != NULL) call_end_handler(rig->server_calls[i]);
+    EXPECT_EQUAL(rig->loop->stats.held_bytes, 0);
+    EXPECT_EQUAL(rig->loop->stats.handlers, 0);
     crpc_loop_free(rig->loop);
     free_calls(rig->client_calls, rig->client_call_count);
     free_calls(rig->server_calls, rig->server_call_count);
@@ -277,6 +281,12 @@ int call_half_close(call *call) {
 void call_reset(call *call, uint32_t error) { INSIDE(call->rig, crpc_stream_reset(call->stream, error)); }
 void call_consume(call *call, size_t length) { INSIDE(call->rig, crpc_stream_consume(call->stream, length)); }
 void call_consume_manually(call *call) { INSIDE(call->rig, crpc_stream_consume_manually(call->stream)); }
+
+void call_end_handler(call *call) {
+    crpc_handlers *handlers = call->handlers;
+    call->handlers = NULL;
+    INSIDE(call->rig, crpc_handler_ended(handlers));
+}
 
 call *rig_server_call(rig *rig) {
     REQUIRE(rig->server_call_count > 0);

@@ -44,6 +44,8 @@ typedef struct call {
     uint64_t deadline_ns;
     unsigned headers, messages, half_closes, writables, deadlines, closes;
     bool is_last_told;
+    crpc_handlers *handlers; // server; NULL once its handler has ended
+    bool outlives_stream;    // its handler: the test says when it ends
     bool accepts_gzip, sends_gzip;
     unsigned compressed; // messages that came so
     uint8_t *received; // messages, one after the other
@@ -71,6 +73,8 @@ typedef struct rig_setup {
     const char *address, *tls_name;
     uint32_t calls_max, connections_max, handshakes_max, connections_per_address_max;
     bool has_no_listener;
+    bool outlive_streams; // the server's handlers, until the test ends them or the rig ends
+    uint64_t held_bytes_max;
     crpc_call_table *calls; // a row for each path and one more, or NULL
 } rig_setup;
 
@@ -143,6 +147,8 @@ int call_half_close(call *call);
 void call_reset(call *call, uint32_t error);
 void call_consume(call *call, size_t length);
 void call_consume_manually(call *call);
+/// The call's handler ends. For those that outlive their stream; others end with it.
+void call_end_handler(call *call);
 /// The server's side of the newest call.
 call *rig_server_call(rig *rig);
 

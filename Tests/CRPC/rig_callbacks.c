@@ -94,6 +94,8 @@ static void *server_call(void *context, void *caller, crpc_stream *stream, const
     call->method = request->method;
     call->deadline_ns = request->deadline_ns;
     call->accepts_gzip = request->accepts_gzip;
+    call->handlers = request->handlers;
+    call->outlives_stream = rig->setup.outlive_streams;
     call->head = copy(request->metadata, request->metadata_length);
     call->head_length = request->metadata_length;
     check_call(call);
@@ -139,6 +141,7 @@ static void server_close(void *context, uint32_t error) {
     call->closes += 1;
     call->error = error;
     call->stream = NULL;
+    if (!call->outlives_stream && call->handlers != NULL) call_end_handler(call);
     react(call, EVENT_CLOSE);
 }
 

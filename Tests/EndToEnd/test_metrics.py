@@ -23,7 +23,8 @@ EVERYBODYS = {
 SERVICES = {
     "vestibule_rpc_server_calls_total", "vestibule_rpc_server_call_duration_seconds_bucket",
     "vestibule_rpc_server_connections", "vestibule_rpc_server_streams", "vestibule_rpc_server_calls_shed_total",
-    "vestibule_postgres_connections", "vestibule_postgres_pipeline_depth", "vestibule_postgres_waiters"}
+    "vestibule_rpc_server_handlers", "vestibule_rpc_server_held_bytes", "vestibule_postgres_connections",
+    "vestibule_postgres_pipeline_depth", "vestibule_postgres_waiters"}
 
 
 def scrape(stack, program):

@@ -12,6 +12,7 @@ typedef struct call {
     crpc_stream *stream;
     uint32_t method;
     bool has_ended; // the request
+    crpc_handlers *handlers; // NULL once its handler has ended
 } call;
 
 static const char *const paths[] = {
@@ -44,7 +45,7 @@ static void *on_call(void *server, void *peer, crpc_stream *stream, const crpc_r
     if (request->method == REFUSED) return NULL;
     call *call = calloc(1, sizeof *call);
     CHECK(call != NULL);
-    *call = (struct call){&scene, peer, stream, request->method, false};
+    *call = (struct call){&scene, peer, stream, request->method, false, request->handlers};
     scene.live_calls += 1;
     return call;
 }
@@ -57,6 +58,12 @@ static void finish(call *call, int code) {
         .details = (const uint8_t *)"details", .details_length = code == 2 ? 7 : 0, .metadata = metadata,
         .metadata_length = code == 3 ? crpc_metadata_put(metadata, &entry) : 0};
     (void)crpc_stream_finish(call->stream, &status);
+}
+
+/// A handler may end before its stream does.
+static void end_handler(call *call) {
+    if (call->handlers != NULL) crpc_handler_ended(call->handlers);
+    call->handlers = NULL;
 }
 
 /// One command of a script.
@@ -72,6 +79,8 @@ static void obey(call *call, uint8_t command) {
     case 7: crpc_stream_consume(call->stream, SIZE_MAX); break;
     case 8: crpc_connection_drain(call->connection); break;
     case 9: crpc_connection_close(call->connection); break;
+    case 10: (void)crpc_stream_keep(call->stream, (size_t)command << 6); break;
+    case 11: end_handler(call); break;
     default: break;
     }
 }
@@ -107,6 +116,7 @@ static void on_deadline(void *context) { finish(context, 4); }
 static void on_close(void *context, uint32_t error) {
     (void)error;
     scene.live_calls -= 1;
+    end_handler(context);
     free(context); // a callback after it would touch freed memory
 }
 

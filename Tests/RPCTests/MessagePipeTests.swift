@@ -56,4 +56,53 @@ import Testing
         pipe.deliver(.bytes(try Self.bytes("late")))
         #expect(try await text == "late")
     }
+
+    /// A call that ended otherwise leaves nothing for its reader, who may never come for it.
+    @Test func whatIsAbandonedIsDropped() async throws {
+        for hasEnded in [false, true] {
+            let pipe = MessagePipe { _ in }
+            let isFreed = Mutex(0)
+            for _ in 0..<3 {
+                let watch = Watch { isFreed.withLock { $0 += 1 } }
+                pipe.deliver(.compressed(CompressedMessage([1]) { _ in withExtendedLifetime(watch) { [] } }))
+            }
+            if hasEnded { pipe.end() }
+            #expect(isFreed.withLock { $0 } == 0)
+            pipe.abandon(RPCError(.cancelled, "over"))
+            #expect(isFreed.withLock { $0 } == 3)
+            let error = await #expect(throws: RPCError.self) { _ = try await pipe.next() }
+            #expect(error?.code == .cancelled)
+        }
+    }
+
+    /// Flow control counts what was not taken; so nothing else may be kept, also while the reader never quite catches up.
+    @Test func whatWasTakenIsLetGo() async throws {
+        let pipe = MessagePipe { _ in }
+        let isFreed = Mutex(0)
+        for _ in 0..<3 {
+            let watch = Watch { isFreed.withLock { $0 += 1 } }
+            pipe.deliver(.compressed(CompressedMessage([1]) { _ in withExtendedLifetime(watch) { [] } }))
+        }
+        for taken in 1...2 {
+            _ = try await pipe.next()
+            #expect(isFreed.withLock { $0 } == taken)
+        }
+    }
+
+    /// One that was read to its end stays as it ended.
+    @Test func anAbandonedPipeThatWasReadHasItsEnd() async throws {
+        let pipe = MessagePipe { _ in }
+        pipe.deliver(.bytes(try Self.bytes("all")))
+        pipe.end()
+        #expect(try await pipe.next() != nil)
+        pipe.abandon(RPCError(.cancelled, "over"))
+        #expect(try await pipe.next() == nil)
+    }
+
+    /// Tells when it is freed.
+    private final class Watch: Sendable {
+        private let freed: @Sendable () -> Void
+        init(_ freed: @escaping @Sendable () -> Void) { self.freed = freed }
+        deinit { freed() }
+    }
 }

@@ -31,8 +31,12 @@ typedef struct crpc_listener_options {
     /// Of these, those whose TLS, preface or SETTINGS are still to come; past it the one that has been at it for longest
     /// is closed, so that they cannot keep honest ones out until their time limit.
     uint32_t handshakes_max;
-    /// Calls at once on all connections of this listener; past it they end with RESOURCE_EXHAUSTED.
+    /// Calls at once on all connections of this listener, and handlers that run at once for calls of this listener, whether
+    /// or not their streams have ended; past either calls end with RESOURCE_EXHAUSTED.
     uint32_t calls_max;
+    /// Bytes that clients may make the loop hold, on all its servers' connections, counted as for `buffered_bytes_max`. From
+    /// half of it on, a connection may hold no more than an equal share of the other half. 0 for no such bound.
+    uint64_t held_bytes_max;
     /// Counts its calls: a row for each path in their order, and one more for requests to any other. NULL for none. It
     /// must outlive the listener.
     crpc_call_table *calls;

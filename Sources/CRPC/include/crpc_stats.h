@@ -37,7 +37,7 @@ void crpc_call_table_count(crpc_call_table *table, uint32_t row, int status, uin
 /// Copies a row. Any thread.
 void crpc_call_table_read(const crpc_call_table *table, uint32_t row, crpc_call_stats *stats);
 
-/// What one loop did; sums since it was made, but for the last.
+/// What one loop did; sums since it was made, but for the last three.
 typedef struct crpc_loop_stats {
     uint64_t busy_ns; // of turns, from the moment that something was there to do until the loop waits again
     uint64_t turns[CRPC_TIME_COUNTS]; // by their length, as above
@@ -45,12 +45,14 @@ typedef struct crpc_loop_stats {
     uint64_t client_connections_opened, client_connections_closed;
     uint64_t server_streams_opened, server_streams_closed;
     uint64_t client_streams_opened, client_streams_closed;
-    uint64_t calls_shed;              // over the greatest number, or of a client that makes us hold too much
+    uint64_t calls_shed;              // over a greatest number, or of a client that makes us hold too much
     uint64_t connections_dismissed;   // of clients that asked too much: floods
     uint64_t handshakes_dropped;      // to make room for others
     uint64_t connections_evicted;     // without a call, to make room for others
     uint64_t connections_refused;     // of addresses that had too many
     uint64_t received_bytes, sent_bytes; // of HTTP/2, under TLS
+    uint64_t held_bytes; // that clients of its servers make it hold now
+    uint64_t handlers; // of calls, that run now
     uint64_t turn_began_ns; // when the turn began that it is in, on the monotonic clock; 0 while it waits
 } crpc_loop_stats;
 

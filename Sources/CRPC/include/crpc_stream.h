@@ -11,6 +11,8 @@
 #include "crpc_wire.h"
 
 typedef struct crpc_stream crpc_stream;
+/// The handlers of one connection's calls that run.
+typedef struct crpc_handlers crpc_handlers;
 struct crpc_connection;
 
 /// The head of a request as a server sees it. Pointers are valid during the callback only.
@@ -24,6 +26,8 @@ typedef struct crpc_request {
     size_t metadata_length;
     /// Whether the caller takes an answer with gzip.
     bool accepts_gzip;
+    /// What to tell when the call's handler has ended: `crpc_handler_ended`. It is there until then.
+    struct crpc_handlers *handlers;
 } crpc_request;
 
 /// A server's view of its connections' calls.
@@ -32,7 +36,8 @@ typedef struct crpc_server_callbacks {
     void *(*on_open)(void *server, struct crpc_connection *connection);
     /// The connection has ended; `peer` is not used again.
     void (*on_connection_close)(void *server, void *peer);
-    /// A call of a registered method began. Returns the call's context; NULL refuses it with RESOURCE_EXHAUSTED.
+    /// A call of a registered method began. Returns the call's context, and owes `crpc_handler_ended` once for it; NULL
+    /// refuses the call with RESOURCE_EXHAUSTED, and owes nothing.
     void *(*on_call)(void *server, void *peer, crpc_stream *stream, const crpc_request *request);
     /// A message. Its bytes are valid during the callback only; a compressed one is for `crpc_gzip_inflate`. `is_last`: the peer sends nothing more, and
     /// `on_half_close` does not fire.
@@ -84,6 +89,16 @@ typedef struct crpc_client_callbacks {
     /// The call has ended. Last callback of the call.
     void (*on_close)(void *call, const crpc_outcome *outcome);
 } crpc_client_callbacks;
+
+/// Server: says that what `on_call` began has ended, for a call on which it returned a context: nothing runs for it any
+/// more. Exactly once for each, before or after the call's `on_close`, also after its connection and listener have
+/// ended, but not after its loop has. Until then it counts as a handler that runs (`streams_max`, `calls_max`). From
+/// inside any callback, or outside. Loop thread.
+void crpc_handler_ended(crpc_handlers *handlers);
+
+/// What a message takes beside its bytes while it waits, to be sent or to be read: what an allocator and a queue add to
+/// it, on either side of this layer.
+enum { CRPC_MESSAGE_OVERHEAD = 96 };
 
 /// Bytes queued on a stream past which it is not writable, and under which `on_writable` fires.
 enum { CRPC_STREAM_HIGH_WATER = 65536, CRPC_STREAM_LOW_WATER = 16384 };
@@ -140,12 +155,18 @@ int crpc_stream_open(
 int crpc_stream_half_close(crpc_stream *stream);
 
 /// Says that a message of `length` bytes was taken off, so that the peer may send more. Once for each message, also for
-/// an empty one, which fills the window with its prefix. Streams that are not told to wait do this by themselves.
+/// an empty one, which fills the window too. Streams that are not told to wait do this by themselves.
 void crpc_stream_consume(crpc_stream *stream, size_t length);
 
 /// Says that from now on the peer may only send what `crpc_stream_consume` makes room for: messages that were told and
-/// not taken off fill the stream's window. One message still arrives whole when there are none, however large it is.
+/// not taken off fill the stream's window, each with CRPC_MESSAGE_OVERHEAD. One message still arrives whole when there are
+/// none, however large it is.
 void crpc_stream_consume_manually(crpc_stream *stream);
+
+/// Server: counts bytes that the callee keeps for a call until the call's `on_close`, beside what is counted anyway: a
+/// message before the last one of a call that does not consume manually. Errors: LIMIT (the client makes us hold more
+/// than `buffered_bytes_max`; the call was then ended with RESOURCE_EXHAUSTED).
+int crpc_stream_keep(crpc_stream *stream, size_t bytes);
 
 /// Ends the stream at once with an HTTP/2 error code (8 is CANCEL); `on_close` follows in this turn or the next.
 void crpc_stream_reset(crpc_stream *stream, uint32_t error);

@@ -65,6 +65,20 @@ size_t crpc_percent_encode(const uint8_t *text, size_t length, uint8_t *target);
 /// Returns the length.
 size_t crpc_percent_decode(const uint8_t *text, size_t length, uint8_t *target);
 
+/// The statuses of gRPC that this layer itself gives.
+enum {
+    CRPC_STATUS_OK = 0,
+    CRPC_STATUS_CANCELLED = 1,
+    CRPC_STATUS_UNKNOWN = 2,
+    CRPC_STATUS_DEADLINE_EXCEEDED = 4,
+    CRPC_STATUS_PERMISSION_DENIED = 7,
+    CRPC_STATUS_RESOURCE_EXHAUSTED = 8,
+    CRPC_STATUS_UNIMPLEMENTED = 12,
+    CRPC_STATUS_INTERNAL = 13,
+    CRPC_STATUS_UNAVAILABLE = 14,
+    CRPC_STATUS_UNAUTHENTICATED = 16,
+};
+
 /// Reads `grpc-status`: decimal digits without leading zeros, at most 9. Returns the number, or -1.
 int crpc_status_parse(const uint8_t *text, size_t length);
 

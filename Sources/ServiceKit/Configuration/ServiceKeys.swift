@@ -76,7 +76,7 @@ public struct ServiceKeys: Sendable {
         return own + tls.all + channels.all
             + [
                 SharedKeys.databaseHost, SharedKeys.databasePort, SharedKeys.databaseName, SharedKeys.eventLoops,
-                SharedKeys.drainLimit, SharedKeys.logCalls, SharedKeys.reflection,
+                SharedKeys.heldBytesMax, SharedKeys.drainLimit, SharedKeys.logCalls, SharedKeys.reflection,
             ] + SharedKeys.log
     }
 }

@@ -1,3 +1,5 @@
+import RPCTransport
+
 /// The keys that several programs read, so that one file can serve them all.
 public enum SharedKeys {
     /// Where PostgreSQL is: a host, or the folder of its unix socket.
@@ -49,6 +51,14 @@ public enum SharedKeys {
         in: 0...256,
         default: 0,
         help: "Event loops, one thread each; 0 means one for each core."
+    )
+    /// How many bytes the callers of a service may make it hold.
+    public static let heldBytesMax = ConfigurationKey.int(
+        "VESTIBULE_HELD_BYTES_MAX",
+        in: 1_048_576...1_099_511_627_776,
+        default: ServerConfiguration().heldBytesMax,
+        help:
+            "Bytes of requests, messages and answers on their way that callers may make a service hold; from half of it on, each caller has an equal share of the rest."
     )
     /// How long a stopping process waits for calls to end.
     public static let drainLimit = ConfigurationKey.duration(
@@ -112,6 +122,6 @@ public enum SharedKeys {
     static let all: [any AnyConfigurationKey] =
         [
             databaseHost, databasePort, databaseName, identityAddress, profileAddress, invitesAddress,
-            servicesAuthorities, eventLoops, drainLimit, logCalls, reflection,
+            servicesAuthorities, eventLoops, heldBytesMax, drainLimit, logCalls, reflection,
         ] + log
 }

@@ -85,6 +85,18 @@ struct LoopMetrics: MetricsSource {
             loops.sum { $0.serverStreams.current }
         )
         text.single(
+            "vestibule_rpc_server_handlers",
+            .gauge,
+            help: "Handlers of calls that run, those of calls among them that have ended.",
+            loops.sum { $0.handlers }
+        )
+        text.single(
+            "vestibule_rpc_server_held_bytes",
+            .gauge,
+            help: "Bytes of answers, requests and messages that callers make the server hold.",
+            loops.sum { $0.heldBytes }
+        )
+        text.single(
             "vestibule_rpc_server_calls_shed_total",
             .counter,
             help: "Calls that were refused because there were too many, or too much was waiting for their caller.",

@@ -6,6 +6,7 @@ extension ServiceRuntime {
     var serverConfiguration: ServerConfiguration {
         let address = configuration[keys.listen]
         var server = ServerConfiguration(host: address.host, port: address.port)
+        server.heldBytesMax = configuration[SharedKeys.heldBytesMax]
         server.limits.drainTimeout = configuration[SharedKeys.drainLimit]
         server.limits.pingIntervalMin = SharedKeys.keepaliveInterval / 2
         server.tls = keys.tls.settings(configuration)

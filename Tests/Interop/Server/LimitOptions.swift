@@ -12,6 +12,9 @@ struct LimitOptions: ParsableArguments {
     @Option(help: "Calls in flight at once.")
     var callsMax = ServerConfiguration().callsMax
 
+    @Option(help: "Bytes that clients may make the server hold.")
+    var heldBytesMax = ServerConfiguration().heldBytesMax
+
     @Option(help: "Time for TLS, the first SETTINGS and each frame to be whole, in milliseconds.")
     var handshakeTimeoutMs: Int?
 
@@ -28,6 +31,7 @@ struct LimitOptions: ParsableArguments {
         configuration.limits.messageBytesMax = messageBytesMax
         configuration.connectionsMax = connectionsMax
         configuration.callsMax = callsMax
+        configuration.heldBytesMax = heldBytesMax
         set(&configuration.limits.handshakeTimeout, handshakeTimeoutMs)
         set(&configuration.limits.writeStallTimeout, writeStallTimeoutMs)
         set(&configuration.limits.answerStallTimeout, answerStallTimeoutMs)
