@@ -81,6 +81,8 @@ final class NetworkServerCall: ServerCall, @unchecked Sendable {
         do {
             if !isStarted { cameCompressed = true }
             let plain = try Gzip.inflate(message, byteCountMax: messageBytesMax)
+            // The layer counts what came, which may be a thousandth of it.
+            guard let stream, !isAnswered, !isLast || crpc_stream_keep(stream, plain.count) == 0 else { return }
             plain.withUnsafeBytes { receive($0, isLast: isLast) }
         } catch {
             isStarted = true  // nothing else of the request matters

@@ -1,6 +1,7 @@
+import FoundationEssentials
 import RPC
 import RPCTransport
-import Synchronization
+import SwiftProtobuf
 import Testing
 
 /// Handlers that go on although their call has ended, and what is held for calls.
@@ -74,7 +75,12 @@ import Testing
     }
 
     private func echo(_ channel: RPCChannel) async throws {
-        _ = try await channel.unary(EchoService.echo, EchoService.Bytes(), response: EchoService.Bytes.self)
+        _ = try await channel.unary(
+            EchoService.echo,
+            EchoService.Bytes(),
+            response: EchoService.Bytes.self,
+            options: .init()
+        )
     }
 
     private func wait(_ channel: RPCChannel, _ timeout: Duration) async throws {
@@ -124,7 +130,7 @@ import Testing
             var invalid = EchoService.Bytes()
             invalid.value = .init([0xff, 0xff])  // no UTF-8, as a string would have to be
             let error = await #expect(throws: RPCError.self) {
-                _ = try await channel.unary(method, invalid, response: EchoService.Text.self)
+                _ = try await channel.unary(method, invalid, response: EchoService.Text.self, options: .init())
             }
             #expect(error?.code == .internalError)
             for _ in 0..<50 { try await echo(channel) }
@@ -138,9 +144,10 @@ import Testing
             let call = Task {
                 try await channel.clientStreaming(
                     StubbornService.collect,
+                    request: EchoService.Bytes.self,
                     response: EchoService.Number.self,
                     options: .init(timeout: .seconds(20))
-                ) { (writer: MessageWriter<EchoService.Bytes>) in
+                ) { (writer: RequestWriter<EchoService.Bytes>) in
                     for _ in 0..<100 { try await writer.write(EchoService.Bytes()) }
                     try await Task.sleep(for: .seconds(20))
                 }
