@@ -22,6 +22,10 @@ public struct LoopStatistics: Sendable {
     public let connectionsDismissed: UInt64
     /// Connections that were ended before their handshake was done, to make room for others.
     public let handshakesDropped: UInt64
+    /// Connections that were ended while they had no call, to make room for others.
+    public let connectionsEvicted: UInt64
+    /// Connections that were not taken, since their address had too many.
+    public let connectionsRefused: UInt64
     /// Bytes of HTTP/2 that came.
     public let receivedBytes: UInt64
     /// Bytes of HTTP/2 that went out.
@@ -55,6 +59,8 @@ public struct LoopStatistics: Sendable {
         callsShed = raw.calls_shed
         connectionsDismissed = raw.connections_dismissed
         handshakesDropped = raw.handshakes_dropped
+        connectionsEvicted = raw.connections_evicted
+        connectionsRefused = raw.connections_refused
         receivedBytes = raw.received_bytes
         sentBytes = raw.sent_bytes
     }

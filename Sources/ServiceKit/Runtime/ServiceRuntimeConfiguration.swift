@@ -6,6 +6,9 @@ extension ServiceRuntime {
     var serverConfiguration: ServerConfiguration {
         let address = configuration[keys.listen]
         var server = ServerConfiguration(host: address.host, port: address.port)
+        server.connectionsMax = configuration[SharedKeys.connections]
+        server.connectionsPerAddressMax = configuration[SharedKeys.connectionsPerAddress]
+        server.limits.idleTimeout = configuration[SharedKeys.idleLimit]
         server.limits.drainTimeout = configuration[SharedKeys.drainLimit]
         server.limits.pingIntervalMin = SharedKeys.keepaliveInterval / 2
         server.tls = keys.tls.settings(configuration)
