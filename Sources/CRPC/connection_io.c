@@ -77,6 +77,8 @@ static bool take(crpc_connection *connection, const uint8_t *bytes, size_t lengt
 
 void crpc_connection_receive(crpc_connection *connection) {
     crpc_connection_note_life(connection);
+    // Not in the turn in which it came, nor while the peer lets us wait: only with our RST_STREAM is a stream over.
+    if (connection->guard.unseen_frames > 0 && connection->rest_length == 0 && !crpc_guard_settle(connection)) return;
     uint8_t *buffer = connection->loop->read_buffer;
     crpc_reading reading = {.is_full = true};
     // What was read is used up, whatever the number: what TLS holds already wakes nobody.

@@ -31,6 +31,21 @@ bool crpc_guard_refill(crpc_connection *connection) {
     return false;
 }
 
+// DATA that the session drops is of streams that are over. What a peer sent before it could know of that is no fault of
+// its, and windows say how much it can be: of each stream what was left of the stream's, and in all no more than the
+// connection's (session.c adds that up in `late_bytes` where a stream ends before the peer has). More of it is charged.
+bool crpc_guard_settle(crpc_connection *connection) {
+    crpc_guard *guard = &connection->guard;
+    uint32_t frames = guard->unseen_frames, bytes = guard->unseen_bytes;
+    guard->unseen_frames = guard->unseen_bytes = 0;
+    if (bytes <= connection->late_bytes) {
+        connection->late_bytes -= bytes;
+        return true;
+    }
+    connection->late_bytes = 0;
+    return crpc_guard_charge(connection, (int32_t)frames * CRPC_COST_FRAME);
+}
+
 /// gRFC A8: a server says how often it may be asked whether it is there.
 static bool take_ping(crpc_connection *connection) {
     crpc_guard *guard = &connection->guard;
@@ -93,7 +108,10 @@ static bool take_head(crpc_connection *connection, const uint8_t head[CRPC_FRAME
     switch (head[3]) {
     case NGHTTP2_DATA:
         guard->is_pad_next = length > 0 && (head[4] & NGHTTP2_FLAG_PADDED) != 0;
-        return length > 0 || crpc_guard_charge(connection, CRPC_COST_FRAME);
+        if (length == 0) return crpc_guard_charge(connection, CRPC_COST_FRAME);
+        guard->unseen_frames += 1;
+        guard->unseen_bytes += length;
+        return true;
     case NGHTTP2_HEADERS:
     case NGHTTP2_CONTINUATION: return take_block_frame(connection, head, length);
     case NGHTTP2_PING:

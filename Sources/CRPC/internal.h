@@ -189,6 +189,7 @@ typedef struct crpc_guard {
     bool is_in_block;
     bool is_data;             // the frame is DATA
     bool is_pad_next;         // the next byte tells how much of it is padding
+    uint32_t unseen_frames, unseen_bytes; // of DATA that the session has not shown us
     uint8_t head[CRPC_FRAME_HEAD];
     uint8_t head_length;
 } crpc_guard;
@@ -253,9 +254,7 @@ struct crpc_connection {
     crpc_authority authority_seen;
     uint32_t data_frame_left; // bytes of the DATA frame that is being received
     bool data_frame_ends_stream;
-    int32_t unseen_id;        // of the last DATA frame, until the session shows us its bytes; 0 for none
-    uint32_t unseen_bytes;    // in it
-    uint32_t late_bytes;      // that may still come on streams that we have ended
+    uint32_t late_bytes;      // of DATA that may still come on streams that we have ended
     crpc_handlers *handlers;  // server: of its calls
     uint8_t *rest;            // what the socket did not take; at most the loop's write buffer
     size_t rest_length;
@@ -594,6 +593,14 @@ size_t crpc_guard_next_head(const crpc_guard *guard, const uint8_t *bytes, size_
 /// Looks at the frames in bytes that came, before the session gets them. False if they are too much: the connection was
 /// dismissed.
 bool crpc_guard_look(crpc_connection *connection, const uint8_t *bytes, size_t length);
+/// The session shows us a DATA frame: its stream is there.
+static inline void crpc_guard_note_data(crpc_guard *guard, size_t length) {
+    if (length == 0) return;
+    guard->unseen_frames -= 1;
+    guard->unseen_bytes -= (uint32_t)length;
+}
+/// Charges DATA on streams that are over. False if it was too much: the connection was dismissed.
+bool crpc_guard_settle(crpc_connection *connection);
 /// Gives credit for the time that has passed; whether there is any now.
 bool crpc_guard_refill(crpc_connection *connection);
 /// Takes credit. False if there is none left: the connection was dismissed.

@@ -17,29 +17,12 @@ static crpc_stream *find(nghttp2_session *session, int32_t id) {
     return nghttp2_session_get_stream_user_data(session, id);
 }
 
-// Bytes of DATA that the session does not show us are of streams that are over. What a peer sent before it could know of
-// that is no fault of its, and its windows say how much that can be: of each stream what was left of the stream's, and in all
-// no more than the connection's. More of it is charged.
-
-/// The stream ends, and the peer may not have seen that yet.
+/// The stream ends, and the peer may not have seen that yet (crpc_guard_settle).
 static void expect_late_bytes(crpc_connection *connection, nghttp2_session *session, int32_t id) {
     int32_t left = nghttp2_session_get_stream_local_window_size(session, id);
     uint64_t late = (uint64_t)connection->late_bytes + (left > 0 ? (uint64_t)left : 0);
     uint32_t most = connection->limits.connection_window_bytes;
     connection->late_bytes = late < most ? (uint32_t)late : most;
-}
-
-/// The DATA frame before this one was of no use to anybody. False if that was too much.
-static bool take_unseen(crpc_connection *connection, nghttp2_session *session) {
-    int32_t id = connection->unseen_id;
-    connection->unseen_id = 0;
-    if (find(session, id) != NULL) return true; // nothing but padding, or our RST_STREAM waits to go out
-    if (connection->unseen_bytes <= connection->late_bytes) {
-        connection->late_bytes -= connection->unseen_bytes;
-        return true;
-    }
-    connection->late_bytes = 0;
-    return crpc_guard_charge(connection, CRPC_COST_FRAME);
 }
 
 static int on_begin_headers(nghttp2_session *session, const nghttp2_frame *frame, void *user) {
@@ -94,12 +77,12 @@ static int on_header(
     return crpc_stream_on_header(stream, header, &entry) == CRPC_OK ? 0 : NGHTTP2_ERR_TEMPORAL_CALLBACK_FAILURE;
 }
 
+/// Not called for what the session drops.
 static int on_begin_frame(nghttp2_session *session, const nghttp2_frame_hd *head, void *user) {
+    (void)session;
     crpc_connection *connection = user;
-    if (connection->unseen_id != 0 && !take_unseen(connection, session)) return NGHTTP2_ERR_CALLBACK_FAILURE;
     if (head->type != NGHTTP2_DATA) return 0;
-    connection->unseen_id = head->length > 0 ? head->stream_id : 0;
-    connection->unseen_bytes = (uint32_t)head->length;
+    crpc_guard_note_data(&connection->guard, head->length);
     connection->data_frame_left = (uint32_t)head->length;
     // With padding the message does not end where the frame does; the end is then told by itself.
     connection->data_frame_ends_stream = (head->flags & (NGHTTP2_FLAG_END_STREAM | NGHTTP2_FLAG_PADDED)) ==
@@ -111,7 +94,6 @@ static int on_data_chunk(
     nghttp2_session *session, uint8_t flags, int32_t id, const uint8_t *bytes, size_t length, void *user) {
     (void)flags;
     crpc_connection *connection = user;
-    connection->unseen_id = 0;
     bool is_frame_end = length == connection->data_frame_left;
     connection->data_frame_left -= (uint32_t)(length < connection->data_frame_left ? length : connection->data_frame_left);
     crpc_stream *stream = find(session, id);

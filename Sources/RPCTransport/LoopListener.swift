@@ -48,6 +48,9 @@ final class LoopListener: @unchecked Sendable {
                 tls: tls?.handle,
                 limits: configuration.limits.raw,
                 connections_max: UInt32(clamping: max(1, configuration.connectionsMax / loopCount)),
+                connections_per_address_max: UInt32(
+                    clamping: configuration.connectionsPerAddressMax(loopCount: loopCount)
+                ),
                 handshakes_max: UInt32(clamping: max(1, configuration.handshakesMax / loopCount)),
                 calls_max: UInt32(clamping: max(1, configuration.callsMax / loopCount)),
                 held_bytes_max: UInt64(clamping: max(1, configuration.heldBytesMax / loopCount)),
@@ -93,7 +96,8 @@ final class LoopListener: @unchecked Sendable {
         if let handle { crpc_listener_drain(handle) }
     }
 
-    /// Closes everything; calls in flight are cancelled before this returns.
+    /// Closes everything; calls in flight are cancelled before this returns. Not inside a callback of one of them, as a
+    /// handler may be that has not waited yet: it comes by `execute`.
     func close() {
         loop.preconditionIsCurrent()
         guard let handle else { return }

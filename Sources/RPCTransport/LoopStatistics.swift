@@ -22,6 +22,10 @@ public struct LoopStatistics: Sendable {
     public let connectionsDismissed: UInt64
     /// Connections that were ended before their handshake was done, to make room for others.
     public let handshakesDropped: UInt64
+    /// Connections that were ended while they had no call, to make room for others.
+    public let connectionsEvicted: UInt64
+    /// Connections that were not taken, since their address had too many.
+    public let connectionsRefused: UInt64
     /// Bytes that clients of its servers make it hold now: answers, requests and messages on their way.
     public let heldBytes: UInt64
     /// Handlers of calls that run now, whether or not their calls have ended.
@@ -59,6 +63,8 @@ public struct LoopStatistics: Sendable {
         callsShed = raw.calls_shed
         connectionsDismissed = raw.connections_dismissed
         handshakesDropped = raw.handshakes_dropped
+        connectionsEvicted = raw.connections_evicted
+        connectionsRefused = raw.connections_refused
         heldBytes = raw.held_bytes
         handlers = raw.handlers
         receivedBytes = raw.received_bytes

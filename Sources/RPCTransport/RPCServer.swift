@@ -75,6 +75,15 @@ public final class RPCServer: Sendable {
             defer { listeners = [] }
             return listeners
         }
-        for listener in listeners { try? await listener.loop.run { listener.close() } }
+        for listener in listeners {
+            // Never at once, also on the listener's own loop: a handler that has not waited yet runs inside a callback of
+            // the connection that this frees.
+            await withCheckedContinuation { continuation in
+                listener.loop.execute {
+                    listener.close()
+                    continuation.resume()
+                }
+            }
+        }
     }
 }

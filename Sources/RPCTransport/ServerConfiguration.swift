@@ -6,10 +6,19 @@ public struct ServerConfiguration: Sendable {
     public var port: Int
     /// TLS; nil for clear text (HTTP/2 by prior knowledge).
     public var tls: TLSConfiguration?
-    /// The bounds of each connection. Unlike a client's, they have it asked whether its peer is there after two hours.
+    /// The bounds of each connection. Unlike a client's, they have it drained after five minutes without a call, and asked
+    /// whether its peer is there after two hours.
     public var limits = ConnectionLimits()
-    /// Connections at once, on all loops; past it new ones wait in the kernel.
+    /// Connections at once, on all loops. Past it the one that has been without a call for longest makes room for a new
+    /// one, or else the one that has been at its handshake for longest, if it is so for a second; until then new ones wait
+    /// in the kernel.
     public var connectionsMax = 10_000
+    /// Of these, those from one IPv4 address or one IPv6 network of 64 bits; 0 for as many as there are. Past it one of the
+    /// address's own makes room as above, or the new one is closed. Each loop counts for itself: it lets its share of them
+    /// in, but eight at least.
+    ///
+    /// Half of all by default, so that no address takes every place: behind a proxy or a NAT all clients have one address.
+    public var connectionsPerAddressMax = 5000
     /// Of these, those that have not yet said all that a connection begins with; past it the one that has been at it for
     /// longest is closed.
     public var handshakesMax = 512
@@ -26,6 +35,13 @@ public struct ServerConfiguration: Sendable {
         self.host = host
         self.port = port
         self.tls = tls
+        limits.idleTimeout = .seconds(300)
         limits.keepaliveInterval = .seconds(7200)
+    }
+
+    /// One loop's share of `connectionsPerAddressMax`; the kernel spreads connections by chance.
+    func connectionsPerAddressMax(loopCount: Int) -> Int {
+        let share = (connectionsPerAddressMax + loopCount - 1) / loopCount
+        return max(share, min(connectionsPerAddressMax, 8))
     }
 }

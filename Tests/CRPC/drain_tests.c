@@ -1,6 +1,9 @@
 #include "raw.h"
 
+#include <signal.h>
 #include <stdio.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 // How connections end: drained by each side, closed, and killed at each stage.
 
@@ -43,6 +46,56 @@ TEST(a_draining_server_takes_calls_that_were_on_their_way) {
     for (size_t i = 0; i < raw->count; i++) goaways += raw->frames[i].type == NGHTTP2_GOAWAY;
     EXPECT_EQUAL(goaways, 2);
     raw_free(raw);
+    rig_end(rig);
+}
+
+static unsigned goaways(raw *raw) {
+    unsigned count = 0;
+    (void)raw_read(raw);
+    for (size_t i = 0; i < raw->count; i++) count += raw->frames[i].type == NGHTTP2_GOAWAY;
+    return count;
+}
+
+TEST(the_second_goaway_waits_for_a_round_trip) {
+    for (int is_answered = 0; is_answered < 2; is_answered++) {
+        rig *rig = rig_start(NULL);
+        raw *raw = raw_connect(rig);
+        UNTIL(rig, rig->server_peer_count == 1);
+        rig_drain(rig);
+        uint64_t start = now_ms();
+        UNTIL(rig, raw_read(raw) && raw_find(raw, NGHTTP2_PING, 0) != NULL);
+        rig_run_ms(rig, 600); // a slow path
+        EXPECT_EQUAL(goaways(raw), 1);
+        raw_send_request(raw, 0, 1, rig_paths[METHOD_UNARY], NULL, NULL); // on its way
+        raw_send_message(raw, NGHTTP2_FLAG_END_STREAM, 1, "x");
+        const raw_frame *ping = raw_find(raw, NGHTTP2_PING, 0);
+        raw_send_frame(raw, NGHTTP2_PING, NGHTTP2_FLAG_ACK, 0, "another.", 8);
+        if (is_answered) raw_send_frame(raw, NGHTTP2_PING, NGHTTP2_FLAG_ACK, 0, ping->payload, ping->length);
+        UNTIL(rig, raw_read(raw) && raw->has_ended);
+        EXPECT(now_ms() - start < (is_answered ? 1500 : 3000) && now_ms() - start > (is_answered ? 0 : 1900));
+        EXPECT(raw_frame_has(raw_find_end(raw, 1), "grpc-status", "0"));
+        EXPECT_EQUAL(goaways(raw), 2);
+        raw_free(raw);
+        rig_end(rig);
+    }
+}
+
+TEST(who_waits_in_the_kernel_is_served_before_a_server_drains) {
+    rig *rig = rig_start(NULL);
+    raw *clients[100];
+    for (int i = 0; i < 100; i++) { // more than are accepted in a turn; the loop does not run meanwhile
+        clients[i] = raw_connect(rig);
+        raw_send_request(clients[i], 0, 1, rig_paths[METHOD_UNARY], NULL, NULL);
+        raw_send_message(clients[i], NGHTTP2_FLAG_END_STREAM, 1, "x");
+    }
+    EXPECT_EQUAL(crpc_listener_connection_count(rig->listener), 0);
+    rig_drain(rig);
+    for (int i = 0; i < 100; i++) {
+        UNTIL(rig, raw_read(clients[i]) && (raw_find_end(clients[i], 1) != NULL || clients[i]->has_ended));
+        EXPECT(raw_frame_has(raw_find_end(clients[i], 1), "grpc-status", "0"));
+        EXPECT(goaways(clients[i]) >= 1);
+        raw_free(clients[i]);
+    }
     rig_end(rig);
 }
 
@@ -323,4 +376,44 @@ TEST(a_server_may_die_at_any_stage) {
         die_as_server(stage, true);
         if (test_has_failed()) test_note("stage %d", stage);
     }
+}
+
+/// A loop that is freed with a listener, a client and a call on it: all of it goes, and nobody is told.
+TEST(a_loop_frees_what_is_left_on_it) {
+    rig *rig = rig_start(NULL);
+    peer *client = rig_open(rig);
+    call *call = call_unary(client, METHOD_HOLD, "x");
+    UNTIL(rig, rig->server_call_count == 1);
+    peer *begun = rig_connect(rig); // has only begun
+    crpc_loop_free(rig->loop);
+    EXPECT(call->closes == 0 && rig_server_call(rig)->closes == 0 && client->closes == 0 && begun->closes == 0);
+    EXPECT_EQUAL(rig_server_peer(rig)->closes, 0);
+    // The rig knows nothing of it: what it would have been told.
+    REQUIRE(crpc_loop_new(NULL, NULL, &rig->loop) == CRPC_OK);
+    rig->listener = NULL;
+    call->closes = rig_server_call(rig)->closes = client->closes = begun->closes = rig_server_peer(rig)->closes = 1;
+    call->stream = rig_server_call(rig)->stream = NULL;
+    client->connection = begun->connection = rig_server_peer(rig)->connection = NULL;
+    rig_end(rig);
+}
+
+static void free_the_listener(call *call, rig_event event) {
+    if (call->is_server && event == EVENT_MESSAGE) rig_free_listener(call->rig);
+}
+
+TEST(a_listener_is_not_freed_inside_a_callback) {
+    pid_t child = fork();
+    REQUIRE(child >= 0);
+    if (child == 0) {
+        (void)signal(SIGABRT, SIG_DFL);
+        (void)close(STDERR_FILENO);
+        rig *rig = rig_start(NULL);
+        rig->react = free_the_listener;
+        (void)call_unary(rig_open(rig), METHOD_HOLD, "x");
+        for (int i = 0; i < 100; i++) rig_turn(rig);
+        _exit(0);
+    }
+    int status = 0;
+    REQUIRE(waitpid(child, &status, 0) == child);
+    EXPECT(WIFSIGNALED(status) && WTERMSIG(status) == SIGABRT);
 }

@@ -403,3 +403,98 @@ TEST(a_client_is_safe_from_its_server) {
     raw_free(raw);
     rig_end(rig);
 }
+
+/// Sends so many DATA frames of a byte on a stream, and lets the server look at them.
+static void send_bytes(raw *raw, int32_t id, int count) {
+    for (int i = 0; i < count && !raw->has_ended; i++) {
+        raw_send_data(raw, 0, id, "x", 1);
+        if (i % 50 == 49) rig_turn(raw->rig);
+    }
+    rig_run_ms(raw->rig, 10);
+    (void)raw_read(raw);
+}
+
+TEST(data_on_a_stream_that_is_over_costs) {
+    rig_setup setup = with_credit(400);
+    rig *rig = rig_start(&setup);
+    raw *raw = raw_connect(rig);
+    raw_send_request(raw, NGHTTP2_FLAG_END_STREAM, 1, rig_paths[METHOD_STREAM], NULL, NULL);
+    UNTIL(rig, raw_read(raw) && raw_find_end(raw, 1) != NULL);
+    send_bytes(raw, 1, 300);
+    EXPECT(!raw->has_ended);
+    send_bytes(raw, 1, 120);
+    send_bytes(raw, 1, 1); // what came in one turn is charged in the next
+    expect_dismissal(raw, "too_many_frames");
+    raw_free(raw);
+    rig_end(rig);
+}
+
+TEST(data_that_was_under_way_when_the_server_ended_the_call_is_free) {
+    enum { WINDOW = 3000 };
+    for (int with_reset = 0; with_reset < 2; with_reset++) {
+        rig_setup setup = with_credit(400);
+        setup.server.stream_window_bytes = WINDOW;
+        rig *rig = rig_start(&setup);
+        raw *raw = raw_connect(rig);
+        UNTIL(rig, raw_read(raw) && raw_find(raw, NGHTTP2_SETTINGS, 0) != NULL);
+        raw_send_request(raw, 0, 1, rig_paths[METHOD_HOLD], NULL, NULL);
+        UNTIL(rig, rig->server_call_count == 1);
+        if (with_reset) {
+            call_reset(rig_server_call(rig), NGHTTP2_CANCEL);
+        } else {
+            EXPECT_EQUAL(call_finish(rig_server_call(rig), 9, "enough"), CRPC_OK);
+        }
+        UNTIL(rig, raw_read(raw) && raw_find(raw, NGHTTP2_RST_STREAM, 1) != NULL);
+        // As much as its window let it send before it could know; one byte a frame is the worst that may be.
+        send_bytes(raw, 1, WINDOW);
+        EXPECT(!raw->has_ended);
+        send_bytes(raw, 1, 450);
+        send_bytes(raw, 1, 1);
+        expect_dismissal(raw, "too_many_frames");
+        raw_free(raw);
+        rig_end(rig);
+    }
+}
+
+TEST(a_client_that_resets_its_call_has_nothing_under_way) {
+    rig_setup setup = with_credit(400);
+    rig *rig = rig_start(&setup);
+    raw *raw = raw_connect(rig);
+    raw_send_request(raw, 0, 1, rig_paths[METHOD_HOLD], NULL, NULL);
+    UNTIL(rig, rig->server_call_count == 1);
+    raw_send_reset(raw, 1, NGHTTP2_CANCEL);
+    UNTIL(rig, rig_server_call(rig)->closes == 1);
+    send_bytes(raw, 1, 450);
+    send_bytes(raw, 1, 1);
+    expect_dismissal(raw, "too_many_frames");
+    raw_free(raw);
+    rig_end(rig);
+}
+
+TEST(padding_costs_only_where_there_is_nothing_beside_it) {
+    enum { PADDING = 255, BYTES = 5 };
+    for (size_t cut = 0; cut < 3; cut++) {
+        rig_setup setup = with_credit(400);
+        rig *rig = rig_start(&setup);
+        raw *raw = raw_connect(rig);
+        raw_send_request(raw, 0, 1, rig_paths[METHOD_HOLD], NULL, NULL);
+        uint8_t frame[CRPC_FRAME_HEAD + 1 + BYTES + PADDING] = {
+            0, 1, BYTES, NGHTTP2_DATA, NGHTTP2_FLAG_PADDED, 0, 0, 0, 1, PADDING};
+        // Whole, cut before the length of the padding, and cut behind it.
+        size_t first = cut == 0 ? sizeof frame : CRPC_FRAME_HEAD + cut - 1;
+        for (int i = 0; i < 600; i++) {
+            raw_send(raw, frame, first);
+            if (cut > 0) rig_turn(rig);
+            if (cut > 0) raw_send(raw, frame + first, sizeof frame - first);
+            if (i % 50 == 0) rig_turn(rig);
+        }
+        rig_run_ms(rig, 20);
+        EXPECT(raw_read(raw) && !raw->has_ended);
+        EXPECT_EQUAL(rig_server_call(rig)->messages, 600);
+        frame[2] = 0; // the same padding, and no byte
+        for (int i = 0; i < 400; i++) raw_send(raw, frame, CRPC_FRAME_HEAD + 1 + PADDING);
+        expect_dismissal(raw, "too_many_frames");
+        raw_free(raw);
+        rig_end(rig);
+    }
+}

@@ -245,3 +245,35 @@ TEST(frames_and_settings_that_nobody_knows_are_ignored) {
     raw_free(raw);
     rig_end(rig);
 }
+
+/// After nghttp2 has failed nothing of it is used any more: what the peer is told is written by hand.
+TEST(a_client_that_makes_the_session_fail_is_told_why) {
+    rig *rig = rig_start(NULL);
+    raw *raw = raw_connect_silently(rig);
+    raw_send(raw, "GET / HTTP/1.1\r\nHost: a\r\n\r\n", 27);
+    UNTIL(rig, raw_read(raw) && raw->has_ended);
+    const raw_frame *goaway = raw_find(raw, NGHTTP2_GOAWAY, 0);
+    EXPECT_EQUAL(raw_error(goaway), NGHTTP2_PROTOCOL_ERROR);
+    EXPECT_EQUAL(goaway == NULL ? 0 : goaway->length, 8);
+    raw_free(raw);
+    rig_end(rig);
+
+    rig_setup setup = rig_defaults();
+    setup.server.credit_max = 30;
+    setup.server.credit_per_second = 0;
+    rig = rig_start(&setup);
+    raw = raw_connect(rig);
+    raw_send_request(raw, 0, 5, rig_paths[METHOD_HOLD], NULL, NULL);
+    UNTIL(rig, rig->server_call_count == 1);
+    raw_send_request(raw, 0, 7, rig_paths[METHOD_HOLD], NULL, NULL);
+    raw_send_reset(raw, 7, NGHTTP2_CANCEL); // charged inside the session's callback
+    raw_send_request(raw, 0, 9, rig_paths[METHOD_HOLD], NULL, NULL);
+    raw_send_reset(raw, 9, NGHTTP2_CANCEL);
+    UNTIL(rig, raw_read(raw) && raw->has_ended);
+    goaway = raw_find(raw, NGHTTP2_GOAWAY, 0);
+    EXPECT_EQUAL(raw_error(goaway), NGHTTP2_ENHANCE_YOUR_CALM);
+    static const uint8_t wanted[] = "\0\0\0\11\0\0\0\13too_many_frames";
+    if (EXPECT(goaway != NULL)) EXPECT_BYTES(goaway->payload, goaway->length, wanted, sizeof wanted - 1);
+    raw_free(raw);
+    rig_end(rig);
+}

@@ -76,7 +76,8 @@ public struct ServiceKeys: Sendable {
         return own + tls.all + channels.all
             + [
                 SharedKeys.databaseHost, SharedKeys.databasePort, SharedKeys.databaseName, SharedKeys.eventLoops,
-                SharedKeys.heldBytesMax, SharedKeys.drainLimit, SharedKeys.logCalls, SharedKeys.reflection,
+                SharedKeys.connections, SharedKeys.connectionsPerAddress, SharedKeys.heldBytesMax, SharedKeys.idleLimit,
+                SharedKeys.drainLimit, SharedKeys.logCalls, SharedKeys.reflection,
             ] + SharedKeys.log
     }
 }

@@ -67,6 +67,27 @@ public enum SharedKeys {
         default: .seconds(20),
         help: "How long a process that was told to stop waits for its calls to end."
     )
+    /// How many connections a service takes at once.
+    public static let connections = ConfigurationKey.int(
+        "VESTIBULE_CONNECTIONS_MAX",
+        in: 16...1_000_000,
+        default: 10_000,
+        help: "Connections of callers at once; past it the one without a call for longest makes room."
+    )
+    /// How many of them may come from one address.
+    public static let connectionsPerAddress = ConfigurationKey.int(
+        "VESTIBULE_CONNECTIONS_PER_ADDRESS_MAX",
+        in: 0...1_000_000,
+        default: 5000,
+        help: "Of these, those from one IPv4 address or IPv6 network of 64 bits; 0 for any number."
+    )
+    /// How long a connection may be without a call.
+    public static let idleLimit = ConfigurationKey.duration(
+        "VESTIBULE_IDLE_LIMIT",
+        in: .zero ... .seconds(86_400),
+        default: .seconds(300),
+        help: "How long a caller's connection may be without a call; 0 for ever."
+    )
     /// The least important level that is logged.
     public static let logLevel = ConfigurationKey<LogLevel>.choice(
         "VESTIBULE_LOG_LEVEL",

@@ -79,6 +79,18 @@ struct LoopMetrics: MetricsSource {
             loops.sum { $0.handshakesDropped }
         )
         text.single(
+            "vestibule_rpc_server_connections_evicted_total",
+            .counter,
+            help: "Connections without a call that were ended to make room for others.",
+            loops.sum { $0.connectionsEvicted }
+        )
+        text.single(
+            "vestibule_rpc_server_connections_refused_total",
+            .counter,
+            help: "Connections that were not taken, since their address had too many.",
+            loops.sum { $0.connectionsRefused }
+        )
+        text.single(
             "vestibule_rpc_server_streams",
             .gauge,
             help: "Requests of callers that are being answered.",

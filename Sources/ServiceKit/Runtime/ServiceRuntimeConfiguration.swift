@@ -7,6 +7,9 @@ extension ServiceRuntime {
         let address = configuration[keys.listen]
         var server = ServerConfiguration(host: address.host, port: address.port)
         server.heldBytesMax = configuration[SharedKeys.heldBytesMax]
+        server.connectionsMax = configuration[SharedKeys.connections]
+        server.connectionsPerAddressMax = configuration[SharedKeys.connectionsPerAddress]
+        server.limits.idleTimeout = configuration[SharedKeys.idleLimit]
         server.limits.drainTimeout = configuration[SharedKeys.drainLimit]
         server.limits.pingIntervalMin = SharedKeys.keepaliveInterval / 2
         server.tls = keys.tls.settings(configuration)
