@@ -21,6 +21,7 @@ struct EchoService: RPCService {
     static let talk = MethodDescriptor(service: name, method: "Talk", kind: .bidirectionalStreaming)
     static let flood = MethodDescriptor(service: name, method: "Flood", kind: .serverStreaming)
     static let ignore = MethodDescriptor(service: name, method: "Ignore", kind: .clientStreaming)
+    static let refuse = MethodDescriptor(service: name, method: "Refuse", kind: .clientStreaming)
     static let peerNames = MethodDescriptor(service: name, method: "PeerNames")
 
     /// Tells what became of sleeping handlers.
@@ -108,6 +109,10 @@ struct EchoService: RPCService {
         router.clientStreaming(Self.ignore) { [probe] (_: MessageReader<Bytes>, _) -> Number in
             await probe?.started()
             try await Task.sleep(for: .seconds(30))
+            return Number()
+        }
+        router.clientStreaming(Self.refuse) { (requests: MessageReader<Number>, _) -> Number in
+            for try await _ in requests { throw RPCError(.permissionDenied, "not you") }
             return Number()
         }
     }

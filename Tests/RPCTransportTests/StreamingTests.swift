@@ -172,6 +172,42 @@ struct StreamingTests {
         }
     }
 
+    @Test func aCancelledErrorOfTheWritersOwnEndsTheCallWithIt() async throws {
+        try await withChannels { (channel) async throws -> Void in
+            let begin = Deadline.now()
+            let error = await #expect(throws: RPCError.self) {
+                try await channel.clientStreaming(
+                    EchoService.sum,
+                    request: Number.self,
+                    response: Number.self,
+                    options: .init(timeout: .seconds(5))
+                ) { writer in
+                    try await writer.write(Self.number(1))
+                    throw RPCError(.cancelled, "another call's")
+                }
+            }
+            #expect(error?.code == .cancelled)
+            #expect(error?.message == "another call's")
+            #expect(Deadline.now().nanoseconds - begin.nanoseconds < 4_000_000_000, "it waited for an answer")
+        }
+    }
+
+    @Test func theServersWordCountsWhereItEndsTheCallUnderTheWriter() async throws {
+        try await withChannels { (channel) async throws -> Void in
+            let error = await #expect(throws: RPCError.self) {
+                try await channel.clientStreaming(
+                    EchoService.refuse,
+                    request: Number.self,
+                    response: Number.self,
+                    options: .init(timeout: .seconds(20))
+                ) { writer in
+                    while true { try await writer.write(Self.number(1)) }
+                }
+            }
+            #expect(error?.code == .permissionDenied)
+        }
+    }
+
     @Test func manyStreamsAtOnce() async throws {
         try await withFixture(loops: 2) { (fixture) async throws -> Void in
             let channel = fixture.channel
