@@ -122,6 +122,8 @@ void crpc_listener_forget(crpc_listener *listener, crpc_connection *connection) 
     listener->connection_count -= 1;
     crpc_count(&listener->loop->stats.server_connections_closed, 1);
     if (has_room(listener) && listener->resume->index == SIZE_MAX) set_accepting(listener, true);
+    bool is_empty = listener->is_draining && listener->connection_count == 0;
+    if (is_empty && listener->callbacks->on_empty != NULL) listener->callbacks->on_empty(listener->server);
 }
 
 int crpc_listener_new(
