@@ -74,7 +74,9 @@ class TestService(test_pb2_grpc.TestServiceServicer):
             context.set_trailing_metadata(((trailing, metadata[trailing]),))
 
     def EmptyCall(self, request, context):
-        context.set_trailing_metadata((("x-test-cancelled-calls", str(self.cancelled_calls)),))
+        context.set_trailing_metadata((
+            ("x-test-cancelled-calls", str(self.cancelled_calls)),
+            ("x-test-deadline", "none" if context.time_remaining() is None else "some")))
         return empty_pb2.Empty()
 
     def UnaryCall(self, request, context):

@@ -150,6 +150,61 @@ struct StreamingTests {
         }
     }
 
+    @Test func aWriterThatIsCancelledGoesOnAndSoDoesTheCall() async throws {
+        try await withChannels { (channel) async throws -> Void in
+            let counts = try await channel.stream(
+                EchoService.hold,
+                request: Bytes.self,
+                response: Number.self,
+                options: .init(timeout: .seconds(20))
+            ) { writer, reader in
+                let written = Counter()
+                // The handler reads nothing yet: the writer gets stuck, each time.
+                for _ in 0..<50 {
+                    let task = Task {
+                        while true {
+                            try await writer.write(Self.bytes(20_000))
+                            written.add()
+                        }
+                    }
+                    let before = written.value
+                    _ = await eventually(within: .milliseconds(20)) { written.value > before + 1000 }
+                    task.cancel()
+                    let error = await #expect(throws: RPCError.self) { try await task.value }
+                    #expect(error?.code == .cancelled)
+                }
+                writer.finish()
+                var iterator = reader.makeAsyncIterator()
+                return (written.value, Int(try await iterator.next()?.value ?? -1))
+            }
+            #expect(counts.0 < 100, "what is queued stays bounded, however often the writer is cancelled")
+            // The write that was cancelled first was sent; those after it may not have been.
+            #expect(counts.0...counts.0 + 1 ~= counts.1)
+        }
+    }
+
+    @Test func aHandlersWriteThatIsCancelledGoesOnAndSoDoesTheCall() async throws {
+        try await withChannels { (channel) async throws -> Void in
+            let values = try await channel.serverStreaming(
+                EchoService.impatient,
+                Self.number(0),
+                response: Bytes.self,
+                options: .init(timeout: .seconds(20))
+            ) { reader in
+                try await Task.sleep(for: .milliseconds(200))
+                return try await reader.reduce(into: []) { $0.append($1.value.count) }
+            }
+            #expect(values.last == 3, "the last words came")
+            #expect(values.count < 100)
+        }
+    }
+
+    static func bytes(_ count: Int) -> Bytes {
+        var bytes = Bytes()
+        bytes.value = .init(repeating: 1, count: count)
+        return bytes
+    }
+
     @Test func cancellingEndsBothSides() async throws {
         let probe = EchoService.Probe()
         try await withFixture(probe: probe) { (fixture) async throws -> Void in
