@@ -35,9 +35,14 @@ public final class RPCServer: Sendable {
     private var listeners: [LoopListener] { state.withLock { $0.listeners } }
 
     /// Starts the server, unless it was started, and serves until somebody calls `drain` or `shutdown`, or the task is
-    /// cancelled. After `drain` it lets the calls finish, as that does; then it closes everything. Throws what `start` does.
+    /// cancelled. After `drain` it lets the calls finish, as that does; then it closes everything. Throws what `start` does,
+    /// and `TransportError.closed` where somebody shut it down before.
     public func run() async throws {
-        if state.withLock({ $0.phase }) == .idle { try await start() }
+        switch state.withLock({ $0.phase }) {
+        case .idle: try await start()
+        case .starting, .serving: break
+        case .over: throw TransportError.closed
+        }
         await withTaskCancellationHandler {
             await stop.wait()
         } onCancel: {

@@ -119,10 +119,10 @@ struct EchoService: RPCService {
             try await Task.sleep(for: .seconds(30))
             return Number()
         }
-        // Reads nothing for a while, and then everything.
-        router.bidirectionalStreaming(Self.hold) {
+        // Reads nothing until the probe is told to begin, and then everything.
+        router.bidirectionalStreaming(Self.hold) { [probe]
             (requests: MessageReader<Bytes>, writer: MessageWriter<Number>, _) in
-            try await Task.sleep(for: .milliseconds(1500))
+            while await probe?.startedCount == 0 { try await Task.sleep(for: .milliseconds(5)) }
             var count = Number()
             for try await _ in requests { count.value += 1 }
             try await writer.write(count)
@@ -152,6 +152,7 @@ struct EchoService: RPCService {
         private(set) var startedCount = 0
         private(set) var cancelledCount = 0
         func started() { startedCount += 1 }
+        func reset() { startedCount = 0 }
         func cancelled() { cancelledCount += 1 }
     }
 }

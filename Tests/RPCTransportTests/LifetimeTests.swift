@@ -1,4 +1,5 @@
 import RPC
+import SwiftProtobuf
 import Synchronization
 import Testing
 
@@ -133,9 +134,9 @@ struct LifetimeTests {
         }
         await channel.close()
         await serverGroup.shutdown()
-        await #expect(throws: TransportError.closed) { try await server.start() }
         await server.drain()
         await server.shutdown()
+        await #expect(throws: TransportError.closed) { try await server.start() }
     }
 
     @Test func aServersGroupThatIsShutDownCancelsItsHandlers() async throws {

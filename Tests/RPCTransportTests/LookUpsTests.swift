@@ -10,7 +10,8 @@ struct LookUpsTests {
     /// Answers at once, but for hosts that hang until they are let go.
     final class Names: Sendable {
         let asked = Mutex<[String]>([])
-        let (threads, threadsMax) = (Mutex(0), Mutex(0))
+        let threads = Mutex(0)
+        let threadsMax = Mutex(0)
         private let gate = DispatchSemaphore(value: 0)
 
         func lookUp(_ host: String) -> [String] {

@@ -12,11 +12,14 @@ struct StreamingTests {
     typealias Bytes = EchoService.Bytes
 
     /// Runs a test over both transports.
-    func withChannels(_ body: (any ClientChannel) async throws -> Void) async throws {
+    func withChannels(
+        probe: EchoService.Probe? = nil,
+        _ body: (any ClientChannel) async throws -> Void
+    ) async throws {
         var router = Router()
-        router.add(EchoService())
+        router.add(EchoService(probe: probe))
         try await body(InProcessChannel(router))
-        try await withFixture { (fixture) async throws -> Void in try await body(fixture.channel) }
+        try await withFixture(probe: probe) { (fixture) async throws -> Void in try await body(fixture.channel) }
     }
 
     static func number(_ value: Int64) -> Number {
@@ -151,7 +154,9 @@ struct StreamingTests {
     }
 
     @Test func aWriterThatIsCancelledGoesOnAndSoDoesTheCall() async throws {
-        try await withChannels { (channel) async throws -> Void in
+        let probe = EchoService.Probe()
+        try await withChannels(probe: probe) { (channel) async throws -> Void in
+            await probe.reset()
             let counts = try await channel.stream(
                 EchoService.hold,
                 request: Bytes.self,
@@ -173,6 +178,7 @@ struct StreamingTests {
                     let error = await #expect(throws: RPCError.self) { try await task.value }
                     #expect(error?.code == .cancelled)
                 }
+                await probe.started()
                 writer.finish()
                 var iterator = reader.makeAsyncIterator()
                 return (written.value, Int(try await iterator.next()?.value ?? -1))
