@@ -69,7 +69,8 @@ struct RouterTests {
             ) { writer in try await writer.write(Text()) }
         case .serverStreaming, .bidirectionalStreaming:
             try await channel.stream(method(kind), request: Text.self, response: Text.self, options: options) {
-                writer, reader in
+                writer,
+                reader in
                 try await writer.write(Text())
                 writer.finish()
                 for try await _ in reader {}

@@ -120,7 +120,8 @@ struct EchoService: RPCService {
             return Number()
         }
         // Reads nothing until the probe is told to begin, and then everything.
-        router.bidirectionalStreaming(Self.hold) { [probe]
+        router.bidirectionalStreaming(Self.hold) {
+            [probe]
             (requests: MessageReader<Bytes>, writer: MessageWriter<Number>, _) in
             while await probe?.startedCount == 0 { try await Task.sleep(for: .milliseconds(5)) }
             var count = Number()

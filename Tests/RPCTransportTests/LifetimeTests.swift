@@ -190,7 +190,10 @@ struct LifetimeTests {
         try await Self.call(channel)
         let begin = Deadline.now()
         await server.drain()
-        #expect(Deadline.now().nanoseconds - begin.nanoseconds < 5_000_000_000, "it waits for calls, and there are none")
+        #expect(
+            Deadline.now().nanoseconds - begin.nanoseconds < 5_000_000_000,
+            "it waits for calls, and there are none"
+        )
         try await run.value
         await #expect(throws: TransportError.closed) { try await server.run() }
         await channel.close()

@@ -198,7 +198,8 @@ private final class World: Sendable {
             }
         default:
             try await channel.stream(EchoService.talk, request: Bytes.self, response: Bytes.self, options: options) {
-                writer, reader in
+                writer,
+                reader in
                 try await writer.write(some)
                 for try await message in reader { try await writer.write(message) }
             }
