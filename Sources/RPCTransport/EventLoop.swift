@@ -30,8 +30,8 @@ public final class EventLoop: TaskExecutor, @unchecked Sendable {
     let clientCalls: CallTable
     /// What is closed when the loop ends, by its owner.
     private var open: [ObjectIdentifier: () -> Void] = [:]
-    /// Whether the loop is ending or has ended. Loop thread.
-    private(set) var isEnding = false
+    /// Whether the loop is ending or has ended: timers and files tell nothing more. Loop thread.
+    public private(set) var isEnding = false
     /// Opened when the thread runs nothing more.
     private let end = Latch()
     /// Stands in for the thread once that has ended, and waits till then.
@@ -102,15 +102,15 @@ public final class EventLoop: TaskExecutor, @unchecked Sendable {
         for close in closing { close() }
     }
 
-    /// Has something closed if the loop ends while it is open. It is kept till then. Loop thread; not once the loop is
-    /// ending.
-    func keepOpen(_ owner: AnyObject, close: @escaping () -> Void) {
+    /// Has something closed when the loop ends, unless it was `closed` before; at once if the loop is ending. The loop keeps
+    /// what `close` holds till then. Loop thread.
+    public func closeAtEnd(_ owner: AnyObject, _ close: @escaping () -> Void) {
         preconditionIsCurrent()
-        open[ObjectIdentifier(owner)] = close
+        if isEnding { close() } else { open[ObjectIdentifier(owner)] = close }
     }
 
     /// It is closed. Loop thread.
-    func isClosed(_ owner: AnyObject) {
+    public func closed(_ owner: AnyObject) {
         preconditionIsCurrent()
         open[ObjectIdentifier(owner)] = nil
     }

@@ -35,9 +35,9 @@ public final class EventLoopGroup: Sendable {
         loop.index < loops.count && loops[loop.index] === loop
     }
 
-    /// Stops all loops and returns when they have ended. The channels and servers that are still open on them are closed:
-    /// their calls end with UNAVAILABLE, and so does every later one. What else is on the loops, such as a
-    /// `PostgresClient`, must have been shut down before: timers and files there tell nothing more. Any thread.
+    /// Stops all loops and returns when they have ended. The channels, servers and database clients that are still open on
+    /// them are closed: what they were asked ends with an error, and so does all that they are asked later. What else is on
+    /// the loops hears no more of its timers and files. Any thread.
     public func shutdown() async {
         for loop in loops { loop.stop() }
         for loop in loops { await loop.waitForEnd() }

@@ -95,7 +95,7 @@ final class LoopChannel: @unchecked Sendable {
         // From now on there may be connections.
         if !isKept {
             isKept = true
-            loop.keepOpen(self) { [self] in close() }
+            loop.closeAtEnd(self) { [self] in close() }
         }
         if let failure, !call.waitsForReady { return call.fail(failure) }
         guard queue.count < configuration.waitingCallsMax else {
@@ -252,7 +252,7 @@ final class LoopChannel: @unchecked Sendable {
         loop.preconditionIsCurrent()
         guard !isClosed else { return }
         isClosed = true
-        loop.isClosed(self)
+        loop.closed(self)
         onReady = nil
         resolveAgain = nil
         for subchannel in subchannels + leaving { subchannel.close() }

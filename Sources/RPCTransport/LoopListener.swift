@@ -71,7 +71,7 @@ final class LoopListener: @unchecked Sendable {
         }
         try TransportError.check(code, "listening on \(configuration.host) port \(configuration.port)")
         if let handle { port = Int(crpc_listener_port(handle)) }
-        loop.keepOpen(self) { [self] in close() }
+        loop.closeAtEnd(self) { [self] in close() }
     }
 
     private func withPaths<R>(_ body: (UnsafeBufferPointer<UnsafePointer<CChar>?>) -> R) -> R {
@@ -123,7 +123,7 @@ final class LoopListener: @unchecked Sendable {
         loop.preconditionIsCurrent()
         guard let handle else { return }
         self.handle = nil
-        loop.isClosed(self)
+        loop.closed(self)
         crpc_listener_free(handle)
         isEmpty()
     }

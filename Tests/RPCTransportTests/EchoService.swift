@@ -129,7 +129,7 @@ struct EchoService: RPCService {
             try await writer.write(count)
         }
         // Writes until it would have to wait, gives that up, and has a last word.
-        router.serverStreaming(Self.impatient) { (_: Number, writer: MessageWriter<Bytes>, _) in
+        router.serverStreaming(Self.impatient) { [probe] (_: Number, writer: MessageWriter<Bytes>, _) in
             for _ in 0..<3 {
                 let task = Task {
                     while true { try await writer.write(Bytes.with { $0.value = .init(repeating: 7, count: 20_000) }) }
@@ -138,6 +138,7 @@ struct EchoService: RPCService {
                 task.cancel()
                 _ = await task.result
             }
+            await probe?.started()
             try await writer.write(Bytes.with { $0.value = .init(repeating: 7, count: 3) })
         }
         router.clientStreaming(Self.refuse) { (requests: MessageReader<Number>, _) -> Number in
