@@ -223,6 +223,8 @@ void crpc_listener_forget(crpc_listener *listener, crpc_connection *connection) 
     if (connection->is_leaving) listener->leaving_count -= 1;
     crpc_count(&listener->loop->stats.server_connections_closed, 1);
     update_accepting(listener);
+    bool is_empty = listener->is_draining && listener->connection_count == 0 && !listener->loop->is_ending;
+    if (is_empty && listener->callbacks->on_empty != NULL) listener->callbacks->on_empty(listener->server);
 }
 
 static void stop_accepting(crpc_listener *listener) {

@@ -12,6 +12,9 @@ static _Thread_local crpc_loop *current_loop;
 
 enum { FIRST_JOB_CAPACITY = 256 };
 
+/// What a loop that has ended has in place of mail.
+static crpc_mail ended;
+
 _Noreturn void crpc_die(const char *why) {
     (void)fprintf(stderr, "fatal: %s\n", why);
     abort();
@@ -106,7 +109,7 @@ void crpc_loop_free(crpc_loop *loop) {
     crpc_linger_end_all(loop);
     free_watches(loop, true);
     crpc_mail *mail = atomic_exchange(&loop->mail, NULL);
-    while (mail != NULL) {
+    while (mail != NULL && mail != &ended) {
         crpc_mail *next = mail->next;
         free(mail);
         mail = next;
@@ -154,30 +157,34 @@ static void wake(crpc_loop *loop) {
     (void)ignored;
 }
 
-static void post(crpc_loop *loop, crpc_function function, void *context) {
+static int post(crpc_loop *loop, crpc_function function, void *context) {
     crpc_mail *mail = malloc(sizeof *mail);
     if (mail == NULL) crpc_die("no memory for a message to a loop");
     mail->function = function;
     mail->context = context;
     crpc_mail *first = atomic_load(&loop->mail);
     do {
+        if (first == &ended) {
+            free(mail);
+            return CRPC_ERROR_CLOSED;
+        }
         mail->next = first;
     } while (!atomic_compare_exchange_weak(&loop->mail, &first, mail));
     wake(loop);
+    return CRPC_OK;
 }
 
-void crpc_loop_post(crpc_loop *loop, crpc_function function, void *context) { post(loop, function, context); }
+int crpc_loop_post(crpc_loop *loop, crpc_function function, void *context) { return post(loop, function, context); }
 
-void crpc_loop_enqueue(crpc_loop *loop, void *job) {
-    if (current_loop == loop) {
-        push_job(loop, job);
-    } else {
-        post(loop, NULL, job);
-    }
+int crpc_loop_enqueue(crpc_loop *loop, void *job) {
+    if (current_loop != loop) return post(loop, NULL, job);
+    push_job(loop, job);
+    return CRPC_OK;
 }
 
-static void read_mail(crpc_loop *loop) {
-    crpc_mail *newest = atomic_exchange(&loop->mail, NULL);
+/// Runs what was posted, in order. `next_mail` is what the loop has from then on: nothing, or the sign that it has ended.
+static void read_mail(crpc_loop *loop, crpc_mail *next_mail) {
+    crpc_mail *newest = atomic_exchange(&loop->mail, next_mail);
     crpc_mail *oldest = NULL;
     while (newest != NULL) { // it was pushed like a stack: turn it around
         crpc_mail *next = newest->next;
@@ -299,7 +306,7 @@ void crpc_loop_run(crpc_loop *loop) {
     while (!atomic_load_explicit(&loop->stopping, memory_order_relaxed)) {
         wait_for_files(loop);
         crpc_timers_run(loop);
-        if (atomic_load_explicit(&loop->mail, memory_order_relaxed) != NULL) read_mail(loop);
+        if (atomic_load_explicit(&loop->mail, memory_order_relaxed) != NULL) read_mail(loop, NULL);
         run_jobs(loop);
         run_hooks(loop);
         flush_connections(loop);
@@ -307,6 +314,33 @@ void crpc_loop_run(crpc_loop *loop) {
     }
     end_turn(loop);
     current_loop = NULL;
+}
+
+void crpc_loop_end(crpc_loop *loop, crpc_function close) {
+    current_loop = loop;
+    // What is there is closed before the mail is: whoever is told by it may still post.
+    if (close != NULL) close(loop->context);
+    flush_connections(loop);
+    read_mail(loop, &ended);
+    run_jobs(loop);
+    flush_connections(loop);
+    free_watches(loop, false);
+    current_loop = NULL;
+}
+
+bool crpc_loop_run_late(crpc_loop *loop, crpc_function function, void *context) {
+    crpc_loop *outer = current_loop;
+    current_loop = loop;
+    if (function != NULL) {
+        function(context);
+    } else if (context != NULL) {
+        push_job(loop, context);
+    }
+    run_jobs(loop);
+    flush_connections(loop);
+    free_watches(loop, false);
+    current_loop = outer;
+    return loop->job_count > 0;
 }
 
 void crpc_loop_name_thread(const char *name) {

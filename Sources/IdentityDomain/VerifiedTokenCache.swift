@@ -1,3 +1,5 @@
+import Glibc
+
 /// Access tokens that were verified lately, so that a token seen again costs no signature check.
 ///
 /// Bounded: two generations of at most ``capacity`` tokens; when the newer one is full the older one is forgotten.
@@ -14,6 +16,19 @@ public struct VerifiedTokenCache: Sendable {
         static let hashedBytes = 32
 
         let text: String
+
+        /// By bytes: for `String` two ways to write a character are the same text.
+        static func == (left: Key, right: Key) -> Bool {
+            var (left, right) = (left.text, right.text)
+            return left.withUTF8 { left in
+                right.withUTF8 { right in
+                    guard left.count == right.count, let start = left.baseAddress, let other = right.baseAddress else {
+                        return left.count == right.count
+                    }
+                    return memcmp(start, other, left.count) == 0
+                }
+            }
+        }
 
         func hash(into hasher: inout Hasher) {
             var text = text

@@ -132,15 +132,20 @@ final class LoopPool {
         for request in waiting.removeAll(where: { _ in true }) { request.finish(.failure(.closed)) }
         for request in leasesWaiting.removeAll(where: { _ in true }) { request.finish(.failure(.closed)) }
         drained.append(whenDrained)
+        guard !loop.isEnding else { return abandon() }  // neither timers nor connections say more
         finishDraining()
         // Statements end by their deadlines, but a transaction's body may sit on its lease for ever.
         loop.schedule(after: configuration.queryTimeout) { [weak self] in self?.abandon() }
         armSweep()
     }
 
+    /// Refuses everything from now on, since the loop ends: nobody would be told later.
+    func endWithLoop() { if isClosed { abandon() } else { close {} } }
+
     /// Lets go of all that belongs to the loop, whatever is under way. After it the pool may be freed on any thread.
     func abandon() {
         isClosed = true
+        loop.closed(self)
         sendKeyedReads()
         let callbacks = drained
         drained = []

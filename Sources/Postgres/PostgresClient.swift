@@ -19,12 +19,13 @@ public final class PostgresClient: Sendable {
         self.configuration = configuration
         self.group = group
         pools = group.loops.map { LoopBound(LoopPool(loop: $0, configuration: configuration), loop: $0) }
+        for pool in pools { pool.loop.execute { pool.loop.closeAtEnd(pool.value) { pool.value.endWithLoop() } } }
     }
 
     deinit {
         for listener in listeners.withLock({ $0 }) { listener.cancel() }
         for pool in pools {
-            // What the pool holds belongs to the loop's thread. If the loop has ended already, it is leaked instead.
+            // What the pool holds belongs to the loop's thread, or to who stands in for it.
             let kept = Unmanaged.passRetained(ClientRemains(pool))
             let remains = UInt(bitPattern: kept.toOpaque())
             pool.loop.execute {

@@ -2,8 +2,8 @@ import Foundation
 import SwiftProtobuf
 import SwiftProtobufPluginLibrary
 
-/// `enum <name>`: the files of this run that declare services, with all that they import, as server reflection tells
-/// them to clients.
+/// `enum <name>`: the files of this run, with all that they import, as server reflection tells them to clients. Those without
+/// a service too: what errors carry as details is imported by nobody.
 struct DescriptorSetStub {
     /// The Swift name of the enum, and of its file.
     let name: String
@@ -16,7 +16,7 @@ struct DescriptorSetStub {
     func contents() throws -> String {
         var printer = CodePrinter(indent: FileStubs.indent.unicodeScalars, addNewlines: true)
         printer.print(FileStubs.mark, "")
-        printer.print("/// The protos of this module's services and what they import, for server reflection.")
+        printer.print("/// The protos of this module and what they import, for server reflection.")
         printer.print("public enum \(name) {")
         let lines = try base64Lines()
         printer.withIndentation { printer in
@@ -37,7 +37,7 @@ struct DescriptorSetStub {
 
     private func base64Lines() throws -> [String] {
         var set = Google_Protobuf_FileDescriptorSet()
-        set.file = filesOfServices.map { $0.extractProto() }
+        set.file = orderedFiles.map { $0.extractProto() }
         let bytes: Data = try set.serializedBytes()
         let text = Array(bytes.base64EncodedString())
         return stride(from: 0, to: text.count, by: Self.lineLength).map { start in
@@ -46,7 +46,7 @@ struct DescriptorSetStub {
     }
 
     /// In an order that depends on nothing but the protos.
-    private var filesOfServices: [FileDescriptor] {
+    private var orderedFiles: [FileDescriptor] {
         var seen: Set<String> = []
         var ordered: [FileDescriptor] = []
         func visit(_ file: FileDescriptor) {
@@ -54,7 +54,7 @@ struct DescriptorSetStub {
             for dependency in file.dependencies { visit(dependency) }
             ordered.append(file)
         }
-        for file in files.sorted(by: { $0.name < $1.name }) where !file.services.isEmpty { visit(file) }
+        for file in files.sorted(by: { $0.name < $1.name }) { visit(file) }
         return ordered
     }
 }

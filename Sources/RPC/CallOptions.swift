@@ -1,6 +1,7 @@
 /// What a client asks of one call.
 public struct CallOptions: Sendable {
-    /// When the call must have ended; sent to the server as `grpc-timeout`. Nil means the channel's default.
+    /// When the call must have ended; sent to the server as `grpc-timeout`. Nil means the channel's default, `Deadline.never`
+    /// that there is no limit and none is sent.
     public var deadline: Deadline?
     /// Metadata sent with the request.
     public var metadata: Metadata
@@ -14,6 +15,12 @@ public struct CallOptions: Sendable {
     /// Whether a call made inside a handler ends when the handler's call must and belongs to its trace (`OnwardCall`).
     /// False for work that outlives the handler's call.
     public var inheritsFromCall = true
+
+    /// Options with a moment by which the call must have ended, or `.never`.
+    public init(deadline: Deadline, metadata: Metadata = Metadata(), waitForReady: Bool = false) {
+        self.init(metadata: metadata, waitForReady: waitForReady)
+        self.deadline = deadline
+    }
 
     /// Options with a time limit from now.
     public init(timeout: Duration? = nil, metadata: Metadata = Metadata(), waitForReady: Bool = false) {

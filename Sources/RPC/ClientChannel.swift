@@ -43,6 +43,9 @@ public struct RequestWriter<Message: SwiftProtobuf.Message>: Sendable {
 
     /// Says that no message follows. Nothing happens the second time.
     public func finish() { sink.finishRequest() }
+
+    /// Whether an error is the one that `write` throws once the call has ended.
+    func saysEnd(_ error: RPCError) -> Bool { error.saysEnd(of: sink) }
 }
 
 /// A sink whose end can be said.
@@ -79,8 +82,8 @@ extension ClientChannel {
             do {
                 try await body(writer)
                 writer.finish()
-            } catch let error as RPCError where error.code == .cancelled {
-                // The server may have ended the call before it had all; its answer says why.
+            } catch let error as RPCError where writer.saysEnd(error) {
+                // The server ended the call before it had all; its answer says why.
             }
             var answer: Response?
             for try await message in reader {

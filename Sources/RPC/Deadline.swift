@@ -14,6 +14,9 @@ public struct Deadline: Sendable, Hashable, Comparable {
         return Deadline(nanoseconds: overflow ? .max : sum)
     }
 
+    /// One that never passes: of a call that may take as long as it likes. Nothing of it is sent to the server.
+    public static let never = Deadline(nanoseconds: .max)
+
     /// A deadline that passes as it is made.
     public static func now() -> Deadline { Deadline(nanoseconds: MonotonicClock.nanoseconds) }
 

@@ -15,7 +15,7 @@ final class InProcessCall: ServerCall, @unchecked Sendable {
 
     init(method: MethodDescriptor, options: CallOptions, peer: PeerInfo) {
         head = InProcessHead(options.responseMetadata)
-        super.init(method: method, metadata: options.metadata, deadline: options.deadline, peer: peer)
+        super.init(method: method, metadata: options.metadata, deadline: options.limit, peer: peer)
     }
 
     func begin(_ continuation: CheckedContinuation<Answer, Never>) {

@@ -9,7 +9,6 @@ public final class InProcessChannel: ClientChannel {
     /// A channel to a router.
     public init(_ router: Router) {
         self.router = router
-        OnwardCall.expect()
     }
 
     /// Calls a unary method.
@@ -22,6 +21,10 @@ public final class InProcessChannel: ClientChannel {
         guard let handler = router[method.path] else {
             options.responseMetadata?.receiveEnd()
             throw RPCError(.unimplemented, "unknown method \(method.path)")
+        }
+        guard handler.descriptor.kind == .unary else {
+            options.responseMetadata?.receiveEnd()
+            throw RPCError(.unimplemented, "\(method.path) is a streaming method")
         }
         let options = OnwardCall.options(options)
         if let deadline = options.deadline, deadline.hasPassed {
@@ -36,7 +39,7 @@ public final class InProcessChannel: ClientChannel {
             throw RPCError(.internalError, "the request cannot be encoded", cause: error)
         }
         let call = InProcessCall(method: method, options: options, peer: peer)
-        let timer = options.deadline.map { deadline in
+        let timer = options.limit.map { deadline in
             Task {
                 try await Task.sleep(for: deadline.remaining)
                 call.end(.failure(RPCError(.deadlineExceeded, "the deadline passed")), cancelling: true)
@@ -74,7 +77,7 @@ public final class InProcessChannel: ClientChannel {
         }
         let options = OnwardCall.options(options)
         let call = InProcessStream(method: method, options: options, peer: peer, handler: handler)
-        let timer = options.deadline.map { deadline in
+        let timer = options.limit.map { deadline in
             Task {
                 try await Task.sleep(for: deadline.remaining)
                 call.end(RPCError(.deadlineExceeded, "the deadline passed"))
@@ -94,4 +97,9 @@ public final class InProcessChannel: ClientChannel {
             call.end(RPCError(.cancelled, "the call was cancelled"))
         }
     }
+}
+
+extension CallOptions {
+    /// The deadline, if it can pass; what the handler is told.
+    var limit: Deadline? { deadline == .never ? nil : deadline }
 }

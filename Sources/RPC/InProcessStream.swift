@@ -30,7 +30,7 @@ final class InProcessStream: ServerCall, @unchecked Sendable {
         requests = InProcessRequests(handler: handler, window: Self.window)
         let gate = answerGate
         answer = MessagePipe { gate.arrived(byteCount: $0) }
-        super.init(method: method, metadata: options.metadata, deadline: options.deadline, peer: peer)
+        super.init(method: method, metadata: options.metadata, deadline: options.limit, peer: peer)
     }
 
     /// Starts the handler, or lets the first message start it.
@@ -70,13 +70,16 @@ final class InProcessStream: ServerCall, @unchecked Sendable {
     }
 
     override func send(_ message: MessageBuffer) async throws(RPCError) {
-        guard !hasEnded else { throw RPCError(.cancelled, "the call has ended") }
+        try await answerGate.waitForRoom()  // for those whose wait was cancelled before
+        guard !hasEnded else { throw .ended(self) }
+        answerGate.left(byteCount: message.count)
         deliver(message)
-        try await answerGate.send(byteCount: message.count)
+        try await answerGate.waitForRoom()
+        if hasEnded { throw .ended(self) }
     }
 
     override func sendInitialMetadata(_ metadata: Metadata) async throws(RPCError) {
-        guard !hasEnded else { throw RPCError(.cancelled, "the call has ended") }
+        guard !hasEnded else { throw .ended(self) }
         try head.send(metadata)
     }
 
@@ -115,7 +118,10 @@ final class InProcessRequests: RequestSink, @unchecked Sendable {
         weak var call: ServerCall?
         var receiver: (any MessageReceiver)?
         var first: MessageBuffer?
+        /// Whether no message follows: the caller said so, or the call has ended.
         var isFinished = false
+        /// Whether the call has ended.
+        var isClosed = false
     }
     private let state = Mutex(State())
 
@@ -133,6 +139,9 @@ final class InProcessRequests: RequestSink, @unchecked Sendable {
     }
 
     func send(_ message: MessageBuffer) async throws(RPCError) {
+        try await gate.waitForRoom()  // for those whose wait was cancelled before
+        // Counted first: it may be read before the next line. A single request is decoded at once: it is not on its way.
+        if !handler.takesOneRequest { gate.left(byteCount: message.count) }
         let (isTaken, refusing) = state.withLock { state -> (Bool, ServerCall?) in
             guard !state.isFinished else { return (false, nil) }
             if let receiver = state.receiver {
@@ -144,10 +153,10 @@ final class InProcessRequests: RequestSink, @unchecked Sendable {
             }
             return (true, nil)
         }
-        guard isTaken else { throw RPCError(.cancelled, "the call has ended") }
+        guard isTaken else { throw .ended(self) }
         refusing?.refuse(.internalError, "the method takes one request message")
-        // A single request is decoded at once: it is not on its way.
-        if !handler.takesOneRequest { try await gate.send(byteCount: message.count) }
+        try await gate.waitForRoom()
+        if state.withLock({ $0.isClosed }) { throw .ended(self) }
     }
 
     func finishRequest() {
@@ -167,10 +176,11 @@ final class InProcessRequests: RequestSink, @unchecked Sendable {
 
     /// The call has ended: whoever waits to send or to read learns it.
     func close(_ error: RPCError) {
-        gate.close()
         state.withLock { state in
             if !state.isFinished { state.receiver?.receiveEnd(error) }
             state.isFinished = true
+            state.isClosed = true
         }
+        gate.close()
     }
 }

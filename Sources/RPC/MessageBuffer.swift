@@ -34,22 +34,46 @@ public struct MessageBuffer: SwiftProtobufContiguousBytes, @unchecked Sendable {
     /// The message's size without the prefix.
     public let count: Int
 
-    /// Memory for a message of `count` bytes; as SwiftProtobuf overwrites all of it, it is not filled.
-    public init(repeating: UInt8, count: Int) {
+    private init(unfilled count: Int) {
         memory = Memory(byteCount: Self.prefixByteCount + count)
         self.count = count
+    }
+
+    /// A message of `count` equal bytes.
+    public init(repeating byte: UInt8, count: Int) {
+        self.init(unfilled: count)
+        withUnsafeMutableBytes { bytes in
+            if let start = bytes.baseAddress { memset(start, Int32(byte), count) }
+        }
     }
 
     /// A copy of a sequence of bytes.
     public init<S: Sequence>(_ sequence: S) where S.Element == UInt8 {
         let bytes = Array(sequence)
-        self.init(repeating: 0, count: bytes.count)
+        self.init(unfilled: bytes.count)
         withUnsafeMutableBytes { $0.copyBytes(from: bytes) }
     }
 
     /// Encodes a message. The error is SwiftProtobuf's: a required field is missing or the message is too large.
     public init(encoding message: some SwiftProtobuf.Message) throws {
-        self = try message.serializedBytes()
+        let encoded: Encoded = try message.serializedBytes()
+        self = encoded.buffer
+    }
+
+    /// What SwiftProtobuf encodes into. It asks for memory of the size that it works out first and writes all of it, so that
+    /// the memory need not be filled before: what a user makes is.
+    private struct Encoded: SwiftProtobufContiguousBytes {
+        var buffer: MessageBuffer
+
+        init(repeating: UInt8, count: Int) { buffer = MessageBuffer(unfilled: count) }
+        init<S: Sequence>(_ sequence: S) where S.Element == UInt8 { buffer = MessageBuffer(sequence) }
+        var count: Int { buffer.count }
+        func withUnsafeBytes<R>(_ body: (UnsafeRawBufferPointer) throws -> R) rethrows -> R {
+            try buffer.withUnsafeBytes(body)
+        }
+        mutating func withUnsafeMutableBytes<R>(_ body: (UnsafeMutableRawBufferPointer) throws -> R) rethrows -> R {
+            try buffer.withUnsafeMutableBytes(body)
+        }
     }
 
     /// Gives the memory away; whoever takes it frees it with `free`. Nil the second time.

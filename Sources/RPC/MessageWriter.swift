@@ -2,7 +2,8 @@ import SwiftProtobuf
 
 /// Where a writer's messages go; calls of both sides conform.
 public protocol MessageSink: AnyObject, Sendable {
-    /// Sends a message, and waits while the peer takes none. Throws CANCELLED once the call has ended. Any executor.
+    /// Sends a message, and waits while the peer takes none. Throws `RPCError.ended(self)` once the call has ended, and
+    /// CANCELLED when the task is cancelled while it waits: then the message may have been sent. Any executor.
     func send(_ message: MessageBuffer) async throws(RPCError)
 }
 
@@ -15,7 +16,8 @@ public struct MessageWriter<Message: SwiftProtobuf.Message>: Sendable {
 
     init(_ sink: any MessageSink) { self.sink = sink }
 
-    /// Sends a message. Throws CANCELLED when the call has ended, INTERNAL where the message cannot be encoded.
+    /// Sends a message. Throws CANCELLED when the call has ended, or when the task is cancelled while it waits (the message
+    /// may have been sent then, and the call goes on), INTERNAL where the message cannot be encoded.
     public func write(_ message: Message) async throws(RPCError) {
         let buffer: MessageBuffer
         do {
@@ -25,4 +27,22 @@ public struct MessageWriter<Message: SwiftProtobuf.Message>: Sendable {
         }
         try await sink.send(buffer)
     }
+}
+
+/// Why a write failed: its call has ended. The cause of an error, by which it is told from other calls' errors.
+private struct CallHasEnded: Error {
+    let sink: ObjectIdentifier
+}
+
+extension RPCError {
+    /// What writing throws once the call has ended: CANCELLED. For transports.
+    public static func ended(_ sink: any MessageSink) -> RPCError {
+        RPCError(.cancelled, "the call has ended", cause: CallHasEnded(sink: ObjectIdentifier(sink)))
+    }
+
+    /// Whether that is what it is, of this call.
+    func saysEnd(of sink: any MessageSink) -> Bool { (cause as? CallHasEnded)?.sink == ObjectIdentifier(sink) }
+
+    /// What writing throws where the task was cancelled while it waited. For transports.
+    public static var writerCancelled: RPCError { RPCError(.cancelled, "the writing task was cancelled") }
 }

@@ -1,18 +1,11 @@
-import Synchronization
-
 /// What a handler's call hands on to the calls that the handler makes: its deadline, so that nobody works for a caller
 /// who has gone, and its trace context (`TraceContext`), so that a trace shows the whole way.
 ///
 /// It travels in a task-local value, which child tasks and `Task { }` inherit. As that costs some 0.15 µs a call, it is
-/// only set where a channel has been made in the process and the call has something to hand on: a server that calls
-/// nobody pays nothing. Calls that began before the first channel was made hand nothing on by themselves;
-/// `CallOptions(inheriting:)` does it for them. For transports.
+/// only set where the call has something to hand on, and not by a router whose handlers call nobody
+/// (`Router.init(interceptors:makesOnwardCalls:)`). For transports.
 public enum OnwardCall {
     @TaskLocal private static var origin: ServerCall?
-    private static let isExpected = Atomic(false)
-
-    /// Says that a channel is there: handlers that start from now on may make calls. Every channel says it when made.
-    public static func expect() { isExpected.store(true, ordering: .relaxed) }
 
     /// The options of a call that is being made, with what the call whose handler makes it hands on. As they are outside
     /// of a handler, and where they ask not to inherit.
@@ -28,10 +21,8 @@ public enum OnwardCall {
         return options
     }
 
-    /// Whether a call has something to hand on, and somebody may take it.
-    static func hasUse(of call: ServerCall) -> Bool {
-        isExpected.load(ordering: .relaxed) && (call.deadline != nil || !call.metadata.isEmpty)
-    }
+    /// Whether a call has something to hand on.
+    static func hasUse(of call: ServerCall) -> Bool { call.deadline != nil || !call.metadata.isEmpty }
 
     /// Runs a handler so that the calls it makes inherit from `call`.
     static func run(on behalfOf: ServerCall, _ handler: () async throws -> Void) async throws {

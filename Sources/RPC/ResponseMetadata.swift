@@ -11,7 +11,10 @@ public final class ResponseMetadata: Sendable {
         var trailing: Metadata?
         var hasEnded = false
         var isCompressed = false
-        var waiting: [CheckedContinuation<Void, Never>] = []
+        var waiting: [Int: CheckedContinuation<Void, Never>] = [:]
+        var nextWait = 0
+
+        var isOver: Bool { initial != nil || hasEnded }
     }
     private let state = Mutex(State())
 
@@ -28,16 +31,25 @@ public final class ResponseMetadata: Sendable {
     /// Whether a message of the answer came compressed.
     public var isCompressed: Bool { state.withLock { $0.isCompressed } }
 
-    /// Waits for the head; nil if the call ended without one. To be called while the call lasts: without a call nothing
-    /// ends the wait.
+    /// Waits for the head; nil if the call ended without one, or the task was cancelled. To be called while the call lasts:
+    /// without a call nothing else ends the wait.
     public func waitForInitial() async -> Metadata? {
-        await withCheckedContinuation { continuation in
-            let isOver = state.withLock { state in
-                if state.initial != nil || state.hasEnded { return true }
-                state.waiting.append(continuation)
-                return false
+        let id = state.withLock { state in
+            state.nextWait += 1
+            return state.nextWait
+        }
+        await withTaskCancellationHandler {
+            await withCheckedContinuation { continuation in
+                let isOver = state.withLock { state in
+                    // A cancellation that came before finds nobody to wake; one that comes later finds this.
+                    guard !state.isOver, !Task.isCancelled else { return true }
+                    state.waiting[id] = continuation
+                    return false
+                }
+                if isOver { continuation.resume() }
             }
-            if isOver { continuation.resume() }
+        } onCancel: {
+            state.withLock { $0.waiting.removeValue(forKey: id) }?.resume()
         }
         return initial
     }
@@ -57,9 +69,9 @@ public final class ResponseMetadata: Sendable {
     private func resume(_ change: (inout State) -> Void) {
         let waiting = state.withLock { state in
             change(&state)
-            defer { state.waiting = [] }
+            defer { state.waiting = [:] }
             return state.waiting
         }
-        for continuation in waiting { continuation.resume() }
+        for continuation in waiting.values { continuation.resume() }
     }
 }

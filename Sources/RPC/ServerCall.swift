@@ -63,8 +63,7 @@ open class ServerCall: @unchecked Sendable {
     /// Whether the one message of the request came compressed.
     open var isRequestCompressed: Bool { false }
 
-    /// Sends a message of a streaming answer, and waits while the caller takes none. Throws CANCELLED once the call has
-    /// ended. Any executor.
+    /// Sends a message of a streaming answer, and waits while the caller takes none; see `MessageSink.send`. Any executor.
     open func send(_ message: MessageBuffer) async throws(RPCError) {
         preconditionFailure("overridden by every transport")
     }

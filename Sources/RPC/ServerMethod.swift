@@ -6,8 +6,13 @@ open class ServerMethod: @unchecked Sendable {
 
     /// The method.
     public let descriptor: MethodDescriptor
+    /// Whether its calls hand on to those that the handler makes what they carry.
+    let isOrigin: Bool
 
-    init(_ descriptor: MethodDescriptor) { self.descriptor = descriptor }
+    init(_ descriptor: MethodDescriptor, isOrigin: Bool) {
+        self.descriptor = descriptor
+        self.isOrigin = isOrigin
+    }
 
     /// Whether a request is one message: then calls are started with `start`, else with `begin`.
     public var takesOneRequest: Bool { descriptor.kind == .unary || descriptor.kind == .serverStreaming }

@@ -5,9 +5,13 @@ final class SingleRequestMethod<Request: SwiftProtobuf.Message>: ServerMethod, @
     // Sound as its superclass.
     private let run: @Sendable (Request, ServerCall) async throws -> Void
 
-    init(_ descriptor: MethodDescriptor, run: @escaping @Sendable (Request, ServerCall) async throws -> Void) {
+    init(
+        _ descriptor: MethodDescriptor,
+        isOrigin: Bool,
+        run: @escaping @Sendable (Request, ServerCall) async throws -> Void
+    ) {
         self.run = run
-        super.init(descriptor)
+        super.init(descriptor, isOrigin: isOrigin)
     }
 
     override func start(_ call: ServerCall, message: UnsafeRawBufferPointer) {
@@ -18,6 +22,6 @@ final class SingleRequestMethod<Request: SwiftProtobuf.Message>: ServerMethod, @
             call.refuse(.internalError, "the request is not a valid message", cause: error)
             return call.handlerEnded()
         }
-        call.runHandler(run, with: request)
+        call.runHandler(run, with: request, isOrigin: isOrigin)
     }
 }

@@ -5,14 +5,14 @@ final class StreamingRequestMethod: ServerMethod, @unchecked Sendable {
     typealias Run = @Sendable (MessagePipe, ServerCall) async throws -> Void
     private let run: Run
 
-    init(_ descriptor: MethodDescriptor, run: @escaping Run) {
+    init(_ descriptor: MethodDescriptor, isOrigin: Bool, run: @escaping Run) {
         self.run = run
-        super.init(descriptor)
+        super.init(descriptor, isOrigin: isOrigin)
     }
 
     override func begin(_ call: ServerCall) -> any MessageReceiver {
         let pipe = MessagePipe { call.consume(byteCount: $0) }
-        call.runHandler(run, with: pipe)
+        call.runHandler(run, with: pipe, isOrigin: isOrigin)
         return StreamingRequestReceiver(pipe)
     }
 }

@@ -1,3 +1,5 @@
+import RPC
+
 /// How a channel reaches its server.
 public struct ChannelConfiguration: Sendable {
     /// TLS; nil for clear text (HTTP/2 by prior knowledge).
@@ -15,8 +17,9 @@ public struct ChannelConfiguration: Sendable {
     public var resolutionInterval: Duration = .seconds(10)
     /// The bounds of each connection.
     public var limits = ConnectionLimits()
-    /// The time limit of a call that has none of its own.
-    public var defaultTimeout: Duration = .seconds(10)
+    /// The time limit of a call that has none of its own. Nil lets such a call take as long as it likes, as other
+    /// implementations of gRPC do; a single one may with `Deadline.never`.
+    public var defaultTimeout: Duration? = .seconds(10)
     /// The first wait before connecting again, doubled each time up to the maximum, each with up to a fifth of jitter
     /// (gRPC connection backoff protocol).
     public var backoffFirst: Duration = .milliseconds(100)
@@ -37,4 +40,7 @@ public struct ChannelConfiguration: Sendable {
 
     /// A configuration with the default bounds.
     public init(tls: TLSConfiguration? = nil) { self.tls = tls }
+
+    /// When a call that says nothing of it must have ended.
+    var defaultDeadline: Deadline { defaultTimeout.map(Deadline.after) ?? .never }
 }

@@ -25,8 +25,10 @@ class ClientCall: @unchecked Sendable {
     var retries = RetryCount()
     /// Whether the first of the answer came: from then on the caller may have seen it, and nothing is tried again.
     var isCommitted = false
-    /// Set by a cancellation that overtook the start.
     var isCompleted = false
+    /// Set by a cancellation that overtook the start, which ends the call then.
+    var isCancelledEarly = false
+    /// Set by the start.
     weak var channel: LoopChannel?
     /// Where it is counted: the table of its loop.
     private let table: CallTable

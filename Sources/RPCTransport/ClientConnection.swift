@@ -61,7 +61,7 @@ final class ClientConnection {
                         handle,
                         path.baseAddress,
                         path.count,
-                        call.deadline.nanoseconds,
+                        call.deadline == .never ? 0 : call.deadline.nanoseconds,
                         call.sendsGzip,
                         metadata.baseAddress,
                         metadata.count,

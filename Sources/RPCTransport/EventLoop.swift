@@ -1,6 +1,6 @@
 import CRPC
+import Dispatch
 import RPC
-import Synchronization
 
 #if canImport(Darwin)
 import Darwin
@@ -14,65 +14,112 @@ import Glibc
 ///
 /// As a task executor it brings whatever a task awaits back to its thread. It is no actor's executor: a job that runs
 /// isolated to a serial executor is queued anew each time that it returns to a function without isolation, three times
-/// for a call with one wait. Nothing on a loop may block: it holds up every call of its connections.
+/// for a call with one wait. Nothing on a loop may block: it holds up every call of its connections. Jobs run in the order
+/// in which they came, whatever the priority of their task.
+///
+/// It ends with its group: the channels and servers on it are closed, and timers and files tell nothing more. What is
+/// still posted, and the tasks that prefer it, run then on another thread, one at a time, so that nobody waits for ever.
 public final class EventLoop: TaskExecutor, @unchecked Sendable {
     // Sound because `handle` is a constant, and the functions called on it are those that any thread may call, or are
-    // checked to be called on the loop's own thread. The thread is touched by the group alone, at the end.
+    // checked to be called on the loop's own thread, as is all that changes here.
 
     /// The loop's place in its group.
     public let index: Int
     let handle: OpaquePointer
     /// Counts the calls that channels make on this loop; a row for each of `MethodOrdinals`.
     let clientCalls: CallTable
-    private let thread = Mutex<pthread_t?>(nil)
+    /// What is closed when the loop ends, by its owner.
+    private var open: [ObjectIdentifier: () -> Void] = [:]
+    /// Whether the loop is ending or has ended: timers and files tell nothing more. Loop thread.
+    public private(set) var isEnding = false
+    /// Opened when the thread runs nothing more.
+    private let end = Latch()
+    /// Stands in for the thread once that has ended, and waits till then.
+    private let successor: DispatchQueue
 
-    /// Makes a loop and starts its thread, which is named `name` and the index.
+    /// Makes a loop and starts its thread, which is named `name` and the index, and keeps the loop until it ends.
     init(index: Int, name: String) throws {
         self.index = index
         clientCalls = try CallTable(rowCount: MethodOrdinals.max)
         var handle: OpaquePointer?
         // The context is set before the thread starts, when `self` is complete.
         let box = LoopBox()
-        try TransportError.check(crpc_loop_new(runJob, Unmanaged.passRetained(box).toOpaque(), &handle))
-        guard let handle else { throw TransportError.memory }
+        let context = Unmanaged.passRetained(box)
+        let code = crpc_loop_new(runJob, context.toOpaque(), &handle)
+        guard code == 0, let handle else {
+            context.release()
+            try TransportError.check(code, "a loop could not be made")
+            throw TransportError.memory
+        }
         self.handle = handle
+        successor = DispatchQueue(label: "\(name)-\(index)", attributes: .initiallyInactive)
         box.loop = self
         do {
             try startThread(name: "\(name)-\(index)")
         } catch {
-            Unmanaged.passUnretained(box).release()
-            crpc_loop_free(handle)
+            successor.activate()  // a queue may not go before it was active
             throw error
         }
     }
 
     deinit {
-        // The group joins the thread before it lets its loops go.
+        // Nobody runs it: the thread keeps the loop, and so does whatever its successor runs.
         if let context = crpc_loop_context(handle) { Unmanaged<LoopBox>.fromOpaque(context).release() }
         crpc_loop_free(handle)
     }
 
     private func startThread(name: String) throws {
-        let start = Unmanaged.passRetained(ThreadStart(handle: handle, name: name))
+        var attributes = pthread_attr_t()
+        pthread_attr_init(&attributes)
+        defer { pthread_attr_destroy(&attributes) }
+        // Nobody joins it: that would block.
+        pthread_attr_setdetachstate(&attributes, Int32(PTHREAD_CREATE_DETACHED))
+        let start = Unmanaged.passRetained(ThreadStart(loop: self, name: name))
         var thread = pthread_t()
-        let failure = pthread_create(&thread, nil, runThread, start.toOpaque())
+        let failure = pthread_create(&thread, &attributes, runThread, start.toOpaque())
         guard failure == 0 else {
             start.release()
             throw TransportError.system(failure, "a thread could not be started")
         }
-        self.thread.withLock { [thread] in $0 = thread }
     }
 
-    /// Stops after the current turn and waits for the thread to end. Blocks; not on the loop's thread.
-    func stopAndJoin() {
-        precondition(!isCurrent, "a loop cannot wait for its own end")
-        crpc_loop_stop(handle)
-        let thread = thread.withLock { thread in
-            defer { thread = nil }
-            return thread
+    /// Everything that the thread does.
+    fileprivate func runUntilStopped() {
+        crpc_loop_run(handle)
+        crpc_loop_end(handle) { context in
+            guard let context else { return }
+            Unmanaged<LoopBox>.fromOpaque(context).takeUnretainedValue().loop?.closeAll()
         }
-        if let thread { pthread_join(thread, nil) }
+        successor.activate()
+        runLate(nil, 0)  // the jobs that are left
+        end.open()
     }
+
+    private func closeAll() {
+        isEnding = true
+        let closing = open.values
+        open = [:]
+        for close in closing { close() }
+    }
+
+    /// Has something closed when the loop ends, unless it was `closed` before; at once if the loop is ending. The loop keeps
+    /// what `close` holds till then. Loop thread.
+    public func closeAtEnd(_ owner: AnyObject, _ close: @escaping () -> Void) {
+        preconditionIsCurrent()
+        if isEnding { close() } else { open[ObjectIdentifier(owner)] = close }
+    }
+
+    /// It is closed. Loop thread.
+    public func closed(_ owner: AnyObject) {
+        preconditionIsCurrent()
+        open[ObjectIdentifier(owner)] = nil
+    }
+
+    /// Stops after the current turn. Any thread; nothing happens the second time.
+    func stop() { crpc_loop_stop(handle) }
+
+    /// Returns when a loop that was told to stop has ended.
+    func waitForEnd() async { await end.wait() }
 
     /// The loop whose thread this is, or nil.
     public static var current: EventLoop? {
@@ -89,19 +136,33 @@ public final class EventLoop: TaskExecutor, @unchecked Sendable {
 
     /// Queues a job of the concurrency runtime. Any thread.
     public func enqueue(_ job: consuming ExecutorJob) {
-        crpc_loop_enqueue(handle, unsafeBitCast(UnownedJob(job), to: UnsafeMutableRawPointer.self))
+        let job = unsafeBitCast(UnownedJob(job), to: UnsafeMutableRawPointer.self)
+        if crpc_loop_enqueue(handle, job) != 0 { runLate(nil, UInt(bitPattern: job)) }
     }
 
-    /// Runs a closure on the loop, later. Any thread.
+    /// Runs a closure on the loop, later. Any thread. It runs also if the loop has ended: on a thread that stands in for
+    /// the loop's.
     public func execute(_ body: @escaping @Sendable () -> Void) {
-        crpc_loop_post(handle, runPosted, Unmanaged.passRetained(Posted(body)).toOpaque())
+        let posted = Unmanaged.passRetained(Posted(body)).toOpaque()
+        if crpc_loop_post(handle, runPosted, posted) != 0 { runLate(runPosted, UInt(bitPattern: posted)) }
     }
 
-    /// Runs a closure on the loop and returns what it does. Any thread; on the loop's own it runs at once.
+    /// Runs what comes when the loop has ended: a function with its context, or a job.
+    private func runLate(_ function: crpc_function?, _ context: UInt) {
+        successor.async { [self] in
+            let areJobsLeft = crpc_loop_run_late(handle, function, UnsafeMutableRawPointer(bitPattern: context))
+            if areJobsLeft { runLate(nil, 0) }
+        }
+    }
+
+    /// Runs a closure on the loop and returns what it does. Any thread; on the loop's own it runs at once. Throws
+    /// `TransportError.closed` if the loop has ended.
     public func run<R: Sendable>(_ body: @escaping @Sendable () throws -> R) async throws -> R {
         if isCurrent { return try body() }
         return try await withCheckedThrowingContinuation { continuation in
-            execute { continuation.resume(with: Result { try body() }) }
+            execute { [self] in
+                continuation.resume(with: isEnding ? .failure(TransportError.closed) : Result { try body() })
+            }
         }
     }
 
@@ -111,16 +172,16 @@ public final class EventLoop: TaskExecutor, @unchecked Sendable {
 
 /// What the C loop holds: the way back to the Swift object, which it does not keep alive.
 private final class LoopBox {
-    /// Set once, before the thread starts. Weak would cost an atomic operation a job; the group keeps each loop until
-    /// its thread has ended, and only that thread looks here.
+    /// Set once, before the thread starts. Weak would cost an atomic operation a job; the loop's thread keeps it, as does
+    /// who stands in for that, and only they look here.
     unowned(unsafe) var loop: EventLoop?
 }
 
 private final class ThreadStart {
-    let handle: OpaquePointer
+    let loop: EventLoop
     let name: String
-    init(handle: OpaquePointer, name: String) {
-        self.handle = handle
+    init(loop: EventLoop, name: String) {
+        self.loop = loop
         self.name = name
     }
 }
@@ -146,6 +207,6 @@ private func runThread(_ context: UnsafeMutableRawPointer?) -> UnsafeMutableRawP
     guard let context else { return nil }
     let start = Unmanaged<ThreadStart>.fromOpaque(context).takeRetainedValue()
     crpc_loop_name_thread(start.name)
-    crpc_loop_run(start.handle)
+    start.loop.runUntilStopped()
     return nil
 }

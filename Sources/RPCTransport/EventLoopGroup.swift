@@ -1,7 +1,8 @@
-import Dispatch
 import Synchronization
 
 /// The loops of a process, usually one a core. Nothing is shared between them.
+///
+/// Ended with `shutdown`. One that is let go without it ends its loops too, soon after, and nobody learns when.
 public final class EventLoopGroup: Sendable {
     /// The loops.
     public let loops: [EventLoop]
@@ -9,8 +10,18 @@ public final class EventLoopGroup: Sendable {
 
     /// Starts that many loops, at least one. Throws `TransportError` if the system has no room for them.
     public init(loopCount: Int, name: String) throws {
-        loops = try (0..<max(1, loopCount)).map { try EventLoop(index: $0, name: name) }
+        var loops: [EventLoop] = []
+        do {
+            for index in 0..<max(1, loopCount) { loops.append(try EventLoop(index: index, name: name)) }
+        } catch {
+            for loop in loops { loop.stop() }
+            throw error
+        }
+        self.loops = loops
     }
+
+    // Waits for nobody: this may be the thread of a loop, or hold what a loop waits for.
+    deinit { for loop in loops { loop.stop() } }
 
     /// The current loop if it is of this group, else one after the other. Any thread.
     public func next() -> EventLoop {
@@ -24,15 +35,11 @@ public final class EventLoopGroup: Sendable {
         loop.index < loops.count && loops[loop.index] === loop
     }
 
-    /// Stops all loops and waits for their threads. What is on the loops must have been shut down before: jobs and
-    /// timers there never run again. Not from one of the loops.
+    /// Stops all loops and returns when they have ended. The channels, servers and database clients that are still open on
+    /// them are closed: what they were asked ends with an error, and so does all that they are asked later. What else is on
+    /// the loops hears no more of its timers and files. Any thread.
     public func shutdown() async {
-        await withCheckedContinuation { continuation in
-            // Joining blocks, which tasks of the global executor must not.
-            DispatchQueue.global().async { [loops] in
-                for loop in loops { loop.stopAndJoin() }
-                continuation.resume()
-            }
-        }
+        for loop in loops { loop.stop() }
+        for loop in loops { await loop.waitForEnd() }
     }
 }

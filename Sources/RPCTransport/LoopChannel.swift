@@ -28,6 +28,8 @@ final class LoopChannel: @unchecked Sendable {
     /// Why there is no connection.
     private var lastError: RPCError?
     private var isClosed = false
+    /// Whether the loop closes it at its own end.
+    private var isKept = false
     /// Whether a connection was lost and the names have not been resolved since: the address may be gone because another
     /// one has taken its place.
     private var awaitsAddresses = false
@@ -60,6 +62,7 @@ final class LoopChannel: @unchecked Sendable {
         loop.preconditionIsCurrent()
         guard !call.isCompleted else { return }
         call.channel = self
+        if call.isCancelledEarly { return call.fail(Self.cancelled) }
         if queue.isEmpty, let connection = pick() {
             place(call, on: connection)
             if hasIdle { connectMore() }
@@ -88,14 +91,19 @@ final class LoopChannel: @unchecked Sendable {
     }
 
     private func wait(_ call: ClientCall) {
-        guard !isClosed else { return call.fail(RPCError(.unavailable, "the channel is closed")) }
+        guard !isClosed, !loop.isEnding else { return call.fail(Self.closed) }
+        // From now on there may be connections.
+        if !isKept {
+            isKept = true
+            loop.closeAtEnd(self) { [self] in close() }
+        }
         if let failure, !call.waitsForReady { return call.fail(failure) }
         guard queue.count < configuration.waitingCallsMax else {
             call.fail(RPCError(.resourceExhausted, "too many calls wait for a connection to \(target.text)"))
             return
         }
         queue.append(call)
-        if call.timer == nil {
+        if call.timer == nil, call.deadline != .never {
             call.timer = loop.schedule(after: call.deadline.remaining) { [weak self, weak call] in
                 guard let call else { return }
                 call.fail(RPCError(.deadlineExceeded, "the deadline passed while waiting for a connection"))
@@ -121,10 +129,16 @@ final class LoopChannel: @unchecked Sendable {
         if !queue.isEmpty { connectMore() }
     }
 
+    /// Ends a call with CANCELLED. It may come before the start, since the two come by themselves: nobody waits for the
+    /// end yet then, so that it is the start that tells it.
     func cancel(_ call: ClientCall) {
         loop.preconditionIsCurrent()
         guard !call.isCompleted else { return }
-        call.fail(RPCError(.cancelled, "the call was cancelled"))
+        guard call.channel != nil else {
+            call.isCancelledEarly = true
+            return
+        }
+        call.fail(Self.cancelled)
         queue.remove(call)
         retries.forget(call)
         if let stream = call.stream { crpc_stream_reset(stream, HTTP2Error.cancel) }
@@ -135,7 +149,7 @@ final class LoopChannel: @unchecked Sendable {
         if outcome.status == 0 {
             call.succeed()
             retries.succeeded(call)
-        } else if !retries.failed(call, outcome, again: { [weak self] in self?.start($0) }) {
+        } else if isClosed || !retries.failed(call, outcome, again: { [weak self] in self?.start($0) }) {
             call.fail(RPCError(outcome))
         }
         if !queue.isEmpty { roomMayFollow() }
@@ -238,12 +252,15 @@ final class LoopChannel: @unchecked Sendable {
         loop.preconditionIsCurrent()
         guard !isClosed else { return }
         isClosed = true
+        loop.closed(self)
         onReady = nil
         resolveAgain = nil
         for subchannel in subchannels + leaving { subchannel.close() }
         balancer.replace([])
-        let error = RPCError(.unavailable, "the channel is closed")
-        for call in queue.removeAll(where: { _ in true }) { call.fail(error) }
-        retries.failAll(error)
+        for call in queue.removeAll(where: { _ in true }) { call.fail(Self.closed) }
+        retries.failAll(Self.closed)
     }
+
+    private static let closed = RPCError(.unavailable, "the channel is closed")
+    private static let cancelled = RPCError(.cancelled, "the call was cancelled")
 }

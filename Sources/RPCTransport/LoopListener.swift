@@ -22,6 +22,9 @@ final class LoopListener: @unchecked Sendable {
     /// The port; constant after `init`.
     private(set) var port = 0
     private var handle: OpaquePointer?
+    /// Who waits until there is no connection.
+    private var waitingForEmpty: [Int: (continuation: CheckedContinuation<Void, Never>, timer: LoopTimer)] = [:]
+    private var nextWait = 0
 
     /// Listens. Throws `TransportError`.
     ///
@@ -35,6 +38,7 @@ final class LoopListener: @unchecked Sendable {
         joinsPort: Bool
     ) throws {
         loop.preconditionIsCurrent()
+        guard !loop.isEnding else { throw TransportError.closed }
         self.loop = loop
         methods = router.methods
         messageBytesMax = configuration.limits.messageBytesMax
@@ -71,6 +75,7 @@ final class LoopListener: @unchecked Sendable {
         }
         try TransportError.check(code, "listening on \(configuration.host) port \(configuration.port)")
         if let handle { port = Int(crpc_listener_port(handle)) }
+        loop.closeAtEnd(self) { [self] in close() }
     }
 
     private func withPaths<R>(_ body: (UnsafeBufferPointer<UnsafePointer<CChar>?>) -> R) -> R {
@@ -79,10 +84,7 @@ final class LoopListener: @unchecked Sendable {
         return paths.map { UnsafePointer($0) }.withUnsafeBufferPointer(body)
     }
 
-    var connectionCount: Int {
-        loop.preconditionIsCurrent()
-        return handle.map { Int(crpc_listener_connection_count($0)) } ?? 0
-    }
+    private var connectionCount: Int { handle.map { Int(crpc_listener_connection_count($0)) } ?? 0 }
 
     /// New connections use these rules.
     func use(_ tls: TLSRules) {
@@ -96,13 +98,39 @@ final class LoopListener: @unchecked Sendable {
         if let handle { crpc_listener_drain(handle) }
     }
 
+    /// Returns when there is no connection any more, at the latest at the deadline. Any executor; after `drain`.
+    func waitUntilEmpty(deadline: Deadline) async {
+        await withCheckedContinuation { continuation in
+            loop.execute { [self] in
+                guard connectionCount > 0 else { return continuation.resume() }
+                nextWait += 1
+                let timer = loop.schedule(after: deadline.remaining) { [weak self, wait = nextWait] in
+                    self?.waitingForEmpty.removeValue(forKey: wait)?.continuation.resume()
+                }
+                waitingForEmpty[nextWait] = (continuation, timer)
+            }
+        }
+    }
+
+    /// There is no connection any more, and none will come.
+    func isEmpty() {
+        let waiting = waitingForEmpty
+        waitingForEmpty = [:]
+        for (continuation, timer) in waiting.values {
+            timer.cancel()
+            continuation.resume()
+        }
+    }
+
     /// Closes everything; calls in flight are cancelled before this returns. Not inside a callback of one of them, as a
     /// handler may be that has not waited yet: it comes by `execute`.
     func close() {
         loop.preconditionIsCurrent()
         guard let handle else { return }
         self.handle = nil
+        loop.closed(self)
         crpc_listener_free(handle)
+        isEmpty()
     }
 
     deinit { precondition(handle == nil, "a listener must be closed before it is let go") }

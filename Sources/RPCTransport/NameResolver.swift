@@ -1,4 +1,4 @@
-import Dispatch
+import Synchronization
 
 #if canImport(Darwin)
 import Darwin
@@ -15,19 +15,20 @@ public protocol NameResolver: Sendable {
     func addresses(of host: String) async -> [String]
 }
 
-/// Asks the system (`getaddrinfo`), in the order of RFC 6724, on a thread of its own, since it blocks.
+/// Asks the system (`getaddrinfo`), in the order of RFC 6724. As that blocks, for half a minute where no server of names
+/// answers, it happens on threads that do nothing else, a few in all (`LookUps`).
 public struct SystemNameResolver: NameResolver {
     /// Addresses taken of one answer.
     static let addressesMax = 64
+
+    private static let lookUps = LookUps(threadsMax: 8, hostsMax: 256) { lookUp($0, flags: 0) }
 
     /// The system's resolver.
     public init() {}
 
     /// The host's addresses; see `NameResolver`.
     public func addresses(of host: String) async -> [String] {
-        await withCheckedContinuation { continuation in
-            DispatchQueue.global().async { continuation.resume(returning: Self.lookUp(host, flags: 0)) }
-        }
+        await Self.lookUps.addresses(of: host)
     }
 
     /// A host that is an address in digits, as the system writes it; nil for a name. Does not block.

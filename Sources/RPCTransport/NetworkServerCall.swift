@@ -27,7 +27,7 @@ final class NetworkServerCall: ServerCall, @unchecked Sendable {
     /// What takes the messages of a streaming request.
     private var receiver: (any MessageReceiver)?
     /// Who waits to send more.
-    private var waitingWriters: [UnsafeContinuation<Void, Never>] = []
+    private var waitingWriters = WriterQueue()
 
     init(
         handler: ServerMethod,
@@ -127,11 +127,7 @@ final class NetworkServerCall: ServerCall, @unchecked Sendable {
     }
 
     /// There is room for more, or there never will be.
-    func resumeWriters() {
-        let writers = waitingWriters
-        waitingWriters = []
-        for writer in writers { writer.resume() }
-    }
+    func resumeWriters() { waitingWriters.resumeAll() }
 
     private func refuse(_ code: Status.Code, _ message: String) { fail(RPCError(code, message), trailers: Metadata()) }
 
@@ -222,46 +218,39 @@ final class NetworkServerCall: ServerCall, @unchecked Sendable {
     }
 
     override func send(_ message: MessageBuffer) async throws(RPCError) {
-        if loop.isCurrent {
-            // Nothing suspends while there is room.
-            if try queue(message) { return }
-        } else {
-            let outcome = await withUnsafeContinuation { continuation in
-                loop.execute { continuation.resume(returning: self.tryToQueue(message)) }
+        while true {
+            let outcome =
+                loop.isCurrent  // nothing suspends while there is room
+                ? queue(message)
+                : await withUnsafeContinuation { continuation in
+                    loop.execute { continuation.resume(returning: self.queue(message)) }
+                }
+            switch outcome {
+            case .sent: return
+            case .sentAndFull: return try await waitForRoom()
+            case .noRoom: try await waitForRoom()
+            case .ended: throw .ended(self)
             }
-            if try outcome.get() { return }
         }
-        await withUnsafeContinuation { continuation in
-            if loop.isCurrent {
-                park(continuation)
+    }
+
+    private enum Queued { case sent, sentAndFull, noRoom, ended }
+
+    private func queue(_ message: MessageBuffer) -> Queued {
+        guard let stream, !isAnswered else { return .ended }
+        // There is none for whoever gave up to wait, and writes again: what is queued stays bounded.
+        guard crpc_stream_is_writable(stream) else { return .noRoom }
+        guard crpc_stream_send_message(stream, message.release(), message.count, sendsGzip) == 0 else { return .ended }
+        return crpc_stream_is_writable(stream) ? .sent : .sentAndFull
+    }
+
+    private func waitForRoom() async throws(RPCError) {
+        try await WriterWait.run(on: loop) { [self] wait in
+            if let stream, !isAnswered, !crpc_stream_is_writable(stream) {
+                waitingWriters.append(wait)
             } else {
-                loop.execute { self.park(continuation) }
+                wait.resume()
             }
-        }
-    }
-
-    /// Queues a message; whether there is room for another.
-    private func queue(_ message: MessageBuffer) throws(RPCError) -> Bool {
-        guard let stream, !isAnswered else { throw RPCError(.cancelled, "the call has ended") }
-        guard crpc_stream_send_message(stream, message.release(), message.count, sendsGzip) == 0 else {
-            throw RPCError(.cancelled, "the call takes no message")
-        }
-        return crpc_stream_is_writable(stream)
-    }
-
-    private func tryToQueue(_ message: MessageBuffer) -> Result<Bool, RPCError> {
-        do {
-            return .success(try queue(message))
-        } catch {
-            return .failure(error)
-        }
-    }
-
-    private func park(_ writer: UnsafeContinuation<Void, Never>) {
-        if let stream, !isAnswered, !crpc_stream_is_writable(stream) {
-            waitingWriters.append(writer)
-        } else {
-            writer.resume()
         }
     }
 

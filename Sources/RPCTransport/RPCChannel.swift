@@ -5,7 +5,8 @@ import SwiftProtobuf
 /// call made on a loop stays on its thread; a call from elsewhere goes to one loop after the other.
 ///
 /// Connects when the first call needs it, and again with growing waits when a connection is lost. While no address can
-/// be connected to, calls fail with UNAVAILABLE at once, or wait if their options say so.
+/// be connected to, calls fail with UNAVAILABLE at once, or wait if their options say so. A channel that is let go without
+/// `close` ends its connections soon after.
 public final class RPCChannel: ClientChannel {
     private let group: EventLoopGroup
     private let configuration: ChannelConfiguration
@@ -18,7 +19,6 @@ public final class RPCChannel: ClientChannel {
     public init(target: String, group: EventLoopGroup, configuration: ChannelConfiguration = .init()) throws {
         let target = try ChannelTarget(target)
         let tls = try configuration.tls.map { try TLSRules($0, side: .client) }
-        OnwardCall.expect()
         self.group = group
         self.configuration = configuration
         let endpoints = ChannelResolver.endpointsInDigits(target)
@@ -47,6 +47,11 @@ public final class RPCChannel: ClientChannel {
         }
     }
 
+    deinit {
+        if let resolver { group.loops[0].execute { resolver.close() } }
+        for channel in channels { channel.loop.execute { channel.close() } }
+    }
+
     /// An address answers one loop, so the others need not wait to connect to it again: whoever was told that the server
     /// is there must not meet a loop that still believes the opposite.
     private func connectNow(_ endpoint: Endpoint, besides index: Int) {
@@ -70,7 +75,7 @@ public final class RPCChannel: ClientChannel {
         options: CallOptions
     ) async throws(RPCError) -> Response {
         let options = OnwardCall.options(options)
-        let deadline = options.deadline ?? .after(configuration.defaultTimeout)
+        let deadline = options.deadline ?? configuration.defaultDeadline
         guard !deadline.hasPassed else {
             options.responseMetadata?.receiveEnd()
             throw RPCError(.deadlineExceeded, "the deadline passed before the call began")
@@ -116,7 +121,7 @@ public final class RPCChannel: ClientChannel {
         let call = StreamingClientCall(
             method: method,
             metadata: options.metadata,
-            deadline: options.deadline ?? .after(configuration.defaultTimeout),
+            deadline: options.deadline ?? configuration.defaultDeadline,
             waitsForReady: options.waitForReady,
             loop: channel.loop
         )

@@ -13,6 +13,9 @@ enum ServerCallbacks {
                 on_connection_close: { _, peer in
                     if let peer { Unmanaged<PeerInfo>.fromOpaque(peer).release() }
                 },
+                on_empty: { server in
+                    if let server { Unmanaged<LoopListener>.fromOpaque(server).takeUnretainedValue().isEmpty() }
+                },
                 on_call: { server, peer, stream, request in began(server, peer, stream, request) },
                 on_message: { call, message, isLast in
                     guard let call, let message else { return }

@@ -9,7 +9,7 @@ final class StreamingClientCall: ClientCall, RequestSink, @unchecked Sendable {
     /// The answer's messages. Made by the first look, which is before the hand-over.
     private(set) lazy var answer = MessagePipe { [weak self] byteCount in self?.consume(byteCount) }
     /// Who waits for the stream, or for room on it.
-    private var waitingWriters: [UnsafeContinuation<Void, Never>] = []
+    private var waitingWriters = WriterQueue()
     private var hasFinishedRequest = false
     /// Whether messages are kept for another attempt: of a method that may be tried again and takes one message.
     private let keepsRequest: Bool
@@ -61,11 +61,7 @@ final class StreamingClientCall: ClientCall, RequestSink, @unchecked Sendable {
         answer.deliver(.compressed(Gzip.message(message, byteCountMax: messageBytesMax)))
     }
 
-    override func writable() {
-        let writers = waitingWriters
-        waitingWriters = []
-        for writer in writers { writer.resume() }
-    }
+    override func writable() { waitingWriters.resumeAll() }
 
     override func succeed() { complete(nil) }
     override func fail(_ error: RPCError) { complete(error) }
@@ -101,9 +97,9 @@ final class StreamingClientCall: ClientCall, RequestSink, @unchecked Sendable {
                 }
             switch outcome {
             case .sent: return
-            case .full: return await waitForRoom()
-            case .noStream: await waitForRoom()
-            case .ended: throw RPCError(.cancelled, "the call has ended")
+            case .sentAndFull: return try await waitForRoom()
+            case .noRoom: try await waitForRoom()
+            case .ended: throw .ended(self)
             }
         }
     }
@@ -111,15 +107,19 @@ final class StreamingClientCall: ClientCall, RequestSink, @unchecked Sendable {
     /// The largest request that is kept for another attempt.
     private static var keptBytesMax: Int { 256 << 10 }
 
-    private enum Queued { case sent, full, noStream, ended }
+    private enum Queued { case sent, sentAndFull, noRoom, ended }
 
     private func queue(_ message: MessageBuffer) -> Queued {
         guard !isCompleted, !hasFinishedRequest else { return .ended }
-        guard let stream else { return .noStream }
+        // There is none for whoever gave up to wait, and writes again: what is queued stays bounded.
+        guard !mustWait, let stream else { return .noRoom }
         keep(message)
         guard crpc_stream_send_message(stream, message.release(), message.count, sendsGzip) == 0 else { return .ended }
-        return crpc_stream_is_writable(stream) ? .sent : .full
+        return crpc_stream_is_writable(stream) ? .sent : .sentAndFull
     }
+
+    /// Whether there is no stream, or no room on it.
+    private var mustWait: Bool { !isCompleted && stream.map { !crpc_stream_is_writable($0) } ?? true }
 
     /// Remembers a message for another attempt, if that can be: one message, and not too large.
     private func keep(_ message: MessageBuffer) {
@@ -131,19 +131,10 @@ final class StreamingClientCall: ClientCall, RequestSink, @unchecked Sendable {
         kept = message.withUnsafeBytes { Array($0) }
     }
 
-    private func waitForRoom() async {
-        await withUnsafeContinuation { continuation in
-            if loop.isCurrent {
-                park(continuation)
-            } else {
-                loop.execute { self.park(continuation) }
-            }
+    private func waitForRoom() async throws(RPCError) {
+        try await WriterWait.run(on: loop) { [self] wait in
+            if mustWait { waitingWriters.append(wait) } else { wait.resume() }
         }
-    }
-
-    private func park(_ writer: UnsafeContinuation<Void, Never>) {
-        let mustWait = stream.map { !crpc_stream_is_writable($0) } ?? true
-        if mustWait, !isCompleted { waitingWriters.append(writer) } else { writer.resume() }
     }
 
     func finishRequest() {

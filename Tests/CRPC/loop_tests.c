@@ -402,6 +402,69 @@ TEST(another_thread_stops_a_loop_that_sleeps) {
     crpc_loop_free(loop);
 }
 
+static void log_closing(void *context) {
+    log *log = context;
+    write_log(log, 'c');
+    EXPECT_EQUAL(crpc_loop_post(log->loop, log_b, log), CRPC_OK); // closing something may still post
+    EXPECT_EQUAL(crpc_loop_enqueue(log->loop, (void *)log_j), CRPC_OK);
+}
+
+static void enqueue_again(void *context) {
+    log *log = context;
+    write_log(log, 'r');
+    if (log->length < 20) EXPECT_EQUAL(crpc_loop_enqueue(log->loop, (void *)enqueue_again), CRPC_OK);
+}
+
+TEST(what_was_posted_before_the_end_runs_and_nothing_can_be_posted_after) {
+    log log = {0};
+    crpc_loop *loop = make_loop(&log);
+    crpc_loop_stop(loop);
+    crpc_loop_run(loop);
+    EXPECT_EQUAL(crpc_loop_post(loop, log_a, &log), CRPC_OK);
+    crpc_loop_end(loop, log_closing);
+    EXPECT_BYTES(log.text, log.length, "cabj", 4);
+    EXPECT(crpc_loop_current() == NULL);
+    EXPECT_EQUAL(crpc_loop_post(loop, log_a, &log), CRPC_ERROR_CLOSED);
+    EXPECT_EQUAL(crpc_loop_enqueue(loop, (void *)log_a), CRPC_ERROR_CLOSED);
+    EXPECT_EQUAL(log.length, 4);
+    crpc_loop_free(loop);
+}
+
+TEST(a_thread_stands_in_for_a_loop_that_has_ended) {
+    log log = {0};
+    crpc_loop *loop = make_loop(&log);
+    crpc_loop_stop(loop);
+    crpc_loop_run(loop);
+    crpc_loop_end(loop, NULL);
+    bool is_more = crpc_loop_run_late(loop, log_a, &log);
+    EXPECT(!is_more);
+    is_more = crpc_loop_run_late(loop, NULL, (void *)log_b);
+    EXPECT(!is_more);
+    is_more = crpc_loop_run_late(loop, NULL, NULL);
+    EXPECT(!is_more);
+    EXPECT_BYTES(log.text, log.length, "ab", 2);
+    is_more = crpc_loop_run_late(loop, NULL, (void *)enqueue_again);
+    EXPECT(!is_more);
+    EXPECT_EQUAL(log.length, 20);
+    EXPECT(crpc_loop_current() == NULL);
+    crpc_loop_free(loop);
+}
+
+static void enqueue_for_ever(void *context) {
+    EXPECT_EQUAL(crpc_loop_enqueue(((log *)context)->loop, (void *)enqueue_for_ever), CRPC_OK);
+}
+
+TEST(jobs_that_never_end_do_not_keep_the_thread) {
+    log log = {0};
+    crpc_loop *loop = make_loop(&log);
+    crpc_loop_stop(loop);
+    crpc_loop_run(loop);
+    crpc_loop_end(loop, NULL);
+    EXPECT(crpc_loop_run_late(loop, NULL, (void *)enqueue_for_ever));
+    EXPECT(crpc_loop_run_late(loop, NULL, NULL));
+    crpc_loop_free(loop);
+}
+
 TEST(sigpipe_is_ignored_unless_somebody_wants_it) {
     log log = {0};
     struct sigaction action = {0};

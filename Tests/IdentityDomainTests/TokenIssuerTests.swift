@@ -113,4 +113,15 @@ import Testing
         }
         #expect(cache.claims(of: "1") == nil)
     }
+
+    @Test func cacheTellsTextsApartByTheirBytes() {
+        var cache = VerifiedTokenCache(capacity: 10)
+        let claims = AccessClaims(userID: session.userID, sessionID: session.sessionID, expiresAtSeconds: 1)
+        let end = String(repeating: "x", count: 40)
+        cache.insert(claims, for: "K" + end)
+        #expect("\u{212A}" + end == "K" + end, "for String, the sign of kelvin is a K")
+        #expect(cache.claims(of: "\u{212A}" + end) == nil)
+        #expect(cache.claims(of: "K" + end) == claims)
+        #expect(cache.claims(of: "") == nil)
+    }
 }

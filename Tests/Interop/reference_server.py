@@ -5,6 +5,7 @@ seen as such. It takes the arguments of rpc-interop-server, and means the same b
 """
 
 import argparse
+import math
 import signal
 import threading
 import time
@@ -20,6 +21,8 @@ from grpc_status import rpc_status
 from interop_protos import empty_pb2, messages_pb2, test_pb2, test_pb2_grpc
 
 RESPONSE_BYTES_MAX = 16 << 20
+# grpcio has no word for a call without a deadline; what is left is beyond this then.
+YEAR_SECONDS = 365 * 86400
 
 
 class TestService(test_pb2_grpc.TestServiceServicer):
@@ -74,7 +77,9 @@ class TestService(test_pb2_grpc.TestServiceServicer):
             context.set_trailing_metadata(((trailing, metadata[trailing]),))
 
     def EmptyCall(self, request, context):
-        context.set_trailing_metadata((("x-test-cancelled-calls", str(self.cancelled_calls)),))
+        context.set_trailing_metadata((
+            ("x-test-cancelled-calls", str(self.cancelled_calls)),
+            ("x-test-deadline", "some" if (context.time_remaining() or math.inf) < YEAR_SECONDS else "none")))
         return empty_pb2.Empty()
 
     def UnaryCall(self, request, context):

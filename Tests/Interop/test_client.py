@@ -18,7 +18,7 @@ STANDARD = (
 NOT_FOR_GRPCIO = ("client_compressed_unary",)
 CASES = STANDARD + (
     "many_megabytes", "concurrent_calls", "half_duplex", "long_streams", "stream_status", "rich_details",
-    "error_metadata", "deadline", "cancellation", "answer_too_large",
+    "error_metadata", "deadline", "no_deadline", "cancellation", "answer_too_large",
 )
 
 

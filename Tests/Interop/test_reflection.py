@@ -45,6 +45,17 @@ def test_every_service_describes_itself(database, pool):
             assert method.input_type.fields is not None and method.output_type.full_name
 
 
+def test_what_errors_carry_is_described(pool, is_reference):
+    """No method names these messages: they come in `grpc-status-details-bin`."""
+    if is_reference:
+        pytest.skip("grpcio describes only what its services import")
+    fields = [field.name for field in pool.FindMessageTypeByName("google.rpc.ErrorInfo").fields]
+    assert fields == ["reason", "domain", "metadata"]
+    assert pool.FindMessageTypeByName("google.rpc.BadRequest").fields_by_name["field_violations"]
+    assert pool.FindMessageTypeByName("google.rpc.RetryInfo").fields_by_name["retry_delay"]
+    assert pool.FindMessageTypeByName("google.rpc.Status").fields_by_name["details"]
+
+
 def test_files_and_symbols(pool):
     message = pool.FindMessageTypeByName("grpc.testing.StreamingOutputCallRequest")
     assert [field.name for field in message.fields] == [

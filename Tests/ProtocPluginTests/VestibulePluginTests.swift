@@ -57,7 +57,7 @@ struct VestibulePluginTests {
         #expect(response.file.map(\.name) == [name])
     }
 
-    @Test("the descriptor set holds the files with services, after what they import, and no comments")
+    @Test("the descriptor set holds every file, after what it imports, and no comments")
     func descriptorSet() throws {
         let response = try Self.generate("FileNaming=DropPath,DescriptorSet=SampleDescriptors")
         let file = try #require(response.file.first { $0.name == "SampleDescriptors.vestibule.swift" })
@@ -70,7 +70,8 @@ struct VestibulePluginTests {
         let set = try Google_Protobuf_FileDescriptorSet(serializedBytes: bytes)
         #expect(
             set.file.map(\.name) == [
-                "google/protobuf/empty.proto", "sample/v1/shared.proto", "sample/v1/sample.proto",
+                "sample/nothing.proto", "sample/unversioned.proto", "google/protobuf/empty.proto",
+                "sample/v1/shared.proto", "sample/v1/sample.proto",
             ]
         )
         #expect(set.file.allSatisfy { !$0.hasSourceCodeInfo })

@@ -29,6 +29,48 @@ struct CallEndTests {
         }
     }
 
+    @Test func aCallWithoutADeadlineTellsTheServerOfNone() async throws {
+        let echo = CallOptions(deadline: .never)
+        try await withFixture { (fixture) async throws -> Void in
+            #expect(try await fixture.text(EchoService.deadline, "", options: echo) == "none")
+            #expect(try await fixture.text(EchoService.deadline, "") == "some", "the default")
+        }
+        var client = ChannelConfiguration()
+        client.defaultTimeout = nil
+        try await withFixture(client: client) { (fixture) async throws -> Void in
+            #expect(try await fixture.text(EchoService.deadline, "") == "none")
+            #expect(try await fixture.text(EchoService.deadline, "", options: .init(timeout: .seconds(9))) == "some")
+        }
+        var router = Router()
+        router.add(EchoService())
+        let answer = try await InProcessChannel(router).unary(
+            EchoService.deadline,
+            EchoService.Text(),
+            response: EchoService.Text.self,
+            options: echo
+        )
+        #expect(answer.value == "none")
+    }
+
+    @Test func aCallWithoutADeadlineWaitsForAServer() async throws {
+        let group = try EventLoopGroup(loopCount: 1, name: "test")
+        let channel = try RPCChannel(target: "127.0.0.1:1", group: group)
+        let task = Task {
+            try await channel.unary(
+                EchoService.echo,
+                EchoService.Bytes(),
+                response: EchoService.Bytes.self,
+                options: .init(deadline: .never, waitForReady: true)
+            )
+        }
+        try await Task.sleep(for: .milliseconds(300))
+        task.cancel()
+        let error = await #expect(throws: RPCError.self) { try await task.value }
+        #expect(error?.code == .cancelled)
+        await channel.close()
+        await group.shutdown()
+    }
+
     @Test func cancellingTheTaskCancelsTheHandler() async throws {
         let probe = EchoService.Probe()
         try await withFixture(probe: probe) { (fixture) async throws -> Void in

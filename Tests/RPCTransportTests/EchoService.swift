@@ -14,6 +14,7 @@ struct EchoService: RPCService {
     static let fail = MethodDescriptor(service: name, method: "Fail")
     static let sleep = MethodDescriptor(service: name, method: "Sleep")
     static let yields = MethodDescriptor(service: name, method: "Yields")
+    static let deadline = MethodDescriptor(service: name, method: "Deadline")
     static let metadata = MethodDescriptor(service: name, method: "Metadata")
 
     static let sum = MethodDescriptor(service: name, method: "Sum", kind: .clientStreaming)
@@ -21,6 +22,9 @@ struct EchoService: RPCService {
     static let talk = MethodDescriptor(service: name, method: "Talk", kind: .bidirectionalStreaming)
     static let flood = MethodDescriptor(service: name, method: "Flood", kind: .serverStreaming)
     static let ignore = MethodDescriptor(service: name, method: "Ignore", kind: .clientStreaming)
+    static let refuse = MethodDescriptor(service: name, method: "Refuse", kind: .clientStreaming)
+    static let hold = MethodDescriptor(service: name, method: "Hold", kind: .bidirectionalStreaming)
+    static let impatient = MethodDescriptor(service: name, method: "Impatient", kind: .serverStreaming)
     static let peerNames = MethodDescriptor(service: name, method: "PeerNames")
 
     /// Tells what became of sleeping handlers.
@@ -54,6 +58,11 @@ struct EchoService: RPCService {
                 throw RPCError(.internalError, "left the loop")
             }
             return request
+        }
+        router.unary(Self.deadline) { (_: Text, context) -> Text in
+            var answer = Text()
+            answer.value = context.deadline == nil ? "none" : "some"
+            return answer
         }
         registerStreaming(in: &router)
         router.unary(Self.peerNames) { (_: Text, context) -> Text in
@@ -110,6 +119,32 @@ struct EchoService: RPCService {
             try await Task.sleep(for: .seconds(30))
             return Number()
         }
+        // Reads nothing until the probe is told to begin, and then everything.
+        router.bidirectionalStreaming(Self.hold) {
+            [probe]
+            (requests: MessageReader<Bytes>, writer: MessageWriter<Number>, _) in
+            while await probe?.startedCount == 0 { try await Task.sleep(for: .milliseconds(5)) }
+            var count = Number()
+            for try await _ in requests { count.value += 1 }
+            try await writer.write(count)
+        }
+        // Writes until it would have to wait, gives that up, and has a last word.
+        router.serverStreaming(Self.impatient) { [probe] (_: Number, writer: MessageWriter<Bytes>, _) in
+            for _ in 0..<3 {
+                let task = Task {
+                    while true { try await writer.write(Bytes.with { $0.value = .init(repeating: 7, count: 20_000) }) }
+                }
+                try await Task.sleep(for: .milliseconds(20))
+                task.cancel()
+                _ = await task.result
+            }
+            await probe?.started()
+            try await writer.write(Bytes.with { $0.value = .init(repeating: 7, count: 3) })
+        }
+        router.clientStreaming(Self.refuse) { (requests: MessageReader<Number>, _) -> Number in
+            for try await _ in requests { throw RPCError(.permissionDenied, "not you") }
+            return Number()
+        }
     }
 
     struct Unexpected: Error {}
@@ -119,6 +154,7 @@ struct EchoService: RPCService {
         private(set) var startedCount = 0
         private(set) var cancelledCount = 0
         func started() { startedCount += 1 }
+        func reset() { startedCount = 0 }
         func cancelled() { cancelledCount += 1 }
     }
 }

@@ -137,3 +137,10 @@ final class Counter: Sendable {
     var value: Int { count.load(ordering: .relaxed) }
     func add() { count.add(1, ordering: .relaxed) }
 }
+
+/// Something that is so until it is not.
+final class Flag: Sendable {
+    private let flag = Atomic(true)
+    var isSet: Bool { flag.load(ordering: .relaxed) }
+    func clear() { flag.store(false, ordering: .relaxed) }
+}

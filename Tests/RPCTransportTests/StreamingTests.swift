@@ -12,11 +12,14 @@ struct StreamingTests {
     typealias Bytes = EchoService.Bytes
 
     /// Runs a test over both transports.
-    func withChannels(_ body: (any ClientChannel) async throws -> Void) async throws {
+    func withChannels(
+        probe: EchoService.Probe? = nil,
+        _ body: (any ClientChannel) async throws -> Void
+    ) async throws {
         var router = Router()
-        router.add(EchoService())
+        router.add(EchoService(probe: probe))
         try await body(InProcessChannel(router))
-        try await withFixture { (fixture) async throws -> Void in try await body(fixture.channel) }
+        try await withFixture(probe: probe) { (fixture) async throws -> Void in try await body(fixture.channel) }
     }
 
     static func number(_ value: Int64) -> Number {
@@ -150,6 +153,66 @@ struct StreamingTests {
         }
     }
 
+    @Test func aWriterThatIsCancelledGoesOnAndSoDoesTheCall() async throws {
+        let probe = EchoService.Probe()
+        try await withChannels(probe: probe) { (channel) async throws -> Void in
+            await probe.reset()
+            let counts = try await channel.stream(
+                EchoService.hold,
+                request: Bytes.self,
+                response: Number.self,
+                options: .init(timeout: .seconds(60))
+            ) { writer, reader in
+                let written = Counter()
+                // The handler reads nothing yet: the writer gets stuck, each time.
+                for _ in 0..<20 {
+                    let task = Task {
+                        while true {
+                            try await writer.write(Self.bytes(20_000))
+                            written.add()
+                        }
+                    }
+                    let before = written.value
+                    _ = await eventually(within: .milliseconds(20)) { written.value > before + 1000 }
+                    task.cancel()
+                    let error = await #expect(throws: RPCError.self) { try await task.value }
+                    #expect(error?.code == .cancelled)
+                }
+                await probe.started()
+                writer.finish()
+                var iterator = reader.makeAsyncIterator()
+                return (written.value, Int(try await iterator.next()?.value ?? -1))
+            }
+            #expect(counts.0 < 60, "what is queued stays bounded, however often the writer is cancelled")
+            // The write that was cancelled first was sent; those after it may not have been.
+            #expect(counts.0...counts.0 + 1 ~= counts.1)
+        }
+    }
+
+    @Test func aHandlersWriteThatIsCancelledGoesOnAndSoDoesTheCall() async throws {
+        let probe = EchoService.Probe()
+        try await withChannels(probe: probe) { (channel) async throws -> Void in
+            await probe.reset()
+            let values = try await channel.serverStreaming(
+                EchoService.impatient,
+                Self.number(0),
+                response: Bytes.self,
+                options: .init(timeout: .seconds(60))
+            ) { reader in
+                #expect(await eventually { await probe.startedCount == 1 })
+                return try await reader.reduce(into: []) { $0.append($1.value.count) }
+            }
+            #expect(values.last == 3, "the last words came")
+            #expect(values.count < 100)
+        }
+    }
+
+    static func bytes(_ count: Int) -> Bytes {
+        var bytes = Bytes()
+        bytes.value = .init(repeating: 1, count: count)
+        return bytes
+    }
+
     @Test func cancellingEndsBothSides() async throws {
         let probe = EchoService.Probe()
         try await withFixture(probe: probe) { (fixture) async throws -> Void in
@@ -169,6 +232,42 @@ struct StreamingTests {
             await #expect(throws: RPCError.self) { try await task.value }
             #expect(await eventually { await probe.cancelledCount == 1 })
             #expect(try await fixture.echo([1]) == [1])
+        }
+    }
+
+    @Test func aCancelledErrorOfTheWritersOwnEndsTheCallWithIt() async throws {
+        try await withChannels { (channel) async throws -> Void in
+            let begin = Deadline.now()
+            let error = await #expect(throws: RPCError.self) {
+                try await channel.clientStreaming(
+                    EchoService.sum,
+                    request: Number.self,
+                    response: Number.self,
+                    options: .init(timeout: .seconds(5))
+                ) { writer in
+                    try await writer.write(Self.number(1))
+                    throw RPCError(.cancelled, "another call's")
+                }
+            }
+            #expect(error?.code == .cancelled)
+            #expect(error?.message == "another call's")
+            #expect(Deadline.now().nanoseconds - begin.nanoseconds < 4_000_000_000, "it waited for an answer")
+        }
+    }
+
+    @Test func theServersWordCountsWhereItEndsTheCallUnderTheWriter() async throws {
+        try await withChannels { (channel) async throws -> Void in
+            let error = await #expect(throws: RPCError.self) {
+                try await channel.clientStreaming(
+                    EchoService.refuse,
+                    request: Number.self,
+                    response: Number.self,
+                    options: .init(timeout: .seconds(20))
+                ) { writer in
+                    while true { try await writer.write(Self.number(1)) }
+                }
+            }
+            #expect(error?.code == .permissionDenied)
         }
     }
 

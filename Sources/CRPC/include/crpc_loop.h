@@ -31,8 +31,18 @@ int crpc_loop_new(crpc_job_function run_job, void *context, crpc_loop **result);
 /// Watches, timers and hooks must be gone. Any thread, after `run` returned.
 void crpc_loop_free(crpc_loop *loop);
 
-/// Runs turns until `crpc_loop_stop`. Called once, by the thread that owns the loop from then on.
+/// Runs turns until `crpc_loop_stop`. Called by the thread that owns the loop from then on.
 void crpc_loop_run(crpc_loop *loop);
+
+/// Ends the loop, on the thread whose `crpc_loop_run` has returned. Calls `close` (may be NULL) with the loop's context, to
+/// close what is on the loop; what is closed tells its calls; then runs what was posted before. From then on nothing can be
+/// posted, no timer fires and no file is watched.
+void crpc_loop_end(crpc_loop *loop, crpc_function close);
+
+/// Runs what `crpc_loop_enqueue` or, with a function, `crpc_loop_post` would not take because the loop has ended, and the
+/// jobs that come of it. A call without both runs the jobs that are left. While it lasts the calling thread stands in for
+/// the loop's own: `crpc_loop_current` says so. After `crpc_loop_end`; one thread at a time. Returns whether jobs are left.
+bool crpc_loop_run_late(crpc_loop *loop, crpc_function function, void *context);
 
 /// Names the calling thread, for debuggers and `top`; the system keeps 15 bytes. Any thread.
 void crpc_loop_name_thread(const char *name);
@@ -48,10 +58,12 @@ void *crpc_loop_context(const crpc_loop *loop);
 
 /// Queues a job; jobs run in order, each once. Any thread. From the loop's own thread it costs no system call and no
 /// allocation (but for growth of the queue). Ends the process if there is no memory: an executor must not lose a job.
-void crpc_loop_enqueue(crpc_loop *loop, void *job);
+/// Errors: CLOSED, when the loop has ended; then it was not taken.
+int crpc_loop_enqueue(crpc_loop *loop, void *job);
 
 /// Queues a function; it runs once, later, on the loop's thread. Any thread. Ends the process if there is no memory.
-void crpc_loop_post(crpc_loop *loop, crpc_function function, void *context);
+/// Errors: CLOSED, when the loop has ended; then it never runs.
+int crpc_loop_post(crpc_loop *loop, crpc_function function, void *context);
 
 /// The monotonic clock as read at the start of this turn, in nanoseconds. Loop thread.
 uint64_t crpc_loop_now_ns(const crpc_loop *loop);

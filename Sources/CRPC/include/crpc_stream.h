@@ -36,6 +36,8 @@ typedef struct crpc_server_callbacks {
     void *(*on_open)(void *server, struct crpc_connection *connection);
     /// The connection has ended; `peer` is not used again.
     void (*on_connection_close)(void *server, void *peer);
+    /// The listener is draining and has no connection any more. May be NULL. Not the place to free the listener.
+    void (*on_empty)(void *server);
     /// A call of a registered method began. Returns the call's context, and owes `crpc_handler_ended` once for it; NULL
     /// refuses the call with RESOURCE_EXHAUSTED, and owes nothing.
     void *(*on_call)(void *server, void *peer, crpc_stream *stream, const crpc_request *request);

@@ -11,16 +11,18 @@ struct VerifiedTokens: Sendable {
         var cache = VerifiedTokenCache(capacity: VerifiedTokens.capacity)
     }
 
+    private let group: EventLoopGroup
     private let boxes: [LoopBound<Box>]
 
     init(group: EventLoopGroup) {
+        self.group = group
         boxes = group.loops.map { LoopBound(Box(), loop: $0) }
     }
 
     /// The claims of an access token of ours, expired or not; the signature is checked unless this loop has seen the
-    /// token before. Off the loops it is always checked.
+    /// token before. Off the group's loops it is always checked.
     func claims(of token: String, issuer: TokenIssuer) throws(IdentityFault) -> AccessClaims {
-        guard let loop = EventLoop.current, boxes.indices.contains(loop.index) else {
+        guard let loop = EventLoop.current, group.contains(loop) else {
             return try issuer.verifiedAccessClaims(token)
         }
         let box = boxes[loop.index].value

@@ -20,7 +20,8 @@ public struct ServiceEnvironment: Sendable {
     let channels: ChannelList
 
     /// A channel to another service on these loops, round robin over its addresses and with TLS as configured. The
-    /// runtime closes it at the end. Throws `TransportError` for a target that can't be one.
+    /// runtime closes it at the end. To be made while the parts are built: calls over one that is made later inherit
+    /// nothing from the handler's call. Throws `TransportError` for a target that can't be one.
     public func channel(to addresses: AddressList) throws -> RPCChannel {
         let channel = try RPCChannel(target: addresses.description, group: group, configuration: channelSettings)
         channels.channels.withLock { $0.append(channel) }
@@ -31,6 +32,9 @@ public struct ServiceEnvironment: Sendable {
 /// The channels that a service opened.
 final class ChannelList: Sendable {
     let channels = Mutex<[RPCChannel]>([])
+
+    /// Whether none was opened.
+    var isEmpty: Bool { channels.withLock { $0.isEmpty } }
 
     /// New connections use the certificates that the files hold now.
     func reloadCertificates() async throws {

@@ -80,7 +80,10 @@ public struct ServiceRuntime: Sendable {
         if configuration[keys.migrate] { try await migrate() }
         environment.database.start()
         let parts = try await build(environment)
-        var router = Router(interceptors: interceptors(environment))
+        var router = Router(
+            interceptors: interceptors(environment),
+            makesOnwardCalls: !environment.channels.isEmpty
+        )
         for service in parts.services { router.add(service) }
         let health = HealthService(services: router.services)
         router.add(health)

@@ -94,6 +94,26 @@ extension InteropCase {
         try expect(elapsed > .milliseconds(150) && elapsed < .seconds(5), true, "ended after \(elapsed), in time")
     }
 
+    /// The server says in a trailer whether it was told of a deadline.
+    static func noDeadline(_ call: InteropCall) async throws {
+        for (options, wanted) in [(CallOptions(deadline: .never), "none"), (InteropCall.options(), "some")] {
+            var options = options
+            let metadata = ResponseMetadata()
+            options.responseMetadata = metadata
+            _ = try await call.client.emptyCall(GrpcTesting.Empty(), options: options)
+            try expect(metadata.trailing?.first("x-test-deadline"), wanted, "the deadline that the server was told")
+        }
+        var request = InteropCall.outputRequest(asking: [1, 2])
+        request.responseParameters[1].intervalUs = 10_000
+        let sent = request
+        let sizes = try await call.client.fullDuplexCall(options: CallOptions(deadline: .never)) { writer, reader in
+            try await writer.write(sent)
+            writer.finish()
+            return try await reader.reduce(into: []) { $0.append($1.payload.body.count) }
+        }
+        try expect(sizes, [1, 2], "sizes of the answers")
+    }
+
     static func cancellation(_ call: InteropCall) async throws {
         let task = Task {
             try await call.client.unaryCall(GrpcTesting.SimpleRequest(), options: InteropCall.options(Self.slow))

@@ -30,6 +30,7 @@ enum InteropCase: String, CaseIterable, ExpressibleByArgument {
     case richDetails = "rich_details"
     case errorMetadata = "error_metadata"
     case deadline = "deadline"
+    case noDeadline = "no_deadline"
     case cancellation = "cancellation"
     case answerTooLarge = "answer_too_large"
     case unavailable = "unavailable"
@@ -61,6 +62,7 @@ enum InteropCase: String, CaseIterable, ExpressibleByArgument {
         case .richDetails: Self.richDetails
         case .errorMetadata: Self.errorMetadata
         case .deadline: Self.deadline
+        case .noDeadline: Self.noDeadline
         case .cancellation: Self.cancellation
         case .answerTooLarge: Self.answerTooLarge
         case .unavailable: Self.unavailable

@@ -14,6 +14,7 @@ final class TestService: TestServiceHandler {
     func emptyCall(_ request: GrpcTesting.Empty, context: ServerContext) async throws -> GrpcTesting.Empty {
         var trailers = Metadata()
         trailers.add("x-test-cancelled-calls", "\(cancelledCalls.load(ordering: .relaxed))")
+        trailers.add("x-test-deadline", context.deadline == nil ? "none" : "some")
         context.setTrailingMetadata(trailers)
         return GrpcTesting.Empty()
     }

@@ -20,7 +20,7 @@ enum BenchServer {
 
     static func main() async throws {
         let group = try EventLoopGroup(loopCount: 1, name: "bench")
-        var router = Router()
+        var router = Router(makesOnwardCalls: false)
         let arguments = Array(CommandLine.arguments.dropFirst())
         var configuration = ServerConfiguration()
         if arguments.first == "echo", arguments.count == 1 || arguments.count == 3 {

@@ -88,6 +88,17 @@ struct ReflectionServiceTests {
         for response in nested { #expect(try fileNames(response.messageResponse) == ["grpc/health/v1/health.proto"]) }
     }
 
+    @Test("what errors carry as details is described, though no method names it")
+    func errorDetails() async throws {
+        let symbols = ["google.rpc.ErrorInfo", "google.rpc.BadRequest", "google.rpc.RetryInfo"]
+        let found = try await answers(symbols.map { .fileContainingSymbol($0) })
+        #expect(found.count == 3)
+        for response in found {
+            let names = try fileNames(response.messageResponse)
+            #expect(names == ["google/rpc/error_details.proto", "google/protobuf/duration.proto"])
+        }
+    }
+
     @Test("what isn't there is NOT_FOUND, each in turn, and the call goes on")
     func notFound() async throws {
         let found = try await answers([

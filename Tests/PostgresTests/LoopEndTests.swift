@@ -1,0 +1,67 @@
+import LocalPostgres
+import Postgres
+import RPC
+import RPCTransport
+import Testing
+
+extension ServerTests {
+    /// What a client says when its loops end before it.
+    @Suite("end of the loops", .timeLimit(.minutes(1)))
+    struct LoopEndTests {
+        @Test("statements, reads by key and transactions end with the loops, and none is taken after")
+        func shutdown() async throws {
+            let database = try SharedTestCluster.freshDatabase()
+            let group = try EventLoopGroup(loopCount: 2, name: "end")
+            let client = PostgresClient(PostgresConfiguration(database), group: group)
+            let statement = Task { try await client.query("SELECT pg_sleep(20)", deadline: .after(.seconds(40))) }
+            let transaction = Task {
+                try await client.withTransaction(deadline: .after(.seconds(40))) { transaction in
+                    _ = try await transaction.execute("SELECT pg_sleep(21)")
+                }
+            }
+            try await waitUntilActive("%pg_sleep(20)%", database)
+            try await waitUntilActive("%pg_sleep(21)%", database)
+            let begin = Deadline.now()
+            await group.shutdown()
+            #expect(await postgresError { _ = try await statement.value } != nil)
+            #expect(await postgresError { try await transaction.value } != nil)
+            for _ in 0..<2 {
+                let error = await postgresError { try await client.ping(deadline: .after(.seconds(40))) }
+                guard case .closed = error else { throw error ?? .cancelled }
+            }
+            await client.shutdown()
+            #expect(Deadline.now().nanoseconds - begin.nanoseconds < 15_000_000_000, "nobody waits for a deadline")
+        }
+
+        private func waitUntilActive(_ pattern: String, _ database: TestDatabase) async throws {
+            for _ in 0..<600 {
+                let count = try database.cluster.runSQL(
+                    """
+                    SELECT count(*) FROM pg_stat_activity
+                    WHERE usename = '\(database.user)' AND query LIKE '\(pattern)' AND state = 'active';
+                    """
+                )
+                if count != "0" { return }
+                try await Task.sleep(for: .milliseconds(20))
+            }
+            Issue.record("the statement never began")
+        }
+
+        @Test("who waits for a connection is told when the loops end")
+        func noServer() async throws {
+            let group = try EventLoopGroup(loopCount: 1, name: "end")
+            var configuration = PostgresConfiguration(try SharedTestCluster.freshDatabase())
+            configuration.host = "/nonexistent"
+            configuration.waitLimit = .seconds(40)
+            let client = PostgresClient(configuration, group: group)
+            let waiting = Task { try await client.ping(deadline: .after(.seconds(40))) }
+            try await Task.sleep(for: .milliseconds(100))
+            await group.shutdown()
+            let error = await postgresError { try await waiting.value }
+            guard case .closed = error else { throw error ?? .cancelled }
+            let late = PostgresClient(configuration, group: group)
+            let refused = await postgresError { try await late.ping() }
+            guard case .closed = refused else { throw refused ?? .cancelled }
+        }
+    }
+}

@@ -1,0 +1,81 @@
+import RPC
+import SwiftProtobuf
+import Testing
+
+@testable import RPCTransport
+
+/// Calls whose cancellation reaches the loop before their start does.
+@Suite(.timeLimit(.minutes(2)))
+struct EarlyCancellationTests {
+    @Test("a unary call that was cancelled before it started ends with CANCELLED")
+    func cancelledFirst() async throws {
+        let group = try EventLoopGroup(loopCount: 1, name: "early")
+        let loop = group.loops[0]
+        // Nobody listens on port 1 (tcpmux), and only root could: nothing else ends the call before its deadline.
+        let target = try ChannelTarget("127.0.0.1:1")
+        let configuration = ChannelConfiguration()
+        let channel = LoopChannel(
+            loop: loop,
+            target: target,
+            endpoints: ChannelResolver.endpointsInDigits(target),
+            configuration: configuration,
+            tls: nil,
+            budget: RetryBudget(configuration.retry)
+        )
+        let call = UnaryClientCall<EchoService.Text, EchoService.Text>(
+            method: EchoService.sleep,
+            metadata: Metadata(),
+            deadline: .after(.seconds(60)),
+            waitsForReady: true,
+            loop: loop,
+            request: EchoService.Text()
+        )
+        try await loop.run { channel.cancel(call) }
+        let ended = Counter()
+        let task = Task {
+            let result = await withUnsafeContinuation { continuation in
+                call.continuation = continuation
+                loop.execute { channel.start(call) }
+            }
+            ended.add()
+            return result
+        }
+        try #require(await eventually(within: .seconds(10)) { ended.value == 1 }, "the call never ended")
+        let error = await #expect(throws: RPCError.self) { try await task.value.get() }
+        #expect(error?.code == .cancelled)
+        try await loop.run { channel.close() }
+        await group.shutdown()
+    }
+
+    @Test("calls of cancelled tasks end while the loop is busy")
+    func cancelledTasks() async throws {
+        try await withFixture { (fixture) async throws -> Void in
+            let loop = fixture.clientGroup.loops[0]
+            let isBusy = Flag()
+            loop.turnUntilClear(isBusy)
+            let (count, ended, cancelled) = (2_000, Counter(), Counter())
+            for _ in 0..<count {
+                Task {
+                    withUnsafeCurrentTask { $0?.cancel() }
+                    do {
+                        _ = try await fixture.echo([1], options: .init(timeout: .seconds(1)))
+                    } catch let error as RPCError where error.code == .cancelled {
+                        cancelled.add()
+                    } catch {}
+                    ended.add()
+                }
+            }
+            #expect(await eventually(within: .seconds(30)) { ended.value == count })
+            #expect(ended.value == count, "\(count - ended.value) calls never ended")
+            #expect(cancelled.value == ended.value)
+            isBusy.clear()
+        }
+    }
+}
+
+extension EventLoop {
+    /// Gives the loop something to do in each of its turns, so that it never sleeps.
+    fileprivate func turnUntilClear(_ flag: Flag) {
+        execute { if flag.isSet { self.turnUntilClear(flag) } }
+    }
+}
