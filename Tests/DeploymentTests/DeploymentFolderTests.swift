@@ -51,7 +51,8 @@ struct DeploymentFolderTests {
             let before = try contents(folder)
             #expect(Set(before.keys) == names)
             #expect(before["identity-refresh-key"]?.count == 32)
-            #expect(before["identity-signing-key-other.pem"] == [] && before["identity-refresh-key-other"] == [])
+            #expect(before["identity-signing-key-other.pem"]?.isEmpty == true)
+            #expect(before["identity-refresh-key-other"]?.isEmpty == true)
             let passwords = before.filter { $0.key.hasSuffix("password") }.values
             #expect(Set(passwords).count == 4 && passwords.allSatisfy { $0.count == 32 })
             let signingKey = String(decoding: try #require(before["identity-signing-key.pem"]), as: UTF8.self)
