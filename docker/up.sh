@@ -29,5 +29,9 @@ mkdir -p "$VESTIBULE_SECRETS"
 docker run --rm --network none --read-only --user "$(id -u):$(id -g)" \
     --volume "$VESTIBULE_SECRETS:/secrets" "vestibule/vestibule:${VESTIBULE_TAG:-local}" init --folder /secrets |
     sed "s|/secrets/|$VESTIBULE_SECRETS/|"
-"${compose[@]}" "${files[@]}" up --detach --wait --remove-orphans
+# What keeps identity from starting is a sentence in the log of what runs first of it: what a deployment must set is told there.
+"${compose[@]}" "${files[@]}" up --detach --wait --remove-orphans || {
+    "${compose[@]}" "${files[@]}" logs --no-log-prefix --tail 20 roles identity-migrate profile-migrate invites-migrate >&2
+    exit 1
+}
 "${compose[@]}" "${files[@]}" port gateway 8080 | sed 's|^|Vestibule is ready: http://|'

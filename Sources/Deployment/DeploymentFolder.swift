@@ -54,6 +54,10 @@ public struct DeploymentFolder: Sendable {
             try make("identity-signing-key.pem", Self.mounted) { Array(try SigningKey.generateP256().pem().utf8) }
         )
         entries.append(try make("identity-refresh-key", Self.mounted) { SecureRandom.bytes(32) })
+        // For the key before or the next while one is replaced; empty for none, since a container is given each file.
+        for name in ["identity-signing-key-other.pem", "identity-refresh-key-other"] {
+            entries.append(try make(name, Self.mounted) { [] })
+        }
         entries += try pair("ca", Self.ownerOnly, now) { key in
             try CertificateAuthority.certificate(
                 name: "Vestibule services",

@@ -4,7 +4,8 @@ import JOSE
 public struct ProviderPolicy: Sendable, Hashable {
     /// The name by which apps call it.
     public let name: ProviderName
-    /// The values of `iss` that are this provider's. Never taken from discovery: Apple's said something else for a day.
+    /// The values of `iss` that are this provider's: spellings of one issuer, in which a subject is the same person, since
+    /// accounts are kept by provider and subject. Never taken from discovery: Apple's said something else for a day.
     public let issuers: Set<String>
     /// The values of `aud` that are our apps'.
     public let audiences: Set<String>
@@ -22,7 +23,7 @@ public struct ProviderPolicy: Sendable, Hashable {
     /// How long after `iat` a token is accepted, whatever its `exp`.
     public let tokenAgeSecondsMax: Int64
 
-    /// The most issuers, and the most audiences.
+    /// The most spellings of the issuer, and the most audiences.
     public static let namesMax = 64
 
     /// A provider; throws what is wrong with it, in words for whoever configures it.
@@ -64,7 +65,7 @@ public struct ProviderPolicy: Sendable, Hashable {
         )
     }
 
-    /// Google, whose tokens name the issuer in one of two ways.
+    /// Google, whose tokens name the issuer in one of two ways, and whose nonce is raw or hashed: see ``NoncePolicy``.
     public static func google(audiences: [String], keysURL: String) throws(ProviderPolicyFault) -> ProviderPolicy {
         try ProviderPolicy(
             name: .google,
@@ -102,14 +103,23 @@ public enum ProviderPolicyFault: Error, Sendable, Hashable, CustomStringConverti
     }
 }
 
-/// The rule for URLs of key sets: whoever can change the answer can sign anyone in, so it must come over TLS, from
-/// this machine, or from a name under `.test`, which stands for nobody on the Internet (RFC 6761 section 6.2): a private
-/// network's simulator can be called so.
+/// The rule for URLs of key sets: whoever can change the answer can sign anyone in, so it must come over TLS. A simulator
+/// may be asked by `http` where that was switched on: on this machine, or by a name under `.test`, which stands for nobody
+/// on the Internet (RFC 6761 section 6.2), but for whom the network's own names say.
 public enum KeysURL {
     /// The longest URL, in bytes.
     public static let bytesMax = 2048
 
-    /// Whether keys may be fetched from this URL.
+    /// Whether an acceptable URL is asked by TLS.
+    public static func isEncrypted(_ url: String) -> Bool { url.hasPrefix("https://") }
+
+    /// Whether an acceptable URL is asked by `http` on this machine, where nobody on a network can answer in its place.
+    public static func isLocal(_ url: String) -> Bool {
+        guard !isEncrypted(url) else { return false }
+        return !authority(of: url.dropFirst("http://".count)).prefix { $0 != ":" }.hasSuffix(".test")
+    }
+
+    /// Whether keys may be fetched from this URL, by `http` if that is switched on.
     public static func isAcceptable(_ url: String) -> Bool {
         guard url.utf8.count <= bytesMax, url.utf8.allSatisfy({ 0x21...0x7e ~= $0 }) else { return false }
         if url.hasPrefix("https://") {

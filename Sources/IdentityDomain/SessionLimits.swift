@@ -1,10 +1,14 @@
 /// How long sessions and their parts live, in seconds.
 public struct SessionLimits: Sendable, Hashable {
     /// For how long the token before the current one gets the same successor again. Phones lose answers: ten seconds
-    /// were too short for others.
-    public var refreshGraceSeconds: Int64 = 60
-    /// How old a call may be that is late and no reuse. It bounds what a caller's wrong clock can do.
-    public var refreshLatenessSeconds: Int64 = 600
+    /// were too short for others. Within it a thief and the owner share the successor unseen, so it is no longer.
+    public var refreshGraceSeconds: Int64 = 30
+    /// How old a call may be that is late and no reuse: longer than a gateway tries one. It bounds what a caller's wrong
+    /// clock can do.
+    public var refreshLatenessSeconds: Int64 = 15
+    /// The same when this process was stopped meanwhile and goes on: calls lay before it for as long, and their callers
+    /// went elsewhere.
+    public var refreshLatenessAfterPauseSecondsMax: Int64 = 600
     /// For how long a session may go without a refresh.
     public var inactivitySeconds: Int64 = 30 * 86_400
     /// How long a session may live at all.
@@ -16,6 +20,21 @@ public struct SessionLimits: Sendable, Hashable {
 
     /// The default limits.
     public init() {}
+
+    /// When a refresh token came in from its owner, in Unix milliseconds: what the caller says, if it is believed, but not
+    /// after now and not longer ago than lateness may be.
+    ///
+    /// - Parameters:
+    ///   - told: what the caller says; 0 is now.
+    ///   - pauseMilliseconds: for how long this process did not run just before now.
+    public func presentedAtMilliseconds(told: Int64, nowMilliseconds now: Int64, pauseMilliseconds: Int64) -> Int64 {
+        guard told != 0 else { return now }
+        let pause = min(
+            max(pauseMilliseconds, 0),
+            (refreshLatenessAfterPauseSecondsMax - refreshLatenessSeconds) * 1000
+        )
+        return min(max(told, now - refreshLatenessSeconds * 1000 - pause), now)
+    }
 }
 
 /// What the database decided about a refresh token that was presented.

@@ -12,6 +12,8 @@ public struct SignIn: Sendable, Hashable {
     public let clientID: String
     /// The e-mail to show and write to; nil keeps the one that is known.
     public let email: String?
+    /// Whether the e-mail is only what the app says: it never takes the place of one that a token told.
+    public let isEmailTold: Bool
     /// Whether the provider verified it.
     public let isEmailVerified: Bool
     /// Whether it is a relay address.
@@ -22,6 +24,8 @@ public struct SignIn: Sendable, Hashable {
     public let deviceName: String?
     /// Apple's guess whether the person is real; nil keeps the one that is known.
     public let realUserStatus: Int16?
+    /// When the token was issued, in Unix seconds: one from before all sessions were ended is refused.
+    public let issuedAtSeconds: Int64
     /// Until when the token would be accepted, in Unix seconds: so long its fingerprint is kept.
     public let acceptedUntilSeconds: Int64
 
@@ -40,11 +44,13 @@ public struct SignIn: Sendable, Hashable {
         subject = claims.subject
         clientID = claims.audience
         self.email = claims.email ?? EmailAddress.accept(email)
+        isEmailTold = claims.email == nil && self.email != nil
         isEmailVerified = claims.email != nil && claims.isEmailVerified
         isPrivateEmail = claims.email != nil && claims.isPrivateEmail
         toldName = ToldName.choose(fullName: fullName, tokenName: claims.name)
         self.deviceName = DeviceName.accept(deviceName)
         realUserStatus = claims.realUserStatus
+        issuedAtSeconds = claims.issuedAtSeconds
         acceptedUntilSeconds = claims.acceptedUntilSeconds
     }
 }

@@ -20,13 +20,14 @@ public struct TokenIssuer: Sendable {
     private let accessTokenHeader: String
     private let idTokenHeader: String
 
-    /// An issuer that signs with `signingKey`; tokens of `otherKeys`, retired or to come, verify as well.
+    /// An issuer that signs with `signingKey`; tokens of `otherKeys`, retired or to come, verify as well, by their
+    /// thumbprints. To verify, their public halves are enough.
     public init(
         issuer: String,
         audience: String,
         lifetimeSeconds: Int64,
         signingKey: SigningKey,
-        otherKeys: [SigningKey] = []
+        otherKeys: [VerificationKey] = []
     ) {
         self.issuer = issuer
         self.audience = audience
@@ -34,7 +35,7 @@ public struct TokenIssuer: Sendable {
         self.signingKey = signingKey
         accessTokenHeader = signingKey.encodedHeader(type: Self.accessTokenType)
         idTokenHeader = signingKey.encodedHeader(type: "JWT")
-        keySet = KeySet([signingKey] + otherKeys)
+        keySet = KeySet([signingKey], others: otherKeys)
     }
 
     /// An access token for a session (RFC 9068 section 2.2), with the session in `sid`.

@@ -32,7 +32,8 @@ public struct IdentityParts: Sendable {
         self.effects = effects
         self.logger = logger
         let signIns = SignInMetrics(providers: settings.providers.keys)
-        metrics = [signIns, ProviderKeyMetrics(keys: keys, clock: effects.clock)]
+        let refreshes = RefreshMetrics()
+        metrics = [signIns, refreshes, ProviderKeyMetrics(keys: keys, clock: effects.clock)]
         methods = IdentityMethods(
             providers: settings.providers,
             keys: keys,
@@ -40,6 +41,9 @@ public struct IdentityParts: Sendable {
             mint: SessionTokenMint(issuer: settings.issuer, refreshKeys: settings.refreshKeys, effects: effects),
             verifiedTokens: VerifiedTokens(group: group),
             signIns: signIns,
+            refreshes: refreshes,
+            lateCallers: settings.lateCallers,
+            pauses: PauseWatch(nowMilliseconds: effects.clock.nowMilliseconds),
             effects: effects
         )
     }
@@ -47,6 +51,15 @@ public struct IdentityParts: Sendable {
     /// Fetches provider keys when sign-ins want them, until the task is cancelled. Without it no sign-in succeeds.
     public func fetchProviderKeys() async {
         await keys.run()
+    }
+
+    /// Notices when the process did not run for a while, until the task is cancelled. Without it all the time since the start
+    /// counts as a pause, up to the maximum.
+    public func watchForPauses() async {
+        while !Task.isCancelled {
+            methods.pauses.tick(nowMilliseconds: effects.clock.nowMilliseconds)
+            try? await Task.sleep(for: PauseWatch.tickInterval)
+        }
     }
 
     /// Deletes what has expired, in bounded rounds, until the task is cancelled.

@@ -1,3 +1,5 @@
+import Logging
+import Models
 import ServiceKit
 
 /// The program `identity`: accounts, sign-in and sessions over gRPC.
@@ -27,6 +29,17 @@ public struct IdentityServer: MigratingServer {
         try await runtime.migrate()
     }
 
+    /// Ends all sessions of everybody, so that nothing that a restored or failed-over database believes again is believed.
+    ///
+    /// - Parameter isConfirmed: whether to do it; without it nothing changes and the throw says what would.
+    /// - Returns: what was done, in a sentence for people.
+    public func endSessions(isConfirmed: Bool) async throws -> String {
+        try await runtime.withDatabase(timeout: IdentityStore.epochStatementLimit) { database in
+            let command = EndOfSessions(store: IdentityStore(database, limits: settings.limits), clock: .system)
+            return try await command.run(isConfirmed: isConfirmed, logger: Logger(label: Self.programName))
+        }
+    }
+
     /// Serves until the process is told to stop, and returns after a graceful stop.
     public func serve() async throws {
         let fetcher = HTTPKeyFetcher()
@@ -42,7 +55,10 @@ public struct IdentityServer: MigratingServer {
                 for source in parts.metrics { environment.metrics.add(source) }
                 return ServiceParts(
                     services: [parts.methods],
-                    background: [{ await parts.fetchProviderKeys() }, { await parts.cleanUp() }]
+                    background: [
+                        { await parts.fetchProviderKeys() }, { await parts.watchForPauses() },
+                        { await parts.cleanUp() },
+                    ]
                 )
             }
         } catch {

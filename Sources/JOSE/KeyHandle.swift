@@ -5,6 +5,9 @@ import COpenSSL
 /// `@unchecked Sendable`: the pointer is set once, the object behind it is never changed after the initializer, and
 /// libcrypto lets several threads use one unchanging key at once (its caches inside are locked).
 final class KeyHandle: @unchecked Sendable {
+    /// The longest PEM text; a private RSA key of 8192 bits takes about 6,500 bytes.
+    static let pemBytesMax = 16 * 1024
+
     let pointer: OpaquePointer
     let type: KeyType
 
@@ -17,6 +20,23 @@ final class KeyHandle: @unchecked Sendable {
             throw error
         }
         self.pointer = pointer
+    }
+
+    /// The key that `read` finds in a PEM text.
+    convenience init(pem: String, read: (_ input: OpaquePointer) -> OpaquePointer?) throws(KeyError) {
+        let bytes = Array(pem.utf8)
+        guard bytes.count <= Self.pemBytesMax else { throw .malformed }
+        // The BIO reads the bytes where they are: they must stay there until the key was read.
+        let pointer = bytes.withUnsafeBytes { buffer -> OpaquePointer? in
+            guard let input = BIO_new_mem_buf(buffer.baseAddress, Int32(buffer.count)) else { return nil }
+            defer { BIO_free(input) }
+            return read(input)
+        }
+        guard let pointer else {
+            ERR_clear_error()
+            throw .malformed
+        }
+        try self.init(owning: pointer)
     }
 
     deinit {
@@ -41,6 +61,17 @@ final class KeyHandle: @unchecked Sendable {
         case KeyType.p384.groupName: return .p384
         default: throw .unsupported
         }
+    }
+
+    /// The PEM text that `write` writes; it returns 1 if all went well.
+    func pem(write: (_ output: OpaquePointer) -> Int32) throws(KeyError) -> String {
+        guard let output = BIO_new(BIO_s_mem()) else { throw .failure("allocate") }
+        defer { BIO_free(output) }
+        guard write(output) == 1 else { throw .failure("write a key") }
+        var bytes = [UInt8](repeating: 0, count: Self.pemBytesMax)
+        let count = BIO_read(output, &bytes, Int32(bytes.count))
+        guard count > 0, Int(count) < bytes.count else { throw .failure("write a key") }
+        return String(decoding: bytes[..<Int(count)], as: UTF8.self)
     }
 
     /// A number of the key as big-endian bytes, padded in front to `byteCount` if one is given.

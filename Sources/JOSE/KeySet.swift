@@ -13,7 +13,7 @@ public enum KeySetError: Error, Sendable, Hashable {
 /// A JWK set (RFC 7517 section 5), its keys parsed and kept.
 ///
 /// Elements that we cannot use are passed over, as section 5 asks: unknown `kty` or curve, another `use`, no `kid`,
-/// RSA moduli that are too short. A set in which nothing is of use is refused.
+/// RSA moduli that are too short or whose primes can be found. A set in which nothing is of use is refused.
 public struct KeySet: Sendable {
     /// The most elements that a set may have.
     public static let keysMax = 64
@@ -50,9 +50,11 @@ public struct KeySet: Sendable {
         self.entries = entries
     }
 
-    /// A set of our own keys' public halves.
-    public init(_ keys: [SigningKey]) {
-        entries = keys.map { Entry(keyID: $0.keyID, algorithm: $0.algorithm, key: $0.verificationKey) }
+    /// A set of our own keys' public halves, and of keys of which we have no more than that, by their thumbprints.
+    public init(_ keys: [SigningKey], others: [VerificationKey] = []) {
+        entries =
+            keys.map { Entry(keyID: $0.keyID, algorithm: $0.algorithm, key: $0.verificationKey) }
+            + others.map { Entry(keyID: $0.thumbprint, algorithm: $0.signingAlgorithm, key: $0) }
     }
 
     /// The key of this `kid` that fits the algorithm; a key bound to another algorithm does not (RFC 8725 section

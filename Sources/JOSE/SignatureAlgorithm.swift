@@ -69,6 +69,8 @@ public enum KeyError: Error, Sendable, Hashable {
     case unsupported
     /// The RSA modulus is shorter than 2048 or longer than 8192 bits.
     case unacceptableSize(bits: Int)
+    /// The RSA modulus is of a kind whose primes can be found (CVE-2017-15361).
+    case guessablePrimes
     /// libcrypto refused; the operation is named.
     case cryptography(operation: String)
 }

@@ -26,46 +26,22 @@ public final class SigningKey: Sendable, CustomStringConvertible {
 
     /// Reads an unencrypted private key in PEM: PKCS #8, or the older forms for EC and RSA.
     public convenience init(pem: String, keyID: String? = nil) throws(KeyError) {
-        let bytes = Array(pem.utf8)
-        guard bytes.count <= Self.pemBytesMax else { throw .malformed }
-        // The BIO reads the bytes where they are: they must stay there until the key was read.
-        let pointer = bytes.withUnsafeBytes { buffer -> OpaquePointer? in
-            guard let input = BIO_new_mem_buf(buffer.baseAddress, Int32(buffer.count)) else { return nil }
-            defer { BIO_free(input) }
-            // Without a callback of ours libcrypto would ask the terminal for the password of an encrypted key.
-            return PEM_read_bio_PrivateKey(input, nil, { _, _, _, _ in -1 }, nil)
-        }
-        guard let pointer else {
-            ERR_clear_error()
-            throw .malformed
-        }
-        try self.init(handle: KeyHandle(owning: pointer), keyID: keyID)
+        // Without a callback of ours libcrypto would ask the terminal for the password of an encrypted key.
+        let handle = try KeyHandle(pem: pem) { PEM_read_bio_PrivateKey($0, nil, { _, _, _, _ in -1 }, nil) }
+        try self.init(handle: handle, keyID: keyID)
     }
 
     private init(handle: KeyHandle, keyID: String?) throws(KeyError) {
         self.handle = handle
         verificationKey = try VerificationKey(handle: handle)
         self.keyID = keyID ?? verificationKey.thumbprint
-        algorithm =
-            switch handle.type {
-            case .rsa: .rs256
-            case .p256: .es256
-            case .p384: .es384
-            }
+        algorithm = verificationKey.signingAlgorithm
         signing = Signing(signingWith: handle, algorithm)
     }
 
     /// The private key in PEM (PKCS #8, unencrypted). A secret.
     public func pem() throws(KeyError) -> String {
-        guard let output = BIO_new(BIO_s_mem()) else { throw .failure("allocate") }
-        defer { BIO_free(output) }
-        guard PEM_write_bio_PKCS8PrivateKey(output, handle.pointer, nil, nil, 0, nil, nil) == 1 else {
-            throw .failure("write a private key")
-        }
-        var bytes = [UInt8](repeating: 0, count: Self.pemBytesMax)
-        let count = BIO_read(output, &bytes, Int32(bytes.count))
-        guard count > 0, Int(count) < bytes.count else { throw .failure("write a private key") }
-        return String(decoding: bytes[..<Int(count)], as: UTF8.self)
+        try handle.pem { PEM_write_bio_PKCS8PrivateKey($0, handle.pointer, nil, nil, 0, nil, nil) }
     }
 
     /// The signature of `message` in JOSE's form.
@@ -114,9 +90,6 @@ public final class SigningKey: Sendable, CustomStringConvertible {
 
     /// The key's public name; never the key.
     public var description: String { "SigningKey(\(keyID))" }
-
-    /// The longest PEM text; an RSA key of 8192 bits takes about 6,500.
-    private static let pemBytesMax = 16 * 1024
 
     private static func generate(
         type: String,

@@ -8,6 +8,15 @@ public final class VerificationKey: Sendable {
     private let parameters: JSONObject
     private let verifiers: [SignatureAlgorithm: Signing]
 
+    /// The algorithm that we sign with where we have the private half: ES256 on P-256, ES384 on P-384, RS256 with RSA.
+    public var signingAlgorithm: SignatureAlgorithm {
+        switch type {
+        case .rsa: .rs256
+        case .p256: .es256
+        case .p384: .es384
+        }
+    }
+
     /// What kind of key it is.
     public var type: KeyType { handle.type }
 
@@ -24,6 +33,11 @@ public final class VerificationKey: Sendable {
             try builder.push(OSSL_PKEY_PARAM_RSA_E, number: exponent)
         }
         try self.init(handle: KeyHandle(owning: pointer))
+    }
+
+    /// Reads a public key in PEM (SubjectPublicKeyInfo, as `openssl pkey -pubout` writes it).
+    public convenience init(pem: String) throws(KeyError) {
+        try self.init(handle: KeyHandle(pem: pem) { PEM_read_bio_PUBKEY($0, nil, { _, _, _, _ in -1 }, nil) })
     }
 
     /// An elliptic curve key from its point's coordinates, each exactly as long as the curve's field; the point must
@@ -45,6 +59,9 @@ public final class VerificationKey: Sendable {
     }
 
     init(handle: KeyHandle) throws(KeyError) {
+        if handle.type == .rsa, RSAWeakness.hasGuessablePrimes(modulus: try handle.number(OSSL_PKEY_PARAM_RSA_N)) {
+            throw .guessablePrimes
+        }
         self.handle = handle
         parameters = try Self.requiredParameters(of: handle)
         let algorithms = SignatureAlgorithm.allCases.filter { $0.keyType == handle.type }
@@ -61,6 +78,11 @@ public final class VerificationKey: Sendable {
             encoded = der
         }
         return verifiers[algorithm]?.verify(encoded, message: message) ?? false
+    }
+
+    /// The public key in PEM (SubjectPublicKeyInfo).
+    public func pem() throws(KeyError) -> String {
+        try handle.pem { PEM_write_bio_PUBKEY($0, handle.pointer) }
     }
 
     /// The public key's members that RFC 7638 section 3.2 requires, in its lexicographic order.

@@ -16,7 +16,7 @@ SECRETS = {
     "roles": {"postgres_password", "identity_database_password", "profile_database_password",
               "invites_database_password"},
     "identity": {"ca", "identity_certificate", "identity_key", "identity_database_password", "identity_signing_key",
-                 "identity_refresh_key"},
+                 "identity_refresh_key", "identity_signing_key_other", "identity_refresh_key_other"},
     "profile": {"ca", "profile_certificate", "profile_key", "profile_database_password"},
     "invites": {"ca", "invites_certificate", "invites_key", "invites_database_password"},
     "gateway": {"ca", "gateway_certificate", "gateway_key"},
@@ -68,7 +68,8 @@ def allow_lists(stack):
         ("gateway", "identity", "CheckSession"), ("gateway", "profile", "GetProfile"),
         ("gateway", "invites", "ListGroups"), ("profile", "invites", "ApplyPhoneEvents")}
     tried = {(caller, service, method) for caller in PROGRAMS for service, method in [
-        ("identity", "CheckSession"), ("profile", "GetProfile"), ("invites", "ListGroups"), ("invites", "ApplyPhoneEvents")]}
+        ("identity", "CheckSession"), ("identity", "GetAccount"), ("profile", "GetProfile"), ("invites", "ListGroups"),
+        ("invites", "ApplyPhoneEvents")]}
     for caller, service, method in sorted(tried):
         code = _call(stack, ports[service], service, f"{SERVICES[service]}/{method}", caller)
         assert code != grpc.StatusCode.UNAVAILABLE, (caller, service, method)

@@ -1,5 +1,6 @@
 """Configuration: `--help` lists every key, faults are told together, secrets never."""
 
+import pathlib
 import re
 import subprocess
 
@@ -8,6 +9,7 @@ import pytest
 import process_table
 from stack import MEASURED, clean_environment, free_ports, program
 
+ROOT = pathlib.Path(__file__).resolve().parents[2]
 LOG = {"LOG_LEVEL", "LOG_FORMAT", "LOG_OUTPUT"}
 ADDRESSES = {"IDENTITY_ADDRESS", "PROFILE_ADDRESS", "INVITES_ADDRESS"}
 PHONE = {"PHONE_REGION", "PHONE_KINDS", "PHONE_REGIONS"}
@@ -27,8 +29,9 @@ def service_keys(name, *own):
 KEYS = {
     ("identity",): service_keys(
         "IDENTITY", "ISSUER", "AUDIENCE", "SIGNING_KEY_FILE", "SIGNING_KEY_OTHER_FILE", "REFRESH_KEY_FILE",
-        "REFRESH_KEY_OTHER_FILE", "ACCESS_TOKEN_LIFETIME", "REFRESH_GRACE", "SESSION_INACTIVITY", "SESSION_LIFETIME",
-        "PROVIDERS", "APPLE_AUDIENCES", "APPLE_KEYS_URL", "GOOGLE_AUDIENCES", "GOOGLE_KEYS_URL", "PROVIDERS_FILE"),
+        "REFRESH_KEY_OTHER_FILE", "ACCESS_TOKEN_LIFETIME", "REFRESH_GRACE", "GATEWAYS", "SESSION_INACTIVITY",
+        "SESSION_LIFETIME", "PROVIDERS", "APPLE_AUDIENCES", "APPLE_KEYS_URL", "GOOGLE_AUDIENCES", "GOOGLE_KEYS_URL",
+        "PROVIDERS_FILE", "KEYS_BY_HTTP"),
     ("profile",): service_keys("PROFILE", *PHONE, "PHONE_TRIES", "PHONE_TRIES_WINDOW") | {"INVITES_ADDRESS"},
     ("invites",): service_keys("INVITES", *PHONE, "GROUP_MEMBERS", "INBOX_RETENTION"),
     ("gateway",): ADDRESSES | LOG | {"EVENT_LOOPS", "DRAIN_LIMIT", "SERVICES_CA_FILE"} | {f"GATEWAY_{key}" for key in (
@@ -42,6 +45,9 @@ KEYS = {
 # Kinds of values that a nonsensical text cannot be.
 CHECKED_KIND = re.compile(r"host:port|URL|duration|one of|true or false|-?\d+ to \d+|path of a secret")
 NONSENSE = "\t?\t"
+SIGNING_KEY = subprocess.run(
+    ["openssl", "genpkey", "-algorithm", "EC", "-pkeyopt", "ec_paramgen_curve:P-256"], capture_output=True,
+    check=True).stdout
 
 
 def run(command, environment=None, seconds=30):
@@ -119,11 +125,39 @@ def test_faults_inside_secrets_show_no_secret(tmp_path):
         "VESTIBULE_IDENTITY_SIGNING_KEY_FILE": str(tmp_path / "key.pem"),
         "VESTIBULE_IDENTITY_REFRESH_KEY_FILE": str(tmp_path / "refresh"),
         "VESTIBULE_IDENTITY_PROVIDERS_FILE": str(tmp_path / "providers"),
+        "VESTIBULE_IDENTITY_APPLE_AUDIENCES": "com.example.app",
         "VESTIBULE_IDENTITY_APPLE_KEYS_URL": "http://keys.example.com/over-no-tls"})
     assert result.returncode == 78
     for key in ("SIGNING_KEY_FILE", "REFRESH_KEY_FILE", "PROVIDERS_FILE", "APPLE_KEYS_URL"):
         assert f"VESTIBULE_IDENTITY_{key} " in result.stderr, result.stderr
     assert "hunter2hunter2" not in result.stdout + result.stderr
+
+
+def test_identity_says_what_a_deployment_must_set(tmp_path):
+    """Nothing stands in for it; empty values, as compose gives them, count as none."""
+    for name, content in {"key.pem": SIGNING_KEY, "refresh": b"r" * 32, "other.pem": b"", "other": b""}.items():
+        (tmp_path / name).write_bytes(content)
+    result = run(("identity", "serve"), {
+        "VESTIBULE_IDENTITY_SIGNING_KEY_FILE": str(tmp_path / "key.pem"),
+        "VESTIBULE_IDENTITY_SIGNING_KEY_OTHER_FILE": str(tmp_path / "other.pem"),
+        "VESTIBULE_IDENTITY_REFRESH_KEY_FILE": str(tmp_path / "refresh"),
+        "VESTIBULE_IDENTITY_REFRESH_KEY_OTHER_FILE": str(tmp_path / "other"),
+        "VESTIBULE_IDENTITY_ISSUER": "", "VESTIBULE_IDENTITY_APPLE_AUDIENCES": "",
+        "VESTIBULE_IDENTITY_GOOGLE_AUDIENCES": ""})
+    assert result.returncode == 78
+    issuer, providers = result.stderr.splitlines()
+    assert "VESTIBULE_IDENTITY_ISSUER is required" in issuer and "such as https://" in issuer
+    assert "VESTIBULE_IDENTITY_APPLE_AUDIENCES or VESTIBULE_IDENTITY_GOOGLE_AUDIENCES" in providers
+
+
+@pytest.mark.parametrize("service", ["identity", "profile", "invites"])
+def test_the_gateway_may_call_what_its_routes_use(service):
+    """And nothing else: it is the program that strangers talk to."""
+    sources = "".join(file.read_text() for file in (ROOT / "Sources/GatewayService").rglob("*.swift"))
+    used = {name[0].upper() + name[1:] for name in re.findall(rf"\b{service}\.(\w+)\(", sources)}
+    compose = (ROOT / "docker/compose.yaml").read_text()
+    allowed = set(re.findall(rf"spiffe://vestibule/gateway vestibule\.{service}\.v1\.\w+/(\S+)", compose))
+    assert used and allowed == used
 
 
 def test_unknown_arguments():

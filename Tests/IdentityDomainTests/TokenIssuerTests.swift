@@ -88,12 +88,13 @@ import Testing
 
     @Test func retiredKeysStillVerify() throws {
         let next = try SigningKey.generateP256()
+        let publicHalf = try VerificationKey(pem: key.verificationKey.pem())
         let rotated = TokenIssuer(
             issuer: issuer.issuer,
             audience: issuer.audience,
             lifetimeSeconds: 600,
             signingKey: next,
-            otherKeys: [key]
+            otherKeys: [publicHalf]
         )
         let old = try issuer.accessToken(for: session, tokenID: "id", nowSeconds: now)
         let new = try rotated.accessToken(for: session, tokenID: "id", nowSeconds: now)

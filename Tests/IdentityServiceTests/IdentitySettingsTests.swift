@@ -19,7 +19,9 @@ import Testing
     ) throws -> IdentitySettings {
         var environment = [
             "VESTIBULE_IDENTITY_SIGNING_KEY_FILE": "signing", "VESTIBULE_IDENTITY_REFRESH_KEY_FILE": "refresh",
-            "VESTIBULE_DATABASE_HOST": "/tmp",
+            "VESTIBULE_DATABASE_HOST": "/tmp", "VESTIBULE_IDENTITY_ISSUER": "https://id.example",
+            "VESTIBULE_IDENTITY_APPLE_AUDIENCES": "com.example.one",
+            "VESTIBULE_IDENTITY_GOOGLE_AUDIENCES": "one.apps.googleusercontent.com",
         ]
         environment.merge(values) { _, new in new }
         var contents = ["signing": Array(signingPEM.utf8), "refresh": [UInt8](repeating: 1, count: 32)]
@@ -49,10 +51,10 @@ import Testing
         let settings = try settings()
         #expect(Set(settings.providers.keys) == [.apple, .google])
         #expect(settings.providers[.apple]?.keysURL == "https://appleid.apple.com/auth/keys")
-        #expect(settings.providers[.apple]?.audiences == ["com.example.app"])
         #expect(settings.providers[.google]?.issuers == ["https://accounts.google.com", "accounts.google.com"])
         #expect(settings.limits == SessionLimits())
-        #expect(settings.issuer.issuer == "http://127.0.0.1:8080")
+        #expect(settings.limits.refreshGraceSeconds == 30)
+        #expect(settings.lateCallers == .everybody, "on loopback, without client certificates")
         #expect(settings.issuer.keySet.entries.count == 1)
     }
 
@@ -60,16 +62,17 @@ import Testing
         let otherPEM = try SigningKey.generateP256().pem()
         let providers = """
             {"providers": [{"name": "keycloak", "issuers": ["https://kc.example"], "audiences": ["app"],
-              "keys_url": "https://kc.example/certs", "algorithms": ["RS256", "ES256"], "nonce": "either",
+              "issuer_aliases": ["kc.example"], "keys_url": "https://kc.example/certs", "algorithms": ["RS256", "ES256"], "nonce": "either",
               "nonce_required": false, "token_age_max_seconds": 3600, "clock_leeway_seconds": 5}]}
             """
         let settings = try settings(
             [
                 "VESTIBULE_IDENTITY_PROVIDERS": "apple, keycloak", "VESTIBULE_IDENTITY_PROVIDERS_FILE": "providers",
                 "VESTIBULE_IDENTITY_APPLE_KEYS_URL": "http://127.0.0.1:7080/apple/auth/keys",
+                "VESTIBULE_IDENTITY_KEYS_BY_HTTP": "true",
                 "VESTIBULE_IDENTITY_APPLE_AUDIENCES": "a,b", "VESTIBULE_IDENTITY_SIGNING_KEY_OTHER_FILE": "other",
                 "VESTIBULE_IDENTITY_REFRESH_KEY_OTHER_FILE": "otherRefresh",
-                "VESTIBULE_IDENTITY_ACCESS_TOKEN_LIFETIME": "5m", "VESTIBULE_IDENTITY_REFRESH_GRACE": "30s",
+                "VESTIBULE_IDENTITY_ACCESS_TOKEN_LIFETIME": "5m", "VESTIBULE_IDENTITY_REFRESH_GRACE": "45s",
                 "VESTIBULE_IDENTITY_SESSION_INACTIVITY": "7d", "VESTIBULE_IDENTITY_SESSION_LIFETIME": "90d",
                 "VESTIBULE_IDENTITY_ISSUER": "https://id.example",
             ],
@@ -81,6 +84,7 @@ import Testing
         let keycloak = try #require(ProviderName("keycloak"))
         #expect(Set(settings.providers.keys) == [.apple, keycloak])
         let policy = try #require(settings.providers[keycloak])
+        #expect(policy.issuers == ["https://kc.example", "kc.example"])
         #expect(policy.algorithms == [.rs256, .es256])
         #expect(policy.noncePolicy == .either)
         #expect(!policy.isNonceRequired)
@@ -88,7 +92,7 @@ import Testing
         #expect(policy.clockLeewaySeconds == 5)
         #expect(settings.providers[.apple]?.audiences == ["a", "b"])
         #expect(settings.limits.accessTokenSeconds == 300)
-        #expect(settings.limits.refreshGraceSeconds == 30)
+        #expect(settings.limits.refreshGraceSeconds == 45)
         #expect(settings.limits.inactivitySeconds == 7 * 86_400)
         #expect(settings.limits.absoluteSeconds == 90 * 86_400)
         #expect(settings.issuer.keySet.entries.count == 2)
@@ -120,6 +124,8 @@ import Testing
         (#"{"providers":[{"name":"a","issuers":["x"],"audiences":["y"],"keys_url":"http://x.example"}]}"#, "https"),
         (#"{"providers":[{"name":"a","issuers":["x"],"audiences":["y"],"algorithms":["none"]}]}"#, "RS256"),
         (#"{"providers":[{"name":"a","nonce":"never"}]}"#, "raw, sha256 or either"),
+        (#"{"providers":[{"name":"a","issuers":["x","y"],"audiences":["y"]}]}"#, "issuer_aliases"),
+        (#"{"providers":[{"name":"a","issuer_aliases":["x"],"audiences":["y"]}]}"#, "1 to 64 issuers"),
         (#"{"providers":[{"name":"a","nonce_required":"no"}]}"#, "true or false"),
     ])
     func providersFileFaults(content: String, word: String) {
@@ -130,15 +136,124 @@ import Testing
         #expect(problems.contains { $0.contains(word) }, "\(problems)")
     }
 
-    @Test func unknownProviderIsAFault() {
+    private static let noAudiences = [
+        "VESTIBULE_IDENTITY_APPLE_AUDIENCES": "", "VESTIBULE_IDENTITY_GOOGLE_AUDIENCES": "",
+    ]
+
+    /// Compose gives empty values for what a deployment does not set.
+    @Test func nothingStandsInForWhatADeploymentMustSet() {
+        let unset = Self.noAudiences.merging(["VESTIBULE_IDENTITY_ISSUER": ""]) { _, new in new }
+        let problems = problems(unset)
+        #expect(problems.count == 2, "\(problems)")
+        #expect(
+            problems.first == "VESTIBULE_IDENTITY_ISSUER is required: the public URL of the gateway, such as "
+                + "https://api.example.com"
+        )
+        #expect(
+            problems.last?.hasPrefix(
+                "VESTIBULE_IDENTITY_APPLE_AUDIENCES or VESTIBULE_IDENTITY_GOOGLE_AUDIENCES or "
+                    + "VESTIBULE_IDENTITY_PROVIDERS_FILE is required"
+            ) == true
+        )
+    }
+
+    @Test func aProviderWithoutAudiencesIsOff() throws {
+        let settings = try settings(["VESTIBULE_IDENTITY_APPLE_AUDIENCES": ""])
+        #expect(Set(settings.providers.keys) == [.google])
+        #expect(settings.providers[.google]?.audiences == ["one.apps.googleusercontent.com"])
+    }
+
+    @Test func whatIsNamedMustBeConfigured() throws {
+        let named = Self.noAudiences.merging(["VESTIBULE_IDENTITY_PROVIDERS": "apple, google"]) { _, new in new }
+        #expect(
+            problems(named) == [
+                "VESTIBULE_IDENTITY_PROVIDERS names apple, but VESTIBULE_IDENTITY_APPLE_AUDIENCES is not given",
+                "VESTIBULE_IDENTITY_PROVIDERS names google, but VESTIBULE_IDENTITY_GOOGLE_AUDIENCES is not given",
+            ]
+        )
+        #expect(try Set(settings(["VESTIBULE_IDENTITY_PROVIDERS": "google"]).providers.keys) == [.google])
         #expect(problems(["VESTIBULE_IDENTITY_PROVIDERS": "apple,myspace"]).count == 1)
     }
 
-    @Test func theSameSigningKeyTwiceIsAFault() {
-        let problems = problems(
-            ["VESTIBULE_IDENTITY_SIGNING_KEY_OTHER_FILE": "other"],
-            files: ["other": Array(signingPEM.utf8)]
+    @Test func aProviderOfTheFileIsOnByItself() throws {
+        let content = #"{"providers":[{"name":"a","issuers":["x"],"audiences":["y"],"keys_url":"https://x.example"}]}"#
+        let values = Self.noAudiences.merging(["VESTIBULE_IDENTITY_PROVIDERS_FILE": "providers"]) { _, new in new }
+        let settings = try settings(values, files: ["providers": Array(content.utf8)])
+        #expect(settings.providers.keys.map(\.value) == ["a"])
+    }
+
+    /// The URL, whether http was switched on, the issuer, and a word of the fault.
+    @Test(
+        arguments: [
+            ("http://127.0.0.1:7080/k", false, "http://127.0.0.1:8080", "VESTIBULE_IDENTITY_KEYS_BY_HTTP"),
+            ("http://simulator.test/k", false, "https://id.example", "VESTIBULE_IDENTITY_KEYS_BY_HTTP"),
+            ("http://simulator.test/k", true, "https://id.example", "while the issuer is an https URL"),
+            ("http://localhost.test:80/k", true, "https://id.example", "while the issuer is an https URL"),
+            ("http://example.com/k", true, "http://127.0.0.1:8080", "must be an https URL"),
+            ("http://simulator.test/k", true, "http://127.0.0.1:8080", nil),
+            ("http://[::1]:7080/k", true, "https://id.example", nil),
+            ("http://localhost/k", true, "https://id.example", nil),
+            ("https://keys.example/k", false, "https://id.example", nil),
+        ] as [(String, Bool, String, String?)]
+    )
+    func keysComeByTLS(url: String, isSwitchedOn: Bool, issuer: String, word: String?) {
+        let common = ["VESTIBULE_IDENTITY_KEYS_BY_HTTP": "\(isSwitchedOn)", "VESTIBULE_IDENTITY_ISSUER": issuer]
+        let builtIn = problems(common.merging(["VESTIBULE_IDENTITY_GOOGLE_KEYS_URL": url]) { _, new in new })
+        let content = #"{"providers":[{"name":"a","issuers":["x"],"audiences":["y"],"keys_url":"\#(url)"}]}"#
+        let inFile = problems(
+            common.merging(["VESTIBULE_IDENTITY_PROVIDERS_FILE": "providers"]) { _, new in new },
+            files: ["providers": Array(content.utf8)]
         )
-        #expect(problems.count == 1)
+        for problems in [builtIn, inFile] {
+            #expect(problems.count == (word == nil ? 0 : 1), "\(problems)")
+            if let word { #expect(problems.first?.contains(word) == true, "\(problems)") }
+        }
+    }
+
+    @Test func theRetiredKeyMayBeItsPublicHalf() throws {
+        let old = try SigningKey.generateP256()
+        for pem in [try old.pem(), try old.verificationKey.pem()] {
+            let settings = try settings(
+                ["VESTIBULE_IDENTITY_SIGNING_KEY_OTHER_FILE": "other"],
+                files: ["other": Array(pem.utf8)]
+            )
+            #expect(settings.issuer.keySet.entries.map(\.keyID).last == old.keyID)
+            #expect(settings.issuer.keySet.entries.count == 2)
+        }
+        let wrong = problems(["VESTIBULE_IDENTITY_SIGNING_KEY_OTHER_FILE": "other"], files: ["other": [1, 2, 3]])
+        #expect(wrong.count == 1 && wrong[0].contains("no private or public key"))
+    }
+
+    /// A container is given a file for each key, whether or not there is one.
+    @Test func emptyFilesOfOtherKeysCountAsNone() throws {
+        let settings = try settings(
+            [
+                "VESTIBULE_IDENTITY_SIGNING_KEY_OTHER_FILE": "empty",
+                "VESTIBULE_IDENTITY_REFRESH_KEY_OTHER_FILE": "empty",
+            ],
+            files: ["empty": []]
+        )
+        #expect(settings.issuer.keySet.entries.count == 1)
+        #expect("\(settings.refreshKeys)" == "RefreshKeys(1)")
+        #expect(problems(files: ["signing": [], "refresh": []]).count == 2)
+    }
+
+    @Test func whoIsBelievedDependsOnWhoCanCall() throws {
+        #expect(try settings(["VESTIBULE_IDENTITY_LISTEN": "[::1]:7001"]).lateCallers == .everybody)
+        #expect(try settings(["VESTIBULE_IDENTITY_LISTEN": "0.0.0.0:7001"]).lateCallers == .nobody)
+        let withCertificates = ["VESTIBULE_IDENTITY_TLS_CLIENT_CA_FILE": "/ca", "VESTIBULE_IDENTITY_GATEWAYS": "a, b"]
+        #expect(try settings(withCertificates).lateCallers == .named(["a", "b"]))
+        let byDefault = ["VESTIBULE_IDENTITY_TLS_CLIENT_CA_FILE": "/ca"]
+        #expect(try settings(byDefault).lateCallers == .named(["spiffe://vestibule/gateway"]))
+    }
+
+    @Test func theSameSigningKeyTwiceIsAFault() throws {
+        for pem in [signingPEM, try SigningKey(pem: signingPEM).verificationKey.pem()] {
+            let problems = problems(
+                ["VESTIBULE_IDENTITY_SIGNING_KEY_OTHER_FILE": "other"],
+                files: ["other": Array(pem.utf8)]
+            )
+            #expect(problems.count == 1)
+        }
     }
 }

@@ -89,7 +89,7 @@ import Testing
         try await TestService.run { service in
             let old = try await service.signIn().tokens.refreshToken
             let new = try await service.refresh(old).tokens.refreshToken
-            service.clock.advance(seconds: 59)
+            service.clock.advance(seconds: 29)
             #expect(try await service.refresh(old).tokens.refreshToken == new)
             service.clock.advance(seconds: 1)
             await expectFailure(.unauthenticated, "REFRESH_TOKEN_REUSED") { _ = try await service.refresh(old) }
@@ -115,53 +115,6 @@ import Testing
             // Signing in again is a new session.
             service.clock.advance(seconds: 1)
             #expect(try await service.signIn().tokens.sessionID != signIn.tokens.sessionID)
-        }
-    }
-
-    /// A call that stood in a frozen server while it was tried elsewhere, and is done when nobody waits for it any more.
-    @Test func aLateCopyOfAnAnsweredCallDoesNotEndTheSession() async throws {
-        try await TestService.run { service in
-            let first = try await service.signIn().tokens.refreshToken
-            let presentedAt = service.clock.nowMilliseconds
-            service.clock.advance(seconds: 2)
-            let second = try await service.refresh(first).tokens.refreshToken
-            service.clock.advance(seconds: 2)
-            let third = try await service.refresh(second)
-            service.clock.advance(seconds: 100)
-            await expectFailure(.unauthenticated, "REFRESH_TOKEN_INVALID") {
-                _ = try await service.refresh(first, presentedAtMilliseconds: presentedAt)
-            }
-            _ = try await service.check(third.tokens.accessToken)
-            // The one before the current, too, when its grace is over.
-            await expectFailure(.unauthenticated, "REFRESH_TOKEN_INVALID") {
-                _ = try await service.refresh(second, presentedAtMilliseconds: presentedAt + 2_000)
-            }
-            _ = try await service.check(third.tokens.accessToken)
-        }
-    }
-
-    @Test func whoeverHasAnOldTokenCannotPassForLate() async throws {
-        try await TestService.run { service in
-            func oldAndNew(_ subject: String) async throws -> (old: String, new: IdentityV1.RefreshResponse) {
-                let old = try await service.signIn(subject: subject).tokens.refreshToken
-                let next = try await service.refresh(old).tokens.refreshToken
-                service.clock.advance(seconds: 1)
-                return (old, try await service.refresh(next))
-            }
-            // After the last rotation, from the future, and from so long ago that the caller's clock must be wrong.
-            for (subject, offset) in [("after", Int64(-500)), ("future", 1_000_000), ("past", -900_000)] {
-                let (old, new) = try await oldAndNew(subject)
-                service.clock.advance(seconds: subject == "past" ? 700 : 1)
-                await expectFailure(.unauthenticated, "REFRESH_TOKEN_REUSED") {
-                    _ = try await service.refresh(
-                        old,
-                        presentedAtMilliseconds: service.clock.nowMilliseconds + offset
-                    )
-                }
-                await expectFailure(.unauthenticated, "SESSION_REVOKED") {
-                    _ = try await service.refresh(new.tokens.refreshToken)
-                }
-            }
         }
     }
 

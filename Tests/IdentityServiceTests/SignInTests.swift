@@ -81,6 +81,36 @@ import Testing
         }
     }
 
+    @Test func whatTheAppTellsNeverReplacesATokensEmail() async throws {
+        try await TestService.run { service in
+            let none: [String: JSONValue?] = ["email": nil as JSONValue?, "email_verified": nil as JSONValue?]
+            func expect(_ email: String, verified: Bool = false, token: [String: JSONValue?], told: String) async throws
+            {
+                service.clock.advance(seconds: 1)
+                let token = try service.provider.appleToken(at: service.clock, token)
+                let response = try await service.signIn(token: token, email: told)
+                let identity = try #require(try await service.account(response.tokens.userID).identities.first)
+                #expect(identity.email == email)
+                #expect(identity.emailVerified == verified)
+                #expect(identity.isPrivateEmail == verified)
+            }
+            // Told, and told anew, while no token has said anything.
+            try await expect("", token: none, told: "")
+            try await expect("a@example.com", token: none, told: "a@example.com")
+            try await expect("b@example.com", token: none, told: "b@example.com")
+            // A token's counts, verified or not, and stays.
+            let unverified: [String: JSONValue?] = [
+                "email": "c@example.com", "email_verified": false, "is_private_email": false,
+            ]
+            try await expect("c@example.com", token: unverified, told: "x@example.com")
+            try await expect("c@example.com", token: none, told: "ceo@victim.example")
+            let verified: [String: JSONValue?] = ["email": "d@example.com"]
+            try await expect("d@example.com", verified: true, token: verified, told: "")
+            try await expect("d@example.com", verified: true, token: none, told: "ceo@victim.example")
+            try await expect("d@example.com", verified: true, token: none, told: "")
+        }
+    }
+
     @Test func aRetryGetsTheSameSession() async throws {
         try await TestService.run { service in
             let token = try service.provider.appleToken(at: service.clock)

@@ -6,6 +6,7 @@ import Logging
 import Postgres
 import RPC
 import RPCTransport
+import ServiceKit
 import Testing
 
 @testable import IdentityService
@@ -25,6 +26,7 @@ struct TestService {
     /// Runs `body` against a service with a database of its own, and takes everything down after it.
     static func run(
         limits: SessionLimits = SessionLimits(),
+        lateCallers: CallerTrust = .everybody,
         _ body: (TestService) async throws -> Void
     ) async throws {
         let fresh = try SharedTestCluster.freshDatabase(schema: "identity")
@@ -36,13 +38,14 @@ struct TestService {
             database: fresh.database,
             searchPath: fresh.schema
         )
-        try await run(on: configuration, limits: limits, body)
+        try await run(on: configuration, limits: limits, lateCallers: lateCallers, body)
     }
 
     /// The same on a database that the test made.
     static func run(
         on configuration: PostgresConfiguration,
         limits: SessionLimits = SessionLimits(),
+        lateCallers: CallerTrust = .everybody,
         _ body: (TestService) async throws -> Void
     ) async throws {
         try await Migrator(configuration).run(IdentityMigrations.all, schema: "identity")
@@ -60,7 +63,8 @@ struct TestService {
                 signingKey: try SigningKey.generateP256()
             ),
             refreshKeys: refreshKeys,
-            limits: limits
+            limits: limits,
+            lateCallers: lateCallers
         )
         let parts = IdentityParts(
             settings: settings,
@@ -93,6 +97,14 @@ struct TestService {
         await database.shutdown()
         await group.shutdown()
         try result.get()
+    }
+
+    /// Moves the clock on while the service runs.
+    func pass(seconds: Int64) {
+        for _ in 0..<seconds {
+            clock.advance(seconds: 1)
+            parts.methods.pauses.tick(nowMilliseconds: clock.nowMilliseconds)
+        }
     }
 
     /// Signs a person in with a token of this moment.
@@ -131,6 +143,32 @@ struct TestService {
         request.refreshToken = token
         request.presentedAtMilliseconds = presentedAtMilliseconds
         return try await client.refresh(request)
+    }
+
+    /// A refresh by a caller whose certificate has these names.
+    func refresh(
+        _ token: String,
+        presentedAtMilliseconds: Int64,
+        certificateNames: [String]
+    ) async throws -> IdentityV1.RefreshResponse {
+        var request = IdentityV1.RefreshRequest()
+        request.refreshToken = token
+        request.presentedAtMilliseconds = presentedAtMilliseconds
+        let call = ServerCall(
+            method: MethodDescriptor(service: "vestibule.identity.v1.IdentityService", method: "Refresh"),
+            metadata: Metadata(),
+            deadline: nil,
+            peer: PeerInfo(address: "10.0.0.1:4242", isEncrypted: true, certificateNames: certificateNames)
+        )
+        return try await parts.methods.refresh(request, context: ServerContext(call))
+    }
+
+    /// How often refreshes came to this outcome.
+    func refreshes(_ outcome: String) -> String? {
+        var text = MetricsText()
+        parts.methods.refreshes.write(to: &text)
+        let name = "vestibule_identity_refreshes_total{outcome=\"\(outcome)\"} "
+        return text.text.split(separator: "\n").first { $0.hasPrefix(name) }.map { String($0.dropFirst(name.count)) }
     }
 
     func check(_ token: String) async throws -> IdentityV1.CheckSessionResponse {

@@ -44,4 +44,18 @@ enum Fixtures {
         -----END ENCRYPTED PRIVATE KEY-----
         """
 
+    /// Moduli of 2048 and 3072 bits whose primes were made as the chips of CVE-2017-15361 make them: k · M + (65537^a mod M)
+    /// with M, the product of the first 126 primes.
+    static let guessableModuli = [
+        "5n42JGqsSmY2L087Qw6nuhmAM1srW44G9YxNSofG-jZa9jjm73-W9samsc2CRqFzlsECE_QRc5ykkoyJFZxkuT5rwSJa3FqjYo6Q"
+            + "y_i3os_s_nSr0f2hm80ARsQvrSizMSTEBwXimXSRyKLYyCocljUVSZ-QluX_XfXwzlGLw7P9LM-lGDLW0xAiXSdHbFGl3BZT7--o"
+            + "Lqjr7A5EwDvVpEwiL-SaatolyWh3hqFRyZL-va0pTU3lXzbNiuIBo8L7ywpTE4G9NUR-wa5bidedLjh2WsXT9NCajkPOKmUF9XrG"
+            + "-tEAb65wtQk3pOXAGxqlUDB-1qbGNl0U0bacldE7dQ",
+        "xIdkZtoOSXNRLMcJ5vYyz36OJH3YxZ4_T9NNwHG49w8kJTe3z4TJkd6OKPXopuQwFXlVtV79AWuP4lvSYTIZFLXnn1-fe0HuqTjJ"
+            + "0Y9UEnqLSMmC1ZuYwfoSDnzrzwgjnm1jbSwY7DH9oKPcgHpuD7aafVYwsN5Tp0Xmfb1eAIuHrKJpR6tHiOYdL8P6Na1xXzeskfCs"
+            + "mZGcOe3wrEYkTRH3Ep7lzk0JDTQ8j6scAPDSlwStlpChFLXUztiMB3WPg7ST6SgCGdYI5XYLAMV8YxEqkwIkNFjk_41BQUcr_pq3"
+            + "UIKX9Ftdv0dN3KY_UwpsyQ2eX6iz7FqsEtUhsYEPe4Y32iM78Sn6R8O3lOuVSiSUBShWKpi1jBvRRUQXbbYXvSHgnbnK1QhJoKC7"
+            + "bextZzyXXtGiXpb9S85kVyMk5vUABp_UQKDHjXfsHZ4HHBag9C_ATjussJ7-U-XaMto4i8TgoSY1v_iI02gopmyE30AaeLxWv7rB"
+            + "kZqs_sVEBv3N",
+    ]
 }

@@ -100,6 +100,48 @@ import Testing
         }
     }
 
+    @Test func publicPEMVerifiesAndSignsNothing() throws {
+        for key in [try SigningKey.generateP256(), try SigningKey.generateRSA2048()] {
+            let pem = try key.verificationKey.pem()
+            let message = Array("message".utf8)
+            let again = try VerificationKey(pem: pem)
+            #expect(again.thumbprint == key.keyID)
+            #expect(again.signingAlgorithm == key.algorithm)
+            #expect(try again.verifies(key.sign(message), of: message, algorithm: key.algorithm))
+            #expect(throws: KeyError.malformed) { try SigningKey(pem: pem) }
+            #expect(throws: KeyError.malformed, "a private key is not what was asked for") {
+                try VerificationKey(pem: key.pem())
+            }
+        }
+        #expect(throws: KeyError.malformed) { try VerificationKey(pem: "") }
+    }
+
+    @Test(arguments: Fixtures.guessableModuli)
+    func aModulusWhosePrimesCanBeFoundIsRefused(modulus: String) {
+        #expect(throws: KeyError.guessablePrimes) {
+            try VerificationKey(jwk: ["kty": "RSA", "n": .string(modulus), "e": "AQAB"])
+        }
+        let set = #"{"keys":[{"kty":"RSA","kid":"k","e":"AQAB","n":"\#(modulus)"}]}"#
+        #expect(throws: KeySetError.noUsableKey) { try KeySet(parsing: set.utf8) }
+    }
+
+    /// The fingerprint says something only of numbers that no small prime divides, as no modulus is divided by one.
+    @Test func otherModuliAreAccepted() throws {
+        for _ in 0..<24 { _ = try SigningKey.generateRSA2048() }
+        let primes = (3...167).filter { number in (2..<number).allSatisfy { number % $0 != 0 } }
+        var count = 0
+        while count < 1_000 {
+            var modulus = SecureRandom.bytes(256)
+            modulus[0] |= 0x80
+            modulus[255] |= 1
+            guard primes.allSatisfy({ prime in modulus.reduce(0) { ($0 << 8 | Int($1)) % prime } != 0 }) else {
+                continue
+            }
+            count += 1
+            _ = try VerificationKey(modulus: modulus, exponent: [1, 0, 1])
+        }
+    }
+
     @Test func randomBytesDiffer() {
         #expect(SecureRandom.bytes(32) != SecureRandom.bytes(32))
         #expect(SecureRandom.bytes(0).isEmpty)

@@ -23,7 +23,11 @@ struct StackPlanTests {
         #expect(environment["VESTIBULE_PROFILE_DATABASE_USER"] == "vestibule_profile")
         #expect(environment["VESTIBULE_PROFILE_DATABASE_PASSWORD_FILE"] == "/data/secrets/profile-database-password")
         #expect(environment["VESTIBULE_IDENTITY_APPLE_KEYS_URL"] == "http://127.0.0.1:7080/apple/auth/keys")
+        // Identity has no default for these.
         #expect(environment["VESTIBULE_IDENTITY_ISSUER"] == "http://127.0.0.1:8080")
+        #expect(environment["VESTIBULE_IDENTITY_APPLE_AUDIENCES"] == "com.example.app")
+        #expect(environment["VESTIBULE_IDENTITY_GOOGLE_AUDIENCES"] == "example.apps.googleusercontent.com")
+        #expect(environment["VESTIBULE_IDENTITY_KEYS_BY_HTTP"] == "true")
         #expect(environment["VESTIBULE_CONFIG"]?.hasSuffix("/stack.env") == true)
     }
 

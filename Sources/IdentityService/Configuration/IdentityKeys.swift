@@ -1,3 +1,4 @@
+import IdentityDomain
 import ServiceKit
 
 /// The keys that identity reads, besides those that every service has.
@@ -5,10 +6,10 @@ enum IdentityKeys {
     static let program = "identity"
     static let service = ServiceKeys(program: program, listenPort: 7001)
 
-    static let issuer = ConfigurationKey.url(
+    static let issuer = ConfigurationKey.optionalURL(
         "VESTIBULE_IDENTITY_ISSUER",
-        default: "http://127.0.0.1:8080",
-        help: "The issuer that our tokens name: the public URL of the gateway."
+        isRequired: true,
+        help: "The issuer that our tokens name: the public URL of the gateway, such as https://api.example.com."
     )
     static let audience = ConfigurationKey.string(
         "VESTIBULE_IDENTITY_AUDIENCE",
@@ -24,8 +25,11 @@ enum IdentityKeys {
     )
     static let otherSigningKey = ConfigurationKey.optionalSecretFile(
         "VESTIBULE_IDENTITY_SIGNING_KEY_OTHER_FILE",
-        help: "A second signing key, the one before or the next: it is published and verifies, but does not sign.",
-        bytesMax: 16_384
+        help:
+            "A second key of ours, the one before or the next, as a private or a public key in PEM: it is published and "
+            + "verifies, but does not sign. An empty file counts as none.",
+        bytesMax: 16_384,
+        emptyIsNone: true
     )
     static let refreshKey = ConfigurationKey.secretFile(
         "VESTIBULE_IDENTITY_REFRESH_KEY_FILE",
@@ -34,8 +38,11 @@ enum IdentityKeys {
     )
     static let otherRefreshKey = ConfigurationKey.optionalSecretFile(
         "VESTIBULE_IDENTITY_REFRESH_KEY_OTHER_FILE",
-        help: "A second refresh key: the one before or the next. It verifies, but makes no tokens.",
-        bytesMax: 32
+        help:
+            "A second refresh key: the one before or the next. It verifies, but makes no tokens. An empty file counts as "
+            + "none.",
+        bytesMax: 32,
+        emptyIsNone: true
     )
 
     static let accessTokenLifetime = ConfigurationKey.duration(
@@ -47,8 +54,18 @@ enum IdentityKeys {
     static let refreshGrace = ConfigurationKey.duration(
         "VESTIBULE_IDENTITY_REFRESH_GRACE",
         in: .seconds(0) ... .seconds(600),
-        default: .seconds(60),
-        help: "For how long the refresh token before the current one gets the same successor again."
+        default: .seconds(SessionLimits().refreshGraceSeconds),
+        help:
+            "For how long the refresh token before the current one gets the same successor again. Within it a thief and "
+            + "the owner of a token are not told apart."
+    )
+    static let gateways = ConfigurationKey.list(
+        "VESTIBULE_IDENTITY_GATEWAYS",
+        default: ["spiffe://vestibule/gateway"],
+        help:
+            "The names (DNS or URI) in the certificates of gateways: only they are believed when they say that a refresh "
+            + "token came in a moment ago. Without client certificates it is everybody on a loopback address, and nobody "
+            + "elsewhere."
     )
     static let inactivity = ConfigurationKey.duration(
         "VESTIBULE_IDENTITY_SESSION_INACTIVITY",
@@ -63,26 +80,26 @@ enum IdentityKeys {
         help: "For how long a session may live at all."
     )
 
-    static let providers = ConfigurationKey.list(
+    static let providers = ConfigurationKey.optionalList(
         "VESTIBULE_IDENTITY_PROVIDERS",
-        default: ["apple", "google"],
-        help: "The providers to accept: apple, google, and those in the providers file.",
+        help:
+            "The providers to accept: apple, google, and those in the providers file; without it all that have audiences.",
         countMax: 32
     )
-    static let appleAudiences = ConfigurationKey.list(
+    static let appleAudiences = ConfigurationKey.optionalList(
         "VESTIBULE_IDENTITY_APPLE_AUDIENCES",
-        default: ["com.example.app"],
-        help: "Our bundle ids and Services IDs at Apple."
+        help: "Our bundle ids and Services IDs at Apple; without them Apple is off."
     )
     static let appleKeysURL = ConfigurationKey.url(
         "VESTIBULE_IDENTITY_APPLE_KEYS_URL",
         default: "https://appleid.apple.com/auth/keys",
         help: "Where Apple's keys are."
     )
-    static let googleAudiences = ConfigurationKey.list(
+    static let googleAudiences = ConfigurationKey.optionalList(
         "VESTIBULE_IDENTITY_GOOGLE_AUDIENCES",
-        default: ["example.apps.googleusercontent.com"],
-        help: "Our client ids at Google."
+        help:
+            "Our client ids at Google; without them Google is off. Google's tokens carry the nonce as the app gave it, so "
+            + "that a stolen one that was not used yet signs in for the hour that it lives."
     )
     static let googleKeysURL = ConfigurationKey.url(
         "VESTIBULE_IDENTITY_GOOGLE_KEYS_URL",
@@ -92,16 +109,25 @@ enum IdentityKeys {
     static let providersFile = ConfigurationKey.optionalSecretFile(
         "VESTIBULE_IDENTITY_PROVIDERS_FILE",
         help:
-            "Further OpenID providers, as JSON: {\"providers\": [{\"name\", \"issuers\", \"audiences\", \"keys_url\", "
-            + "\"algorithms\" (RS256), \"nonce\" (raw, sha256 or either), \"nonce_required\" (true), "
+            "Further OpenID providers, as JSON: {\"providers\": [{\"name\", \"issuers\" (one), \"issuer_aliases\" (other "
+            + "spellings of that one, in which a subject is the same person), \"audiences\", \"keys_url\", "
+            + "\"algorithms\" (RS256), \"nonce\" (sha256: a stolen token is worth nothing; raw or either: it signs in once, "
+            + "if its owner has not), \"nonce_required\" (true), "
             + "\"token_age_max_seconds\" (86400), \"clock_leeway_seconds\" (60)}]}. "
             + "A provider here takes the place of a built-in one of its name."
+    )
+    static let keysByHTTP = ConfigurationKey.bool(
+        "VESTIBULE_IDENTITY_KEYS_BY_HTTP",
+        default: false,
+        help:
+            "For development with the provider simulator: whether key sets may be fetched by http, from this machine and "
+            + "from names under .test, these not with an https issuer. Whoever answers there can sign in as anybody."
     )
 
     static let all: [any AnyConfigurationKey] =
         service.all + [
             issuer, audience, signingKey, otherSigningKey, refreshKey, otherRefreshKey, accessTokenLifetime,
-            refreshGrace, inactivity, sessionLifetime, providers, appleAudiences, appleKeysURL, googleAudiences,
-            googleKeysURL, providersFile,
+            refreshGrace, gateways, inactivity, sessionLifetime, providers, appleAudiences, appleKeysURL,
+            googleAudiences, googleKeysURL, providersFile, keysByHTTP,
         ]
 }

@@ -12,18 +12,22 @@ public struct IdentitySettings: Sendable {
     public let refreshKeys: RefreshKeys
     /// How long sessions live.
     public let limits: SessionLimits
+    /// Who is believed when they say that a refresh token came in some time ago.
+    public let lateCallers: CallerTrust
 
     /// Settings by hand, for tests.
     public init(
         providers: [ProviderPolicy],
         issuer: TokenIssuer,
         refreshKeys: RefreshKeys,
-        limits: SessionLimits = SessionLimits()
+        limits: SessionLimits = SessionLimits(),
+        lateCallers: CallerTrust = .nobody
     ) {
         self.providers = Dictionary(providers.map { ($0.name, $0) }, uniquingKeysWith: { _, last in last })
         self.issuer = issuer
         self.refreshKeys = refreshKeys
         self.limits = limits
+        self.lateCallers = lateCallers
     }
 
     /// Settings from a configuration that was read with our keys.
@@ -34,24 +38,48 @@ public struct IdentitySettings: Sendable {
         let limits = Self.limits(configuration)
         let signingKey = Self.signingKey(configuration[IdentityKeys.signingKey], IdentityKeys.signingKey.name, &faults)
         let otherKey = configuration[IdentityKeys.otherSigningKey].flatMap {
-            Self.signingKey($0, IdentityKeys.otherSigningKey.name, &faults)
+            Self.verificationKey($0, IdentityKeys.otherSigningKey.name, &faults)
         }
-        if let otherKey, otherKey.keyID == signingKey?.keyID {
+        if let otherKey, otherKey.thumbprint == signingKey?.keyID {
             faults.append(
                 ConfigurationFault(key: IdentityKeys.otherSigningKey.name, problem: "holds the same key as the first")
             )
         }
         let refreshKeys = Self.refreshKeys(configuration, &faults)
+        let issuerName = configuration[IdentityKeys.issuer]
+        if issuerName == nil {
+            faults.append(
+                ConfigurationFault(
+                    key: IdentityKeys.issuer.name,
+                    problem: "is required: the public URL of the gateway, such as https://api.example.com"
+                )
+            )
+        }
         let providers = ProviderSettings.read(configuration, &faults)
-        guard faults.isEmpty, let signingKey, let refreshKeys else { throw ConfigurationFaults(faults) }
+        guard faults.isEmpty, let signingKey, let refreshKeys, let issuerName else { throw ConfigurationFaults(faults) }
         let issuer = TokenIssuer(
-            issuer: configuration[IdentityKeys.issuer],
+            issuer: issuerName,
             audience: configuration[IdentityKeys.audience],
             lifetimeSeconds: limits.accessTokenSeconds,
             signingKey: signingKey,
             otherKeys: otherKey.map { [$0] } ?? []
         )
-        self.init(providers: providers, issuer: issuer, refreshKeys: refreshKeys, limits: limits)
+        self.init(
+            providers: providers,
+            issuer: issuer,
+            refreshKeys: refreshKeys,
+            limits: limits,
+            lateCallers: Self.lateCallers(configuration)
+        )
+    }
+
+    /// Without client certificates nobody can be told from anybody: then it is enough that only this machine can call.
+    private static func lateCallers(_ configuration: Configuration) -> CallerTrust {
+        if configuration[IdentityKeys.service.tls.clientAuthorities] != nil {
+            return .named(Set(configuration[IdentityKeys.gateways]))
+        }
+        let host = configuration[IdentityKeys.service.listen].host
+        return ["127.0.0.1", "::1", "localhost"].contains(host) ? .everybody : .nobody
     }
 
     private static func limits(_ configuration: Configuration) -> SessionLimits {
@@ -71,14 +99,33 @@ public struct IdentitySettings: Sendable {
         do {
             return try SigningKey(pem: secret.text)
         } catch {
-            let problem =
-                switch error {
-                case .unacceptableSize(let bits): "holds an RSA key of \(bits) bits; 2048 to 8192 are allowed"
-                case .malformed, .unsupported, .cryptography:
-                    "holds no private key in PEM that can sign: P-256, P-384 or RSA, without a password"
-                }
-            faults.append(ConfigurationFault(key: name, problem: problem))
+            let otherwise = "holds no private key in PEM that can sign: P-256, P-384 or RSA, without a password"
+            faults.append(ConfigurationFault(key: name, problem: problem(error, otherwise: otherwise)))
             return nil
+        }
+    }
+
+    /// The public key of a text that holds it, or the private one.
+    private static func verificationKey(
+        _ secret: Secret,
+        _ name: String,
+        _ faults: inout [ConfigurationFault]
+    ) -> VerificationKey? {
+        if let key = try? SigningKey(pem: secret.text) { return key.verificationKey }
+        do {
+            return try VerificationKey(pem: secret.text)
+        } catch {
+            let otherwise = "holds no private or public key in PEM: P-256, P-384 or RSA, without a password"
+            faults.append(ConfigurationFault(key: name, problem: problem(error, otherwise: otherwise)))
+            return nil
+        }
+    }
+
+    private static func problem(_ error: KeyError, otherwise: String) -> String {
+        switch error {
+        case .unacceptableSize(let bits): "holds an RSA key of \(bits) bits; 2048 to 8192 are allowed"
+        case .guessablePrimes: "holds an RSA key whose primes can be found (CVE-2017-15361)"
+        case .malformed, .unsupported, .cryptography: otherwise
         }
     }
 

@@ -6,59 +6,104 @@ import ServiceKit
 enum ProviderSettings {
     static func read(_ configuration: Configuration, _ faults: inout [ConfigurationFault]) -> [ProviderPolicy] {
         let faultsBefore = faults.count
-        var known = readFile(configuration[IdentityKeys.providersFile], &faults)
+        var known = readFile(configuration, &faults)
         let isFileAtFault = faults.count > faultsBefore
-        let wanted = configuration[IdentityKeys.providers]
-        if known[.apple] == nil, wanted.contains(ProviderName.apple.value) {
-            known[.apple] = builtIn(IdentityKeys.appleKeysURL.name, &faults) { () throws(ProviderPolicyFault) in
-                try .apple(
-                    audiences: configuration[IdentityKeys.appleAudiences],
-                    keysURL: configuration[IdentityKeys.appleKeysURL]
-                )
-            }
-        }
-        if known[.google] == nil, wanted.contains(ProviderName.google.value) {
-            known[.google] = builtIn(IdentityKeys.googleKeysURL.name, &faults) { () throws(ProviderPolicyFault) in
-                try .google(
-                    audiences: configuration[IdentityKeys.googleAudiences],
-                    keysURL: configuration[IdentityKeys.googleKeysURL]
-                )
-            }
+        for (name, policy) in builtIn(configuration, &faults) where known[name] == nil { known[name] = policy }
+        guard let wanted = configuration[IdentityKeys.providers] else {
+            // What may be in the part that was not understood is not missed.
+            if known.isEmpty, faults.count == faultsBefore { faults.append(noProvider) }
+            return known.values.sorted { $0.name < $1.name }
         }
         return wanted.compactMap { text in
             let name = ProviderName(text)
             if let policy = name.flatMap({ known[$0] }) { return policy }
             // One that is at fault itself, or may be in the part of the file that was not understood, is reported.
-            if name != .apple, name != .google, !isFileAtFault {
-                faults.append(
-                    ConfigurationFault(
-                        key: IdentityKeys.providers.name,
-                        problem: "names a provider that is neither built in nor in the providers file"
-                    )
-                )
-            }
+            let problem: String? =
+                switch name {
+                case .apple: missing("apple", configuration, IdentityKeys.appleAudiences)
+                case .google: missing("google", configuration, IdentityKeys.googleAudiences)
+                default: isFileAtFault ? nil : "names a provider that is neither built in nor in the providers file"
+                }
+            if let problem { faults.append(ConfigurationFault(key: IdentityKeys.providers.name, problem: problem)) }
             return nil
         }
     }
 
+    private static var noProvider: ConfigurationFault {
+        ConfigurationFault(
+            key: IdentityKeys.appleAudiences.name,
+            problem:
+                "or \(IdentityKeys.googleAudiences.name) or \(IdentityKeys.providersFile.name) is required: without "
+                + "a provider nobody can sign in. They are the ids of your own apps, such as com.example.app"
+        )
+    }
+
+    private static func missing(
+        _ name: String,
+        _ configuration: Configuration,
+        _ audiences: ConfigurationKey<[String]?>
+    ) -> String? {
+        configuration[audiences] == nil ? "names \(name), but \(audiences.name) is not given" : nil
+    }
+
+    /// Apple and Google, if our ids there are given.
     private static func builtIn(
+        _ configuration: Configuration,
+        _ faults: inout [ConfigurationFault]
+    ) -> [ProviderName: ProviderPolicy] {
+        var policies: [ProviderName: ProviderPolicy] = [:]
+        if let audiences = configuration[IdentityKeys.appleAudiences] {
+            let url = configuration[IdentityKeys.appleKeysURL]
+            policies[.apple] = policy(configuration, IdentityKeys.appleKeysURL.name, &faults) {
+                () throws(ProviderPolicyFault) in try .apple(audiences: audiences, keysURL: url)
+            }
+        }
+        if let audiences = configuration[IdentityKeys.googleAudiences] {
+            let url = configuration[IdentityKeys.googleKeysURL]
+            policies[.google] = policy(configuration, IdentityKeys.googleKeysURL.name, &faults) {
+                () throws(ProviderPolicyFault) in try .google(audiences: audiences, keysURL: url)
+            }
+        }
+        return policies
+    }
+
+    private static func policy(
+        _ configuration: Configuration,
         _ key: String,
         _ faults: inout [ConfigurationFault],
         _ make: () throws(ProviderPolicyFault) -> ProviderPolicy
     ) -> ProviderPolicy? {
         do {
-            return try make()
+            let policy = try make()
+            if let problem = keysURLProblem(policy, configuration) {
+                faults.append(ConfigurationFault(key: key, problem: problem))
+            }
+            return policy
         } catch {
             faults.append(ConfigurationFault(key: key, problem: error.description))
             return nil
         }
     }
 
+    /// Why the provider's keys may not be fetched by `http` here; nil if they may, or are fetched by TLS.
+    private static func keysURLProblem(_ policy: ProviderPolicy, _ configuration: Configuration) -> String? {
+        if KeysURL.isEncrypted(policy.keysURL) { return nil }
+        guard configuration[IdentityKeys.keysByHTTP] else {
+            return "must be an https URL, unless \(IdentityKeys.keysByHTTP.name) is true, for development"
+        }
+        if KeysURL.isLocal(policy.keysURL) || configuration[IdentityKeys.issuer]?.hasPrefix("https://") != true {
+            return nil
+        }
+        return
+            "must be an https URL, or stay on this machine, while the issuer is an https URL: whoever answers to the "
+            + "name could sign in as anybody"
+    }
+
     private static func readFile(
-        _ content: Secret?,
+        _ configuration: Configuration,
         _ faults: inout [ConfigurationFault]
     ) -> [ProviderName: ProviderPolicy] {
-        guard let content else { return [:] }
+        guard let content = configuration[IdentityKeys.providersFile] else { return [:] }
         let key = IdentityKeys.providersFile.name
         guard let object = try? JSONObject(parsing: content.bytes), let elements = object["providers"]?.array else {
             faults.append(ConfigurationFault(key: key, problem: "holds no JSON object with an array \"providers\""))
@@ -68,6 +113,9 @@ enum ProviderSettings {
         for (index, element) in elements.enumerated() {
             do throws(ProviderEntry.Fault) {
                 let policy = try ProviderEntry(element).policy()
+                if let problem = keysURLProblem(policy, configuration) {
+                    throw ProviderEntry.Fault(problem: "\"keys_url\" \(problem)")
+                }
                 guard policies.updateValue(policy, forKey: policy.name) == nil else {
                     throw ProviderEntry.Fault(problem: "repeats the name of another one")
                 }
@@ -86,8 +134,8 @@ private struct ProviderEntry {
     }
 
     private static let members: Set<String> = [
-        "name", "issuers", "audiences", "keys_url", "algorithms", "nonce", "nonce_required", "token_age_max_seconds",
-        "clock_leeway_seconds",
+        "name", "issuers", "issuer_aliases", "audiences", "keys_url", "algorithms", "nonce", "nonce_required",
+        "token_age_max_seconds", "clock_leeway_seconds",
     ]
 
     private let object: JSONObject
@@ -119,11 +167,20 @@ private struct ProviderEntry {
             throw Fault(problem: "\"nonce_required\" must be true or false")
         }
         let issuers = try texts("issuers")
+        guard issuers.count <= 1 else {
+            // Two tenants may each have a person of one subject, and accounts are kept by provider and subject.
+            throw Fault(
+                problem:
+                    "\"issuers\" may hold one: what is another spelling of it belongs into \"issuer_aliases\", and "
+                    + "what issues subjects of its own is another provider"
+            )
+        }
+        let aliases = try texts("issuer_aliases")
         let audiences = try texts("audiences")
         do throws(ProviderPolicyFault) {
             return try ProviderPolicy(
                 name: name,
-                issuers: issuers,
+                issuers: issuers.isEmpty ? [] : issuers + aliases,
                 audiences: audiences,
                 algorithms: algorithms,
                 keysURL: object["keys_url"]?.string ?? "",

@@ -10,6 +10,10 @@ public struct IdentityMethods: IdentityServiceHandler {
     let mint: SessionTokenMint
     let verifiedTokens: VerifiedTokens
     let signIns: SignInMetrics
+    let refreshes: RefreshMetrics
+    /// Who is believed when they say that a refresh token came in some time ago.
+    let lateCallers: CallerTrust
+    let pauses: PauseWatch
     let effects: Effects
 
     /// The issuer of our tokens.

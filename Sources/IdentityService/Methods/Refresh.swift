@@ -10,22 +10,44 @@ extension IdentityMethods {
         context: ServerContext
     ) async throws -> IdentityV1.RefreshResponse {
         try await answer {
-            guard let token = mint.refreshKeys.verify(request.refreshToken), token.generation < UInt32.max else {
-                throw IdentityFault.refreshTokenInvalid
-            }
-            let now = effects.clock.nowMilliseconds
-            let told = request.presentedAtMilliseconds == 0 ? now : request.presentedAtMilliseconds
-            let earliest = now - store.limits.refreshLatenessSeconds * 1000
-            let session = try await store.refresh(
-                token,
-                presentedAtMilliseconds: min(max(told, earliest), now),
-                nowMilliseconds: now,
-                deadline: context.deadline
-            )
+            let session = try await exchange(request, context)
             var response = IdentityV1.RefreshResponse()
             response.tokens = try mint.tokens(of: session)
             response.suggestedDisplayName = session.toldName ?? ""
             return response
         }
+    }
+
+    private nonisolated(nonsending) func exchange(
+        _ request: IdentityV1.RefreshRequest,
+        _ context: ServerContext
+    ) async throws -> StoredSession {
+        guard let token = mint.refreshKeys.verify(request.refreshToken), token.generation < UInt32.max else {
+            refreshes.count(.forged)
+            throw IdentityFault.refreshTokenInvalid
+        }
+        let now = effects.clock.nowMilliseconds
+        let isBelieved = lateCallers.believes(context.peer.certificateNames)
+        let verdict: RefreshVerdict
+        let session: StoredSession?
+        do {
+            (verdict, session) = try await store.refresh(
+                token,
+                presentedAtMilliseconds: store.limits.presentedAtMilliseconds(
+                    told: isBelieved ? request.presentedAtMilliseconds : 0,
+                    nowMilliseconds: now,
+                    pauseMilliseconds: pauses.pauseMilliseconds(nowMilliseconds: now)
+                ),
+                nowMilliseconds: now,
+                deadline: context.deadline
+            )
+        } catch {
+            refreshes.count(RefreshMetrics.Outcome(error))
+            throw error
+        }
+        refreshes.count(.judged(verdict))
+        if let fault = verdict.fault { throw fault }
+        guard let session else { throw IdentityFault.sessionInvalid }
+        return session
     }
 }

@@ -4,8 +4,26 @@ import Postgres
 public enum IdentityMigrations {
     /// All migrations, in order.
     public static let all: [Migration] = [
-        Migration(number: 1, name: "accounts, provider identities, sessions, sign-ins", sql: accountsAndSessions)
+        Migration(number: 1, name: "accounts, provider identities, sessions, sign-ins", sql: accountsAndSessions),
+        Migration(number: 2, name: "an end for all sessions, and where e-mails are from", sql: endOfAllSessions),
     ]
+
+    private static let endOfAllSessions = """
+        -- One row: sessions that were begun before sessions_from have been ended, all of them at once, and provider tokens
+        -- that were issued before it buy none. Each check of a session reads it in the same statement.
+        CREATE TABLE session_epoch (
+            is_only boolean PRIMARY KEY DEFAULT true CHECK (is_only),
+            sessions_from timestamptz NOT NULL
+        );
+        INSERT INTO session_epoch (sessions_from) VALUES ('-infinity');
+
+        ALTER TABLE sessions DROP CONSTRAINT sessions_revoke_reason_check;
+        ALTER TABLE sessions ADD CONSTRAINT sessions_revoke_reason_check
+            CHECK (revoke_reason IN ('sign_out', 'reuse', 'end_all')) NOT VALID;
+
+        -- Whether only the app told the e-mail. Of those that are there nobody knows: they count as the provider's.
+        ALTER TABLE provider_identities ADD COLUMN is_email_told boolean NOT NULL DEFAULT false;
+        """
 
     private static let accountsAndSessions = """
         CREATE TABLE accounts (

@@ -6,15 +6,18 @@ extension IdentityStore {
     /// For how long a session that is over is kept, so that its tokens are told what became of it.
     static let deadSessionMilliseconds: Int64 = 30 * 86_400_000
 
+    /// For how long a fingerprint is kept after its token's end: a replica whose clock is behind would still accept it.
+    static let fingerprintMarginMilliseconds: Int64 = 600_000
+
     /// Deletes fingerprints of tokens that nobody would accept any more, and sessions that ended long ago.
     ///
     /// - Returns: whether a table had more to delete than one round may.
     func deleteExpired(nowMilliseconds: Int64) async throws(PostgresError) -> Bool {
-        let now = PostgresTimestamp(milliseconds: nowMilliseconds)
+        let refusedBefore = PostgresTimestamp(milliseconds: nowMilliseconds - Self.fingerprintMarginMilliseconds)
         let signIns = try await database.execute(
             """
             DELETE FROM sign_ins WHERE fingerprint IN (
-                SELECT fingerprint FROM sign_ins WHERE expires_at <= \(now)
+                SELECT fingerprint FROM sign_ins WHERE expires_at <= \(refusedBefore)
                 ORDER BY expires_at LIMIT \(Self.cleanupRowsMax) FOR UPDATE SKIP LOCKED)
             """
         )

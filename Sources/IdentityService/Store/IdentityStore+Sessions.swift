@@ -10,13 +10,14 @@ extension IdentityStore {
     /// the row as the one before left it. A token presented again within the grace changes nothing.
     ///
     /// - Parameter presentedAtMilliseconds: when its owner presented it, at most `nowMilliseconds`.
-    /// - Throws: the fault of its ``RefreshVerdict``, or what the database throws.
+    /// - Returns: what was decided, and the session unless there is none: its successor is to be handed out only if the
+    ///   verdict has no fault.
     func refresh(
         _ token: RefreshToken,
         presentedAtMilliseconds: Int64,
         nowMilliseconds: Int64,
         deadline: Deadline?
-    ) async throws -> StoredSession {
+    ) async throws(PostgresError) -> (verdict: RefreshVerdict, session: StoredSession?) {
         let rows = try await database.executeTogether(
             refreshStatement(
                 token,
@@ -25,7 +26,7 @@ extension IdentityStore {
             ),
             deadline: deadline
         )
-        guard let row = rows.first else { throw IdentityFault.sessionInvalid }
+        guard let row = rows.first else { return (.mismatched, nil) }
         let (word, userID, provider, clientID, createdAt, toldName) = try row.decode(
             String.self,
             PostgresUUID.self,
@@ -37,7 +38,6 @@ extension IdentityStore {
         guard let verdict = RefreshVerdict(rawValue: word), let provider = ProviderName(provider) else {
             throw PostgresError.decoding(DecodingFault(column: 0, reason: "an unknown verdict or provider name"))
         }
-        if let fault = verdict.fault { throw fault }
         let facts = SessionFacts(
             userID: UserID(userID),
             sessionID: token.sessionID,
@@ -45,12 +45,13 @@ extension IdentityStore {
             clientID: clientID,
             signedInAtSeconds: createdAt.secondsSince1970
         )
-        return StoredSession(
+        let session = StoredSession(
             facts: facts,
             nonce: token.nonce,
             generation: token.generation + 1,
             toldName: toldName
         )
+        return (verdict, session)
     }
 
     private func refreshStatement(
@@ -68,7 +69,7 @@ extension IdentityStore {
                 SELECT session_id, user_id, provider, client_id, created_at,
                     CASE
                         WHEN nonce <> \(token.nonce) THEN 'mismatched'
-                        WHEN revoked_at IS NOT NULL THEN 'revoked'
+                        WHEN \(unsafeSQL: Self.isEnded("sessions")) THEN 'revoked'
                         WHEN expires_at <= \(now) OR last_used_at <= \(idleStart) THEN 'expired'
                         WHEN generation = \(presented) THEN 'rotated'
                         WHEN generation = \(presented) + 1 AND rotated_at > \(graceStart) THEN 'repeated'
@@ -94,7 +95,7 @@ extension IdentityStore {
     }
 
     private static let liveness = KeyedRead(
-        "user_id, revoked_at IS NOT NULL, expires_at",
+        "user_id, \(isEnded("sessions")), expires_at",
         from: "sessions",
         key: "session_id",
         keyType: .uuid

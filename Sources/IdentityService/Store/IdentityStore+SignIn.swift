@@ -17,7 +17,8 @@ extension IdentityStore {
     /// concurrent calls with one token exactly one finds its fingerprint new; of concurrent first sign-ins of one
     /// subject exactly one inserts the identity, and the others get its account.
     ///
-    /// - Throws: `IdentityFault.token(.replayed)`, or what the database throws.
+    /// - Throws: `IdentityFault.token` with `.replayed`, or with `.expired` for a token that was issued before all sessions
+    ///   were ended; or what the database throws.
     func openSession(
         _ signIn: SignIn,
         new: NewSession,
@@ -41,29 +42,37 @@ extension IdentityStore {
     }
 
     private func openSessionStatement(_ signIn: SignIn, new: NewSession, now: PostgresTimestamp) -> Query {
+        let issuedAt = PostgresTimestamp(secondsSince1970: signIn.issuedAtSeconds)
         let tokenExpiry = PostgresTimestamp(secondsSince1970: signIn.acceptedUntilSeconds)
         let sessionExpiry = PostgresTimestamp(
             microsecondsSince1970: now.microsecondsSince1970 + limits.absoluteSeconds * 1_000_000
         )
+        let keepsEmail = Self.keepsEmail
+        // A session that is begun now is begun after the end of all sessions, whatever this machine's clock says.
         return """
-            WITH claimed AS (
+            WITH epoch AS (
+                SELECT GREATEST(\(now), sessions_from) AS begun_at FROM session_epoch
+                WHERE sessions_from <= \(issuedAt)
+            ), claimed AS (
                 INSERT INTO sign_ins (fingerprint, session_id, created_at, expires_at)
-                VALUES (\(signIn.fingerprint), \(new.sessionID.uuid), \(now), \(tokenExpiry))
+                SELECT \(signIn.fingerprint), \(new.sessionID.uuid), \(now), \(tokenExpiry) FROM epoch
                 ON CONFLICT (fingerprint) DO NOTHING
                 RETURNING session_id
             ), identity AS (
                 INSERT INTO provider_identities AS known (
-                    provider, subject, user_id, email, is_email_verified, is_private_email, told_name,
+                    provider, subject, user_id, email, is_email_told, is_email_verified, is_private_email, told_name,
                     real_user_status, created_at, last_sign_in_at)
                 SELECT \(signIn.provider.value), \(signIn.subject), \(new.userID.uuid), \(signIn.email),
-                    \(signIn.isEmailVerified), \(signIn.isPrivateEmail), \(signIn.toldName),
+                    \(signIn.isEmailTold), \(signIn.isEmailVerified), \(signIn.isPrivateEmail), \(signIn.toldName),
                     \(signIn.realUserStatus), \(now), \(now)
                 FROM claimed
                 ON CONFLICT (provider, subject) DO UPDATE SET
-                    email = COALESCE(EXCLUDED.email, known.email),
-                    is_email_verified = CASE WHEN EXCLUDED.email IS NULL
+                    email = CASE WHEN \(unsafeSQL: keepsEmail) THEN known.email ELSE EXCLUDED.email END,
+                    is_email_told = CASE WHEN \(unsafeSQL: keepsEmail)
+                        THEN known.is_email_told ELSE EXCLUDED.is_email_told END,
+                    is_email_verified = CASE WHEN \(unsafeSQL: keepsEmail)
                         THEN known.is_email_verified ELSE EXCLUDED.is_email_verified END,
-                    is_private_email = CASE WHEN EXCLUDED.email IS NULL
+                    is_private_email = CASE WHEN \(unsafeSQL: keepsEmail)
                         THEN known.is_private_email ELSE EXCLUDED.is_private_email END,
                     told_name = COALESCE(EXCLUDED.told_name, known.told_name),
                     real_user_status = COALESCE(EXCLUDED.real_user_status, known.real_user_status),
@@ -77,12 +86,27 @@ extension IdentityStore {
                     session_id, user_id, provider, client_id, device_name, opened_account, nonce, created_at,
                     last_used_at, expires_at)
                 SELECT claimed.session_id, identity.user_id, \(signIn.provider.value), \(signIn.clientID),
-                    \(signIn.deviceName), identity.user_id = \(new.userID.uuid), \(new.nonce), \(now), \(now),
+                    \(signIn.deviceName), identity.user_id = \(new.userID.uuid), \(new.nonce), begun_at, \(now),
                     \(sessionExpiry)
-                FROM claimed, identity
+                FROM claimed, identity, epoch
             )
             SELECT user_id, told_name FROM identity
             """
+    }
+
+    /// Nothing is told that is new, or only the app tells it and a token told the one that is known.
+    private static let keepsEmail =
+        "(EXCLUDED.email IS NULL OR EXCLUDED.is_email_told AND known.email IS NOT NULL AND NOT known.is_email_told)"
+
+    /// Whether the token was issued before all sessions were ended: then it may have bought one of them, and the row that said
+    /// so may be lost.
+    private func isFromBeforeEpoch(_ signIn: SignIn, deadline: Deadline?) async throws(PostgresError) -> Bool {
+        let issuedAt = PostgresTimestamp(secondsSince1970: signIn.issuedAtSeconds)
+        let rows = try await database.query(
+            "SELECT 1 FROM session_epoch WHERE sessions_from > \(issuedAt)",
+            deadline: deadline
+        )
+        return !rows.isEmpty
     }
 
     /// The session that the token bought before. Read after the insert found the fingerprint taken, so the row that
@@ -94,7 +118,7 @@ extension IdentityStore {
     ) async throws -> SignInOutcome {
         let rows = try await database.query(
             """
-            SELECT taken.created_at, session.generation, session.revoked_at IS NOT NULL, session.opened_account,
+            SELECT taken.created_at, session.generation, \(unsafeSQL: Self.isEnded("session")), session.opened_account,
                 session.user_id, session.session_id, session.client_id, session.created_at, session.nonce,
                 identity.told_name
             FROM sign_ins taken
@@ -105,7 +129,9 @@ extension IdentityStore {
             """,
             deadline: deadline
         )
-        guard let row = rows.first else { throw IdentityFault.token(.replayed) }
+        guard let row = rows.first else {
+            throw IdentityFault.token(try await isFromBeforeEpoch(signIn, deadline: deadline) ? .expired : .replayed)
+        }
         let (takenAt, generation, isRevoked, openedAccount, userID, sessionID, clientID, createdAt, nonce, toldName) =
             try row.decode(
                 PostgresTimestamp.self,

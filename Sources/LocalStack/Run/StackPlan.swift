@@ -7,6 +7,7 @@ import ServiceKit
 struct StackPlan: Sendable {
     static let databaseName = "vestibule"
     static let appleClientID = "com.example.app"
+    static let googleClientID = "example.apps.googleusercontent.com"
 
     /// The programs in the order of their start.
     let programs: [PlannedProgram]
@@ -72,6 +73,9 @@ struct StackPlan: Sendable {
             // A laptop with many cores shouldn't need hundreds of database connections.
             "VESTIBULE_EVENT_LOOPS": "2",
             "VESTIBULE_IDENTITY_ISSUER": "http://\(configuration[StackKeys.gateway].reachable)",
+            "VESTIBULE_IDENTITY_APPLE_AUDIENCES": Self.appleClientID,
+            "VESTIBULE_IDENTITY_GOOGLE_AUDIENCES": Self.googleClientID,
+            "VESTIBULE_IDENTITY_KEYS_BY_HTTP": "true",
             "VESTIBULE_IDENTITY_APPLE_KEYS_URL": "\(simulator)/apple/auth/keys",
             "VESTIBULE_IDENTITY_GOOGLE_KEYS_URL": "\(simulator)/google/oauth2/v3/certs",
             "VESTIBULE_SIMULATOR_STATE_FILE": folder.simulatorState,

@@ -49,6 +49,9 @@ public struct ConfigurationKey<Value: Sendable>: AnyConfigurationKey {
         }
     }
 
+    /// The value from the input.
+    func value(_ input: ConfigurationInput) throws(ConfigurationProblem) -> Value { try read(input) }
+
     /// The value from the input, boxed.
     public func resolve(_ input: ConfigurationInput) throws(ConfigurationProblem) -> any Sendable {
         ConfigurationValue(value: try read(input))

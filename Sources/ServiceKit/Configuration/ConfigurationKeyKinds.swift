@@ -40,6 +40,16 @@ extension ConfigurationKey where Value == String? {
 }
 
 extension ConfigurationKey where Value == String? {
+    /// A URL as `url` reads it. Without one the value is nil: whoever reads a required one says what is wrong, together with
+    /// the faults between keys.
+    public static func optionalURL(_ name: String, isRequired: Bool = false, help: String) -> ConfigurationKey {
+        ConfigurationKey(name, kind: "URL", defaultText: nil, isRequired: isRequired, help: help) {
+            (input) throws(ConfigurationProblem) in
+            guard let text = input.text(name) else { return nil }
+            return try checkURL(text)
+        }
+    }
+
     /// The path of a file that may be left out. Nothing is opened.
     public static func optionalPath(_ name: String, help: String) -> ConfigurationKey {
         ConfigurationKey(name, kind: "path", defaultText: nil, isRequired: false, help: help) {
@@ -174,6 +184,18 @@ extension ConfigurationKey where Value == [String] {
             guard items.allSatisfy({ !$0.isEmpty }) else { throw ConfigurationProblem("has an empty item") }
             guard items.count <= countMax else { throw ConfigurationProblem("has more than \(countMax) items") }
             return items
+        }
+    }
+}
+
+extension ConfigurationKey where Value == [String]? {
+    /// Texts as `list` reads them, which may be left out.
+    public static func optionalList(_ name: String, help: String, countMax: Int = 64) -> ConfigurationKey {
+        let list = ConfigurationKey<[String]>.list(name, help: help, countMax: countMax)
+        return ConfigurationKey(name, kind: list.kind, defaultText: nil, isRequired: false, help: help) {
+            (input) throws(ConfigurationProblem) in
+            guard input.text(name) != nil else { return nil }
+            return try list.value(input)
         }
     }
 }

@@ -38,15 +38,20 @@ extension ConfigurationKey where Value == Secret? {
     }
 
     /// The content of a file whose path may be given.
+    ///
+    /// - Parameter emptyIsNone: whether an empty file counts as none given, and is no fault: for a file that is always
+    ///   there, and now and then holds something.
     public static func optionalSecretFile(
         _ name: String,
         help: String,
-        bytesMax: Int = 65_536
+        bytesMax: Int = 65_536,
+        emptyIsNone: Bool = false
     ) -> ConfigurationKey {
         ConfigurationKey(name, kind: "path of a secret", defaultText: nil, isRequired: false, help: help) {
             (input) throws(ConfigurationProblem) in
             guard let path = input.text(name) else { return nil }
-            return Secret(try content(path, input, bytesMax: bytesMax))
+            let bytes = try content(path, input, bytesMax: bytesMax, mayBeEmpty: emptyIsNone)
+            return bytes.isEmpty ? nil : Secret(bytes)
         }
     }
 }
@@ -71,7 +76,8 @@ func textOrFile(_ name: String, _ input: ConfigurationInput) throws(Configuratio
 private func content(
     _ path: String,
     _ input: ConfigurationInput,
-    bytesMax: Int
+    bytesMax: Int,
+    mayBeEmpty: Bool = false
 ) throws(ConfigurationProblem) -> [UInt8] {
     let bytes: [UInt8]
     do {
@@ -79,6 +85,6 @@ private func content(
     } catch {
         throw ConfigurationProblem("names the file \(path), which \(error.description)")
     }
-    guard !bytes.isEmpty else { throw ConfigurationProblem("names the file \(path), which is empty") }
+    guard mayBeEmpty || !bytes.isEmpty else { throw ConfigurationProblem("names the file \(path), which is empty") }
     return bytes
 }

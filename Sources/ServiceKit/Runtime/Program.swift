@@ -85,7 +85,8 @@ public enum Program {
         _exit(code)
     }
 
-    private static func run<Server: ProgramServer>(
+    /// Does something else with a program's server, such as an operator's command. Exits as `serve` does.
+    public static func run<Server: ProgramServer>(
         _ type: Server.Type,
         configurationPath: String?,
         _ work: (Server) async throws -> Void

@@ -1,0 +1,54 @@
+import IdentityDomain
+import Postgres
+import ServiceKit
+
+/// How refreshes went: what was decided about the tokens that were presented.
+public final class RefreshMetrics: MetricsSource {
+    /// What a refresh came to.
+    enum Outcome: Hashable {
+        /// The session's row decided.
+        case judged(RefreshVerdict)
+        /// The token is none of ours.
+        case forged
+        /// The database cannot be reached.
+        case databaseUnavailable
+        /// Anything else, such as a caller who went away.
+        case failed
+
+        static let all: [Outcome] =
+            RefreshVerdict.allCases.map(Outcome.judged) + [.forged, .databaseUnavailable, .failed]
+
+        init(_ error: PostgresError) {
+            self = error.isUnavailable ? .databaseUnavailable : .failed
+        }
+
+        var label: String {
+            switch self {
+            case .judged(let verdict): verdict.rawValue
+            case .forged: "forged"
+            case .databaseUnavailable: "database_unavailable"
+            case .failed: "failed"
+            }
+        }
+    }
+
+    private let outcomes = Dictionary(uniqueKeysWithValues: Outcome.all.enumerated().map { ($1, $0) })
+    private let family = CounterFamily(
+        "vestibule_identity_refreshes_total",
+        help: "Refresh tokens that were presented, by what was decided about them.",
+        labels: ["outcome"],
+        values: Outcome.all.map { [$0.label] }
+    )
+
+    /// Without any yet.
+    init() {}
+
+    /// Counts one.
+    func count(_ outcome: Outcome) {
+        guard let index = outcomes[outcome] else { return }
+        family[index].add()
+    }
+
+    /// Adds the family.
+    public func write(to text: inout MetricsText) { family.write(to: &text) }
+}
