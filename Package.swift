@@ -109,7 +109,7 @@ let package = Package(
         library("API", ["RPC", protobuf]),
         library("JOSE", ["COpenSSL"]),
         library("Certificates", ["COpenSSL"]),
-        library("HTTPJSON", ["JOSE", "RPC", httpTypes, hummingbird, lifecycle, logging, nioCore]),
+        library("HTTPJSON", ["JOSE", "RPC", httpTypes, hummingbird, lifecycle, logging, nioCore, nioHTTP1]),
         library("ServiceKit", ["API", "Postgres", "RPC", "RPCTransport", logging, protobuf]),
 
         // Rules

@@ -11,14 +11,18 @@ struct Authentication: Sendable {
     /// The challenge where a token was presented and refused (RFC 6750 section 3).
     static let invalidTokenChallenge = challenge + #", error="invalid_token""#
 
+    /// The metadata key of the client's address: an IPv4 address, or the first address of an IPv6 client's /64.
+    static let clientAddressKey = "vestibule-client-address"
+
     /// The longest access token that is passed on, in bytes.
     static let tokenBytesMax = 8192
 
     let identity: IdentityServiceClient
+    let rateLimit: RateLimit
 
-    /// The user whose live session the request's token belongs to.
+    /// The user whose live session the request's token belongs to, and who has not asked for too much.
     ///
-    /// - Throws: 401 without a token, `RPCError` for one that identity refuses.
+    /// - Throws: 401 without a token, `RPCError` for one that identity refuses, 429 for one request too many.
     func user(_ request: Request, _ context: EdgeContext) async throws -> String {
         guard let token = try Self.token(request) else {
             throw Problem(
@@ -30,7 +34,18 @@ struct Authentication: Sendable {
         }
         var call = IdentityV1.CheckSessionRequest()
         call.accessToken = token
-        return try await identity.checkSession(call, options: context.callOptions()).userID
+        let user = try await identity.checkSession(call, options: context.callOptions()).userID
+        try rateLimit.admit(account: user, isChange: request.method != .get && request.method != .head)
+        return user
+    }
+
+    /// What a call is made with whose service limits client addresses, over all replicas, itself.
+    func callOptionsWithAddress(_ request: Request, _ context: EdgeContext) -> CallOptions {
+        var options = context.callOptions()
+        if let address = rateLimit.client(request, context).text {
+            options.metadata.add(Self.clientAddressKey, address)
+        }
+        return options
     }
 
     /// The bearer token; nil if the request carries no credentials, or those of another scheme.

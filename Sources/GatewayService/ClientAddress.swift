@@ -1,44 +1,109 @@
-#if canImport(Darwin)
-import Darwin
-#else
-import Glibc
-#endif
+import HTTPJSON
+import NIOCore
+import ServiceKit
 
 /// Whom a rate limit counts as one: an IPv4 address, or the /64 of an IPv6 address, which one subscriber has.
 enum ClientAddress: Hashable, Sendable {
-    case v4([UInt8])
-    case v6(prefix: [UInt8])
+    case v4(IPAddress)
+    case v6(prefix: UInt64)
     /// Connections without an address: unix sockets, tests.
     case none
 
-    /// Reads an address in numbers; nil if the text is none.
-    init?(_ text: some StringProtocol) {
-        var v4 = in_addr()
-        var v6 = in6_addr()
-        if inet_pton(AF_INET, String(text), &v4) == 1 {
-            self = .v4(withUnsafeBytes(of: v4, Array.init))
-        } else if inet_pton(AF_INET6, String(text), &v6) == 1 {
-            let bytes = withUnsafeBytes(of: v6, Array.init)
-            // ::ffff:a.b.c.d, as a socket for both families sees IPv4 (RFC 4291 section 2.5.5.2).
-            let isMapped = bytes[..<10].allSatisfy { $0 == 0 } && bytes[10..<12].elementsEqual([0xff, 0xff])
-            self = isMapped ? .v4(Array(bytes[12...])) : .v6(prefix: Array(bytes[..<8]))
-        } else {
-            return nil
-        }
+    /// The client that has this address.
+    init(_ address: IPAddress) {
+        self = address.isV4 ? .v4(address) : .v6(prefix: address.high)
     }
 
-    /// The client of a request, which may have come through proxies of ours.
+    /// The /48 of an IPv6 client, which one site has, and with it 65,536 clients; nil for others.
+    var site: UInt64? {
+        if case .v6(let prefix) = self { prefix >> 16 } else { nil }
+    }
+
+    /// The address as the services are told it: `192.0.2.1`, or the first of the /64: `2001:db8:0:1::`. Nil if there is
+    /// none.
+    var text: String? {
+        switch self {
+        case .v4(let address): address.description
+        case .v6(let prefix): IPAddress(high: prefix, low: 0).description
+        case .none: nil
+        }
+    }
+}
+
+/// The proxies that are ours, and so whose word for a client's address counts.
+struct TrustedProxies: Sendable {
+    /// The most entries of X-Forwarded-For that are looked at: as many proxies of ours a request has never come through.
+    static let hopsMax = 16
+
+    let networks: [IPNetwork]
+
+    /// The client of a request that came from `peer`.
     ///
-    /// - Parameters:
-    ///   - peer: the other end of the connection; nil if it has no address.
-    ///   - forwarded: X-Forwarded-For, to which each proxy appended the address it was called from.
-    ///   - proxyCount: how many proxies of ours there are; what stands further left could be anyone's words.
-    init(peer: String?, forwarded: String?, proxyCount: Int) {
-        let hops = forwarded.map { $0.split(separator: ",").map { $0.filter { $0 != " " && $0 != "\t" } } } ?? []
-        if proxyCount > 0, hops.count >= proxyCount, let address = Self(hops[hops.count - proxyCount]) {
-            self = address
-        } else {
-            self = peer.flatMap { Self($0) } ?? .none
+    /// Each proxy appends to X-Forwarded-For the address that it was called from, so the header is read from its right
+    /// end, and only as long as the one whose word it is is ours: what stands further left could be anyone's words. An
+    /// entry may have a port (`192.0.2.1:4711`, `[2001:db8::1]:4711`); one that is no address ends the walk.
+    ///
+    /// - Parameter forwarded: X-Forwarded-For; several fields joined with commas.
+    func client(peer: IPAddress?, forwarded: String?) -> ClientAddress {
+        guard var address = peer else { return .none }
+        guard let forwarded, isTrusted(address) else { return ClientAddress(address) }
+        var rest = Substring(forwarded)
+        for _ in 0..<Self.hopsMax {
+            let comma = rest.utf8.lastIndex(of: UInt8(ascii: ","))
+            let entry = comma.map { rest[rest.index(after: $0)...] } ?? rest
+            guard let hop = Self.address(of: entry) else { break }
+            address = hop
+            guard let comma, isTrusted(hop) else { break }
+            rest = rest[..<comma]
+        }
+        return ClientAddress(address)
+    }
+
+    /// Whether an address is one of our proxies'.
+    func isTrusted(_ address: IPAddress) -> Bool { networks.contains { $0.contains(address) } }
+
+    /// The address of an entry, without its port and brackets.
+    private static func address(of entry: Substring) -> IPAddress? {
+        var text = entry
+        while let last = text.utf8.last, last == 0x20 || last == 0x09 { text.removeLast() }
+        while let first = text.utf8.first, first == 0x20 || first == 0x09 { text.removeFirst() }
+        if text.utf8.first == UInt8(ascii: "[") {
+            guard let close = text.utf8.firstIndex(of: UInt8(ascii: "]")) else { return nil }
+            let port = text[text.index(after: close)...]
+            return port.isEmpty || isPort(port) ? IPAddress(text[text.index(after: text.startIndex)..<close]) : nil
+        }
+        // One colon stands before a port; more are an IPv6 address without brackets.
+        let colons = text.utf8.count { $0 == UInt8(ascii: ":") }
+        guard colons == 1, let colon = text.utf8.firstIndex(of: UInt8(ascii: ":")) else { return IPAddress(text) }
+        return isPort(text[colon...]) ? IPAddress(text[..<colon]) : nil
+    }
+
+    private static func isPort(_ text: Substring) -> Bool {
+        text.utf8.first == UInt8(ascii: ":") && 2...6 ~= text.utf8.count
+            && text.utf8.dropFirst().allSatisfy { (0x30...0x39).contains($0) }
+    }
+}
+
+// Where the address stands in a `sockaddr_in` and a `sockaddr_in6`: after family and port, and after family, port and flow.
+private let v4Offset = 4
+private let v6Offset = 8
+
+extension EdgeContext {
+    /// The address of the connection's other end; nil if it has none.
+    var peer: IPAddress? {
+        guard let address = peerAddress else { return nil }
+        // The bytes themselves: by way of a text it would cost every request two allocations.
+        switch address {
+        case .v4:
+            return address.withSockAddr { pointer, _ in
+                let bytes = UnsafeRawPointer(pointer)
+                return IPAddress(v4: UInt32(bigEndian: bytes.loadUnaligned(fromByteOffset: v4Offset, as: UInt32.self)))
+            }
+        case .v6:
+            return address.withSockAddr { pointer, _ in
+                IPAddress(bytes: UnsafeRawBufferPointer(start: UnsafeRawPointer(pointer) + v6Offset, count: 16))
+            }
+        case .unixDomainSocket: return nil
         }
     }
 }

@@ -15,7 +15,7 @@ struct Gateway: Sendable {
 
     /// Every route that exists; ``OpenAPI`` describes exactly these.
     var routes: [Route] {
-        let authentication = Authentication(identity: backends.identity)
+        let authentication = Authentication(identity: backends.identity, rateLimit: rateLimit)
         let answer = SessionAnswer(profile: backends.profile)
         return [
             SignInWithApple.route(backends.identity, answer),
@@ -30,7 +30,7 @@ struct Gateway: Sendable {
             ListMembers.route(authentication, backends.invites),
             KeySetRoute.route(KeySetCache(identity: backends.identity)),
             Liveness.route(),
-            Readiness.route(backends.probes),
+            Readiness.route(ReadinessCache(backends.probes)),
             DescriptionRoute.route(),
         ]
     }

@@ -45,12 +45,52 @@ enum GatewayKeys {
         default: 100,
         help: "How many requests to /auth/ a client address may make at once."
     )
-    static let proxyCount = ConfigurationKey.int(
-        "VESTIBULE_GATEWAY_PROXY_COUNT",
-        in: 0...8,
-        default: 0,
-        help: "How many proxies of yours append to X-Forwarded-For; 0 takes the address of the connection."
+    static let addressPerSecond = ConfigurationKey.int(
+        "VESTIBULE_GATEWAY_ADDRESS_PER_SECOND",
+        in: 1...1_000_000,
+        default: 500,
+        help: "How many requests of any kind a client address may make each second on end."
     )
+    static let addressBurst = ConfigurationKey.int(
+        "VESTIBULE_GATEWAY_ADDRESS_BURST",
+        in: 1...1_000_000,
+        default: 1000,
+        help: "How many requests of any kind a client address may make at once."
+    )
+    static let accountPerSecond = ConfigurationKey.int(
+        "VESTIBULE_GATEWAY_ACCOUNT_PER_SECOND",
+        in: 1...1_000_000,
+        default: 50,
+        help: "How many requests an account may make each second on end, from wherever it is signed in."
+    )
+    static let accountBurst = ConfigurationKey.int(
+        "VESTIBULE_GATEWAY_ACCOUNT_BURST",
+        in: 1...1_000_000,
+        default: 200,
+        help: "How many requests an account may make at once."
+    )
+    static let changesPerSecond = ConfigurationKey.int(
+        "VESTIBULE_GATEWAY_CHANGES_PER_SECOND",
+        in: 1...1_000_000,
+        default: 5,
+        help: "How many requests that change something an account may make each second on end."
+    )
+    static let changesBurst = ConfigurationKey.int(
+        "VESTIBULE_GATEWAY_CHANGES_BURST",
+        in: 1...1_000_000,
+        default: 100,
+        help: "How many requests that change something an account may make at once."
+    )
+    static let trustedProxies = ConfigurationKey.networks(
+        "VESTIBULE_GATEWAY_TRUSTED_PROXIES",
+        help: """
+            The networks of your proxies, with commas between: what they say in X-Forwarded-For is the client that \
+            limits count, and nobody else's is looked at. Without it, everyone who comes through a proxy is one client. \
+            RFC 7239's Forwarded is not read.
+            """
+    )
+    /// What ``trustedProxies`` replaced; whoever still sets it would be without limits that he believes in.
+    static let replacedProxyCount = "VESTIBULE_GATEWAY_PROXY_COUNT"
     static let strictTransport = ConfigurationKey.duration(
         "VESTIBULE_GATEWAY_STRICT_TRANSPORT",
         in: .zero ... .seconds(2 * 366 * 86_400),
@@ -65,8 +105,9 @@ enum GatewayKeys {
     static let all: [any AnyConfigurationKey] =
         [
             listen, metricsListen, requestTimeout, bodyBytesMax, connectionsMax, idleTimeout, authPerSecond, authBurst,
-            proxyCount,
-            strictTransport, SharedKeys.identityAddress, SharedKeys.profileAddress, SharedKeys.invitesAddress,
+            addressPerSecond, addressBurst, accountPerSecond, accountBurst, changesPerSecond, changesBurst,
+            trustedProxies, strictTransport, SharedKeys.identityAddress, SharedKeys.profileAddress,
+            SharedKeys.invitesAddress,
             SharedKeys.eventLoops, SharedKeys.drainLimit,
         ] + channels.all + SharedKeys.log
 
@@ -90,10 +131,25 @@ enum GatewayKeys {
 
     /// The rate limit's part.
     static func rateLimit(_ configuration: Configuration) -> RateLimit.Policy {
-        RateLimit.Policy(
-            perSecond: Double(configuration[authPerSecond]),
-            burst: Double(configuration[authBurst]),
-            proxyCount: configuration[proxyCount]
+        func rate(_ perSecond: ConfigurationKey<Int>, _ burst: ConfigurationKey<Int>) -> RequestRate {
+            RequestRate(perSecond: Double(configuration[perSecond]), burst: Double(configuration[burst]))
+        }
+        return RateLimit.Policy(
+            address: rate(addressPerSecond, addressBurst),
+            auth: rate(authPerSecond, authBurst),
+            account: rate(accountPerSecond, accountBurst),
+            changes: rate(changesPerSecond, changesBurst),
+            trustedProxies: configuration[trustedProxies]
         )
+    }
+
+    /// What is wrong beyond the values of single keys.
+    static func faults(_ configuration: Configuration) -> [ConfigurationFault] {
+        guard configuration.isGiven(replacedProxyCount) else { return channels.faults(configuration) }
+        let fault = ConfigurationFault(
+            key: replacedProxyCount,
+            problem: "is not understood any more: name the networks of your proxies in \(trustedProxies.name)"
+        )
+        return [fault] + channels.faults(configuration)
     }
 }

@@ -37,7 +37,7 @@ public struct GatewayServer: ProgramServer {
         reloads: AsyncStream<Void>? = nil,
         onListening: @escaping @Sendable (_ port: Int) async -> Void = { _ in }
     ) async throws {
-        let faults = GatewayKeys.channels.faults(configuration)
+        let faults = GatewayKeys.faults(configuration)
         guard faults.isEmpty else { throw ConfigurationFaults(faults) }
         let loopCount = configuration[SharedKeys.eventLoops]
         // Calls to services are light beside HTTP: one loop is enough unless configured otherwise.

@@ -1,54 +1,129 @@
 import HTTPJSON
+import HTTPTypes
 import Hummingbird
-import NIOCore
+import Logging
 import RPC
+import ServiceKit
 import Synchronization
 
-/// The limit on requests that need no session, for each client address.
+/// How much a client address and an account may ask for. Counted in this process alone: what must hold across replicas,
+/// such as tries of phone numbers, the services count in their databases.
 final class RateLimit: Sendable {
     /// What is limited, and how much.
     struct Policy: Sendable {
-        /// Requests per second that an address may make on end.
-        var perSecond: Double = 50
-        /// Requests that it may make at once.
-        var burst: Double = 100
-        /// How many addresses are remembered.
-        var addressesMax = 65_536
-        /// How many proxies of ours stand before the gateway.
-        var proxyCount = 0
+        /// Requests of any kind by a client address.
+        var address = RequestRate(perSecond: 500, burst: 1000)
+        /// Requests to ``pathPrefix`` by a client address: those that need no session and cost cryptography.
+        var auth = RequestRate(perSecond: 50, burst: 100)
+        /// Requests of any kind by an account.
+        var account = RequestRate(perSecond: 50, burst: 200)
+        /// Requests by an account that change something.
+        var changes = RequestRate(perSecond: 5, burst: 100)
+        /// How many slots each limit has in each of its two rows, eight bytes each.
+        var slotsPerRow = 65_536
+        /// The proxies that are ours.
+        var trustedProxies: [IPNetwork] = []
     }
 
-    /// The paths that are limited begin with this.
+    /// The paths of ``Policy/auth`` begin with this.
     static let pathPrefix = "/auth/"
+    /// How many times what one /64 may the /48 around it may. A site has a /48 and would be 65,536 clients otherwise; but
+    /// a mobile network may serve as many phones from one.
+    static let siteFactor = 16.0
+    /// How seldom is told that X-Forwarded-For was ignored.
+    static let warningInterval = Duration.seconds(600)
 
-    private let policy: Policy
+    private let proxies: TrustedProxies
     private let nowNanoseconds: @Sendable () -> UInt64
-    private let buckets: Mutex<TokenBuckets<ClientAddress>>
+    private let addresses: AddressLimit
+    private let auth: AddressLimit
+    private let accounts: Mutex<TokenBuckets<String>>
+    private let changes: Mutex<TokenBuckets<String>>
+    private let nextWarningNanoseconds = Atomic<UInt64>(0)
 
     init(_ policy: Policy, nowNanoseconds: @escaping @Sendable () -> UInt64 = { Deadline.now().nanoseconds }) {
-        self.policy = policy
+        proxies = TrustedProxies(networks: policy.trustedProxies)
         self.nowNanoseconds = nowNanoseconds
-        buckets = Mutex(
-            TokenBuckets(perSecond: policy.perSecond, burst: policy.burst, keysMax: policy.addressesMax)
-        )
+        addresses = AddressLimit(policy.address, slotsPerRow: policy.slotsPerRow)
+        auth = AddressLimit(policy.auth, slotsPerRow: policy.slotsPerRow)
+        accounts = Mutex(TokenBuckets(policy.account, slotsPerRow: policy.slotsPerRow))
+        changes = Mutex(TokenBuckets(policy.changes, slotsPerRow: policy.slotsPerRow))
     }
 
-    /// Lets a request in.
+    /// The client of a request.
+    func client(_ request: Request, _ context: EdgeContext) -> ClientAddress {
+        proxies.client(peer: context.peer, forwarded: request.headers[.forwardedFor])
+    }
+
+    /// Lets a request in, whoever makes it.
+    ///
+    /// By the route that it matched and never by its path: a path can be written in more ways than one.
     ///
     /// - Throws: 429 with the time to wait.
     func admit(_ request: Request, _ context: EdgeContext) throws(Problem) {
-        guard request.uri.path.hasPrefix(Self.pathPrefix) else { return }
-        let address = ClientAddress(
-            peer: context.peerAddress?.ipAddress,
-            forwarded: request.headers[.forwardedFor],
-            proxyCount: policy.proxyCount
-        )
+        warnOfIgnoredProxy(request, context)
+        let client = client(request, context)
         let now = nowNanoseconds()
-        guard let wait = buckets.withLock({ $0.take(address, nowNanoseconds: now) }) else { return }
+        try Self.check(addresses.take(client, nowNanoseconds: now))
+        if context.endpointPath?.hasPrefix(Self.pathPrefix) == true {
+            try Self.check(auth.take(client, nowNanoseconds: now))
+        }
+    }
+
+    /// Lets an account's request in, once its token was verified.
+    ///
+    /// - Parameter isChange: whether the request changes something.
+    /// - Throws: 429 with the time to wait.
+    func admit(account: String, isChange: Bool) throws(Problem) {
+        let now = nowNanoseconds()
+        try Self.check(accounts.withLock { $0.take(account, nowNanoseconds: now) })
+        if isChange { try Self.check(changes.withLock { $0.take(account, nowNanoseconds: now) }) }
+    }
+
+    private static func check(_ wait: Duration?) throws(Problem) {
+        guard let wait else { return }
         throw Problem(
             .tooManyRequests,
             code: "RATE_LIMITED",
             detail: "There were too many requests. Please try again later."
         ).retryingAfter(wait)
+    }
+
+    /// Somebody who forgot to name the proxy has one bucket for all people, and should hear of it. Without the address: it
+    /// may be a person's.
+    private func warnOfIgnoredProxy(_ request: Request, _ context: EdgeContext) {
+        guard request.headers[.forwardedFor] != nil, let peer = context.peer, !proxies.isTrusted(peer) else { return }
+        let now = nowNanoseconds()
+        let next = nextWarningNanoseconds.load(ordering: .relaxed)
+        let after = now + UInt64(Self.warningInterval.wholeNanoseconds)
+        guard now >= next,
+            nextWarningNanoseconds.compareExchange(expected: next, desired: after, ordering: .relaxed).exchanged
+        else { return }
+        context.logger.warning(
+            "X-Forwarded-For was ignored: it came from an address that is in none of the trusted networks. If that is a proxy of yours, all who come through it share one limit until it is named",
+            metadata: ["key": "\(GatewayKeys.trustedProxies.name)"]
+        )
+    }
+}
+
+/// The limit of client addresses: each /64 or IPv4 address by itself, and the /48 around it. Any thread.
+private final class AddressLimit: Sendable {
+    private let clients: Mutex<TokenBuckets<ClientAddress>>
+    private let sites: Mutex<TokenBuckets<UInt64>>
+
+    init(_ rate: RequestRate, slotsPerRow: Int) {
+        clients = Mutex(TokenBuckets(rate, slotsPerRow: slotsPerRow))
+        let site = RequestRate(
+            perSecond: rate.perSecond * RateLimit.siteFactor,
+            burst: rate.burst * RateLimit.siteFactor
+        )
+        sites = Mutex(TokenBuckets(site, slotsPerRow: slotsPerRow))
+    }
+
+    /// Takes a token; nil if there was one, else how long until there is.
+    func take(_ client: ClientAddress, nowNanoseconds: UInt64) -> Duration? {
+        if let wait = clients.withLock({ $0.take(client, nowNanoseconds: nowNanoseconds) }) { return wait }
+        guard let site = client.site else { return nil }
+        return sites.withLock { $0.take(site, nowNanoseconds: nowNanoseconds) }
     }
 }

@@ -24,7 +24,10 @@ extension Request {
         let query = uri.queryParameters
         var size: Int32 = 0
         if let text = query["page_size"] {
-            guard let number = Int32(text), 1...100 ~= number else {
+            // Digits alone: Swift reads "+5" and "007" too.
+            guard text.utf8.allSatisfy({ 0x30...0x39 ~= $0 }), text.utf8.first != 0x30, let number = Int32(text),
+                1...100 ~= number
+            else {
                 throw Problem(
                     .badRequest,
                     code: "REQUEST_INVALID",

@@ -104,9 +104,17 @@ extension EdgeContext {
         return try await withThrowingTaskGroup(of: [UInt8].self) { group in
             group.addTask {
                 var bytes: [UInt8] = []
-                for try await chunk in body {
-                    guard bytes.count + chunk.readableBytes <= bytesMax else { throw Self.bodyTooLarge }
-                    bytes.append(contentsOf: chunk.readableBytesView)
+                do {
+                    for try await chunk in body {
+                        guard bytes.count + chunk.readableBytes <= bytesMax else { throw Self.bodyTooLarge }
+                        bytes.append(contentsOf: chunk.readableBytesView)
+                    }
+                } catch let problem as Problem {
+                    throw problem
+                } catch {
+                    // A body that is no HTTP, or a connection that ended before it: nothing of ours has failed.
+                    try Task.checkCancellation()
+                    throw Self.bodyMalformed(cause: error)
                 }
                 // A cancelled read looks like the end of the body.
                 try Task.checkCancellation()
@@ -125,6 +133,16 @@ extension EdgeContext {
             guard let bytes = try await group.next() else { throw CancellationError() }
             return bytes
         }
+    }
+
+    private static func bodyMalformed(cause: any Error) -> Problem {
+        Problem(
+            .badRequest,
+            code: "BODY_MALFORMED",
+            detail: "The body does not have the form that its header fields promise.",
+            closesConnection: true,
+            cause: cause
+        )
     }
 
     private static let bodyTooLarge = Problem(

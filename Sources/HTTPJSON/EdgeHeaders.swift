@@ -7,10 +7,20 @@ extension HTTPField.Name {
     public static let requestID = HTTPField.Name("X-Request-Id")!
     /// `X-Forwarded-For`.
     public static let forwardedFor = HTTPField.Name("X-Forwarded-For")!
+    /// What ``FramingGuard`` found wrong with a request; taken off whatever a client sends.
+    static let framingFault = HTTPField.Name("Vestibule-Framing-Fault")!
     /// `traceparent` of W3C Trace Context.
     static let traceParent = HTTPField.Name("Traceparent")!
     /// `tracestate` of W3C Trace Context.
     static let traceState = HTTPField.Name("Tracestate")!
     /// `Referrer-Policy`.
     static let referrerPolicy = HTTPField.Name("Referrer-Policy")!
+}
+
+extension HTTPFields {
+    /// What every answer has, whatever it is.
+    static let ofEveryAnswer: HTTPFields = [
+        .xContentTypeOptions: "nosniff", .referrerPolicy: "no-referrer",
+        .contentSecurityPolicy: "default-src 'none'; frame-ancestors 'none'",
+    ]
 }

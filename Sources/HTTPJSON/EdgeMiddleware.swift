@@ -38,7 +38,9 @@ struct EdgeMiddleware: RouterMiddleware {
         var code: String?
         var closes = leavesBody(request)
         do {
+            if let fault = request.headers[.framingFault] { throw FramingFault(rawValue: fault).problem }
             try admit(request, context)
+            guard RequestPath.isPlain(request.uri.path) else { throw Problem.routeNotFound }
             response = try await next(request, context)
             closes = closes && response.status.code >= 400
         } catch {
@@ -92,9 +94,7 @@ struct EdgeMiddleware: RouterMiddleware {
 
     private func addHeaders(to response: inout Response, requestID: String) {
         response.headers[.requestID] = requestID
-        response.headers[.xContentTypeOptions] = "nosniff"
-        response.headers[.referrerPolicy] = "no-referrer"
-        response.headers[.contentSecurityPolicy] = "default-src 'none'; frame-ancestors 'none'"
+        for field in HTTPFields.ofEveryAnswer { response.headers[field.name] = field.value }
         // Answers hold tokens and personal data; routes that may be cached say so themselves.
         if response.headers[.cacheControl] == nil { response.headers[.cacheControl] = "no-store" }
         if strictTransportSeconds > 0 {

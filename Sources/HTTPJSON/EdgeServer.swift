@@ -96,10 +96,14 @@ public struct EdgeServer: Sendable {
         }
         // Hummingbird and its life cycle log sentences at info; our own lines say the same as facts.
         let quiet = Self.quieter(logger)
+        let (makeRequestID, observe) = (configuration.makeRequestID, observe)
         return Application(
             router: router,
             server: .http1(
                 configuration: .init(
+                    additionalChannelHandlers: [
+                        FramingGuardInstaller { FramingGuard(makeRequestID: makeRequestID, observe: observe) }
+                    ],
                     idleTimeout: TimeAmount(limits.idleTimeout),
                     httpDecoderConfiguration: .init(
                         maxHeaderFieldSize: limits.headerBytesMax,

@@ -89,7 +89,10 @@ def test_content_types_that_are_json(gateway, content_type):
 
 @pytest.mark.parametrize("method, path", [
     ("GET", "/"), ("GET", "/nothing"), ("POST", "/auth"), ("POST", "/auth/facebook"), ("GET", "/me/more"),
-    ("DELETE", "/groups/x"), ("GET", "/healthz/x"), ("GET", "/../etc/passwd"), ("GET", "/%00")])
+    ("DELETE", "/groups/x"), ("GET", "/healthz/x"), ("GET", "/../etc/passwd"), ("GET", "/%00"), ("GET", "//healthz"),
+    ("GET", "/healthz/"), ("GET", "/./healthz"), ("GET", "/me/../healthz"), ("GET", "/%2e/healthz"),
+    ("GET", "/groups/%2e%2e/members"), ("POST", "//auth/refresh"), ("POST", "/auth//refresh"),
+    ("POST", "/auth%2Frefresh"), ("OPTIONS", "*")])
 def test_unknown_routes(gateway, method, path):
     gateway.send(method, path).problem(404, "ROUTE_NOT_FOUND")
 
@@ -99,10 +102,15 @@ def test_unknown_routes(gateway, method, path):
     ("DELETE", "/auth/sign-out", "POST"), ("POST", "/me", "GET, HEAD, PATCH"), ("DELETE", "/me", "GET, HEAD, PATCH"),
     ("PUT", "/groups", "GET, HEAD, POST"), ("PATCH", "/groups/x/members", "GET, HEAD, POST"),
     ("POST", "/healthz", "GET, HEAD"), ("POST", "/readyz", "GET, HEAD"),
-    ("POST", "/.well-known/jwks.json", "GET, HEAD")])
+    ("POST", "/.well-known/jwks.json", "GET, HEAD"), ("OPTIONS", "/me", "GET, HEAD, PATCH"),
+    ("OPTIONS", "/auth/apple", "POST"), ("HEAD", "/auth/apple", "POST"), ("TRACE", "/healthz", "GET, HEAD"),
+    ("PROPFIND", "/groups", "GET, HEAD, POST")])
 def test_wrong_methods(gateway, method, path, allowed):
     answer = gateway.send(method, path)
-    answer.problem(405, "METHOD_NOT_ALLOWED")
+    if method == "HEAD":
+        assert (answer.status, answer.content) == (405, b"")
+    else:
+        answer.problem(405, "METHOD_NOT_ALLOWED")
     assert answer.headers["Allow"] == allowed
 
 
@@ -149,6 +157,8 @@ def test_too_many_requests_of_one_address(stack, gateway):
     assert {answer.status for answer in answers[:100]} == {401}, "the burst is 100"
     many.get("/healthz").expect(200)
     gateway.post("/auth/refresh", {"refresh_token": "x"}).problem(401, "REFRESH_TOKEN_INVALID")
+    for path in ("//auth/refresh", "/auth//refresh", "/auth/refresh/", "/./auth/refresh"):
+        assert many.post(path, {"refresh_token": "x"}).status in (404, 429), "another spelling is no way around"
 
 
 def test_the_simulators_errors(stack):

@@ -36,14 +36,15 @@ KEYS = {
     ("invites",): service_keys("INVITES", *PHONE, "GROUP_MEMBERS", "INBOX_RETENTION"),
     ("gateway",): ADDRESSES | LOG | {"EVENT_LOOPS", "DRAIN_LIMIT", "SERVICES_CA_FILE"} | {f"GATEWAY_{key}" for key in (
         "LISTEN", "METRICS_LISTEN", "REQUEST_TIMEOUT", "BODY_BYTES_MAX", "CONNECTIONS_MAX", "IDLE_TIMEOUT",
-        "AUTH_PER_SECOND", "AUTH_BURST", "PROXY_COUNT", "STRICT_TRANSPORT", "TLS_CLIENT_CERTIFICATE_FILE",
+        "AUTH_PER_SECOND", "AUTH_BURST", "ADDRESS_PER_SECOND", "ADDRESS_BURST", "ACCOUNT_PER_SECOND", "ACCOUNT_BURST",
+        "CHANGES_PER_SECOND", "CHANGES_BURST", "TRUSTED_PROXIES", "STRICT_TRANSPORT", "TLS_CLIENT_CERTIFICATE_FILE",
         "TLS_CLIENT_KEY_FILE")},
     ("vestibule", "simulator"): LOG | {"DRAIN_LIMIT", "SIMULATOR_LISTEN", "SIMULATOR_STATE_FILE"},
     ("vestibule",): {"RUN_FOLDER", "RUN_PROGRAMS", "RUN_READY_LIMIT"} | {
         f"{name}_LISTEN" for name in ("GATEWAY", "SIMULATOR", "IDENTITY", "PROFILE", "INVITES")},
 }
 # Kinds of values that a nonsensical text cannot be.
-CHECKED_KIND = re.compile(r"host:port|URL|duration|one of|true or false|-?\d+ to \d+|path of a secret")
+CHECKED_KIND = re.compile(r"host:port|URL|duration|one of|true or false|networks|-?\d+ to \d+|path of a secret")
 NONSENSE = "\t?\t"
 SIGNING_KEY = subprocess.run(
     ["openssl", "genpkey", "-algorithm", "EC", "-pkeyopt", "ec_paramgen_curve:P-256"], capture_output=True,

@@ -149,7 +149,7 @@ def test_outsiders(member, new_app):
     assert len(member.members(group)) == 1
 
 
-@pytest.mark.parametrize("group", ["x", "0", "018f0000-0000-7000-8000-00000000000g", "%2e%2e"])
+@pytest.mark.parametrize("group", ["x", "0", "018f0000-0000-7000-8000-00000000000g"])
 def test_no_group_id(member, group):
     member.get(f"/groups/{group}/members").problem(404, "GROUP_NOT_FOUND")
 

@@ -1,4 +1,5 @@
 import API
+import HTTPJSON
 import HTTPTypes
 import Hummingbird
 import HummingbirdTesting
@@ -60,15 +61,17 @@ import Testing
         let services = RPCServer(group: group, router: stubs.router, configuration: ServerConfiguration())
         let port = try await services.start()
         try await Self.run(services: "127.0.0.1:\(port)") { client in
-            let ready = try await client.get("/readyz")
+            let ready = try await client.ask(.get, "/readyz")
             #expect(ready.status == .ok)
-            let signedIn = try await client.post(
+            let signedIn = try await client.ask(
+                .post,
                 "/auth/google",
                 headers: [.contentType: "application/json"],
                 body: ByteBuffer(string: #"{"id_token":"t","nonce":"n"}"#)
             )
             #expect(signedIn.status == .ok)
-            let me = try await client.get(
+            let me = try await client.ask(
+                .get,
                 "/me",
                 headers: [.authorization: "Bearer \(StubServices.accessToken)"]
             )
@@ -95,10 +98,10 @@ import Testing
             "VESTIBULE_GATEWAY_TLS_CLIENT_KEY_FILE": try #require(shown.privateKeyFile),
         ]
         try await Self.run(services: address, tls) { (client) async throws -> Void in
-            #expect(try await client.get("/readyz").status == .ok)
+            #expect(try await client.ask(.get, "/readyz").status == .ok)
         }
         try await Self.run(services: address, ["VESTIBULE_SERVICES_CA_FILE": authority.file]) { client in
-            let ready = try await client.get("/readyz")
+            let ready = try await client.ask(.get, "/readyz")
             #expect(ready.status == .serviceUnavailable, "without a certificate")
         }
         await services.shutdown()
@@ -112,16 +115,52 @@ import Testing
         #expect(error?.faults.map(\.key) == ["VESTIBULE_SERVICES_CA_FILE"])
     }
 
+    @Test func theCountOfProxiesIsNoLongerUnderstood() async throws {
+        let error = await #expect(throws: ConfigurationFaults.self) {
+            try await Self.run(services: "127.0.0.1:1", ["VESTIBULE_GATEWAY_PROXY_COUNT": "1"]) { _ in }
+        }
+        #expect(error?.faults.map(\.key) == ["VESTIBULE_GATEWAY_PROXY_COUNT"])
+        #expect(error?.description.contains("VESTIBULE_GATEWAY_TRUSTED_PROXIES") == true)
+    }
+
+    @Test func limitsAndProxiesAreConfigured() async throws {
+        let values = [
+            "VESTIBULE_GATEWAY_ADDRESS_PER_SECOND": "1", "VESTIBULE_GATEWAY_ADDRESS_BURST": "2",
+            "VESTIBULE_GATEWAY_TRUSTED_PROXIES": "10.0.0.0/8, 127.0.0.1/32",
+        ]
+        try await Self.run(services: "127.0.0.1:1", values) { (client) async throws -> Void in
+            func status(_ address: String) async throws -> Int {
+                try await client.ask(.get, "/healthz", headers: [.forwardedFor: address]).status.code
+            }
+            #expect(try await status("192.0.2.1") == 200)
+            #expect(try await status("192.0.2.1") == 200)
+            #expect(try await status("192.0.2.1") == 429)
+            #expect(try await status("192.0.2.2, 10.1.1.1") == 200)
+        }
+    }
+
     @Test func servicesThatAreDownAre503() async throws {
         try await Self.run(services: "127.0.0.1:1") { client in
-            let alive = try await client.get("/healthz")
+            let alive = try await client.ask(.get, "/healthz")
             #expect(alive.status == .ok)
-            let ready = try await client.get("/readyz")
+            let ready = try await client.ask(.get, "/readyz")
             #expect(ready.status == .serviceUnavailable)
-            let me = try await client.get("/me", headers: [.authorization: "Bearer a"])
+            let me = try await client.ask(.get, "/me", headers: [.authorization: "Bearer a"])
             #expect(me.status == .serviceUnavailable)
             #expect(me.headers[.retryAfter] == "1")
             #expect(me.headers[.contentType] == "application/problem+json")
         }
+    }
+}
+
+extension TestClient {
+    /// Sends a request with a Host, which Hummingbird's shorthands leave out.
+    fileprivate func ask(
+        _ method: HTTPRequest.Method,
+        _ path: String,
+        headers: HTTPFields = [:],
+        body: ByteBuffer? = nil
+    ) async throws -> Response {
+        try await execute(Request(path, method: method, authority: "gateway.example", headers: headers, body: body))
     }
 }

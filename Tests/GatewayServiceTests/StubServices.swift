@@ -84,7 +84,10 @@ final class StubServices: Sendable {
     }
 
     private let state = Mutex(
-        (answers: Answers(), deadlines: [Deadline?](), calls: [String](), traces: [TraceContext?]())
+        (
+            answers: Answers(), deadlines: [Deadline?](), calls: [String](), traces: [TraceContext?](),
+            addresses: [String]()
+        )
     )
 
     static let tokens = IdentityV1.SessionTokens.with {
@@ -107,6 +110,9 @@ final class StubServices: Sendable {
     /// The trace contexts of the calls so far.
     var traces: [TraceContext?] { state.withLock { $0.traces } }
 
+    /// The methods called so far, each with the client address that it was told.
+    var clientAddresses: [String] { state.withLock { $0.addresses } }
+
     /// A channel to all of them.
     var channel: InProcessChannel { InProcessChannel(router) }
 
@@ -125,6 +131,8 @@ final class StubServices: Sendable {
             state.deadlines.append(context.deadline)
             state.calls.append(context.method.method)
             state.traces.append(context.traceContext)
+            let address = context.metadata.first("vestibule-client-address").map { " \($0)" } ?? ""
+            state.addresses.append(context.method.method + address)
             return state.answers
         }
     }

@@ -4,6 +4,7 @@ import HTTPTypes
 import JOSE
 import RPC
 import SwiftProtobuf
+import Synchronization
 import Testing
 
 @testable import GatewayService
@@ -33,6 +34,30 @@ import Testing
         )
     }
 
+    @Test func readinessIsAskedOnceInAMoment() async throws {
+        let stubs = StubServices()
+        let channel = stubs.channel
+        let backends = Backends(identity: channel, profile: channel, invites: channel)
+        let start = ContinuousClock.now
+        let passed = Atomic<Int>(0)
+        let cache = ReadinessCache(
+            backends.probes,
+            now: { start.advanced(by: .milliseconds(passed.load(ordering: .relaxed))) }
+        )
+        let options = CallOptions(timeout: .seconds(60))
+        let answered = await withTaskGroup(of: [Bool].self) { group in
+            for _ in 0..<50 { group.addTask { await cache.answers(options).map(\.isServing) } }
+            return await group.reduce(into: []) { $0.append($1) }
+        }
+        #expect(answered == Array(repeating: [true, true, true], count: 50))
+        #expect(stubs.calls.count == 3)
+        stubs.set { $0.health[InvitesServiceMethods.serviceName] = .notServing }
+        #expect(await cache.answers(options).map(\.isServing) == [true, true, true], "a moment has not passed")
+        passed.store(250, ordering: .relaxed)
+        #expect(await cache.answers(options).map(\.isServing) == [true, true, false])
+        #expect(stubs.calls.count == 6)
+    }
+
     @Test func keysMayBeCached() async throws {
         let gateway = TestGateway()
         let answer = try await gateway.send(.get, "/.well-known/jwks.json")
@@ -54,6 +79,24 @@ import Testing
         }
         let existing = gateway.gateway.routes.map { "\($0.method.rawValue.lowercased()) \($0.path)" }
         #expect(described.sorted() == existing.sorted())
+    }
+
+    @Test func everyAnswerIsDescribedByItsStatus() async throws {
+        let document = try JSONObject(parsing: Array(OpenAPI.document.utf8), limits: JSONLimits(depthMax: 16))
+        var operations = 0
+        for path in try #require(document["paths"]?.object).members {
+            for method in path.value.object?.members ?? [] where method.name != "parameters" {
+                operations += 1
+                let statuses = Set(method.value.object?["responses"]?.object?.members.map(\.name) ?? [])
+                #expect(statuses.isSuperset(of: ["400", "429", "431", "500", "501"]), "\(method.name) \(path.name)")
+                #expect(!statuses.contains("default"))
+                let takesBody = method.value.object?["requestBody"] != nil
+                #expect(statuses.isSuperset(of: ["408", "413", "415"]) == takesBody, "\(method.name) \(path.name)")
+                let needsUser = method.value.object?["security"] != nil || path.name.hasPrefix("/auth/")
+                #expect(statuses.contains("401") == needsUser, "\(method.name) \(path.name)")
+            }
+        }
+        #expect(operations == TestGateway().gateway.routes.count)
     }
 
     @Test func everyReferenceOfTheDescriptionLeadsSomewhere() throws {
@@ -121,36 +164,6 @@ import Testing
         #expect(answer.status == 503)
         #expect(answer.code == "DATABASE_UNAVAILABLE")
         #expect(answer.headers[.retryAfter] == "1")
-    }
-
-    @Test func tooManyRequestsWait() async throws {
-        let gateway = TestGateway(rateLimit: .init(perSecond: 0.01, burst: 2))
-        for _ in 0..<2 {
-            #expect(try await gateway.send(.post, "/auth/refresh", #"{"refresh_token":"r"}"#).status == 200)
-        }
-        let limited = try await gateway.send(.post, "/auth/refresh", #"{"refresh_token":"r"}"#)
-        #expect(limited.status == 429)
-        #expect(limited.code == "RATE_LIMITED")
-        let wait = try #require(limited.headers[.retryAfter].flatMap(Int.init))
-        // 100 s for a token, less what the test has taken so far.
-        #expect((1...100).contains(wait))
-        #expect(try await gateway.send(.post, "/auth/apple", "{}").status == 429)
-        #expect(try await gateway.sendAsUser(.get, "/me").status == 200)
-    }
-
-    @Test func oneAddressDoesNotSlowAnother() async throws {
-        let gateway = TestGateway(rateLimit: .init(perSecond: 0.01, burst: 1, proxyCount: 1))
-        func status(_ address: String) async throws -> Int {
-            try await gateway.send(
-                .post,
-                "/auth/refresh",
-                #"{"refresh_token":"r"}"#,
-                headers: [.forwardedFor: address]
-            ).status
-        }
-        #expect(try await status("192.0.2.1") == 200)
-        #expect(try await status("192.0.2.1") == 429)
-        #expect(try await status("192.0.2.2") == 200)
     }
 
     @Test func anOversizeBodyIsRefused() async throws {

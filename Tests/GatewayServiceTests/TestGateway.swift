@@ -17,6 +17,9 @@ struct TestGateway {
     var limits = EdgeLimits(requestTimeout: .seconds(60))
 
     init(rateLimit: RateLimit.Policy = .init()) {
+        // Small tables: thousands of gateways are made.
+        var rateLimit = rateLimit
+        rateLimit.slotsPerRow = 1024
         let channel = stubs.channel
         gateway = Gateway(
             backends: Backends(identity: channel, profile: channel, invites: channel),
@@ -31,19 +34,20 @@ struct TestGateway {
         return gateway.server(EdgeServer.Configuration(host: "127.0.0.1", port: 0, limits: limits), logger: logger)
     }
 
-    /// Sends a request; `token` becomes the bearer token.
+    /// Sends a request; `token` becomes the bearer token. By a socket it comes from 127.0.0.1, otherwise from no address.
     func send(
         _ method: HTTPRequest.Method,
         _ uri: String,
         _ body: String? = nil,
         token: String? = nil,
-        headers: HTTPFields = [:]
+        headers: HTTPFields = [:],
+        bySocket: Bool = false
     ) async throws -> Answer {
         var headers = headers
         if body != nil { headers[.contentType] = "application/json" }
         if let token { headers[.authorization] = "Bearer \(token)" }
         let sent = headers
-        let response = try await server.application().test(.router) { client in
+        let response = try await server.application().test(bySocket ? .live : .router) { client in
             try await client.execute(uri: uri, method: method, headers: sent, body: body.map { ByteBuffer(string: $0) })
         }
         let bytes = Array(response.body.readableBytesView)

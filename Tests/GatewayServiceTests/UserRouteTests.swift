@@ -199,7 +199,7 @@ import Testing
         #expect(seen.withLock { $0 } == ["2 a/b=", "g-7 0 "])
     }
 
-    @Test(arguments: ["0", "101", "x", "", "-1", "99999999999"])
+    @Test(arguments: ["0", "101", "x", "", "-1", "99999999999", "%2B5", "05"])
     func aBadPageSizeIsNamed(size: String) async throws {
         for path in ["/groups", "/groups/g/members"] {
             let answer = try await TestGateway().sendAsUser(.get, "\(path)?page_size=\(size)")

@@ -92,6 +92,28 @@ import Testing
         }
     }
 
+    /// Strangers' bytes must not look like faults of ours, which wake somebody up.
+    @Test(arguments: [
+        ("content-type: application/json\r\ntransfer-encoding: chunked\r\n\r\nxyz\r\n", 400, "BODY_MALFORMED"),
+        ("content-type: application/json\r\ntransfer-encoding: chunked\r\n\r\n2\r\n{}x", 400, "BODY_MALFORMED"),
+        ("transfer-encoding: xchunked\r\n\r\n", 400, "TRANSFER_ENCODING_INVALID"),
+        ("transfer-encoding: gzip, chunked\r\n\r\n0\r\n\r\n", 501, "TRANSFER_ENCODING_UNKNOWN"),
+        ("host: b\r\n\r\n", 400, "HOST_COUNT"), ("host : b\r\n\r\n", 400, "REQUEST_MALFORMED"),
+        ("x-long: \(String(repeating: "a", count: 20_000))\r\n\r\n", 431, "HEADERS_TOO_LARGE"),
+    ])
+    func whatIsNoHTTPIsTheClientsFault(rest: String, status: Int, code: String) async throws {
+        try await Self.run(EdgeLimits(requestTimeout: .seconds(60))) { port in
+            // The second request must not be believed.
+            let second = "GET /slow HTTP/1.1\r\nhost: a\r\n\r\n"
+            let answer = try await Self.exchange(port, ["POST /echo HTTP/1.1\r\nhost: a\r\n" + rest, second])
+            #expect(answer.hasPrefix("HTTP/1.1 \(status) "))
+            #expect(answer.contains(code))
+            #expect(answer.lowercased().contains("content-type: application/problem+json"))
+            #expect(answer.lowercased().contains("x-request-id: "))
+            #expect(answer.lowercased().split(separator: "x-request-id: ").count == 2, "one answer")
+        }
+    }
+
     @Test func anUnreadEndlessBodyIsCutOff() async throws {
         try await Self.run(EdgeLimits(requestTimeout: .seconds(60))) { port in
             let head = "POST /nowhere HTTP/1.1\r\nhost: a\r\ntransfer-encoding: chunked\r\n\r\n"

@@ -3,19 +3,20 @@ extension OpenAPI {
     static let components = """
             "parameters": {
               "groupID": {
-                "name": "id", "in": "path", "required": true, "schema": {"type": "string", "format": "uuid"}
+                "name": "id", "in": "path", "required": true, "schema": {\(uuid)}
               },
               "pageSize": {
                 "name": "page_size", "in": "query",
                 "schema": {"type": "integer", "minimum": 1, "maximum": 100, "default": 50}
               },
-              "pageToken": {
-                "name": "page_token", "in": "query", "schema": {"type": "string"},
-                "description": "next_page_token of the page before."
-              }
+              "groupsPageToken": \(pageToken(list: 1)),
+              "membersPageToken": \(pageToken(list: 2))
             },
             "requestBodies": {
         \(requestBodies)
+            },
+            "headers": {
+        \(headers)
             },
             "responses": {
         \(responses)
@@ -25,6 +26,19 @@ extension OpenAPI {
         \(answerSchemas)
             }
         """
+
+    /// A UUID as RFC 9562 section 4 writes it.
+    static let uuid = #""type": "string", "format": "uuid""#
+
+    private static func pageToken(list: Int) -> String {
+        """
+        {
+                "name": "page_token", "in": "query",
+                "schema": {"type": "string", "maxLength": 34, "pattern": "^(\(list)-[0-9a-f]{32})?$"},
+                "description": "next_page_token of the page before; none or an empty one for the first."
+              }
+        """
+    }
 
     private static let requestBodies = [
         "AppleSignIn", "GoogleSignIn", "RefreshToken", "ProfileChange", "NewGroup", "NewMember",
@@ -40,40 +54,24 @@ extension OpenAPI {
     .joined(separator: ",\n")
 
     private static let responses =
-        (answers(
-            type: "application/json",
-            [
-                ("Session", "Session", "The session's tokens, and what the profile still lacks."),
-                ("Profile", "Profile", "The whole profile."),
-                ("Group", "Group", "The group."),
-                ("Groups", "Groups", "A page of groups."),
-                ("Member", "Member", "The member."),
-                ("Members", "Members", "A page of members."),
-                ("Readiness", "Readiness", "What answers and what does not."),
-            ]
-        )
-        + answers(
-            type: "application/problem+json",
-            [
-                ("Problem", "Problem", "What went wrong."),
-                ("Refused", "Problem", "The token or the credentials were refused; the code says why."),
-                ("Conflict", "Problem", "Another user has this, for example PHONE_TAKEN."),
-                ("FieldsAtFault", "Problem", "Fields that break a rule, each named."),
-            ]
-        ))
+        ([
+            ("Session", "The session's tokens, and what the profile still lacks."),
+            ("Profile", "The whole profile."),
+            ("Group", "The group."),
+            ("Groups", "A page of groups."),
+            ("Member", "The member."),
+            ("Members", "A page of members."),
+            ("Readiness", "What answers and what does not."),
+        ].map(answer) + problemResponses)
         .joined(separator: ",\n")
 
-    private static func answers(
-        type: String,
-        _ entries: [(name: String, schema: String, description: String)]
-    ) -> [String] {
-        entries.map { entry in
-            """
-                  "\(entry.name)": {
-                    "description": "\(entry.description)",
-                    "content": {"\(type)": {"schema": {"$ref": "#/components/schemas/\(entry.schema)"}}}
-                  }
-            """
-        }
+    private static func answer(name: String, description: String) -> String {
+        """
+              "\(name)": {
+                "description": "\(description)",
+                "headers": {\(commonHeaders)},
+                "content": {"application/json": {"schema": {"$ref": "#/components/schemas/\(name)"}}}
+              }
+        """
     }
 }

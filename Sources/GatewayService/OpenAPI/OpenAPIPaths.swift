@@ -8,8 +8,7 @@ extension OpenAPI {
                 "requestBody": {"$ref": "#/components/requestBodies/AppleSignIn"},
                 "responses": {
                   "200": {"$ref": "#/components/responses/Session"},
-                  "401": {"$ref": "#/components/responses/Refused"},
-                  "default": {"$ref": "#/components/responses/Problem"}
+                  \(problems(ofBody + ofServices + [401, 422]))
                 }
               }
             },
@@ -20,8 +19,7 @@ extension OpenAPI {
                 "requestBody": {"$ref": "#/components/requestBodies/GoogleSignIn"},
                 "responses": {
                   "200": {"$ref": "#/components/responses/Session"},
-                  "401": {"$ref": "#/components/responses/Refused"},
-                  "default": {"$ref": "#/components/responses/Problem"}
+                  \(problems(ofBody + ofServices + [401, 422]))
                 }
               }
             },
@@ -32,8 +30,7 @@ extension OpenAPI {
                 "requestBody": {"$ref": "#/components/requestBodies/RefreshToken"},
                 "responses": {
                   "200": {"$ref": "#/components/responses/Session"},
-                  "401": {"$ref": "#/components/responses/Refused"},
-                  "default": {"$ref": "#/components/responses/Problem"}
+                  \(problems(ofBody + ofServices + [401]))
                 }
               }
             },
@@ -43,12 +40,11 @@ extension OpenAPI {
                 "summary": "Ends the session of the bearer token, or of the refresh token in the body",
                 "security": [{"bearer": []}, {}],
                 "requestBody": {
-                  "content": {"application/json": {"schema": {"$ref": "#/components/schemas/RefreshToken"}}}
+                  "content": {"application/json": {"schema": {"$ref": "#/components/schemas/SignOut"}}}
                 },
                 "responses": {
-                  "204": {"description": "The session is over, or never was."},
-                  "401": {"$ref": "#/components/responses/Refused"},
-                  "default": {"$ref": "#/components/responses/Problem"}
+                  "204": {"description": "The session is over, or never was.", "headers": {\(commonHeaders)}},
+                  \(problems(ofBody + ofServices + [401]))
                 }
               }
             }
@@ -62,8 +58,7 @@ extension OpenAPI {
                 "security": [{"bearer": []}],
                 "responses": {
                   "200": {"$ref": "#/components/responses/Profile"},
-                  "401": {"$ref": "#/components/responses/Refused"},
-                  "default": {"$ref": "#/components/responses/Problem"}
+                  \(problems(ofServices + [401]))
                 }
               },
               "patch": {
@@ -73,10 +68,7 @@ extension OpenAPI {
                 "requestBody": {"$ref": "#/components/requestBodies/ProfileChange"},
                 "responses": {
                   "200": {"$ref": "#/components/responses/Profile"},
-                  "401": {"$ref": "#/components/responses/Refused"},
-                  "409": {"$ref": "#/components/responses/Conflict"},
-                  "422": {"$ref": "#/components/responses/FieldsAtFault"},
-                  "default": {"$ref": "#/components/responses/Problem"}
+                  \(problems(ofBody + ofServices + [401, 409, 422]))
                 }
               }
             }
@@ -89,12 +81,11 @@ extension OpenAPI {
                 "operationId": "listGroups", "tags": ["groups"], "summary": "A page of the user's groups, newest first",
                 "security": [{"bearer": []}],
                 "parameters": [
-                  {"$ref": "#/components/parameters/pageSize"}, {"$ref": "#/components/parameters/pageToken"}
+                  {"$ref": "#/components/parameters/pageSize"}, {"$ref": "#/components/parameters/groupsPageToken"}
                 ],
                 "responses": {
                   "200": {"$ref": "#/components/responses/Groups"},
-                  "401": {"$ref": "#/components/responses/Refused"},
-                  "default": {"$ref": "#/components/responses/Problem"}
+                  \(problems(ofServices + [401, 422]))
                 }
               },
               "post": {
@@ -104,9 +95,7 @@ extension OpenAPI {
                 "requestBody": {"$ref": "#/components/requestBodies/NewGroup"},
                 "responses": {
                   "201": {"$ref": "#/components/responses/Group"},
-                  "401": {"$ref": "#/components/responses/Refused"},
-                  "422": {"$ref": "#/components/responses/FieldsAtFault"},
-                  "default": {"$ref": "#/components/responses/Problem"}
+                  \(problems(ofBody + ofServices + [401, 409, 422]))
                 }
               }
             },
@@ -117,12 +106,11 @@ extension OpenAPI {
                 "summary": "A page of a group's members and pending members, oldest first",
                 "security": [{"bearer": []}],
                 "parameters": [
-                  {"$ref": "#/components/parameters/pageSize"}, {"$ref": "#/components/parameters/pageToken"}
+                  {"$ref": "#/components/parameters/pageSize"}, {"$ref": "#/components/parameters/membersPageToken"}
                 ],
                 "responses": {
                   "200": {"$ref": "#/components/responses/Members"},
-                  "401": {"$ref": "#/components/responses/Refused"},
-                  "default": {"$ref": "#/components/responses/Problem"}
+                  \(problems(ofServices + [401, 403, 404, 422]))
                 }
               },
               "post": {
@@ -133,9 +121,7 @@ extension OpenAPI {
                 "requestBody": {"$ref": "#/components/requestBodies/NewMember"},
                 "responses": {
                   "201": {"$ref": "#/components/responses/Member"},
-                  "401": {"$ref": "#/components/responses/Refused"},
-                  "422": {"$ref": "#/components/responses/FieldsAtFault"},
-                  "default": {"$ref": "#/components/responses/Problem"}
+                  \(problems(ofBody + ofServices + [401, 403, 404, 409, 422]))
                 }
               }
             }
@@ -148,16 +134,25 @@ extension OpenAPI {
                 "operationId": "getKeySet", "tags": ["system"], "summary": "The public keys of our tokens (RFC 7517)",
                 "responses": {
                   "200": {
-                    "description": "The key set.", "content": {"application/json": {"schema": {"type": "object"}}}
+                    "description": "The key set.",
+                    "headers": {\(commonHeaders)},
+                    "content": {"application/json": {"schema": {"$ref": "#/components/schemas/KeySet"}}}
                   },
-                  "default": {"$ref": "#/components/responses/Problem"}
+                  \(problems(ofServices))
                 }
               }
             },
             "/healthz": {
               "get": {
                 "operationId": "getLiveness", "tags": ["system"], "summary": "Whether the gateway is alive",
-                "responses": {"200": {"description": "It is."}}
+                "responses": {
+                  "200": {
+                    "description": "It is.",
+                    "headers": {\(commonHeaders)},
+                    "content": {"application/json": {"schema": {"$ref": "#/components/schemas/Liveness"}}}
+                  },
+                  \(problems())
+                }
               }
             },
             "/readyz": {
@@ -166,7 +161,8 @@ extension OpenAPI {
                 "summary": "Whether every service and its database answer",
                 "responses": {
                   "200": {"$ref": "#/components/responses/Readiness"},
-                  "503": {"$ref": "#/components/responses/Readiness"}
+                  "503": {"$ref": "#/components/responses/Readiness"},
+                  \(problems())
                 }
               }
             },
@@ -174,7 +170,12 @@ extension OpenAPI {
               "get": {
                 "operationId": "getDescription", "tags": ["system"], "summary": "This description",
                 "responses": {
-                  "200": {"description": "OpenAPI 3.1", "content": {"application/json": {"schema": {"type": "object"}}}}
+                  "200": {
+                    "description": "OpenAPI 3.1",
+                    "headers": {\(commonHeaders)},
+                    "content": {"application/json": {"schema": {"$ref": "#/components/schemas/Description"}}}
+                  },
+                  \(problems())
                 }
               }
             }

@@ -15,7 +15,8 @@ enum AddMember {
             call.phoneNumber = input.string("phone_number")
             call.displayName = input.string("display_name")
             try input.finish()
-            let member = try await invites.addMember(call, options: context.callOptions()).member
+            let options = authentication.callOptionsWithAddress(request, context)
+            let member = try await invites.addMember(call, options: options).member
             return .json(member.json, status: .created)
         }
     }

@@ -17,7 +17,8 @@ enum UpdateMe {
                 call.username = name
             }
             try input.finish()
-            return .json(try await profile.updateProfile(call, options: context.callOptions()).profile.json)
+            let options = authentication.callOptionsWithAddress(request, context)
+            return .json(try await profile.updateProfile(call, options: options).profile.json)
         }
     }
 }

@@ -29,8 +29,9 @@ enum ReportNotes {
         }
         if isLimited {
             warnings.append(
-                "the gateway limits requests by client address: for such a test start it with higher "
-                    + "VESTIBULE_GATEWAY_AUTH_PER_SECOND and VESTIBULE_GATEWAY_AUTH_BURST"
+                "the gateway limits requests by client address and account: for such a test start it with higher "
+                    + "VESTIBULE_GATEWAY_AUTH_PER_SECOND and VESTIBULE_GATEWAY_AUTH_BURST, and the same of ADDRESS, "
+                    + "ACCOUNT and CHANGES"
             )
         }
         return warnings

@@ -78,6 +78,14 @@ struct StackPlan: Sendable {
             "VESTIBULE_IDENTITY_KEYS_BY_HTTP": "true",
             "VESTIBULE_IDENTITY_APPLE_KEYS_URL": "\(simulator)/apple/auth/keys",
             "VESTIBULE_IDENTITY_GOOGLE_KEYS_URL": "\(simulator)/google/oauth2/v3/certs",
+            // Everybody who calls a stack on one machine has one address, and `vestibule load` more calls than accounts.
+            // What is limited before sign-in stays: apps should meet it while they are developed.
+            "VESTIBULE_GATEWAY_ADDRESS_PER_SECOND": "1000000",
+            "VESTIBULE_GATEWAY_ADDRESS_BURST": "1000000",
+            "VESTIBULE_GATEWAY_ACCOUNT_PER_SECOND": "1000000",
+            "VESTIBULE_GATEWAY_ACCOUNT_BURST": "1000000",
+            "VESTIBULE_GATEWAY_CHANGES_PER_SECOND": "1000000",
+            "VESTIBULE_GATEWAY_CHANGES_BURST": "1000000",
             "VESTIBULE_SIMULATOR_STATE_FILE": folder.simulatorState,
             "VESTIBULE_IDENTITY_SIGNING_KEY_FILE": folder.signingKey,
             "VESTIBULE_IDENTITY_REFRESH_KEY_FILE": folder.refreshKey,

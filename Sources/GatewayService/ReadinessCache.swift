@@ -1,0 +1,58 @@
+import API
+import RPC
+
+/// What the services said of their readiness a moment ago: anybody may ask the gateway, and each answer would be a call to
+/// every service.
+actor ReadinessCache {
+    /// Whether a service takes calls.
+    struct Answer: Sendable, Hashable {
+        let name: String
+        let isServing: Bool
+    }
+
+    /// How long each service may take to say so.
+    static let wait = Duration.seconds(1)
+    /// How long an answer is given again.
+    static let lifetime = Duration.milliseconds(250)
+
+    private let probes: [Backends.Probe]
+    private let now: @Sendable () -> ContinuousClock.Instant
+    private var kept: (answers: [Answer], until: ContinuousClock.Instant)?
+    private var asking: Task<[Answer], Never>?
+
+    init(_ probes: [Backends.Probe], now: @escaping @Sendable () -> ContinuousClock.Instant = { .now }) {
+        self.probes = probes
+        self.now = now
+    }
+
+    /// What each service said. Many who ask at once share the calls, which are made with the first one's options.
+    func answers(_ options: CallOptions) async -> [Answer] {
+        if let kept, now() < kept.until { return kept.answers }
+        if let asking { return await asking.value }
+        // By itself, so that a first one who goes away takes the answer from nobody.
+        let asking = Task { await ask(options) }
+        self.asking = asking
+        return await asking.value
+    }
+
+    private func ask(_ options: CallOptions) async -> [Answer] {
+        let probes = probes
+        let serving = await withTaskGroup(of: (Int, Bool).self) { group in
+            for (index, probe) in probes.enumerated() {
+                group.addTask { (index, await Self.isServing(probe, options)) }
+            }
+            return await group.reduce(into: [Int: Bool]()) { $0[$1.0] = $1.1 }
+        }
+        let answers = probes.indices.map { Answer(name: probes[$0].name, isServing: serving[$0] == true) }
+        kept = (answers, now().advanced(by: Self.lifetime))
+        asking = nil
+        return answers
+    }
+
+    private static func isServing(_ probe: Backends.Probe, _ options: CallOptions) async -> Bool {
+        var request = HealthV1.HealthCheckRequest()
+        request.service = probe.service
+        let answer = try? await probe.health.check(request, options: options)
+        return answer?.status == .serving
+    }
+}

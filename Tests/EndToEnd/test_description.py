@@ -1,0 +1,74 @@
+"""The OpenAPI document against the gateway, by a suite that we did not write: schemathesis sends what the document allows
+and what it forbids, and holds every answer against it."""
+
+import json
+import re
+import subprocess
+import sys
+
+import pytest
+
+from other_gateway import another_gateway
+
+# So that a failure can be had again.
+SEED = 20261122
+EXAMPLES = 25
+SECONDS = 60
+CHECKS = (
+    "not_a_server_error", "status_code_conformance", "content_type_conformance", "response_headers_conformance",
+    "response_schema_conformance", "negative_data_rejection", "positive_data_acceptance", "missing_required_header",
+    "unsupported_method", "allow_header_conformance", "ignored_auth")
+# What the suite may be answered where it keeps to the document: a name that has 51 characters as people count them or a
+# number of no plan (422) no schema can tell; a token (401), a group (404) or an app's user (403) it cannot invent.
+ACCEPTED = ["2xx", "401", "403", "404", "409", "422"]
+REQUESTS = {"AppleSignIn", "GoogleSignIn", "RefreshToken", "SignOut", "ProfileChange", "NewGroup", "NewMember"}
+
+
+@pytest.fixture(scope="module")
+def unlimited(stack):
+    """Another gateway to the same services, which lets one address sign in as often as it likes."""
+    with another_gateway(stack, AUTH_PER_SECOND="1000000", AUTH_BURST="1000000") as gateway:
+        yield gateway
+
+
+@pytest.fixture(scope="module")
+def document(unlimited):
+    """The document, stricter than it is for clients: answers have no member that it does not name."""
+    document = unlimited.get("/openapi.json").expect(200)
+    for name, schema in document["components"]["schemas"].items():
+        if name not in REQUESTS | {"Description"}:
+            schema["additionalProperties"] = False
+    return document
+
+
+def run(folder, document, gateway, token, *arguments, parameters=""):
+    """Runs the suite; returns how many cases it made and found good."""
+    (folder / "openapi.json").write_text(json.dumps(document))
+    (folder / "schemathesis.toml").write_text(
+        f"[checks.positive_data_acceptance]\nexpected-statuses = {json.dumps(ACCEPTED)}\n{parameters}")
+    result = subprocess.run(
+        [sys.executable, "-m", "schemathesis.cli", "--config-file", str(folder / "schemathesis.toml"), "run",
+         str(folder / "openapi.json"), "--url", f"http://{gateway.address}", "--seed", str(SEED),
+         "--checks", ",".join(CHECKS), "--max-examples", str(EXAMPLES),
+         "--phases", "examples,coverage,fuzzing", "--continue-on-failure",
+         "--header", f"Authorization: Bearer {token}", "--request-timeout", "10", "--no-color", "--warnings", "off",
+         "--report", "ndjson", "--report-ndjson-path", str(folder / "events"), *arguments],
+        cwd=folder, capture_output=True, text=True, timeout=SECONDS)
+    assert result.returncode == 0, (result.stdout + result.stderr).replace(token, "[token]")[-20000:]
+    return int(re.search(r"(\d+) generated, \1 passed", result.stdout)[1])
+
+
+def test_every_operation(unlimited, document, member, tmp_path):
+    assert run(tmp_path, document, unlimited, member.access_token, "--exclude-operation-id", "signOut") > 300
+
+
+def test_a_group_that_exists(unlimited, document, member, tmp_path):
+    group = member.create_group()
+    assert run(
+        tmp_path, document, unlimited, member.access_token, "--include-path", "/groups/{id}/members",
+        parameters=f'[parameters]\n"path.id" = "{group}"\n') > 60
+
+
+def test_signing_out(unlimited, document, app, tmp_path):
+    """By itself: it ends the session that all else needs."""
+    assert run(tmp_path, document, unlimited, app.access_token, "--include-operation-id", "signOut") > 20
