@@ -7,6 +7,8 @@ extension HTTPField.Name {
     public static let requestID = HTTPField.Name("X-Request-Id")!
     /// `X-Forwarded-For`.
     public static let forwardedFor = HTTPField.Name("X-Forwarded-For")!
+    /// `Idempotency-Key` of draft-ietf-httpapi-idempotency-key-header.
+    public static let idempotencyKey = HTTPField.Name("Idempotency-Key")!
     /// `traceparent` of W3C Trace Context.
     static let traceParent = HTTPField.Name("Traceparent")!
     /// `tracestate` of W3C Trace Context.
