@@ -38,7 +38,9 @@ struct DeploymentFolderTests {
                 names
                     == [
                         "postgres-password", "identity-database-password", "profile-database-password",
-                        "invites-database-password", "identity-signing-key.pem", "identity-refresh-key", "ca.pem",
+                        "invites-database-password", "identity-database-owner-password",
+                        "profile-database-owner-password", "invites-database-owner-password",
+                        "identity-signing-key.pem", "identity-refresh-key", "ca.pem",
                         "ca-key.pem", "identity.pem", "identity-key.pem", "profile.pem", "profile-key.pem",
                         "invites.pem", "invites-key.pem", "gateway.pem", "gateway-key.pem",
                     ]
@@ -51,7 +53,7 @@ struct DeploymentFolderTests {
             #expect(Set(before.keys) == names)
             #expect(before["identity-refresh-key"]?.count == 32)
             let passwords = before.filter { $0.key.hasSuffix("password") }.values
-            #expect(Set(passwords).count == 4 && passwords.allSatisfy { $0.count == 32 })
+            #expect(Set(passwords).count == 7 && passwords.allSatisfy { $0.count == 32 })
             let signingKey = String(decoding: try #require(before["identity-signing-key.pem"]), as: UTF8.self)
             #expect(try SigningKey(pem: signingKey).algorithm == .es256)
 
