@@ -2,8 +2,9 @@ import LocalPostgres
 import Postgres
 import ServiceKit
 
-/// Makes the database, and in it a login role with a schema of its own for each service: what must be there before the
-/// services' migrations. It can be repeated; passwords are then set anew.
+/// Makes the database, and in it for each service a schema, a login role that owns it, for migrations, and one that the
+/// service logs in as: what must be there before the services' migrations. Where no owner is configured, one role is both.
+/// It can be repeated; passwords are then set anew, and a schema with one role gets its owner.
 public struct DatabaseRoles: Sendable {
     static let owner = ConfigurationKey.string(
         "VESTIBULE_ROLES_OWNER",
@@ -15,6 +16,11 @@ public struct DatabaseRoles: Sendable {
         "VESTIBULE_ROLES_OWNER_PASSWORD",
         help: "The superuser's password."
     )
+    static let closesCluster = ConfigurationKey.bool(
+        "VESTIBULE_ROLES_CLOSE_CLUSTER",
+        default: false,
+        help: "Whether the databases postgres and template1 are for superusers only; for a cluster of Vestibule's own."
+    )
     static let services = [
         ServiceKeys(program: "identity", listenPort: 7001),
         ServiceKeys(program: "profile", listenPort: 7002),
@@ -23,9 +29,14 @@ public struct DatabaseRoles: Sendable {
 
     /// Every key that it reads.
     public static var configurationKeys: [any AnyConfigurationKey] {
-        var keys: [any AnyConfigurationKey] =
-            [owner, ownerPassword, SharedKeys.databaseHost, SharedKeys.databasePort, SharedKeys.databaseName]
-        for service in services { keys += [service.databaseUser, service.databasePassword, service.databaseSchema] }
+        var keys: [any AnyConfigurationKey] = [
+            owner, ownerPassword, closesCluster, SharedKeys.databaseHost, SharedKeys.databasePort,
+            SharedKeys.databaseName,
+        ]
+        for service in services {
+            keys += [service.databaseUser, service.databasePassword, service.databaseOwner]
+            keys += [service.databaseOwnerPassword, service.databaseSchema]
+        }
         return keys
     }
 
@@ -40,26 +51,42 @@ public struct DatabaseRoles: Sendable {
     /// - Throws: `ConfigurationFaults` if a role has no password; `LocalPostgresError` for names that are no plain
     ///   identifiers; `AdministrativeSession.Failure`.
     public func make() async throws -> [String] {
-        let faults = Self.services.filter { configuration[$0.databasePassword] == nil }.map {
-            ConfigurationFault(key: $0.databasePassword.name, problem: "is required")
+        let missing = Self.services.flatMap { service in
+            let hasOwner = configuration[service.databaseOwner] != nil
+            return [service.databasePassword] + (hasOwner ? [service.databaseOwnerPassword] : [])
         }
+        .filter { configuration[$0] == nil }
+        let faults = missing.map { ConfigurationFault(key: $0.name, problem: "is required") }
         guard faults.isEmpty else { throw ConfigurationFaults(faults) }
         let database = try ServiceRoleSQL.plainIdentifier(configuration[SharedKeys.databaseName])
         let lock = "vestibule.roles"
         try await makeDatabase(database, lock: lock)
         var made: [String] = []
         for service in Self.services {
-            let role = configuration[service.databaseUser]
-            let script = try ServiceRoleSQL.role(
-                role,
-                password: configuration[service.databasePassword]?.text ?? "",
-                schema: configuration[service.databaseSchema],
-                database: database
-            )
-            try await session(database).run(script, lock: lock)
-            made.append(role)
+            try await session(database).run(try script(service, database), lock: lock)
+            made.append(configuration[service.databaseUser])
+            if let owner = configuration[service.databaseOwner] { made.append(owner) }
+        }
+        if configuration[Self.closesCluster] {
+            try await session("postgres").run(ServiceRoleSQL.closeCluster, lock: lock)
         }
         return made
+    }
+
+    private func script(_ service: ServiceKeys, _ database: String) throws -> String {
+        let (role, schema) = (configuration[service.databaseUser], configuration[service.databaseSchema])
+        let password = configuration[service.databasePassword]?.text ?? ""
+        guard let owner = configuration[service.databaseOwner] else {
+            return try ServiceRoleSQL.role(role, password: password, schema: schema, database: database)
+        }
+        return try ServiceRoleSQL.roles(
+            role,
+            password: password,
+            owner: owner,
+            ownerPassword: configuration[service.databaseOwnerPassword]?.text ?? "",
+            schema: schema,
+            database: database
+        )
     }
 
     private func makeDatabase(_ database: String, lock: String) async throws {

@@ -49,7 +49,8 @@ public struct DeploymentFolder: Sendable {
         guard mkdir(path, 0o700) == 0 || errno == EEXIST, chmod(path, 0o700) == 0 else {
             throw FileFault("\(path) cannot be made: \(String(cString: strerror(errno)))")
         }
-        var entries = try (["postgres"] + Self.services.map { "\($0)-database" }).map(password)
+        let roles = Self.services.flatMap { ["\($0)-database", "\($0)-database-owner"] }
+        var entries = try (["postgres"] + roles).map(password)
         entries.append(
             try make("identity-signing-key.pem", Self.mounted) { Array(try SigningKey.generateP256().pem().utf8) }
         )

@@ -19,8 +19,35 @@ enum ErrorMap {
         return .internalError(cause: error)
     }
 
+    /// The problem for a failed call that must not be made twice: where the service doesn't say that nothing was done,
+    /// nobody knows it, and the client isn't told to try again.
+    static func problemOfUnrepeatable(_ error: RPCError) -> Problem {
+        switch error.code {
+        case .unavailable, .deadlineExceeded:
+            let isKnown = error.retryAfter != nil || error.cause is CallNotSent
+            return isKnown ? problem(error) : outcomeUnknown(error)
+        case .unknown, .internalError, .dataLoss, .cancelled: return outcomeUnknown(error)
+        case .ok, .invalidArgument, .notFound, .alreadyExists, .permissionDenied, .resourceExhausted,
+            .failedPrecondition, .aborted, .outOfRange, .unimplemented, .unauthenticated:
+            return problem(error)
+        }
+    }
+
+    /// What the services' OUTCOME_UNKNOWN says, and what a call that broke off says of itself. Without `Retry-After`.
+    private static func outcomeUnknown(_ error: RPCError) -> Problem {
+        Problem(
+            error.code == .deadlineExceeded ? .gatewayTimeout : .internalServerError,
+            code: outcomeUnknownReason,
+            detail: "It is not known whether this was done. Please look before you try again.",
+            cause: CallFailure(error)
+        )
+    }
+
+    private static let outcomeUnknownReason = "OUTCOME_UNKNOWN"
+
     /// The problem for a failed call.
     static func problem(_ error: RPCError) -> Problem {
+        if error.reason == outcomeUnknownReason { return outcomeUnknown(error) }
         switch error.code {
         case .invalidArgument, .failedPrecondition, .outOfRange:
             let isFieldAtFault = !error.fieldViolations.isEmpty

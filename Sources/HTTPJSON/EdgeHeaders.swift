@@ -9,6 +9,8 @@ extension HTTPField.Name {
     public static let forwardedFor = HTTPField.Name("X-Forwarded-For")!
     /// What ``FramingGuard`` found wrong with a request; taken off whatever a client sends.
     static let framingFault = HTTPField.Name("Vestibule-Framing-Fault")!
+    /// `Idempotency-Key` of draft-ietf-httpapi-idempotency-key-header.
+    public static let idempotencyKey = HTTPField.Name("Idempotency-Key")!
     /// `traceparent` of W3C Trace Context.
     static let traceParent = HTTPField.Name("Traceparent")!
     /// `tracestate` of W3C Trace Context.

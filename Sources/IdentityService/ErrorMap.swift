@@ -76,7 +76,8 @@ extension RPCError {
         if let fault = error as? IdentityFault {
             self.init(fault)
         } else if let error = error as? PostgresError {
-            self.init(database: error)
+            // Each write may be repeated: a sign-in within a minute, a refresh within its grace, a sign-out always.
+            self.init(database: error, mayBeRepeated: true)
         } else {
             self.init(thrown: error)
         }

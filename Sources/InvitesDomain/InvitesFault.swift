@@ -16,6 +16,10 @@ public enum InvitesFault: Error, Sendable, Hashable {
     case pageTokenInvalid
     /// The page size is negative.
     case pageSizeInvalid
+    /// The idempotency key is no UUID.
+    case idempotencyKeyInvalid
+    /// The idempotency key was used for another request before.
+    case idempotencyKeyReused
     /// An event can't be read; nothing of the request was applied.
     case eventInvalid(index: Int)
     /// There are more events than a request may have; nothing was applied.

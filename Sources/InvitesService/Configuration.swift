@@ -31,14 +31,21 @@ struct InvitesConfiguration: Sendable {
         default: .seconds(7 * 86_400),
         help: "How long an applied event is remembered, so that it isn't applied twice."
     )
+    static let keyRetention = ConfigurationKey.duration(
+        "VESTIBULE_INVITES_IDEMPOTENCY_RETENTION",
+        in: .seconds(3_600) ... .seconds(30 * 86_400),
+        default: .seconds(86_400),
+        help: "How long the idempotency key of a created group is remembered, so that it isn't created twice."
+    )
 
     static let keys: [any AnyConfigurationKey] = [
-        phoneRegion, phoneKinds, phoneRegions, groupMembersMax, inboxRetention,
+        phoneRegion, phoneKinds, phoneRegions, groupMembersMax, inboxRetention, keyRetention,
     ]
 
     let policy: PhonePolicy
     let groupMembersMax: Int
     let inboxRetention: Duration
+    let keyRetention: Duration
 
     /// Reads the service's keys.
     ///
@@ -55,6 +62,7 @@ struct InvitesConfiguration: Sendable {
         }
         groupMembersMax = configuration[Self.groupMembersMax]
         inboxRetention = configuration[Self.inboxRetention]
+        keyRetention = configuration[Self.keyRetention]
     }
 
     private static func fault(_ fault: PhonePolicy.Fault) -> ConfigurationFault {

@@ -9,10 +9,12 @@ import ServiceKit
 /// words.
 enum ErrorMap {
     /// The error to answer with for whatever a method threw.
-    static func rpcError(_ error: any Error) -> RPCError {
+    ///
+    /// - Parameter mayBeRepeated: whether the call has the effect of one however often it is made.
+    static func rpcError(_ error: any Error, mayBeRepeated: Bool) -> RPCError {
         switch error {
         case let fault as InvitesFault: rpcError(fault)
-        case let fault as PostgresError: RPCError(database: fault)
+        case let fault as PostgresError: RPCError(database: fault, mayBeRepeated: mayBeRepeated)
         default: RPCError(thrown: error)
         }
     }
@@ -47,6 +49,23 @@ enum ErrorMap {
             return invalid("PAGE_TOKEN_INVALID", field: "page_token", "The page token is not one of this list's.")
         case .pageSizeInvalid:
             return invalid("PAGE_SIZE_INVALID", field: "page_size", "The page size must not be negative.")
+        case .idempotencyKeyInvalid:
+            // No field at fault: over HTTP it is a header, and a malformed one is a 400.
+            return .domain(
+                .invalidArgument,
+                reason: "IDEMPOTENCY_KEY_INVALID",
+                message: "The idempotency key must be a UUID."
+            )
+        case .idempotencyKeyReused:
+            let message = "This idempotency key was used for another request."
+            return .domain(
+                .failedPrecondition,
+                reason: "IDEMPOTENCY_KEY_REUSED",
+                message: message,
+                fields: [
+                    FieldViolation(field: "idempotency_key", description: message, reason: "IDEMPOTENCY_KEY_REUSED")
+                ]
+            )
         case .eventInvalid(let index):
             return invalid(
                 "EVENT_INVALID",

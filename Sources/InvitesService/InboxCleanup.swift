@@ -1,16 +1,19 @@
 import Logging
 import Models
 
-/// Forgets events that were applied long ago, so that the table which keeps them from being applied twice stays small.
+/// Forgets events that were applied, and keys that created groups, long ago, so that the tables which keep them from being
+/// applied and created twice stay small.
 struct InboxCleanup: Sendable {
-    /// The most events forgotten with one statement, which keeps its transaction short.
+    /// The most events, or keys, forgotten with one statement, which keeps its transaction short.
     static let eventsMax = 1_000
     /// How often it looks.
     static let interval = Duration.seconds(600)
 
     let phones: PhoneStore
+    let groups: GroupStore
     let clock: WallClock
     let retention: Duration
+    let keyRetention: Duration
     let logger: Logger
 
     /// Looks now and then, until the task is cancelled.
@@ -23,15 +26,22 @@ struct InboxCleanup: Sendable {
 
     /// Forgets what is old enough. A database that is down isn't this task's to mend: the next look comes.
     func clean() async {
-        let time = clock.nowMilliseconds - retention.components.seconds * 1_000
+        let now = clock.nowMilliseconds
+        await repeating("inbox not cleaned, will retry") {
+            let time = now - retention.components.seconds * 1_000
+            return try await phones.forgetEvents(appliedBeforeMilliseconds: time, limit: Self.eventsMax)
+        }
+        await repeating("idempotency keys not cleaned, will retry") {
+            let time = now - keyRetention.components.seconds * 1_000
+            return try await groups.forgetKeys(usedBeforeMilliseconds: time, limit: Self.eventsMax)
+        }
+    }
+
+    private func repeating(_ problem: Logger.Message, _ forget: () async throws -> Int) async {
         do {
-            while try await phones.forgetEvents(appliedBeforeMilliseconds: time, limit: Self.eventsMax)
-                == Self.eventsMax
-            {
-                try Task.checkCancellation()
-            }
+            while try await forget() == Self.eventsMax { try Task.checkCancellation() }
         } catch {
-            if !Task.isCancelled { logger.warning("inbox not cleaned, will retry", metadata: ["error": "\(error)"]) }
+            if !Task.isCancelled { logger.warning(problem, metadata: ["error": "\(error)"]) }
         }
     }
 }

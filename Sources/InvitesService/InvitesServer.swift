@@ -39,6 +39,7 @@ public struct InvitesServer: MigratingServer {
                 policy: configuration.policy,
                 groupMembersMax: configuration.groupMembersMax,
                 inboxRetention: configuration.inboxRetention,
+                keyRetention: configuration.keyRetention,
                 logger: environment.logger
             )
             return ServiceParts(services: [parts.methods], background: [parts.cleanup.run])
@@ -56,12 +57,14 @@ struct InvitesParts: Sendable {
         policy: PhonePolicy = .philippines,
         groupMembersMax: Int = 1_000,
         inboxRetention: Duration = .seconds(7 * 86_400),
+        keyRetention: Duration = .seconds(86_400),
         clock: WallClock = .system,
         logger: Logger
     ) {
         let phones = PhoneStore(database: database)
+        let groups = GroupStore(database: database)
         methods = InvitesMethods(
-            groups: GroupStore(database: database),
+            groups: groups,
             members: MemberStore(database: database),
             phones: phones,
             policy: policy,
@@ -69,6 +72,13 @@ struct InvitesParts: Sendable {
             clock: clock,
             identifiers: IdentifierSource(clock: clock)
         )
-        cleanup = InboxCleanup(phones: phones, clock: clock, retention: inboxRetention, logger: logger)
+        cleanup = InboxCleanup(
+            phones: phones,
+            groups: groups,
+            clock: clock,
+            retention: inboxRetention,
+            keyRetention: keyRetention,
+            logger: logger
+        )
     }
 }

@@ -48,6 +48,29 @@ extension LocalCluster {
         )
     }
 
+    /// As `createServiceRole`, with a role of its own for migrations, which owns the schema.
+    public func createServiceRoles(
+        name: String,
+        password: String,
+        owner: String,
+        ownerPassword: String,
+        schema: String,
+        database: String
+    ) throws {
+        let script = try ServiceRoleSQL.roles(
+            name,
+            password: password,
+            owner: owner,
+            ownerPassword: ownerPassword,
+            schema: schema,
+            database: database
+        )
+        try runSQL(script, database: database)
+    }
+
+    /// Keeps everybody but the superuser out of the databases that every cluster has.
+    public func closeToStrangers() throws { try runSQL(ServiceRoleSQL.closeCluster) }
+
     private func plainIdentifier(_ name: String) throws(LocalPostgresError) -> String {
         try ServiceRoleSQL.plainIdentifier(name)
     }

@@ -14,23 +14,89 @@ public enum ServiceRoleSQL {
     ) throws(LocalPostgresError) -> String {
         let (name, schema) = (try plainIdentifier(name), try plainIdentifier(schema))
         let database = try plainIdentifier(database)
-        let quoted = "'" + password.replacingOccurrences(of: "'", with: "''") + "'"
         return """
-            -- A statement that fails is logged with its text; this one holds a password.
-            SET log_min_error_statement = panic;
-            SET log_statement = 'none';
-            SET standard_conforming_strings = on;
-            SET client_min_messages = warning;
-            DO $$ BEGIN
-              IF NOT EXISTS (SELECT FROM pg_roles WHERE rolname = '\(name)') THEN CREATE ROLE \(name); END IF;
-            END $$;
-            ALTER ROLE \(name) LOGIN NOSUPERUSER NOCREATEDB NOCREATEROLE NOREPLICATION NOBYPASSRLS PASSWORD \(quoted);
-            REVOKE ALL ON DATABASE \(database) FROM PUBLIC;
-            REVOKE ALL ON SCHEMA public FROM PUBLIC;
+            \(prelude)
+            \(login(name, password))
+            \(closing(database))
             GRANT CONNECT ON DATABASE \(database) TO \(name);
             CREATE SCHEMA IF NOT EXISTS \(schema) AUTHORIZATION \(name);
             ALTER ROLE \(name) IN DATABASE \(database) SET search_path = \(schema);
             """
+    }
+
+    /// Makes, or brings up to date, two login roles: one that owns the schema, for migrations, and one that may read and
+    /// write its rows and nothing else, for the service. What the latter owned, in a deployment that had one role, becomes
+    /// the former's, with the same rights for the service from one moment to the next; to be run by a superuser, in that
+    /// database.
+    ///
+    /// - Throws: `LocalPostgresError.invalidName` for a name that is no plain identifier.
+    public static func roles(
+        _ name: String,
+        password: String,
+        owner: String,
+        ownerPassword: String,
+        schema: String,
+        database: String
+    ) throws(LocalPostgresError) -> String {
+        let (name, schema) = (try plainIdentifier(name), try plainIdentifier(schema))
+        let (owner, database) = (try plainIdentifier(owner), try plainIdentifier(database))
+        guard owner != name else { throw .invalidName(owner) }
+        return """
+            \(prelude)
+            -- To change an owner takes each table's lock, behind which every call would wait.
+            SET lock_timeout = '5s';
+            \(login(name, password))
+            \(login(owner, ownerPassword))
+            \(closing(database))
+            GRANT CONNECT ON DATABASE \(database) TO \(name), \(owner);
+            CREATE SCHEMA IF NOT EXISTS \(schema) AUTHORIZATION \(owner);
+            ALTER SCHEMA \(schema) OWNER TO \(owner);
+            REASSIGN OWNED BY \(name) TO \(owner);
+            REVOKE ALL ON SCHEMA \(schema) FROM \(name);
+            GRANT USAGE ON SCHEMA \(schema) TO \(name);
+            REVOKE ALL ON ALL TABLES IN SCHEMA \(schema) FROM \(name);
+            GRANT SELECT, INSERT, UPDATE, DELETE ON ALL TABLES IN SCHEMA \(schema) TO \(name);
+            GRANT USAGE ON ALL SEQUENCES IN SCHEMA \(schema) TO \(name);
+            ALTER DEFAULT PRIVILEGES FOR ROLE \(owner) IN SCHEMA \(schema)
+              GRANT SELECT, INSERT, UPDATE, DELETE ON TABLES TO \(name);
+            ALTER DEFAULT PRIVILEGES FOR ROLE \(owner) IN SCHEMA \(schema) GRANT USAGE ON SEQUENCES TO \(name);
+            -- What was migrated is the owner's to say. (Of a new table the migrator sees to it.)
+            DO $$ BEGIN
+              IF to_regclass('\(schema).schema_migrations') IS NOT NULL THEN
+                REVOKE INSERT, UPDATE, DELETE ON \(schema).schema_migrations FROM \(name);
+              END IF;
+            END $$;
+            ALTER ROLE \(name) IN DATABASE \(database) SET search_path = \(schema);
+            ALTER ROLE \(owner) IN DATABASE \(database) SET search_path = \(schema);
+            """
+    }
+
+    /// Keeps everybody but superusers out of the databases that every cluster has; for a cluster that is ours alone.
+    public static let closeCluster = "REVOKE CONNECT ON DATABASE postgres, template1 FROM PUBLIC;"
+
+    private static let prelude = """
+        -- A statement that fails is logged with its text; this one holds a password.
+        SET log_min_error_statement = panic;
+        SET log_statement = 'none';
+        SET standard_conforming_strings = on;
+        SET client_min_messages = warning;
+        """
+
+    private static func login(_ name: String, _ password: String) -> String {
+        let quoted = "'" + password.replacingOccurrences(of: "'", with: "''") + "'"
+        return """
+            DO $$ BEGIN
+              IF NOT EXISTS (SELECT FROM pg_roles WHERE rolname = '\(name)') THEN CREATE ROLE \(name); END IF;
+            END $$;
+            ALTER ROLE \(name) LOGIN NOSUPERUSER NOCREATEDB NOCREATEROLE NOREPLICATION NOBYPASSRLS PASSWORD \(quoted);
+            """
+    }
+
+    private static func closing(_ database: String) -> String {
+        """
+        REVOKE ALL ON DATABASE \(database) FROM PUBLIC;
+        REVOKE ALL ON SCHEMA public FROM PUBLIC;
+        """
     }
 
     /// Gives a row if there is such a database.

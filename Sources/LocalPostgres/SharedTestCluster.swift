@@ -21,14 +21,25 @@ public enum SharedTestCluster {
         }
     }
 
-    /// A new database with one service role that owns the schema, after the SQL was run in it as superuser.
-    public static func freshDatabase(schema: String = "app", bootstrapSQL: String = "") throws -> TestDatabase {
+    /// A new database with one service role, after the SQL was run in it as superuser. The role owns the schema, unless
+    /// another does (`hasOwner`), as in a deployment.
+    public static func freshDatabase(
+        schema: String = "app",
+        bootstrapSQL: String = "",
+        hasOwner: Bool = false
+    ) throws -> TestDatabase {
         let cluster = try cluster()
         let number = state.withLock { state in
             state.databaseCount += 1
             return state.databaseCount
         }
-        return try TestDatabase.make(in: cluster, number: number, schema: schema, bootstrapSQL: bootstrapSQL)
+        return try TestDatabase.make(
+            in: cluster,
+            number: number,
+            schema: schema,
+            bootstrapSQL: bootstrapSQL,
+            hasOwner: hasOwner
+        )
     }
 
     private static func start() throws -> LocalCluster {
@@ -75,8 +86,10 @@ public struct TestDatabase: Sendable {
     public let socketDirectory: String
     /// The number in the socket's name.
     public let port: Int
-    /// The login role that owns the schema.
+    /// The login role of the service.
     public let user: String
+    /// The login role that owns the schema, with the same password; the service's unless another was asked for.
+    public let owner: String
     /// Its password.
     public let password: String
     /// The database.
@@ -91,18 +104,32 @@ public struct TestDatabase: Sendable {
         in cluster: LocalCluster,
         number: Int,
         schema: String = "app",
-        bootstrapSQL: String = ""
+        bootstrapSQL: String = "",
+        hasOwner: Bool = false
     ) throws -> TestDatabase {
         let database = "test_\(number)"
         let user = "\(schema)_\(number)"
         let password = (0..<4).map { _ in String(UInt64.random(in: .min ... .max), radix: 36) }.joined()
         try cluster.createDatabase(database)
-        try cluster.createServiceRole(name: user, password: password, schema: schema, database: database)
+        let owner = hasOwner ? "\(user)_owner" : user
+        if hasOwner {
+            try cluster.createServiceRoles(
+                name: user,
+                password: password,
+                owner: owner,
+                ownerPassword: password,
+                schema: schema,
+                database: database
+            )
+        } else {
+            try cluster.createServiceRole(name: user, password: password, schema: schema, database: database)
+        }
         if !bootstrapSQL.isEmpty { try cluster.runSQL(bootstrapSQL, database: database) }
         return TestDatabase(
             socketDirectory: cluster.socketDirectory,
             port: cluster.port,
             user: user,
+            owner: owner,
             password: password,
             database: database,
             schema: schema,

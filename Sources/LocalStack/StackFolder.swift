@@ -18,6 +18,7 @@ public struct StackFolder: Sendable {
     var signingKey: String { secrets + "/identity-signing-key.pem" }
     var refreshKey: String { secrets + "/identity-refresh-key" }
     func databasePassword(of service: String) -> String { secrets + "/\(service)-database-password" }
+    func databaseOwnerPassword(of service: String) -> String { secrets + "/\(service)-database-owner-password" }
 
     /// A path as people like to read it: from the folder that they are in, if it lies there.
     static func shown(_ path: String) -> String {
@@ -39,8 +40,9 @@ public struct StackFolder: Sendable {
         if try makeFile(signingKey, { Array(try SigningKey.generateP256().pem().utf8) }) { made.append(signingKey) }
         if try makeFile(refreshKey, { SecureRandom.bytes(32) }) { made.append(refreshKey) }
         for service in StackKeys.services {
-            let file = databasePassword(of: service.program)
-            if try makeFile(file, { Array(Base64URL.encode(SecureRandom.bytes(24)).utf8) }) { made.append(file) }
+            for file in [databasePassword(of: service.program), databaseOwnerPassword(of: service.program)] {
+                if try makeFile(file, { Array(Base64URL.encode(SecureRandom.bytes(24)).utf8) }) { made.append(file) }
+            }
         }
         return made
     }

@@ -48,6 +48,9 @@ final class BlockingSession {
     /// Whether a transaction is open and has not failed.
     var isInTransaction: Bool { PQtransactionStatus(handle) == PQTRANS_INTRANS }
 
+    /// Whether no transaction is open, not even one that has failed.
+    var isOutsideTransaction: Bool { PQtransactionStatus(handle) == PQTRANS_IDLE }
+
     /// The text as an SQL literal.
     func quoted(_ text: String) -> String {
         guard let literal = PQescapeLiteral(handle, text, text.utf8.count) else { return "''" }

@@ -1,24 +1,43 @@
 import Dispatch
+import Glibc
+
+/// What a migrator did, and found.
+public struct MigrationOutcome: Sendable, Hashable {
+    /// The numbers of the migrations that it applied.
+    public let applied: [Int]
+    /// The last migration that the schema has and the program, which is older, doesn't know; nil if it knows all.
+    public let newerNumber: Int?
+}
 
 /// Brings a schema up to date: forward only, one transaction a migration, under a lock that lets one program at a time
 /// do it. What was applied is in `<schema>.schema_migrations` with a checksum.
+///
+/// A statement that waits for a lock on a table holds up everybody who comes after it. So it waits a few seconds only;
+/// then the migration is undone, others get their turn, and it is tried again.
 public struct Migrator: Sendable {
     private let configuration: PostgresConfiguration
-    /// How long to wait for the lock, and for any lock that a migration's statement needs.
-    public var lockTimeout: Duration = .seconds(60)
+    /// How long a statement of a migration waits for a lock at most.
+    public var lockTimeout: Duration = .seconds(3)
+    /// How long a migration that met locks is tried again, and how long another program's migrating is waited for.
+    public var patience: Duration = .seconds(60)
+
+    /// The wait before a migration is tried again.
+    private static let backoff = Backoff(first: .milliseconds(500), limit: .seconds(5))
+    /// How often it is looked whether another program has ended.
+    private static let pollInterval: Duration = .milliseconds(50)
 
     /// A migrator that connects as this configuration says.
     public init(_ configuration: PostgresConfiguration) { self.configuration = configuration }
 
-    /// Applies what is missing and returns its numbers.
+    /// Applies what is missing.
     ///
     /// Uses a connection and a thread of its own, so that nothing here holds up an event loop. Several programs may
     /// call it at once: each migration is applied by one of them. The schema is made if it isn't there.
     @discardableResult
-    public func run(_ migrations: [Migration], schema: String) async throws(MigrationError) -> [Int] {
+    public func run(_ migrations: [Migration], schema: String) async throws(MigrationError) -> MigrationOutcome {
         try MigrationPlan.check(migrations)
-        guard Self.isPlain(schema) else { throw .invalidSchema(schema) }
-        let outcome: Result<[Int], MigrationError> = await withCheckedContinuation { continuation in
+        guard MigrationPlan.isPlain(schema) else { throw .invalidSchema(schema) }
+        let outcome: Result<MigrationOutcome, MigrationError> = await withCheckedContinuation { continuation in
             DispatchQueue.global().async {
                 let outcome = Result { () throws(MigrationError) in try apply(migrations, schema: schema) }
                 continuation.resume(returning: outcome)
@@ -27,17 +46,12 @@ public struct Migrator: Sendable {
         return try outcome.get()
     }
 
-    private func apply(_ migrations: [Migration], schema: String) throws(MigrationError) -> [Int] {
+    private func apply(_ migrations: [Migration], schema: String) throws(MigrationError) -> MigrationOutcome {
         let session = try BlockingSession(configuration)
-        let milliseconds = lockTimeout.wholeMilliseconds
-        try step(0) { () throws(BlockingSession.Failure) in
-            try session.run("SET statement_timeout = 0; SET lock_timeout = \(milliseconds)")
-            // The session holds it, and so loses it when it ends, however it ends.
-            try session.run("SELECT pg_advisory_lock(hashtextextended('vestibule.schema_migrations.\(schema)', 0))")
-            try createTable(session, schema)
-        }
+        try lock(schema, session)
         var applied: [MigrationPlan.Applied] = []
         try step(0) { () throws(BlockingSession.Failure) in
+            try createTable(session, schema)
             let rows = try session.run("SELECT number, checksum FROM \(schema).schema_migrations ORDER BY number")
             applied = rows.map { MigrationPlan.Applied(number: Int($0[0]) ?? 0, checksum: $0[1]) }
         }
@@ -46,35 +60,95 @@ public struct Migrator: Sendable {
             try apply(migration, schema: schema, session)
             done.append(migration.number)
         }
-        return done
+        let newest = applied.last.map(\.number) ?? 0
+        return MigrationOutcome(applied: done, newerNumber: newest > migrations.count ? newest : nil)
     }
 
-    /// `IF NOT EXISTS` alone would ask for the right to create schemas, which a service's role doesn't have.
+    /// Takes the lock that one program at a time holds; it ends with the session, however that ends.
+    ///
+    /// Asked for again and again, not waited for: whoever waits inside a statement holds a snapshot, for whose end an
+    /// index that is made concurrently would wait in turn.
+    private func lock(_ schema: String, _ session: BlockingSession) throws(MigrationError) {
+        let limit = ContinuousClock.now + patience
+        var isLocked = false
+        try step(0) { () throws(BlockingSession.Failure) in try session.run("SET statement_timeout = 0") }
+        while true {
+            try step(0) { () throws(BlockingSession.Failure) in
+                let key = "hashtextextended('vestibule.schema_migrations.\(schema)', 0)"
+                isLocked = try session.run("SELECT pg_try_advisory_lock(\(key))") == [["t"]]
+            }
+            if isLocked { return }
+            guard ContinuousClock.now < limit else { throw .busy }
+            Self.sleep(Self.pollInterval)
+        }
+    }
+
+    /// `IF NOT EXISTS` alone would ask for the right to create schemas and tables, which the role of a service that has
+    /// nothing left to migrate doesn't have.
     private func createTable(_ session: BlockingSession, _ schema: String) throws(BlockingSession.Failure) {
         if try session.run("SELECT 1 FROM pg_namespace WHERE nspname = '\(schema)'").isEmpty {
             try session.run("CREATE SCHEMA \(schema)")
         }
+        let name = "\(schema).schema_migrations"
+        guard try session.run("SELECT to_regclass('\(name)')") == [[""]] else { return }
         try session.run(
             """
-            CREATE TABLE IF NOT EXISTS \(schema).schema_migrations (
+            CREATE TABLE IF NOT EXISTS \(name) (
                 number integer PRIMARY KEY,
                 name text NOT NULL,
                 checksum text NOT NULL,
                 applied_at timestamptz NOT NULL DEFAULT now()
-            )
+            );
+            DO $$ DECLARE reader name; BEGIN
+                -- By default privileges the service's role may do here what it may do with every table.
+                FOR reader IN
+                    SELECT DISTINCT grantee::regrole FROM pg_class, aclexplode(relacl)
+                    WHERE pg_class.oid = '\(name)'::regclass AND grantee NOT IN (0, relowner)
+                LOOP EXECUTE format('REVOKE INSERT, UPDATE, DELETE ON \(name) FROM %I', reader); END LOOP;
+            END $$
             """
         )
     }
 
+    /// Applies one migration, again while it meets locks and there is time.
     private func apply(
         _ migration: Migration,
         schema: String,
         _ session: BlockingSession
     ) throws(MigrationError) {
-        let name = session.quoted(migration.name)
+        let limit = ContinuousClock.now + patience
+        var attempt = 0
+        while true {
+            attempt += 1
+            do throws(MigrationError) {
+                if migration.concurrentIndex == nil {
+                    return try applyInTransaction(migration, schema: schema, session)
+                }
+                return try applyConcurrently(migration, schema: schema, session)
+            } catch {
+                guard case .failed(_, _, let fault) = error,
+                    fault.state == .lockNotAvailable || fault.state == .deadlockDetected
+                else { throw error }
+                let wait = Self.backoff.delay(attempt: attempt, random: .random(in: 0..<1))
+                guard ContinuousClock.now + wait < limit else { throw error }
+                try step(migration.number, migration.name) { () throws(BlockingSession.Failure) in
+                    if !session.isOutsideTransaction { try session.run("ROLLBACK") }
+                }
+                Self.sleep(wait)
+            }
+        }
+    }
+
+    private func applyInTransaction(
+        _ migration: Migration,
+        schema: String,
+        _ session: BlockingSession
+    ) throws(MigrationError) {
         var stayedOpen = true
         try step(migration.number, migration.name) { () throws(BlockingSession.Failure) in
-            try session.run("BEGIN; SET LOCAL search_path = \(schema)")
+            try session.run(
+                "BEGIN; SET LOCAL search_path = \(schema); SET LOCAL lock_timeout = \(lockTimeout.wholeMilliseconds)"
+            )
             let transaction = try session.run("SELECT pg_current_xact_id()").first
             try session.run(migration.sql)
             // A COMMIT in the text would leave half a migration behind when the rest fails.
@@ -83,14 +157,35 @@ public struct Migrator: Sendable {
                 try session.run("ROLLBACK")
                 return
             }
-            try session.run(
-                """
-                INSERT INTO \(schema).schema_migrations (number, name, checksum)
-                VALUES (\(migration.number), \(name), '\(migration.checksum)'); COMMIT
-                """
-            )
+            try session.run(record(migration, schema, session) + "; COMMIT")
         }
         guard stayedOpen else { throw .endedTransaction(number: migration.number) }
+    }
+
+    /// Each statement alone, since what is sent together is a transaction. What an earlier try has left is removed; a
+    /// whole index that isn't in the records, because the program ended just then, is made again, which is rare.
+    private func applyConcurrently(
+        _ migration: Migration,
+        schema: String,
+        _ session: BlockingSession
+    ) throws(MigrationError) {
+        guard let index = migration.concurrentIndex else { return }
+        try step(migration.number, migration.name) { () throws(BlockingSession.Failure) in
+            // It waits for transactions that began before it and holds up nobody meanwhile, so it may wait longer.
+            try session.run("SET lock_timeout = \(patience.wholeMilliseconds)")
+            try session.run("SET search_path = \(schema)")
+            try session.run("DROP INDEX CONCURRENTLY IF EXISTS \(schema).\(index)")
+            try session.run(migration.sql)
+            try session.run(record(migration, schema, session))
+            try session.run("RESET search_path")
+        }
+    }
+
+    private func record(_ migration: Migration, _ schema: String, _ session: BlockingSession) -> String {
+        """
+        INSERT INTO \(schema).schema_migrations (number, name, checksum)
+        VALUES (\(migration.number), \(session.quoted(migration.name)), '\(migration.checksum)')
+        """
     }
 
     private func step(
@@ -108,10 +203,6 @@ public struct Migrator: Sendable {
         }
     }
 
-    private static func isPlain(_ name: String) -> Bool {
-        guard let first = name.utf8.first, name.utf8.count <= 63 else { return false }
-        let isDigit = { (byte: UInt8) in (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(byte) }
-        let isLetter = { (byte: UInt8) in (UInt8(ascii: "a")...UInt8(ascii: "z")).contains(byte) || byte == 0x5F }
-        return !isDigit(first) && name.utf8.allSatisfy { isLetter($0) || isDigit($0) }
-    }
+    /// On a thread of its own: see `run`.
+    private static func sleep(_ time: Duration) { usleep(UInt32(clamping: time.wholeMilliseconds * 1000)) }
 }

@@ -39,7 +39,17 @@ public enum PostgresError: Error, Sendable {
     /// Whether another transaction got in the way, so that the same transaction may succeed when tried again.
     public var isRetryableConflict: Bool { sqlState == .serializationFailure || sqlState == .deadlockDetected }
 
-    /// Whether the database, not the statement, is at fault: the caller may be told to try later.
+    /// Whether nobody knows if the statement, a write or a commit, took effect. Only an operation that has the effect of
+    /// one however often it is done may be tried again then.
+    public var isOutcomeUnknown: Bool {
+        switch self {
+        case .timeout(let unknown), .connectionLost(let unknown): unknown
+        case .server, .unavailable, .poolExhausted, .decoding, .cancelled, .closed, .invalidQuery: false
+        }
+    }
+
+    /// Whether the database, not the statement, is at fault. Unless ``isOutcomeUnknown``, the caller may be told to try
+    /// later.
     public var isUnavailable: Bool {
         switch self {
         case .server(let fault): fault.state.meansServerUnavailable || fault.state == .queryCanceled

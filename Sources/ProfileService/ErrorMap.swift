@@ -9,10 +9,12 @@ import ServiceKit
 /// words.
 enum ErrorMap {
     /// The error to answer with for whatever a method threw.
-    static func rpcError(_ error: any Error) -> RPCError {
+    ///
+    /// - Parameter mayBeRepeated: whether the call has the effect of one however often it is made.
+    static func rpcError(_ error: any Error, mayBeRepeated: Bool) -> RPCError {
         switch error {
         case let fault as ProfileFault: rpcError(fault)
-        case let fault as PostgresError: RPCError(database: fault)
+        case let fault as PostgresError: RPCError(database: fault, mayBeRepeated: mayBeRepeated)
         default: RPCError(thrown: error)
         }
     }

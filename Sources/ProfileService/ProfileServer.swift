@@ -33,6 +33,13 @@ public struct ProfileServer: MigratingServer {
     /// Brings the schema up to date.
     public func migrate() async throws { try await runtime.migrate() }
 
+    /// Does what a person asks about the outbox, on the database that the configuration names.
+    ///
+    /// - Returns: lines for people.
+    public func outbox(_ command: OutboxCommand) async throws -> [String] {
+        try await runtime.withDatabase { try await command.run(on: $0) }
+    }
+
     /// Serves until it is told to stop, and returns after a graceful stop.
     public func serve() async throws {
         try await runtime.serve { environment in

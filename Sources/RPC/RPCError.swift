@@ -41,3 +41,13 @@ public struct RPCError: Error, Sendable, CustomStringConvertible {
     /// The code and the message, without the cause.
     public var description: String { message.isEmpty ? "\(code)" : "\(code): \(message)" }
 }
+
+/// The cause of an error that a channel made because it had no connection to send a call over: the server can't have
+/// seen the call, so that even one that must not be made twice may be made again.
+public struct CallNotSent: Error, Sendable, CustomStringConvertible {
+    /// For the log.
+    public var description: String { "the call was not sent" }
+
+    /// The cause.
+    public init() {}
+}

@@ -93,7 +93,7 @@ final class ChannelResolver: @unchecked Sendable {
         }
         if endpoints.isEmpty {
             let names = target.parts.map(\.host).joined(separator: ", ")
-            onResult(.failure(RPCError(.unavailable, "the name \(names) has no address")))
+            onResult(.failure(RPCError(.unavailable, "the name \(names) has no address", cause: CallNotSent())))
         } else {
             onResult(.success(endpoints))
         }

@@ -64,7 +64,8 @@ final class Subchannel {
             guard let self, machine.waited(number) else { return }
             channel?.changed(self)
         }
-        let error = RPCError(.unavailable, "cannot connect to \(endpoint.target.authority): \(reason)")
+        let message = "cannot connect to \(endpoint.target.authority): \(reason)"
+        let error = RPCError(.unavailable, message, cause: CallNotSent())
         channel?.changed(self, error)
     }
 

@@ -2,6 +2,7 @@
 
 import json
 import re
+import socket
 import subprocess
 import time
 
@@ -13,8 +14,8 @@ SERVICES = {"identity": "vestibule.identity.v1.IdentityService", "profile": "ves
 HEALTH = "grpc.health.v1.Health/Check"
 SECRETS = {
     "postgres": {"postgres_password"},
-    "roles": {"postgres_password", "identity_database_password", "profile_database_password",
-              "invites_database_password"},
+    "roles": {"postgres_password"} | {f"{name}_database_{what}" for name in SERVICES
+                                      for what in ("password", "owner_password")},
     "identity": {"ca", "identity_certificate", "identity_key", "identity_database_password", "identity_signing_key",
                  "identity_refresh_key", "identity_signing_key_other", "identity_refresh_key_other"},
     "profile": {"ca", "profile_certificate", "profile_key", "profile_database_password"},
@@ -47,7 +48,8 @@ def hardening(stack):
         assert (one["State"]["ExitCode"] == 0) if is_once else (one["State"]["Health"]["Status"] == "healthy"), name
         mounted = {mount["Destination"].removeprefix("/run/secrets/") for mount in one["Mounts"]
                    if mount["Destination"].startswith("/run/secrets/")}
-        assert mounted == SECRETS[service.removesuffix("-migrate")], (name, mounted)
+        owner = {f"{service.removesuffix('-migrate')}_database_owner_password"} if service.endswith("-migrate") else set()
+        assert mounted == SECRETS[service.removesuffix("-migrate")] | owner, (name, mounted)
         assert not any("password" in text.lower() and "_FILE=" not in text for text in one["Config"]["Env"]), name
     with_secrets = {file.name for file in stack.secrets_folder.iterdir()}
     assert stack.secrets_folder.stat().st_mode & 0o777 == 0o700 and "ca-key.pem" in with_secrets
@@ -59,6 +61,33 @@ def published(stack):
     assert "simulator" not in services
     assert [name for name, service in services.items() if service.get("ports")] == ["gateway"]
     assert [port["host_ip"] for port in services["gateway"]["ports"]] == ["127.0.0.1"]
+
+
+def networks(stack):
+    """Who has a way out of a deployment, who meets whom, and that an internal network is one."""
+    whole = json.loads(stack.compose("config", "--format", "json", development=False))
+    is_internal = {name: network.get("internal", False) for name, network in whole["networks"].items()}
+    assert is_internal == {"edge": False, "outside": False, "services": True, "data": True}, is_internal
+    joined = {name: set(service["networks"]) for name, service in whole["services"].items()}
+    with_way_out = {name for name, networks in joined.items() if not all(is_internal[network] for network in networks)}
+    assert with_way_out == {"identity", "gateway"}, joined
+    assert [name for name, networks in joined.items() if "edge" in networks] == ["gateway"], joined
+    assert [name for name, networks in joined.items() if "outside" in networks] == ["identity"], joined
+    for name in ("services", "data"):
+        assert stack.inspect(f"vestibule_{name}")[0]["Internal"] is True, name
+    # Its metrics are told on the one network and not on the other.
+    gateway, = stack.containers("gateway")
+    addresses = {network.removeprefix("vestibule_"): one["IPAddress"] for network, one
+                 in stack.inspect(gateway)[0]["NetworkSettings"]["Networks"].items()}
+    assert _connects(addresses["services"], 9464) and not _connects(addresses["edge"], 9464), addresses
+
+
+def _connects(host, port):
+    try:
+        with socket.create_connection((host, port), timeout=3):
+            return True
+    except OSError:
+        return False
 
 
 def allow_lists(stack):

@@ -151,6 +151,7 @@ def prove(stack, steps, scratch):
         checks.hardening(stack)
     with steps.step("as on a server, only the gateway is published"):
         checks.published(stack)
+        checks.networks(stack)
     with steps.step("mutual TLS, and who may call what") as note:
         note(checks.allow_lists(stack))
     story(stack, steps)

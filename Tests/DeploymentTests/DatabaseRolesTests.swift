@@ -7,9 +7,12 @@ import Testing
 
 @Suite("Database roles")
 struct DatabaseRolesTests {
-    private func configuration(_ cluster: LocalCluster, database: String, profilePassword: String = "p'2")
-        throws -> Configuration
-    {
+    private func configuration(
+        _ cluster: LocalCluster,
+        database: String,
+        profilePassword: String = "p'2",
+        hasOwners: Bool = false
+    ) throws -> Configuration {
         var values = [
             "VESTIBULE_DATABASE_HOST": cluster.socketDirectory, "VESTIBULE_DATABASE_PORT": "\(cluster.port)",
             "VESTIBULE_DATABASE_NAME": database, "VESTIBULE_ROLES_OWNER": cluster.superuser,
@@ -18,20 +21,112 @@ struct DatabaseRolesTests {
         for service in ["IDENTITY", "PROFILE", "INVITES"] {
             values["VESTIBULE_\(service)_DATABASE_USER"] = "\(database)_\(service.lowercased())"
             if service != "PROFILE" { values["VESTIBULE_\(service)_DATABASE_PASSWORD"] = "secret" }
+            if hasOwners {
+                values["VESTIBULE_\(service)_DATABASE_OWNER"] = "\(database)_\(service.lowercased())_owner"
+                values["VESTIBULE_\(service)_DATABASE_OWNER_PASSWORD"] = "o'3"
+                values["VESTIBULE_ROLES_CLOSE_CLUSTER"] = "true"
+            }
         }
         return try .testing(keys: DatabaseRoles.configurationKeys, program: "roles", values)
     }
 
     private func login(_ cluster: LocalCluster, _ database: String, _ password: String) -> AdministrativeSession {
-        AdministrativeSession(
-            PostgresConfiguration(
-                host: cluster.socketDirectory,
-                port: cluster.port,
-                user: "\(database)_profile",
-                password: password,
-                database: database
-            )
+        AdministrativeSession(access(cluster, database, "\(database)_profile", password))
+    }
+
+    private func access(
+        _ cluster: LocalCluster,
+        _ database: String,
+        _ user: String,
+        _ password: String
+    ) -> PostgresConfiguration {
+        PostgresConfiguration(
+            host: cluster.socketDirectory,
+            port: cluster.port,
+            user: user,
+            password: password,
+            database: database
         )
+    }
+
+    private func isRefused(_ session: AdministrativeSession, _ script: String) async throws -> Bool {
+        do {
+            try await session.run(script)
+            return false
+        } catch AdministrativeSession.Failure.refused(let fault) {
+            return fault.state == .insufficientPrivilege
+        }
+    }
+
+    /// That the service's role may change rows and nothing else, and its owner's migrations reach it.
+    private func requireLeastPrivilege(_ cluster: LocalCluster, _ database: String) async throws {
+        let owner = access(cluster, database, "\(database)_profile_owner", "o'3")
+        let sql = "CREATE TABLE two (id bigint GENERATED ALWAYS AS IDENTITY, n int)"
+        let two = Migration(number: 2, name: "two", sql: sql)
+        try await Migrator(owner).run([Self.one, two], schema: "profile")
+        let service = login(cluster, database, "p'2")
+        for table in ["one", "two"] {
+            try await service.run("INSERT INTO \(table) (n) VALUES (1); UPDATE \(table) SET n = 2")
+            try await service.run("DELETE FROM \(table)")
+            try await service.run("SELECT * FROM \(table) FOR UPDATE")
+        }
+        #expect(try await service.run("SELECT count(*) FROM schema_migrations") == [["2"]])
+        for script in [
+            "CREATE TABLE mine (n int)", "DROP TABLE one", "ALTER TABLE two ADD COLUMN m int", "TRUNCATE one",
+            "DELETE FROM schema_migrations", "UPDATE schema_migrations SET checksum = ''",
+            "DROP SCHEMA profile CASCADE",
+            "CREATE SCHEMA mine", "CREATE TEMPORARY TABLE mine (n int)", "SELECT * FROM identity.anything",
+        ] {
+            #expect(try await isRefused(service, script), "\(script)")
+        }
+        // A service that has nothing left to migrate needs no owner.
+        let asService = access(cluster, database, "\(database)_profile", "p'2")
+        #expect(try await Migrator(asService).run([Self.one, two], schema: "profile").applied.isEmpty)
+        let elsewhere = AdministrativeSession(access(cluster, "postgres", "\(database)_profile", "p'2"))
+        await #expect(throws: AdministrativeSession.Failure.self) { try await elsewhere.run("SELECT 1") }
+    }
+
+    private static let one = Migration(number: 1, name: "one", sql: "CREATE TABLE one (n int)")
+
+    @Test("with owners, a service may change rows and nothing else, also of tables to come")
+    func owners() async throws {
+        let cluster = try SharedTestCluster.cluster()
+        let roles = DatabaseRoles(configuration: try configuration(cluster, database: "owned", hasOwners: true))
+        let names = ["identity", "profile", "invites"].flatMap { ["owned_\($0)", "owned_\($0)_owner"] }
+        #expect(try await roles.make() == names)
+        try await requireLeastPrivilege(cluster, "owned")
+        #expect(try await roles.make() == names)
+        try await requireLeastPrivilege(cluster, "owned")
+    }
+
+    @Test("a deployment with one role gets owners, and its rows stay")
+    func upgrade() async throws {
+        let cluster = try SharedTestCluster.cluster()
+        _ = try await DatabaseRoles(configuration: try configuration(cluster, database: "upgraded")).make()
+        try await Migrator(access(cluster, "upgraded", "upgraded_profile", "p'2")).run([Self.one], schema: "profile")
+        try await login(cluster, "upgraded", "p'2").run("INSERT INTO one VALUES (7)")
+        _ = try await DatabaseRoles(
+            configuration: try configuration(cluster, database: "upgraded", hasOwners: true)
+        ).make()
+        let seven = "SELECT n FROM one"
+        #expect(try await login(cluster, "upgraded", "p'2").run(seven) == [["7"]])
+        try await requireLeastPrivilege(cluster, "upgraded")
+    }
+
+    @Test("an owner without a password, or that is the service's own role, is refused")
+    func ownerFaults() async throws {
+        let bare = try Configuration.testing(
+            keys: DatabaseRoles.configurationKeys,
+            program: "roles",
+            ["VESTIBULE_INVITES_DATABASE_OWNER": "x", "VESTIBULE_INVITES_DATABASE_PASSWORD": "y"]
+        )
+        let faults = await #expect(throws: ConfigurationFaults.self) {
+            _ = try await DatabaseRoles(configuration: bare).make()
+        }
+        #expect(faults?.faults.last?.key == "VESTIBULE_INVITES_DATABASE_OWNER_PASSWORD")
+        #expect(throws: LocalPostgresError.invalidName("a")) {
+            try ServiceRoleSQL.roles("a", password: "", owner: "a", ownerPassword: "", schema: "s", database: "d")
+        }
     }
 
     @Test("makes database, roles and schemas; several at once and again do no harm")

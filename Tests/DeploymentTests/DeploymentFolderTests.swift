@@ -38,8 +38,10 @@ struct DeploymentFolderTests {
                 names
                     == [
                         "postgres-password", "identity-database-password", "profile-database-password",
-                        "invites-database-password", "identity-signing-key.pem", "identity-refresh-key",
-                        "identity-signing-key-other.pem", "identity-refresh-key-other", "ca.pem",
+                        "invites-database-password", "identity-database-owner-password",
+                        "profile-database-owner-password", "invites-database-owner-password",
+                        "identity-signing-key.pem", "identity-refresh-key", "identity-signing-key-other.pem",
+                        "identity-refresh-key-other", "ca.pem",
                         "ca-key.pem", "identity.pem", "identity-key.pem", "profile.pem", "profile-key.pem",
                         "invites.pem", "invites-key.pem", "gateway.pem", "gateway-key.pem",
                     ]
@@ -54,7 +56,7 @@ struct DeploymentFolderTests {
             #expect(before["identity-signing-key-other.pem"]?.isEmpty == true)
             #expect(before["identity-refresh-key-other"]?.isEmpty == true)
             let passwords = before.filter { $0.key.hasSuffix("password") }.values
-            #expect(Set(passwords).count == 4 && passwords.allSatisfy { $0.count == 32 })
+            #expect(Set(passwords).count == 7 && passwords.allSatisfy { $0.count == 32 })
             let signingKey = String(decoding: try #require(before["identity-signing-key.pem"]), as: UTF8.self)
             #expect(try SigningKey(pem: signingKey).algorithm == .es256)
 

@@ -34,6 +34,17 @@ def test_a_new_group(member):
     assert creator["display_name"] == member.person.name
 
 
+def test_a_group_is_created_once_for_each_key(member):
+    key = {"Idempotency-Key": f'"{uuid.uuid4()}"'}
+    with concurrent.futures.ThreadPoolExecutor(4) as pool:
+        answers = list(pool.map(lambda _: member.post("/groups", {"name": "Hikers"}, headers=key).expect(201), range(4)))
+    assert all(answer == answers[0] for answer in answers), answers
+    assert member.get("/groups").expect(200)["groups"] == [answers[0]]
+    member.post("/groups", {"name": "Climbers"}, headers=key).problem(
+        422, "IDEMPOTENCY_KEY_REUSED", [("idempotency_key", "IDEMPOTENCY_KEY_REUSED")])
+    member.post("/groups", {"name": "Hikers"}, headers={"Idempotency-Key": "1"}).problem(400, "IDEMPOTENCY_KEY_INVALID")
+
+
 def test_nobody_has_groups_at_first(app):
     assert app.get("/groups").expect(200) == {"groups": [], "next_page_token": None}
 

@@ -73,6 +73,40 @@ import Testing
         #expect(ErrorMap.problem(error).headers[.retryAfter] == "90")
     }
 
+    @Test(arguments: [(Status.Code.unknown, 500), (.deadlineExceeded, 504)])
+    func anUnknownOutcomeIsNotToBeTriedAgain(code: Status.Code, status: Int) {
+        let error = RPCError.domain(code, reason: "OUTCOME_UNKNOWN", message: "inner words")
+        for problem in [ErrorMap.problem(error), ErrorMap.problemOfUnrepeatable(error)] {
+            #expect(problem.status.code == status)
+            #expect(problem.code == "OUTCOME_UNKNOWN")
+            #expect(problem.headers[.retryAfter] == nil)
+            #expect(!problem.body.text.contains("inner"))
+        }
+    }
+
+    @Test(arguments: [Status.Code.unavailable, .deadlineExceeded, .unknown, .internalError, .cancelled])
+    func aCallThatBrokeOffHasAnUnknownOutcomeUnlessItMayBeRepeated(code: Status.Code) {
+        let problem = ErrorMap.problemOfUnrepeatable(RPCError(code, "the connection was lost"))
+        #expect(problem.status.code == (code == .deadlineExceeded ? 504 : 500))
+        #expect(problem.code == "OUTCOME_UNKNOWN")
+        #expect(problem.headers[.retryAfter] == nil)
+    }
+
+    @Test func whatWasCertainlyNotDoneMayBeTriedAgain() {
+        let refused = RPCError.domain(
+            .unavailable,
+            reason: "DATABASE_UNAVAILABLE",
+            message: "",
+            retryAfter: .seconds(3)
+        )
+        #expect(ErrorMap.problemOfUnrepeatable(refused).status == .serviceUnavailable)
+        #expect(ErrorMap.problemOfUnrepeatable(refused).headers[.retryAfter] == "3")
+        let unsent = RPCError(.unavailable, "cannot connect", cause: CallNotSent())
+        #expect(ErrorMap.problemOfUnrepeatable(unsent).status == .serviceUnavailable)
+        #expect(ErrorMap.problemOfUnrepeatable(unsent).headers[.retryAfter] == "1")
+        #expect(ErrorMap.problemOfUnrepeatable(RPCError(.permissionDenied, "")).status == .forbidden)
+    }
+
     @Test(arguments: [
         ("ACCESS_TOKEN_INVALID", true), ("SESSION_REVOKED", true), ("TOKEN_EXPIRED", false),
         ("REFRESH_TOKEN_REUSED", false),

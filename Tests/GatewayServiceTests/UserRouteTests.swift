@@ -1,4 +1,5 @@
 import API
+import HTTPJSON
 import HTTPTypes
 import JOSE
 import RPC
@@ -142,6 +143,66 @@ import Testing
         )
         #expect(seen.withLock { $0?.ownerDisplayName } == "Maria")
         #expect(try await gateway.sendAsUser(.post, "/groups", "{}").fields == ["name"])
+    }
+
+    @Test(arguments: [
+        #""8e03978e-40d5-43dd-bc93-6894a57f9324""#, "8e03978e-40d5-43dd-bc93-6894a57f9324",
+    ])
+    func aKeyIsHandedOnWithoutItsQuotes(header: String) async throws {
+        let gateway = TestGateway()
+        let seen = Mutex<String?>(nil)
+        gateway.stubs.set { answers in
+            answers.createGroup = { request in
+                seen.withLock { $0 = request.idempotencyKey }
+                throw RPCError(.unavailable, "the connection was lost")
+            }
+        }
+        let answer = try await createGroup(gateway, key: header)
+        #expect(seen.withLock { $0 } == "8e03978e-40d5-43dd-bc93-6894a57f9324")
+        #expect(answer.status == 503, "with a key the same may be asked again")
+        #expect(answer.headers[.retryAfter] == "1")
+        let without = try await createGroup(gateway, key: nil)
+        #expect(seen.withLock { $0 } == "")
+        #expect(without.status == 500)
+        #expect(without.code == "OUTCOME_UNKNOWN")
+        #expect(without.headers[.retryAfter] == nil)
+    }
+
+    @Test(arguments: ["", "\"\"", String(repeating: "a", count: 39)])
+    func aKeyThatCanBeNoneIsRefused(header: String) async throws {
+        let answer = try await createGroup(TestGateway(), key: header)
+        #expect(answer.status == 400)
+        #expect(answer.code == "IDEMPOTENCY_KEY_INVALID")
+    }
+
+    @Test func aKeyThatWasUsedForSomethingElseIs422() async throws {
+        let gateway = TestGateway()
+        gateway.stubs.set {
+            $0.createGroup = { _ in
+                let field = FieldViolation(field: "idempotency_key", description: "Used.", reason: "")
+                throw RPCError.domain(
+                    .failedPrecondition,
+                    reason: "IDEMPOTENCY_KEY_REUSED",
+                    message: "Used.",
+                    fields: [field]
+                )
+            }
+        }
+        let answer = try await createGroup(gateway, key: "8e03978e-40d5-43dd-bc93-6894a57f9324")
+        #expect(answer.status == 422)
+        #expect(answer.code == "IDEMPOTENCY_KEY_REUSED")
+    }
+
+    private func createGroup(_ gateway: TestGateway, key: String?) async throws -> TestGateway.Answer {
+        var headers: HTTPFields = [:]
+        headers[.idempotencyKey] = key
+        return try await gateway.send(
+            .post,
+            "/groups",
+            #"{"name":"Trip"}"#,
+            token: StubServices.accessToken,
+            headers: headers
+        )
     }
 
     @Test func aMemberIsAddedByPhone() async throws {

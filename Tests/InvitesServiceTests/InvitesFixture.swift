@@ -58,7 +58,10 @@ struct InvitesFixture: Sendable {
         configuration.waitLimit = waitLimit
         // What is tested here isn't speed: a machine that builds something else beside must not fail a test.
         configuration.queryTimeout = .seconds(60)
-        try await Migrator(configuration).run(InvitesMigrations.all, schema: facts.schema)
+        // As in a deployment: the service itself may change rows and nothing else.
+        var owner = configuration
+        owner.user = facts.owner
+        try await Migrator(owner).run(InvitesMigrations.all, schema: facts.schema)
         let group = try EventLoopGroup(loopCount: 2, name: "test")
         let database = PostgresClient(configuration, group: group)
         database.start()
@@ -157,7 +160,7 @@ private let identifiers = IdentifierSource()
 func freshDatabase(schema: String) async throws -> TestDatabase {
     try await withCheckedThrowingContinuation { continuation in
         DispatchQueue.global().async {
-            continuation.resume(with: Result { try SharedTestCluster.freshDatabase(schema: schema) })
+            continuation.resume(with: Result { try SharedTestCluster.freshDatabase(schema: schema, hasOwner: true) })
         }
     }
 }

@@ -22,6 +22,13 @@ struct StackPlanTests {
         #expect(environment["VESTIBULE_DATABASE_HOST"] == "/socket")
         #expect(environment["VESTIBULE_PROFILE_DATABASE_USER"] == "vestibule_profile")
         #expect(environment["VESTIBULE_PROFILE_DATABASE_PASSWORD_FILE"] == "/data/secrets/profile-database-password")
+        #expect(environment["VESTIBULE_PROFILE_DATABASE_OWNER"] == "", "that is for migrations alone")
+        let migration = try #require(try plan([:]).programs.first { $0.name == "profile" }).migration
+        #expect(migration.environment["VESTIBULE_PROFILE_DATABASE_OWNER"] == "vestibule_profile_owner")
+        #expect(
+            migration.environment["VESTIBULE_PROFILE_DATABASE_OWNER_PASSWORD_FILE"]
+                == "/data/secrets/profile-database-owner-password"
+        )
         #expect(environment["VESTIBULE_IDENTITY_APPLE_KEYS_URL"] == "http://127.0.0.1:7080/apple/auth/keys")
         // Identity has no default for these.
         #expect(environment["VESTIBULE_IDENTITY_ISSUER"] == "http://127.0.0.1:8080")

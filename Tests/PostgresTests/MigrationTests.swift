@@ -1,4 +1,6 @@
 import LocalPostgres
+import RPC
+import RPCTransport
 import Testing
 
 @testable import Postgres
@@ -19,9 +21,7 @@ extension ServerTests {
             #expect(try MigrationPlan.pending([one, two], applied: applied(one, two)).isEmpty)
             #expect(throws: MigrationError.misnumbered(expected: 1, found: 2)) { try MigrationPlan.check([two]) }
             #expect(throws: MigrationError.misnumbered(expected: 2, found: 1)) { try MigrationPlan.check([one, one]) }
-            #expect(throws: MigrationError.databaseIsNewer(number: 2)) {
-                try MigrationPlan.pending([one], applied: applied(one, two))
-            }
+            #expect(try MigrationPlan.pending([one], applied: applied(one, two)).isEmpty, "an older program goes on")
             #expect(throws: MigrationError.missing(number: 1)) {
                 try MigrationPlan.pending([one, two], applied: applied(two))
             }
@@ -36,16 +36,18 @@ extension ServerTests {
             let database = try SharedTestCluster.freshDatabase()
             let migrator = Migrator(PostgresConfiguration(database))
             let runs = try await withThrowingTaskGroup(of: [Int].self) { group in
-                for _ in 0..<5 { group.addTask { [one, two] in try await migrator.run([one, two], schema: "app") } }
+                for _ in 0..<5 {
+                    group.addTask { [one, two] in try await migrator.run([one, two], schema: "app").applied }
+                }
                 return try await group.reduce(into: [[Int]]()) { $0.append($1) }
             }
             #expect(runs.flatMap { $0 }.sorted() == [1, 2])
             let count = try database.cluster.runSQL("SELECT count(*) FROM app.a;", database: database.database)
             #expect(count == "1")
             let three = Migration(number: 3, name: "third", sql: "DROP TABLE b")
-            #expect(try await migrator.run([one, two, three], schema: "app") == [3])
-            let older = await migrationError { try await migrator.run([one, two], schema: "app") }
-            #expect(older == .databaseIsNewer(number: 3))
+            #expect(try await migrator.run([one, two, three], schema: "app").applied == [3])
+            let older = try await migrator.run([one, two], schema: "app")
+            #expect(older == MigrationOutcome(applied: [], newerNumber: 3))
             let edited = Migration(number: 2, name: "it's second", sql: "INSERT INTO a VALUES (2)")
             let changed = await migrationError { try await migrator.run([one, edited, three], schema: "app") }
             #expect(changed == .changed(number: 2, name: "it's second"))
@@ -68,7 +70,7 @@ extension ServerTests {
                 database: database.database
             )
             #expect(tables == "a,b,schema_migrations")
-            #expect(try await migrator.run([one, two], schema: "app") == [2])
+            #expect(try await migrator.run([one, two], schema: "app").applied == [2])
         }
 
         @Test(
@@ -84,6 +86,133 @@ extension ServerTests {
                 try await Migrator(PostgresConfiguration(database)).run([migration], schema: "app")
             }
             #expect(error == .endedTransaction(number: 1))
+        }
+
+        @Test("one that meets a lock lets others pass, and is applied when the lock is gone")
+        func lockedTable() async throws {
+            let database = try SharedTestCluster.freshDatabase()
+            let migrator = migrator(database, lockTimeout: .milliseconds(200))
+            try await migrator.run([one], schema: "app")
+            try await withClient(database) { client in
+                let altering = Migration(number: 2, name: "column", sql: "ALTER TABLE a ADD COLUMN m int")
+                let (released, release) = AsyncStream.makeStream(of: Void.self)
+                let (locked, lock) = AsyncStream.makeStream(of: Void.self)
+                async let holder: Void = client.withTransaction(deadline: .after(.seconds(60))) { transaction in
+                    try await transaction.query("SELECT count(*) FROM app.a")
+                    lock.finish()
+                    for await _ in released {}
+                }
+                for await _ in locked {}
+                async let applied = migrator.run([one, altering], schema: "app").applied
+                // While it waits for the lock nobody gets past it; but it gives up, again and again.
+                for _ in 0..<3 {
+                    try await waiting(for: "ALTER TABLE", on: client)
+                    let began = ContinuousClock.now
+                    _ = try await client.query("SELECT count(*) FROM app.a", deadline: .after(.seconds(20)))
+                    #expect(ContinuousClock.now - began < .seconds(3))
+                }
+                release.finish()
+                try await holder
+                #expect(try await applied == [2])
+
+                let hurried = self.migrator(
+                    database,
+                    lockTimeout: .milliseconds(200),
+                    patience: .milliseconds(900)
+                )
+                let dropping = Migration(number: 3, name: "drop", sql: "ALTER TABLE a DROP COLUMN m")
+                let never = await client.holding("app.a") { [one] in
+                    await migrationError { try await hurried.run([one, altering, dropping], schema: "app") }
+                }
+                guard case .failed(3, "drop", let fault)?? = never else {
+                    throw MigrationError.unavailable("no error")
+                }
+                #expect(fault.state == .lockNotAvailable)
+            }
+        }
+
+        @Test("an index is made while others write; one that was cut short is removed and made again")
+        func concurrentIndex() async throws {
+            let database = try SharedTestCluster.freshDatabase()
+            let migrator = Migrator(PostgresConfiguration(database))
+            let index = Migration(number: 3, name: "index", concurrentIndex: "a_n", on: "a (n)", isUnique: true)
+            let doubled = Migration(number: 2, name: "rows", sql: "INSERT INTO a VALUES (1), (1), (2)")
+            let failed = await migrationError { try await migrator.run([one, doubled, index], schema: "app") }
+            guard case .failed(3, "index", let fault) = failed else { throw failed ?? .unavailable("no error") }
+            #expect(fault.state == .uniqueViolation)
+            let validity = "SELECT indisvalid FROM pg_index WHERE indexrelid = to_regclass('app.a_n');"
+            // As PostgreSQL leaves it.
+            #expect(try database.cluster.runSQL(validity, database: database.database) == "f")
+            try database.cluster.runSQL("DELETE FROM app.a WHERE n = 1;", database: database.database)
+            // Several at once, of which each looks for the lock while the index waits for those who are in its way.
+            let runs = try await withThrowingTaskGroup(of: [Int].self) { group in
+                for _ in 0..<4 {
+                    group.addTask { [one] in try await migrator.run([one, doubled, index], schema: "app").applied }
+                }
+                return try await group.reduce(into: [[Int]]()) { $0.append($1) }
+            }
+            #expect(runs.flatMap { $0 } == [3])
+            #expect(try database.cluster.runSQL(validity, database: database.database) == "t")
+            let odd = Migration(number: 1, name: "odd", concurrentIndex: "a; b", on: "a (n)")
+            #expect(throws: MigrationError.invalidIndex("a; b")) { try MigrationPlan.check([odd]) }
+        }
+
+        @Test("another program that migrates for too long is told of")
+        func busy() async throws {
+            let database = try SharedTestCluster.freshDatabase()
+            let migrator = migrator(database, patience: .milliseconds(200))
+            let slow = Migration(number: 1, name: "slow", sql: "SELECT pg_sleep(3)")
+            async let first = migrator.run([slow], schema: "app")
+            try await withClient(database) { client in try await waiting(for: "SELECT pg_sleep", on: client) }
+            let second = await migrationError { try await migrator.run([slow], schema: "app") }
+            #expect(second == .busy)
+            #expect(try await first.applied == [1])
+        }
+
+        @Test("a check tells a schema that is too old, one that was changed, and none, from one that will do")
+        func check() async throws {
+            let database = try SharedTestCluster.freshDatabase()
+            let migrator = Migrator(PostgresConfiguration(database))
+            try await withClient(database) { client in
+                func problem(_ migrations: Migration..., schema: String = "app") async -> MigrationError? {
+                    await migrationError { try await SchemaCheck(migrations, schema: schema).run(on: client) }
+                }
+                #expect(await problem(one, two) == .behind(number: 1, name: "first"))
+                #expect(await problem(one, schema: "no_such_schema") == .behind(number: 1, name: "first"))
+                try await migrator.run([one], schema: "app")
+                #expect(await problem(one) == nil)
+                #expect(await problem(one, two) == .behind(number: 2, name: "it's second"))
+                let edited = Migration(number: 1, name: "first", sql: one.sql + " ")
+                #expect(await problem(edited) == .changed(number: 1, name: "first"))
+                try await migrator.run([one, two], schema: "app")
+                #expect(await problem(one) == nil, "a newer schema will do")
+                #expect(await problem(one, schema: "a; b") == .invalidSchema("a; b"))
+            }
+        }
+
+        private func migrator(
+            _ database: TestDatabase,
+            lockTimeout: Duration = .seconds(3),
+            patience: Duration = .seconds(60)
+        ) -> Migrator {
+            var migrator = Migrator(PostgresConfiguration(database))
+            (migrator.lockTimeout, migrator.patience) = (lockTimeout, patience)
+            return migrator
+        }
+
+        /// Waits until a statement that begins so runs in the database, for at most twenty seconds.
+        private func waiting(for text: String, on client: PostgresClient) async throws {
+            for _ in 0..<2_000 {
+                let rows = try await client.query(
+                    """
+                    SELECT 1 FROM pg_stat_activity
+                    WHERE datname = current_database() AND state = 'active' AND query LIKE \(text + "%")
+                    """
+                )
+                if !rows.isEmpty { return }
+                try await Task.sleep(for: .milliseconds(10))
+            }
+            Issue.record("no \(text) runs")
         }
 
         @Test("a database that isn't there, a schema's odd name and a foreign schema are clear errors")
@@ -104,6 +233,27 @@ extension ServerTests {
             } catch {
                 guard case .unavailable = error else { throw error }
             }
+        }
+    }
+}
+
+/// A client on a database that is there already.
+private func withClient<R>(_ database: TestDatabase, _ body: (PostgresClient) async throws -> R) async throws -> R {
+    let group = try EventLoopGroup(loopCount: 1, name: "test")
+    let client = PostgresClient(PostgresConfiguration(database), group: group)
+    let result: Result<R, any Error>
+    do { result = .success(try await body(client)) } catch { result = .failure(error) }
+    await client.shutdown()
+    await group.shutdown()
+    return try result.get()
+}
+
+extension PostgresClient {
+    /// Runs a body while a transaction has read a table, and so keeps others from changing its shape.
+    fileprivate func holding<R: Sendable>(_ table: String, _ body: @Sendable () async -> R) async -> R? {
+        try? await withTransaction(deadline: .after(.seconds(60))) { transaction in
+            try await transaction.query(Query(unsafeSQL: "SELECT count(*) FROM \(table)"))
+            return await body()
         }
     }
 }

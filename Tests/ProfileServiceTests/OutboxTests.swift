@@ -60,8 +60,9 @@ import Testing
             service.clock.advance(milliseconds: 90_000)
             try await service.update(someone(), phone: phone(2))
             #expect(try await outbox.backlog() == OutboxBacklog(eventCount: 2, oldestAge: .seconds(90)))
-            _ = try await outbox.relayBatch(limit: 1) { _ in OutboxVerdict(handledCount: 1, rejected: [0: "BAD"]) }
-            #expect(try await outbox.backlog() == OutboxBacklog(eventCount: 1), "what was set aside does not wait")
+            _ = try await outbox.relayBatch(limit: 1) { _ in .setAside(reason: "BAD") }
+            let rest = OutboxBacklog(eventCount: 1, setAsideCount: 1)
+            #expect(try await outbox.backlog() == rest, "what was set aside does not wait")
         }
     }
 
@@ -135,12 +136,11 @@ import Testing
                     told.withLock { $0 += events.map(\.id) }
                     _ = try? await service.database.query(
                         """
-                        SELECT pg_terminate_backend(pid) FROM pg_locks
-                        WHERE locktype = 'advisory' AND granted
-                            AND database = (SELECT oid FROM pg_database WHERE datname = current_database())
+                        SELECT pg_terminate_backend(pid) FROM pg_stat_activity
+                        WHERE state = 'idle in transaction' AND datname = current_database()
                         """
                     )
-                    return OutboxVerdict(handledCount: events.count)
+                    return .delivered
                 }
             }
             #expect(try await service.waitingEvents().count == 1)
@@ -149,28 +149,30 @@ import Testing
             try await service.eventually("the lock is free") {
                 batch = try await outbox.relayBatch(limit: 10) { events in
                     told.withLock { $0 += events.map(\.id) }
-                    return OutboxVerdict(handledCount: events.count)
+                    return .delivered
                 }
                 return batch != .busy
             }
-            #expect(batch == .handled(read: 1, delivered: 1))
+            #expect(batch == .handled(eventCount: 1))
             let ids = told.withLock { $0 }
             #expect(ids.count == 2 && ids[0] == ids[1], "the same event twice, so that the receiver knows it")
-            #expect(try await outbox.relayBatch(limit: 10) { _ in OutboxVerdict(handledCount: 0) } == .empty)
+            #expect(try await outbox.relayBatch(limit: 10) { _ in .kept } == .empty)
         }
     }
 
-    @Test func `A batch is told only as far as the receiver came`() async throws {
+    @Test func `A batch is forgotten when it was told, and stays when it was not`() async throws {
         try await ProfileFixture.run { service in
             for number in 0..<4 { try await service.update(someone(), phone: phone(number)) }
             let outbox = PhoneOutbox(database: service.database, clock: service.clock.clock)
             let before = try await service.waitingEvents()
-            let partly = try await outbox.relayBatch(limit: 3) { events in
+            let kept = try await outbox.relayBatch(limit: 3) { events in
                 #expect(events.count == 3)
-                return OutboxVerdict(handledCount: 2)
+                return .kept
             }
-            #expect(partly == .handled(read: 3, delivered: 2))
-            #expect(try await service.waitingEvents() == Array(before.dropFirst(2)))
+            #expect(kept == .handled(eventCount: 3))
+            #expect(try await service.waitingEvents() == before)
+            _ = try await outbox.relayBatch(limit: 3) { _ in .delivered }
+            #expect(try await service.waitingEvents() == Array(before.dropFirst(3)))
         }
     }
 
@@ -179,11 +181,11 @@ import Testing
             try await service.update(someone(), phone: phone(1))
             let outbox = PhoneOutbox(database: service.database, clock: service.clock.clock)
             let batch = try await outbox.relayBatch(limit: 10) { events in
-                let other = try? await outbox.relayBatch(limit: 10) { _ in OutboxVerdict(handledCount: 0) }
+                let other = try? await outbox.relayBatch(limit: 10) { _ in .kept }
                 #expect(other == .busy)
-                return OutboxVerdict(handledCount: events.count)
+                return .delivered
             }
-            #expect(batch == .handled(read: 1, delivered: 1))
+            #expect(batch == .handled(eventCount: 1))
         }
     }
 }

@@ -66,7 +66,9 @@ import Testing
         )
         configuration.queryTimeout = .seconds(60)
         configuration.waitLimit = .seconds(60)
-        try await Migrator(configuration).run(InvitesMigrations.all, schema: facts.schema)
+        var owner = configuration
+        owner.user = facts.owner
+        try await Migrator(owner).run(InvitesMigrations.all, schema: facts.schema)
         let group = try EventLoopGroup(loopCount: 1, name: "invites")
         let database = PostgresClient(configuration, group: group)
         let parts = InvitesParts(database: database, logger: Logger(label: "test"))

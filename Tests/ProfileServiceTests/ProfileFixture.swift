@@ -57,7 +57,10 @@ struct ProfileFixture: Sendable {
         configuration.waitLimit = waitLimit
         // What is tested here isn't speed: a machine that builds something else beside must not fail a test.
         configuration.queryTimeout = .seconds(60)
-        try await Migrator(configuration).run(ProfileMigrations.all, schema: facts.schema)
+        // As in a deployment: the service itself may change rows and nothing else.
+        var owner = configuration
+        owner.user = facts.owner
+        try await Migrator(owner).run(ProfileMigrations.all, schema: facts.schema)
         let group = try EventLoopGroup(loopCount: 2, name: "test")
         let database = PostgresClient(configuration, group: group)
         database.start()
@@ -124,6 +127,12 @@ struct ProfileFixture: Sendable {
         ).map { try $0.decode(0, as: String.self) }
     }
 
+    /// What `profile outbox` says.
+    @discardableResult
+    func outbox(_ command: OutboxCommand) async throws -> [String] {
+        try await command.run(on: database, clock: clock.clock)
+    }
+
     func count(_ sql: String) async throws -> Int64 {
         try await database.query(Query(unsafeSQL: sql))[0].decode(0, as: Int64.self)
     }
@@ -157,7 +166,7 @@ private let identifiers = IdentifierSource()
 func freshDatabase(schema: String) async throws -> TestDatabase {
     try await withCheckedThrowingContinuation { continuation in
         DispatchQueue.global().async {
-            continuation.resume(with: Result { try SharedTestCluster.freshDatabase(schema: schema) })
+            continuation.resume(with: Result { try SharedTestCluster.freshDatabase(schema: schema, hasOwner: true) })
         }
     }
 }

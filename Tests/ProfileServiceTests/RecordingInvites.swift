@@ -7,6 +7,8 @@ final class RecordingInvites: InvitesServiceHandler {
     private struct State {
         var isDown = false
         var poison: Set<String> = []
+        var broken: Set<String> = []
+        var eventDelay: Duration?
         var events: [InvitesV1.PhoneEvent] = []
         var callCount = 0
         var failureCount = 0
@@ -21,6 +23,16 @@ final class RecordingInvites: InvitesServiceHandler {
 
     /// Refuses each request that tells of this number.
     func refuse(phone: String) { state.withLock { _ = $0.poison.insert(phone) } }
+
+    /// Fails with INTERNAL, as a bug would, for each request that tells of this number, until it is mended.
+    func breakOn(phone: String) { state.withLock { _ = $0.broken.insert(phone) } }
+    func mend() { state.withLock { $0.broken = [] } }
+
+    /// How long it takes for each event.
+    var eventDelay: Duration? {
+        get { state.withLock { $0.eventDelay } }
+        set { state.withLock { $0.eventDelay = newValue } }
+    }
 
     /// All that it was told and took, in order, repetitions included.
     var events: [InvitesV1.PhoneEvent] { state.withLock { $0.events } }
@@ -44,7 +56,7 @@ final class RecordingInvites: InvitesServiceHandler {
         _ request: InvitesV1.ApplyPhoneEventsRequest,
         context: ServerContext
     ) async throws -> InvitesV1.ApplyPhoneEventsResponse {
-        try state.withLock { state in
+        let delay = try state.withLock { state in
             state.callCount += 1
             if state.isDown {
                 state.failureCount += 1
@@ -53,8 +65,15 @@ final class RecordingInvites: InvitesServiceHandler {
             if request.events.contains(where: { state.poison.contains($0.phoneNumber) }) {
                 throw RPCError.domain(.invalidArgument, reason: "EVENT_INVALID", message: "poison")
             }
-            state.events += request.events
+            if request.events.contains(where: { state.broken.contains($0.phoneNumber) }) {
+                state.failureCount += 1
+                throw RPCError(.internalError, "a bug")
+            }
+            return state.eventDelay
         }
+        // Undone whole if the caller gives up meanwhile.
+        if let delay { try await Task.sleep(for: delay * request.events.count) }
+        state.withLock { $0.events += request.events }
         return InvitesV1.ApplyPhoneEventsResponse()
     }
 

@@ -135,6 +135,11 @@ public nonisolated struct Vestibule_Invites_V1_CreateGroupRequest: Sendable {
   /// The creator's display name; may be empty.
   public var ownerDisplayName: String = String()
 
+  /// A UUID that the client chose for this group; may be empty. Calls of one user with the same key create one group, for
+  /// as long as the key is remembered (a day unless configured otherwise). A key that came with another name before is
+  /// refused with IDEMPOTENCY_KEY_REUSED; the display name may differ, since it changes by itself.
+  public var idempotencyKey: String = String()
+
   public var unknownFields = SwiftProtobuf.UnknownStorage()
 
   public init() {}
@@ -504,7 +509,7 @@ nonisolated extension Vestibule_Invites_V1_Member: SwiftProtobuf.Message, SwiftP
 
 nonisolated extension Vestibule_Invites_V1_CreateGroupRequest: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
   public static let protoMessageName: String = _protobuf_package + ".CreateGroupRequest"
-  public static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{3}user_id\0\u{1}name\0\u{3}owner_display_name\0")
+  public static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{3}user_id\0\u{1}name\0\u{3}owner_display_name\0\u{3}idempotency_key\0")
 
   public mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
     while let fieldNumber = try decoder.nextFieldNumber() {
@@ -515,6 +520,7 @@ nonisolated extension Vestibule_Invites_V1_CreateGroupRequest: SwiftProtobuf.Mes
       case 1: try { try decoder.decodeSingularStringField(value: &self.userID) }()
       case 2: try { try decoder.decodeSingularStringField(value: &self.name) }()
       case 3: try { try decoder.decodeSingularStringField(value: &self.ownerDisplayName) }()
+      case 4: try { try decoder.decodeSingularStringField(value: &self.idempotencyKey) }()
       default: break
       }
     }
@@ -530,6 +536,9 @@ nonisolated extension Vestibule_Invites_V1_CreateGroupRequest: SwiftProtobuf.Mes
     if !self.ownerDisplayName.isEmpty {
       try visitor.visitSingularStringField(value: self.ownerDisplayName, fieldNumber: 3)
     }
+    if !self.idempotencyKey.isEmpty {
+      try visitor.visitSingularStringField(value: self.idempotencyKey, fieldNumber: 4)
+    }
     try unknownFields.traverse(visitor: &visitor)
   }
 
@@ -537,6 +546,7 @@ nonisolated extension Vestibule_Invites_V1_CreateGroupRequest: SwiftProtobuf.Mes
     if lhs.userID != rhs.userID {return false}
     if lhs.name != rhs.name {return false}
     if lhs.ownerDisplayName != rhs.ownerDisplayName {return false}
+    if lhs.idempotencyKey != rhs.idempotencyKey {return false}
     if lhs.unknownFields != rhs.unknownFields {return false}
     return true
   }

@@ -59,7 +59,9 @@ public enum InvitesServiceMethods {
     /// The service's full name.
     public static let serviceName = "vestibule.invites.v1.InvitesService"
 
-    /// Creates a group with its creator as the first member.
+    /// Creates a group with its creator as the first member. With an idempotency key it may be called again whenever the
+    /// answer was lost or the outcome is unknown: the group that was created is returned. Without one each call creates a
+    /// group, and a call that ended with OUTCOME_UNKNOWN may have created one.
     public static let createGroup = MethodDescriptor(
         service: serviceName,
         method: "CreateGroup",
@@ -115,7 +117,9 @@ public enum InvitesServiceMethods {
 ///
 /// Errors carry google.rpc.ErrorInfo with the domain "vestibule" and a stable reason such as NOT_A_MEMBER.
 public protocol InvitesServiceHandler: RPCService {
-    /// Creates a group with its creator as the first member.
+    /// Creates a group with its creator as the first member. With an idempotency key it may be called again whenever the
+    /// answer was lost or the outcome is unknown: the group that was created is returned. Without one each call creates a
+    /// group, and a call that ended with OUTCOME_UNKNOWN may have created one.
     func createGroup(
         _ request: InvitesV1.CreateGroupRequest,
         context: ServerContext
@@ -200,7 +204,9 @@ public struct InvitesServiceClient: Sendable {
         self.channel = channel
     }
 
-    /// Creates a group with its creator as the first member.
+    /// Creates a group with its creator as the first member. With an idempotency key it may be called again whenever the
+    /// answer was lost or the outcome is unknown: the group that was created is returned. Without one each call creates a
+    /// group, and a call that ended with OUTCOME_UNKNOWN may have created one.
     public func createGroup(
         _ request: InvitesV1.CreateGroupRequest,
         options: CallOptions = CallOptions()

@@ -9,7 +9,7 @@ struct ProfileCommand: AsyncParsableCommand {
         commandName: "profile",
         abstract: "Keeps names, usernames and phone numbers.",
         discussion: ConfigurationHelp.text(ProfileServer.configurationKeys),
-        subcommands: [Serve.self, Migrate.self, Healthcheck.self],
+        subcommands: [Serve.self, Migrate.self, Healthcheck.self, Outbox.self],
         defaultSubcommand: Serve.self
     )
 }

@@ -5,6 +5,10 @@ extension OpenAPI {
               "groupID": {
                 "name": "id", "in": "path", "required": true, "schema": {\(uuid)}
               },
+              "idempotencyKey": {
+                "name": "Idempotency-Key", "in": "header", "schema": {"type": "string", "maxLength": 38},
+                "description": "A UUID that the client chose for what it wants done once; remembered for a day."
+              },
               "pageSize": {
                 "name": "page_size", "in": "query",
                 "schema": {"type": "integer", "minimum": 1, "maximum": 100, "default": 50}

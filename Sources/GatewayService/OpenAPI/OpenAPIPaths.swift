@@ -91,7 +91,9 @@ extension OpenAPI {
               "post": {
                 "operationId": "createGroup", "tags": ["groups"],
                 "summary": "Creates a group with the user as its first member",
+                "description": "With an Idempotency-Key it may be asked again after any failure: one group is created. A key that came with another name before is refused with 422 and IDEMPOTENCY_KEY_REUSED, one that is no UUID with 400 and IDEMPOTENCY_KEY_INVALID. Without a key, OUTCOME_UNKNOWN (500 or 504) says that a group may have been created.",
                 "security": [{"bearer": []}],
+                "parameters": [{"$ref": "#/components/parameters/idempotencyKey"}],
                 "requestBody": {"$ref": "#/components/requestBodies/NewGroup"},
                 "responses": {
                   "201": {"$ref": "#/components/responses/Group"},

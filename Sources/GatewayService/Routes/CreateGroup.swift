@@ -1,8 +1,10 @@
 import API
 import HTTPJSON
 import Hummingbird
+import RPC
 
-/// `POST /groups`: creates a group with the user, under their display name, as the first member.
+/// `POST /groups`: creates a group with the user, under their display name, as the first member; with an
+/// `Idempotency-Key` once, however often it is asked.
 enum CreateGroup {
     static func route(
         _ authentication: Authentication,
@@ -12,6 +14,8 @@ enum CreateGroup {
         Route(.post, "/groups") { request, context in
             var call = InvitesV1.CreateGroupRequest()
             call.userID = try await authentication.user(request, context)
+            let key = try IdempotencyKey.of(request)
+            call.idempotencyKey = key ?? ""
             var input = try await context.json(request)
             call.name = input.string("name")
             try input.finish()
@@ -19,8 +23,13 @@ enum CreateGroup {
             who.userID = call.userID
             call.ownerDisplayName = try await profile.getProfile(who, options: context.callOptions()).profile
                 .displayName
-            let group = try await invites.createGroup(call, options: context.callOptions()).group
-            return .json(group.json, status: .created)
+            do throws(RPCError) {
+                let group = try await invites.createGroup(call, options: context.callOptions()).group
+                return .json(group.json, status: .created)
+            } catch {
+                // Asking again without a key would create another group.
+                throw key == nil ? ErrorMap.problemOfUnrepeatable(error) : ErrorMap.problem(error)
+            }
         }
     }
 }

@@ -32,7 +32,7 @@ extension InvitesMethods {
             response.member = InvitesV1.Member(member)
             return response
         } catch {
-            throw ErrorMap.rpcError(error)
+            throw ErrorMap.rpcError(error, mayBeRepeated: context.method.isIdempotent)
         }
     }
 }

@@ -28,7 +28,7 @@ extension InvitesMethods {
             response.linkedCount = Int32(clamping: linked)
             return response
         } catch {
-            throw ErrorMap.rpcError(error)
+            throw ErrorMap.rpcError(error, mayBeRepeated: context.method.isIdempotent)
         }
     }
 }

@@ -4,13 +4,14 @@ import Models
 import RPC
 
 extension InvitesMethods {
-    /// Creates a group with its creator as the first member.
+    /// Creates a group with its creator as the first member, or returns the one that was created with the same key.
     func createGroup(
         _ request: InvitesV1.CreateGroupRequest,
         context: ServerContext
     ) async throws -> InvitesV1.CreateGroupResponse {
         do {
             let ownerID = try UserID.parse(request.userID)
+            let key = try IdempotencyKey.parse(request.idempotencyKey)
             let wanted = try NewGroup(name: request.name, ownerDisplayName: request.ownerDisplayName)
             let group = Group(
                 id: identifiers.make(),
@@ -18,17 +19,20 @@ extension InvitesMethods {
                 ownerID: ownerID,
                 createdAtMilliseconds: clock.nowMilliseconds
             )
-            try await groups.create(
-                group,
-                firstMember: identifiers.make(),
-                ownerDisplayName: wanted.ownerDisplayName,
+            let created = try await groups.create(
+                GroupStore.Creation(
+                    group: group,
+                    firstMember: identifiers.make(),
+                    ownerDisplayName: wanted.ownerDisplayName
+                ),
+                key: key,
                 deadline: context.deadline
             )
             var response = InvitesV1.CreateGroupResponse()
-            response.group = InvitesV1.Group(group)
+            response.group = InvitesV1.Group(created)
             return response
         } catch {
-            throw ErrorMap.rpcError(error)
+            throw ErrorMap.rpcError(error, mayBeRepeated: !request.idempotencyKey.isEmpty)
         }
     }
 }

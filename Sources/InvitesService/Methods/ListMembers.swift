@@ -29,7 +29,7 @@ extension InvitesMethods {
             }
             return response
         } catch {
-            throw ErrorMap.rpcError(error)
+            throw ErrorMap.rpcError(error, mayBeRepeated: context.method.isIdempotent)
         }
     }
 }

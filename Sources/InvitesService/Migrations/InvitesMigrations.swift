@@ -6,6 +6,7 @@ public enum InvitesMigrations {
     public static let all: [Migration] = [
         Migration(number: 1, name: "groups and members", sql: groupsAndMembers),
         Migration(number: 2, name: "phones and inbox", sql: phonesAndInbox),
+        Migration(number: 3, name: "keys of created groups", sql: groupKeys),
     ]
 
     /// Groups, and who is in them or awaited. A member without a user is pending. A user is in a group once, and a
@@ -51,5 +52,20 @@ public enum InvitesMigrations {
         );
 
         CREATE INDEX inbox_applied_at ON inbox (applied_at);
+        """
+
+    /// Which group a client's key has created, so that asking again creates none. What was asked for is kept as a hash,
+    /// which is all that telling a key's reuse needs. The version before doesn't know the table and misses nothing.
+    private static let groupKeys = """
+        CREATE TABLE group_keys (
+            user_id uuid NOT NULL,
+            idempotency_key uuid NOT NULL,
+            group_id uuid NOT NULL,
+            request_hash bytea NOT NULL CHECK (length(request_hash) = 32),
+            created_at timestamptz NOT NULL,
+            PRIMARY KEY (user_id, idempotency_key)
+        );
+
+        CREATE INDEX group_keys_created_at ON group_keys (created_at);
         """
 }

@@ -3,17 +3,113 @@ import Models
 import Postgres
 import RPC
 
-/// Groups and the lists of them and of their members, in PostgreSQL. Each method is one round trip.
+/// Groups and the lists of them and of their members, in PostgreSQL. Each method is one round trip, but for a group that
+/// was created before with the same key, which takes two.
 struct GroupStore: Sendable {
     let database: PostgresClient
 
-    /// Creates a group with its creator as the first member.
-    func create(
-        _ group: Group,
-        firstMember: MemberID,
-        ownerDisplayName: DisplayName?,
-        deadline: Deadline?
-    ) async throws {
+    /// What is to be created.
+    struct Creation: Sendable {
+        /// The group.
+        let group: Group
+        /// The id of its creator's membership.
+        let firstMember: MemberID
+        /// The creator's name in it.
+        let ownerDisplayName: DisplayName?
+    }
+
+    /// Creates a group with its creator as the first member, once for each key of a user.
+    ///
+    /// - Returns: the group; with a key that was used before, the one that was created then.
+    /// - Throws: ``InvitesFault/idempotencyKeyReused`` if the key came with another name then.
+    func create(_ creation: Creation, key: IdempotencyKey?, deadline: Deadline?) async throws -> Group {
+        guard let key else {
+            try await create(creation, deadline: deadline)
+            return creation.group
+        }
+        for _ in 1...Self.keyTriesMax {
+            if try await create(creation, claiming: key, deadline: deadline) { return creation.group }
+            if let group = try await group(of: creation, key: key, deadline: deadline) { return group }
+        }
+        throw PostgresError.unavailable("an idempotency key was forgotten again and again")
+    }
+
+    /// A key that is taken, and forgotten before it is looked at, is free again: a second try takes it.
+    private static let keyTriesMax = 3
+
+    /// Creates the group if nobody has the key, in one statement. Whoever asks at the same moment waits at the key's row
+    /// until the first has committed.
+    private func create(_ creation: Creation, claiming key: IdempotencyKey, deadline: Deadline?) async throws -> Bool {
+        let (group, name) = (creation.group, creation.group.name.value)
+        let createdAt = PostgresTimestamp(milliseconds: group.createdAtMilliseconds)
+        let rows = try await database.execute(
+            """
+            WITH claimed AS (
+                INSERT INTO group_keys (user_id, idempotency_key, group_id, request_hash, created_at)
+                VALUES (\(group.ownerID.uuid), \(key.uuid), \(group.id.uuid),
+                    sha256(convert_to(\(name), 'UTF8')), \(createdAt))
+                ON CONFLICT (user_id, idempotency_key) DO NOTHING
+                RETURNING group_id, user_id, created_at
+            ), created AS (
+                INSERT INTO groups (group_id, name, owner_user_id, created_at)
+                SELECT group_id, \(name), user_id, created_at FROM claimed
+                RETURNING group_id, owner_user_id, created_at
+            )
+            INSERT INTO members (group_id, member_id, user_id, display_name, added_by, added_at, linked_at)
+            SELECT group_id, \(creation.firstMember.uuid), owner_user_id, \(creation.ownerDisplayName?.value),
+                owner_user_id, created_at, created_at
+            FROM created
+            """,
+            deadline: deadline
+        )
+        return rows.affected == 1
+    }
+
+    /// The group that was created with a key; nil if the key is not known. A statement of its own, so that its snapshot
+    /// has what the statement before waited for.
+    private func group(of creation: Creation, key: IdempotencyKey, deadline: Deadline?) async throws -> Group? {
+        let rows = try await database.query(
+            """
+            SELECT k.request_hash = sha256(convert_to(\(creation.group.name.value), 'UTF8')),
+                g.group_id, g.name, g.owner_user_id, g.created_at
+            FROM group_keys k JOIN groups g ON g.group_id = k.group_id
+            WHERE k.user_id = \(creation.group.ownerID.uuid) AND k.idempotency_key = \(key.uuid)
+            """,
+            deadline: deadline
+        )
+        guard let row = rows.first else { return nil }
+        let (isSame, id, name, ownerID, createdAt) = try row.decode(
+            Bool.self,
+            PostgresUUID.self,
+            String.self,
+            PostgresUUID.self,
+            PostgresTimestamp.self
+        )
+        guard isSame else { throw InvitesFault.idempotencyKeyReused }
+        return Group(
+            id: GroupID(id),
+            name: GroupName(stored: name),
+            ownerID: UserID(ownerID),
+            createdAtMilliseconds: createdAt.milliseconds
+        )
+    }
+
+    /// Forgets keys that were used before a time, at most `limit` of them, and tells how many.
+    func forgetKeys(usedBeforeMilliseconds: Int64, limit: Int) async throws -> Int {
+        let time = PostgresTimestamp(milliseconds: usedBeforeMilliseconds)
+        let rows = try await database.execute(
+            """
+            DELETE FROM group_keys WHERE (user_id, idempotency_key) IN (
+                SELECT user_id, idempotency_key FROM group_keys
+                WHERE created_at < \(time) ORDER BY created_at LIMIT \(limit)
+            )
+            """
+        )
+        return rows.affected
+    }
+
+    private func create(_ creation: Creation, deadline: Deadline?) async throws {
+        let group = creation.group
         let createdAt = PostgresTimestamp(milliseconds: group.createdAtMilliseconds)
         try await database.execute(
             """
@@ -23,8 +119,8 @@ struct GroupStore: Sendable {
                 RETURNING group_id, owner_user_id, created_at
             )
             INSERT INTO members (group_id, member_id, user_id, display_name, added_by, added_at, linked_at)
-            SELECT group_id, \(firstMember.uuid), owner_user_id, \(ownerDisplayName?.value), owner_user_id,
-                created_at, created_at
+            SELECT group_id, \(creation.firstMember.uuid), owner_user_id, \(creation.ownerDisplayName?.value),
+                owner_user_id, created_at, created_at
             FROM created
             """,
             deadline: deadline

@@ -71,13 +71,17 @@ public struct LocalStack: Sendable {
         try cluster.createDatabase(StackPlan.databaseName)
         for service in StackKeys.services {
             let password = try FileBytes.read(folder.databasePassword(of: service.program), bytesMax: 1024)
-            try cluster.createServiceRole(
+            let ownerPassword = try FileBytes.read(folder.databaseOwnerPassword(of: service.program), bytesMax: 1024)
+            try cluster.createServiceRoles(
                 name: StackPlan.role(of: service.program),
                 password: String(decoding: password, as: UTF8.self),
+                owner: StackPlan.owner(of: service.program),
+                ownerPassword: String(decoding: ownerPassword, as: UTF8.self),
                 schema: service.program,
                 database: StackPlan.databaseName
             )
         }
+        try cluster.closeToStrangers()
         console.progress("postgresql", "ready", StackFolder.shown(folder.database))
         try await body(cluster)
     }

@@ -17,6 +17,8 @@ struct PlannedProgram: Sendable {
     var addressKey: String
     var probe: Probe
     var hasTables = false
+    /// What its migrations get beside.
+    var migrationEnvironment: [String: String] = [:]
 
     /// Where it is, for people.
     var url: String {
@@ -31,6 +33,7 @@ struct PlannedProgram: Sendable {
         var migration = self
         migration.name = "\(name)-migrate"
         migration.command = [command[0], "migrate"]
+        migration.environment.merge(migrationEnvironment) { _, own in own }
         return migration
     }
 

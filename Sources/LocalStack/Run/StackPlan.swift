@@ -47,7 +47,11 @@ struct StackPlan: Sendable {
                     address: configuration[service.listen],
                     addressKey: service.listen.name,
                     probe: .grpc,
-                    hasTables: true
+                    hasTables: true,
+                    migrationEnvironment: [
+                        service.databaseOwner.name: Self.owner(of: service.program),
+                        "\(service.databaseOwnerPassword.name)_FILE": folder.databaseOwnerPassword(of: service.program),
+                    ]
                 )
             )
         }
@@ -103,6 +107,8 @@ struct StackPlan: Sendable {
             forced["\(prefix)_DATABASE_PASSWORD_FILE"] = folder.databasePassword(of: service.program)
             // An empty value counts as none, so it can't contradict the file.
             forced["\(prefix)_DATABASE_PASSWORD"] = ""
+            // The owner's are for migrations alone; those of another deployment are none here.
+            for name in ["OWNER", "OWNER_PASSWORD", "OWNER_PASSWORD_FILE"] { forced["\(prefix)_DATABASE_\(name)"] = "" }
         }
         let missing = defaults.filter { !configuration.isGiven($0.key) }
         return inherited.merging(missing) { _, ours in ours }.merging(forced) { _, ours in ours }
@@ -133,6 +139,9 @@ struct StackPlan: Sendable {
 
     /// The database role of a service.
     static func role(of service: String) -> String { "vestibule_\(service)" }
+
+    /// The role that owns a service's schema.
+    static func owner(of service: String) -> String { "vestibule_\(service)_owner" }
 
     /// The path from the root, so that programs find it wherever they run.
     static func absolute(_ path: String) -> String {

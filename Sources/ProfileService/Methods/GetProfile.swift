@@ -14,7 +14,7 @@ extension ProfileMethods {
             response.profile = ProfileV1.Profile(profile)
             return response
         } catch {
-            throw ErrorMap.rpcError(error)
+            throw ErrorMap.rpcError(error, mayBeRepeated: context.method.isIdempotent)
         }
     }
 }

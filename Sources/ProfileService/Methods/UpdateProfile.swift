@@ -29,7 +29,7 @@ extension ProfileMethods {
                 throw fault
             }
         } catch {
-            throw ErrorMap.rpcError(error)
+            throw ErrorMap.rpcError(error, mayBeRepeated: context.method.isIdempotent)
         }
     }
 }

@@ -6,6 +6,7 @@ public enum ProfileMigrations {
     public static let all: [Migration] = [
         Migration(number: 1, name: "profiles", sql: profiles),
         Migration(number: 2, name: "outbox", sql: outbox),
+        Migration(number: 3, name: "outbox retries", sql: outboxRetries),
     ]
 
     /// Profiles, and one table for each thing that only one user may have: its primary key is the rule, and would be
@@ -51,5 +52,22 @@ public enum ProfileMigrations {
         );
 
         CREATE INDEX outbox_waiting ON outbox (id) WHERE rejected_at IS NULL;
+        """
+
+    /// How often the receiver failed on an event alone, and when it may be tried again; the events that hold up the later
+    /// ones of their number, by number; and the row whose lock makes one relay of many the one that works. (A row, since
+    /// an advisory lock could be taken by every role of the database.) The version before knows none of this and relays
+    /// beside: the receiver applies an event once by its id, whoever tells it.
+    private static let outboxRetries = """
+        ALTER TABLE outbox
+            ADD COLUMN failures integer NOT NULL DEFAULT 0 CHECK (failures >= 0),
+            ADD COLUMN retry_at timestamptz;
+
+        CREATE INDEX outbox_held ON outbox (phone, id) WHERE rejected_at IS NOT NULL OR retry_at IS NOT NULL;
+
+        CREATE TABLE outbox_relay (
+            singleton boolean PRIMARY KEY DEFAULT true CHECK (singleton)
+        );
+        INSERT INTO outbox_relay DEFAULT VALUES;
         """
 }

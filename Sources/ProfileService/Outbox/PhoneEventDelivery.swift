@@ -12,7 +12,8 @@ struct PhoneEventDelivery: Sendable {
 
     /// Tells all of these events or, if it throws, perhaps none: they may be told again.
     ///
-    /// - Throws: `OutboxRejection` if the service will never take them, `RPCError` otherwise.
+    /// - Throws: `OutboxRejection` if the service will never take them, `OutboxSetback` if it failed on them or took too
+    ///   long, `RPCError` if it isn't there for anybody.
     func deliver(_ events: [PhoneOutbox.Event]) async throws {
         var request = InvitesV1.ApplyPhoneEventsRequest()
         request.events = events.map(InvitesV1.PhoneEvent.init)
@@ -20,8 +21,19 @@ struct PhoneEventDelivery: Sendable {
             _ = try await invites.applyPhoneEvents(request, options: CallOptions(timeout: Self.timeout))
         } catch {
             // Not `catch … where`: Swift 6.3.1 crashes on it where the error's type is known.
-            guard error.code == .invalidArgument else { throw error }
-            throw OutboxRejection(reason: error.reason ?? "INVALID_ARGUMENT")
+            throw Self.verdict(error)
+        }
+    }
+
+    private static func verdict(_ error: RPCError) -> any Error {
+        switch error.code {
+        case .invalidArgument: OutboxRejection(reason: error.reason ?? "INVALID_ARGUMENT")
+        case .internalError, .unknown, .dataLoss, .deadlineExceeded, .aborted, .failedPrecondition, .notFound,
+            .alreadyExists, .outOfRange:
+            OutboxSetback(reason: error.reason ?? error.code.description, cause: error)
+        // What these say holds for all events alike: setting them aside one after the other would mend nothing.
+        case .ok, .unavailable, .cancelled, .resourceExhausted, .unauthenticated, .permissionDenied, .unimplemented:
+            error
         }
     }
 }

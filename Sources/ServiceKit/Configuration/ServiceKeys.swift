@@ -10,6 +10,10 @@ public struct ServiceKeys: Sendable {
     public let databaseUser: ConfigurationKey<String>
     /// The role's password; nil where PostgreSQL trusts the connection otherwise.
     public let databasePassword: ConfigurationKey<Secret?>
+    /// The login role that owns the schema, for migrations; nil where the service's role does both.
+    public let databaseOwner: ConfigurationKey<String?>
+    /// The owner's password.
+    public let databaseOwnerPassword: ConfigurationKey<Secret?>
     /// Its schema.
     public let databaseSchema: ConfigurationKey<String>
     /// How many connections each event loop may hold.
@@ -40,6 +44,12 @@ public struct ServiceKeys: Sendable {
             lengthMax: 63
         )
         databasePassword = .optionalSecret("\(prefix)_DATABASE_PASSWORD", help: "The role's password.")
+        databaseOwner = .optionalString(
+            "\(prefix)_DATABASE_OWNER",
+            help: "The role that owns \(program)'s schema, for migrations; without it the role that it logs in as.",
+            lengthMax: 63
+        )
+        databaseOwnerPassword = .optionalSecret("\(prefix)_DATABASE_OWNER_PASSWORD", help: "The owner's password.")
         databaseSchema = .string(
             "\(prefix)_DATABASE_SCHEMA",
             default: program,
@@ -70,8 +80,8 @@ public struct ServiceKeys: Sendable {
     /// These keys and the shared ones that every gRPC service reads.
     public var all: [any AnyConfigurationKey] {
         let own: [any AnyConfigurationKey] = [
-            listen, metricsListen, databaseUser, databasePassword, databaseSchema, databaseConnections, databaseTimeout,
-            migrate,
+            listen, metricsListen, databaseUser, databasePassword, databaseOwner, databaseOwnerPassword, databaseSchema,
+            databaseConnections, databaseTimeout, migrate,
         ]
         return own + tls.all + channels.all
             + [

@@ -1,4 +1,5 @@
 import Logging
+import Postgres
 
 /// Asks each second whether what a service depends on answers, and tells its health.
 ///
@@ -14,19 +15,30 @@ struct ReadinessProbe: Sendable {
     /// Probes until the task is cancelled.
     func run() async {
         var wasReady: Bool?
+        var told: Logger.Message?
         while !Task.isCancelled {
             var problem: (any Error)?
             do { try await check() } catch { problem = error }
             if Task.isCancelled { return }
             let isReady = problem == nil
             health.setReady(isReady)
-            if let problem, wasReady != false {
-                logger.warning("not ready: the database does not answer", metadata: ["error": "\(problem)"])
+            if let problem {
+                // Once for each kind of problem, since the words of one may change each second.
+                let message = Self.message(problem)
+                if wasReady != false || told != message {
+                    logger.warning(message, metadata: ["error": "\(problem)"])
+                }
+                told = message
             } else if isReady, wasReady != true {
                 logger.notice("ready")
             }
             wasReady = isReady
             try? await Task.sleep(for: interval)
         }
+    }
+
+    private static func message(_ problem: any Error) -> Logger.Message {
+        problem is MigrationError
+            ? "not ready: the schema is not the one that this program needs" : "not ready: the database does not answer"
     }
 }

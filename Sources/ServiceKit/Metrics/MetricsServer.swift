@@ -20,7 +20,8 @@ public final class MetricsServer: Sendable {
 
     /// Listens and begins to serve. Throws `MetricsListenError`.
     ///
-    /// - Parameter address: digits, not a name; port 0 lets the system choose.
+    /// - Parameter address: digits, or a name of one of this machine's addresses, which says on which of its networks the
+    ///   metrics are told; it is looked up here, which blocks. Port 0 lets the system choose.
     public init(address: HostPort, registry: MetricsRegistry) throws(MetricsListenError) {
         let listening = try Self.listen(address)
         var ends: [Int32] = [-1, -1]
@@ -70,7 +71,7 @@ public final class MetricsServer: Sendable {
     private static func listen(_ address: HostPort) throws(MetricsListenError) -> Int32 {
         var hints = addrinfo()
         hints.ai_socktype = Int32(SOCK_STREAM.rawValue)
-        hints.ai_flags = Int32(AI_NUMERICHOST | AI_PASSIVE)
+        hints.ai_flags = Int32(AI_PASSIVE)
         var found: UnsafeMutablePointer<addrinfo>?
         let failure = getaddrinfo(address.host, "\(address.port)", &hints, &found)
         guard failure == 0, let found else {

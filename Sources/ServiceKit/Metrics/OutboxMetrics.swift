@@ -14,7 +14,7 @@ public final class OutboxMetrics: MetricsSource {
     )
     private let setAside = CounterFamily(
         "vestibule_outbox_set_aside_total",
-        help: "Events that the receiver will never take."
+        help: "Events that the receiver will never take, or failed on each time."
     )
     private let backlog = Mutex<OutboxBacklog?>(nil)
 
@@ -55,6 +55,12 @@ public final class OutboxMetrics: MetricsSource {
                 .gauge,
                 help: "For how long the oldest event that waits has waited; 0 without any.",
                 Double(backlog.oldestAge.wholeNanoseconds) / 1e9
+            )
+            text.single(
+                "vestibule_outbox_aside",
+                .gauge,
+                help: "Events that are set aside, and those that wait behind one, until somebody has looked at them.",
+                Double(backlog.setAsideCount)
             )
         }
         delivered.write(to: &text)

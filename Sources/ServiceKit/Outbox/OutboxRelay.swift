@@ -3,8 +3,12 @@ import Synchronization
 
 /// Delivers a service's outbox: in order, at least once, by one process at a time, for as long as it runs.
 ///
-/// A nudge after a commit makes it prompt; polling makes it certain. While deliveries fail it backs off, with jitter so
-/// that replicas which failed together don't retry together.
+/// A nudge after a commit makes it prompt; polling makes it certain. While the receiver is away it backs off, with jitter
+/// so that replicas which failed together don't retry together.
+///
+/// One transaction holds one delivery, so that it is over soon however slow the receiver is. A batch that isn't taken is
+/// halved until the event at fault is alone. One that is rejected is set aside; one that the receiver fails on is tried
+/// again after growing waits and set aside after `triesMax` of them. Meanwhile the others go on.
 public final class OutboxRelay<Store: OutboxStore>: Sendable {
     /// The relay's bounds.
     public struct Configuration: Sendable {
@@ -14,6 +18,13 @@ public final class OutboxRelay<Store: OutboxStore>: Sendable {
         public var pollInterval: Duration = .seconds(1)
         /// The wait after failures.
         public var backoff = Backoff(first: .milliseconds(100), max: .seconds(30))
+        /// The wait of an event that the receiver failed on.
+        public var eventBackoff = Backoff(first: .seconds(1), max: .seconds(3600))
+        /// How often such an event is tried before it is set aside: with these waits for two hours on average, in which a
+        /// receiver with a bug can be mended.
+        public var triesMax = 16
+        /// A batch that is delivered within this may be followed by a larger one.
+        public var quickDelivery: Duration = .seconds(1)
 
         /// The defaults.
         public init() {}
@@ -36,7 +47,8 @@ public final class OutboxRelay<Store: OutboxStore>: Sendable {
     ///   - logger: told of failures and set-aside events.
     ///   - random: a number in 0..<1 for the jitter.
     ///   - deliver: hands the events to the receiver, all or none. Throws `OutboxRejection` for what can never be
-    ///     delivered, anything else to be called again later. Must bound its own time.
+    ///     delivered, `OutboxSetback` where the receiver failed on the events, anything else if it isn't there. Must
+    ///     bound its own time, well below what the store's transaction may take.
     public init(
         store: Store,
         configuration: Configuration = Configuration(),
@@ -57,9 +69,11 @@ public final class OutboxRelay<Store: OutboxStore>: Sendable {
     /// Relays until the task is cancelled; a batch under way then ends as its store and delivery see fit.
     public func run() async {
         var failureCount = 0
+        var pace = OutboxPace(eventsMax: configuration.batchEventsMax, quick: configuration.quickDelivery)
         while !Task.isCancelled {
-            switch await step() {
+            switch await step(&pace) {
             case .again: failureCount = 0
+            case .smaller: break
             case .rest:
                 failureCount = 0
                 await doorbell.wait(atMost: configuration.pollInterval)
@@ -71,72 +85,95 @@ public final class OutboxRelay<Store: OutboxStore>: Sendable {
         }
     }
 
-    private enum Outcome { case again, rest, failed }
+    /// What comes after a step: the next one at once, the same events in smaller batches, a rest, or a wait that grows.
+    private enum Outcome { case again, smaller, rest, failed }
 
-    private func step() async -> Outcome {
-        let failure = Mutex<(any Error)?>(nil)
+    /// What a delivery came to.
+    private struct Attempt {
+        var verdict: OutboxVerdict
+        var took: Duration
+        var error: (any Error)?
+    }
+
+    private func step(_ pace: inout OutboxPace) async -> Outcome {
+        let made = Mutex<Attempt?>(nil)
         do {
-            let batch = try await store.relayBatch(limit: configuration.batchEventsMax) { events in
-                let (verdict, error) = await self.verdict(on: events)
-                failure.withLock { $0 = error }
-                return verdict
+            let batch = try await store.relayBatch(limit: pace.eventCount) { events in
+                let attempt = await self.attempt(events)
+                made.withLock { $0 = attempt }
+                return attempt.verdict
             }
             switch batch {
             case .busy, .empty: return .rest
-            case .handled(let read, let delivered):
-                if read == delivered { return .again }
-                if let error = failure.withLock({ $0 }), !Task.isCancelled {
-                    logger.warning(
-                        "outbox delivery failed, will retry",
-                        metadata: ["error": "\(error)", "waiting": "\(read)"]
-                    )
-                }
-                metrics.countFailure()
-                return .failed
+            case .unreadable(let count):
+                logger.error("outbox entries can't be read and were set aside", metadata: ["count": "\(count)"])
+                metrics.count(delivered: 0, setAside: count)
+                return .again
+            case .handled(let count):
+                guard let attempt = made.withLock({ $0 }) else { return .failed }
+                return committed(attempt, count, &pace)
             }
         } catch {
             metrics.countFailure()
             if !Task.isCancelled {
-                logger.warning("outbox cannot be read, will retry", metadata: ["error": "\(error)"])
+                logger.warning("outbox cannot be read or changed, will retry", metadata: ["error": "\(error)"])
             }
             return .failed
         }
     }
 
-    /// Delivers a batch whole; if one event in it is rejected, each alone, so that it doesn't hold up the others.
-    private func verdict(on events: [Store.Event]) async -> (OutboxVerdict, (any Error)?) {
-        do {
-            try await deliver(events)
-            metrics.count(delivered: events.count, setAside: 0)
-            return (OutboxVerdict(handledCount: events.count), nil)
-        } catch let rejection as OutboxRejection where events.count == 1 {
-            return (setAside([0: rejection.reason], handledCount: 1), nil)
-        } catch is OutboxRejection {
-            return await verdictOneByOne(events)
-        } catch {
-            return (OutboxVerdict(handledCount: 0), error)
-        }
-    }
-
-    private func verdictOneByOne(_ events: [Store.Event]) async -> (OutboxVerdict, (any Error)?) {
-        var rejected: [Int: String] = [:]
-        for (index, event) in events.enumerated() {
-            do {
-                try await deliver([event])
-            } catch let rejection as OutboxRejection {
-                rejected[index] = rejection.reason
-            } catch {
-                return (setAside(rejected, handledCount: index), error)
+    /// Tells and counts what is certain now.
+    private func committed(_ attempt: Attempt, _ count: Int, _ pace: inout OutboxPace) -> Outcome {
+        switch attempt.verdict {
+        case .delivered:
+            metrics.count(delivered: count, setAside: 0)
+            pace.succeeded(took: attempt.took)
+            return .again
+        case .setAside(let reason):
+            logger.error("outbox event was set aside", metadata: ["reason": .string(reason)])
+            metrics.count(delivered: 0, setAside: 1)
+            return .again
+        case .postponed(let wait, let reason):
+            pace.failed(events: count)
+            tell("outbox event failed, will retry it alone", attempt, ["reason": .string(reason), "wait": "\(wait)"])
+            return .failed
+        case .kept:
+            if attempt.error is OutboxRejection {
+                pace.failed(events: count)
+                return .smaller
             }
+            tell("outbox delivery failed, will retry", attempt, ["waiting": "\(count)"])
+            guard attempt.error is OutboxSetback else { return .failed }
+            pace.failed(events: count)
+            return .smaller
         }
-        return (setAside(rejected, handledCount: events.count), nil)
     }
 
-    private func setAside(_ rejected: [Int: String], handledCount: Int) -> OutboxVerdict {
-        for reason in rejected.values {
-            logger.error("outbox event was rejected and set aside", metadata: ["reason": .string(reason)])
-        }
-        metrics.count(delivered: handledCount - rejected.count, setAside: rejected.count)
-        return OutboxVerdict(handledCount: handledCount, rejected: rejected)
+    private func tell(_ what: Logger.Message, _ attempt: Attempt, _ metadata: Logger.Metadata) {
+        metrics.countFailure()
+        guard !Task.isCancelled else { return }
+        var metadata = metadata
+        let cause = (attempt.error as? OutboxSetback)?.cause ?? attempt.error
+        metadata["error"] = cause.map { "\($0)" }
+        logger.warning(what, metadata: metadata)
+    }
+
+    private func attempt(_ events: [Store.Event]) async -> Attempt {
+        let began = ContinuousClock.now
+        var error: (any Error)?
+        do { try await deliver(events) } catch let thrown { error = thrown }
+        return Attempt(verdict: verdict(on: events, error), took: ContinuousClock.now - began, error: error)
+    }
+
+    private func verdict(on events: [Store.Event], _ error: (any Error)?) -> OutboxVerdict {
+        guard let error else { return .delivered }
+        // A cancelled delivery says nothing of the event.
+        guard events.count == 1, !Task.isCancelled else { return .kept }
+        if let rejection = error as? OutboxRejection { return .setAside(reason: rejection.reason) }
+        guard let setback = error as? OutboxSetback else { return .kept }
+        let failures = events[0].failureCount + 1
+        if failures >= configuration.triesMax { return .setAside(reason: "\(setback.reason) \(failures) times") }
+        let wait = configuration.eventBackoff.delay(attempt: failures - 1, random: random())
+        return .postponed(wait: wait, reason: setback.reason)
     }
 }

@@ -1,18 +1,28 @@
+/// An event that waits in an outbox.
+public protocol OutboxEvent: Sendable {
+    /// How often the receiver has failed on this event when it came alone.
+    var failureCount: Int { get }
+}
+
 /// Where a service's outbox is kept. The service writes the SQL; `OutboxRelay` decides when and what.
+///
+/// Events that must stay in order (of one phone number, say) share a key. Nothing overtakes an event of its own key, also
+/// not while that event waits to be tried again or is set aside.
 public protocol OutboxStore: Sendable {
     /// One event, as the receiver needs it.
-    associatedtype Event: Sendable
+    associatedtype Event: OutboxEvent
 
-    /// Hands on one batch, in one transaction: takes the outbox's advisory lock (`.busy` if another process has it),
-    /// reads the oldest undelivered events (`.empty` if there are none), calls `deliver`, marks those that were handled
-    /// as delivered and those that were rejected as set aside, and commits.
+    /// Hands on one batch, in one transaction: makes sure that no other process does the same (`.busy` if one does),
+    /// reads the oldest events that may be delivered now (`.empty` if there are none), calls `deliver` once, does what
+    /// it says, and commits. An event that has failed before comes alone.
     ///
     /// If the process dies on the way, the transaction rolls back and the events are delivered again: receivers apply
     /// an event once by its id.
     ///
     /// - Parameters:
     ///   - limit: the most events to read.
-    ///   - deliver: never throws; says how far it came.
+    ///   - deliver: never throws; says what is to become of the events.
+    /// - Returns: what was committed. Throws if it isn't known to be.
     func relayBatch(
         limit: Int,
         deliver: @Sendable ([Event]) async -> OutboxVerdict
@@ -28,36 +38,40 @@ public struct OutboxBacklog: Sendable, Hashable {
     public var eventCount: Int
     /// For how long the oldest has waited; zero without any.
     public var oldestAge: Duration
+    /// Events that were set aside, and those that wait behind one of them until somebody has looked at it; counted likewise.
+    public var setAsideCount: Int
 
     /// A backlog.
-    public init(eventCount: Int = 0, oldestAge: Duration = .zero) {
+    public init(eventCount: Int = 0, oldestAge: Duration = .zero, setAsideCount: Int = 0) {
         self.eventCount = eventCount
         self.oldestAge = oldestAge
+        self.setAsideCount = setAsideCount
     }
 }
 
-/// How far the delivery of a batch came.
-public struct OutboxVerdict: Sendable, Hashable {
-    /// How many events, from the first, need not be delivered again.
-    public var handledCount: Int
-    /// Those among them, by index, that the receiver will never take, with the reason: kept for people to look at.
-    public var rejected: [Int: String]
-
-    /// A verdict.
-    public init(handledCount: Int, rejected: [Int: String] = [:]) {
-        self.handledCount = handledCount
-        self.rejected = rejected
-    }
+/// What is to become of a batch.
+public enum OutboxVerdict: Sendable, Hashable {
+    /// The receiver has taken all: they are forgotten.
+    case delivered
+    /// All stay as they are.
+    case kept
+    /// For a batch of one: the receiver failed on it. It counts one failure more and is not tried again before the wait
+    /// is over, nor is a later event of its key.
+    case postponed(wait: Duration, reason: String)
+    /// For a batch of one: it will not be tried again, and holds up its key, until somebody has looked at it.
+    case setAside(reason: String)
 }
 
 /// What a store did about a batch.
 public enum OutboxBatch: Sendable, Hashable {
     /// Another process relays this outbox now.
     case busy
-    /// Nothing waits.
+    /// Nothing waits that may be delivered now.
     case empty
-    /// So many events were read, and so many of them handled.
-    case handled(read: Int, delivered: Int)
+    /// So many events were handed to `deliver`, and what it said of them is committed.
+    case handled(eventCount: Int)
+    /// So many entries hold no event that can be read; they were set aside, and that is committed.
+    case unreadable(eventCount: Int)
 }
 
 /// Thrown by a delivery when the receiver will never take the event, however often it is sent.
@@ -67,4 +81,19 @@ public struct OutboxRejection: Error, Sendable, Hashable {
 
     /// A rejection.
     public init(reason: String) { self.reason = reason }
+}
+
+/// Thrown by a delivery when the receiver is there but failed on these events, or took too long for them: fewer at once
+/// may succeed, and one that fails alone is tried a bounded number of times.
+public struct OutboxSetback: Error, Sendable {
+    /// What it failed with, as a stable word and without anything of a person.
+    public let reason: String
+    /// For the log.
+    public let cause: any Error
+
+    /// A setback.
+    public init(reason: String, cause: any Error) {
+        self.reason = reason
+        self.cause = cause
+    }
 }

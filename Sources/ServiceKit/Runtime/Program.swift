@@ -15,6 +15,17 @@ public enum Program {
         await run(type, configurationPath: configurationPath) { try await $0.migrate() }
     }
 
+    /// Does what a person asks of a program, and prints the lines that it gives. Exits as `serve` does.
+    public static func perform<Server: ProgramServer>(
+        _ type: Server.Type,
+        configurationPath: String?,
+        _ work: (Server) async throws -> [String]
+    ) async -> Never {
+        await run(type, configurationPath: configurationPath) { server in
+            for line in try await work(server) { print(line) }
+        }
+    }
+
     /// Asks the service that runs with this configuration for its health, by TLS if it speaks that. Exits with 0 if it is
     /// serving, else 1.
     public static func healthcheck<Server: ProgramServer>(

@@ -3,6 +3,7 @@ import Logging
 import Postgres
 import RPC
 import RPCTransport
+import Synchronization
 
 /// Everything around a gRPC service: loops, database, migrations, health, reflection, call log, and the way from start
 /// to a graceful stop.
@@ -23,11 +24,29 @@ public struct ServiceRuntime: Sendable {
         self.migrations = migrations
     }
 
-    /// Brings the service's schema up to date.
+    /// Brings the service's schema up to date. One that is newer than this program stays as it is.
     public func migrate() async throws {
-        let applied = try await Migrator(databaseConfiguration(connectionsPerLoop: 1))
+        let outcome = try await Migrator(migrationConfiguration)
             .run(migrations, schema: configuration[keys.databaseSchema])
-        Logger(label: keys.program).notice("migrated", metadata: ["applied": .stringConvertible(applied.count)])
+        let logger = Logger(label: keys.program)
+        logger.notice("migrated", metadata: ["applied": .stringConvertible(outcome.applied.count)])
+        if let newer = outcome.newerNumber {
+            logger.warning(
+                "the schema is newer than this program, which goes on with it",
+                metadata: ["schema": "\(newer)", "program": "\(migrations.count)"]
+            )
+        }
+    }
+
+    /// Runs a body with the service's database and nothing else: for commands that people give.
+    public func withDatabase<R: Sendable>(_ body: (PostgresClient) async throws -> R) async throws -> R {
+        let group = try EventLoopGroup(loopCount: 1, name: keys.program)
+        let database = PostgresClient(databaseConfiguration(connectionsPerLoop: 1), group: group)
+        let result: Result<R, any Error>
+        do { result = .success(try await body(database)) } catch { result = .failure(error) }
+        await database.shutdown()
+        await group.shutdown()
+        return try result.get()
     }
 
     /// Serves until SIGTERM or SIGINT, then drains and returns. Anything that keeps the service from starting is thrown.
@@ -172,8 +191,14 @@ public struct ServiceRuntime: Sendable {
         _ health: HealthService
     ) -> @Sendable () async throws -> Void {
         let database = environment.database
+        let schema = SchemaCheck(migrations, schema: configuration[keys.databaseSchema])
+        // Asked for until it is so: nobody takes migrations back while a program runs.
+        let hasSchema = Mutex(migrations.isEmpty)
         let probe = ReadinessProbe(health: health, logger: environment.logger) {
-            try await database.ping(deadline: .after(.seconds(1)))
+            let deadline = Deadline.after(.seconds(1))
+            if hasSchema.withLock({ $0 }) { return try await database.ping(deadline: deadline) }
+            try await schema.run(on: database, deadline: deadline)
+            hasSchema.withLock { $0 = true }
         }
         return { await probe.run() }
     }

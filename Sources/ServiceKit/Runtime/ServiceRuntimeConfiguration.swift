@@ -36,6 +36,16 @@ extension ServiceRuntime {
         )
     }
 
+    /// Where the database is, and who owns the schema.
+    var migrationConfiguration: PostgresConfiguration {
+        var database = databaseConfiguration(connectionsPerLoop: 1)
+        if let owner = configuration[keys.databaseOwner] {
+            database.user = owner
+            database.password = configuration[keys.databaseOwnerPassword]?.text
+        }
+        return database
+    }
+
     /// Where the database is and as whom.
     func databaseConfiguration(connectionsPerLoop: Int) -> PostgresConfiguration {
         var database = PostgresConfiguration(

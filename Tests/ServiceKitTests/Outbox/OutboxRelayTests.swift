@@ -3,13 +3,26 @@ import ServiceKit
 import Synchronization
 import Testing
 
-/// An outbox in memory that behaves as the protocol says.
+/// An event that is a number; nothing but itself is in order with it.
+private struct Numbered: OutboxEvent, ExpressibleByIntegerLiteral {
+    let number: Int
+    var failureCount = 0
+
+    init(_ number: Int) { self.number = number }
+    init(integerLiteral number: Int) { self.init(number) }
+}
+
+/// An outbox in memory that behaves as the protocol says, but that a wait is over when it is looked at the next time.
 private final class MemoryOutbox: OutboxStore {
     struct State {
         var events: [Int] = []
+        var failures: [Int: Int] = [:]
+        var waits: [Duration] = []
+        var resting: Set<Int> = []
         var setAside: [Int: String] = [:]
         var isBusy = false
         var isBroken = false
+        var breaksAfterDelivery = false
         var batchCount = 0
     }
     struct Broken: Error {}
@@ -19,28 +32,47 @@ private final class MemoryOutbox: OutboxStore {
 
     func relayBatch(
         limit: Int,
-        deliver: @Sendable ([Int]) async -> OutboxVerdict
+        deliver: @Sendable ([Numbered]) async -> OutboxVerdict
     ) async throws -> OutboxBatch {
         let now = state.withLock { state in
             state.batchCount += 1
+            defer { state.resting = [] }
             return state
         }
         if now.isBroken { throw Broken() }
         if now.isBusy { return .busy }
-        if now.events.isEmpty { return .empty }
-        let batch = Array(now.events.prefix(limit))
-        let verdict = await deliver(batch)
+        let due = now.events.filter { !now.resting.contains($0) }
+        guard let first = due.first else { return .empty }
+        let hasFailed = { now.failures[$0] != nil }
+        let numbers = hasFailed(first) ? [first] : Array(due.prefix { !hasFailed($0) }.prefix(limit))
+        let verdict = await deliver(
+            numbers.map { number in
+                var event = Numbered(number)
+                event.failureCount = now.failures[number] ?? 0
+                return event
+            }
+        )
+        if now.breaksAfterDelivery { throw Broken() }
         state.withLock { state in
-            state.events.removeFirst(verdict.handledCount)
-            for (index, reason) in verdict.rejected { state.setAside[batch[index]] = reason }
+            switch verdict {
+            case .kept: break
+            case .delivered: state.events.removeAll { numbers.contains($0) }
+            case .setAside(let reason):
+                state.events.removeAll { numbers.contains($0) }
+                state.setAside[numbers[0]] = reason
+            case .postponed(let wait, _):
+                state.failures[numbers[0], default: 0] += 1
+                state.waits.append(wait)
+                state.resting.insert(numbers[0])
+            }
         }
-        return .handled(read: batch.count, delivered: verdict.handledCount)
+        return .handled(eventCount: numbers.count)
     }
 
     func backlog() async throws -> OutboxBacklog {
         let now = state.withLock { $0 }
         if now.isBroken { throw Broken() }
-        return OutboxBacklog(eventCount: now.events.count, oldestAge: .seconds(now.events.count))
+        return OutboxBacklog(eventCount: now.events.count, oldestAge: .seconds(now.events.count), setAsideCount: 7)
     }
 }
 
@@ -74,7 +106,7 @@ struct OutboxRelayTests {
         let outbox = MemoryOutbox(Array(0..<10))
         let delivered = Mutex<[[Int]]>([])
         let relay = OutboxRelay(store: outbox, configuration: configuration(), logger: logger) { events in
-            delivered.withLock { $0.append(events) }
+            delivered.withLock { $0.append(events.map(\.number)) }
         }
         try await running(relay) { try await until { outbox.state.withLock { $0.events.isEmpty } } }
         #expect(delivered.withLock { $0 } == [[0, 1, 2], [3, 4, 5], [6, 7, 8], [9]])
@@ -86,7 +118,7 @@ struct OutboxRelayTests {
         let attempts = Mutex<[[Int]]>([])
         let relay = OutboxRelay(store: outbox, configuration: configuration(), logger: logger) { events in
             let count = attempts.withLock { attempts in
-                attempts.append(events)
+                attempts.append(events.map(\.number))
                 return attempts.count
             }
             if count < 4 { throw Unreachable() }
@@ -100,8 +132,9 @@ struct OutboxRelayTests {
         let outbox = MemoryOutbox(Array(0..<5))
         let delivered = Mutex<[Int]>([])
         let relay = OutboxRelay(store: outbox, configuration: configuration(), logger: logger) { events in
-            if events.contains(1) || events.contains(4) { throw OutboxRejection(reason: "BAD") }
-            delivered.withLock { $0 += events }
+            let numbers = events.map(\.number)
+            if numbers.contains(1) || numbers.contains(4) { throw OutboxRejection(reason: "BAD") }
+            delivered.withLock { $0 += numbers }
         }
         try await running(relay) { try await until { outbox.state.withLock { $0.events.isEmpty } } }
         #expect(delivered.withLock { $0 } == [0, 2, 3])
@@ -124,12 +157,13 @@ struct OutboxRelayTests {
                 return attempts
             }
             if attempt == 1 { throw Unreachable() }
-            if events.contains(4) { throw OutboxRejection(reason: "BAD") }
+            if events.contains(where: { $0.number == 4 }) { throw OutboxRejection(reason: "BAD") }
         }
         #expect(told(relay.metrics).count == 3, "what waits is not told before it is known")
         let watch = Task { await relay.metrics.watch(outbox, logger: logger) }
         try await until { told(relay.metrics).contains("vestibule_outbox_depth 5") }
         #expect(told(relay.metrics).contains("vestibule_outbox_oldest_age_seconds 5"))
+        #expect(told(relay.metrics).contains("vestibule_outbox_aside 7"))
         watch.cancel()
         try await running(relay) { try await until { outbox.state.withLock { $0.events.isEmpty } } }
         #expect(
@@ -147,9 +181,10 @@ struct OutboxRelayTests {
         let isUp = Mutex(false)
         let delivered = Mutex<[Int]>([])
         let relay = OutboxRelay(store: outbox, configuration: configuration(), logger: logger) { events in
-            if events.contains(0) { throw OutboxRejection(reason: "BAD") }
-            if events == [2], !isUp.withLock({ $0 }) { throw Unreachable() }
-            delivered.withLock { $0 += events }
+            let numbers = events.map(\.number)
+            if numbers.contains(0) { throw OutboxRejection(reason: "BAD") }
+            if numbers == [2], !isUp.withLock({ $0 }) { throw Unreachable() }
+            delivered.withLock { $0 += numbers }
         }
         try await running(relay) {
             try await until { outbox.state.withLock { $0.events == [2] } }
@@ -158,6 +193,60 @@ struct OutboxRelayTests {
             try await until { outbox.state.withLock { $0.events.isEmpty } }
         }
         #expect(delivered.withLock { $0 } == [1, 2])
+    }
+
+    private struct Bug: Error {}
+
+    @Test("an event that the receiver fails on waits longer each time, alone, and is set aside in the end")
+    func setback() async throws {
+        let outbox = MemoryOutbox(Array(0..<8))
+        let delivered = Mutex<[Int]>([])
+        var configuration = configuration(poll: .milliseconds(1))
+        configuration.batchEventsMax = 8
+        configuration.triesMax = 5
+        let relay = OutboxRelay(store: outbox, configuration: configuration, logger: logger, random: { 1 }) { events in
+            let numbers = events.map(\.number)
+            if numbers.contains(3) { throw OutboxSetback(reason: "INTERNAL", cause: Bug()) }
+            delivered.withLock { $0 += numbers }
+        }
+        try await running(relay) { try await until { outbox.state.withLock { $0.events.isEmpty } } }
+        #expect(delivered.withLock { $0 } == [0, 1, 2, 4, 5, 6, 7])
+        #expect(outbox.state.withLock { $0.setAside } == [3: "INTERNAL 5 times"])
+        #expect(outbox.state.withLock { $0.waits } == [1, 2, 4, 8].map { Duration.seconds($0) })
+        #expect(told(relay.metrics).contains("vestibule_outbox_set_aside_total 1"))
+    }
+
+    @Test("a receiver that isn't there costs no event a try")
+    func away() async throws {
+        let outbox = MemoryOutbox([1])
+        let attempts = Mutex(0)
+        var configuration = configuration(poll: .milliseconds(1))
+        configuration.triesMax = 2
+        let relay = OutboxRelay(store: outbox, configuration: configuration, logger: logger) { _ in
+            attempts.withLock { $0 += 1 }
+            throw Unreachable()
+        }
+        try await running(relay) { try await until { attempts.withLock { $0 } > 5 } }
+        #expect(outbox.state.withLock { $0.events } == [1])
+        #expect(outbox.state.withLock { $0.failures.isEmpty && $0.setAside.isEmpty })
+    }
+
+    @Test("what isn't committed isn't counted")
+    func uncommitted() async throws {
+        let outbox = MemoryOutbox([1])
+        outbox.state.withLock { $0.breaksAfterDelivery = true }
+        let attempts = Mutex(0)
+        let relay = OutboxRelay(store: outbox, configuration: configuration(), logger: logger) { _ in
+            attempts.withLock { $0 += 1 }
+            throw OutboxRejection(reason: "BAD")
+        }
+        try await running(relay) {
+            try await until { attempts.withLock { $0 } > 3 }
+            #expect(told(relay.metrics).contains("vestibule_outbox_set_aside_total 0"))
+            outbox.state.withLock { $0.breaksAfterDelivery = false }
+            try await until { outbox.state.withLock { $0.events.isEmpty } }
+        }
+        #expect(told(relay.metrics).contains("vestibule_outbox_set_aside_total 1"))
     }
 
     @Test("a nudge makes it prompt, polling makes it certain")

@@ -134,6 +134,42 @@ struct ServiceRuntimeTests {
         #expect(backgroundEnded.withLock { $0 })
     }
 
+    @Test("a schema that is too old, or was changed, is not served; a newer one is", .timeLimit(.minutes(2)))
+    func schema() async throws {
+        let values = try databaseValues().merging(["VESTIBULE_IDENTITY_MIGRATE": "false"]) { $1 }
+        try await serving(values, parts: ServiceParts(services: [SlowService()])) { [self] address, _ in
+            // Its database answers all the time; readiness is looked at each second.
+            for _ in 0..<3 {
+                #expect(await HealthProbe.check(address: address, timeout: .seconds(1)) == false)
+                try await Task.sleep(for: .milliseconds(700))
+            }
+            // Migrated meanwhile, by a version that is newer.
+            var newer = try runtime(values)
+            newer = ServiceRuntime(
+                keys: newer.keys,
+                configuration: newer.configuration,
+                migrations: newer.migrations + [Migration(number: 2, name: "more", sql: "CREATE TABLE more (n int)")]
+            )
+            try await newer.migrate()
+            try await until { await HealthProbe.check(address: address, timeout: .seconds(1)) }
+        }
+        // The older one also starts where it would have migrated.
+        let migrating = values.merging(["VESTIBULE_IDENTITY_MIGRATE": "true"]) { $1 }
+        try await serving(migrating, parts: ServiceParts(services: [SlowService()])) { address, _ in
+            try await until { await HealthProbe.check(address: address, timeout: .seconds(1)) }
+        }
+        let edited = ServiceRuntime(
+            keys: Self.keys,
+            configuration: try runtime(values).configuration,
+            migrations: [Migration(number: 1, name: "things", sql: "CREATE TABLE things (id uuid PRIMARY KEY)")]
+        )
+        await #expect(throws: MigrationError.changed(number: 1, name: "things")) {
+            try await edited.withDatabase { database in
+                try await SchemaCheck(edited.migrations, schema: "identity").run(on: database)
+            }
+        }
+    }
+
     @Test("without its database it listens and says that it isn't serving", .timeLimit(.minutes(1)))
     func noDatabase() async throws {
         try await serving(Self.noDatabase, parts: ServiceParts(services: [SlowService()])) { address, _ in

@@ -1,0 +1,127 @@
+import API
+import Models
+import Postgres
+import RPC
+import Testing
+
+@testable import InvitesService
+
+/// That a group is created once for each key of a user, and what is told when nobody knows whether it was.
+@Suite(.serialized) struct IdempotencyTests {
+    private static let key = "8e03978e-40d5-43dd-bc93-6894a57f9324"
+
+    private func create(
+        _ service: InvitesFixture,
+        by user: UserID,
+        name: String = "Hikers",
+        called displayName: String = "",
+        key: String = key
+    ) async throws -> InvitesV1.Group {
+        var request = InvitesV1.CreateGroupRequest()
+        request.userID = user.description
+        request.name = name
+        request.ownerDisplayName = displayName
+        request.idempotencyKey = key
+        return try await service.client.createGroup(request).group
+    }
+
+    @Test func `The same request with the same key is answered with the same group`() async throws {
+        try await InvitesFixture.run { service in
+            let maria = someone()
+            let first = try await create(service, by: maria, called: "Maria")
+            // A key's letters have no case, a name is compared as it is kept, and who asks may have another name by now.
+            let key = Self.key.uppercased()
+            let again = try await create(service, by: maria, name: " Hikers ", called: "Mia", key: key)
+            #expect(again == first)
+            #expect(try await service.groups(of: maria).groups == [first])
+            let members = try await service.members(of: first.groupID, askedBy: maria).members
+            #expect(members.map(\.displayName) == ["Maria"])
+
+            let other = try await create(service, by: maria, key: "8e03978e-40d5-43dd-bc93-6894a57f9325")
+            let anothers = try await create(service, by: someone())
+            #expect(Set([first, other, anothers].map(\.groupID)).count == 3)
+        }
+    }
+
+    @Test func `A key that came with another name is refused, and one that is no UUID`() async throws {
+        try await InvitesFixture.run { service in
+            let maria = someone()
+            let group = try await create(service, by: maria)
+            let reused = try await failure { try await create(service, by: maria, name: "Climbers") }
+            #expect(reused.code == .failedPrecondition)
+            #expect(reused.reason == "IDEMPOTENCY_KEY_REUSED")
+            #expect(reused.fieldViolations.map(\.field) == ["idempotency_key"])
+            let odd = try await failure { try await create(service, by: maria, key: "one") }
+            #expect(odd.code == .invalidArgument)
+            #expect(odd.reason == "IDEMPOTENCY_KEY_INVALID")
+            #expect(try await service.groups(of: maria).groups == [group])
+        }
+    }
+
+    @Test func `Many at the same moment create one group`() async throws {
+        try await InvitesFixture.run { service in
+            let maria = someone()
+            for round in 0..<10 {
+                let key = IdentifierSource().make(GroupID.self).description
+                let groups = try await withThrowingTaskGroup(of: InvitesV1.Group.self) { tasks in
+                    for _ in 0..<8 {
+                        tasks.addTask { try await create(service, by: maria, name: "Group \(round)", key: key) }
+                    }
+                    return try await tasks.reduce(into: []) { $0.append($1) }
+                }
+                #expect(Set(groups.map(\.groupID)).count == 1)
+                #expect(try await service.count("SELECT count(*) FROM groups") == Int64(round + 1))
+            }
+            #expect(try await service.count("SELECT count(*) FROM members") == 10)
+        }
+    }
+
+    @Test func `A request that failed leaves its key free`() async throws {
+        try await InvitesFixture.run { service in
+            let maria = someone()
+            _ = try await failure { try await create(service, by: maria, name: " ") }
+            #expect(try await service.count("SELECT count(*) FROM group_keys") == 0)
+            #expect(try await create(service, by: maria, name: "Climbers").name == "Climbers")
+        }
+    }
+
+    @Test func `A key is forgotten after its time, and not before`() async throws {
+        try await InvitesFixture.run { service in
+            let maria = someone()
+            let first = try await create(service, by: maria)
+            service.clock.advance(milliseconds: 23 * 3_600_000)
+            await service.parts.cleanup.clean()
+            #expect(try await create(service, by: maria) == first)
+            service.clock.advance(milliseconds: 2 * 3_600_000)
+            await service.parts.cleanup.clean()
+            #expect(try await service.count("SELECT count(*) FROM group_keys") == 0)
+            #expect(try await create(service, by: maria).groupID != first.groupID)
+        }
+    }
+
+    /// The connection is broken while the statement waits for a lock: nobody can know whether it was done.
+    @Test(arguments: [true, false])
+    func `A broken connection is told as unknown, but where asking again does no harm`(hasKey: Bool) async throws {
+        try await InvitesFixture.run { service in
+            let maria = someone()
+            let error = try await service.database.withTransaction(deadline: .after(.seconds(60))) { transaction in
+                try await transaction.execute("LOCK TABLE groups IN ACCESS EXCLUSIVE MODE")
+                async let failed = failure { try await create(service, by: maria, key: hasKey ? Self.key : "") }
+                let kill = """
+                    SELECT pg_terminate_backend(pid) FROM pg_stat_activity
+                    WHERE datname = current_database() AND wait_event_type = 'Lock'
+                    """
+                var killed = 0
+                while killed == 0 {
+                    killed = try await transaction.query(Query(unsafeSQL: kill)).count
+                    try await Task.sleep(for: .milliseconds(10))
+                }
+                return try await failed
+            }
+            #expect(error.code == (hasKey ? .unavailable : .unknown))
+            #expect(error.reason == (hasKey ? "DATABASE_UNAVAILABLE" : "OUTCOME_UNKNOWN"))
+            #expect(error.retryAfter == (hasKey ? .seconds(1) : nil))
+            #expect(error.metadata.first("grpc-retry-pushback-ms") == (hasKey ? nil : "-1"))
+        }
+    }
+}

@@ -1,0 +1,62 @@
+import API
+import Postgres
+import RPC
+import ServiceKit
+import Testing
+
+/// From what became of a statement to what the caller is told: what may be tried again, and what may not.
+@Suite("Database errors as callers see them")
+struct DatabaseErrorTests {
+    private func pushback(_ error: RPCError) -> String? { error.metadata.first("grpc-retry-pushback-ms") }
+
+    @Test(
+        "an unknown outcome is never told as one to try again",
+        arguments: [
+            (PostgresError.connectionLost(outcomeUnknown: true), Status.Code.unknown),
+            (.timeout(outcomeUnknown: true), .deadlineExceeded),
+        ]
+    )
+    func unknown(error: PostgresError, code: Status.Code) {
+        let told = RPCError(database: error)
+        #expect(told.code == code)
+        #expect(told.reason == "OUTCOME_UNKNOWN")
+        #expect(told.retryAfter == nil)
+        #expect(pushback(told) == "-1")
+    }
+
+    @Test("of what may be repeated it is told when, and a broken connection leaves the client's own retry")
+    func repeatable() {
+        let lost = RPCError(database: .connectionLost(outcomeUnknown: true), mayBeRepeated: true)
+        #expect(lost.code == .unavailable && lost.reason == "DATABASE_UNAVAILABLE")
+        #expect(lost.retryAfter == .seconds(1))
+        #expect(pushback(lost) == nil)
+        let late = RPCError(database: .timeout(outcomeUnknown: true), mayBeRepeated: true)
+        #expect(late.code == .deadlineExceeded && late.reason == "DATABASE_TIMEOUT")
+        #expect(late.retryAfter == .seconds(1))
+        #expect(pushback(late) == "-1")
+    }
+
+    @Test(
+        "what was certainly not done may be tried again, though not by the client at once",
+        arguments: [
+            (PostgresError.connectionLost(outcomeUnknown: false), Status.Code.unavailable),
+            (.unavailable("away"), .unavailable), (.poolExhausted, .unavailable), (.closed, .unavailable),
+            (.timeout(outcomeUnknown: false), .deadlineExceeded),
+        ]
+    )
+    func notDone(error: PostgresError, code: Status.Code) {
+        let told = RPCError(database: error)
+        #expect(told.code == code)
+        #expect(told.reason == (code == .unavailable ? "DATABASE_UNAVAILABLE" : "DATABASE_TIMEOUT"))
+        #expect(told.retryAfter == .seconds(1))
+        #expect(pushback(told) == "-1")
+    }
+
+    @Test("a fault of ours says nothing of the inside")
+    func inner() {
+        let fault = ServerFault(state: .uniqueViolation, message: "Key (phone)=(63917) already exists")
+        let told = RPCError(database: .server(fault))
+        #expect(told.code == .internalError && told.message == "internal error" && told.reason == nil)
+        #expect(RPCError(database: .cancelled).code == .cancelled)
+    }
+}
