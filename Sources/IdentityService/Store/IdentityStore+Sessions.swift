@@ -23,6 +23,7 @@ extension IdentityStore {
                 presentedAtMilliseconds: presentedAtMilliseconds,
                 nowMilliseconds: nowMilliseconds
             ),
+            key: LockKey(token.sessionID.uuid),
             deadline: deadline
         )
         guard let row = rows.first else { throw IdentityFault.sessionInvalid }
@@ -128,6 +129,7 @@ extension IdentityStore {
             WHERE session_id = \(sessionID.uuid) AND revoked_at IS NULL
                 AND (\(nonce) IS NULL OR nonce = \(nonce))
             """,
+            key: LockKey(sessionID.uuid),
             deadline: deadline
         )
     }
