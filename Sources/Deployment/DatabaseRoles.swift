@@ -24,7 +24,10 @@ public struct DatabaseRoles: Sendable {
     /// Every key that it reads.
     public static var configurationKeys: [any AnyConfigurationKey] {
         var keys: [any AnyConfigurationKey] =
-            [owner, ownerPassword, SharedKeys.databaseHost, SharedKeys.databasePort, SharedKeys.databaseName]
+            [
+                owner, ownerPassword, SharedKeys.databaseHost, SharedKeys.databasePort, SharedKeys.databaseName,
+                SharedKeys.databaseTLS, SharedKeys.databaseAuthorities,
+            ]
         for service in services { keys += [service.databaseUser, service.databasePassword, service.databaseSchema] }
         return keys
     }
@@ -40,9 +43,10 @@ public struct DatabaseRoles: Sendable {
     /// - Throws: `ConfigurationFaults` if a role has no password; `LocalPostgresError` for names that are no plain
     ///   identifiers; `AdministrativeSession.Failure`.
     public func make() async throws -> [String] {
-        let faults = Self.services.filter { configuration[$0.databasePassword] == nil }.map {
+        var faults = Self.services.filter { configuration[$0.databasePassword] == nil }.map {
             ConfigurationFault(key: $0.databasePassword.name, problem: "is required")
         }
+        faults += configuration.databaseTLSFaults
         guard faults.isEmpty else { throw ConfigurationFaults(faults) }
         let database = try ServiceRoleSQL.plainIdentifier(configuration[SharedKeys.databaseName])
         let lock = "vestibule.roles"
@@ -74,15 +78,15 @@ public struct DatabaseRoles: Sendable {
     }
 
     private func session(_ database: String) -> AdministrativeSession {
-        AdministrativeSession(
-            PostgresConfiguration(
-                host: configuration[SharedKeys.databaseHost],
-                port: configuration[SharedKeys.databasePort],
-                user: configuration[Self.owner],
-                password: configuration[Self.ownerPassword]?.text,
-                database: database,
-                applicationName: "vestibule-roles"
-            )
+        var session = PostgresConfiguration(
+            host: configuration[SharedKeys.databaseHost],
+            port: configuration[SharedKeys.databasePort],
+            user: configuration[Self.owner],
+            password: configuration[Self.ownerPassword]?.text,
+            database: database,
+            applicationName: "vestibule-roles"
         )
+        session.tls = configuration.databaseTLS
+        return AdministrativeSession(session)
     }
 }
