@@ -205,7 +205,7 @@ let package = Package(
         ),
         tests("RPCTests", ["RPC", protobuf]),
         tests("RPCTransportTests", ["API", "RPC", "RPCTransport", "TestCertificates", protobuf]),
-        tests("PostgresTests", ["LocalPostgres", "Postgres", "RPC", "RPCTransport"]),
+        tests("PostgresTests", ["LocalPostgres", "Postgres", "RPC", "RPCTransport", "TestCertificates"]),
         tests("APITests", ["API", "RPC", protobuf]),
         tests("ProtocPluginTests", ["protoc-gen-vestibule", protobuf, protobufPlugin], exclude: ["Golden"]),
         tests("JOSETests", ["JOSE"]),

@@ -31,7 +31,7 @@ public struct DatabaseRoles: Sendable {
     public static var configurationKeys: [any AnyConfigurationKey] {
         var keys: [any AnyConfigurationKey] = [
             owner, ownerPassword, closesCluster, SharedKeys.databaseHost, SharedKeys.databasePort,
-            SharedKeys.databaseName,
+            SharedKeys.databaseName, SharedKeys.databaseTLS, SharedKeys.databaseAuthorities,
         ]
         for service in services {
             keys += [service.databaseUser, service.databasePassword, service.databaseOwner]
@@ -56,7 +56,8 @@ public struct DatabaseRoles: Sendable {
             return [service.databasePassword] + (hasOwner ? [service.databaseOwnerPassword] : [])
         }
         .filter { configuration[$0] == nil }
-        let faults = missing.map { ConfigurationFault(key: $0.name, problem: "is required") }
+        var faults = missing.map { ConfigurationFault(key: $0.name, problem: "is required") }
+        faults += configuration.databaseTLSFaults
         guard faults.isEmpty else { throw ConfigurationFaults(faults) }
         let database = try ServiceRoleSQL.plainIdentifier(configuration[SharedKeys.databaseName])
         let lock = "vestibule.roles"
@@ -101,15 +102,15 @@ public struct DatabaseRoles: Sendable {
     }
 
     private func session(_ database: String) -> AdministrativeSession {
-        AdministrativeSession(
-            PostgresConfiguration(
-                host: configuration[SharedKeys.databaseHost],
-                port: configuration[SharedKeys.databasePort],
-                user: configuration[Self.owner],
-                password: configuration[Self.ownerPassword]?.text,
-                database: database,
-                applicationName: "vestibule-roles"
-            )
+        var session = PostgresConfiguration(
+            host: configuration[SharedKeys.databaseHost],
+            port: configuration[SharedKeys.databasePort],
+            user: configuration[Self.owner],
+            password: configuration[Self.ownerPassword]?.text,
+            database: database,
+            applicationName: "vestibule-roles"
         )
+        session.tls = configuration.databaseTLS
+        return AdministrativeSession(session)
     }
 }

@@ -10,14 +10,17 @@ final class BlockingSession {
     private let handle: OpaquePointer
 
     init(_ configuration: PostgresConfiguration) throws(MigrationError) {
-        let seconds = max(2, configuration.connectTimeout.components.seconds)
+        let seconds = configuration.connectSeconds(servers: configuration.hosts.count)
+        // Several wait for each other here by advisory locks, and hold up nobody else.
+        var configuration = configuration
+        configuration.lockTimeout = .seconds(60)
         let parameters = configuration.connectionParameters + [(keyword: "connect_timeout", value: "\(seconds)")]
         let opened = withCStrings(parameters.map(\.keyword)) { keywords in
             withCStrings(parameters.map(\.value)) { values in PQconnectdbParams(keywords, values, 0) }
         }
         guard let opened else { throw .unavailable("out of memory") }
         guard PQstatus(opened) == CONNECTION_OK else {
-            let reason = Self.message(opened)
+            let reason = opened.errorMessage
             PQfinish(opened)
             throw .unavailable(reason)
         }
@@ -30,12 +33,12 @@ final class BlockingSession {
     /// Runs a script; the rows of its last statement as text, NULL as the empty string.
     @discardableResult
     func run(_ script: String) throws(Failure) -> [[String]] {
-        guard let result = PQexec(handle, script) else { throw .lost(Self.message(handle)) }
+        guard let result = PQexec(handle, script) else { throw .lost(handle.errorMessage) }
         defer { PQclear(result) }
         switch PQresultStatus(result) {
         case PGRES_COMMAND_OK, PGRES_TUPLES_OK, PGRES_EMPTY_QUERY: break
         default:
-            if PQstatus(handle) != CONNECTION_OK { throw .lost(Self.message(handle)) }
+            if PQstatus(handle) != CONNECTION_OK { throw .lost(handle.errorMessage) }
             throw .server(ServerFault(result: result))
         }
         return (0..<PQntuples(result)).map { row in
@@ -56,11 +59,6 @@ final class BlockingSession {
         guard let literal = PQescapeLiteral(handle, text, text.utf8.count) else { return "''" }
         defer { PQfreemem(literal) }
         return String(cString: literal)
-    }
-
-    private static func message(_ handle: OpaquePointer) -> String {
-        guard let text = PQerrorMessage(handle) else { return "out of memory" }
-        return String(cString: text).split(separator: "\n").joined(separator: "; ")
     }
 }
 

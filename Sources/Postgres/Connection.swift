@@ -12,7 +12,10 @@ protocol ConnectionOwner: AnyObject {
     func requestsFinished(_ connection: Connection, count: Int)
     /// The connection has something to send at the end of the turn.
     func connectionWantsFlush(_ connection: Connection)
-    func connectionNotified(_ connection: Connection, channel: String, payload: String)
+    /// Reserves a row for one statement of the loop's; false if it is reserved.
+    func takeKey(_ key: LockKey) -> Bool
+    /// The statement is committed or undone.
+    func freeKey(_ key: LockKey)
 }
 
 /// One connection to the server, in pipeline mode. One loop's thread only.
@@ -36,14 +39,20 @@ final class Connection {
     let loop: EventLoop
     let connectDeadline: Deadline
     private let configuration: PostgresConfiguration
+    private let addresses: ServerAddresses
+    private let maker: ConnectionMaker
+    private let attempt = ConnectionMaker.Attempt()
+    /// The question about the servers' names that isn't answered yet.
+    private var question: UInt64?
     /// Held until the connection is closed, as the owner holds the connection: a weak reference would cost several
     /// atomic operations for each statement.
     private var owner: (any ConnectionOwner)?
     private(set) var phase = Phase.connecting
-    /// libpq's connection; freed, and nil, once closed.
+    /// libpq's connection: nil until it is made, freed, and nil, once closed.
     private(set) var handle: OpaquePointer?
     private var watch: FileWatch?
     private var wantsWrite = false
+    private var isMaking = false
 
     var inFlight = FIFO<Item>()
     /// Placed and not yet sent.
@@ -63,15 +72,28 @@ final class Connection {
     private var sweptProgress: UInt64 = 0
     private var stalledSweeps = 0
     private var sweptStuckHead: Request?
+    /// The server takes no writes: the connection is closed as soon as what was sent is answered, and takes nothing new.
+    var isLeaving = false
+    /// The server is being asked to end the statement, so it need not be ended by closing the connection.
+    var isBeingCancelled = false
     let readsPerSyncMax: Int
     /// Writes that are committed together: each holds its locks until all are done.
     static let writesPerSyncMax = 32
     let parameters = ParameterScratch()
 
-    init(slot: Int, loop: EventLoop, configuration: PostgresConfiguration, owner: any ConnectionOwner) {
+    init(
+        slot: Int,
+        loop: EventLoop,
+        configuration: PostgresConfiguration,
+        addresses: ServerAddresses,
+        maker: ConnectionMaker,
+        owner: any ConnectionOwner
+    ) {
         self.slot = slot
         self.loop = loop
         self.configuration = configuration
+        self.addresses = addresses
+        self.maker = maker
         self.owner = owner
         connectDeadline = .after(configuration.connectTimeout)
         readsPerSyncMax = max(1, configuration.readsPerSyncMax)
@@ -82,32 +104,82 @@ final class Connection {
         if let handle { PQfinish(handle) }
     }
 
-    /// Begins to connect. If it fails at once, `connectionClosed` is called before this returns.
+    /// Begins to connect: looks the servers' names up, and has the connection made, both away from the loop.
     func open() {
-        let parameters = configuration.connectionParameters
-        handle = withCStrings(parameters.map(\.keyword)) { keywords in
-            withCStrings(parameters.map(\.value)) { values in PQconnectStartParams(keywords, values, 0) }
+        guard addresses.hasNames else { return make() }
+        let me = LoopBound(Weak(self), loop: loop)
+        question = addresses.ask { [loop] in loop.execute { me.value.connection?.make() } }
+        // Who has been answered once need not wait for a resolver that hangs.
+        loop.schedule(after: Self.lookUpLimit) { [weak self] in
+            guard let self, !self.addresses.servers.isEmpty else { return }
+            self.make()
         }
-        guard let handle, PQstatus(handle) != CONNECTION_BAD else { return close(errorMessage) }
-        // The default prints notices on standard error.
-        PQsetNoticeProcessor(handle, { _, _ in }, nil)
-        watchSocket(.writable)
+    }
+
+    /// How long a new look-up is waited for where an older one had an answer.
+    private static let lookUpLimit: Duration = .seconds(1)
+
+    /// The addresses are known, or nobody knows them.
+    private func make() {
+        guard phase == .connecting, !isMaking else { return }
+        isMaking = true
+        forgetQuestion()
+        let servers = addresses.servers
+        guard !servers.isEmpty else { return close("the database's name has no address") }
+        let seconds = configuration.connectSeconds(servers: servers.count)
+        let me = LoopBound(Weak(self), loop: loop)
+        maker.open(
+            configuration.connectionParameters(servers: servers) + [("connect_timeout", "\(seconds)")],
+            for: attempt,
+            on: loop
+        ) { outcome in
+            if let connection = me.value.connection { return connection.made(outcome) }
+            if case .opened(let pointer) = outcome, let handle = OpaquePointer(bitPattern: pointer) { PQfinish(handle) }
+        }
+    }
+
+    private func made(_ outcome: ConnectionMaker.Outcome) {
+        switch outcome {
+        case .failed(let reason): close(reason)
+        case .opened(let pointer):
+            guard phase == .connecting else { return PQfinish(OpaquePointer(bitPattern: pointer)) }
+            handle = OpaquePointer(bitPattern: pointer)
+            phase = .ready
+            watchSocket()
+            if phase == .ready { owner?.connectionOpened(self) }
+        }
+    }
+
+    private func forgetQuestion() {
+        if let question { addresses.forget(question) }
+        question = nil
+    }
+
+    /// For what comes back to the loop after the connection may be gone.
+    private struct Weak {
+        weak var connection: Connection?
+        init(_ connection: Connection) { self.connection = connection }
     }
 
     /// Ends it and gives back what was not answered. Does nothing if it is closed.
     func close(_ reason: String) {
         guard phase != .closed else { return }
         phase = .closed
+        attempt.giveUp()
+        forgetQuestion()
         watch?.cancel()
         watch = nil
+        // Does not wait: the connection doesn't block, and what the socket has no room for is dropped.
         if let handle { PQfinish(handle) }
         handle = nil
         var orphans: [Request] = []
         inFlight.forEach { item in
             switch item {
             case .execute(let request):
+                freeKey(request)
                 if !request.isAnswered { orphans.append(request) }
             case .sync(let writes):
+                writes.forEach(freeKey)
                 // They stand here twice, but for those whose statement has had its result.
                 let sent = orphans.suffix(writes.count)
                 orphans += writes.filter { write in !write.isAnswered && !sent.contains { $0 === write } }
@@ -124,7 +196,7 @@ final class Connection {
 
     /// Takes a request; it is sent when the owner's turn ends.
     func submit(_ request: Request) {
-        request.attempts += 1
+        if !isLeaving { request.attempts += 1 }
         request.wasSent = false
         batch.append(request)
         requestFlush()
@@ -143,23 +215,33 @@ final class Connection {
         swap(&batch, &sending)
     }
 
+    /// A statement was sent that has no result yet. A Sync alone, behind a failure whose words came first, is none.
+    var hasStatement: Bool {
+        var results = 0
+        inFlight.forEach { if case .execute = $0 { results += 1 } }
+        if hasHeadResult, case .execute = inFlight.first { results -= 1 }
+        return results > 0
+    }
+
     /// Nothing is under way or about to be.
     var isIdle: Bool { inFlight.isEmpty && batch.isEmpty }
 
-    /// Answers requests whose deadline has passed. Closes the connection if the very statement that the server is
-    /// working on is long over its time; one that only stands behind others is left to come.
+    /// Answers requests whose deadline has passed or whose task was cancelled. Closes the connection if the very statement
+    /// that the server is working on is long over its time; one that only stands behind others is left to come.
     /// Returns how many sweeps in a row have seen no progress.
     func sweep(now: Deadline) -> Int {
         if phase == .connecting {
-            if connectDeadline < now { close("connecting took too long") }
+            if connectDeadline < now {
+                close(isMaking ? "connecting took too long" : "looking up the database's name took too long")
+            }
             return 0
         }
-        for request in batch where request.deadline < now { request.timeOut() }
+        for request in batch { request.giveUp(now) }
         inFlight.forEach { item in
-            if case .execute(let request) = item, request.deadline < now { request.timeOut() }
+            if case .execute(let request) = item { request.giveUp(now) }
         }
         let stuckHead = executing.flatMap { $0.deadline < now ? $0 : nil }
-        if let stuckHead, stuckHead === sweptStuckHead {
+        if let stuckHead, stuckHead === sweptStuckHead, !isBeingCancelled {
             close("a statement took too long")
             return 0
         }
@@ -197,41 +279,16 @@ final class Connection {
         }
     }
 
-    private func watchSocket(_ interest: FileInterest) {
+    private func watchSocket() {
         guard let handle else { return }
         do {
-            watch = try loop.watch(fileDescriptor: PQsocket(handle), interest: interest) { [weak self] _ in
-                self?.socketReady()
+            watch = try loop.watch(fileDescriptor: PQsocket(handle), interest: .readable) { [weak self] _ in
+                guard let self, self.phase == .ready else { return }
+                self.receive()
+                if self.wantsWrite { self.flushOutput() }
             }
         } catch {
             close("the socket can't be watched")
-        }
-    }
-
-    private func socketReady() {
-        switch phase {
-        case .connecting: continueConnecting()
-        case .ready:
-            receive()
-            if wantsWrite { flushOutput() }
-        case .closed: break
-        }
-    }
-
-    private func continueConnecting() {
-        guard let handle else { return }
-        // libpq may close the socket inside and open another, perhaps of the same number.
-        watch?.cancel()
-        watch = nil
-        switch PQconnectPoll(handle) {
-        case PGRES_POLLING_READING: watchSocket(.readable)
-        case PGRES_POLLING_WRITING: watchSocket(.writable)
-        case PGRES_POLLING_OK:
-            guard PQsetnonblocking(handle, 1) == 0, PQenterPipelineMode(handle) == 1 else { return close(errorMessage) }
-            phase = .ready
-            watchSocket(.readable)
-            if phase == .ready { owner?.connectionOpened(self) }
-        default: close(errorMessage)
         }
     }
 
@@ -241,15 +298,30 @@ final class Connection {
         progress &+= 1
         let finished = takeResults()
         if finished > 0 { owner?.requestsFinished(self, count: finished) }
-        while phase == .ready, let notification = PQnotifies(handle) {
-            let channel = String(cString: notification.pointee.relname)
-            let payload = notification.pointee.extra.map { String(cString: $0) } ?? ""
-            PQfreemem(notification)
-            owner?.connectionNotified(self, channel: channel, payload: payload)
-        }
+        // What was not sent goes with it to where writes are taken.
+        if isLeaving, phase == .ready, inFlight.isEmpty { close("the server takes no writes any more") }
     }
 
     func finished(_ count: Int) { owner?.requestsFinished(self, count: count) }
+
+    /// Reserves the row that a write locks, until `freeKey`.
+    func takeKey(_ request: Request) -> Bool {
+        guard let key = request.lockKey, let owner else { return true }
+        request.holdsKey = owner.takeKey(key)
+        return request.holdsKey
+    }
+
+    /// A write is committed, undone or not sent: the next one on its row may go.
+    func freeKey(_ request: Request) {
+        guard request.holdsKey, let key = request.lockKey else { return }
+        request.holdsKey = false
+        owner?.freeKey(key)
+    }
+
+    /// Sends what waited for a row, if it still does.
+    func retryKeys() {
+        if phase == .ready, !batch.isEmpty, commitsInFlight == 0 { requestFlush() }
+    }
 
     /// Hands libpq's output to the socket; what doesn't fit follows when the socket is writable again.
     func flushOutput() {
@@ -270,8 +342,5 @@ final class Connection {
     }
 
     /// libpq's last words, in one line.
-    var errorMessage: String {
-        guard let handle, let text = PQerrorMessage(handle) else { return "out of memory" }
-        return String(cString: text).split(separator: "\n").joined(separator: "; ")
-    }
+    var errorMessage: String { handle?.errorMessage ?? "out of memory" }
 }

@@ -82,6 +82,7 @@ extension Connection {
     /// The Sync of writes has come: their transaction is committed or undone. Those that were undone because of a
     /// neighbour are done again, alone.
     private func commit(_ writes: [Request]) -> Int {
+        writes.forEach(freeKey)
         let isUndone = writes.contains { $0.failure != nil || $0.wantsRetry }
         var over = 0
         for write in writes {
@@ -116,7 +117,11 @@ extension Connection {
         case .sync(let writes):
             // The commit itself failed; the Sync's own result follows.
             for write in writes {
-                if writes.count == 1 { write.failure = .server(fault) } else { write.wantsRetry = true }
+                if writes.count > 1 || mayBeDoneAgain(write, fault) {
+                    write.wantsRetry = true
+                } else {
+                    write.failure = .server(fault)
+                }
             }
             return 0
         case .deallocate:
@@ -141,8 +146,7 @@ extension Connection {
         // Both mean that the statement was not begun: the server doesn't know it (its preparation failed for another
         // request), or its result has changed its columns since (a migration).
         let isUnknown = fault.state == .invalidStatementName
-        let isOutdated = fault.state == .featureNotSupported && fault.function == "RevalidateCachedQuery"
-        if isUnknown || isOutdated {
+        if isUnknown || fault.isOutdatedStatement {
             if isUnknown { statement.isPrepared = false }
             statements.remove(statement)
             if isUnknown, let failure = statement.failure {
@@ -153,18 +157,25 @@ extension Connection {
                 return 0
             }
         }
+        if fault.state == .readOnlyTransaction { isLeaving = true }
+        if request.isShared, mayBeDoneAgain(request, fault) {
+            request.isAlone = true
+            if request.kind == .write { request.wantsRetry = true } else { resend(request) }
+            return 0
+        }
         if request.kind == .write {
-            let failure = PostgresError.server(fault)
-            // Neighbours' locks may be what it came to grief over.
-            if request.sharesCommit && failure.isRetryableConflict {
-                request.wantsRetry = true
-            } else {
-                request.failure = failure
-            }
+            request.failure = .server(fault)
             return 0
         }
         request.finish(.failure(.server(fault)))
         return request.isShared ? 1 : 0
+    }
+
+    /// Whether it was undone for a reason that another try may not meet: another transaction got in its way, or this is
+    /// not the server for it, and the connection about to be left.
+    private func mayBeDoneAgain(_ request: Request, _ fault: ServerFault) -> Bool {
+        guard request.attempts < Self.attemptsMax, !request.isAnswered else { return false }
+        return fault.state == .readOnlyTransaction || PostgresError.server(fault).isRetryableConflict
     }
 
     /// A statement before this one, under the same Sync, has failed.

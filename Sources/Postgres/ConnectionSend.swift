@@ -8,6 +8,7 @@ extension Connection {
     func flush() {
         guard phase == .ready else { return }
         takeBatch()
+        if isLeaving { return flushLeaving() }
         sendDiscards()
         var dropped = sendReads()
         sendSharedWrites(&dropped)
@@ -19,6 +20,14 @@ extension Connection {
         sendTransaction()
         sending.removeAll(keepingCapacity: true)
         if dropped > 0 { finished(dropped) }
+        flushOutput()
+    }
+
+    /// Only a transaction that is open may still say something here; the rest goes elsewhere when the connection closes.
+    private func flushLeaving() {
+        batch += sending.filter(\.isShared)
+        sendTransaction()
+        sending.removeAll(keepingCapacity: true)
         flushOutput()
     }
 
@@ -46,14 +55,25 @@ extension Connection {
     }
 
     /// While a commit is under way they wait for it, and for each other: the server would only come to them afterwards.
+    /// So do those whose row another commit of the loop holds. The others lock their rows in the order of their keys.
     private func sendSharedWrites(_ dropped: inout Int) {
-        var open: [Request] = []
-        guard commitsInFlight == 0 else {
-            for request in sending where request.kind == .write && request.sharesCommit { batch.append(request) }
-            return
-        }
+        var ready: [Request] = []
         for request in sending where request.kind == .write && request.sharesCommit {
-            guard let statement = prepare(request, dropped: &dropped) else { continue }
+            if request.isAnswered {
+                dropped += 1
+            } else if commitsInFlight > 0 || !takeKey(request) {
+                batch.append(request)
+            } else {
+                ready.append(request)
+            }
+        }
+        if ready.count > 1 { ready.sort { left, right in Self.isLockedFirst(left, right) } }
+        var open: [Request] = []
+        for request in ready {
+            guard let statement = prepare(request, dropped: &dropped) else {
+                freeKey(request)
+                continue
+            }
             send(request, statement)
             open.append(request)
             if open.count >= Self.writesPerSyncMax {
@@ -62,6 +82,11 @@ extension Connection {
             }
         }
         if !open.isEmpty { sendSync(for: open) }
+    }
+
+    private static func isLockedFirst(_ left: Request, _ right: Request) -> Bool {
+        guard let left = left.lockKey, let right = right.lockKey else { return false }
+        return left < right
     }
 
     private func sendTransaction() {

@@ -17,15 +17,12 @@ final class KeyedBatch {
 
     let read: KeyedRead
     private var callers: [Caller] = []
-    /// The first that ends.
-    private(set) var firstDeadline: Deadline
     /// The last that ends, which is the statement's.
     private(set) var lastDeadline: Deadline
 
     /// A batch with its first caller still to come.
     init(_ read: KeyedRead, deadline: Deadline) {
         self.read = read
-        firstDeadline = deadline
         lastDeadline = deadline
         callers.reserveCapacity(8)
     }
@@ -35,7 +32,6 @@ final class KeyedBatch {
     func append(_ key: ReadKey, deadline: Deadline, _ continuation: UnsafeContinuation<Answer, Never>) {
         precondition(key.type == read.keyType && !isFull, "a key of another type, or one too many")
         callers.append(Caller(key: key, deadline: deadline, continuation: continuation))
-        firstDeadline = min(firstDeadline, deadline)
         lastDeadline = max(lastDeadline, deadline)
     }
 
@@ -64,11 +60,15 @@ final class KeyedBatch {
         }
     }
 
-    /// Answers those whose deadline has passed.
-    func timeOut(_ now: Deadline) {
-        guard firstDeadline < now else { return }
-        for place in callers.indices where callers[place].deadline < now {
-            answer(place, .failure(.timeout(outcomeUnknown: false)))
+    /// Answers those whose deadline has passed or whose task was cancelled.
+    func giveUp(_ now: Deadline) {
+        for place in callers.indices {
+            guard let continuation = callers[place].continuation else { continue }
+            if callers[place].deadline < now {
+                answer(place, .failure(.timeout(outcomeUnknown: false)))
+            } else if continuation.isTaskCancelled {
+                answer(place, .failure(.cancelled(outcomeUnknown: false)))
+            }
         }
     }
 
@@ -127,7 +127,7 @@ struct KeyedReads {
 
     mutating func ended(_ batch: KeyedBatch) { underWay.removeAll { $0 === batch } }
 
-    func timeOut(_ now: Deadline) {
-        for batch in underWay { batch.timeOut(now) }
+    func giveUp(_ now: Deadline) {
+        for batch in underWay { batch.giveUp(now) }
     }
 }

@@ -19,6 +19,9 @@ final class LeaseRequest: @unchecked Sendable {
         self.continuation = continuation
     }
 
+    /// Whether its caller waits in a task that was cancelled.
+    var isCancelled: Bool { continuation?.isTaskCancelled ?? false }
+
     func finish(_ result: Result<Lease, PostgresError>) {
         guard let continuation else { return }
         self.continuation = nil
@@ -68,10 +71,18 @@ final class Lease: @unchecked Sendable {
     func end(_ request: Request) {
         if isOver { return request.finish(.failure(.invalidQuery("the transaction is over"))) }
         isOver = true
+        request.isWaitedForAlways = true
         // Nothing was begun, so there is nothing to end.
         guard hasBegun else { return request.finish(.success(.none)) }
         guard connection.phase == .ready else { return request.lose() }
         connection.submit(request)
+    }
+
+    /// Has the server stop what it still does for the transaction, whose callers wait no more, and calls back once: with
+    /// false if the connection can't be used again. Loop's thread.
+    func stopStatement(_ done: @escaping (Bool) -> Void) {
+        guard !isOver, connection.hasStatement else { return done(true) }
+        pool.canceller.cancel(connection, done)
     }
 
     /// The connection is given back. Loop's thread.

@@ -5,18 +5,25 @@ import RPCTransport
 final class LoopPool {
     let loop: EventLoop
     let configuration: PostgresConfiguration
+    /// Ends statements of transactions that nobody waits for any more.
+    let canceller = StatementCanceller()
+    private let addresses: ServerAddresses
+    private let maker = ConnectionMaker()
     private var state: PoolState
     private var connections: [Connection?]
     private var waiting = FIFO<Request>()
     private var leasesWaiting = FIFO<LeaseRequest>()
     private var leases: [Lease] = []
     private var keyed = KeyedReads()
+    private var lockKeys = LockKeys()
     private var hook: TurnHook?
     private var flushing: [Connection] = []
     private var isFlushing = false
     private var sweepTimer: LoopTimer?
     private let backoff = Backoff()
     private var lastFailure = "not connected yet"
+    /// Until when failures to connect are not told again.
+    private var silentUntil: Deadline?
     private var isClosed = false
     private var drained: [() -> Void] = []
     /// The sums among what is told of the pool.
@@ -28,9 +35,13 @@ final class LoopPool {
     /// After so long without progress, reads leave a connection that a slow statement holds up.
     static let sweepsUntilMove = 10
 
-    init(loop: EventLoop, configuration: PostgresConfiguration) {
+    /// How often failures to connect are told at most.
+    static let silence: Duration = .seconds(10)
+
+    init(loop: EventLoop, configuration: PostgresConfiguration, addresses: ServerAddresses) {
         self.loop = loop
         self.configuration = configuration
+        self.addresses = addresses
         state = PoolState(
             connectionsMax: configuration.connectionsPerLoop,
             depthMax: configuration.pipelineDepthMax,
@@ -120,7 +131,11 @@ final class LoopPool {
         // The slot may have another connection by now.
         if connections[slot] === lease.connection {
             state.released(slot)
-            if isClean { serveWaiters() } else { lease.connection.close("a transaction did not end in order") }
+            if isClean && !lease.connection.isLeaving {
+                serveWaiters()
+            } else {
+                lease.connection.close("a transaction did not end in order")
+            }
         }
         finishDraining()
     }
@@ -198,7 +213,14 @@ final class LoopPool {
     }
 
     private func open(_ slot: Int) {
-        let connection = Connection(slot: slot, loop: loop, configuration: configuration, owner: self)
+        let connection = Connection(
+            slot: slot,
+            loop: loop,
+            configuration: configuration,
+            addresses: addresses,
+            maker: maker,
+            owner: self
+        )
         connections[slot] = connection
         connection.open()
         armSweep()
@@ -222,7 +244,7 @@ final class LoopPool {
     private func sweep() {
         sweepTimer = nil
         let now = Deadline.now()
-        keyed.timeOut(now)
+        keyed.giveUp(now)
         sweepWaiters(now)
         for (slot, connection) in connections.enumerated() {
             guard let connection, !connection.isIdle || connection.phase == .connecting else { continue }
@@ -246,20 +268,30 @@ final class LoopPool {
 
     private func sweepWaiters(_ now: Deadline) {
         if !waiting.isEmpty {
-            let gone = waiting.removeAll { $0.waitDeadline < now }
+            let gone = waiting.removeAll { $0.waitDeadline < now || $0.isCancelled || $0.isAnswered }
             state.waitersLeft(.shared, count: gone.count)
-            for request in gone { request.finish(.failure(waitError(deadlinePassed: request.deadline < now))) }
+            for request in gone { request.finish(.failure(waitError(request.deadline, request.isCancelled, now))) }
         }
         if !leasesWaiting.isEmpty {
-            let gone = leasesWaiting.removeAll { $0.waitDeadline < now }
+            let gone = leasesWaiting.removeAll { $0.waitDeadline < now || $0.isCancelled }
             state.waitersLeft(.lease, count: gone.count)
-            for request in gone { request.finish(.failure(waitError(deadlinePassed: request.deadline < now))) }
+            for request in gone { request.finish(.failure(waitError(request.deadline, request.isCancelled, now))) }
         }
     }
 
-    private func waitError(deadlinePassed: Bool) -> PostgresError {
+    private func waitError(_ deadline: Deadline, _ isCancelled: Bool, _ now: Deadline) -> PostgresError {
+        if isCancelled { return .cancelled(outcomeUnknown: false) }
         guard state.hasReadySlot else { return .unavailable(lastFailure) }
-        return deadlinePassed ? .timeout(outcomeUnknown: false) : .poolExhausted
+        return deadline < now ? .timeout(outcomeUnknown: false) : .poolExhausted
+    }
+
+    /// A database that is away is told of once in a while, not with each attempt.
+    private func tell(_ reason: String) {
+        guard let onFailure = configuration.onConnectionFailure else { return }
+        let now = Deadline.now()
+        if let silentUntil, now < silentUntil { return }
+        silentUntil = .after(Self.silence)
+        onFailure(reason)
     }
 }
 
@@ -272,10 +304,14 @@ extension LoopPool: ConnectionOwner {
 
     func connectionClosed(_ connection: Connection, reason: String, orphans: [Request]) {
         lastFailure = reason
-        if !isClosed { sums.connectionsLost &+= 1 }
+        if !isClosed {
+            sums.connectionsLost &+= 1
+            tell(reason)
+        }
         connections[connection.slot] = nil
         guard !isClosed else {
             orphans.forEach { $0.lose() }
+            retryKeys()
             return finishDraining()
         }
         let slot = connection.slot
@@ -297,6 +333,7 @@ extension LoopPool: ConnectionOwner {
         }
         // Who waited for this one to be opened may have to do with another.
         serveWaiters()
+        retryKeys()
     }
 
     func requestsFinished(_ connection: Connection, count: Int) {
@@ -304,6 +341,7 @@ extension LoopPool: ConnectionOwner {
             state.finished(connection.slot, count: count)
             if state.waiting > 0 { serveWaiters() }
         }
+        retryKeys()
         if isClosed { finishDraining() }
     }
 
@@ -312,7 +350,15 @@ extension LoopPool: ConnectionOwner {
         requestFlush()
     }
 
-    func connectionNotified(_ connection: Connection, channel: String, payload: String) {}
+    func takeKey(_ key: LockKey) -> Bool { lockKeys.take(key) }
+
+    func freeKey(_ key: LockKey) { lockKeys.free(key) }
+
+    /// Rows may have been freed that statements on other connections wait for.
+    private func retryKeys() {
+        guard lockKeys.takeWanted() else { return }
+        for connection in connections { connection?.retryKeys() }
+    }
 
     private func requestFlush() {
         // What is placed while flushing goes out with it; another turn would only go to sleep later for it.

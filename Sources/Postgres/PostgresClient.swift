@@ -1,29 +1,31 @@
 import RPC
 import RPCTransport
-import Synchronization
 
 /// The way to the database for everything on a group of event loops: each loop has connections of its own, and a call
-/// that runs on a loop uses only those.
+/// that runs on a loop uses only those. Nothing of it blocks a loop: names are looked up and connections made elsewhere.
 ///
 /// Calls may come from any thread; one that is not a loop of the group is served by the loops in turn. Every wait ends
-/// by its deadline, within some 20 ms. Call `shutdown` before the group's.
+/// by its deadline, and when its task is cancelled, within some 20 ms. What a caller who has gone had sent goes on, since
+/// statements of many share a connection and nobody can stop one of them for certain; a transaction has its connection to
+/// itself, so the server is told to stop, and the transaction is undone. Call `shutdown` before the group's.
 public final class PostgresClient: Sendable {
     /// Where the database is, and every bound.
     public let configuration: PostgresConfiguration
     private let group: EventLoopGroup
     let pools: [LoopBound<LoopPool>]
-    private let listeners = Mutex<[PostgresListener]>([])
 
     /// A client that connects when it is started, or first used.
     public init(_ configuration: PostgresConfiguration, group: EventLoopGroup) {
         self.configuration = configuration
         self.group = group
-        pools = group.loops.map { LoopBound(LoopPool(loop: $0, configuration: configuration), loop: $0) }
+        let addresses = ServerAddresses(hosts: configuration.hosts, resolver: configuration.resolver)
+        pools = group.loops.map { loop in
+            LoopBound(LoopPool(loop: loop, configuration: configuration, addresses: addresses), loop: loop)
+        }
         for pool in pools { pool.loop.execute { pool.loop.closeAtEnd(pool.value) { pool.value.endWithLoop() } } }
     }
 
     deinit {
-        for listener in listeners.withLock({ $0 }) { listener.cancel() }
         for pool in pools {
             // What the pool holds belongs to the loop's thread, or to who stands in for it.
             let kept = Unmanaged.passRetained(ClientRemains(pool))
@@ -53,7 +55,6 @@ public final class PostgresClient: Sendable {
 
     /// Refuses new statements with `.closed`, waits for those under way, and closes the connections.
     public func shutdown() async {
-        for listener in listeners.withLock({ $0 }) { listener.cancel() }
         for pool in pools {
             await withCheckedContinuation { continuation in
                 pool.loop.execute { pool.value.close { continuation.resume() } }
@@ -85,7 +86,7 @@ public final class PostgresClient: Sendable {
     public nonisolated(nonsending) func row(_ read: KeyedRead, key: ReadKey, deadline: Deadline? = nil)
         async throws(PostgresError) -> Row?
     {
-        if Task.isCancelled { throw .cancelled }
+        if Task.isCancelled { throw .cancelled(outcomeUnknown: false) }
         let deadline = deadline ?? .after(configuration.queryTimeout)
         let pool = pool()
         return try await withUnsafeContinuation { continuation in
@@ -109,70 +110,68 @@ public final class PostgresClient: Sendable {
     /// Does what `execute` does, but shares the commit with other such writes of one loop turn, so that many cost the disk
     /// little more than one. If one of them fails, the others are undone with it and done again, each alone.
     ///
-    /// For short statements that lock a row by its key: each holds its locks until all are committed. Two that lock the same
-    /// rows crosswise end in a deadlock that the server breaks after a second; they are done again as well.
+    /// For short statements that lock one row, and nothing else that such a statement locks: each holds it until all are
+    /// committed. They are sent in the order of their keys, so that two commits with the same rows can't wait for each
+    /// other; and of two statements on one row that a loop has, the second is sent after the first's commit.
+    ///
+    /// - Parameter key: of the row.
     @discardableResult
-    public nonisolated(nonsending) func executeTogether(_ query: Query, deadline: Deadline? = nil)
+    public nonisolated(nonsending) func executeTogether(_ query: Query, key: LockKey, deadline: Deadline? = nil)
         async throws(PostgresError) -> Rows
     {
-        try await submit(query, .write, deadline, mayShareCommit: true)
+        try await submit(query, .write, deadline, lockKey: key)
     }
 
     /// Runs a closure in a transaction: committed when it returns, undone when it throws or its task was cancelled.
     ///
-    /// The transaction has a connection to itself until then. BEGIN travels with the first statement. `retries` says
-    /// how often the whole closure is run again after another transaction got in its way (40001, 40P01). The deadline,
-    /// by default `queryTimeout` from now, is that of the whole, retries included. Errors of the closure are rethrown.
+    /// The transaction has a connection to itself until then. BEGIN travels with the first statement. The deadline, by
+    /// default `queryTimeout` from now, is that of the whole, retries and the pauses before them included. Errors of the
+    /// closure are rethrown.
+    ///
+    /// - Parameters:
+    ///   - isolation: how much it sees of others.
+    ///   - retries: how often the whole closure is run again, after a random pause that doubles up to a quarter of a
+    ///     second, when it was undone because another transaction got in its way (`isRetryableConflict`) or the server
+    ///     has become a standby.
+    ///   - conflict: what else is such a conflict, a violation of a constraint in a race for instance.
     public func withTransaction<R: Sendable>(
         isolation: TransactionIsolation = .readCommitted,
         retries: Int = 0,
+        orAfter conflict: @Sendable (PostgresError) -> Bool = { _ in false },
         deadline: Deadline? = nil,
         _ body: @Sendable (PostgresTransaction) async throws -> R
     ) async throws -> R {
         let deadline = deadline ?? .after(configuration.queryTimeout)
-        var retriesLeft = retries
+        var failures = 0
         while true {
             do {
                 return try await attempt(isolation, deadline, body)
             } catch let error as PostgresError {
-                guard error.isRetryableConflict, retriesLeft > 0, !deadline.hasPassed else { throw error }
-                retriesLeft -= 1
+                let mayHelp = error.isRetryableConflict || error.sqlState == .readOnlyTransaction || conflict(error)
+                guard mayHelp, failures < retries else { throw error }
+                failures += 1
+                let pause = Self.conflictPause.delay(attempt: failures, random: .random(in: 0..<1))
+                guard pause < deadline.remaining else { throw error }
+                // Cut short in a task that was cancelled, which the next attempt notices.
+                try? await Task.sleep(for: pause)
             }
         }
     }
 
-    /// Calls a closure with each notification on a channel, and with an empty one after every time that listening has
-    /// begun (again), since what was sent meanwhile is lost. On the group's first loop; the closure must not block.
-    @discardableResult
-    public func listen(
-        _ channel: String,
-        onNotify: @escaping @Sendable (_ payload: String) -> Void
-    ) -> PostgresListener {
-        let listener = PostgresListener(
-            channel: channel,
-            configuration: configuration,
-            loop: group.loops[0],
-            onNotify: onNotify
-        )
-        listeners.withLock { listeners in
-            listeners.removeAll { $0.isCancelled }
-            listeners.append(listener)
-        }
-        listener.start()
-        return listener
-    }
+    /// Between the tries of a transaction, so that those who met don't meet again.
+    private static let conflictPause = Backoff(first: .milliseconds(4), limit: .milliseconds(250))
 
     private func attempt<R: Sendable>(
         _ isolation: TransactionIsolation,
         _ deadline: Deadline,
         _ body: @Sendable (PostgresTransaction) async throws -> R
     ) async throws -> R {
-        if Task.isCancelled { throw PostgresError.cancelled }
+        if Task.isCancelled { throw PostgresError.cancelled(outcomeUnknown: false) }
         let transaction = PostgresTransaction(lease: try await lease(deadline), begin: isolation.begin)
         let value: R
         do {
             value = try await body(transaction)
-            if Task.isCancelled { throw PostgresError.cancelled }
+            if Task.isCancelled { throw PostgresError.cancelled(outcomeUnknown: false) }
         } catch {
             await transaction.rollback()
             throw error
@@ -187,9 +186,9 @@ public final class PostgresClient: Sendable {
         _ query: Query,
         _ kind: Request.Kind,
         _ deadline: Deadline?,
-        mayShareCommit: Bool = false
+        lockKey: LockKey? = nil
     ) async throws(PostgresError) -> Rows {
-        if Task.isCancelled { throw .cancelled }
+        if Task.isCancelled { throw .cancelled(outcomeUnknown: false) }
         let deadline = deadline ?? .after(configuration.queryTimeout)
         let pool = pool()
         return try await withUnsafeContinuation { continuation in
@@ -198,7 +197,7 @@ public final class PostgresClient: Sendable {
                 kind: kind,
                 deadline: deadline,
                 waitDeadline: deadline,
-                mayShareCommit: mayShareCommit,
+                lockKey: lockKey,
                 continuation: continuation
             )
             if pool.loop.isCurrent {

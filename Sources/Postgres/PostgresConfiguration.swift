@@ -1,6 +1,12 @@
+import RPCTransport
+
 /// Where the database is, who we are there, and every bound.
+///
+/// For a server, or a pooler that gives a session to one client for as long as it stays. PgBouncer's transaction mode
+/// isn't supported: sessions are set up by startup options, keep named statements, and hold advisory locks.
 public struct PostgresConfiguration: Sendable, CustomStringConvertible, CustomDebugStringConvertible {
-    /// The folder of a unix socket, or a host. A host name is looked up by blocking calls: prefer a folder or address.
+    /// The folder of a unix socket, or a host; or several with commas between, of which the first that takes writes is
+    /// used. All addresses of a name are tried. Names are looked up away from the event loops.
     public var host: String
     /// The TCP port, or the number in the socket's name.
     public var port: Int
@@ -14,8 +20,13 @@ public struct PostgresConfiguration: Sendable, CustomStringConvertible, CustomDe
     public var applicationName: String
     /// The schema or schemas that names are looked up in; nil leaves it to the role.
     public var searchPath: String?
-    /// libpq's `sslmode`; of no meaning on a unix socket.
-    public var tlsMode = "prefer"
+    /// Whether the connection is encrypted and the server's name proven; of no meaning on a unix socket.
+    public var tls = PostgresTLS.prefer
+    /// Looks up the hosts' names. While it has no answer, the one before counts.
+    public var resolver: any NameResolver = SystemNameResolver()
+    /// Told that a connection was lost or couldn't be made, and why, in words without secrets or stored values: the first
+    /// time, and then at most every ten seconds for each loop. On the loop; it must not block.
+    public var onConnectionFailure: (@Sendable (_ reason: String) -> Void)?
 
     /// Connections of each loop. One is opened at start, the others when transactions or slow statements need them.
     public var connectionsPerLoop = 4
@@ -27,6 +38,10 @@ public struct PostgresConfiguration: Sendable, CustomStringConvertible, CustomDe
     public var queryTimeout: Duration = .seconds(5)
     /// After this the server itself ends a statement.
     public var statementTimeout: Duration = .seconds(30)
+    /// How long the server lets a statement wait for a lock. Then that one is refused (55P03) and nothing of it done; its
+    /// neighbours on the connection lose no more time and none loses its answer. Keep it well under `queryTimeout`, and
+    /// above the server's `deadlock_timeout` of a second, or a deadlock is no longer seen as what it is.
+    public var lockTimeout: Duration = .milliseconds(1500)
     /// After this the server ends a session that sits in a transaction and says nothing.
     public var idleInTransactionTimeout: Duration = .seconds(10)
     /// How long an attempt to connect may take.
@@ -65,10 +80,20 @@ public struct PostgresConfiguration: Sendable, CustomStringConvertible, CustomDe
     /// Without the password.
     public var debugDescription: String { description }
 
-    /// Keywords and values of libpq (PostgreSQL manual, "Database Connection Control Functions").
-    var connectionParameters: [(keyword: String, value: String)] {
+    /// The hosts, of which there may be several.
+    var hosts: [String] {
+        host.split(separator: ",").map { $0.filter { $0 != " " } }.filter { !$0.isEmpty }
+    }
+
+    /// Keywords and values of libpq (PostgreSQL manual, "Database Connection Control Functions"), which looks the names
+    /// up itself.
+    var connectionParameters: [(keyword: String, value: String)] { connectionParameters(servers: nil) }
+
+    /// The same, with addresses for the names.
+    func connectionParameters(servers: [ServerAddresses.Server]?) -> [(keyword: String, value: String)] {
         var settings = [
             ("statement_timeout", "\(statementTimeout.wholeMilliseconds)"),
+            ("lock_timeout", "\(lockTimeout.wholeMilliseconds)"),
             ("idle_in_transaction_session_timeout", "\(idleInTransactionTimeout.wholeMilliseconds)"),
             // A connection that we give up on must not leave its statement running to the end.
             ("client_connection_check_interval", "1000"),
@@ -77,13 +102,25 @@ public struct PostgresConfiguration: Sendable, CustomStringConvertible, CustomDe
         ]
         if let searchPath { settings.append(("search_path", searchPath)) }
         let options = settings.map { "-c \($0.0)=\(Self.escapedOption($0.1))" }.joined(separator: " ")
+        let hosts = servers?.map(\.host) ?? hosts
         var parameters = [
-            ("host", host), ("port", "\(port)"), ("user", user), ("dbname", database),
-            ("application_name", applicationName), ("client_encoding", "UTF8"), ("sslmode", tlsMode),
-            ("gssencmode", "disable"), ("options", options),
+            ("host", hosts.joined(separator: ",")), ("port", "\(port)"), ("user", user), ("dbname", database),
+            ("application_name", applicationName), ("client_encoding", "UTF8"), ("gssencmode", "disable"),
+            // After a failover the server that was the primary may be there still, and refuses every write.
+            ("target_session_attrs", "read-write"),
+            // A server that is gone without a word is noticed in 25 s of silence, or ten after something was sent.
+            ("keepalives_idle", "10"), ("keepalives_interval", "5"), ("keepalives_count", "3"),
+            ("tcp_user_timeout", "10000"), ("options", options),
         ]
+        if let servers { parameters.append(("hostaddr", servers.map(\.address).joined(separator: ","))) }
+        parameters += tls.connectionParameters
         if let password { parameters.append(("password", password)) }
         return parameters
+    }
+
+    /// Seconds that libpq may spend on each of so many servers; it takes no less than two.
+    func connectSeconds(servers: Int) -> Int64 {
+        max(2, connectTimeout.components.seconds / Int64(max(1, servers)))
     }
 
     /// Spaces part the options and a backslash takes a character as it is (same chapter, "options").

@@ -14,8 +14,8 @@ public enum PostgresError: Error, Sendable {
     case connectionLost(outcomeUnknown: Bool)
     /// A value was not of the type that was asked for.
     case decoding(DecodingFault)
-    /// The task was cancelled before the statement was sent.
-    case cancelled
+    /// The task was cancelled. `outcomeUnknown` only for a write that had been sent.
+    case cancelled(outcomeUnknown: Bool)
     /// The client was shut down.
     case closed
     /// The statement can't be sent: too many parameters, or a zero byte in its text.
@@ -36,8 +36,12 @@ public enum PostgresError: Error, Sendable {
         sqlState == .uniqueViolation && self.constraint == constraint
     }
 
-    /// Whether another transaction got in the way, so that the same transaction may succeed when tried again.
-    public var isRetryableConflict: Bool { sqlState == .serializationFailure || sqlState == .deadlockDetected }
+    /// Whether another transaction got in the way (a migration, that changed what a prepared statement gives, included),
+    /// so that the same transaction may succeed when tried again. All of it is undone.
+    public var isRetryableConflict: Bool {
+        guard case .server(let fault) = self else { return false }
+        return fault.state == .serializationFailure || fault.state == .deadlockDetected || fault.isOutdatedStatement
+    }
 
     /// Whether nobody knows if the statement, a write or a commit, took effect. Only an operation that has the effect of
     /// one however often it is done may be tried again then.
@@ -52,7 +56,9 @@ public enum PostgresError: Error, Sendable {
     /// later.
     public var isUnavailable: Bool {
         switch self {
-        case .server(let fault): fault.state.meansServerUnavailable || fault.state == .queryCanceled
+        case .server(let fault):
+            isRetryableConflict || fault.state.meansServerUnavailable || fault.state == .queryCanceled
+                || fault.state == .lockNotAvailable || fault.state == .readOnlyTransaction
         case .unavailable, .timeout, .poolExhausted, .connectionLost, .closed: true
         case .decoding, .cancelled, .invalidQuery: false
         }
@@ -79,6 +85,10 @@ public struct ServerFault: Sendable, Hashable {
     public var column: String?
     /// The function of the server's source that raised it.
     var function: String?
+
+    /// Whether a prepared statement's columns have changed since (0A000, as `RevalidateCachedQuery` raises it). The
+    /// statement was not begun.
+    var isOutdatedStatement: Bool { state == .featureNotSupported && function == "RevalidateCachedQuery" }
 
     /// A fault made by hand, for fakes in tests.
     public init(state: SQLState, message: String, constraint: String? = nil, table: String? = nil) {
@@ -114,7 +124,7 @@ extension PostgresError: CustomStringConvertible {
         case .connectionLost(let unknown):
             unknown ? "database connection lost, outcome unknown" : "database connection lost"
         case .decoding(let fault): "column \(fault.column): \(fault.reason)"
-        case .cancelled: "cancelled before the statement was sent"
+        case .cancelled(let unknown): unknown ? "cancelled, outcome unknown" : "cancelled"
         case .closed: "the database client is shut down"
         case .invalidQuery(let reason): "invalid query: \(reason)"
         }

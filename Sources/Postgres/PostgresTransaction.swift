@@ -32,7 +32,7 @@ public final class PostgresTransaction: Sendable {
     /// Runs a statement. After one has failed the server takes no more; the error to rethrow is the first.
     @discardableResult
     public func query(_ query: Query, deadline: Deadline? = nil) async throws(PostgresError) -> Rows {
-        if Task.isCancelled { throw .cancelled }
+        if Task.isCancelled { throw .cancelled(outcomeUnknown: false) }
         let deadline = deadline.map { min($0, lease.deadline) } ?? lease.deadline
         return try await submit(query, .inTransaction, deadline) { [lease, begin] request in
             lease.submit(request, begin: begin)
@@ -56,10 +56,21 @@ public final class PostgresTransaction: Sendable {
         }
     }
 
-    /// Undoes everything. If the server doesn't say so soon, the connection is closed, which does the same.
+    /// Undoes everything, and first ends what the server still works on for a caller who has gone. If the server doesn't
+    /// say so soon, the connection is closed, which does the same.
     func rollback() async {
+        guard await stopStatement() else { return await giveBack(isClean: false) }
         let outcome = await submit("ROLLBACK", .inTransaction, .after(Self.rollbackLimit), finish)
         if case .success = outcome { await giveBack(isClean: true) } else { await giveBack(isClean: false) }
+    }
+
+    /// Whether the connection is fit for a ROLLBACK.
+    private func stopStatement() async -> Bool {
+        let lease = lease
+        return await withUnsafeContinuation { continuation in
+            if lease.loop.isCurrent { return lease.stopStatement { continuation.resume(returning: $0) } }
+            lease.loop.execute { lease.stopStatement { continuation.resume(returning: $0) } }
+        }
     }
 
     private static let rollbackLimit: Duration = .seconds(1)

@@ -32,10 +32,14 @@ final class Request: @unchecked Sendable {
     var isAlone = false
     /// Whether it is worth a Sync of its own, so that its answer comes before the next one's.
     var isBatch = false
-    /// Whether it may be committed with others.
-    private let mayShareCommit: Bool
+    /// The row that it locks, if it may be committed with others.
+    let lockKey: LockKey?
     /// Whether it is a write that is committed with others.
-    var sharesCommit: Bool { mayShareCommit && !isAlone }
+    var sharesCommit: Bool { lockKey != nil && !isAlone }
+    /// Whether the loop's other statements on its row wait for it.
+    var holdsKey = false
+    /// Whether its caller waits even in a task that was cancelled: what a transaction's end comes to must be known.
+    var isWaitedForAlways = false
     /// How often it was taken off a connection that a slow statement held up.
     var moves = 0
     /// The first time the slow one may move with it, and ahead of it, but then each has a Sync of its own, and the
@@ -59,14 +63,14 @@ final class Request: @unchecked Sendable {
         kind: Kind,
         deadline: Deadline,
         waitDeadline: Deadline,
-        mayShareCommit: Bool = false,
+        lockKey: LockKey? = nil,
         continuation: UnsafeContinuation<Result<Rows, PostgresError>, Never>?
     ) {
         self.query = query
         self.kind = kind
         self.deadline = deadline
         self.waitDeadline = waitDeadline
-        self.mayShareCommit = mayShareCommit
+        self.lockKey = lockKey
         self.continuation = continuation
     }
 
@@ -105,13 +109,24 @@ final class Request: @unchecked Sendable {
         return copy
     }
 
-    /// The deadline has passed while it was under way.
-    func timeOut() {
-        finish(.failure(.timeout(outcomeUnknown: wasSent && (kind == .write || kind == .commit))))
+    /// Whether sending it may have changed something, with nobody knowing.
+    private var isOutcomeUnknown: Bool { wasSent && (kind == .write || kind == .commit) }
+
+    /// Answers its caller if the deadline has passed or the caller's task was cancelled. The statement goes on, if it was
+    /// sent: what shares its connection can't be told from it by whoever would stop it.
+    func giveUp(_ now: Deadline) {
+        if deadline < now {
+            finish(.failure(.timeout(outcomeUnknown: isOutcomeUnknown)))
+        } else if isCancelled {
+            finish(.failure(.cancelled(outcomeUnknown: isOutcomeUnknown)))
+        }
     }
+
+    /// Whether its caller waits in a task that was cancelled.
+    var isCancelled: Bool { !isWaitedForAlways && continuation?.isTaskCancelled ?? false }
 
     /// The connection broke and it can't be sent again.
     func lose() {
-        finish(.failure(failure ?? .connectionLost(outcomeUnknown: wasSent && (kind == .write || kind == .commit))))
+        finish(.failure(failure ?? .connectionLost(outcomeUnknown: isOutcomeUnknown)))
     }
 }

@@ -22,6 +22,8 @@ public struct SQLState: Sendable, Hashable, CustomStringConvertible {
     public static let checkViolation = SQLState("23514")
     /// 23P01
     public static let exclusionViolation = SQLState("23P01")
+    /// 25006: the server takes no writes; it was the primary and is a standby now.
+    public static let readOnlyTransaction = SQLState("25006")
     /// 25P02: the transaction has failed before, and takes nothing but its end.
     public static let inFailedTransaction = SQLState("25P02")
     /// 26000: no prepared statement of this name.
@@ -40,7 +42,7 @@ public struct SQLState: Sendable, Hashable, CustomStringConvertible {
     public static let duplicateDatabase = SQLState("42P04")
     /// 0A000
     public static let featureNotSupported = SQLState("0A000")
-    /// 55P03
+    /// 55P03: a lock could not be had in time. Nothing was done.
     public static let lockNotAvailable = SQLState("55P03")
     /// 57014: `statement_timeout`, or cancelled by someone.
     public static let queryCanceled = SQLState("57014")

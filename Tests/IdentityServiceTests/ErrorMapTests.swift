@@ -35,7 +35,7 @@ import Testing
         #expect(inner.code == .internalError)
         #expect(inner.message == "internal error")
         #expect(inner.cause != nil)
-        #expect(RPCError(identity: PostgresError.cancelled).code == .cancelled)
+        #expect(RPCError(identity: PostgresError.cancelled(outcomeUnknown: false)).code == .cancelled)
     }
 
     @Test func unknownProviderNamesTheField() {

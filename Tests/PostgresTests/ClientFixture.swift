@@ -62,6 +62,16 @@ extension PostgresConfiguration {
     }
 }
 
+extension TestDatabase {
+    /// Deadlocks that the server has broken here, once all sessions have told of theirs, by ending for instance.
+    func deadlocks() throws -> Int? {
+        let text = try cluster.runSQL(
+            "SELECT pg_stat_force_next_flush(); SELECT deadlocks FROM pg_stat_database WHERE datname = '\(database)';"
+        )
+        return text.split(separator: "\n").last.flatMap { Int($0) }
+    }
+}
+
 /// Runs the body and gives the error that it throws, nil if it throws none or another kind.
 func postgresError<R>(_ body: () async throws -> R) async -> PostgresError? {
     do {

@@ -234,24 +234,5 @@ extension ServerTests {
                 #expect(try await client.query("SELECT 1").count == 1)
             }
         }
-
-        @Test("LISTEN brings notifications, and an empty one when it has begun")
-        func listen() async throws {
-            try await withClient { client, database in
-                let (stream, continuation) = AsyncStream.makeStream(of: String.self)
-                let listener = client.listen("Odd \"name\"") { continuation.yield($0) }
-                var received = stream.makeAsyncIterator()
-                #expect(await received.next() == "")
-                try await client.execute("SELECT pg_notify(\("Odd \"name\""), \("hello"))")
-                #expect(await received.next() == "hello")
-                try database.cluster.runSQL(
-                    "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE query LIKE 'LISTEN%' AND usename = '\(database.user)';"
-                )
-                #expect(await received.next() == "")
-                try await client.execute("SELECT pg_notify(\("Odd \"name\""), \("again"))")
-                #expect(await received.next() == "again")
-                listener.cancel()
-            }
-        }
     }
 }

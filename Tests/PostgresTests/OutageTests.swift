@@ -128,9 +128,11 @@ extension ServerTests {
         private func insert(_ n: Int, _ client: PostgresClient) async -> Bool? {
             do {
                 let insert: Query = "INSERT INTO t VALUES (\(n))"
-                _ =
-                    n.isMultiple(of: 2)
-                    ? try await client.execute(insert) : try await client.executeTogether(insert)
+                if n.isMultiple(of: 2) {
+                    try await client.execute(insert)
+                } else {
+                    try await client.executeTogether(insert, key: LockKey(Int64(n)))
+                }
                 return true
             } catch {
                 switch error {

@@ -24,7 +24,8 @@ extension ServerTests {
                         tasks.addTask {
                             do throws(PostgresError) {
                                 let rows = try await client.executeTogether(
-                                    "INSERT INTO t VALUES (\(n)) RETURNING txid_current()"
+                                    "INSERT INTO t VALUES (\(n)) RETURNING txid_current()",
+                                    key: LockKey(Int64(n))
                                 )
                                 return (n, .success(try rows[0].decode(0, as: Int64.self)))
                             } catch {
@@ -76,7 +77,9 @@ extension ServerTests {
                 try await client.ping()
                 let results = await Task(executorPreference: loops[0]) {
                     async let good = insert([1, 2, 3], client, on: loops[0])
-                    async let bad = postgresError { try await client.executeTogether("INSERT INTO nowhere VALUES (1)") }
+                    async let bad = postgresError {
+                        try await client.executeTogether("INSERT INTO nowhere VALUES (1)", key: LockKey(4))
+                    }
                     return await (good, bad)
                 }.value
                 for outcome in results.0.values { _ = try outcome.get() }
@@ -103,16 +106,17 @@ extension ServerTests {
             }
         }
 
-        @Test("those that lock each other's rows crosswise are done all the same")
+        @Test("those that would lock each other's rows crosswise are sent in one order, and never meet in a deadlock")
         func deadlock() async throws {
             let rows = Self.table + "INSERT INTO app.t VALUES (1), (2);"
-            try await withClientAndLoops(loopCount: 2, bootstrapSQL: rows) { client, _, loops in
+            try await withClientAndLoops(loopCount: 2, bootstrapSQL: rows) { client, database, loops in
                 @Sendable func slowly(_ n: Int) async throws {
                     _ = try await client.executeTogether(
                         """
                         WITH counted AS (UPDATE t SET count = count + 1 WHERE n = \(n) RETURNING n)
                         SELECT n, pg_sleep(0.3) FROM counted
                         """,
+                        key: LockKey(Int64(n)),
                         deadline: .after(.seconds(30))
                     )
                 }
@@ -130,6 +134,8 @@ extension ServerTests {
                     try row.decode(0, as: Int64.self)
                 }
                 #expect(counts == [2, 2])
+                await client.shutdown()
+                #expect(try database.deadlocks() == 0)
             }
         }
     }

@@ -24,6 +24,7 @@ extension IdentityStore {
                 presentedAtMilliseconds: presentedAtMilliseconds,
                 nowMilliseconds: nowMilliseconds
             ),
+            key: LockKey(token.sessionID.uuid),
             deadline: deadline
         )
         guard let row = rows.first else { return (.mismatched, nil) }
@@ -129,6 +130,7 @@ extension IdentityStore {
             WHERE session_id = \(sessionID.uuid) AND revoked_at IS NULL
                 AND (\(nonce) IS NULL OR nonce = \(nonce))
             """,
+            key: LockKey(sessionID.uuid),
             deadline: deadline
         )
     }

@@ -31,23 +31,25 @@ struct MemberStore: Sendable {
     ///
     /// - Throws: ``InvitesFault/notAMember`` or ``InvitesFault/groupFull(membersMax:)``.
     func add(_ addition: Addition, membersMax: Int, deadline: Deadline?) async throws -> Member {
-        try await ConflictRetry.run {
-            try await database.withTransaction(deadline: deadline) { transaction in
-                let owner = try await lock(addition.invitee.phone, in: transaction)
-                try await lock(addition.groupID, for: addition.callerID, in: transaction)
-                let (related, memberCount) = try await related(to: addition, owner: owner, in: transaction)
-                let decision = InvitesDomain.Addition.decide(
-                    phoneOwner: owner,
-                    related: related,
-                    memberCount: memberCount,
-                    membersMax: membersMax
-                )
-                switch decision {
-                case .existing(let member): return member
-                case .full: throw InvitesFault.groupFull(membersMax: membersMax)
-                case .member(let userID): return try await insert(addition, userID, in: transaction)
-                case .pending: return try await insert(addition, nil, in: transaction)
-                }
+        try await database.withTransaction(
+            retries: ConflictRetry.retriesMax,
+            orAfter: ConflictRetry.isRace,
+            deadline: deadline
+        ) { transaction in
+            let owner = try await lock(addition.invitee.phone, in: transaction)
+            try await lock(addition.groupID, for: addition.callerID, in: transaction)
+            let (related, memberCount) = try await related(to: addition, owner: owner, in: transaction)
+            let decision = InvitesDomain.Addition.decide(
+                phoneOwner: owner,
+                related: related,
+                memberCount: memberCount,
+                membersMax: membersMax
+            )
+            switch decision {
+            case .existing(let member): return member
+            case .full: throw InvitesFault.groupFull(membersMax: membersMax)
+            case .member(let userID): return try await insert(addition, userID, in: transaction)
+            case .pending: return try await insert(addition, nil, in: transaction)
             }
         }
     }

@@ -11,16 +11,18 @@ struct PhoneStore: Sendable {
     /// members.
     func apply(_ events: [PhoneEvent], nowMilliseconds: Int64, deadline: Deadline?) async throws -> Int {
         guard !events.isEmpty else { return 0 }
-        return try await ConflictRetry.run {
-            try await database.withTransaction(deadline: deadline) { transaction in
-                let now = PostgresTimestamp(milliseconds: nowMilliseconds)
-                let fresh = try await enter(events, now, in: transaction)
-                guard !fresh.isEmpty else { return 0 }
-                let owners = try await lock(Set(fresh.map(\.phone)), in: transaction)
-                let ledger = PhoneLedger(applying: fresh, owners: owners)
-                try await save(ledger.changedOwners, in: transaction)
-                return try await link(ledger.links, now, in: transaction)
-            }
+        return try await database.withTransaction(
+            retries: ConflictRetry.retriesMax,
+            orAfter: ConflictRetry.isRace,
+            deadline: deadline
+        ) { transaction in
+            let now = PostgresTimestamp(milliseconds: nowMilliseconds)
+            let fresh = try await enter(events, now, in: transaction)
+            guard !fresh.isEmpty else { return 0 }
+            let owners = try await lock(Set(fresh.map(\.phone)), in: transaction)
+            let ledger = PhoneLedger(applying: fresh, owners: owners)
+            try await save(ledger.changedOwners, in: transaction)
+            return try await link(ledger.links, now, in: transaction)
         }
     }
 

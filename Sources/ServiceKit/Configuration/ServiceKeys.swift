@@ -20,6 +20,8 @@ public struct ServiceKeys: Sendable {
     public let databaseConnections: ConfigurationKey<Int>
     /// How long a statement may take.
     public let databaseTimeout: ConfigurationKey<Duration>
+    /// How long a statement may wait for a lock.
+    public let databaseLockTimeout: ConfigurationKey<Duration>
     /// Whether `serve` applies migrations first.
     public let migrate: ConfigurationKey<Bool>
     /// TLS on its port.
@@ -68,6 +70,12 @@ public struct ServiceKeys: Sendable {
             default: .seconds(5),
             help: "How long a statement may take, or a call wait for a connection."
         )
+        databaseLockTimeout = .duration(
+            "\(prefix)_DATABASE_LOCK_TIMEOUT",
+            in: .milliseconds(10) ... .seconds(60),
+            default: .milliseconds(1500),
+            help: "How long a statement may wait for a lock that another one has."
+        )
         migrate = .bool(
             "\(prefix)_MIGRATE",
             default: false,
@@ -81,13 +89,14 @@ public struct ServiceKeys: Sendable {
     public var all: [any AnyConfigurationKey] {
         let own: [any AnyConfigurationKey] = [
             listen, metricsListen, databaseUser, databasePassword, databaseOwner, databaseOwnerPassword, databaseSchema,
-            databaseConnections, databaseTimeout, migrate,
+            databaseConnections, databaseTimeout, databaseLockTimeout, migrate,
         ]
         return own + tls.all + channels.all
             + [
-                SharedKeys.databaseHost, SharedKeys.databasePort, SharedKeys.databaseName, SharedKeys.eventLoops,
-                SharedKeys.connections, SharedKeys.connectionsPerAddress, SharedKeys.heldBytesMax, SharedKeys.idleLimit,
-                SharedKeys.drainLimit, SharedKeys.logCalls, SharedKeys.reflection,
+                SharedKeys.databaseHost, SharedKeys.databasePort, SharedKeys.databaseName, SharedKeys.databaseTLS,
+                SharedKeys.databaseAuthorities, SharedKeys.eventLoops, SharedKeys.connections,
+                SharedKeys.connectionsPerAddress, SharedKeys.heldBytesMax, SharedKeys.idleLimit, SharedKeys.drainLimit,
+                SharedKeys.logCalls, SharedKeys.reflection,
             ] + SharedKeys.log
     }
 }

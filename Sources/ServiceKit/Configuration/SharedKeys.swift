@@ -6,7 +6,20 @@ public enum SharedKeys {
     public static let databaseHost = ConfigurationKey.string(
         "VESTIBULE_DATABASE_HOST",
         default: "127.0.0.1",
-        help: "PostgreSQL's host, or the folder of its unix socket."
+        help: "PostgreSQL's host, or the folder of its unix socket; or several hosts with commas between, of which the "
+            + "first that takes writes is used. Not PgBouncer in transaction mode."
+    )
+    /// How connections to PostgreSQL are secured.
+    public static let databaseTLS = ConfigurationKey<DatabaseTLS>.choice(
+        "VESTIBULE_DATABASE_TLS",
+        default: .auto,
+        help: "Whether connections to PostgreSQL are encrypted; auto means verify-full, or prefer if the host is a "
+            + "socket's folder or a loopback address and no VESTIBULE_DATABASE_CA_FILE is given."
+    )
+    /// The authorities of PostgreSQL's certificate.
+    public static let databaseAuthorities = ConfigurationKey.optionalPath(
+        "VESTIBULE_DATABASE_CA_FILE",
+        help: "PEM file of the authorities that PostgreSQL's certificate comes from; without it those of the system."
     )
     /// PostgreSQL's port.
     public static let databasePort = ConfigurationKey.int(
@@ -142,7 +155,8 @@ public enum SharedKeys {
     /// All shared keys.
     static let all: [any AnyConfigurationKey] =
         [
-            databaseHost, databasePort, databaseName, identityAddress, profileAddress, invitesAddress,
-            servicesAuthorities, eventLoops, heldBytesMax, drainLimit, logCalls, reflection,
+            databaseHost, databasePort, databaseName, databaseTLS, databaseAuthorities, identityAddress, profileAddress,
+            invitesAddress, servicesAuthorities, eventLoops, connections, connectionsPerAddress, heldBytesMax, idleLimit,
+            drainLimit, logCalls, reflection,
         ] + log
 }

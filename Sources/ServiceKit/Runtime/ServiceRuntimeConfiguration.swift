@@ -1,3 +1,4 @@
+import Logging
 import Postgres
 import RPCTransport
 
@@ -17,7 +18,9 @@ extension ServiceRuntime {
     }
 
     /// What is wrong with the certificates, keys and authorities. Reads their files.
-    var tlsFaults: [ConfigurationFault] { keys.tls.faults(configuration) + keys.channels.faults(configuration) }
+    var tlsFaults: [ConfigurationFault] {
+        keys.tls.faults(configuration) + keys.channels.faults(configuration) + configuration.databaseTLSFaults
+    }
 
     /// Whether there is anything that can be read again.
     var usesTLS: Bool { serverConfiguration.tls != nil || keys.channels.settings(configuration).tls != nil }
@@ -59,6 +62,12 @@ extension ServiceRuntime {
         )
         database.connectionsPerLoop = connectionsPerLoop
         database.queryTimeout = configuration[keys.databaseTimeout]
+        database.lockTimeout = configuration[keys.databaseLockTimeout]
+        database.tls = configuration.databaseTLS
+        let logger = Logger(label: keys.program)
+        database.onConnectionFailure = { reason in
+            logger.warning("a database connection was lost or could not be made", metadata: ["reason": .string(reason)])
+        }
         return database
     }
 }

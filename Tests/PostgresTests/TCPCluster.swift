@@ -1,0 +1,95 @@
+import Foundation
+import LocalPostgres
+import Postgres
+import RPC
+import RPCTransport
+import TestCertificates
+
+/// A server of a test's own on a loopback address of its own, that trusts whoever comes.
+struct TCPCluster {
+    let cluster: LocalCluster
+    let address: String
+    let folder: String
+
+    /// Makes the server, with TLS if it gets a certificate, calls the body and takes it down.
+    static func run(
+        certificate: TLSConfiguration? = nil,
+        _ body: (TCPCluster) async throws -> Void
+    ) async throws {
+        let folder = "/tmp/vst-tcp-\(UInt64.random(in: 0 ... .max))"
+        let access = folder + "-access"
+        defer {
+            for path in [folder, access, access + ".pem", access + ".key"] {
+                try? FileManager.default.removeItem(atPath: path)
+            }
+        }
+        let rules = "local all all trust\nhost all all 127.0.0.0/8 trust\n"
+        try rules.write(toFile: access, atomically: true, encoding: .utf8)
+        // Any of 127.0.0.0/8 is this machine; the port is the one that the socket's name has.
+        let address = "127.\((1...250).randomElement() ?? 1).\((0...250).randomElement() ?? 1).54"
+        var settings = LocalCluster.Settings.volatileForTests
+        settings.parameters["listen_addresses"] = address
+        settings.parameters["hba_file"] = access
+        if let certificate, let chain = certificate.certificateChainFile, let key = certificate.privateKeyFile {
+            // The server wants a key that nobody else can read, and may run as another user than we do.
+            for (from, to) in [(chain, access + ".pem"), (key, access + ".key")] {
+                try FileManager.default.copyItem(atPath: from, toPath: to)
+                chmod(to, 0o600)
+                if geteuid() == 0, let user = getpwnam("postgres") {
+                    chown(to, user.pointee.pw_uid, user.pointee.pw_gid)
+                }
+            }
+            settings.parameters["ssl"] = "on"
+            settings.parameters["ssl_cert_file"] = access + ".pem"
+            settings.parameters["ssl_key_file"] = access + ".key"
+        }
+        let cluster = try LocalCluster.start(directory: folder, settings: settings)
+        defer { cluster.stop() }
+        try cluster.runSQL("CREATE ROLE app LOGIN; CREATE DATABASE app OWNER app;")
+        try await body(TCPCluster(cluster: cluster, address: address, folder: folder))
+    }
+
+    /// How the role "app" gets at its database, under a name for the server.
+    func configuration(host: String, tls: PostgresTLS) -> PostgresConfiguration {
+        var configuration = PostgresConfiguration(
+            host: host,
+            port: cluster.port,
+            user: "app",
+            database: "app",
+            applicationName: "tests"
+        )
+        configuration.tls = tls
+        configuration.waitLimit = .milliseconds(1500)
+        return configuration
+    }
+
+    /// Makes the server refuse writes, as one that is a standby now, or take them again.
+    func setReadOnly(_ isReadOnly: Bool) async throws {
+        try cluster.runSQL("ALTER SYSTEM SET default_transaction_read_only = \(isReadOnly);")
+        try cluster.runSQL("SELECT pg_reload_conf();")
+        for _ in 0..<200 {
+            if try cluster.runSQL("SHOW default_transaction_read_only;") == (isReadOnly ? "on" : "off") { return }
+            try await Task.sleep(for: .milliseconds(10))
+        }
+    }
+}
+
+/// A client that ends with its loops.
+func withClient<R>(
+    _ configuration: PostgresConfiguration,
+    _ body: (PostgresClient, EventLoopGroup) async throws -> R
+) async throws -> R {
+    let group = try EventLoopGroup(loopCount: 1, name: "test")
+    let client = PostgresClient(configuration, group: group)
+    let result: Result<R, any Error>
+    do { result = .success(try await body(client, group)) } catch { result = .failure(error) }
+    await client.shutdown()
+    await group.shutdown()
+    return try result.get()
+}
+
+/// Names as a test wants them.
+struct TableResolver: NameResolver {
+    let table: [String: [String]]
+    func addresses(of host: String) async -> [String] { table[host] ?? [] }
+}
