@@ -90,6 +90,11 @@ let package = Package(
         .systemLibrary(name: "CLibPQ", pkgConfig: "libpq", providers: [.apt(["libpq-dev"])]),
         .systemLibrary(name: "CTimerFD"),
         .target(
+            name: "CNames",
+            cSettings: strictC,
+            linkerSettings: [.linkedLibrary("icui18n"), .linkedLibrary("icuuc")]
+        ),
+        .target(
             name: "CPhoneNumber",
             cxxSettings: [.unsafeFlags(["-Wall", "-Wextra", "-Werror"])],
             linkerSettings: [.linkedLibrary("phonenumber")]
@@ -113,7 +118,7 @@ let package = Package(
         library("ServiceKit", ["API", "Postgres", "RPC", "RPCTransport", logging, protobuf]),
 
         // Rules
-        library("Models", ["CPhoneNumber"]),
+        library("Models", ["CNames", "CPhoneNumber"]),
         library("IdentityDomain", ["JOSE", "Models"]),
         library("ProfileDomain", ["Models"]),
         library("InvitesDomain", ["Models"]),

@@ -98,3 +98,6 @@ enum ErrorMap {
         }
     }
 }
+        case .mixedScripts: "must not mix letters of different scripts within a word."
+        case .tooManyMarks(let marksMax): "must not have more than \(marksMax) marks on a letter."
+        case .unreadable: "could not be read now. Try again."
