@@ -24,6 +24,7 @@ struct StackPlanTests {
         #expect(environment["VESTIBULE_PROFILE_DATABASE_PASSWORD_FILE"] == "/data/secrets/profile-database-password")
         #expect(environment["VESTIBULE_IDENTITY_APPLE_KEYS_URL"] == "http://127.0.0.1:7080/apple/auth/keys")
         #expect(environment["VESTIBULE_IDENTITY_ISSUER"] == "http://127.0.0.1:8080")
+        #expect(environment["VESTIBULE_REFLECTION"] == "true")
         #expect(environment["VESTIBULE_CONFIG"]?.hasSuffix("/stack.env") == true)
     }
 

@@ -71,6 +71,8 @@ struct StackPlan: Sendable {
             "VESTIBULE_DRAIN_LIMIT": "\(StackProgram.drainLimitSeconds)s",
             // A laptop with many cores shouldn't need hundreds of database connections.
             "VESTIBULE_EVENT_LOOPS": "2",
+            // For grpcurl; all of it listens on loopback unless told otherwise.
+            "VESTIBULE_REFLECTION": "true",
             "VESTIBULE_IDENTITY_ISSUER": "http://\(configuration[StackKeys.gateway].reachable)",
             "VESTIBULE_IDENTITY_APPLE_KEYS_URL": "\(simulator)/apple/auth/keys",
             "VESTIBULE_IDENTITY_GOOGLE_KEYS_URL": "\(simulator)/google/oauth2/v3/certs",

@@ -47,8 +47,11 @@ public struct ServiceRuntime: Sendable {
         reloads: AsyncStream<Void>? = nil,
         onListening: (Int) -> Void = { _ in }
     ) async throws {
-        let faults = tlsFaults
+        let exposure = Exposure(keys: keys, configuration: configuration)
+        let faults = exposure.faults + tlsFaults
         guard faults.isEmpty else { throw ConfigurationFaults(faults) }
+        let logger = Logger(label: keys.program)
+        if let warning = exposure.warning { logger.warning("exposed", metadata: ["problem": .string(warning)]) }
         let loopCount = configuration[SharedKeys.eventLoops]
         let group = try EventLoopGroup(loopCount: loopCount == 0 ? Self.coreCount : loopCount, name: keys.program)
         let environment = ServiceEnvironment(
@@ -57,7 +60,7 @@ public struct ServiceRuntime: Sendable {
                 databaseConfiguration(connectionsPerLoop: configuration[keys.databaseConnections]),
                 group: group
             ),
-            logger: Logger(label: keys.program),
+            logger: logger,
             metrics: MetricsRegistry(),
             isMeasured: configuration[keys.metricsListen] != nil,
             channelSettings: keys.channels.settings(configuration),
