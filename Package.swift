@@ -115,7 +115,10 @@ let package = Package(
         library("JOSE", ["COpenSSL"]),
         library("Certificates", ["COpenSSL"]),
         library("HTTPJSON", ["JOSE", "RPC", httpTypes, hummingbird, lifecycle, logging, nioCore]),
-        library("ServiceKit", ["API", "Postgres", "RPC", "RPCTransport", logging, protobuf]),
+        library(
+            "ServiceKit",
+            ["API", "Certificates", "JOSE", "Postgres", "RPC", "RPCTransport", logging, protobuf]
+        ),
 
         // Rules
         library("Models", ["CNames", "CPhoneNumber"]),

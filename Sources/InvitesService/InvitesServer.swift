@@ -15,12 +15,14 @@ public struct InvitesServer: MigratingServer {
 
     private let runtime: ServiceRuntime
     private let configuration: InvitesConfiguration
+    private let addressKey: ClientAddressKey
 
     /// A server of this configuration; nothing is opened yet.
     ///
     /// - Throws: `ConfigurationFaults` for faults that only the service can see.
     public init(configuration: Configuration) throws {
         self.configuration = try InvitesConfiguration(configuration)
+        self.addressKey = try ClientAddressKey(configuration, service: Self.programName)
         self.runtime = ServiceRuntime(
             keys: Self.keys,
             configuration: configuration,
@@ -39,23 +41,28 @@ public struct InvitesServer: MigratingServer {
                 policy: configuration.policy,
                 groupMembersMax: configuration.groupMembersMax,
                 inboxRetention: configuration.inboxRetention,
+                limits: configuration.limits,
+                addressKey: addressKey,
                 logger: environment.logger
             )
-            return ServiceParts(services: [parts.methods], background: [parts.cleanup.run])
+            return ServiceParts(services: [parts.methods], background: [parts.cleanup.run, parts.quotas.run])
         }
     }
 }
 
-/// The service put together: its methods, and the task that keeps its inbox small.
+/// The service put together: its methods, and the tasks that keep its inbox and its counts small.
 struct InvitesParts: Sendable {
     let methods: InvitesMethods
     let cleanup: InboxCleanup
+    let quotas: QuotaCleanup
 
     init(
         database: PostgresClient,
         policy: PhonePolicy = .philippines,
         groupMembersMax: Int = 1_000,
         inboxRetention: Duration = .seconds(7 * 86_400),
+        limits: InvitesLimits = InvitesLimits(),
+        addressKey: ClientAddressKey,
         clock: WallClock = .system,
         logger: Logger
     ) {
@@ -66,9 +73,12 @@ struct InvitesParts: Sendable {
             phones: phones,
             policy: policy,
             groupMembersMax: groupMembersMax,
+            limits: limits,
+            addressKey: addressKey,
             clock: clock,
             identifiers: IdentifierSource(clock: clock)
         )
+        quotas = QuotaCleanup(database: database, logger: logger, nowMilliseconds: { clock.nowMilliseconds })
         cleanup = InboxCleanup(phones: phones, clock: clock, retention: inboxRetention, logger: logger)
     }
 }

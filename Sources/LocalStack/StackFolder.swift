@@ -17,6 +17,7 @@ public struct StackFolder: Sendable {
     var simulatorState: String { secrets + "/simulator-state.json" }
     var signingKey: String { secrets + "/identity-signing-key.pem" }
     var refreshKey: String { secrets + "/identity-refresh-key" }
+    var addressKey: String { secrets + "/address-key" }
     func databasePassword(of service: String) -> String { secrets + "/\(service)-database-password" }
 
     /// A path as people like to read it: from the folder that they are in, if it lies there.
@@ -38,6 +39,7 @@ public struct StackFolder: Sendable {
         var made: [String] = []
         if try makeFile(signingKey, { Array(try SigningKey.generateP256().pem().utf8) }) { made.append(signingKey) }
         if try makeFile(refreshKey, { SecureRandom.bytes(32) }) { made.append(refreshKey) }
+        if try makeFile(addressKey, { SecureRandom.bytes(32) }) { made.append(addressKey) }
         for service in StackKeys.services {
             let file = databasePassword(of: service.program)
             if try makeFile(file, { Array(Base64URL.encode(SecureRandom.bytes(24)).utf8) }) { made.append(file) }

@@ -27,7 +27,7 @@ ALLOWED = {
     "ProviderSimulator": {"HTTPJSON", "JOSE", "ServiceKit"},
     "RPC": set(),
     "RPCTransport": {"CRPC", "RPC"},
-    "ServiceKit": {"API", "Postgres", "RPC", "RPCTransport"},
+    "ServiceKit": {"API", "Certificates", "JOSE", "Postgres", "RPC", "RPCTransport"},
     "Executables/gateway": {"GatewayService", "ServiceKit"},
     "Executables/identity": {"IdentityService", "ServiceKit"},
     "Executables/invites": {"InvitesService", "ServiceKit"},

@@ -22,6 +22,7 @@ extension InvitesMethods {
                 group,
                 firstMember: identifiers.make(),
                 ownerDisplayName: wanted.ownerDisplayName,
+                limits: limits,
                 deadline: context.deadline
             )
             var response = InvitesV1.CreateGroupResponse()

@@ -2,33 +2,54 @@ import InvitesDomain
 import Models
 import Postgres
 import RPC
+import ServiceKit
 
-/// Groups and the lists of them and of their members, in PostgreSQL. Each method is one round trip.
+/// Groups and the lists of them and of their members, in PostgreSQL. Each method that reads is one round trip.
 struct GroupStore: Sendable {
     let database: PostgresClient
 
     /// Creates a group with its creator as the first member.
+    ///
+    /// The count of the user's groups of the day comes first: its row is the lock under which all of them are counted, and
+    /// nobody else's request takes it.
+    ///
+    /// - Throws: ``InvitesFault/tooManyAttempts(retryAfterMilliseconds:)`` or ``InvitesFault/tooManyGroups(groupsMax:)``.
     func create(
         _ group: Group,
         firstMember: MemberID,
         ownerDisplayName: DisplayName?,
+        limits: InvitesLimits,
         deadline: Deadline?
     ) async throws {
         let createdAt = PostgresTimestamp(milliseconds: group.createdAtMilliseconds)
-        try await database.execute(
-            """
-            WITH created AS (
-                INSERT INTO groups (group_id, name, owner_user_id, created_at)
-                VALUES (\(group.id.uuid), \(group.name.value), \(group.ownerID.uuid), \(createdAt))
-                RETURNING group_id, owner_user_id, created_at
+        try await database.withTransaction(deadline: deadline) { transaction in
+            let wait = try await QuotaStore.spend(
+                limits.userGroups,
+                of: group.ownerID.bytes,
+                nowMilliseconds: group.createdAtMilliseconds,
+                in: transaction
             )
-            INSERT INTO members (group_id, member_id, user_id, display_name, added_by, added_at, linked_at)
-            SELECT group_id, \(firstMember.uuid), owner_user_id, \(ownerDisplayName?.value), owner_user_id,
-                created_at, created_at
-            FROM created
-            """,
-            deadline: deadline
-        )
+            if let wait { throw InvitesFault.tooManyAttempts(retryAfterMilliseconds: wait) }
+            let created = try await transaction.execute(
+                """
+                WITH created AS (
+                    INSERT INTO groups (group_id, name, owner_user_id, created_at)
+                    SELECT \(group.id.uuid), \(group.name.value), \(group.ownerID.uuid), \(createdAt)
+                    WHERE (
+                        SELECT count(*)
+                        FROM (SELECT 1 FROM groups WHERE owner_user_id = \(group.ownerID.uuid) LIMIT \(limits.groupsMax))
+                            AS owned
+                    ) < \(limits.groupsMax)
+                    RETURNING group_id, owner_user_id, created_at
+                )
+                INSERT INTO members (group_id, member_id, user_id, display_name, added_by, added_at, linked_at)
+                SELECT group_id, \(firstMember.uuid), owner_user_id, \(ownerDisplayName?.value), owner_user_id,
+                    created_at, created_at
+                FROM created
+                """
+            )
+            guard created.affected == 1 else { throw InvitesFault.tooManyGroups(groupsMax: limits.groupsMax) }
+        }
     }
 
     /// A user's groups, newest first, at most `limit` of them, after the one that the page before ended with.

@@ -79,6 +79,7 @@ struct StackPlan: Sendable {
             "VESTIBULE_SIMULATOR_STATE_FILE": folder.simulatorState,
             "VESTIBULE_IDENTITY_SIGNING_KEY_FILE": folder.signingKey,
             "VESTIBULE_IDENTITY_REFRESH_KEY_FILE": folder.refreshKey,
+            ClientAddressKey.key.name: folder.addressKey,
         ]
         var forced = [
             "VESTIBULE_DATABASE_HOST": socketDirectory,

@@ -113,6 +113,6 @@ public enum SharedKeys {
     static let all: [any AnyConfigurationKey] =
         [
             databaseHost, databasePort, databaseName, identityAddress, profileAddress, invitesAddress,
-            servicesAuthorities, eventLoops, drainLimit, logCalls, reflection,
+            servicesAuthorities, ClientAddressKey.key, eventLoops, drainLimit, logCalls, reflection,
         ] + log
 }
