@@ -63,6 +63,10 @@ public struct ServiceRuntime: Sendable {
             logger: logger,
             metrics: MetricsRegistry(),
             isMeasured: configuration[keys.metricsListen] != nil,
+            certificates: CertificateMetrics(
+                server: keys.tls.settings(configuration),
+                client: keys.channels.settings(configuration).tls
+            ),
             channelSettings: keys.channels.settings(configuration),
             channels: ChannelList()
         )
@@ -135,6 +139,7 @@ public struct ServiceRuntime: Sendable {
         let reload = CertificateReload(logger: environment.logger, faults: { tlsFaults }) {
             try await server.reloadCertificates()
             try await environment.channels.reloadCertificates()
+            environment.certificates.refresh()
         }
         return { await reload.run(at: reloads) }
     }
