@@ -1,7 +1,7 @@
 # What people type. Each target is one or two lines; the work is done by SwiftPM and the scripts named here.
 
 .DEFAULT_GOAL := help
-.PHONY: help run demo build up down logs roll test lint-docker test-compose check bench fuzz format proto tidy clean-data clean
+.PHONY: help run demo build up down logs renew roll test lint-docker test-compose check bench fuzz format proto tidy clean-data clean
 
 RELEASE_BUILD := swift build -c release --static-swift-stdlib
 PROGRAMS := identity profile invites gateway vestibule
@@ -30,6 +30,9 @@ down: ## Stop the containers; data and secrets stay
 
 logs: ## Follow the containers' logs
 	@$(DOCKER_COMPOSE) --project-name vestibule logs --follow --tail 100
+
+renew: ## Renew certificates that end soon, and have the containers read them; for each day or week
+	@docker/renew.sh
 
 roll: ## Replace the containers of SERVICE (identity, profile, invites) without a failed call
 	@docker/roll.sh "$(SERVICE)"

@@ -90,6 +90,11 @@ let package = Package(
         .systemLibrary(name: "CLibPQ", pkgConfig: "libpq", providers: [.apt(["libpq-dev"])]),
         .systemLibrary(name: "CTimerFD"),
         .target(
+            name: "CNames",
+            cSettings: strictC,
+            linkerSettings: [.linkedLibrary("icui18n"), .linkedLibrary("icuuc")]
+        ),
+        .target(
             name: "CPhoneNumber",
             cxxSettings: [.unsafeFlags(["-Wall", "-Wextra", "-Werror"])],
             linkerSettings: [.linkedLibrary("phonenumber")]
@@ -110,10 +115,13 @@ let package = Package(
         library("JOSE", ["COpenSSL"]),
         library("Certificates", ["COpenSSL"]),
         library("HTTPJSON", ["JOSE", "RPC", httpTypes, hummingbird, lifecycle, logging, nioCore, nioHTTP1]),
-        library("ServiceKit", ["API", "Postgres", "RPC", "RPCTransport", logging, protobuf]),
+        library(
+            "ServiceKit",
+            ["API", "Certificates", "JOSE", "Postgres", "RPC", "RPCTransport", logging, protobuf]
+        ),
 
         // Rules
-        library("Models", ["CPhoneNumber"]),
+        library("Models", ["CNames", "CPhoneNumber"]),
         library("IdentityDomain", ["JOSE", "Models"]),
         library("ProfileDomain", ["Models"]),
         library("InvitesDomain", ["Models"]),

@@ -16,7 +16,7 @@ fail() {
 }
 
 swift_minimum=6.2
-build_packages=(curl g++ libmimalloc-dev libnghttp2-dev libphonenumber-dev libpq-dev libssl-dev make pkg-config postgresql zlib1g-dev)
+build_packages=(curl g++ libicu-dev libmimalloc-dev libnghttp2-dev libphonenumber-dev libpq-dev libssl-dev make pkg-config postgresql zlib1g-dev)
 bench_packages=(binutils golang-go golang-google-grpc-dev libgrpc++-dev libprotobuf-dev nghttp2-client nghttp2-server protobuf-compiler
     protobuf-compiler-grpc python3 python3-venv util-linux valgrind)
 compose_packages=(binutils debootstrap docker.io iproute2 iptables make python3 python3-venv)
@@ -98,7 +98,7 @@ install_with_postgresql_if_missing() {
 [ "${1:-}" = compose ] || check_swift
 command -v dpkg-query >/dev/null || {
     # Another system: we can only look whether the libraries and programs are there.
-    pkg-config --exists libnghttp2 openssl libpq zlib 2>/dev/null && command -v postgres >/dev/null && exit 0
+    pkg-config --exists icu-i18n libnghttp2 openssl libpq zlib 2>/dev/null && command -v postgres >/dev/null && exit 0
     fail "this is no Debian or Ubuntu; install what these packages hold by your system's means: ${packages[*]}"
 }
 missing=()

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Builds the images, makes the secrets that aren't there yet and starts everything; returns when all of it is healthy.
+# Builds the images, makes the secrets that aren't there yet, renews certificates and starts everything; returns when all of it is healthy.
 # `make up` calls it.
 #
 #   up.sh        as on a server: compose.yaml
@@ -24,11 +24,7 @@ export VESTIBULE_SECRETS=${VESTIBULE_SECRETS:-$PWD/secrets}
 
 [ "${VESTIBULE_PROGRAMS:-built}" != prebuilt ] || ./prebuilt.sh
 "${compose[@]}" "${files[@]}" build
-# By this folder's owner, so that the secrets are theirs. It is made here: Docker would make it root's.
-mkdir -p "$VESTIBULE_SECRETS"
-docker run --rm --network none --read-only --user "$(id -u):$(id -g)" \
-    --volume "$VESTIBULE_SECRETS:/secrets" "vestibule/vestibule:${VESTIBULE_TAG:-local}" init --folder /secrets |
-    sed "s|/secrets/|$VESTIBULE_SECRETS/|"
+./renew.sh
 # What keeps identity from starting is a sentence in the log of what runs first of it: what a deployment must set is told there.
 "${compose[@]}" "${files[@]}" up --detach --wait --remove-orphans || {
     "${compose[@]}" "${files[@]}" logs --no-log-prefix --tail 20 roles identity-migrate profile-migrate invites-migrate >&2

@@ -83,6 +83,29 @@ public final class CertificateAuthority {
         return try PEM.text(of: draft.pointer)
     }
 
+    /// The second, since 1970, after which a certificate in PEM is not valid any more.
+    public static func expiry(certificatePEM: [UInt8]) throws(CertificateError) -> Int {
+        let certificate = try PEM.certificate(certificatePEM)
+        defer { X509_free(certificate) }
+        guard let epoch = ASN1_TIME_set(nil, 0) else { throw .failure("set a time") }
+        defer { ASN1_TIME_free(epoch) }
+        var (days, seconds): (Int32, Int32) = (0, 0)
+        guard ASN1_TIME_diff(&days, &seconds, epoch, X509_get0_notAfter(certificate)) == 1 else {
+            throw .failure("compare times")
+        }
+        return Int(days) * 86_400 + Int(seconds)
+    }
+
+    /// Whether a private key is that of a certificate, both in PEM.
+    public static func isPair(certificatePEM: [UInt8], keyPEM: [UInt8]) throws(CertificateError) -> Bool {
+        let certificate = try PEM.certificate(certificatePEM)
+        defer { X509_free(certificate) }
+        let key = try PEM.privateKey(keyPEM)
+        defer { EVP_PKEY_free(key) }
+        defer { ERR_clear_error() }
+        return X509_check_private_key(certificate, key) == 1
+    }
+
     /// How many whole days from `now`, in seconds since 1970, a certificate in PEM is still valid; below zero if it is not.
     public static func daysLeft(certificatePEM: [UInt8], now: Int) throws(CertificateError) -> Int {
         let certificate = try PEM.certificate(certificatePEM)

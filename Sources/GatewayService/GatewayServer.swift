@@ -70,14 +70,19 @@ public struct GatewayServer: ProgramServer {
         )
         let logger = Logger(label: Self.programName)
         let configuration = configuration
+        let certificates = CertificateMetrics(server: nil, client: GatewayKeys.channels.settings(configuration).tls)
         let reload = CertificateReload(
             logger: logger,
             faults: { GatewayKeys.channels.faults(configuration) },
-            reload: { for channel in channels { try await channel.reloadCertificates() } }
+            reload: {
+                for channel in channels { try await channel.reloadCertificates() }
+                certificates.refresh()
+            }
         )
         async let _: Void = { if let reloads { await reload.run(at: reloads) } }()
         let registry = MetricsRegistry()
         registry.addClients(of: group)
+        registry.add(certificates)
         let server = gateway.server(GatewayKeys.edge(configuration), logger: logger, metrics: registry)
         let metrics = try ServedMetrics(
             program: Self.programName,

@@ -12,6 +12,10 @@ public enum InvitesFault: Error, Sendable, Hashable {
     case notAMember
     /// The group has as many members, pending ones included, as it may have.
     case groupFull(membersMax: Int)
+    /// The user, or all who come from their address, did this too often, and may again after this time.
+    case tooManyAttempts(retryAfterMilliseconds: Int64)
+    /// The user has made as many groups as a user may.
+    case tooManyGroups(groupsMax: Int)
     /// The page token isn't one that this method gave out.
     case pageTokenInvalid
     /// The page size is negative.

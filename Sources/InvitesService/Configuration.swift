@@ -38,14 +38,41 @@ struct InvitesConfiguration: Sendable {
         help: "How long the idempotency key of a created group is remembered, so that it isn't created twice."
     )
 
+    static let userAdds = ConfigurationKey.int(
+        "VESTIBULE_INVITES_USER_ADDS",
+        in: 1...1_000_000,
+        default: 500,
+        help: "How many people a user may add to groups within a day."
+    )
+    static let addressAdds = ConfigurationKey.int(
+        "VESTIBULE_INVITES_ADDRESS_ADDS",
+        in: 1...1_000_000,
+        default: 5_000,
+        help: "How many people may be added to groups from one client address within a day."
+    )
+    static let userGroups = ConfigurationKey.int(
+        "VESTIBULE_INVITES_USER_GROUPS",
+        in: 1...1_000_000,
+        default: 20,
+        help: "How many groups a user may make within a day."
+    )
+    static let groupsMax = ConfigurationKey.int(
+        "VESTIBULE_INVITES_USER_GROUPS_MAX",
+        in: 1...10_000,
+        default: 200,
+        help: "How many groups a user may have made at all."
+    )
+
     static let keys: [any AnyConfigurationKey] = [
-        phoneRegion, phoneKinds, phoneRegions, groupMembersMax, inboxRetention, keyRetention,
+        phoneRegion, phoneKinds, phoneRegions, groupMembersMax, inboxRetention, keyRetention, userAdds, addressAdds,
+        userGroups, groupsMax, ClientAddressKey.key,
     ]
 
     let policy: PhonePolicy
     let groupMembersMax: Int
     let inboxRetention: Duration
     let keyRetention: Duration
+    let limits: InvitesLimits
 
     /// Reads the service's keys.
     ///
@@ -63,6 +90,12 @@ struct InvitesConfiguration: Sendable {
         groupMembersMax = configuration[Self.groupMembersMax]
         inboxRetention = configuration[Self.inboxRetention]
         keyRetention = configuration[Self.keyRetention]
+        var limits = InvitesLimits()
+        limits.userAdds = .daily(limits.userAdds.kind, countMax: configuration[Self.userAdds])
+        limits.addressAdds = .daily(limits.addressAdds.kind, countMax: configuration[Self.addressAdds])
+        limits.userGroups = .daily(limits.userGroups.kind, countMax: configuration[Self.userGroups])
+        limits.groupsMax = configuration[Self.groupsMax]
+        self.limits = limits
     }
 
     private static func fault(_ fault: PhonePolicy.Fault) -> ConfigurationFault {

@@ -45,6 +45,19 @@ enum ErrorMap {
                 reason: "GROUP_FULL",
                 message: "A group can have at most \(membersMax) members."
             )
+        case .tooManyAttempts(let retryAfterMilliseconds):
+            return .domain(
+                .resourceExhausted,
+                reason: "TOO_MANY_ATTEMPTS",
+                message: "This was done too often. Try again later.",
+                retryAfter: .milliseconds(retryAfterMilliseconds)
+            )
+        case .tooManyGroups(let groupsMax):
+            return .domain(
+                .failedPrecondition,
+                reason: "TOO_MANY_GROUPS",
+                message: "A user can make at most \(groupsMax) groups."
+            )
         case .pageTokenInvalid:
             return invalid("PAGE_TOKEN_INVALID", field: "page_token", "The page token is not one of this list's.")
         case .pageSizeInvalid:
@@ -114,6 +127,9 @@ enum ErrorMap {
         case .tooLong(let charactersMax): "must have at most \(charactersMax) characters."
         case .tooManyBytes(let bytesMax): "must take at most \(bytesMax) bytes."
         case .forbiddenCharacter: "must not contain line breaks, control or direction characters."
+        case .mixedScripts: "must not mix letters of different scripts within a word."
+        case .tooManyMarks(let marksMax): "must not have more than \(marksMax) marks on a letter."
+        case .unreadable: "could not be read now. Try again."
         }
     }
 }

@@ -1,6 +1,7 @@
 import API
 import Models
 import RPC
+import ServiceKit
 
 /// Answers `vestibule.invites.v1.InvitesService`. Each method has a file of its own in Methods.
 struct InvitesMethods: InvitesServiceHandler {
@@ -13,6 +14,8 @@ struct InvitesMethods: InvitesServiceHandler {
     let policy: PhonePolicy
     /// How many members a group may have, pending ones included.
     let groupMembersMax: Int
+    let limits: InvitesLimits
+    let addressKey: ClientAddressKey
     let clock: WallClock
     let identifiers: IdentifierSource
 }

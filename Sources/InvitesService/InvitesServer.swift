@@ -15,12 +15,14 @@ public struct InvitesServer: MigratingServer {
 
     private let runtime: ServiceRuntime
     private let configuration: InvitesConfiguration
+    private let addressKey: ClientAddressKey
 
     /// A server of this configuration; nothing is opened yet.
     ///
     /// - Throws: `ConfigurationFaults` for faults that only the service can see.
     public init(configuration: Configuration) throws {
         self.configuration = try InvitesConfiguration(configuration)
+        self.addressKey = try ClientAddressKey(configuration, service: Self.programName)
         self.runtime = ServiceRuntime(
             keys: Self.keys,
             configuration: configuration,
@@ -40,17 +42,20 @@ public struct InvitesServer: MigratingServer {
                 groupMembersMax: configuration.groupMembersMax,
                 inboxRetention: configuration.inboxRetention,
                 keyRetention: configuration.keyRetention,
+                limits: configuration.limits,
+                addressKey: addressKey,
                 logger: environment.logger
             )
-            return ServiceParts(services: [parts.methods], background: [parts.cleanup.run])
+            return ServiceParts(services: [parts.methods], background: [parts.cleanup.run, parts.quotas.run])
         }
     }
 }
 
-/// The service put together: its methods, and the task that keeps its inbox small.
+/// The service put together: its methods, and the tasks that keep its inbox and its counts small.
 struct InvitesParts: Sendable {
     let methods: InvitesMethods
     let cleanup: InboxCleanup
+    let quotas: QuotaCleanup
 
     init(
         database: PostgresClient,
@@ -58,6 +63,8 @@ struct InvitesParts: Sendable {
         groupMembersMax: Int = 1_000,
         inboxRetention: Duration = .seconds(7 * 86_400),
         keyRetention: Duration = .seconds(86_400),
+        limits: InvitesLimits = InvitesLimits(),
+        addressKey: ClientAddressKey,
         clock: WallClock = .system,
         logger: Logger
     ) {
@@ -69,9 +76,12 @@ struct InvitesParts: Sendable {
             phones: phones,
             policy: policy,
             groupMembersMax: groupMembersMax,
+            limits: limits,
+            addressKey: addressKey,
             clock: clock,
             identifiers: IdentifierSource(clock: clock)
         )
+        quotas = QuotaCleanup(database: database, logger: logger, nowMilliseconds: { clock.nowMilliseconds })
         cleanup = InboxCleanup(
             phones: phones,
             groups: groups,

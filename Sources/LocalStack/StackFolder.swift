@@ -17,6 +17,7 @@ public struct StackFolder: Sendable {
     var simulatorState: String { secrets + "/simulator-state.json" }
     var signingKey: String { secrets + "/identity-signing-key.pem" }
     var refreshKey: String { secrets + "/identity-refresh-key" }
+    var addressKey: String { secrets + "/address-key" }
     func databasePassword(of service: String) -> String { secrets + "/\(service)-database-password" }
     func databaseOwnerPassword(of service: String) -> String { secrets + "/\(service)-database-owner-password" }
 
@@ -39,6 +40,7 @@ public struct StackFolder: Sendable {
         var made: [String] = []
         if try makeFile(signingKey, { Array(try SigningKey.generateP256().pem().utf8) }) { made.append(signingKey) }
         if try makeFile(refreshKey, { SecureRandom.bytes(32) }) { made.append(refreshKey) }
+        if try makeFile(addressKey, { SecureRandom.bytes(32) }) { made.append(addressKey) }
         for service in StackKeys.services {
             for file in [databasePassword(of: service.program), databaseOwnerPassword(of: service.program)] {
                 if try makeFile(file, { Array(Base64URL.encode(SecureRandom.bytes(24)).utf8) }) { made.append(file) }

@@ -1,6 +1,7 @@
 /// A group's name: 1 to 80 characters as people count them.
 ///
-/// The name is kept as written but for white space around it. See ``TextFault`` for what is refused.
+/// The name is kept as written but for white space around it, what cannot be seen, and its normal form (C). See
+/// ``TextFault`` for what is refused.
 public struct GroupName: Sendable, Hashable, CustomStringConvertible {
     /// The fewest visible characters.
     public static let charactersMin = 1

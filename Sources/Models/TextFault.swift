@@ -8,4 +8,10 @@ public enum TextFault: Error, Sendable, Hashable {
     case tooManyBytes(bytesMax: Int)
     /// The text holds a control character, a line break, or a character that turns the direction of its neighbours.
     case forbiddenCharacter
+    /// A word mixes scripts that no language writes together, and so may pass for another word.
+    case mixedScripts
+    /// A letter carries more marks than any language puts on one.
+    case tooManyMarks(marksMax: Int)
+    /// The text couldn't be judged, because the library that knows scripts failed.
+    case unreadable
 }

@@ -1,15 +1,13 @@
 /// The rule for texts that one person writes and others read.
 ///
-/// White space around the text is dropped. Characters are counted as people count them: extended grapheme clusters
-/// (Unicode Standard Annex 29), so a family emoji is one. Only visible ones count towards the minimum, or two
-/// zero-width spaces would be a name. Refused are control characters and line breaks, which break up whatever prints
-/// the text, and the characters that embed, override or isolate a writing direction (Unicode Standard Annex 9,
-/// section 2), with which a text can make its surroundings read as something else. Joiners and the plain direction
-/// marks stay allowed: Persian, Indic scripts and emoji need them.
+/// White space around the text is dropped, and so is what cannot be seen, such as zero-width spaces and stray joiners and
+/// direction marks; joiners stay where Persian, Indic scripts and emoji are written with them. What stays is brought into
+/// normal form C, with full-width and mathematical letters and digits made plain.
 ///
-/// The text is kept as it was given, not normalized: the standard library has no public normalization, and Foundation
-/// would cost each service megabytes for it. Nothing depends on it, since two Swift strings are equal if they are
-/// canonically equivalent, and these texts are never a key.
+/// Characters are counted as people count them: extended grapheme clusters (Unicode Standard Annex 29), so a family emoji
+/// is one. Refused are control characters and line breaks, which break up whatever prints the text; the characters that
+/// embed, override or isolate a writing direction (Unicode Standard Annex 9, section 2), with which a text can make its
+/// surroundings read as something else; and words that mix scripts to look like another name (``ScriptRule``).
 struct VisibleText {
     /// The fewest visible characters.
     let charactersMin: Int
@@ -23,7 +21,10 @@ struct VisibleText {
         // Before anything that looks at each character: a megabyte is refused by its size alone. Twice the bound
         // leaves room for white space that trimming removes.
         guard text.utf8.count <= 2 * bytesMax else { throw .tooLong(charactersMax: charactersMax) }
-        let trimmed = Self.trim(text)
+        // What most names are needs none of the work: it is in normal form and of one script.
+        let isASCII = text.utf8.allSatisfy { $0 < 0x80 }
+        let cleaned = isASCII ? text : try ScriptRule.normalized(InvisibleText.removed(from: text))
+        let trimmed = Self.trim(cleaned)
 
         var characters = 0
         var visibleCharacters = 0
@@ -40,6 +41,7 @@ struct VisibleText {
         guard trimmed.utf8.count <= bytesMax else { throw .tooManyBytes(bytesMax: bytesMax) }
         // White space inside a text counts, but a text of nothing else was trimmed to nothing.
         guard visibleCharacters >= charactersMin else { throw .tooShort(charactersMin: charactersMin) }
+        if !isASCII { try ScriptRule.check(trimmed) }
         return String(trimmed)
     }
 
@@ -51,7 +53,7 @@ struct VisibleText {
         return text[first...last]
     }
 
-    private static func isForbidden(_ scalar: Unicode.Scalar) -> Bool {
+    static func isForbidden(_ scalar: Unicode.Scalar) -> Bool {
         switch scalar.properties.generalCategory {
         case .control, .lineSeparator, .paragraphSeparator:
             return true
@@ -60,6 +62,7 @@ struct VisibleText {
         }
         switch scalar.value {
         case 0x202A...0x202E, 0x2066...0x2069: return true
+        case 0xFFF9...0xFFFB: return true  // interlinear annotations, which hide what they annotate
         default: return false
         }
     }

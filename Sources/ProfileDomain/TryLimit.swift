@@ -1,7 +1,9 @@
-/// How many numbers of other people a user may hit on.
+/// How often a user may do something with phone numbers within a window of time: hit on those of other people, or take
+/// free ones.
 ///
 /// "This number is taken" tells that its owner is a user, so it can't be asked about a whole phone book. Only tries
-/// that came out so are counted: a mistyped number tells nothing, and a free one becomes the user's own.
+/// that came out so are counted: a mistyped number tells nothing, and a free one becomes the user's own. Those are
+/// counted apart: whoever could take one after the other would take all that are free.
 public struct TryLimit: Sendable, Hashable {
     /// The failed tries of a user within the current window.
     public struct Count: Sendable, Hashable {

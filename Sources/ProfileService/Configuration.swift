@@ -33,12 +33,39 @@ struct ProfileConfiguration: Sendable {
         help: "How long that window is."
     )
 
+    static let phoneClaims = ConfigurationKey.int(
+        "VESTIBULE_PROFILE_PHONE_CLAIMS",
+        in: 1...10_000,
+        default: 5,
+        help: "How many numbers a user may take within a day."
+    )
+    static let addressTries = ConfigurationKey.int(
+        "VESTIBULE_PROFILE_ADDRESS_PHONE_TRIES",
+        in: 1...1_000_000,
+        default: 50,
+        help: "How many numbers of other users may be tried from one client address within the window of tries."
+    )
+    static let addressClaims = ConfigurationKey.int(
+        "VESTIBULE_PROFILE_ADDRESS_PHONE_CLAIMS",
+        in: 1...1_000_000,
+        default: 100,
+        help: "How many numbers may be taken from one client address within a day; mobile networks put many people "
+            + "behind one."
+    )
+    static let reservedUsernames = ConfigurationKey.list(
+        "VESTIBULE_PROFILE_RESERVED_USERNAMES",
+        default: ["vestibule"],
+        help: "Usernames that nobody may take, such as the product's name, besides admin, support and their like.",
+        countMax: 1_000
+    )
+
     static let keys: [any AnyConfigurationKey] = [
-        phoneRegion, phoneKinds, phoneRegions, phoneTries, phoneTriesWindow, SharedKeys.invitesAddress,
+        phoneRegion, phoneKinds, phoneRegions, phoneTries, phoneTriesWindow, phoneClaims, addressTries, addressClaims,
+        reservedUsernames, ClientAddressKey.key, SharedKeys.invitesAddress,
     ]
 
     let policy: PhonePolicy
-    let tryLimit: TryLimit
+    let limits: PhoneLimits
     let invitesAddress: AddressList
 
     /// Reads the service's keys.
@@ -55,10 +82,21 @@ struct ProfileConfiguration: Sendable {
             throw ConfigurationFaults([Self.fault(error)])
         }
         let window = configuration[Self.phoneTriesWindow].components
-        tryLimit = TryLimit(
-            triesMax: configuration[Self.phoneTries],
-            windowMilliseconds: window.seconds * 1_000 + window.attoseconds / 1_000_000_000_000_000
+        let windowMilliseconds = window.seconds * 1_000 + window.attoseconds / 1_000_000_000_000_000
+        var limits = PhoneLimits()
+        limits.tries = TryLimit(triesMax: configuration[Self.phoneTries], windowMilliseconds: windowMilliseconds)
+        limits.claims = TryLimit(
+            triesMax: configuration[Self.phoneClaims],
+            windowMilliseconds: limits.claims.windowMilliseconds
         )
+        limits.addressTries = Quota(
+            kind: limits.addressTries.kind,
+            countMax: configuration[Self.addressTries],
+            windowMilliseconds: windowMilliseconds
+        )
+        limits.addressClaims = .daily(limits.addressClaims.kind, countMax: configuration[Self.addressClaims])
+        limits.reservedUsernames = ReservedUsernames(configuration[Self.reservedUsernames])
+        self.limits = limits
         invitesAddress = configuration[SharedKeys.invitesAddress]
     }
 

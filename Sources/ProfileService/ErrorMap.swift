@@ -105,6 +105,9 @@ enum ErrorMap {
         case .tooLong(let charactersMax): "must have at most \(charactersMax) characters."
         case .tooManyBytes(let bytesMax): "must take at most \(bytesMax) bytes."
         case .forbiddenCharacter: "must not contain line breaks, control or direction characters."
+        case .mixedScripts: "must not mix letters of different scripts within a word."
+        case .tooManyMarks(let marksMax): "must not have more than \(marksMax) marks on a letter."
+        case .unreadable: "could not be read now. Try again."
         }
     }
 

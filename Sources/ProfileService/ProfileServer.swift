@@ -17,12 +17,14 @@ public struct ProfileServer: MigratingServer {
 
     private let runtime: ServiceRuntime
     private let configuration: ProfileConfiguration
+    private let addressKey: ClientAddressKey
 
     /// A server of this configuration; nothing is opened yet.
     ///
     /// - Throws: `ConfigurationFaults` for faults that only the service can see.
     public init(configuration: Configuration) throws {
         self.configuration = try ProfileConfiguration(configuration)
+        self.addressKey = try ClientAddressKey(configuration, service: Self.programName)
         self.runtime = ServiceRuntime(
             keys: Self.keys,
             configuration: configuration,
@@ -48,13 +50,15 @@ public struct ProfileServer: MigratingServer {
                 database: environment.database,
                 invites: invites,
                 policy: configuration.policy,
-                tryLimit: configuration.tryLimit,
+                limits: configuration.limits,
+                addressKey: addressKey,
                 logger: environment.logger
             )
             environment.metrics.add(parts.relay.metrics)
             // One by one: an array of functions that don't throw, converted as a whole to one of functions that may, ends
             // each of them with an error that is none (Swift 6.3).
             var background: [@Sendable () async throws -> Void] = [parts.relayOutbox]
+            background.append(parts.cleanup.run)
             if environment.isMeasured { background.append(parts.watchOutbox) }
             return ServiceParts(services: [parts.methods], background: background)
         }
@@ -65,6 +69,7 @@ public struct ProfileServer: MigratingServer {
 struct ProfileParts: Sendable {
     let methods: ProfileMethods
     let relay: OutboxRelay<PhoneOutbox>
+    let cleanup: QuotaCleanup
     private let outbox: PhoneOutbox
     private let logger: Logger
 
@@ -72,7 +77,8 @@ struct ProfileParts: Sendable {
         database: PostgresClient,
         invites: InvitesServiceClient,
         policy: PhonePolicy = .philippines,
-        tryLimit: TryLimit = TryLimit(),
+        limits: PhoneLimits = PhoneLimits(),
+        addressKey: ClientAddressKey,
         clock: WallClock = .system,
         logger: Logger
     ) {
@@ -86,10 +92,11 @@ struct ProfileParts: Sendable {
             deliver: { try await delivery.deliver($0) }
         )
         self.relay = relay
+        self.cleanup = QuotaCleanup(database: database, logger: logger, nowMilliseconds: { clock.nowMilliseconds })
         self.methods = ProfileMethods(
-            store: ProfileStore(database: database, identifiers: IdentifierSource(clock: clock)),
+            store: ProfileStore(database: database, identifiers: IdentifierSource(clock: clock), limits: limits),
             policy: policy,
-            tryLimit: tryLimit,
+            addressKey: addressKey,
             clock: clock,
             nudgeOutbox: { relay.nudge() }
         )

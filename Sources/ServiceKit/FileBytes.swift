@@ -65,5 +65,22 @@ public enum FileBytes {
         return false
     }
 
+    /// Writes a file anew where it is, so that a container into which this one file is mounted sees it. Until it is done a
+    /// reader may see a part; one that was cut is mended by the next.
+    ///
+    /// - Parameters:
+    ///   - path: a file that is there, and this user's.
+    ///   - mode: its permissions, whatever the umask.
+    public static func rewrite(_ path: String, mode: mode_t, _ bytes: [UInt8]) throws(FileFault) {
+        guard chmod(path, mode | S_IWUSR) == 0 else { throw named(path, .lastError("cannot be written")) }
+        let descriptor = open(path, O_WRONLY | O_CLOEXEC | O_NOFOLLOW)
+        guard descriptor >= 0 else { throw named(path, .lastError("cannot be written")) }
+        defer { close(descriptor) }
+        // Cut after, not before: where the disk is full, what is there is written over without needing more of it.
+        guard write(descriptor, bytes, bytes.count) == bytes.count, ftruncate(descriptor, off_t(bytes.count)) == 0,
+            fchmod(descriptor, mode) == 0, fsync(descriptor) == 0
+        else { throw named(path, .lastError("cannot be written")) }
+    }
+
     private static func named(_ path: String, _ fault: FileFault) -> FileFault { FileFault("\(path) \(fault)") }
 }

@@ -113,4 +113,23 @@ struct CertificateAuthorityTests {
             }
         }
     }
+
+    @Test("a certificate tells the second in which it ends", arguments: [1, 60, 36_500])
+    func expiry(_ days: Int) throws {
+        let validity = Validity(now: now, days: days)
+        let certificate = try CertificateAuthority.certificate(name: "a", keyPEM: keyPEM, validity: validity)
+        #expect(try CertificateAuthority.expiry(certificatePEM: certificate) == validity.until)
+        #expect(throws: CertificateError.self) { try CertificateAuthority.expiry(certificatePEM: keyPEM) }
+    }
+
+    @Test("a key is told from that of another certificate")
+    func pairs() throws {
+        let certificate = try authority().certificatePEM
+        let other = Array(try SigningKey.generateP256().pem().utf8)
+        #expect(try CertificateAuthority.isPair(certificatePEM: certificate, keyPEM: keyPEM))
+        #expect(try !CertificateAuthority.isPair(certificatePEM: certificate, keyPEM: other))
+        #expect(throws: CertificateError.self) {
+            try CertificateAuthority.isPair(certificatePEM: certificate, keyPEM: [])
+        }
+    }
 }

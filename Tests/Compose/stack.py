@@ -60,10 +60,8 @@ class Stack:
         return {file.name: hashlib.sha256(file.read_bytes()).hexdigest() for file in self.secrets_folder.iterdir()}
 
     def renew(self, service):
-        """A new certificate for a service, as `make up` makes one where there is none."""
-        (self.secrets_folder / f"{service}.pem").unlink()
-        self.docker("run", "--rm", "--network", "none", "--user", f"{os.getuid()}:{os.getgid()}", "--volume",
-                    f"{self.secrets_folder}:/secrets", "vestibule/vestibule:local", "init", "--folder", "/secrets")
+        """A new key and certificate for a service, as `make renew` makes them in the last third of the old one's life."""
+        engine.run(self.root / "docker/renew.sh", "--renew", service, env=self.environment)
 
     def certificates(self, service, port):
         """What each of a service's containers serves with, in PEM."""

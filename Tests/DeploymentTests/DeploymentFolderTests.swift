@@ -41,7 +41,7 @@ struct DeploymentFolderTests {
                         "invites-database-password", "identity-database-owner-password",
                         "profile-database-owner-password", "invites-database-owner-password",
                         "identity-signing-key.pem", "identity-refresh-key", "identity-signing-key-other.pem",
-                        "identity-refresh-key-other", "ca.pem",
+                        "identity-refresh-key-other", "address-key", "ca.pem",
                         "ca-key.pem", "identity.pem", "identity-key.pem", "profile.pem", "profile-key.pem",
                         "invites.pem", "invites-key.pem", "gateway.pem", "gateway-key.pem",
                     ]
@@ -55,6 +55,7 @@ struct DeploymentFolderTests {
             #expect(before["identity-refresh-key"]?.count == 32)
             #expect(before["identity-signing-key-other.pem"]?.isEmpty == true)
             #expect(before["identity-refresh-key-other"]?.isEmpty == true)
+            #expect(before["address-key"]?.count == 32)
             let passwords = before.filter { $0.key.hasSuffix("password") }.values
             #expect(Set(passwords).count == 7 && passwords.allSatisfy { $0.count == 32 })
             let signingKey = String(decoding: try #require(before["identity-signing-key.pem"]), as: UTF8.self)
@@ -87,23 +88,114 @@ struct DeploymentFolderTests {
         }
     }
 
-    @Test("a certificate that was removed is made anew for the same key")
+    @Test("a program's certificate is renewed with a new key in its last third, and nothing else with it")
     func renewal() throws {
         try withFolder { folder in
             _ = try folder.initialize(now: now)
             let before = try contents(folder)
+            let almost = now + 40 * 86_400
+            #expect(try folder.initialize(now: almost).allSatisfy { $0.change == .kept })
+            #expect(try contents(folder) == before)
+
+            let entries = try folder.initialize(now: almost + 3_601)
+            let renewed = Set(DeploymentFolder.programs.flatMap { ["\($0).pem", "\($0)-key.pem"] })
+            #expect(Set(entries.filter { $0.change == .renewed }.map(\.name)) == renewed)
+            let after = try contents(folder)
+            #expect(Set(after.keys) == Set(before.keys))
+            for (name, content) in after { #expect((content != before[name]) == renewed.contains(name), "\(name)") }
+            for name in renewed { #expect(try mode("\(folder.path)/\(name)") == 0o444) }
+            for entry in entries where entry.name.hasSuffix(".pem") && renewed.contains(entry.name) {
+                if let days = entry.daysLeft { #expect(days == 60) }
+            }
+            try expectPairs(folder)
+        }
+    }
+
+    @Test("a renewed file is the same file, so that a container into which it is mounted sees it")
+    func sameFile() throws {
+        try withFolder { folder in
+            _ = try folder.initialize(now: now)
+            let names = ["identity.pem", "identity-key.pem"]
+            let mounted = try names.map { try #require(FileHandle(forReadingAtPath: "\(folder.path)/\($0)")) }
+            let entries = try folder.initialize(now: now, renewing: ["identity"])
+            #expect(entries.filter { $0.change == .renewed }.map(\.name).sorted() == names.sorted())
+            for (name, file) in zip(names, mounted) {
+                #expect(try file.readToEnd() == FileManager.default.contents(atPath: "\(folder.path)/\(name)"))
+            }
+            #expect(throws: DeploymentError.self) { _ = try folder.initialize(now: now, renewing: ["postgres"]) }
+        }
+    }
+
+    @Test("halves of a renewal that was cut are made whole")
+    func cutRenewal() throws {
+        try withFolder { folder in
+            for (file, content) in [
+                ("profile-key.pem", ""), ("profile.pem", "-----BEGIN"), ("profile-key.pem", "identity"),
+            ] {
+                _ = try folder.initialize(now: now)
+                let path = "\(folder.path)/\(file)"
+                let bytes = content == "identity" ? try contents(folder)["identity-key.pem"] : Data(content.utf8)
+                try FileManager.default.removeItem(atPath: path)
+                try #require(bytes).write(to: URL(filePath: path))
+                let entries = try folder.initialize(now: now)
+                #expect(entries.filter { $0.change == .renewed }.map(\.name) == ["profile-key.pem", "profile.pem"])
+                try expectPairs(folder)
+            }
+        }
+    }
+
+    @Test(
+        "a certificate that was removed is made anew, and the one that is mounted somewhere stays a pair with its key"
+    )
+    func removed() throws {
+        try withFolder { folder in
+            _ = try folder.initialize(now: now)
+            let before = try contents(folder)
+            let key = try #require(FileHandle(forReadingAtPath: "\(folder.path)/identity-key.pem"))
             for name in ["identity.pem", "ca.pem"] {
                 try FileManager.default.removeItem(atPath: "\(folder.path)/\(name)")
             }
-            let later = now + 600 * 86_400
-            let entries = try folder.initialize(now: later)
-            #expect(entries.filter(\.isNew).map(\.name) == ["ca.pem", "identity.pem"])
-            let daysLeft = Dictionary(uniqueKeysWithValues: entries.map { ($0.name, $0.daysLeft) })
-            #expect(daysLeft["identity.pem"] == DeploymentFolder.certificateDays)
-            #expect(daysLeft["profile.pem"] == DeploymentFolder.certificateDays - 600)
-            let after = try contents(folder)
-            #expect(after["identity-key.pem"] == before["identity-key.pem"])
-            #expect(after["identity.pem"] != before["identity.pem"])
+            let entries = try folder.initialize(now: now)
+            #expect(entries.filter(\.isNew).map(\.name) == ["ca.pem", "identity-key.pem", "identity.pem"])
+            #expect(try key.readToEnd() == before["identity-key.pem"])
+            #expect(try contents(folder)["ca-key.pem"] == before["ca-key.pem"])
+            try expectPairs(folder)
+        }
+    }
+
+    @Test("the authority's key may be elsewhere, and is asked for only when a certificate is made")
+    func authorityElsewhere() throws {
+        try withFolder { folder in
+            _ = try folder.initialize(now: now)
+            let elsewhere = folder.path + "-offline.pem"
+            try FileManager.default.moveItem(atPath: folder.path + "/ca-key.pem", toPath: elsewhere)
+            defer { try? FileManager.default.removeItem(atPath: elsewhere) }
+            let before = try contents(folder)
+            let kept = try folder.initialize(now: now)
+            #expect(kept.allSatisfy { $0.change == .kept } && !kept.map(\.name).contains("ca-key.pem"))
+            let error = #expect(throws: DeploymentError.self) {
+                _ = try folder.initialize(now: now, renewing: ["gateway"])
+            }
+            #expect(error?.description.contains("authority's key") == true)
+            #expect(try contents(folder) == before)
+
+            let other = DeploymentFolder(path: folder.path, authorityKeyFile: elsewhere)
+            let entries = try other.initialize(now: now, renewing: ["gateway"])
+            #expect(entries.filter { $0.change == .renewed }.count == 2)
+            #expect(try contents(folder)["ca-key.pem"] == nil)
+            try expectPairs(folder)
+        }
+    }
+
+    /// Every program's key and certificate belong together, and come from the authority that is there.
+    private func expectPairs(_ folder: DeploymentFolder) throws {
+        for program in DeploymentFolder.programs {
+            let base = "\(folder.path)/\(program)"
+            try TLSConfiguration(
+                certificateChainFile: base + ".pem",
+                privateKeyFile: base + "-key.pem",
+                authoritiesFile: folder.path + "/ca.pem"
+            ).check()
         }
     }
 

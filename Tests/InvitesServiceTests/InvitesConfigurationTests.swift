@@ -5,9 +5,12 @@ import Testing
 @testable import InvitesService
 
 @Suite struct InvitesConfigurationTests {
+    /// All but the key that must be given.
+    private let keys = InvitesServer.configurationKeys.filter { $0.name != ClientAddressKey.key.name }
+
     private func configuration(_ values: [String: String]) throws -> InvitesConfiguration {
         try InvitesConfiguration(
-            Configuration.testing(keys: InvitesServer.configurationKeys, program: "invites", values)
+            Configuration.testing(keys: keys, program: "invites", values)
         )
     }
 
@@ -22,10 +25,17 @@ import Testing
         let configuration = try configuration([
             "VESTIBULE_INVITES_PHONE_REGION": "DE", "VESTIBULE_INVITES_PHONE_REGIONS": "DE, AT",
             "VESTIBULE_INVITES_GROUP_MEMBERS": "20", "VESTIBULE_INVITES_INBOX_RETENTION": "1d",
+            "VESTIBULE_INVITES_USER_ADDS": "3", "VESTIBULE_INVITES_ADDRESS_ADDS": "4",
+            "VESTIBULE_INVITES_USER_GROUPS": "5", "VESTIBULE_INVITES_USER_GROUPS_MAX": "6",
         ])
         #expect(configuration.policy.allowedRegions == ["DE", "AT"])
         #expect(configuration.groupMembersMax == 20)
         #expect(configuration.inboxRetention == .seconds(86_400))
+        let limits = configuration.limits
+        #expect(
+            [limits.userAdds.countMax, limits.addressAdds.countMax, limits.userGroups.countMax, limits.groupsMax]
+                == [3, 4, 5, 6]
+        )
     }
 
     @Test(arguments: [

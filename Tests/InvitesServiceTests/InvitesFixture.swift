@@ -6,6 +6,7 @@ import Models
 import Postgres
 import RPC
 import RPCTransport
+import ServiceKit
 import Synchronization
 import Testing
 
@@ -34,16 +35,29 @@ struct InvitesFixture: Sendable {
     let database: PostgresClient
     let clock: SteppingClock
 
+    /// For tests of other things.
+    static let unlimited = InvitesLimits(
+        userAdds: .daily("adds", countMax: 1_000_000),
+        addressAdds: .daily("adds", countMax: 1_000_000),
+        userGroups: .daily("groups", countMax: 1_000_000),
+        groupsMax: 10_000
+    )
+
     /// Runs a test on a fresh database of the shared cluster.
-    static func run(groupMembersMax: Int = 1_000, _ body: (InvitesFixture) async throws -> Void) async throws {
+    static func run(
+        groupMembersMax: Int = 1_000,
+        limits: InvitesLimits = unlimited,
+        _ body: (InvitesFixture) async throws -> Void
+    ) async throws {
         let facts = try await freshDatabase(schema: "invites")
-        try await run(on: facts, groupMembersMax: groupMembersMax, body)
+        try await run(on: facts, groupMembersMax: groupMembersMax, limits: limits, body)
     }
 
     /// Runs a test on a database.
     static func run(
         on facts: TestDatabase,
         groupMembersMax: Int = 1_000,
+        limits: InvitesLimits = unlimited,
         waitLimit: Duration = .seconds(60),
         _ body: (InvitesFixture) async throws -> Void
     ) async throws {
@@ -70,6 +84,8 @@ struct InvitesFixture: Sendable {
             database: database,
             groupMembersMax: groupMembersMax,
             inboxRetention: .seconds(3_600),
+            limits: limits,
+            addressKey: ClientAddressKey(Secret([UInt8](repeating: 7, count: 32)), service: "invites"),
             clock: clock.clock,
             logger: Logger(label: "test")
         )
@@ -103,14 +119,17 @@ struct InvitesFixture: Sendable {
         _ phone: String,
         named name: String = "Invitee",
         to group: String,
-        by user: UserID
+        by user: UserID,
+        from address: String? = nil
     ) async throws(RPCError) -> InvitesV1.Member {
         var request = InvitesV1.AddMemberRequest()
         request.userID = user.description
         request.groupID = group
         request.phoneNumber = phone
         request.displayName = name
-        return try await client.addMember(request).member
+        var options = CallOptions()
+        if let address { options.metadata.add(ClientAddressKey.metadataName, address) }
+        return try await client.addMember(request, options: options).member
     }
 
     /// A page of a group's members.

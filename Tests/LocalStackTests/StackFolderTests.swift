@@ -16,7 +16,7 @@ struct StackFolderTests {
         let temporary = try TemporaryFolder()
         let folder = StackFolder(path: temporary.path + "/stack")
         let made = try folder.initialize()
-        #expect(made.count == 8)
+        #expect(made.count == 9)
         for file in made { #expect(try mode(file) == 0o600) }
         #expect(try mode(folder.secrets) == 0o700)
         let pem = try String(contentsOfFile: folder.signingKey, encoding: .utf8)

@@ -35,6 +35,7 @@ struct StackPlanTests {
         #expect(environment["VESTIBULE_IDENTITY_APPLE_AUDIENCES"] == "com.example.app")
         #expect(environment["VESTIBULE_IDENTITY_GOOGLE_AUDIENCES"] == "example.apps.googleusercontent.com")
         #expect(environment["VESTIBULE_IDENTITY_KEYS_BY_HTTP"] == "true")
+        #expect(environment["VESTIBULE_REFLECTION"] == "true")
         #expect(environment["VESTIBULE_CONFIG"]?.hasSuffix("/stack.env") == true)
     }
 

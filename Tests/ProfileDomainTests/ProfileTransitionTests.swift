@@ -91,7 +91,7 @@ import Testing
     }
 
     @Test func `A letter composed otherwise is saved`() throws {
-        let profile = Profile(userID: userID, displayName: try DisplayName("Jose\u{301}"))
+        let profile = Profile(userID: userID, displayName: DisplayName(stored: "Jose\u{301}"))
         let transition = try #require(decide(profile, ProfileChange(displayName: try DisplayName("Jos\u{E9}"))))
         #expect(transition.profile.displayName?.value.unicodeScalars.count == 4)
     }

@@ -71,7 +71,11 @@ import Testing
         try await Migrator(owner).run(InvitesMigrations.all, schema: facts.schema)
         let group = try EventLoopGroup(loopCount: 1, name: "invites")
         let database = PostgresClient(configuration, group: group)
-        let parts = InvitesParts(database: database, logger: Logger(label: "test"))
+        let parts = InvitesParts(
+            database: database,
+            addressKey: ClientAddressKey(Secret([UInt8](repeating: 7, count: 32)), service: "invites"),
+            logger: Logger(label: "test")
+        )
         let result: Result<Void, any Error>
         do {
             result = .success(try await body(InProcessChannel(Router(parts.methods)), database))

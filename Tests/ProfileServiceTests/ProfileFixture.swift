@@ -7,6 +7,7 @@ import Postgres
 import ProfileDomain
 import RPC
 import RPCTransport
+import ServiceKit
 import Synchronization
 import Testing
 
@@ -33,16 +34,18 @@ struct ProfileFixture: Sendable {
     /// Runs a test on a fresh database of the shared cluster.
     static func run(
         tryLimit: TryLimit = TryLimit(),
+        limits: PhoneLimits? = nil,
         _ body: (ProfileFixture) async throws -> Void
     ) async throws {
         let facts = try await freshDatabase(schema: "profile")
-        try await run(on: facts, tryLimit: tryLimit, body)
+        try await run(on: facts, tryLimit: tryLimit, limits: limits, body)
     }
 
     /// Runs a test on a database.
     static func run(
         on facts: TestDatabase,
         tryLimit: TryLimit = TryLimit(),
+        limits: PhoneLimits? = nil,
         waitLimit: Duration = .seconds(60),
         _ body: (ProfileFixture) async throws -> Void
     ) async throws {
@@ -69,7 +72,9 @@ struct ProfileFixture: Sendable {
         let parts = ProfileParts(
             database: database,
             invites: InvitesServiceClient(InProcessChannel(Router(invites))),
-            tryLimit: tryLimit,
+            limits: limits
+                ?? PhoneLimits(tries: tryLimit, claims: TryLimit(triesMax: 1_000_000, windowMilliseconds: 1_000)),
+            addressKey: ClientAddressKey(Secret([UInt8](repeating: 7, count: 32)), service: "profile"),
             clock: clock.clock,
             logger: Logger(label: "test")
         )
@@ -104,14 +109,17 @@ struct ProfileFixture: Sendable {
         _ userID: UserID,
         displayName: String? = nil,
         phone: String? = nil,
-        username: String? = nil
+        username: String? = nil,
+        from address: String? = nil
     ) async throws(RPCError) -> ProfileV1.Profile {
         var request = ProfileV1.UpdateProfileRequest()
         request.userID = userID.description
         if let displayName { request.displayName = displayName }
         if let phone { request.phoneNumber = phone }
         if let username { request.username = username }
-        return try await client.updateProfile(request).profile
+        var options = CallOptions()
+        if let address { options.metadata.add(ClientAddressKey.metadataName, address) }
+        return try await client.updateProfile(request, options: options).profile
     }
 
     func profile(_ userID: UserID) async throws -> ProfileV1.Profile {

@@ -19,7 +19,7 @@ ALLOWED = {
     "Load": {"API", "CTimerFD", "JOSE", "RPC", "RPCTransport", "ServiceKit"},
     "LocalPostgres": set(),
     "LocalStack": {"JOSE", "LocalPostgres", "ServiceKit"},
-    "Models": {"CPhoneNumber"},
+    "Models": {"CNames", "CPhoneNumber"},
     "Postgres": {"CLibPQ", "RPC", "RPCTransport"},
     "ProfileDomain": {"Models"},
     "ProfileService": _SERVICE | {"ProfileDomain"},
@@ -27,7 +27,7 @@ ALLOWED = {
     "ProviderSimulator": {"HTTPJSON", "JOSE", "ServiceKit"},
     "RPC": set(),
     "RPCTransport": {"CRPC", "RPC"},
-    "ServiceKit": {"API", "Postgres", "RPC", "RPCTransport"},
+    "ServiceKit": {"API", "Certificates", "JOSE", "Postgres", "RPC", "RPCTransport"},
     "Executables/gateway": {"GatewayService", "ServiceKit"},
     "Executables/identity": {"IdentityService", "ServiceKit"},
     "Executables/invites": {"InvitesService", "ServiceKit"},
@@ -35,7 +35,7 @@ ALLOWED = {
     "Executables/vestibule": {
         "Deployment", "Load", "LocalStack", "ProviderSimulator", "RPCTransport", "ServiceKit"},
 }
-C_MODULES = {"CLibPQ", "CNghttp2", "COpenSSL", "CPhoneNumber", "CRPC", "CTimerFD"}
+C_MODULES = {"CLibPQ", "CNames", "CNghttp2", "COpenSSL", "CPhoneNumber", "CRPC", "CTimerFD"}
 OURS = {name for name in ALLOWED if "/" not in name} | C_MODULES
 
 _SYSTEM = {"Darwin", "Foundation", "FoundationEssentials", "Glibc", "Musl", "Synchronization"}

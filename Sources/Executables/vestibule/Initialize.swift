@@ -7,30 +7,41 @@ import ServiceKit
 struct Initialize: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "init",
-        abstract: "Make a deployment's secrets and certificates in a folder; what is there stays as it is.",
+        abstract: "Make a deployment's secrets and certificates in a folder, and renew certificates that end soon.",
         discussion: """
-            Passwords of the database's owner and of each service's role, the key that signs tokens, the key of refresh \
-            tokens, a small certificate authority, and for each service and the gateway a key and a certificate with a \
+            What is there stays as it is, but for certificates. Passwords of the database's owner and of each service's role, the key that signs tokens, the key of refresh \
+            tokens, the key under which clients' addresses are counted, a small certificate authority, and for each service and the gateway a key and a certificate with a \
             DNS name (identity) and a URI (spiffe://vestibule/identity).
 
             The folder can be entered by its owner only. The files in it that containers are given can be read by all, \
-            since a container's user is another; the authority's key is the owner's alone, and nothing that runs needs it.
+            since a container's user is another; the authority's key is the owner's alone. Nothing that runs needs it, only this \
+            command when it makes a certificate: it may be kept elsewhere and given with --authority-key.
 
-            To renew a certificate, remove it and run this again: it is made anew for the same key.
+            Certificates are valid for 60 days, and nothing revokes them. One with less than 20 days left is renewed with a \
+            new key, where it is, so that programs read it at SIGHUP: `make renew` does both, and should be run each day \
+            or week. Connections live for an hour, so that an old certificate doesn't live on in them.
             """
     )
 
     @Option(help: "The folder; made if it isn't there.")
     var folder = "docker/secrets"
 
+    @Option(help: "The authority's private key, if it isn't kept in the folder.")
+    var authorityKey: String?
+
+    @Option(help: "A program whose certificate is renewed now; may be repeated.")
+    var renew: [String] = []
+
     func run() {
         do {
-            let entries = try DeploymentFolder(path: folder).initialize(now: time(nil))
+            let entries = try DeploymentFolder(path: folder, authorityKeyFile: authorityKey)
+                .initialize(now: time(nil), renewing: Set(renew))
             let width = entries.map(\.name.count).max() ?? 0
             for entry in entries {
                 let remark = Self.remark(entry)
                 let space = remark.isEmpty ? "" : String(repeating: " ", count: width - entry.name.count + 2)
-                print("\(entry.isNew ? "made" : "kept")  \(folder)/\(entry.name)\(space)\(remark)")
+                let change = entry.change.rawValue.padded(to: DeploymentFolder.Change.renewed.rawValue.count)
+                print("\(change)  \(folder)/\(entry.name)\(space)\(remark)")
             }
         } catch {
             Program.end(error, program: "vestibule init")
@@ -39,7 +50,12 @@ struct Initialize: ParsableCommand {
 
     private static func remark(_ entry: DeploymentFolder.Entry) -> String {
         guard let days = entry.daysLeft else { return "" }
-        if days < 0 { return "EXPIRED: remove it and run this again" }
-        return "valid for \(days) days" + (days < DeploymentFolder.daysLeftMin ? ": remove it and run this again" : "")
+        let isShort = entry.name == "ca.pem" && days < DeploymentFolder.authorityDaysLeftMin
+        return "valid for \(days) days" + (isShort ? ": THE AUTHORITY ENDS SOON, and all certificates with it" : "")
     }
+}
+
+extension String {
+    /// The text with spaces behind it up to a width.
+    fileprivate func padded(to width: Int) -> String { self + String(repeating: " ", count: max(0, width - count)) }
 }

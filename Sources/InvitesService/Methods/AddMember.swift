@@ -2,6 +2,7 @@ import API
 import InvitesDomain
 import Models
 import RPC
+import ServiceKit
 
 extension InvitesMethods {
     /// Adds a person by phone number, or returns the member there is.
@@ -23,9 +24,11 @@ extension InvitesMethods {
                     callerID: callerID,
                     invitee: invitee,
                     memberID: identifiers.make(),
+                    addressCode: addressKey.code(of: context.metadata),
                     nowMilliseconds: clock.nowMilliseconds
                 ),
                 membersMax: groupMembersMax,
+                limits: limits,
                 deadline: context.deadline
             )
             var response = InvitesV1.AddMemberResponse()

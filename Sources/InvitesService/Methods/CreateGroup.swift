@@ -26,6 +26,7 @@ extension InvitesMethods {
                     ownerDisplayName: wanted.ownerDisplayName
                 ),
                 key: key,
+                limits: limits,
                 deadline: context.deadline
             )
             var response = InvitesV1.CreateGroupResponse()

@@ -1,4 +1,5 @@
 import Postgres
+import ServiceKit
 
 /// The invites schema, step by step. A step that was released is never changed; a new one is added.
 public enum InvitesMigrations {
@@ -7,6 +8,7 @@ public enum InvitesMigrations {
         Migration(number: 1, name: "groups and members", sql: groupsAndMembers),
         Migration(number: 2, name: "phones and inbox", sql: phonesAndInbox),
         Migration(number: 3, name: "keys of created groups", sql: groupKeys),
+        Migration(number: 4, name: "quotas", sql: quotas),
     ]
 
     /// Groups, and who is in them or awaited. A member without a user is pending. A user is in a group once, and a
@@ -67,5 +69,12 @@ public enum InvitesMigrations {
         );
 
         CREATE INDEX group_keys_created_at ON group_keys (created_at);
+        """
+
+    /// What users, and all who come from one address, may still do today; and how many groups a user made.
+    private static let quotas = """
+        \(QuotaStore.table)
+
+        CREATE INDEX groups_owner ON groups (owner_user_id);
         """
 }

@@ -2,9 +2,9 @@ import InvitesDomain
 import Models
 import Postgres
 import RPC
+import ServiceKit
 
-/// Groups and the lists of them and of their members, in PostgreSQL. Each method is one round trip, but for a group that
-/// was created before with the same key, which takes two.
+/// Groups and the lists of them and of their members, in PostgreSQL. Each method that reads is one round trip.
 struct GroupStore: Sendable {
     let database: PostgresClient
 
@@ -21,14 +21,22 @@ struct GroupStore: Sendable {
     /// Creates a group with its creator as the first member, once for each key of a user.
     ///
     /// - Returns: the group; with a key that was used before, the one that was created then.
-    /// - Throws: ``InvitesFault/idempotencyKeyReused`` if the key came with another name then.
-    func create(_ creation: Creation, key: IdempotencyKey?, deadline: Deadline?) async throws -> Group {
-        guard let key else {
-            try await create(creation, deadline: deadline)
-            return creation.group
-        }
+    /// - Throws: ``InvitesFault/idempotencyKeyReused`` if the key came with another name then,
+    ///   ``InvitesFault/tooManyAttempts(retryAfterMilliseconds:)`` or ``InvitesFault/tooManyGroups(groupsMax:)``.
+    func create(
+        _ creation: Creation,
+        key: IdempotencyKey?,
+        limits: InvitesLimits,
+        deadline: Deadline?
+    ) async throws -> Group {
         for _ in 1...Self.keyTriesMax {
-            if try await create(creation, claiming: key, deadline: deadline) { return creation.group }
+            let isCreated = try await database.withTransaction(deadline: deadline) { transaction in
+                if let key, try await !claim(key, for: creation, in: transaction) { return false }
+                try await insert(creation, limits, in: transaction)
+                return true
+            }
+            if isCreated { return creation.group }
+            guard let key else { break }  // not reached: without a key it is created, or an error is thrown
             if let group = try await group(of: creation, key: key, deadline: deadline) { return group }
         }
         throw PostgresError.unavailable("an idempotency key was forgotten again and again")
@@ -37,30 +45,21 @@ struct GroupStore: Sendable {
     /// A key that is taken, and forgotten before it is looked at, is free again: a second try takes it.
     private static let keyTriesMax = 3
 
-    /// Creates the group if nobody has the key, in one statement. Whoever asks at the same moment waits at the key's row
-    /// until the first has committed.
-    private func create(_ creation: Creation, claiming key: IdempotencyKey, deadline: Deadline?) async throws -> Bool {
+    /// Takes the key if nobody has it; whether it did. Whoever asks at the same moment waits at the key's row until the first
+    /// has committed. It comes before the count of the day, so that a repetition counts nothing.
+    private func claim(
+        _ key: IdempotencyKey,
+        for creation: Creation,
+        in transaction: PostgresTransaction
+    ) async throws -> Bool {
         let (group, name) = (creation.group, creation.group.name.value)
-        let createdAt = PostgresTimestamp(milliseconds: group.createdAtMilliseconds)
-        let rows = try await database.execute(
+        let rows = try await transaction.execute(
             """
-            WITH claimed AS (
-                INSERT INTO group_keys (user_id, idempotency_key, group_id, request_hash, created_at)
-                VALUES (\(group.ownerID.uuid), \(key.uuid), \(group.id.uuid),
-                    sha256(convert_to(\(name), 'UTF8')), \(createdAt))
-                ON CONFLICT (user_id, idempotency_key) DO NOTHING
-                RETURNING group_id, user_id, created_at
-            ), created AS (
-                INSERT INTO groups (group_id, name, owner_user_id, created_at)
-                SELECT group_id, \(name), user_id, created_at FROM claimed
-                RETURNING group_id, owner_user_id, created_at
-            )
-            INSERT INTO members (group_id, member_id, user_id, display_name, added_by, added_at, linked_at)
-            SELECT group_id, \(creation.firstMember.uuid), owner_user_id, \(creation.ownerDisplayName?.value),
-                owner_user_id, created_at, created_at
-            FROM created
-            """,
-            deadline: deadline
+            INSERT INTO group_keys (user_id, idempotency_key, group_id, request_hash, created_at)
+            VALUES (\(group.ownerID.uuid), \(key.uuid), \(group.id.uuid), sha256(convert_to(\(name), 'UTF8')),
+                \(PostgresTimestamp(milliseconds: group.createdAtMilliseconds)))
+            ON CONFLICT (user_id, idempotency_key) DO NOTHING
+            """
         )
         return rows.affected == 1
     }
@@ -108,23 +107,48 @@ struct GroupStore: Sendable {
         return rows.affected
     }
 
-    private func create(_ creation: Creation, deadline: Deadline?) async throws {
+    /// Inserts the group and its first member. The count of the user's groups of the day comes first: its row is the lock
+    /// under which all of them are counted, and nobody else's request takes it.
+    private func insert(
+        _ creation: Creation,
+        _ limits: InvitesLimits,
+        in transaction: PostgresTransaction
+    ) async throws {
         let group = creation.group
         let createdAt = PostgresTimestamp(milliseconds: group.createdAtMilliseconds)
-        try await database.execute(
+        try await database.withTransaction(deadline: deadline) { transaction in
+            let wait = try await QuotaStore.spend(
+                limits.userGroups,
+                of: group.ownerID.bytes,
+                nowMilliseconds: group.createdAtMilliseconds,
+                in: transaction
+            )
+        let wait = try await QuotaStore.spend(
+            limits.userGroups,
+            of: group.ownerID.bytes,
+            nowMilliseconds: group.createdAtMilliseconds,
+            in: transaction
+        )
+        if let wait { throw InvitesFault.tooManyAttempts(retryAfterMilliseconds: wait) }
+        let created = try await transaction.execute(
             """
             WITH created AS (
                 INSERT INTO groups (group_id, name, owner_user_id, created_at)
-                VALUES (\(group.id.uuid), \(group.name.value), \(group.ownerID.uuid), \(createdAt))
+                SELECT \(group.id.uuid), \(group.name.value), \(group.ownerID.uuid), \(createdAt)
+                WHERE (
+                    SELECT count(*)
+                    FROM (SELECT 1 FROM groups WHERE owner_user_id = \(group.ownerID.uuid) LIMIT \(limits.groupsMax))
+                        AS owned
+                ) < \(limits.groupsMax)
                 RETURNING group_id, owner_user_id, created_at
             )
             INSERT INTO members (group_id, member_id, user_id, display_name, added_by, added_at, linked_at)
             SELECT group_id, \(creation.firstMember.uuid), owner_user_id, \(creation.ownerDisplayName?.value),
                 owner_user_id, created_at, created_at
             FROM created
-            """,
-            deadline: deadline
+            """
         )
+        guard created.affected == 1 else { throw InvitesFault.tooManyGroups(groupsMax: limits.groupsMax) }
     }
 
     /// A user's groups, newest first, at most `limit` of them, after the one that the page before ended with.

@@ -2,6 +2,7 @@ import InvitesDomain
 import Models
 import Postgres
 import RPC
+import ServiceKit
 
 /// The adding of members, in PostgreSQL.
 ///
@@ -21,16 +22,24 @@ struct MemberStore: Sendable {
         let invitee: Invitee
         /// The id of the new membership, if there will be one.
         let memberID: MemberID
+        /// The code of the address that the call came from, nil if it isn't told.
+        let addressCode: [UInt8]?
         /// Now, in Unix milliseconds.
         let nowMilliseconds: Int64
     }
 
     /// Adds a person to a group, or finds them in it, in one transaction.
     ///
-    /// Locks are taken in the same order by everyone: the number, then the group.
+    /// Locks are taken in the same order by everyone: the number, then the group, then the counts of quotas.
     ///
-    /// - Throws: ``InvitesFault/notAMember`` or ``InvitesFault/groupFull(membersMax:)``.
-    func add(_ addition: Addition, membersMax: Int, deadline: Deadline?) async throws -> Member {
+    /// - Throws: ``InvitesFault/notAMember``, ``InvitesFault/groupFull(membersMax:)`` or
+    ///   ``InvitesFault/tooManyAttempts(retryAfterMilliseconds:)``.
+    func add(
+        _ addition: Addition,
+        membersMax: Int,
+        limits: InvitesLimits,
+        deadline: Deadline?
+    ) async throws -> Member {
         try await database.withTransaction(
             retries: ConflictRetry.retriesMax,
             orAfter: ConflictRetry.isRace,
@@ -45,12 +54,39 @@ struct MemberStore: Sendable {
                 memberCount: memberCount,
                 membersMax: membersMax
             )
+            let member: Member
             switch decision {
-            case .existing(let member): return member
+            case .existing(let existing):
+                // A repetition is free; that a member has this number too is news.
+                if existing.phone == addition.invitee.phone { return existing }
+                member = existing
             case .full: throw InvitesFault.groupFull(membersMax: membersMax)
-            case .member(let userID): return try await insert(addition, userID, in: transaction)
-            case .pending: return try await insert(addition, nil, in: transaction)
+            case .member(let userID): member = try await insert(addition, userID, in: transaction)
+            case .pending: member = try await insert(addition, nil, in: transaction)
             }
+            try await spend(addition, limits, in: transaction)
+            return member
+            }
+        }
+    }
+
+    /// Counts one more addition for the caller, and for the address that the call came from. Throwing undoes the addition.
+    private func spend(
+        _ addition: Addition,
+        _ limits: InvitesLimits,
+        in transaction: PostgresTransaction
+    ) async throws {
+        for (quota, subject) in [
+            (limits.userAdds, addition.callerID.bytes), (limits.addressAdds, addition.addressCode),
+        ] {
+            guard let subject else { continue }
+            let wait = try await QuotaStore.spend(
+                quota,
+                of: subject,
+                nowMilliseconds: addition.nowMilliseconds,
+                in: transaction
+            )
+            if let wait { throw InvitesFault.tooManyAttempts(retryAfterMilliseconds: wait) }
         }
     }
 

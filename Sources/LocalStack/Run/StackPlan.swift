@@ -76,6 +76,8 @@ struct StackPlan: Sendable {
             "VESTIBULE_DRAIN_LIMIT": "\(StackProgram.drainLimitSeconds)s",
             // A laptop with many cores shouldn't need hundreds of database connections.
             "VESTIBULE_EVENT_LOOPS": "2",
+            // For grpcurl; all of it listens on loopback unless told otherwise.
+            "VESTIBULE_REFLECTION": "true",
             "VESTIBULE_IDENTITY_ISSUER": "http://\(configuration[StackKeys.gateway].reachable)",
             "VESTIBULE_IDENTITY_APPLE_AUDIENCES": Self.appleClientID,
             "VESTIBULE_IDENTITY_GOOGLE_AUDIENCES": Self.googleClientID,
@@ -93,6 +95,7 @@ struct StackPlan: Sendable {
             "VESTIBULE_SIMULATOR_STATE_FILE": folder.simulatorState,
             "VESTIBULE_IDENTITY_SIGNING_KEY_FILE": folder.signingKey,
             "VESTIBULE_IDENTITY_REFRESH_KEY_FILE": folder.refreshKey,
+            ClientAddressKey.key.name: folder.addressKey,
         ]
         var forced = [
             "VESTIBULE_DATABASE_HOST": socketDirectory,

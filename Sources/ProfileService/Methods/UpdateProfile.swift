@@ -2,6 +2,7 @@ import API
 import Models
 import ProfileDomain
 import RPC
+import ServiceKit
 
 extension ProfileMethods {
     /// Changes the fields that are present, all or none, and returns the whole profile.
@@ -15,9 +16,8 @@ extension ProfileMethods {
             let outcome = try await store.update(
                 userID,
                 applying: change,
-                limit: tryLimit,
-                nowMilliseconds: clock.nowMilliseconds,
-                deadline: context.deadline
+                by: ProfileCaller(addressCode: addressKey.code(of: context.metadata), deadline: context.deadline),
+                nowMilliseconds: clock.nowMilliseconds
             )
             switch outcome {
             case .saved(let profile, let hasEvents):

@@ -1,4 +1,5 @@
 import Postgres
+import ServiceKit
 
 /// The profile schema, step by step. A step that was released is never changed; a new one is added.
 public enum ProfileMigrations {
@@ -7,6 +8,7 @@ public enum ProfileMigrations {
         Migration(number: 1, name: "profiles", sql: profiles),
         Migration(number: 2, name: "outbox", sql: outbox),
         Migration(number: 3, name: "outbox retries", sql: outboxRetries),
+        Migration(number: 4, name: "limits of claims", sql: claimLimits),
     ]
 
     /// Profiles, and one table for each thing that only one user may have: its primary key is the rule, and would be
@@ -34,6 +36,15 @@ public enum ProfileMigrations {
             user_id uuid NOT NULL,
             claimed_at timestamptz NOT NULL
         );
+        """
+
+    /// How many numbers a user took, beside the count of failed tries; and the counts of addresses.
+    private static let claimLimits = """
+        ALTER TABLE profiles
+            ADD COLUMN phone_claims integer NOT NULL DEFAULT 0 CHECK (phone_claims >= 0),
+            ADD COLUMN phone_claims_since timestamptz;
+
+        \(QuotaStore.table)
         """
 
     /// What other services must be told. Ids rise in the order of commits for each number, because a number's events

@@ -2,6 +2,7 @@ import Models
 import Postgres
 import ProfileDomain
 import RPC
+import ServiceKit
 
 /// Profiles in PostgreSQL, and the two things that only one user may have.
 ///
@@ -12,6 +13,7 @@ struct ProfileStore: Sendable {
 
     let database: PostgresClient
     let identifiers: IdentifierSource
+    let limits: PhoneLimits
 
     private static let whole = KeyedRead(
         "display_name, username, phone, updated_at",
@@ -46,17 +48,18 @@ struct ProfileStore: Sendable {
     ///
     /// Two users can't end with one number or username: the primary keys of `phones` and `usernames` decide, and the
     /// later of two concurrent claims waits until the earlier has committed or rolled back. Claims come before
-    /// releases, and numbers before usernames, for everyone: a transaction that others wait for never waits for them.
+    /// releases, and numbers before usernames, for everyone: a transaction that others wait for never waits for them. Counts of
+    /// an address, which strangers share, come last of what is waited for.
     func update(
         _ userID: UserID,
         applying change: ProfileChange,
-        limit: TryLimit,
-        nowMilliseconds: Int64,
-        deadline: Deadline?
+        by caller: ProfileCaller,
+        nowMilliseconds: Int64
     ) async throws -> Outcome {
         do {
-            return try await database.withTransaction(retries: Self.retriesMax, deadline: deadline) { transaction in
-                let (profile, tries) = try await lock(userID, in: transaction)
+            return try await database.withTransaction(retries: Self.retriesMax, deadline: caller.deadline) {
+                transaction in
+                let (profile, counts) = try await lock(userID, in: transaction)
                 guard
                     let transition = ProfileTransition.decide(
                         from: profile,
@@ -66,23 +69,29 @@ struct ProfileStore: Sendable {
                 else { return .saved(profile, hasEvents: false) }
 
                 if let phone = transition.claimedPhone {
-                    if let wait = limit.waitMilliseconds(after: tries, nowMilliseconds: nowMilliseconds) {
+                    if let wait = counts.waitMilliseconds(limits, nowMilliseconds: nowMilliseconds) {
                         return .refused(.tooManyAttempts(retryAfterMilliseconds: wait))
                     }
                     guard try await claim(phone, for: userID, nowMilliseconds, in: transaction) else {
-                        // Returning commits the count; nothing else was written.
-                        let count = limit.counting(tries, nowMilliseconds: nowMilliseconds)
+                        try await spend(limits.addressTries, caller, nowMilliseconds, in: transaction)
+                        // Returning commits the counts; nothing else was written.
+                        let count = limits.tries.counting(counts.tries, nowMilliseconds: nowMilliseconds)
                         try await save(count, of: userID, in: transaction)
                         return .refused(.phoneTaken)
                     }
                 }
                 if let username = transition.claimedUsername {
                     // Throwing rolls back, the claim of the number included.
-                    guard try await claim(username, for: userID, nowMilliseconds, in: transaction) else {
-                        throw ProfileFault.usernameTaken
-                    }
+                    guard !limits.reservedUsernames.contains(username),
+                        try await claim(username, for: userID, nowMilliseconds, in: transaction)
+                    else { throw ProfileFault.usernameTaken }
                 }
-                try await save(transition, nowMilliseconds, in: transaction)
+                var claims = counts.claims
+                if transition.claimedPhone != nil {
+                    try await spend(limits.addressClaims, caller, nowMilliseconds, in: transaction)
+                    claims = limits.claims.counting(claims, nowMilliseconds: nowMilliseconds)
+                }
+                try await save(transition, claims, nowMilliseconds, in: transaction)
                 return .saved(transition.profile, hasEvents: !transition.phoneEvents.isEmpty)
             }
         } catch let fault as ProfileFault {
@@ -96,8 +105,9 @@ struct ProfileStore: Sendable {
     private func lock(
         _ userID: UserID,
         in transaction: PostgresTransaction
-    ) async throws -> (Profile, TryLimit.Count?) {
-        let columns = "display_name, username, phone, updated_at, phone_tries, phone_tries_since"
+    ) async throws -> (Profile, PhoneCounts) {
+        let columns =
+            "display_name, username, phone, updated_at, phone_tries, phone_tries_since, phone_claims, phone_claims_since"
         var rows = try await transaction.query(
             "SELECT \(unsafeSQL: columns) FROM profiles WHERE user_id = \(userID.uuid) FOR UPDATE"
         )
@@ -111,18 +121,33 @@ struct ProfileStore: Sendable {
                 """
             )
         }
-        let (displayName, username, phone, updatedAt, tries, triesSince) = try rows[0].decode(
+        let (displayName, username, phone, updatedAt, tries, triesSince, claims, claimsSince) = try rows[0].decode(
             String?.self,
             String?.self,
             String?.self,
             PostgresTimestamp?.self,
             Int32.self,
+            PostgresTimestamp?.self,
+            Int32.self,
             PostgresTimestamp?.self
         )
-        let count = triesSince.map {
-            TryLimit.Count(windowStartMilliseconds: $0.milliseconds, tries: Int(tries))
-        }
-        return (Self.profile(userID, displayName, username, phone, updatedAt), count)
+        let counts = PhoneCounts(tries: .stored(tries, triesSince), claims: .stored(claims, claimsSince))
+        return (Self.profile(userID, displayName, username, phone, updatedAt), counts)
+    }
+
+    /// Counts one more for the address that the call came from, if it is told.
+    ///
+    /// - Throws: ``ProfileFault/tooManyAttempts(retryAfterMilliseconds:)``, which rolls everything back: whether the number
+    ///   was taken isn't told then.
+    private func spend(
+        _ quota: Quota,
+        _ caller: ProfileCaller,
+        _ nowMilliseconds: Int64,
+        in transaction: PostgresTransaction
+    ) async throws {
+        guard let code = caller.addressCode else { return }
+        let wait = try await QuotaStore.spend(quota, of: code, nowMilliseconds: nowMilliseconds, in: transaction)
+        if let wait { throw ProfileFault.tooManyAttempts(retryAfterMilliseconds: wait) }
     }
 
     /// Takes a number that nobody has. False if somebody has it.
@@ -176,6 +201,7 @@ struct ProfileStore: Sendable {
     /// Writes the profile, gives up what it no longer has, and puts the events into the outbox: one round trip.
     private func save(
         _ transition: ProfileTransition,
+        _ claims: TryLimit.Count?,
         _ nowMilliseconds: Int64,
         in transaction: PostgresTransaction
     ) async throws {
@@ -201,7 +227,9 @@ struct ProfileStore: Sendable {
             UPDATE profiles
             SET display_name = \(profile.displayName?.value), username = \(profile.username?.value),
                 phone = \(profile.phone?.digits),
-                updated_at = \(PostgresTimestamp(milliseconds: profile.updatedAtMilliseconds))
+                updated_at = \(PostgresTimestamp(milliseconds: profile.updatedAtMilliseconds)),
+                phone_claims = \(Int32(clamping: claims?.tries ?? 0)),
+                phone_claims_since = \(claims.map { PostgresTimestamp(milliseconds: $0.windowStartMilliseconds) })
             WHERE user_id = \(userID)
             """
         )

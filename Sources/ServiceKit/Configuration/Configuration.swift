@@ -4,6 +4,9 @@
 public struct Configuration: Sendable {
     private let values: [String: any Sendable]
     private let given: Set<String>
+    /// Variables of the environment that look like keys and are none, each a line to log once at start: a misspelt one
+    /// would be left without effect. They are no faults, since whatever starts the program may put names of its own there.
+    public let warnings: [ConfigurationFault]
 
     /// Reads and checks all keys. Pure, but for the secret files that keys name.
     ///
@@ -41,12 +44,13 @@ public struct Configuration: Sendable {
                 faults.append(ConfigurationFault(key: key.name, problem: error.text))
             }
         }
-        for name in file.keys.sorted() where name.hasPrefix(ConfigurationNames.prefix) && !known.contains(name) {
-            if ConfigurationNames.isForeign(name, to: program) { continue }
-            faults.append(ConfigurationFault(key: name, problem: "is in the file, but there is no such key"))
-        }
+        let unknown = UnknownKeys(program: program, known: known)
+        faults += file.keys.sorted().compactMap(unknown.fault(inFile:))
         guard faults.isEmpty else { throw ConfigurationFaults(faults) }
         self.values = values
+        warnings = environment.sorted { $0.key < $1.key }.compactMap { name, value in
+            value.trimmingSpaces.isEmpty ? nil : unknown.fault(inEnvironment: name, value: value)
+        }
         given = Set(environment.keys).union(file.keys).filter { input.text($0) != nil }
     }
 
@@ -81,9 +85,13 @@ public struct Configuration: Sendable {
         environment: [String: String]
     ) throws(ConfigurationFaults) -> Configuration {
         let (entries, _) = try readFile(path: path, environment: environment)
-        let names = Set(keys.map(\.name))
-        let own = entries.filter { names.contains($0.key) }
-        return try Configuration(keys: keys, program: "", environment: environment, file: own)
+        let names = Set(keys.flatMap { $0.takesFile ? [$0.name, $0.name + ConfigurationNames.fileSuffix] : [$0.name] })
+        return try Configuration(
+            keys: keys,
+            program: "",
+            environment: environment.filter { names.contains($0.key) },
+            file: entries.filter { names.contains($0.key) }
+        )
     }
 
     /// The entries of the file that is named by the path, or else by the environment; none if neither names one.

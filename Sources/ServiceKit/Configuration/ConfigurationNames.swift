@@ -9,6 +9,12 @@ enum ConfigurationNames {
     /// The programs that have keys of their own, which begin with the program's name.
     static let programs = ["identity", "profile", "invites", "gateway", "simulator", "run", "roles", "load"]
 
+    /// Names that no program reads, but the scripts that build, start and test them.
+    static let tools: Set = [
+        "VESTIBULE_BINARIES", "VESTIBULE_INTEROP_IDENTITY", "VESTIBULE_INTEROP_REQUIRED", "VESTIBULE_PROGRAMS",
+        "VESTIBULE_PUBLISH", "VESTIBULE_SECRETS", "VESTIBULE_SIMULATOR_PUBLISH", "VESTIBULE_TAG",
+    ]
+
     /// Whether a key that `program` does not declare may stand in a file that it reads: the key of another program,
     /// which checks it itself, or a shared one.
     static func isForeign(_ name: String, to program: String) -> Bool {

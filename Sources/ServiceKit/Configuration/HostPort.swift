@@ -32,6 +32,16 @@ public struct HostPort: Hashable, Sendable, CustomStringConvertible {
     /// `host:port`, with brackets around an IPv6 address.
     public var description: String { host.contains(":") ? "[\(host)]:\(port)" : "\(host):\(port)" }
 
+    /// Whether only this machine reaches the address: 127.0.0.0/8, `::1` (RFC 1122 section 3.2.1.3, RFC 4291 section 2.5.3)
+    /// or `localhost`. Any other name may stand for any address.
+    public var isLoopback: Bool {
+        if host == "::1" || host.lowercased() == "localhost" { return true }
+        let mapped = host.lowercased().hasPrefix("::ffff:") ? host.dropFirst(7) : host[...]
+        let numbers = mapped.split(separator: ".", omittingEmptySubsequences: false)
+        return numbers.count == 4 && numbers[0] == "127"
+            && numbers.allSatisfy { number in UInt8(number) != nil && number.first != "+" }
+    }
+
     /// Letters, digits, dot, hyphen, underscore (container names have them) and the percent of an IPv6 zone.
     private static func isAddressByte(_ byte: UInt8) -> Bool {
         switch byte {

@@ -4,6 +4,8 @@ public struct ServiceKeys: Sendable {
     public let program: String
     /// Where it listens.
     public let listen: ConfigurationKey<HostPort>
+    /// Whether it may listen where other machines reach it without knowing who calls.
+    public let insecure: ConfigurationKey<Bool>
     /// Where it serves its metrics; nil for nowhere.
     public let metricsListen: ConfigurationKey<HostPort?>
     /// Its login role.
@@ -37,7 +39,18 @@ public struct ServiceKeys: Sendable {
     public init(program: String, listenPort: Int) {
         let prefix = ConfigurationNames.prefix + program.uppercased()
         self.program = program
-        listen = .address("\(prefix)_LISTEN", default: "127.0.0.1:\(listenPort)", help: "Where \(program) listens.")
+        listen = .address(
+            "\(prefix)_LISTEN",
+            default: "127.0.0.1:\(listenPort)",
+            help: "Where \(program) listens; elsewhere than on loopback, callers must show certificates."
+        )
+        insecure = .bool(
+            "\(prefix)_INSECURE",
+            default: false,
+            help:
+                "Whether \(program) may listen elsewhere than on loopback without TLS, the callers' authorities and the "
+                + "rules of who may call what. Whoever reaches it then reads and changes everything."
+        )
         metricsListen = SharedKeys.metricsListen(program: program)
         databaseUser = .string(
             "\(prefix)_DATABASE_USER",
@@ -88,8 +101,8 @@ public struct ServiceKeys: Sendable {
     /// These keys and the shared ones that every gRPC service reads.
     public var all: [any AnyConfigurationKey] {
         let own: [any AnyConfigurationKey] = [
-            listen, metricsListen, databaseUser, databasePassword, databaseOwner, databaseOwnerPassword, databaseSchema,
-            databaseConnections, databaseTimeout, databaseLockTimeout, migrate,
+            listen, insecure, metricsListen, databaseUser, databasePassword, databaseOwner, databaseOwnerPassword,
+            databaseSchema, databaseConnections, databaseTimeout, databaseLockTimeout, migrate,
         ]
         return own + tls.all + channels.all
             + [

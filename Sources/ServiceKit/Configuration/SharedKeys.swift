@@ -129,8 +129,9 @@ public enum SharedKeys {
     /// Whether clients may ask what can be called.
     public static let reflection = ConfigurationKey.bool(
         "VESTIBULE_REFLECTION",
-        default: true,
-        help: "Whether services answer gRPC server reflection, so that tools such as grpcurl need no schema."
+        default: false,
+        help: "Whether services answer gRPC server reflection, so that tools such as grpcurl need no schema; for "
+            + "development."
     )
 
     /// Services ask each other after this time of silence during a call whether the other is there, so that one that is
@@ -156,7 +157,7 @@ public enum SharedKeys {
     static let all: [any AnyConfigurationKey] =
         [
             databaseHost, databasePort, databaseName, databaseTLS, databaseAuthorities, identityAddress, profileAddress,
-            invitesAddress, servicesAuthorities, eventLoops, connections, connectionsPerAddress, heldBytesMax, idleLimit,
-            drainLimit, logCalls, reflection,
+            invitesAddress, servicesAuthorities, ClientAddressKey.key, eventLoops, connections, connectionsPerAddress,
+            heldBytesMax, idleLimit, drainLimit, logCalls, reflection,
         ] + log
 }

@@ -25,6 +25,12 @@ public struct ServedMetrics: Sendable {
         registry.add(ProcessMetrics(program: program))
         let server = try MetricsServer(address: address, registry: registry)
         self.server = server
+        if !address.isLoopback {
+            logger.warning(
+                "exposed",
+                metadata: ["problem": "others than this machine may read the metrics of \(program)"]
+            )
+        }
         logger.notice(
             "metrics",
             metadata: ["address": "\(HostPort(host: address.host, port: server.port))"]

@@ -1,5 +1,6 @@
 import FoundationEssentials
 import Glibc
+import Logging
 import RPCTransport
 
 /// What every executable's subcommands do: configuration, log, the work, and an exit code with one clear line.
@@ -59,8 +60,19 @@ public enum Program {
         end(status == 200 ? nil : "\(type.programName): \(address)\(path) \(problem)", code: status == 200 ? 0 : 1)
     }
 
-    /// Loads a configuration or ends the process with a line a fault and code 78 (`EX_CONFIG`).
+    /// Loads a configuration or ends the process with a line a fault and code 78 (`EX_CONFIG`). Writes its warnings to
+    /// standard error: this is for programs without a log.
     public static func configuration(
+        keys: [any AnyConfigurationKey],
+        program: String,
+        path: String?
+    ) -> Configuration {
+        let configuration = loadConfiguration(keys: keys, program: program, path: path)
+        for warning in configuration.warnings { writeError("\(program): warning: \(warning)\n") }
+        return configuration
+    }
+
+    private static func loadConfiguration(
         keys: [any AnyConfigurationKey],
         program: String,
         path: String?
@@ -88,12 +100,14 @@ public enum Program {
 
     /// Ends the process now, without running destructors under the feet of threads that still run.
     public static func end(_ line: String?, code: Int32) -> Never {
-        if let line {
-            let bytes = Array((line + "\n").utf8)
-            _ = write(2, bytes, bytes.count)
-        }
+        if let line { writeError(line + "\n") }
         fflush(nil)
         _exit(code)
+    }
+
+    private static func writeError(_ text: String) {
+        let bytes = Array(text.utf8)
+        _ = write(2, bytes, bytes.count)
     }
 
     /// Does something else with a program's server, such as an operator's command. Exits as `serve` does.
@@ -102,12 +116,18 @@ public enum Program {
         configurationPath: String?,
         _ work: (Server) async throws -> Void
     ) async -> Never {
-        let configuration = configuration(
+        let configuration = loadConfiguration(
             keys: type.configurationKeys,
             program: type.programName,
             path: configurationPath
         )
         let log = ServiceLog.bootstrap(label: type.programName, configuration: configuration)
+        for warning in configuration.warnings {
+            log.logger.warning(
+                "unknown key",
+                metadata: ["key": .string(warning.key), "problem": .string(warning.problem)]
+            )
+        }
         do {
             try await work(try type.init(configuration: configuration))
         } catch {

@@ -16,6 +16,7 @@ public struct ServiceEnvironment: Sendable {
     public let metrics: MetricsRegistry
     /// Whether anybody is told of it; measuring what costs something is worth it only then.
     public let isMeasured: Bool
+    let certificates: CertificateMetrics
     let channelSettings: ChannelConfiguration
     let channels: ChannelList
 

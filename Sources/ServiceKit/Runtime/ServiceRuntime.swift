@@ -66,8 +66,11 @@ public struct ServiceRuntime: Sendable {
         reloads: AsyncStream<Void>? = nil,
         onListening: (Int) -> Void = { _ in }
     ) async throws {
-        let faults = tlsFaults
+        let exposure = Exposure(keys: keys, configuration: configuration)
+        let faults = exposure.faults + tlsFaults
         guard faults.isEmpty else { throw ConfigurationFaults(faults) }
+        let logger = Logger(label: keys.program)
+        if let warning = exposure.warning { logger.warning("exposed", metadata: ["problem": .string(warning)]) }
         let loopCount = configuration[SharedKeys.eventLoops]
         let group = try EventLoopGroup(loopCount: loopCount == 0 ? Self.coreCount : loopCount, name: keys.program)
         let environment = ServiceEnvironment(
@@ -76,9 +79,13 @@ public struct ServiceRuntime: Sendable {
                 databaseConfiguration(connectionsPerLoop: configuration[keys.databaseConnections]),
                 group: group
             ),
-            logger: Logger(label: keys.program),
+            logger: logger,
             metrics: MetricsRegistry(),
             isMeasured: configuration[keys.metricsListen] != nil,
+            certificates: CertificateMetrics(
+                server: keys.tls.settings(configuration),
+                client: keys.channels.settings(configuration).tls
+            ),
             channelSettings: keys.channels.settings(configuration),
             channels: ChannelList()
         )
@@ -154,6 +161,7 @@ public struct ServiceRuntime: Sendable {
         let reload = CertificateReload(logger: environment.logger, faults: { tlsFaults }) {
             try await server.reloadCertificates()
             try await environment.channels.reloadCertificates()
+            environment.certificates.refresh()
         }
         return { await reload.run(at: reloads) }
     }

@@ -14,8 +14,13 @@ extension ServiceRuntime {
         server.limits.drainTimeout = configuration[SharedKeys.drainLimit]
         server.limits.pingIntervalMin = SharedKeys.keepaliveInterval / 2
         server.tls = keys.tls.settings(configuration)
+        // A certificate is looked at when a connection begins; so none lives on in one after it has ended.
+        if server.tls != nil { server.limits.connectionAgeMax = Self.connectionAgeMax }
         return server
     }
+
+    /// For how long a connection with certificates lives, a tenth more or less.
+    static let connectionAgeMax: Duration = .seconds(3600)
 
     /// What is wrong with the certificates, keys and authorities. Reads their files.
     var tlsFaults: [ConfigurationFault] {
@@ -31,6 +36,7 @@ extension ServiceRuntime {
         environment.metrics.add(CallMetrics(side: .client) { [group = environment.group] in group.clientCalls })
         environment.metrics.add(LoopMetrics(group: environment.group, hasServer: true))
         environment.metrics.add(PostgresMetrics(database: environment.database))
+        environment.metrics.add(environment.certificates)
         return try ServedMetrics(
             program: keys.program,
             address: configuration[keys.metricsListen],

@@ -164,7 +164,11 @@ struct ConfigurationTests {
                 "POSTGRES_PASSWORD": "x", "VESTIBULE_TEST_PASSWORD_FILE": "",
             ]
         )
-        #expect(found.map(\.description) == ["VESTIBULE_TEST_PROT is in the file, but there is no such key"])
+        #expect(
+            found.map(\.description) == [
+                "VESTIBULE_TEST_PROT is in the file, but there is no such key; did you mean VESTIBULE_TEST_PORT?"
+            ]
+        )
     }
 
     @Test("a control character or a long value in a fault can't fill or forge lines")

@@ -1,0 +1,36 @@
+/// Whether strangers could reach a service's port: what keeps it from starting, or has to be said at each start.
+struct Exposure {
+    let keys: ServiceKeys
+    let configuration: Configuration
+
+    /// What keeps the service from listening where it is told to. Elsewhere than on loopback it must know who calls and
+    /// what they may: it believes its callers whose user they speak for.
+    var faults: [ConfigurationFault] {
+        guard !missing.isEmpty, !configuration[keys.insecure] else { return [] }
+        return [
+            ConfigurationFault(
+                key: keys.listen.name,
+                problem: "is not on loopback, and so needs \(missing.joined(separator: ", ")); or "
+                    + "\(keys.insecure.name)=true where something else keeps everybody out"
+            )
+        ]
+    }
+
+    /// What is allowed and still to be told at each start; nil if there is nothing to tell.
+    var warning: String? {
+        guard !missing.isEmpty, configuration[keys.insecure] else { return nil }
+        return
+            "\(keys.listen.name) is not on loopback and lacks \(missing.joined(separator: ", ")): whoever reaches the "
+            + "port reads and changes everything (\(keys.insecure.name))"
+    }
+
+    /// The keys of what a port that others reach must have, and this one lacks.
+    private var missing: [String] {
+        guard !configuration[keys.listen].isLoopback else { return [] }
+        var missing: [String] = []
+        if configuration[keys.tls.certificate] == nil { missing.append(keys.tls.certificate.name) }
+        if configuration[keys.tls.clientAuthorities] == nil { missing.append(keys.tls.clientAuthorities.name) }
+        if configuration[keys.tls.allowList] == nil { missing.append(keys.tls.allowList.name) }
+        return missing
+    }
+}

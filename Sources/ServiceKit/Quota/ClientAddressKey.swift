@@ -1,0 +1,73 @@
+import Glibc
+import JOSE
+import RPC
+
+/// Turns the address of a client, as the gateway tells it, into what may be stored: its code under a key of the deployment
+/// (HMAC with SHA-256, RFC 2104). Addresses are personal data and few enough to try them all, so a plain hash would hide
+/// nothing.
+public struct ClientAddressKey: Sendable {
+    /// The metadata in which the gateway tells the address.
+    public static let metadataName = "vestibule-client-address"
+    /// Bytes of a key.
+    public static let byteCount = 32
+
+    /// The key, which the services that limit by address share.
+    public static let key = ConfigurationKey<Secret>.secretFile(
+        "VESTIBULE_ADDRESS_KEY_FILE",
+        help:
+            "\(byteCount) random bytes under which addresses of clients are hashed where something is limited by address. "
+            + "With another key the counts begin anew.",
+        bytesMax: byteCount
+    )
+
+    private let key: [UInt8]
+    private let purpose: [UInt8]
+
+    /// A key for one service, whose codes mean nothing to another.
+    public init(_ secret: Secret, service: String) {
+        key = secret.bytes
+        purpose = Array("vestibule client address \(service)\0".utf8)
+    }
+
+    /// The key of a configuration.
+    ///
+    /// - Throws: `ConfigurationFaults` if it hasn't as many bytes as it must.
+    public init(_ configuration: Configuration, service: String) throws(ConfigurationFaults) {
+        let secret = configuration[Self.key]
+        guard secret.bytes.count == Self.byteCount else {
+            throw ConfigurationFaults([
+                ConfigurationFault(key: Self.key.name, problem: "must name a file of \(Self.byteCount) bytes")
+            ])
+        }
+        self.init(secret, service: service)
+    }
+
+    /// The code of the address that a call tells; nil if it tells none that is limited.
+    ///
+    /// Of an IPv6 address the first half counts, since a household has all that begin with it. This machine's own
+    /// addresses are nobody's: requests from there are development's, or come from a proxy that nobody told the gateway of.
+    public func code(of metadata: Metadata) -> [UInt8]? {
+        guard !metadata.isEmpty, let text = metadata.first(Self.metadataName), let address = Self.network(text) else {
+            return nil
+        }
+        return SHA256.authenticationCode(of: purpose + address, key: key)
+    }
+
+    /// The bytes of an address that tell whose it is: 4 of IPv4, 8 of IPv6. Nil for what is none, and for loopback.
+    static func network(_ text: String) -> [UInt8]? {
+        // The longest is an IPv6 address with an IPv4 one at its end.
+        guard text.utf8.count <= 45 else { return nil }
+        var short = in_addr()
+        if inet_pton(AF_INET, text, &short) == 1 {
+            return withUnsafeBytes(of: short) { $0[0] == 127 ? nil : Array($0) }
+        }
+        var long = in6_addr()
+        guard inet_pton(AF_INET6, text, &long) == 1 else { return nil }
+        let bytes = withUnsafeBytes(of: long) { Array($0) }
+        if bytes.prefix(10).allSatisfy({ $0 == 0 }), bytes[10] == 0xFF, bytes[11] == 0xFF {
+            return bytes[12] == 127 ? nil : Array(bytes[12...])
+        }
+        let isLoopback = bytes.prefix(15).allSatisfy { $0 == 0 } && bytes[15] == 1
+        return isLoopback ? nil : Array(bytes.prefix(8))
+    }
+}

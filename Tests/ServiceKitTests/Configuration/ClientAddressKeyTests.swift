@@ -1,0 +1,60 @@
+import RPC
+import Testing
+
+@testable import ServiceKit
+
+@Suite("Addresses of clients")
+struct ClientAddressKeyTests {
+    private let key = ClientAddressKey(Secret([UInt8](repeating: 1, count: 32)), service: "profile")
+
+    private func code(_ address: String, _ key: ClientAddressKey? = nil) -> [UInt8]? {
+        (key ?? self.key).code(of: Metadata([ClientAddressKey.metadataName: address]))
+    }
+
+    @Test("an address has a code of its own, a household of IPv6 one for all its addresses")
+    func same() {
+        #expect(code("192.0.2.1")?.count == 32)
+        #expect(code("192.0.2.1") == code("192.0.2.1"))
+        #expect(code("192.0.2.1") == code("::ffff:192.0.2.1"))
+        #expect(code("192.0.2.1") != code("192.0.2.2"))
+        #expect(code("2001:db8::1") == code("2001:DB8:0:0:ffff::2"))
+        #expect(code("2001:db8::1") != code("2001:db8:0:1::1"))
+    }
+
+    @Test("the code is of no use to another service, and none without the key")
+    func keyed() {
+        #expect(code("192.0.2.1") != code("192.0.2.1", ClientAddressKey(Secret([1]), service: "profile")))
+        let invites = ClientAddressKey(Secret([UInt8](repeating: 1, count: 32)), service: "invites")
+        #expect(code("192.0.2.1") != code("192.0.2.1", invites))
+    }
+
+    @Test(
+        "what is none, and this machine's own, has none",
+        arguments: [
+            "", "127.0.0.1", "127.200.1.1", "::1", "::ffff:127.0.0.1", "192.0.2.1:80", "[2001:db8::1]", "192.0.2",
+            "unknown",
+            "192.0.2.1, 192.0.2.2", String(repeating: "1", count: 5_000),
+        ]
+    )
+    func none(_ text: String) { #expect(code(text) == nil) }
+
+    @Test("a call without metadata has none")
+    func noMetadata() { #expect(key.code(of: Metadata()) == nil) }
+
+    @Test("the key has 32 bytes")
+    func length() throws {
+        func configured(_ count: Int) throws -> ClientAddressKey {
+            let configuration = try Configuration(
+                keys: [ClientAddressKey.key],
+                program: "profile",
+                environment: [ClientAddressKey.key.name: "/key"],
+                readFile: { (_, _) throws(FileFault) in [UInt8](repeating: 1, count: count) }
+            )
+            return try ClientAddressKey(configuration, service: "profile")
+        }
+        #expect(code("192.0.2.1", try configured(32)) == code("192.0.2.1"))
+        for count in [1, 31, 33] {
+            #expect(throws: ConfigurationFaults.self) { try configured(count) }
+        }
+    }
+}
