@@ -27,7 +27,7 @@ extension ServerTests {
             #expect(await postgresError { try await transaction.value } != nil)
             for _ in 0..<2 {
                 let error = await postgresError { try await client.ping(deadline: .after(.seconds(40))) }
-                guard case .closed = error else { throw error ?? .cancelled }
+                guard case .closed = error else { throw error ?? .cancelled(outcomeUnknown: false) }
             }
             await client.shutdown()
             #expect(Deadline.now().nanoseconds - begin.nanoseconds < 15_000_000_000, "nobody waits for a deadline")
@@ -58,7 +58,7 @@ extension ServerTests {
             try await Task.sleep(for: .milliseconds(100))
             await group.shutdown()
             let error = await postgresError { try await waiting.value }
-            guard case .closed = error else { throw error ?? .cancelled }
+            guard case .closed = error else { throw error ?? .cancelled(outcomeUnknown: false) }
             let late = PostgresClient(configuration, group: group)
             let refused = await postgresError { try await late.ping() }
             guard case .closed = refused else { throw refused ?? .cancelled }
