@@ -97,6 +97,7 @@ static void free_watches(crpc_loop *loop, bool all) {
 
 void crpc_loop_free(crpc_loop *loop) {
     if (loop == NULL) return;
+    (void)atomic_load(&loop->is_at_rest); // after all that the last thread did, if it ended
     crpc_linger_end_all(loop);
     free_watches(loop, true);
     crpc_mail *mail = atomic_exchange(&loop->mail, NULL);
@@ -316,9 +317,12 @@ void crpc_loop_end(crpc_loop *loop, crpc_function close) {
     flush_connections(loop);
     free_watches(loop, false);
     current_loop = NULL;
+    atomic_store(&loop->is_at_rest, true);
 }
 
 bool crpc_loop_run_late(crpc_loop *loop, crpc_function function, void *context) {
+    // Whoever calls this sees to it that nobody else runs the loop; were it otherwise, nothing here would be safe.
+    if (!atomic_exchange(&loop->is_at_rest, false)) abort();
     crpc_loop *outer = current_loop;
     current_loop = loop;
     if (function != NULL) {
@@ -330,7 +334,9 @@ bool crpc_loop_run_late(crpc_loop *loop, crpc_function function, void *context) 
     flush_connections(loop);
     free_watches(loop, false);
     current_loop = outer;
-    return loop->job_count > 0;
+    bool are_jobs_left = loop->job_count > 0;
+    atomic_store(&loop->is_at_rest, true);
+    return are_jobs_left;
 }
 
 void crpc_loop_name_thread(const char *name) {
