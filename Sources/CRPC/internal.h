@@ -79,6 +79,7 @@ struct crpc_loop {
     int wake_fd;
     _Atomic(bool) stopping;
     _Atomic(bool) sleeping;
+    _Atomic(bool) is_at_rest; // it has ended, and nobody stands in for its thread now
     _Atomic(crpc_mail *) mail;
     uint64_t now_ns;
     uint64_t stamp_ns; // the clock as read last in this turn

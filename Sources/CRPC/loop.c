@@ -101,6 +101,7 @@ static void free_watches(crpc_loop *loop, bool all) {
 
 void crpc_loop_free(crpc_loop *loop) {
     if (loop == NULL) return;
+    (void)atomic_load(&loop->is_at_rest); // after all that the last thread did, if it ended
     loop->is_ending = true;
     while (!crpc_link_is_empty(&loop->clients))
         crpc_connection_destroy(CRPC_CONTAINER(loop->clients.next, crpc_connection, link));
@@ -326,9 +327,12 @@ void crpc_loop_end(crpc_loop *loop, crpc_function close) {
     flush_connections(loop);
     free_watches(loop, false);
     current_loop = NULL;
+    atomic_store(&loop->is_at_rest, true);
 }
 
 bool crpc_loop_run_late(crpc_loop *loop, crpc_function function, void *context) {
+    // Whoever calls this sees to it that nobody else runs the loop; were it otherwise, nothing here would be safe.
+    if (!atomic_exchange(&loop->is_at_rest, false)) abort();
     crpc_loop *outer = current_loop;
     current_loop = loop;
     if (function != NULL) {
@@ -340,7 +344,9 @@ bool crpc_loop_run_late(crpc_loop *loop, crpc_function function, void *context) 
     flush_connections(loop);
     free_watches(loop, false);
     current_loop = outer;
-    return loop->job_count > 0;
+    bool are_jobs_left = loop->job_count > 0;
+    atomic_store(&loop->is_at_rest, true);
+    return are_jobs_left;
 }
 
 void crpc_loop_name_thread(const char *name) {

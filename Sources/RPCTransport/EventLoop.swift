@@ -30,6 +30,8 @@ public final class EventLoop: TaskExecutor, @unchecked Sendable {
     let clientCalls: CallTable
     /// What is closed when the loop ends, by its owner.
     private var open: [ObjectIdentifier: () -> Void] = [:]
+    /// The timers that are set. Loop thread.
+    var timers: [ObjectIdentifier: LoopTimer] = [:]
     /// Whether the loop is ending or has ended: timers and files tell nothing more. Loop thread.
     public private(set) var isEnding = false
     /// Opened when the thread runs nothing more.
@@ -100,6 +102,7 @@ public final class EventLoop: TaskExecutor, @unchecked Sendable {
         let closing = open.values
         open = [:]
         for close in closing { close() }
+        for timer in timers.values { timer.cancel() }
     }
 
     /// Has something closed when the loop ends, unless it was `closed` before; at once if the loop is ending. The loop keeps

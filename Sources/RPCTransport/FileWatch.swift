@@ -75,9 +75,11 @@ public final class LoopTimer {
 
     fileprivate init(loop: EventLoop, after: Duration, _ body: @escaping () -> Void) {
         self.loop = loop
+        guard !loop.isEnding else { return }  // it would never fire
         self.body = body
-        // Retained until it fired or was cancelled, so that a timer need not be kept.
-        let context = Unmanaged.passRetained(self).toOpaque()
+        // Kept by the loop until it fired or was cancelled, so that a timer need not be kept.
+        loop.timers[ObjectIdentifier(self)] = self
+        let context = Unmanaged.passUnretained(self).toOpaque()
         let due = loop.nowNanoseconds.addingReportingOverflow(after.wholeNanoseconds)
         let failure = crpc_timer_new(
             loop.handle,
@@ -95,7 +97,7 @@ public final class LoopTimer {
 
     private func fire() {
         let body = body
-        cancel()
+        cancel()  // the last use of the timer, if nobody else keeps it
         body?()
     }
 
@@ -106,7 +108,7 @@ public final class LoopTimer {
         self.handle = nil
         body = nil
         crpc_timer_free(handle)
-        Unmanaged.passUnretained(self).release()
+        loop.timers[ObjectIdentifier(self)] = nil
     }
 }
 

@@ -62,13 +62,24 @@ struct LifetimeTests {
 
     @Test func aLoopThatHasEndedIsFreed() async throws {
         weak var loop: EventLoop?
+        weak var counter: Counter?
         do {
             let group = try EventLoopGroup(loopCount: 1, name: "freed")
             loop = group.loops[0]
-            try await group.loops[0].run {}
+            let kept = Counter()
+            counter = kept
+            try await group.loops[0].run { [loop = group.loops[0]] in
+                _ = loop.schedule(after: .seconds(3600)) { kept.add() }
+            }
             await group.shutdown()
+            await withCheckedContinuation { continuation in
+                group.loops[0].execute { [loop = group.loops[0]] in
+                    loop.schedule(after: .zero) { kept.add() }
+                    continuation.resume()
+                }
+            }
         }
-        #expect(await eventually { loop == nil })
+        #expect(await eventually { loop == nil && counter == nil })
     }
 
     @Test func tasksAndPostsGoOnAfterTheEndOneAtATime() async throws {
