@@ -1,7 +1,7 @@
 # What people type. Each target is one or two lines; the work is done by SwiftPM and the scripts named here.
 
 .DEFAULT_GOAL := help
-.PHONY: help run demo build up down logs renew roll test lint-docker test-compose check bench fuzz format proto tidy clean-data clean
+.PHONY: help run demo build up down logs renew roll test lint-docker test-compose test-nghttp2 check bench fuzz format proto sbom tidy clean-data clean
 
 RELEASE_BUILD := swift build -c release --static-swift-stdlib
 PROGRAMS := identity profile invites gateway vestibule
@@ -53,6 +53,9 @@ check: ## Everything that CI checks, as CI does
 bench: ## Measure against the peers in one run; writes bench.md
 	@docker/install-dependencies.sh bench
 	@python3 Tests/Performance/bench.py
+
+test-nghttp2: ## Test the C layer against Debian's newest and oldest nghttp2
+	@Tests/CRPC/test-nghttp2.sh
 
 fuzz: SECONDS ?= 60
 fuzz: ## Fuzz the C layer, each fuzzer for SECONDS (60)

@@ -10,6 +10,9 @@ _Static_assert(NGHTTP2_VERSION_NUM >= 0x012b00, "nghttp2 1.43 or later is needed
 // In nghttp2 since 1.57, and in what distributions mended of earlier ones: weak, so that it may be absent.
 __attribute__((weak)) void
 nghttp2_option_set_stream_reset_rate_limit(nghttp2_option *option, uint64_t burst, uint64_t rate);
+// In newer ones only.
+__attribute__((weak)) void
+nghttp2_option_set_glitch_rate_limit(nghttp2_option *option, uint64_t burst, uint64_t rate);
 
 // nghttp2's callbacks. They find the stream that a frame is about and hand it on; they never send, flush or destroy.
 
@@ -273,10 +276,13 @@ int crpc_session_begin(crpc_connection *connection) {
     nghttp2_option_set_no_auto_window_update(option, 1);
     nghttp2_option_set_no_closed_streams(option, 1);
     nghttp2_option_set_max_outbound_ack(option, ACKNOWLEDGEMENTS_MAX);
-    // nghttp2 would end a connection after a thousand resets, however many calls went well between them. The guard knows
-    // better which are too many.
+    // nghttp2 would end a connection after a thousand resets, and newer ones after some number of what they call glitches,
+    // however many calls went well between them, and though a client that is told of a reset late cannot help some. The
+    // guard sees the same frames, before the session does, and knows better which are too many.
     if (nghttp2_option_set_stream_reset_rate_limit != NULL)
         nghttp2_option_set_stream_reset_rate_limit(option, UINT32_MAX, UINT32_MAX);
+    if (nghttp2_option_set_glitch_rate_limit != NULL)
+        nghttp2_option_set_glitch_rate_limit(option, UINT32_MAX, UINT32_MAX);
     bool is_server = connection->listener != NULL;
     if (is_server) nghttp2_option_set_no_http_messaging(option, 1); // see request_rules.h
     int failed = is_server ? nghttp2_session_server_new2(&connection->session, callbacks, connection, option)

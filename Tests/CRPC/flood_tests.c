@@ -151,7 +151,6 @@ TEST(a_client_that_makes_the_server_reset_is_dismissed) {
     } cases[] = {
         {NGHTTP2_WINDOW_UPDATE, "\177\377\377\377", 4}, // past the largest window
         {NGHTTP2_WINDOW_UPDATE, "\0\0\0\0", 4},
-        {NGHTTP2_PRIORITY, "\0\0\0\1\20", 5}, // on itself
         {NGHTTP2_HEADERS, "\203", 1}, // a head where trailers may be
         {NGHTTP2_DATA, "\7\0\0\0\0", 5}, // a flag that no message has; not a reset, but an answer
     };
@@ -169,8 +168,9 @@ TEST(a_client_that_makes_the_server_reset_is_dismissed) {
         }
         EXPECT(raw->has_ended);
         uint32_t error = raw_error(raw_find(raw, NGHTTP2_GOAWAY, 0));
-        // What breaks the connection's rules ends it as that.
-        EXPECT(error == NGHTTP2_ENHANCE_YOUR_CALM || error == NGHTTP2_PROTOCOL_ERROR);
+        // What breaks the connection's rules ends it as that; whether windows that overflow are a matter of the stream or of
+        // the connection is nghttp2's choice (RFC 9113 section 6.9.1), and its versions differ.
+        EXPECT(error == NGHTTP2_ENHANCE_YOUR_CALM || error == NGHTTP2_PROTOCOL_ERROR || error == NGHTTP2_FLOW_CONTROL_ERROR);
         if (test_has_failed()) test_note("case %zu", i);
         raw_free(raw);
         rig_end(rig);

@@ -23,14 +23,14 @@ fi
 find_libraries || exit 2
 
 fuzzers=("$@")
-[ $# -gt 0 ] || fuzzers=(server_connection client_connection plain_literals request deframer gzip metadata timeout status)
+[ $# -gt 0 ] || fuzzers=(server_connection client_connection rewriting plain_literals request deframer gzip metadata timeout status)
 build=$root/.build-fuzz
 compiled=(-fsanitize=fuzzer-no-link,address,undefined -fno-sanitize-recover=all -g -O1 -fno-omit-frame-pointer
     -I"$root/Sources/CRPC" -I"$root/Tests/Fuzz" "${LIBRARY_FLAGS[@]}")
-compile_sources "$build/objects" "${compiled[@]}" -- "$root"/Sources/CRPC/*.c "$root"/Tests/Fuzz/fuzz.c \
+compile_sources "$build/objects" "${compiled[@]}" -- "$root"/Sources/CRPC/*.c "$root"/Tests/Fuzz/{fuzz,request_oracle}.c \
     "$root"/Tests/Fuzz/*_fuzzer.c
 shared=()
-for source in "$root"/Sources/CRPC/*.c "$root"/Tests/Fuzz/fuzz.c; do
+for source in "$root"/Sources/CRPC/*.c "$root"/Tests/Fuzz/{fuzz,request_oracle}.c; do
     shared+=("$build/objects/$(basename "$source" .c).o")
 done
 

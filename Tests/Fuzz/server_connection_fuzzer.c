@@ -147,7 +147,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t length) {
     begin();
     CHECK(socketpair(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0, ends) == 0);
     scene.fd = ends[1];
-    CHECK(crpc_connection_accept(listener, ends[0]) == CRPC_OK);
+    struct sockaddr_storage nowhere = {0}; // it is no socket of IP
+    crpc_address *address = crpc_addresses_take(&listener->addresses, &nowhere);
+    CHECK(address != NULL && crpc_connection_accept(listener, ends[0], &nowhere, address) == CRPC_OK);
     fuzz_play(&scene, &input, true);
     fuzz_settle(&scene);
     (void)close(scene.fd);
