@@ -78,12 +78,16 @@ def test_no_secret_is_told_to_every_user_of_the_machine(stack):
 
 
 def test_services_cannot_read_each_others_tables(stack):
-    """A role of its own for each service, without rights on other schemas."""
+    """A role of its own for each service, which owns nothing and has no rights on other schemas."""
     owners = stack.sql("""
         SELECT nspname, pg_get_userbyid(nspowner) FROM pg_namespace
         WHERE nspname IN ('identity', 'profile', 'invites') ORDER BY 1;""")
-    assert owners.split() == [f"{name}|vestibule_{name}" for name in ("identity", "invites", "profile")]
+    assert owners.split() == [f"{name}|vestibule_{name}_owner" for name in ("identity", "invites", "profile")]
     for role in ("identity", "profile", "invites"):
         for schema in ("identity", "profile", "invites"):
             granted = stack.sql(f"SELECT has_schema_privilege('vestibule_{role}', '{schema}', 'usage');")
             assert granted == ("t" if role == schema else "f"), (role, schema)
+            made = stack.sql(f"SELECT has_schema_privilege('vestibule_{role}', '{schema}', 'create');")
+            assert made == "f", (role, schema)
+        elsewhere = stack.sql(f"SELECT has_database_privilege('vestibule_{role}', 'postgres', 'connect');")
+        assert elsewhere == "f", role

@@ -28,7 +28,7 @@ class Prometheus:
         configuration = (FOLDER / "prometheus/prometheus.yaml").read_text()
         for name, address in stack.metrics_addresses.items():
             configuration, count = re.subn(
-                rf"dns_sd_configs: \[\{{names: \[{name}\],[^\n]*", f"static_configs: [{{targets: ['{address}']}}]",
+                rf"dns_sd_configs: \[\{{names: \[{name}(?:\.services)?\],[^\n]*", f"static_configs: [{{targets: ['{address}']}}]",
                 configuration)
             assert count == 1, name
         configuration = re.sub(r"(scrape_interval|scrape_timeout|evaluation_interval): \d+s", r"\1: 1s", configuration)
