@@ -118,7 +118,7 @@ extension IdentityStore {
     ) async throws -> SignInOutcome {
         let rows = try await database.query(
             """
-            SELECT taken.created_at, session.generation, \(unsafeSQL: Self.isEnded("session")), session.opened_account,
+            SELECT taken.created_at, session.generation, \(unsafeSQL: Self.isEnded), session.opened_account,
                 session.user_id, session.session_id, session.client_id, session.created_at, session.nonce,
                 identity.told_name
             FROM sign_ins taken
