@@ -120,7 +120,8 @@ public nonisolated struct Vestibule_Identity_V1_RefreshRequest: Sendable {
   public var refreshToken: String = String()
 
   /// When the token came in from its owner, in Unix milliseconds; 0 is now. A call that was under way for long, or was
-  /// tried elsewhere meanwhile, is told by it from somebody who has an old token.
+  /// tried elsewhere meanwhile, is told by it from somebody who has an old token. Only a gateway's word counts, by the
+  /// name in its certificate, and not for longer ago than a call can take.
   public var presentedAtMilliseconds: Int64 = 0
 
   public var unknownFields = SwiftProtobuf.UnknownStorage()

@@ -6,22 +6,19 @@ extension IdentityStore {
     /// How long the statements of an operator's command may take: they look at each session.
     static let epochStatementLimit: Duration = .seconds(600)
 
-    /// Whether a row of `sessions` was ended, by itself or with all others; all count as ended if the epoch is gone. The epoch
-    /// is read once a statement, however many rows it looks at.
-    static func isEnded(_ table: String) -> String {
-        """
-        (\(table).revoked_at IS NOT NULL
-            OR (\(table).created_at >= (SELECT sessions_from FROM session_epoch)) IS NOT TRUE)
-        """
-    }
+    /// Whether a row of `sessions session` was ended, by itself or with all others; all count as ended if the epoch is gone.
+    /// The epoch is read once a statement, however many rows it looks at.
+    static let isEnded =
+        "(session.revoked_at IS NOT NULL"
+        + " OR (session.created_at >= (SELECT sessions_from FROM session_epoch)) IS NOT TRUE)"
 
     /// How many sessions are alive.
     func liveSessionCount(nowMilliseconds: Int64) async throws(PostgresError) -> Int64 {
         let now = PostgresTimestamp(milliseconds: nowMilliseconds)
         let rows = try await database.query(
             """
-            SELECT count(*) FROM sessions
-            WHERE NOT \(unsafeSQL: Self.isEnded("sessions")) AND expires_at > \(now)
+            SELECT count(*) FROM sessions session
+            WHERE NOT \(unsafeSQL: Self.isEnded) AND expires_at > \(now)
             """,
             deadline: .after(Self.epochStatementLimit)
         )
@@ -35,7 +32,7 @@ extension IdentityStore {
     ///
     /// - Returns: the time from which on sessions count, in Unix milliseconds.
     func endAllSessions(_ clock: WallClock) async throws -> Int64 {
-        try await database.withTransaction(deadline: .after(Self.epochStatementLimit)) { transaction in
+        try await database.withTransaction(retries: 3, deadline: .after(Self.epochStatementLimit)) { transaction in
             let ahead = PostgresTimestamp(milliseconds: clock.nowMilliseconds)
             try await transaction.execute(
                 """

@@ -70,7 +70,7 @@ extension IdentityStore {
                 SELECT session_id, user_id, provider, client_id, created_at,
                     CASE
                         WHEN nonce <> \(token.nonce) THEN 'mismatched'
-                        WHEN \(unsafeSQL: Self.isEnded("sessions")) THEN 'revoked'
+                        WHEN \(unsafeSQL: Self.isEnded) THEN 'revoked'
                         WHEN expires_at <= \(now) OR last_used_at <= \(idleStart) THEN 'expired'
                         WHEN generation = \(presented) THEN 'rotated'
                         WHEN generation = \(presented) + 1 AND rotated_at > \(graceStart) THEN 'repeated'
@@ -78,7 +78,7 @@ extension IdentityStore {
                         WHEN generation > \(presented) THEN 'reused'
                         ELSE 'mismatched'
                     END AS verdict
-                FROM sessions WHERE session_id = \(token.sessionID.uuid)
+                FROM sessions session WHERE session_id = \(token.sessionID.uuid)
                 FOR UPDATE
             ), rotated AS (
                 UPDATE sessions SET generation = generation + 1, rotated_at = \(now), last_used_at = \(now)
@@ -96,8 +96,8 @@ extension IdentityStore {
     }
 
     private static let liveness = KeyedRead(
-        "user_id, \(isEnded("sessions")), expires_at",
-        from: "sessions",
+        "user_id, \(isEnded), expires_at",
+        from: "sessions session",
         key: "session_id",
         keyType: .uuid
     )

@@ -48,11 +48,13 @@ extension IdentityStore {
             microsecondsSince1970: now.microsecondsSince1970 + limits.absoluteSeconds * 1_000_000
         )
         let keepsEmail = Self.keepsEmail
-        // A session that is begun now is begun after the end of all sessions, whatever this machine's clock says.
+        // A session that is begun now is begun after the end of all sessions, whatever this machine's clock says. LIMIT tells
+        // the planner that there is one epoch: for the product of all rows that a table may have it would compile the plan,
+        // which takes longer than a hundred sign-ins.
         return """
             WITH epoch AS (
                 SELECT GREATEST(\(now), sessions_from) AS begun_at FROM session_epoch
-                WHERE sessions_from <= \(issuedAt)
+                WHERE sessions_from <= \(issuedAt) LIMIT 1
             ), claimed AS (
                 INSERT INTO sign_ins (fingerprint, session_id, created_at, expires_at)
                 SELECT \(signIn.fingerprint), \(new.sessionID.uuid), \(now), \(tokenExpiry) FROM epoch
@@ -118,7 +120,7 @@ extension IdentityStore {
     ) async throws -> SignInOutcome {
         let rows = try await database.query(
             """
-            SELECT taken.created_at, session.generation, \(unsafeSQL: Self.isEnded("session")), session.opened_account,
+            SELECT taken.created_at, session.generation, \(unsafeSQL: Self.isEnded), session.opened_account,
                 session.user_id, session.session_id, session.client_id, session.created_at, session.nonce,
                 identity.told_name
             FROM sign_ins taken
