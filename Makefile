@@ -3,7 +3,8 @@
 .DEFAULT_GOAL := help
 .PHONY: help run demo build up down logs renew roll test lint-docker test-compose test-nghttp2 check bench fuzz format proto sbom tidy clean-data clean
 
-RELEASE_BUILD := swift build -c release --static-swift-stdlib
+# No search for libraries beside the program: it loads the system's alone.
+RELEASE_BUILD := swift build -c release --static-swift-stdlib --disable-local-rpath
 PROGRAMS := identity profile invites gateway vestibule
 RELEASE_FOLDER := .build/release
 DOCKER_COMPOSE ?= docker compose
@@ -50,6 +51,9 @@ test-compose: ## Prove the containers on an engine of the test's own; as root
 check: ## Everything that CI checks, as CI does
 	@.ci/run
 
+sbom: ## Write what goes into each image, as CycloneDX, to sbom/
+	@docker/sbom.sh
+
 bench: ## Measure against the peers in one run; writes bench.md
 	@docker/install-dependencies.sh bench
 	@python3 Tests/Performance/bench.py
@@ -70,6 +74,7 @@ proto: ## Write the messages and stubs of every proto anew
 
 tidy: ## Check the style rules that a program can check
 	@python3 -m unittest discover --quiet --start-directory Tests/Tidy
+	@python3 -m unittest discover --quiet --start-directory Tests/Supply
 	@python3 Tests/Tidy/tidy.py
 
 clean-data: ## Forget the data that `make run` keeps

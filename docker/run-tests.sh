@@ -6,6 +6,7 @@ set -euo pipefail
 cd "$(dirname "$0")/.."
 # Writing a backtrace takes minutes on a small machine, and a failed expectation needs none.
 export SWIFT_BACKTRACE=enable=no
+export WARNINGS_ARE_ERRORS=1
 # All tests at once starve each other's tasks: some make keys or start servers, which holds a thread of the pool.
 export SWT_EXPERIMENTAL_MAXIMUM_PARALLELIZATION_WIDTH=$(($(nproc) * 2))
 log=$(mktemp -d)

@@ -116,6 +116,27 @@ def test_faults_in_a_file(command, tmp_path):
     assert "GATEWAY_LISTEN" not in result.stderr, "the key of another program is its own business"
 
 
+def test_a_misspelt_variable_is_told():
+    result = run(("vestibule", "roles"), {
+        "VESTIBULE_ROLES_OWNRE": "hunter2", "VESTIBULE_ROLES_SERVICE_HOST": "10.0.0.1", "VESTIBULE_IDENTITY_LISTEN": "x"})
+    assert result.returncode == 78  # The passwords are missing, which comes after.
+    first, *others = result.stderr.splitlines()
+    assert first == (
+        "roles: warning: VESTIBULE_ROLES_OWNRE is in the environment, but there is no such key; "
+        "did you mean VESTIBULE_ROLES_OWNER?")
+    assert all("is required" in line for line in others)
+
+
+def test_a_service_that_strangers_could_call_does_not_start(stack):
+    environment = process_table.environment(stack.process_of("profile")) | {
+        "VESTIBULE_PROFILE_LISTEN": "0.0.0.0:0", "VESTIBULE_LOG_LEVEL": "error"}
+    environment.pop("VESTIBULE_PROFILE_METRICS_LISTEN", None)
+    result = run(("profile", "serve"), environment)
+    assert result.returncode == 78
+    (line,) = result.stderr.splitlines()
+    assert line.startswith("profile: VESTIBULE_PROFILE_LISTEN is not on loopback, and so needs VESTIBULE_PROFILE_TLS_")
+
+
 def test_a_file_that_is_not_there(tmp_path):
     result = run(("profile", "serve", "--config", str(tmp_path / "none.conf")))
     assert (result.returncode, len(result.stderr.splitlines())) == (78, 1)

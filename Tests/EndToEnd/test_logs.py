@@ -59,9 +59,9 @@ def test_secrets_are_for_their_owner_only(stack):
     assert secrets.stat().st_mode & 0o777 == 0o700
     files = {file.name: file for file in secrets.iterdir()}
     assert set(files) == {
-        "identity-signing-key.pem", "identity-refresh-key", "identity-database-password", "profile-database-password",
-        "invites-database-password", "identity-database-owner-password", "profile-database-owner-password",
-        "invites-database-owner-password", "simulator-state.json"}
+        "identity-signing-key.pem", "identity-refresh-key", "address-key", "identity-database-password",
+        "profile-database-password", "invites-database-password", "identity-database-owner-password",
+        "profile-database-owner-password", "invites-database-owner-password", "simulator-state.json"}
     for file in files.values():
         assert file.stat().st_mode & 0o777 == 0o600, file
     for name, file in files.items():

@@ -2,6 +2,7 @@
 
 import concurrent.futures
 import re
+import unicodedata
 
 import pytest
 
@@ -38,12 +39,16 @@ def test_an_empty_change_changes_nothing(member):
 @pytest.mark.parametrize("name", [
     "Jo", "x" * 50, "李雷", "Añá O’Brien-Smith", "👩‍👩‍👧‍👦" * 50, "النور", "e\u0301e\u0301"], ids=range(7))
 def test_good_display_names(app, name):
-    assert app.save(display_name=name).expect(200)["display_name"] == name
+    assert app.save(display_name=name).expect(200)["display_name"] == unicodedata.normalize("NFC", name)
+
+
+def test_what_cannot_be_seen_is_left_out_of_a_name(app):
+    assert app.save(display_name="\u200bAnn\u00ad \u200fLee").expect(200)["display_name"] == "Ann Lee"
 
 
 @pytest.mark.parametrize("name", [
-    "", "x", "  x  ", "x" * 51, "👩‍👩‍👧‍👦" * 51, "two\nlines", "tab\there", "nul\0", "\u202ereversed", "\u200b\u200b\u200b"],
-    ids=range(10))
+    "", "x", "  x  ", "x" * 51, "👩‍👩‍👧‍👦" * 51, "two\nlines", "tab\there", "nul\0", "\u202ereversed", "\u200b\u200b\u200b",
+    "\u0420\u0430ypal", "q" + "\u0301\u0302\u0303\u0304\u0306" + "q"], ids=range(12))
 def test_bad_display_names(app, name):
     app.save(display_name=name).problem(422, "DISPLAY_NAME_INVALID", [("display_name", "DISPLAY_NAME_INVALID")])
     assert app.get("/me").expect(200)["display_name"] is None

@@ -11,8 +11,9 @@ enum ConfigurationNames {
 
     /// Names that no program reads, but the scripts that build, start and test them.
     static let tools: Set = [
-        "VESTIBULE_BINARIES", "VESTIBULE_INTEROP_IDENTITY", "VESTIBULE_INTEROP_REQUIRED", "VESTIBULE_PROGRAMS",
-        "VESTIBULE_PUBLISH", "VESTIBULE_SECRETS", "VESTIBULE_SIMULATOR_PUBLISH", "VESTIBULE_TAG",
+        "VESTIBULE_BASE_IMAGE", "VESTIBULE_BINARIES", "VESTIBULE_INTEROP_IDENTITY", "VESTIBULE_INTEROP_REQUIRED",
+        "VESTIBULE_POSTGRES_IMAGE", "VESTIBULE_PROGRAMS", "VESTIBULE_PUBLISH", "VESTIBULE_RESOLVE", "VESTIBULE_SECRETS",
+        "VESTIBULE_SIMULATOR_PUBLISH", "VESTIBULE_SWIFT_IMAGE", "VESTIBULE_TAG",
     ]
 
     /// Whether a key that `program` does not declare may stand in a file that it reads: the key of another program,

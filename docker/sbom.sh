@@ -1,0 +1,20 @@
+#!/usr/bin/env bash
+# Writes what goes into each image to sbom/NAME.cdx.json (CycloneDX 1.5). `make sbom` calls it, after `make up` or a build of
+# the images; VESTIBULE_TAG names theirs.
+set -euo pipefail
+
+cd "$(dirname "$0")/.."
+tag=${VESTIBULE_TAG:-local}
+mkdir -p sbom
+dependencies=$(mktemp)
+container=
+trap 'rm -f "$dependencies"; [ -z "$container" ] || docker rm "$container" >/dev/null' EXIT
+swift package show-dependencies --format json >"$dependencies"
+for name in identity profile invites gateway vestibule; do
+    container=$(docker create "vestibule/$name:$tag")
+    docker export "$container" | docker/sbom.py "$name" "$dependencies" "$tag" >"sbom/$name.cdx.json.new"
+    mv "sbom/$name.cdx.json.new" "sbom/$name.cdx.json"
+    docker rm "$container" >/dev/null
+    container=
+    echo "sbom/$name.cdx.json: $(grep -c '"bom-ref"' "sbom/$name.cdx.json") components"
+done
