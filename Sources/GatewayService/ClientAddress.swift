@@ -24,6 +24,8 @@ enum ClientAddress: Hashable, Sendable {
     var text: String? {
         switch self {
         case .v4(let address): address.description
+        // All that ::/64 has is this machine's own address; the services know it by its usual spelling.
+        case .v6(0): "::1"
         case .v6(let prefix): IPAddress(high: prefix, low: 0).description
         case .none: nil
         }

@@ -16,6 +16,8 @@ from stack import PROGRAMS
 POSTGRESQL = "postgresql"
 # Longer than the longest wait between two attempts to reach what was away.
 BACK_SECONDS = 30
+# Longer than the gateway gives an answer about readiness again.
+READINESS_SECONDS = 0.3
 
 
 class Parts:
@@ -78,8 +80,15 @@ class Parts:
     def _all_answer(self):
         with contextlib.suppress(OSError):
             self.stack.simulator.get("/healthz", seconds=2).expect(200)
-            return self.stack.gateway.get("/readyz", seconds=5).status == 200
+            return self.is_ready()
         return False
+
+    def is_ready(self):
+        """Whether all services are ready, by an answer that is younger than this call."""
+        if self.stack.gateway.get("/readyz", seconds=5).status != 200:
+            return False
+        time.sleep(READINESS_SECONDS)
+        return self.stack.gateway.get("/readyz", seconds=5).status == 200
 
     def _readiness(self):
         try:

@@ -1,6 +1,7 @@
 """Requests that are no HTTP/1.1, or could be read in two ways: refused as such, never as a fault of ours, and the
 connection ends before anything behind them is believed."""
 
+import concurrent.futures
 import contextlib
 import json
 import socket
@@ -157,8 +158,9 @@ def test_strangers_bytes_are_no_faults_of_ours(stack):
         return [line for line in text.splitlines() if " error " in line.lower() or '"level":"error"' in line]
 
     before = errors()
-    for request, _ in REFUSED.values():
-        everything(stack, request)
+    with concurrent.futures.ThreadPoolExecutor(16) as pool:
+        received = list(pool.map(lambda refused: everything(stack, refused[0]), REFUSED.values()))
+    assert all(received)
     test_a_body_that_ends_too_soon(stack)
     assert errors() == before
 
