@@ -37,7 +37,7 @@ final class Connection {
 
     let slot: Int
     let loop: EventLoop
-    let connectDeadline: Deadline
+    private var connectDeadline: Deadline
     private let configuration: PostgresConfiguration
     private let addresses: ServerAddresses
     private let maker: ConnectionMaker
@@ -127,6 +127,8 @@ final class Connection {
         let servers = addresses.servers
         guard !servers.isEmpty else { return close("the database's name has no address") }
         let seconds = configuration.connectSeconds(servers: servers.count)
+        // The last of many servers must get its time too.
+        connectDeadline = max(connectDeadline, .after(.seconds(seconds * Int64(servers.count))))
         let me = LoopBound(Weak(self), loop: loop)
         maker.open(
             configuration.connectionParameters(servers: servers) + [("connect_timeout", "\(seconds)")],

@@ -44,7 +44,8 @@ public struct PostgresConfiguration: Sendable, CustomStringConvertible, CustomDe
     public var lockTimeout: Duration = .milliseconds(1500)
     /// After this the server ends a session that sits in a transaction and says nothing.
     public var idleInTransactionTimeout: Duration = .seconds(10)
-    /// How long an attempt to connect may take.
+    /// How long an attempt to connect may take, the look-up of names included. The servers' addresses share it, but each
+    /// gets two seconds at least.
     public var connectTimeout: Duration = .seconds(5)
     /// Statements under way on one connection.
     public var pipelineDepthMax = 512
