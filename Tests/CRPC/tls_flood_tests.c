@@ -142,6 +142,7 @@ static void expect_dismissal(rig *rig, attacker *attacker, peer *bystander) {
         uint64_t start = now_ms();
         tls_expect_call(rig, bystander);
         if (now_ms() - start > slowest) slowest = now_ms() - start;
+        rig_run_ms(rig, 10);
     }
     bool has_ended = atomic_load(&attacker->has_ended);
     atomic_store(&attacker->must_stop, true);
