@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Runs the C layer's tests and the fuzzers' inputs against the nghttp2 of Debian's next releases,
-# besides the machine's own, with which `make test` runs them. `make test-nghttp2` calls it, and CI. Takes two
+# besides the machine's own, with which `make test` runs them. `make test-nghttp2` calls it. Takes some
 # minutes.
 #
 # Prints a line for each version, and 'N passed, N failed' as the last one. Where the sources cannot be had, it says so and
