@@ -58,7 +58,7 @@ bench: ## Measure against the peers in one run; writes bench.md
 	@docker/install-dependencies.sh bench
 	@python3 Tests/Performance/bench.py
 
-test-nghttp2: ## Test the C layer against Debian's newest and oldest nghttp2
+test-nghttp2: ## Test the C layer against newer ones of nghttp2
 	@Tests/CRPC/test-nghttp2.sh
 
 fuzz: SECONDS ?= 60

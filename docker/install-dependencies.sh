@@ -6,7 +6,7 @@
 #   install-dependencies.sh bench   what the benchmarks need as well
 #   install-dependencies.sh compose what the tests of the containers need, and nothing for building
 #
-# Installs Debian packages (Debian 12, Ubuntu 22.04 and later) only if some are missing; otherwise it needs neither the
+# Installs Debian packages (Debian 12, Ubuntu 24.04 and later) only if some are missing; otherwise it needs neither the
 # network nor root. It never creates, starts or changes a PostgreSQL cluster.
 set -euo pipefail
 
@@ -17,7 +17,7 @@ fail() {
 
 swift_minimum=6.2
 # As `_Static_assert` in Sources/CRPC/session.c has it.
-nghttp2_minimum=1.43
+nghttp2_minimum=1.52
 build_packages=(curl g++ libicu-dev libmimalloc-dev libnghttp2-dev libphonenumber-dev libpq-dev libssl-dev make pkg-config postgresql zlib1g-dev)
 bench_packages=(binutils golang-go golang-google-grpc-dev libgrpc++-dev libprotobuf-dev nghttp2-client nghttp2-server protobuf-compiler
     protobuf-compiler-grpc python3 python3-venv util-linux valgrind)

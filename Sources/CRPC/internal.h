@@ -1,3 +1,4 @@
+/// Long because all files of this layer share these structures.
 /// What the files of this layer share and nobody else sees.
 #ifndef CRPC_INTERNAL_H
 #define CRPC_INTERNAL_H

@@ -5,7 +5,7 @@
 enum { ACKNOWLEDGEMENTS_MAX = 256 };
 
 // The oldest that the tests pass with.
-_Static_assert(NGHTTP2_VERSION_NUM >= 0x012b00, "nghttp2 1.43 or later is needed");
+_Static_assert(NGHTTP2_VERSION_NUM >= 0x013400, "nghttp2 1.52 or later is needed");
 
 // In nghttp2 since 1.57, and in what distributions mended of earlier ones: weak, so that it may be absent.
 __attribute__((weak)) void

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Runs the C layer's tests and the fuzzers' inputs against the newest nghttp2 that Debian has and the oldest that the layer
-# is for, besides the machine's own, with which `make test` runs them. `make test-nghttp2` calls it, and CI. Takes two
+# Runs the C layer's tests and the fuzzers' inputs against the nghttp2 of Debian's next releases,
+# besides the machine's own, with which `make test` runs them. `make test-nghttp2` calls it. Takes some
 # minutes.
 #
 # Prints a line for each version, and 'N passed, N failed' as the last one. Where the sources cannot be had, it says so and
@@ -9,7 +9,7 @@ set -euo pipefail
 
 root=$(cd "$(dirname "$0")/../.." && pwd)
 passed=0 failed=0
-for suite in sid bullseye; do
+for suite in trixie sid; do
     export NGHTTP2_PREFIX=$root/.build-nghttp2/$suite
     if ! "$root/Tests/CRPC/nghttp2.sh" "$NGHTTP2_PREFIX" "$suite"; then
         echo "$suite's nghttp2 cannot be had here; nothing was tested against it" >&2

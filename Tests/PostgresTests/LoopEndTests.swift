@@ -61,7 +61,7 @@ extension ServerTests {
             guard case .closed = error else { throw error ?? .cancelled(outcomeUnknown: false) }
             let late = PostgresClient(configuration, group: group)
             let refused = await postgresError { try await late.ping() }
-            guard case .closed = refused else { throw refused ?? .cancelled }
+            guard case .closed = refused else { throw refused ?? .cancelled(outcomeUnknown: false) }
         }
     }
 }

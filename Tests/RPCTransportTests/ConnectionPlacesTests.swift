@@ -1,6 +1,7 @@
 import RPC
-@testable import RPCTransport
 import Testing
+
+@testable import RPCTransport
 
 /// Places for connections on a server: who has no call makes room, and no address has all.
 @Suite struct ConnectionPlacesTests {

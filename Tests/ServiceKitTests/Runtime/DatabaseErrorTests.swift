@@ -57,6 +57,6 @@ struct DatabaseErrorTests {
         let fault = ServerFault(state: .uniqueViolation, message: "Key (phone)=(63917) already exists")
         let told = RPCError(database: .server(fault))
         #expect(told.code == .internalError && told.message == "internal error" && told.reason == nil)
-        #expect(RPCError(database: .cancelled).code == .cancelled)
+        #expect(RPCError(database: .cancelled(outcomeUnknown: false)).code == .cancelled)
     }
 }
