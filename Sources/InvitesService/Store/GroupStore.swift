@@ -116,13 +116,6 @@ struct GroupStore: Sendable {
     ) async throws {
         let group = creation.group
         let createdAt = PostgresTimestamp(milliseconds: group.createdAtMilliseconds)
-        try await database.withTransaction(deadline: deadline) { transaction in
-            let wait = try await QuotaStore.spend(
-                limits.userGroups,
-                of: group.ownerID.bytes,
-                nowMilliseconds: group.createdAtMilliseconds,
-                in: transaction
-            )
         let wait = try await QuotaStore.spend(
             limits.userGroups,
             of: group.ownerID.bytes,

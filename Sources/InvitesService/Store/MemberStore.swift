@@ -66,7 +66,6 @@ struct MemberStore: Sendable {
             }
             try await spend(addition, limits, in: transaction)
             return member
-            }
         }
     }
 
