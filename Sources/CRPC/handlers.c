@@ -4,11 +4,10 @@
 // is none on the handlers that still run for those which have ended (CVE-2023-44487, CVE-2025-8671). A handler counts
 // until whoever runs it says that it has ended.
 //
-// States: counted by connection and listener → the connection has ended → the listener, too. Freed in either of the last
-// two once no handler is left.
+// States: counted by connection, listener and loop → the connection has ended → the listener, too, and perhaps the loop.
+// Freed in either of the last two once no handler is left.
 
 struct crpc_handlers {
-    crpc_loop *loop;
     crpc_listener *listener; // NULL once it has ended
     uint32_t count;
     bool has_left; // the connection
@@ -18,7 +17,6 @@ struct crpc_handlers {
 crpc_handlers *crpc_handlers_new(crpc_listener *listener) {
     crpc_handlers *handlers = calloc(1, sizeof *handlers);
     if (handlers == NULL) return NULL;
-    handlers->loop = listener->loop;
     handlers->listener = listener;
     crpc_link_append(&listener->handlers, &handlers->link);
     return handlers;
@@ -39,6 +37,7 @@ void crpc_handlers_leave(crpc_handlers *handlers) {
 void crpc_handlers_orphan(crpc_listener *listener) {
     while (!crpc_link_is_empty(&listener->handlers)) {
         crpc_handlers *handlers = CRPC_CONTAINER(listener->handlers.next, crpc_handlers, link);
+        crpc_count(&listener->loop->stats.handlers, 0 - (uint64_t)handlers->count);
         handlers->listener = NULL;
         crpc_link_remove(&handlers->link);
     }
@@ -47,13 +46,15 @@ void crpc_handlers_orphan(crpc_listener *listener) {
 void crpc_handler_begin(crpc_handlers *handlers) {
     handlers->count += 1;
     handlers->listener->handler_count += 1;
-    crpc_count(&handlers->loop->stats.handlers, 1);
+    crpc_count(&handlers->listener->loop->stats.handlers, 1);
 }
 
 void crpc_handler_ended(crpc_handlers *handlers) {
     handlers->count -= 1;
-    if (handlers->listener != NULL) handlers->listener->handler_count -= 1;
-    crpc_count(&handlers->loop->stats.handlers, UINT64_MAX); // one less
+    if (handlers->listener != NULL) {
+        handlers->listener->handler_count -= 1;
+        crpc_count(&handlers->listener->loop->stats.handlers, UINT64_MAX); // one less
+    }
     free_if_done(handlers);
 }
 

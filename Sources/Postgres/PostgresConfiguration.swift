@@ -100,6 +100,9 @@ public struct PostgresConfiguration: Sendable, CustomStringConvertible, CustomDe
             ("client_connection_check_interval", "1000"),
             // What is prepared is planned once. Left to choose, the server plans statements over few keys each time.
             ("plan_cache_mode", "force_generic_plan"),
+            // Statements here take a few rows. Over a table that was never analysed a plan looks dear enough to be compiled,
+            // which takes hundreds of milliseconds in each new connection.
+            ("jit", "off"),
         ]
         if let searchPath { settings.append(("search_path", searchPath)) }
         let options = settings.map { "-c \($0.0)=\(Self.escapedOption($0.1))" }.joined(separator: " ")

@@ -99,14 +99,26 @@ import Testing
         }
     }
 
-    /// The connection is broken while the statement waits for a lock: nobody can know whether it was done.
-    @Test(arguments: [true, false])
-    func `A broken connection is told as unknown, but where asking again does no harm`(hasKey: Bool) async throws {
-        try await InvitesFixture.run { service in
+    /// Has commits of groups wait for a lock, so that a connection can be broken in one.
+    private static let slowCommits = Migration(
+        number: InvitesMigrations.all.count + 1,
+        name: "slow commits",
+        sql: """
+            CREATE FUNCTION wait_a_while() RETURNS trigger LANGUAGE plpgsql AS
+            $$ BEGIN PERFORM pg_advisory_xact_lock(7); RETURN NULL; END $$;
+            CREATE CONSTRAINT TRIGGER wait_a_while AFTER INSERT ON groups
+            DEFERRABLE INITIALLY DEFERRED FOR EACH ROW EXECUTE FUNCTION wait_a_while();
+            """
+    )
+
+    /// What is told when the connection breaks while the creation of a group waits for a lock that `sql` takes.
+    private func broken(at sql: String, key: String) async throws -> RPCError {
+        var told: RPCError?
+        try await InvitesFixture.run(migrations: InvitesMigrations.all + [Self.slowCommits]) { service in
             let maria = someone()
-            let error = try await service.database.withTransaction(deadline: .after(.seconds(60))) { transaction in
-                try await transaction.execute("LOCK TABLE groups IN ACCESS EXCLUSIVE MODE")
-                async let failed = failure { try await create(service, by: maria, key: hasKey ? Self.key : "") }
+            told = try await service.database.withTransaction(deadline: .after(.seconds(60))) { transaction in
+                _ = try await transaction.query(Query(unsafeSQL: sql))
+                async let failed = failure { try await create(service, by: maria, key: key) }
                 let kill = """
                     SELECT pg_terminate_backend(pid) FROM pg_stat_activity
                     WHERE datname = current_database() AND wait_event_type = 'Lock'
@@ -118,10 +130,25 @@ import Testing
                 }
                 return try await failed
             }
-            #expect(error.code == (hasKey ? .unavailable : .unknown))
-            #expect(error.reason == (hasKey ? "DATABASE_UNAVAILABLE" : "OUTCOME_UNKNOWN"))
-            #expect(error.retryAfter == (hasKey ? .seconds(1) : nil))
-            #expect(error.metadata.first("grpc-retry-pushback-ms") == (hasKey ? nil : "-1"))
         }
+        return try #require(told)
+    }
+
+    @Test(arguments: [true, false])
+    func `A connection that breaks in the commit is told as unknown, but where asking again does no harm`(
+        hasKey: Bool
+    ) async throws {
+        let error = try await broken(at: "SELECT pg_advisory_xact_lock(7)", key: hasKey ? Self.key : "")
+        #expect(error.code == (hasKey ? .unavailable : .unknown))
+        #expect(error.reason == (hasKey ? "DATABASE_UNAVAILABLE" : "OUTCOME_UNKNOWN"))
+        #expect(error.retryAfter == (hasKey ? .seconds(1) : nil))
+        #expect(error.metadata.first("grpc-retry-pushback-ms") == (hasKey ? nil : "-1"))
+    }
+
+    /// Nothing was done, and that is certain.
+    @Test func `A connection that breaks before the commit is told as one to try again`() async throws {
+        let error = try await broken(at: "LOCK TABLE groups IN ACCESS EXCLUSIVE MODE", key: "")
+        #expect(error.code == .unavailable && error.reason == "DATABASE_UNAVAILABLE")
+        #expect(error.retryAfter == .seconds(1))
     }
 }

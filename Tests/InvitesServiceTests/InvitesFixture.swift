@@ -47,10 +47,11 @@ struct InvitesFixture: Sendable {
     static func run(
         groupMembersMax: Int = 1_000,
         limits: InvitesLimits = unlimited,
+        migrations: [Migration] = InvitesMigrations.all,
         _ body: (InvitesFixture) async throws -> Void
     ) async throws {
         let facts = try await freshDatabase(schema: "invites")
-        try await run(on: facts, groupMembersMax: groupMembersMax, limits: limits, body)
+        try await run(on: facts, groupMembersMax: groupMembersMax, limits: limits, migrations: migrations, body)
     }
 
     /// Runs a test on a database.
@@ -58,6 +59,7 @@ struct InvitesFixture: Sendable {
         on facts: TestDatabase,
         groupMembersMax: Int = 1_000,
         limits: InvitesLimits = unlimited,
+        migrations: [Migration] = InvitesMigrations.all,
         waitLimit: Duration = .seconds(60),
         _ body: (InvitesFixture) async throws -> Void
     ) async throws {
@@ -75,7 +77,7 @@ struct InvitesFixture: Sendable {
         // As in a deployment: the service itself may change rows and nothing else.
         var owner = configuration
         owner.user = facts.owner
-        try await Migrator(owner).run(InvitesMigrations.all, schema: facts.schema)
+        try await Migrator(owner).run(migrations, schema: facts.schema)
         let group = try EventLoopGroup(loopCount: 2, name: "test")
         let database = PostgresClient(configuration, group: group)
         database.start()

@@ -44,6 +44,14 @@ extension ServerTests {
             }
         }
 
+        @Test("statements are never compiled, however dear they look to a server that knows nothing of their tables")
+        func noCompilation() async throws {
+            try await withClient { client, _ in
+                let row = try #require(try await client.query("SELECT current_setting('jit')").first)
+                #expect(try row.decode(0, as: String.self) == "off")
+            }
+        }
+
         @Test("types of the server's own are read: varchar, enumerations, JSON, timestamps by their text")
         func serverTypes() async throws {
             try await withClient { client, _ in

@@ -94,8 +94,8 @@ typedef struct crpc_client_callbacks {
 
 /// Server: says that what `on_call` began has ended, for a call on which it returned a context: nothing runs for it any
 /// more. Exactly once for each, before or after the call's `on_close`, also after its connection and listener have
-/// ended, but not after its loop has. Until then it counts as a handler that runs (`streams_max`, `calls_max`). From
-/// inside any callback, or outside. Loop thread.
+/// ended, and after the loop was freed. Until then it counts as a handler that runs (`streams_max`, `calls_max`). From
+/// inside any callback, or outside. Loop thread; after the loop's end by one thread at a time.
 void crpc_handler_ended(crpc_handlers *handlers);
 
 /// What a message takes beside its bytes while it waits, to be sent or to be read: what an allocator and a queue add to
