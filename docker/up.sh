@@ -27,7 +27,8 @@ export VESTIBULE_SECRETS=${VESTIBULE_SECRETS:-$PWD/secrets}
 ./renew.sh
 # What keeps identity from starting is a sentence in the log of what runs first of it: what a deployment must set is told there.
 "${compose[@]}" "${files[@]}" up --detach --wait --remove-orphans || {
-    "${compose[@]}" "${files[@]}" logs --no-log-prefix --tail 20 roles identity-migrate profile-migrate invites-migrate >&2
+    "${compose[@]}" "${files[@]}" logs --no-log-prefix --tail 20 roles identity-migrate profile-migrate invites-migrate \
+        identity profile invites gateway >&2
     exit 1
 }
 "${compose[@]}" "${files[@]}" port gateway 8080 | sed 's|^|Vestibule is ready: http://|'

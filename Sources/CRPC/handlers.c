@@ -8,15 +8,17 @@
 // Freed in either of the last two once no handler is left.
 
 struct crpc_handlers {
+    crpc_loop *loop;         // NULL once it was freed
     crpc_listener *listener; // NULL once it has ended
     uint32_t count;
     bool has_left; // the connection
-    crpc_link link; // in the listener's
+    crpc_link link; // in the listener's, then in the loop's
 };
 
 crpc_handlers *crpc_handlers_new(crpc_listener *listener) {
     crpc_handlers *handlers = calloc(1, sizeof *handlers);
     if (handlers == NULL) return NULL;
+    handlers->loop = listener->loop;
     handlers->listener = listener;
     crpc_link_append(&listener->handlers, &handlers->link);
     return handlers;
@@ -37,8 +39,16 @@ void crpc_handlers_leave(crpc_handlers *handlers) {
 void crpc_handlers_orphan(crpc_listener *listener) {
     while (!crpc_link_is_empty(&listener->handlers)) {
         crpc_handlers *handlers = CRPC_CONTAINER(listener->handlers.next, crpc_handlers, link);
-        crpc_count(&listener->loop->stats.handlers, 0 - (uint64_t)handlers->count);
         handlers->listener = NULL;
+        crpc_link_remove(&handlers->link);
+        crpc_link_append(&listener->loop->handlers, &handlers->link);
+    }
+}
+
+void crpc_handlers_outlive(crpc_loop *loop) {
+    while (!crpc_link_is_empty(&loop->handlers)) {
+        crpc_handlers *handlers = CRPC_CONTAINER(loop->handlers.next, crpc_handlers, link);
+        handlers->loop = NULL;
         crpc_link_remove(&handlers->link);
     }
 }
@@ -46,15 +56,13 @@ void crpc_handlers_orphan(crpc_listener *listener) {
 void crpc_handler_begin(crpc_handlers *handlers) {
     handlers->count += 1;
     handlers->listener->handler_count += 1;
-    crpc_count(&handlers->listener->loop->stats.handlers, 1);
+    crpc_count(&handlers->loop->stats.handlers, 1);
 }
 
 void crpc_handler_ended(crpc_handlers *handlers) {
     handlers->count -= 1;
-    if (handlers->listener != NULL) {
-        handlers->listener->handler_count -= 1;
-        crpc_count(&handlers->listener->loop->stats.handlers, UINT64_MAX); // one less
-    }
+    if (handlers->listener != NULL) handlers->listener->handler_count -= 1;
+    if (handlers->loop != NULL) crpc_count(&handlers->loop->stats.handlers, UINT64_MAX); // one less
     free_if_done(handlers);
 }
 

@@ -99,6 +99,7 @@ struct crpc_loop {
     uint32_t lingering_count;
     crpc_link listeners;
     crpc_link clients;       // clients' connections
+    crpc_link handlers;      // counts of those whose listeners have ended
     unsigned callback_depth; // nonzero while a connection's callbacks may fire
     bool is_ending;          // it is being freed: no callback fires
     uint8_t *read_buffer;
@@ -552,8 +553,10 @@ void crpc_give_back(crpc_connection *connection);
 crpc_handlers *crpc_handlers_new(crpc_listener *listener);
 /// The connection has ended. NULL does nothing.
 void crpc_handlers_leave(crpc_handlers *handlers);
-/// The listener ends: handlers that still run are counted by nobody.
+/// The listener ends: handlers that still run are counted by the loop alone.
 void crpc_handlers_orphan(crpc_listener *listener);
+/// The loop is being freed, after its listeners: handlers that still run are counted by nobody.
+void crpc_handlers_outlive(crpc_loop *loop);
 /// A call's handler begins.
 void crpc_handler_begin(crpc_handlers *handlers);
 /// Whether one more may run on a connection.

@@ -58,6 +58,7 @@ int crpc_loop_new(crpc_job_function run_job, void *context, crpc_loop **result) 
     crpc_link_init(&loop->lingering);
     crpc_link_init(&loop->listeners);
     crpc_link_init(&loop->clients);
+    crpc_link_init(&loop->handlers);
     loop->now_ns = crpc_loop_clock_ns();
     loop->read_buffer = malloc(CRPC_READ_BUFFER);
     loop->coded_buffer = malloc(CRPC_READ_BUFFER);
@@ -107,6 +108,7 @@ void crpc_loop_free(crpc_loop *loop) {
         crpc_connection_destroy(CRPC_CONTAINER(loop->clients.next, crpc_connection, link));
     while (!crpc_link_is_empty(&loop->listeners))
         crpc_listener_free(CRPC_CONTAINER(loop->listeners.next, crpc_listener, link));
+    crpc_handlers_outlive(loop);
     crpc_linger_end_all(loop);
     free_watches(loop, true);
     crpc_mail *mail = atomic_exchange(&loop->mail, NULL);

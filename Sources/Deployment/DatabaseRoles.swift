@@ -64,7 +64,7 @@ public struct DatabaseRoles: Sendable {
         try await makeDatabase(database, lock: lock)
         var made: [String] = []
         for service in Self.services {
-            try await session(database).run(try script(service, database), lock: lock)
+            try await session(database).run(try script(service, database), lock: lock, isSecret: true)
             made.append(configuration[service.databaseUser])
             if let owner = configuration[service.databaseOwner] { made.append(owner) }
         }

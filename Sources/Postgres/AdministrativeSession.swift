@@ -25,23 +25,42 @@ public struct AdministrativeSession: Sendable {
 
     /// Runs a script in one transaction and gives the rows of its last statement as text, NULL as the empty string.
     ///
-    /// - Parameter lock: a name; scripts of the same name wait for each other.
+    /// - Parameters:
+    ///   - lock: a name; scripts of the same name wait for each other.
+    ///   - isSecret: whether the server must not log the script, as it has passwords in it. Takes a superuser.
     @discardableResult
-    public func run(_ script: String, lock: String? = nil) async throws(Failure) -> [[String]] {
+    public func run(
+        _ script: String,
+        lock: String? = nil,
+        isSecret: Bool = false
+    ) async throws(Failure) -> [[String]] {
         let outcome: Result<[[String]], Failure> = await withCheckedContinuation { continuation in
             DispatchQueue.global().async {
-                continuation.resume(returning: Result { () throws(Failure) in try runBlocking(script, lock: lock) })
+                continuation.resume(
+                    returning: Result { () throws(Failure) in
+                        try runBlocking(script, lock: lock, isSecret: isSecret)
+                    }
+                )
             }
         }
         return try outcome.get()
     }
 
-    private func runBlocking(_ script: String, lock: String?) throws(Failure) -> [[String]] {
+    private func runBlocking(_ script: String, lock: String?, isSecret: Bool) throws(Failure) -> [[String]] {
         do {
             let session = try BlockingSession(configuration)
             if let lock {
                 // The session holds it, and so loses it when it ends.
                 try session.run("SELECT pg_advisory_lock(hashtextextended(\(session.quoted(lock)), 0))")
+            }
+            if isSecret {
+                // By itself: a message is logged whole before its first statement takes effect.
+                try session.run(
+                    """
+                    SET log_statement = 'none'; SET log_min_error_statement = panic; SET log_min_duration_statement = -1;
+                    SET log_min_duration_sample = -1; SET log_duration = off
+                    """
+                )
             }
             return try session.run(script)
         } catch let error as BlockingSession.Failure {

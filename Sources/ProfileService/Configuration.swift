@@ -42,13 +42,13 @@ struct ProfileConfiguration: Sendable {
     static let addressTries = ConfigurationKey.int(
         "VESTIBULE_PROFILE_ADDRESS_PHONE_TRIES",
         in: 1...1_000_000,
-        default: 50,
+        default: 500,
         help: "How many numbers of other users may be tried from one client address within the window of tries."
     )
     static let addressClaims = ConfigurationKey.int(
         "VESTIBULE_PROFILE_ADDRESS_PHONE_CLAIMS",
         in: 1...1_000_000,
-        default: 100,
+        default: 1_000,
         help: "How many numbers may be taken from one client address within a day; mobile networks put many people "
             + "behind one."
     )

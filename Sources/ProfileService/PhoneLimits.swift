@@ -9,9 +9,9 @@ struct PhoneLimits: Sendable {
     /// Numbers that a user takes.
     var claims = TryLimit(triesMax: 5, windowMilliseconds: 86_400_000)
     /// Numbers of others that are tried from one address.
-    var addressTries = Quota(kind: "phone tries", countMax: 50, windowMilliseconds: 3_600_000)
+    var addressTries = Quota(kind: "phone tries", countMax: 500, windowMilliseconds: 3_600_000)
     /// Numbers that are taken from one address, behind which there may be a whole office or a mobile network.
-    var addressClaims = Quota.daily("phone claims", countMax: 100)
+    var addressClaims = Quota.daily("phone claims", countMax: 1_000)
     /// Usernames that nobody may take.
     var reservedUsernames = ReservedUsernames()
 }

@@ -121,7 +121,8 @@ static void on_close(void *context, uint32_t error) {
 }
 
 static const crpc_server_callbacks callbacks = {
-    on_open, on_connection_close, on_call, on_message, on_half_close, on_writable, on_deadline, on_close};
+    .on_open = on_open, .on_connection_close = on_connection_close, .on_call = on_call, .on_message = on_message,
+    .on_half_close = on_half_close, .on_writable = on_writable, .on_deadline = on_deadline, .on_close = on_close};
 
 static void begin(void) {
     fuzz_scene_begin(&scene);

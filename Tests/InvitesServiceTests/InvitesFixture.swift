@@ -74,6 +74,7 @@ struct InvitesFixture: Sendable {
         configuration.waitLimit = waitLimit
         // What is tested here isn't speed: a machine that builds something else beside must not fail a test.
         configuration.queryTimeout = .seconds(60)
+        configuration.lockTimeout = .seconds(60)
         // As in a deployment: the service itself may change rows and nothing else.
         var owner = configuration
         owner.user = facts.owner

@@ -148,4 +148,20 @@ import Testing
             deliver: { try await delivery.deliver($0) }
         )
     }
+
+    /// The relay holds its row for as long as a delivery takes, and that is when somebody looks.
+    @Test func `An operator's command waits for the relay longer than statements wait elsewhere`() async throws {
+        let facts = try await freshDatabase(schema: "profile")
+        try await ProfileFixture.run(on: facts, lockTimeout: .milliseconds(100)) { service in
+            let (isHeld, tell) = AsyncStream.makeStream(of: Void.self)
+            async let relay: Void = service.database.withTransaction(deadline: .after(.seconds(30))) { transaction in
+                try await transaction.query("SELECT 1 FROM outbox_relay FOR UPDATE")
+                tell.finish()
+                try await Task.sleep(for: .milliseconds(500))
+            }
+            for await _ in isHeld {}
+            #expect(try await service.outbox(.requeue(nil)) == ["requeued 0"])
+            try await relay
+        }
+    }
 }

@@ -65,6 +65,7 @@ import Testing
             searchPath: facts.schema
         )
         configuration.queryTimeout = .seconds(60)
+        configuration.lockTimeout = .seconds(60)
         configuration.waitLimit = .seconds(60)
         var owner = configuration
         owner.user = facts.owner

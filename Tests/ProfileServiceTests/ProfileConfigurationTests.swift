@@ -21,7 +21,7 @@ import Testing
         #expect(configuration.limits.tries.triesMax == 10)
         #expect(configuration.limits.tries.windowMilliseconds == 3_600_000)
         #expect(configuration.limits.claims == TryLimit(triesMax: 5, windowMilliseconds: 86_400_000))
-        #expect(configuration.limits.addressClaims == .daily("phone claims", countMax: 100))
+        #expect(configuration.limits.addressClaims == .daily("phone claims", countMax: 1_000))
         #expect(configuration.invitesAddress.description == "127.0.0.1:7003")
     }
 

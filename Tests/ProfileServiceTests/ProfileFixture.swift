@@ -47,6 +47,7 @@ struct ProfileFixture: Sendable {
         tryLimit: TryLimit = TryLimit(),
         limits: PhoneLimits? = nil,
         waitLimit: Duration = .seconds(60),
+        lockTimeout: Duration = .seconds(60),
         _ body: (ProfileFixture) async throws -> Void
     ) async throws {
         var configuration = PostgresConfiguration(
@@ -60,6 +61,7 @@ struct ProfileFixture: Sendable {
         configuration.waitLimit = waitLimit
         // What is tested here isn't speed: a machine that builds something else beside must not fail a test.
         configuration.queryTimeout = .seconds(60)
+        configuration.lockTimeout = lockTimeout
         // As in a deployment: the service itself may change rows and nothing else.
         var owner = configuration
         owner.user = facts.owner

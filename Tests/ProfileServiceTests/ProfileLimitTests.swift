@@ -94,6 +94,25 @@ import Testing
         }
     }
 
+    /// Else whoever has used up an address' tries could tell taken numbers from free ones without any limit.
+    @Test func `Past the limits of an address nothing tells whether a number is free`() async throws {
+        for limits in [limits(addressTries: 1), limits(addressClaims: 1)] {
+            try await ProfileFixture.run(limits: limits) { service in
+                try await service.update(someone(), phone: phone(1), from: "203.0.113.9")
+                _ = try? await service.update(someone(), phone: phone(1), from: "203.0.113.9")
+                for number in [1, 2] {
+                    let error = try await failure {
+                        try await service.update(someone(), phone: phone(number), username: "admin", from: "203.0.113.9")
+                    }
+                    #expect(error.reason == "TOO_MANY_ATTEMPTS")
+                }
+                // The count is over when its time is, also where a clock was wrong.
+                try await service.database.execute("UPDATE quotas SET ends_at = ends_at + interval '300 days'")
+                try await service.update(someone(), phone: phone(3), from: "203.0.113.9")
+            }
+        }
+    }
+
     @Test func `Strangers of one address who want each other's numbers never wait in a circle`() async throws {
         let facts = try await freshDatabase(schema: "profile")
         try await ProfileFixture.run(on: facts, limits: limits()) { first in

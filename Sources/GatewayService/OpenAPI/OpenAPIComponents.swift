@@ -6,7 +6,8 @@ extension OpenAPI {
                 "name": "id", "in": "path", "required": true, "schema": {\(uuid)}
               },
               "idempotencyKey": {
-                "name": "Idempotency-Key", "in": "header", "schema": {"type": "string", "maxLength": 38},
+                "name": "Idempotency-Key", "in": "header",
+                "schema": {\(uuid)}, "example": "8e03978e-40d5-43dd-bc93-6894a57f9324",
                 "description": "A UUID that the client chose for what it wants done once; remembered for a day."
               },
               "pageSize": {

@@ -8,7 +8,9 @@ public enum InvitesMigrations {
         Migration(number: 1, name: "groups and members", sql: groupsAndMembers),
         Migration(number: 2, name: "phones and inbox", sql: phonesAndInbox),
         Migration(number: 3, name: "keys of created groups", sql: groupKeys),
-        Migration(number: 4, name: "quotas", sql: quotas),
+        Migration(number: 4, name: "quotas", sql: QuotaStore.table),
+        // How many groups a user has made.
+        Migration(number: 5, name: "groups by owner", concurrentIndex: "groups_owner", on: "groups (owner_user_id)"),
     ]
 
     /// Groups, and who is in them or awaited. A member without a user is pending. A user is in a group once, and a
@@ -69,12 +71,5 @@ public enum InvitesMigrations {
         );
 
         CREATE INDEX group_keys_created_at ON group_keys (created_at);
-        """
-
-    /// What users, and all who come from one address, may still do today; and how many groups a user made.
-    private static let quotas = """
-        \(QuotaStore.table)
-
-        CREATE INDEX groups_owner ON groups (owner_user_id);
         """
 }

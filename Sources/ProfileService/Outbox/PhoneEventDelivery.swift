@@ -30,7 +30,12 @@ struct PhoneEventDelivery: Sendable {
         case .invalidArgument: OutboxRejection(reason: error.reason ?? "INVALID_ARGUMENT")
         case .internalError, .unknown, .dataLoss, .deadlineExceeded, .aborted, .failedPrecondition, .notFound,
             .alreadyExists, .outOfRange:
-            OutboxSetback(reason: error.reason ?? error.code.description, cause: error)
+            OutboxSetback(
+                reason: error.reason ?? error.code.description,
+                cause: error,
+                // Whoever takes too long for everybody's events is no reason to set aside the oldest of them.
+                isEventAtFault: error.code != .deadlineExceeded
+            )
         // What these say holds for all events alike: setting them aside one after the other would mend nothing.
         case .ok, .unavailable, .cancelled, .resourceExhausted, .unauthenticated, .permissionDenied, .unimplemented:
             error

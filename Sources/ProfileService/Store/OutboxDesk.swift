@@ -99,6 +99,8 @@ struct OutboxDesk: Sendable {
     }
 
     private func lock(in transaction: PostgresTransaction) async throws {
+        // A relay may hold it for as long as a delivery takes, which is longer than statements wait elsewhere.
+        try await transaction.execute("SET LOCAL lock_timeout = '12s'")
         try await transaction.query("SELECT 1 FROM outbox_relay FOR UPDATE")
     }
 

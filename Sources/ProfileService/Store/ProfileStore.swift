@@ -72,9 +72,21 @@ struct ProfileStore: Sendable {
                     if let wait = counts.waitMilliseconds(limits, nowMilliseconds: nowMilliseconds) {
                         return .refused(.tooManyAttempts(retryAfterMilliseconds: wait))
                     }
+                    // Before it is known whether the number is free: told only of one kind, it would tell the kind.
+                    if let wait = try await wait(caller, nowMilliseconds, in: transaction) {
+                        return .refused(.tooManyAttempts(retryAfterMilliseconds: wait))
+                    }
                     guard try await claim(phone, for: userID, nowMilliseconds, in: transaction) else {
-                        try await spend(limits.addressTries, caller, nowMilliseconds, in: transaction)
-                        // Returning commits the counts; nothing else was written.
+                        // Returning commits the counts; nothing else was written. The user's counts whatever becomes of
+                        // the address', which others may have used up since.
+                        if let code = caller.addressCode {
+                            _ = try await QuotaStore.spend(
+                                limits.addressTries,
+                                of: code,
+                                nowMilliseconds: nowMilliseconds,
+                                in: transaction
+                            )
+                        }
                         let count = limits.tries.counting(counts.tries, nowMilliseconds: nowMilliseconds)
                         try await save(count, of: userID, in: transaction)
                         return .refused(.phoneTaken)
@@ -139,6 +151,20 @@ struct ProfileStore: Sendable {
     ///
     /// - Throws: ``ProfileFault/tooManyAttempts(retryAfterMilliseconds:)``, which rolls everything back: whether the number
     ///   was taken isn't told then.
+    /// How long all who come from the caller's address must wait; nil for not at all.
+    private func wait(
+        _ caller: ProfileCaller,
+        _ nowMilliseconds: Int64,
+        in transaction: PostgresTransaction
+    ) async throws -> Int64? {
+        guard let code = caller.addressCode else { return nil }
+        for quota in [limits.addressTries, limits.addressClaims] {
+            let wait = try await QuotaStore.wait(quota, of: code, nowMilliseconds: nowMilliseconds, in: transaction)
+            if let wait { return wait }
+        }
+        return nil
+    }
+
     private func spend(
         _ quota: Quota,
         _ caller: ProfileCaller,

@@ -90,10 +90,13 @@ public struct OutboxSetback: Error, Sendable {
     public let reason: String
     /// For the log.
     public let cause: any Error
+    /// Whether it may be the event that is at fault. One that isn't is tried ever again, and never set aside.
+    public let isEventAtFault: Bool
 
     /// A setback.
-    public init(reason: String, cause: any Error) {
+    public init(reason: String, cause: any Error, isEventAtFault: Bool = true) {
         self.reason = reason
         self.cause = cause
+        self.isEventAtFault = isEventAtFault
     }
 }

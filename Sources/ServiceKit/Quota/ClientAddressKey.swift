@@ -44,8 +44,9 @@ public struct ClientAddressKey: Sendable {
 
     /// The code of the address that a call tells; nil if it tells none that is limited.
     ///
-    /// Of an IPv6 address the first half counts, since a household has all that begin with it. This machine's own
-    /// addresses are nobody's: requests from there are development's, or come from a proxy that nobody told the gateway of.
+    /// Of an IPv6 address the first 56 bits count, since a household may have all that begin with them. This machine's own
+    /// addresses and those of private networks are nobody's: requests from there are development's, or come through a
+    /// proxy that nobody told the gateway of, and then all people would share one count.
     public func code(of metadata: Metadata) -> [UInt8]? {
         guard !metadata.isEmpty, let text = metadata.first(Self.metadataName), let address = Self.network(text) else {
             return nil
@@ -53,21 +54,31 @@ public struct ClientAddressKey: Sendable {
         return SHA256.authenticationCode(of: purpose + address, key: key)
     }
 
-    /// The bytes of an address that tell whose it is: 4 of IPv4, 8 of IPv6. Nil for what is none, and for loopback.
+    /// The bytes of an address that tell whose it is: 4 of IPv4, 7 of IPv6. Nil for what is none, for loopback and for
+    /// private networks (RFC 1918, RFC 4193, RFC 3927, RFC 4291).
     static func network(_ text: String) -> [UInt8]? {
         // The longest is an IPv6 address with an IPv4 one at its end.
         guard text.utf8.count <= 45 else { return nil }
         var short = in_addr()
         if inet_pton(AF_INET, text, &short) == 1 {
-            return withUnsafeBytes(of: short) { $0[0] == 127 ? nil : Array($0) }
+            return withUnsafeBytes(of: short) { isOurs($0[0], $0[1]) ? nil : Array($0) }
         }
         var long = in6_addr()
         guard inet_pton(AF_INET6, text, &long) == 1 else { return nil }
         let bytes = withUnsafeBytes(of: long) { Array($0) }
         if bytes.prefix(10).allSatisfy({ $0 == 0 }), bytes[10] == 0xFF, bytes[11] == 0xFF {
-            return bytes[12] == 127 ? nil : Array(bytes[12...])
+            return isOurs(bytes[12], bytes[13]) ? nil : Array(bytes[12...])
         }
         let isLoopback = bytes.prefix(15).allSatisfy { $0 == 0 } && bytes[15] == 1
-        return isLoopback ? nil : Array(bytes.prefix(8))
+        let isPrivate = bytes[0] & 0xFE == 0xFC || (bytes[0] == 0xFE && bytes[1] & 0xC0 == 0x80)
+        return isLoopback || isPrivate ? nil : Array(bytes.prefix(7))
+    }
+
+    /// Whether an IPv4 address that begins so is loopback's or a private network's.
+    private static func isOurs(_ first: UInt8, _ second: UInt8) -> Bool {
+        switch (first, second) {
+        case (127, _), (10, _), (172, 16...31), (192, 168), (169, 254): true
+        default: false
+        }
     }
 }

@@ -36,13 +36,15 @@ public enum QuotaStore {
     ) async throws -> Int64? {
         let now = PostgresTimestamp(microsecondsSince1970: nowMilliseconds * 1_000)
         let end = PostgresTimestamp(microsecondsSince1970: (nowMilliseconds + quota.windowMilliseconds) * 1_000)
+        // Later than any right clock has written, so that one that was wrong locks nobody out for as long as it was.
+        let far = PostgresTimestamp(microsecondsSince1970: (nowMilliseconds + 2 * quota.windowMilliseconds) * 1_000)
         let counted = try await transaction.execute(
             """
             INSERT INTO quotas AS q (subject, kind, count, ends_at) VALUES (\(subject), \(quota.kind), 1, \(end))
             ON CONFLICT (subject, kind) DO UPDATE SET
-                count = CASE WHEN q.ends_at <= \(now) THEN 1 ELSE q.count + 1 END,
-                ends_at = CASE WHEN q.ends_at <= \(now) THEN excluded.ends_at ELSE q.ends_at END
-            WHERE q.ends_at <= \(now) OR q.count < \(Int32(clamping: quota.countMax))
+                count = CASE WHEN q.ends_at <= \(now) OR q.ends_at > \(far) THEN 1 ELSE q.count + 1 END,
+                ends_at = CASE WHEN q.ends_at <= \(now) OR q.ends_at > \(far) THEN excluded.ends_at ELSE q.ends_at END
+            WHERE q.ends_at <= \(now) OR q.ends_at > \(far) OR q.count < \(Int32(clamping: quota.countMax))
             """
         )
         guard counted.affected == 0 else { return nil }
@@ -52,6 +54,26 @@ public enum QuotaStore {
         )
         let endsAt = try rows.first?.decode(0, as: PostgresTimestamp.self).microsecondsSince1970 ?? 0
         // At least 1 and at most a window, also when the clock went back since the count began.
+        return min(max(endsAt / 1_000 - nowMilliseconds, 1), quota.windowMilliseconds)
+    }
+
+    /// How many milliseconds a subject must wait until one more may be counted; nil if it may be now. Counts nothing and
+    /// locks nothing: for what must be refused before anything else is known.
+    public static func wait(
+        _ quota: Quota,
+        of subject: [UInt8],
+        nowMilliseconds: Int64,
+        in transaction: PostgresTransaction
+    ) async throws -> Int64? {
+        let now = PostgresTimestamp(microsecondsSince1970: nowMilliseconds * 1_000)
+        let far = PostgresTimestamp(microsecondsSince1970: (nowMilliseconds + 2 * quota.windowMilliseconds) * 1_000)
+        let rows = try await transaction.query(
+            """
+            SELECT ends_at FROM quotas WHERE subject = \(subject) AND kind = \(quota.kind)
+            AND count >= \(Int32(clamping: quota.countMax)) AND ends_at > \(now) AND ends_at <= \(far)
+            """
+        )
+        guard let endsAt = try rows.first?.decode(0, as: PostgresTimestamp.self).microsecondsSince1970 else { return nil }
         return min(max(endsAt / 1_000 - nowMilliseconds, 1), quota.windowMilliseconds)
     }
 

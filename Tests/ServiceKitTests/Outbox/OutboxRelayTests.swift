@@ -216,6 +216,18 @@ struct OutboxRelayTests {
         #expect(told(relay.metrics).contains("vestibule_outbox_set_aside_total 1"))
     }
 
+    @Test("an event on which a receiver takes too long waits longer each time, and is never set aside")
+    func slowForAll() async throws {
+        let outbox = MemoryOutbox([3])
+        var configuration = configuration(poll: .milliseconds(1))
+        configuration.triesMax = 2
+        let relay = OutboxRelay(store: outbox, configuration: configuration, logger: logger, random: { 1 }) { _ in
+            throw OutboxSetback(reason: "DEADLINE_EXCEEDED", cause: Bug(), isEventAtFault: false)
+        }
+        try await running(relay) { try await until { outbox.state.withLock { $0.waits.count > 4 } } }
+        #expect(outbox.state.withLock { $0.setAside.isEmpty && $0.events == [3] })
+    }
+
     @Test("a receiver that isn't there costs no event a try")
     func away() async throws {
         let outbox = MemoryOutbox([1])
