@@ -100,7 +100,10 @@ void crpc_connection_receive(crpc_connection *connection) {
         return;
     }
     crpc_connection_watch_buffers(connection);
-    if (nghttp2_session_want_write(connection->session) || !nghttp2_session_want_read(connection->session))
+    // What came may let TLS write on.
+    bool may_write_on = connection->rest_length > 0 && connection->ssl != NULL;
+    if (may_write_on || nghttp2_session_want_write(connection->session) ||
+        !nghttp2_session_want_read(connection->session))
         crpc_connection_mark(connection);
 }
 
@@ -156,7 +159,10 @@ static bool write_all(crpc_connection *connection, const uint8_t *bytes, size_t 
     memmove(connection->rest, bytes, length);
     connection->rest_length = length;
     begin_stall(connection);
-    crpc_connection_watch_for(connection, CRPC_READABLE | CRPC_WRITABLE);
+    // Half a message of TLS after the handshake keeps OpenSSL from writing until the rest came: room in the socket, which
+    // there is, would wake us in vain.
+    bool awaits_peer = connection->ssl != NULL && SSL_want_read(connection->ssl);
+    crpc_connection_watch_for(connection, awaits_peer ? CRPC_READABLE : CRPC_READABLE | CRPC_WRITABLE);
     return false;
 }
 

@@ -71,5 +71,5 @@ bool crpc_handlers_have_room(const crpc_connection *connection) {
     // As many as have streams, and as many again that still wind up after their streams: an honest client at its limit
     // opens a stream in the place of one that it has just ended.
     return connection->handlers->count < 2ull * connection->limits.streams_max &&
-           listener->handler_count < listener->options.calls_max;
+           crpc_listener_has_place(listener, listener->handler_count, connection->handlers->count);
 }

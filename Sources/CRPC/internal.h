@@ -559,6 +559,17 @@ void crpc_handlers_orphan(crpc_listener *listener);
 void crpc_handlers_outlive(crpc_loop *loop);
 /// A call's handler begins.
 void crpc_handler_begin(crpc_handlers *handlers);
+/// Whether there is a place among `calls_max` where `count` are taken, `own` of them by the connection that asks. The first
+/// half is anybody's. Of the other half each connection has an equal share, so that a few that hold places for long leave
+/// some to those that come. Fewer than CRPC_SHARED_PLACES_MIN are not worth sharing out.
+enum { CRPC_SHARED_PLACES_MIN = 64 };
+static inline bool crpc_listener_has_place(const crpc_listener *listener, uint32_t count, uint32_t own) {
+    uint32_t most = listener->options.calls_max;
+    bool is_shared = most >= CRPC_SHARED_PLACES_MIN && listener->connection_count > 1;
+    if (count < most / 2 || !is_shared) return count < most;
+    uint32_t share = most / 2 / listener->connection_count;
+    return count < most && own < (share > 0 ? share : 1);
+}
 /// Whether one more may run on a connection.
 bool crpc_handlers_have_room(const crpc_connection *connection);
 
@@ -581,9 +592,10 @@ void crpc_connection_begin_limits(crpc_connection *connection);
 void crpc_connection_begin_idling(crpc_connection *connection);
 /// Something came: the peer is there.
 void crpc_connection_note_life(crpc_connection *connection);
-/// While messages are held, looks now and then for what does not move.
+/// While messages are held, and on a server calls are open, looks now and then for what does not move.
 static inline void crpc_connection_watch_buffers(crpc_connection *connection) {
-    if (connection->buffered_bytes == 0 || connection->due_ns[CRPC_DUE_SWEEP] != 0) return;
+    bool has_calls = connection->listener != NULL && connection->stream_count > 0;
+    if ((connection->buffered_bytes == 0 && !has_calls) || connection->due_ns[CRPC_DUE_SWEEP] != 0) return;
     const crpc_limits *limits = &connection->limits;
     uint32_t shorter = limits->answer_stall_timeout_ms < limits->message_timeout_ms ? limits->answer_stall_timeout_ms
                                                                                     : limits->message_timeout_ms;

@@ -260,6 +260,9 @@ void crpc_stream_sweep(crpc_stream *stream) {
     // A streaming call may wait for its client, but not with all that a stream may queue.
     bool is_stuck = is_server && stream->queued_bytes > 0 && (stream->is_finished || stream->was_full);
     uint64_t unread_ns = stream->read_ns > connection->much_ns ? stream->read_ns : connection->much_ns;
+    // A request of one message has no handler yet that could end it, and takes a place among the calls.
+    bool is_awaited = is_server && stream->call != NULL && !stream->consumes_manually && !stream->is_half_closed &&
+                      !stream->is_finished && stream->partial_bytes == 0;
     bool is_unread = connection->much_ns != 0 && stream->unread_bytes > 0 && !stream->is_finished;
     if (is_stuck && now - stream->moved_ns >= stall_ns) {
         crpc_stream_reset(stream, NGHTTP2_CANCEL);
@@ -272,6 +275,8 @@ void crpc_stream_sweep(crpc_stream *stream) {
         crpc_stream_refuse_message(
             stream, CRPC_STATUS_DEADLINE_EXCEEDED, "the message took too long to arrive");
         crpc_stream_drop_partial(stream);
+    } else if (is_awaited && now - stream->began_ns >= connection->limits.message_timeout_ms * 2000000ull) {
+        crpc_stream_refuse_message(stream, CRPC_STATUS_DEADLINE_EXCEEDED, "the request took too long to arrive");
     }
 }
 
@@ -281,6 +286,7 @@ void crpc_stream_consume(crpc_stream *stream, size_t length) {
     stream->unread_bytes -= bytes;
     stream->read_ns = stream->connection->loop->now_ns;
     crpc_let_go(stream->connection, bytes);
+    if (stream->connection->withheld_bytes > 0) crpc_connection_mark(stream->connection); // some may be given back
     if (!stream->is_receiving) crpc_stream_release(stream); // else when all that arrived is looked through
 }
 

@@ -156,6 +156,7 @@ static void shed(crpc_stream *stream, const char *text) {
 
 static void on_request(crpc_stream *stream) {
     const crpc_listener *listener = stream->connection->listener;
+    uint32_t others = stream->connection->stream_count - 1;
     bool is_call = stream->method_is_post && stream->content_type_is_grpc;
     if (stream->is_header_too_large) {
         crpc_stream_refuse(stream, CRPC_STATUS_RESOURCE_EXHAUSTED, "the request's metadata is too large");
@@ -171,7 +172,7 @@ static void on_request(crpc_stream *stream) {
         crpc_stream_refuse(stream, CRPC_STATUS_UNIMPLEMENTED, "the message encoding is not supported");
     } else if (stream->is_timeout_bad) {
         crpc_stream_refuse(stream, CRPC_STATUS_INTERNAL, "malformed grpc-timeout");
-    } else if (listener->call_count >= listener->options.calls_max) {
+    } else if (!crpc_listener_has_place(listener, listener->call_count, others)) {
         shed(stream, "the server has too many calls in flight");
     } else if (!crpc_handlers_have_room(stream->connection)) {
         shed(stream, "too many calls that have ended are still being handled");
@@ -353,6 +354,7 @@ int crpc_stream_on_data(crpc_stream *stream, const uint8_t *bytes, size_t length
     stream->is_receiving = true;
     take_messages(stream, bytes, length, ends_stream);
     stream->is_receiving = false;
+    crpc_deframer_trim(&stream->deframer);
     if (!hold_partial(stream) && is_listening(stream))
         crpc_stream_refuse_message(stream, CRPC_STATUS_RESOURCE_EXHAUSTED, "too many messages are being received");
     if (!is_listening(stream)) crpc_stream_drop_partial(stream);

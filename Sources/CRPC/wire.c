@@ -36,6 +36,14 @@ void crpc_deframer_reset(crpc_deframer *deframer) {
     crpc_deframer_init(deframer, deframer->message_max);
 }
 
+void crpc_deframer_trim(crpc_deframer *deframer) {
+    enum { KEPT_MAX = 4096 };
+    if (deframer->received > 0 || deframer->capacity <= KEPT_MAX) return;
+    free(deframer->buffer);
+    deframer->buffer = NULL;
+    deframer->capacity = 0;
+}
+
 bool crpc_deframer_is_between_messages(const crpc_deframer *deframer) {
     return !deframer->failed && deframer->prefix_length == 0;
 }

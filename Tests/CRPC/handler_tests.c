@@ -92,3 +92,29 @@ TEST(handlers_may_end_after_their_listener) {
     raw_free(second);
     rig_end(rig);
 }
+
+/// Calls whose request never comes take places, and cost their client nothing but their heads.
+TEST(calls_without_a_request_leave_places_and_end_in_time) {
+    rig_setup setup = rig_defaults();
+    setup.calls_max = 1000;
+    setup.server.message_timeout_ms = 500;
+    rig *rig = rig_start(&setup);
+    peer *honest = rig_open(rig);
+    raw *strangers[4];
+    for (int i = 0; i < 4; i++) {
+        strangers[i] = raw_connect(rig);
+        for (int32_t id = 1; id <= 500; id += 2)
+            raw_send_request(strangers[i], 0, id, rig_paths[METHOD_UNARY], NULL, NULL);
+        rig_run_ms(rig, 30);
+        (void)raw_read(strangers[i]);
+        raw_forget(strangers[i]);
+    }
+    EXPECT(rig->listener->call_count >= 500 && rig->listener->call_count < 1000);
+    call *call = call_unary(honest, METHOD_UNARY, "x");
+    UNTIL(rig, call->closes == 1);
+    EXPECT_EQUAL(call->status, 0);
+    UNTIL(rig, rig->listener->call_count == 0);
+    EXPECT_EQUAL(rig->listener->handler_count, 0);
+    for (int i = 0; i < 4; i++) raw_free(strangers[i]);
+    rig_end(rig);
+}

@@ -287,3 +287,50 @@ TEST(a_loop_that_holds_much_lets_each_client_have_its_share) {
     for (int i = 0; i < 2; i++) raw_free(greedy[i]);
     rig_end(rig);
 }
+
+/// Connections that hold nothing count where shares are made, and anybody can open them.
+TEST(idle_connections_leave_others_room_for_a_call) {
+    enum { IDLE = 40, CALLS = 20, LENGTH = 100000 };
+    rig_setup setup = rig_defaults();
+    setup.held_bytes_max = 4 << 20;
+    rig *rig = rig_start(&setup);
+    peer *honest = rig_open(rig);
+    raw *greedy = raw_connect(rig), *idle[IDLE];
+    static const uint8_t no_window[] = {0, NGHTTP2_SETTINGS_INITIAL_WINDOW_SIZE, 0, 0, 0, 0};
+    raw_send_frame(greedy, NGHTTP2_SETTINGS, 0, 0, no_window, sizeof no_window);
+    for (int32_t id = 1; id < 2 * CALLS; id += 2)
+        raw_send_request(greedy, NGHTTP2_FLAG_END_STREAM, id, rig_paths[METHOD_HOLD], NULL, NULL);
+    UNTIL(rig, rig->server_call_count == CALLS);
+    static uint8_t answer[160000];
+    for (int i = 0; i < CALLS; i++) (void)call_send(rig->server_calls[i], answer, sizeof answer);
+    for (int i = 0; i < IDLE; i++) idle[i] = raw_connect(rig);
+    UNTIL(rig, crpc_listener_connection_count(rig->listener) == IDLE + 2);
+    EXPECT(rig->loop->stats.held_bytes > setup.held_bytes_max / 2);
+    static char text[LENGTH];
+    memset(text, 'x', LENGTH);
+    call *call = call_open(honest, METHOD_UNARY, 0);
+    EXPECT_EQUAL(call_send(call, text, LENGTH), 0);
+    call_half_close(call);
+    UNTIL(rig, call->closes == 1);
+    EXPECT_EQUAL(call->status, 0);
+    for (int i = 0; i < IDLE; i++) raw_free(idle[i]);
+    raw_free(greedy);
+    rig_end(rig);
+}
+
+/// A stream may live for as long as its client likes.
+TEST(a_stream_keeps_no_room_of_a_message_that_was_handed_on) {
+    enum { LENGTH = 200000 };
+    rig_setup setup = rig_defaults();
+    rig *rig = rig_start(&setup);
+    peer *peer = rig_open(rig);
+    call *call = call_open(peer, METHOD_STREAM, 0);
+    static char text[LENGTH];
+    EXPECT_EQUAL(call_send(call, text, LENGTH), 0);
+    UNTIL(rig, rig->server_call_count == 1 && rig->server_calls[0]->messages == 1);
+    EXPECT(rig->server_calls[0]->stream->deframer.capacity <= 4096);
+    EXPECT_EQUAL(rig->loop->stats.held_bytes, rig->server_calls[0]->stream->kept_bytes);
+    call_half_close(call);
+    UNTIL(rig, call->closes == 1);
+    rig_end(rig);
+}

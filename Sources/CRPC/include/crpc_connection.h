@@ -60,7 +60,8 @@ typedef struct crpc_limits {
     /// `buffered_bytes_max` is held, for which a handler may leave messages unread; past it the call ends with
     /// RESOURCE_EXHAUSTED. Looked at, as the next limit is, each quarter of the shorter of the two.
     uint32_t answer_stall_timeout_ms;
-    /// Time for a message that was begun to be whole; past it the call ends with DEADLINE_EXCEEDED.
+    /// Time for a message that was begun to be whole; past it the call ends with DEADLINE_EXCEEDED. Server: a request that is
+    /// not consumed manually has twice that, from its head to its end.
     uint32_t message_timeout_ms;
     /// Time for calls to finish once draining began.
     uint32_t drain_timeout_ms;
