@@ -22,6 +22,8 @@ final class LoopListener: @unchecked Sendable {
     /// The port; constant after `init`.
     private(set) var port = 0
     private var handle: OpaquePointer?
+    /// Called when the loop has ended under it. Loop thread.
+    var onLoopEnd: (() -> Void)?
     /// Who waits until there is no connection.
     private var waitingForEmpty: [Int: (continuation: CheckedContinuation<Void, Never>, timer: LoopTimer)] = [:]
     private var nextWait = 0
@@ -75,7 +77,10 @@ final class LoopListener: @unchecked Sendable {
         }
         try TransportError.check(code, "listening on \(configuration.host) port \(configuration.port)")
         if let handle { port = Int(crpc_listener_port(handle)) }
-        loop.closeAtEnd(self) { [self] in close() }
+        loop.closeAtEnd(self) { [self] in
+            close()
+            onLoopEnd?()
+        }
     }
 
     private func withPaths<R>(_ body: (UnsafeBufferPointer<UnsafePointer<CChar>?>) -> R) -> R {

@@ -16,6 +16,7 @@ public final class RPCServer: Sendable {
     private struct State {
         var phase = Phase.idle
         var listeners: [LoopListener] = []
+        var isDrained = false
     }
     private let state = Mutex(State())
     /// Opened when somebody wants it to stop.
@@ -34,13 +35,15 @@ public final class RPCServer: Sendable {
 
     private var listeners: [LoopListener] { state.withLock { $0.listeners } }
 
-    /// Starts the server, unless it was started, and serves until somebody calls `drain` or `shutdown`, or the task is
-    /// cancelled. After `drain` it lets the calls finish, as that does; then it closes everything. Throws what `start` does,
-    /// and `TransportError.closed` where somebody shut it down before.
+    /// Starts the server, unless it was started, and serves until somebody calls `drain` or `shutdown`, the group ends, or
+    /// the task is cancelled. After `drain` it lets the calls finish, as that does; then it closes everything. Throws what
+    /// `start` does, `TransportError.closed` where somebody shut it down before, and `.argument` while somebody else is
+    /// starting it.
     public func run() async throws {
         switch state.withLock({ $0.phase }) {
         case .idle: try await start()
-        case .starting, .serving: break
+        case .starting: throw TransportError.argument("the server is being started")
+        case .serving: break
         case .over: throw TransportError.closed
         }
         await withTaskCancellationHandler {
@@ -65,7 +68,7 @@ public final class RPCServer: Sendable {
         do {
             let port = try await listen()
             let isServing = state.withLock { state in
-                if state.phase == .starting { state.phase = .serving }
+                if state.phase == .starting, !state.isDrained { state.phase = .serving }
                 return state.phase == .serving
             }
             guard isServing else { throw TransportError.closed }
@@ -81,8 +84,8 @@ public final class RPCServer: Sendable {
         let tls = try configuration.tls.map { try TLSRules($0, side: .server) }
         var configuration = configuration
         for (index, loop) in group.loops.enumerated() {
-            let listener = try await loop.run { [configuration, router, count = group.loops.count] in
-                try LoopListener(
+            let listener = try await loop.run { [configuration, router, stop, count = group.loops.count] in
+                let listener = try LoopListener(
                     loop: loop,
                     router: router,
                     configuration: configuration,
@@ -90,6 +93,8 @@ public final class RPCServer: Sendable {
                     loopCount: count,
                     joinsPort: index > 0
                 )
+                listener.onLoopEnd = { stop.open() }
+                return listener
             }
             configuration.port = listener.port  // the others join the port that the first one got
             state.withLock { $0.listeners.append(listener) }
@@ -107,6 +112,7 @@ public final class RPCServer: Sendable {
     /// Takes no new connections and calls, tells clients so, and waits until the calls in flight have ended, at most
     /// for the limit of the configuration. Whether or not the task is cancelled.
     public func drain() async {
+        state.withLock { $0.isDrained = true }
         stop.open()
         let end = Deadline.after(configuration.limits.drainTimeout)
         let listeners = listeners

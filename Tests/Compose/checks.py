@@ -18,8 +18,8 @@ SECRETS = {
                                       for what in ("password", "owner_password")},
     "identity": {"ca", "identity_certificate", "identity_key", "identity_database_password", "identity_signing_key",
                  "identity_refresh_key", "identity_signing_key_other", "identity_refresh_key_other"},
-    "profile": {"ca", "profile_certificate", "profile_key", "profile_database_password"},
-    "invites": {"ca", "invites_certificate", "invites_key", "invites_database_password"},
+    "profile": {"ca", "profile_certificate", "profile_key", "profile_database_password", "address_key"},
+    "invites": {"ca", "invites_certificate", "invites_key", "invites_database_password", "address_key"},
     "gateway": {"ca", "gateway_certificate", "gateway_key"},
     "simulator": set(),
 }

@@ -211,6 +211,15 @@ struct LifetimeTests {
         await group.shutdown()
     }
 
+    @Test func runEndsWithItsGroup() async throws {
+        let group = try EventLoopGroup(loopCount: 2, name: "run")
+        let server = RPCServer(group: group, router: Self.router(EchoService.Probe()), configuration: .init())
+        try await server.start()
+        let run = Task { try await server.run() }
+        await group.shutdown()
+        try await run.value
+    }
+
     @Test func runClosesAtOnceWhenItsTaskIsCancelled() async throws {
         let probe = EchoService.Probe()
         let group = try EventLoopGroup(loopCount: 1, name: "run")
