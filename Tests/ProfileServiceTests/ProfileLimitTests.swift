@@ -102,7 +102,12 @@ import Testing
                 _ = try? await service.update(someone(), phone: phone(1), from: "203.0.113.9")
                 for number in [1, 2] {
                     let error = try await failure {
-                        try await service.update(someone(), phone: phone(number), username: "admin", from: "203.0.113.9")
+                        try await service.update(
+                            someone(),
+                            phone: phone(number),
+                            username: "admin",
+                            from: "203.0.113.9"
+                        )
                     }
                     #expect(error.reason == "TOO_MANY_ATTEMPTS")
                 }

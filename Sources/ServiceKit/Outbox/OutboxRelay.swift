@@ -172,7 +172,9 @@ public final class OutboxRelay<Store: OutboxStore>: Sendable {
         if let rejection = error as? OutboxRejection { return .setAside(reason: rejection.reason) }
         guard let setback = error as? OutboxSetback else { return .kept }
         let failures = events[0].failureCount + 1
-        if failures >= configuration.triesMax, setback.isEventAtFault { return .setAside(reason: "\(setback.reason) \(failures) times") }
+        if failures >= configuration.triesMax, setback.isEventAtFault {
+            return .setAside(reason: "\(setback.reason) \(failures) times")
+        }
         let wait = configuration.eventBackoff.delay(attempt: failures - 1, random: random())
         return .postponed(wait: wait, reason: setback.reason)
     }

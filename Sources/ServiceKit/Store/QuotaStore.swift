@@ -73,7 +73,8 @@ public enum QuotaStore {
             AND count >= \(Int32(clamping: quota.countMax)) AND ends_at > \(now) AND ends_at <= \(far)
             """
         )
-        guard let endsAt = try rows.first?.decode(0, as: PostgresTimestamp.self).microsecondsSince1970 else { return nil }
+        guard let row = rows.first else { return nil }
+        let endsAt = try row.decode(0, as: PostgresTimestamp.self).microsecondsSince1970
         return min(max(endsAt / 1_000 - nowMilliseconds, 1), quota.windowMilliseconds)
     }
 

@@ -40,7 +40,10 @@ struct ClientAddressKeyTests {
     )
     func none(_ text: String) { #expect(code(text) == nil) }
 
-    @Test("what lies beside a private network has one", arguments: ["11.0.0.1", "172.15.0.1", "172.32.0.1", "192.169.0.1"])
+    @Test(
+        "what lies beside a private network has one",
+        arguments: ["11.0.0.1", "172.15.0.1", "172.32.0.1", "192.169.0.1"]
+    )
     func beside(_ text: String) { #expect(code(text) != nil) }
 
     @Test("a call without metadata has none")
