@@ -17,6 +17,7 @@ for suite in trixie sid; do
     fi
     for run in "CRPC/run.sh" "Fuzz/run.sh 0"; do
         log=$root/.build-nghttp2/$suite-${run%%/*}.log
+        # What failed is shown; whether anything did is judged by the last line, below.
         # shellcheck disable=SC2086
         "$root"/Tests/$run >"$log" 2>&1 || grep -v '^ok ' "$log" || true
         last=$(tail -n 1 "$log")
