@@ -125,6 +125,8 @@ import Testing
                     """
                 var killed = 0
                 while killed == 0 {
+                    // Within a transaction the view would go on showing what it showed at the first look.
+                    _ = try await transaction.query("SELECT pg_stat_clear_snapshot()")
                     killed = try await transaction.query(Query(unsafeSQL: kill)).count
                     try await Task.sleep(for: .milliseconds(10))
                 }
