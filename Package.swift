@@ -222,6 +222,13 @@ let package = Package(
             swiftSettings: strict
         ),
         executable("protoc-gen-vestibule", path: "Sources/ProtocPlugin", [protobuf, protobufPlugin]),
+        // What `make build` names, since SwiftPM builds one product or one target a call: all that is shipped, in one plan.
+        .target(
+            name: "programs",
+            dependencies: ["identity", "profile", "invites", "gateway", "vestibule"],
+            path: "Sources/Executables/programs",
+            swiftSettings: strict
+        ),
 
         // Tests
         .target(

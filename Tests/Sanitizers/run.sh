@@ -4,6 +4,7 @@
 #
 # Prints 'N passed, N failed' as the last line.
 set -euo pipefail
+case "${1:-}" in -h | --help) sed -n '2,/^[^#]/s/^# \{0,1\}//p' "$0" && exit ;; esac
 
 cd "$(dirname "$0")"
 export SWIFT_BACKTRACE=enable=no

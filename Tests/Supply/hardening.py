@@ -1,9 +1,10 @@
 #!/usr/bin/env python3
-"""hardening.py PROGRAM…: says what built programs lack that keeps a fault in C from being used; 1 if anything does.
+"""Says what built programs lack that keeps a fault in C from being used; ends with 1 if one lacks anything.
 
 Asks readelf (Debian: binutils).
 """
 
+import argparse
 import re
 import subprocess
 import sys
@@ -44,4 +45,6 @@ def main(programs):
 
 
 if __name__ == "__main__":
-    sys.exit(main(sys.argv[1:]))
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("programs", nargs="+", help="paths of built programs")
+    sys.exit(main(parser.parse_args().programs))

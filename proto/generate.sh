@@ -1,17 +1,18 @@
 #!/usr/bin/env bash
 # Writes the Swift messages and stubs of every proto. `make proto` calls it.
 #
-#   generate-stubs.sh           writes the folders named Generated anew
-#   generate-stubs.sh --check   changes nothing; fails if a folder is not what the protos and plugins give
+#   proto/generate.sh           writes the folders named Generated anew
+#   proto/generate.sh --check   changes nothing; fails if a folder is not what the protos and plugins give
 #
 # Needs protoc (Debian: protobuf-compiler, libprotobuf-dev). The plugins are built in .build first, unless PLUGIN_FOLDER
 # names a folder that has them.
 set -euo pipefail
+case "${1:-}" in -h | --help) sed -n '2,/^[^#]/s/^# \{0,1\}//p' "$0" && exit ;; esac
 
 cd "$(dirname "$0")/.."
 
 fail() {
-    echo "generate-stubs: $1" >&2
+    echo "proto/generate.sh: $1" >&2
     exit 1
 }
 
@@ -19,7 +20,7 @@ check=false
 case "${1:-}" in
 "") ;;
 --check) check=true ;;
-*) fail "unknown argument '$1'; the only one is --check" ;;
+*) fail "unknown argument '$1'; there are --check and --help" ;;
 esac
 command -v protoc >/dev/null || fail "protoc is missing; on Debian or Ubuntu: apt-get install protobuf-compiler"
 

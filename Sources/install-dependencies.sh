@@ -1,14 +1,15 @@
 #!/usr/bin/env bash
-# Makes sure that everything is there that Vestibule needs beside the Swift toolchain.
+# Makes sure that everything is there that Vestibule needs beside the Swift toolchain. The targets of the Makefile call it.
 #
-#   install-dependencies.sh         what building and running need
-#   install-dependencies.sh test    what the tests and CI need as well
-#   install-dependencies.sh bench   what the benchmarks need as well
-#   install-dependencies.sh compose what the tests of the containers need, and nothing for building
+#   Sources/install-dependencies.sh           what building and running need
+#   Sources/install-dependencies.sh test      what the tests and CI need as well
+#   Sources/install-dependencies.sh bench     what the benchmarks need as well
+#   Sources/install-dependencies.sh compose   what the tests of the containers need, and nothing for building
 #
 # Installs Debian packages (Debian 12, Ubuntu 24.04 and later) only if some are missing; otherwise it needs neither the
 # network nor root. It never creates, starts or changes a PostgreSQL cluster.
 set -euo pipefail
+case "${1:-}" in -h | --help) sed -n '2,/^[^#]/s/^# \{0,1\}//p' "$0" && exit ;; esac
 
 fail() {
     echo "dependencies: $*" >&2
@@ -29,7 +30,7 @@ case "${1:-}" in
 test) packages=("${build_packages[@]}" "${test_packages[@]}") ;;
 bench) packages=("${build_packages[@]}" "${bench_packages[@]}") ;;
 compose) packages=("${compose_packages[@]}") ;;
-*) fail "unknown argument '$1'; there are 'test', 'bench' and 'compose'" ;;
+*) fail "unknown argument '$1'; there are 'test', 'bench', 'compose' and --help" ;;
 esac
 
 check_swift() {

@@ -1,7 +1,12 @@
 #!/usr/bin/env bash
 # Sets up what the tests need and runs them all: Swift's, C's, foreign gRPC clients and servers, the whole system,
-# style rules. `make test` calls it. Ends with one line of counts.
+# style rules. `make test` calls it. Ends with one line of counts. How to run one kind alone: README.md beside this.
 set -euo pipefail
+case "${1:-}" in -h | --help) sed -n '2,/^[^#]/s/^# \{0,1\}//p' "$0" && exit ;; esac
+[ $# -eq 0 ] || {
+    echo "Tests/run.sh: takes no arguments, not '$*'; --help tells what it does" >&2
+    exit 2
+}
 
 cd "$(dirname "$0")/.."
 # Writing a backtrace takes minutes on a small machine, and a failed expectation needs none.
@@ -33,7 +38,7 @@ count() {
     echo "== $name: $good passed, $bad failed"
 }
 
-docker/install-dependencies.sh test
+Sources/install-dependencies.sh test
 Tests/Interop/setup.sh
 swift build --build-tests
 

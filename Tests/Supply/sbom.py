@@ -1,11 +1,9 @@
 #!/usr/bin/env python3
-"""sbom.py NAME DEPENDENCIES VERSION <ARCHIVE: what goes into an image, as CycloneDX 1.5 JSON.
-
-ARCHIVE is what `docker export` gives of a container of the image, DEPENDENCIES what `swift package show-dependencies
---format json` prints. Told are the Debian packages of which there are files, the Swift packages that the program is built
-from, which may be more than it links, and the toolchain, whose library is linked into it.
+"""Writes what goes into an image, as CycloneDX 1.5 JSON: the Debian packages of which there are files, the Swift packages that
+the program is built from, which may be more than it links, and the toolchain, whose library is linked into it.
 """
 
+import argparse
 import json
 import pathlib
 import re
@@ -96,7 +94,7 @@ def check(bill):
 
 
 def main(name, dependencies, version):
-    toolchain = (pathlib.Path(__file__).parents[1] / ".swift-version").read_text().strip()
+    toolchain = (pathlib.Path(__file__).parents[2] / ".swift-version").read_text().strip()
     packages = debian(sys.stdin.buffer) + swift(json.loads(pathlib.Path(dependencies).read_text()))
     made = bill(name, version, toolchain, packages)
     check(made)
@@ -104,4 +102,9 @@ def main(name, dependencies, version):
 
 
 if __name__ == "__main__":
-    main(*sys.argv[1:])
+    parser = argparse.ArgumentParser(
+        description=__doc__, epilog="Standard input is the image's files, as `docker export` gives them.")
+    parser.add_argument("name", help="the program's, such as identity")
+    parser.add_argument("dependencies", help="a file: what `swift package show-dependencies --format json` prints")
+    parser.add_argument("version", help="the image's tag")
+    main(**vars(parser.parse_args()))
