@@ -5,6 +5,7 @@ Asks readelf (Debian: binutils).
 """
 
 import argparse
+import os
 import re
 import subprocess
 import sys
@@ -47,4 +48,8 @@ def main(programs):
 if __name__ == "__main__":
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("programs", nargs="+", help="paths of built programs")
-    sys.exit(main(parser.parse_args().programs))
+    options = parser.parse_args()
+    for program in options.programs:
+        if not os.path.isfile(program):
+            parser.error(f"there is no {program}; `make build` makes the programs in .build/release")
+    sys.exit(main(options.programs))
