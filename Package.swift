@@ -50,12 +50,12 @@ func library(_ name: String, _ dependencies: [Target.Dependency] = [], isHot: Bo
 
 /// In place of the C library's: calls in flight free more blocks of a size at once than its caches of seven hold, which
 /// costs a fifth of the time of a call with a read. Not for debugging, where sanitizers bring their own.
-let allocator: LinkerSetting = .linkedLibrary("mimalloc", .when(platforms: [.linux], configuration: .release))
+let allocator: LinkerSetting = .linkedLibrary("mimalloc", .when(configuration: .release))
 
 /// Tables that are read-only before the first line runs.
 let hardenedLinking: LinkerSetting = .unsafeFlags(
     ["relro", "now", "noexecstack"].flatMap { ["-Xlinker", "-z", "-Xlinker", $0] },
-    .when(platforms: [.linux], configuration: .release)
+    .when(configuration: .release)
 )
 
 func executable(_ name: String, path: String? = nil, _ dependencies: [Target.Dependency]) -> Target {
@@ -82,7 +82,6 @@ func tests(_ name: String, _ dependencies: [Target.Dependency], exclude: [String
 
 let package = Package(
     name: "vestibule",
-    platforms: [.macOS(.v26)],
     products: [
         .executable(name: "identity", targets: ["identity"]),
         .executable(name: "profile", targets: ["profile"]),
@@ -90,7 +89,6 @@ let package = Package(
         .executable(name: "gateway", targets: ["gateway"]),
         .executable(name: "vestibule", targets: ["vestibule"]),
         .executable(name: "protoc-gen-vestibule", targets: ["protoc-gen-vestibule"]),
-        .library(name: "RPC", targets: ["API", "RPC", "RPCTransport"]),
     ],
     // Exact versions, so that what is built is what was tested. Those that these need in turn can't be named here without a
     // warning that no target uses them: a release pins them by a Package.resolved (see CONTRIBUTING, "Releases").
@@ -134,8 +132,8 @@ let package = Package(
 
         // Mechanisms
         library("RPC", [protobuf], isHot: true),
-        library("RPCTransport", ["CRPC", "RPC", protobuf], isHot: true),
-        library("Postgres", ["CLibPQ", "RPC", "RPCTransport"], isHot: true),
+        library("RPCTransport", ["CRPC", "RPC", lifecycle, protobuf], isHot: true),
+        library("Postgres", ["CLibPQ", "RPC", "RPCTransport", lifecycle], isHot: true),
         library("LocalPostgres"),
         library("API", ["RPC", protobuf]),
         library("JOSE", ["COpenSSL"]),
@@ -143,7 +141,7 @@ let package = Package(
         library("HTTPJSON", ["JOSE", "RPC", httpTypes, hummingbird, lifecycle, logging, nioCore, nioHTTP1]),
         library(
             "ServiceKit",
-            ["API", "Certificates", "JOSE", "Postgres", "RPC", "RPCTransport", logging, protobuf]
+            ["API", "Certificates", "JOSE", "Postgres", "RPC", "RPCTransport", lifecycle, logging, protobuf]
         ),
 
         // Rules

@@ -20,7 +20,8 @@ final class LoopPool {
     private var flushing: [Connection] = []
     private var isFlushing = false
     private var sweepTimer: LoopTimer?
-    private let backoff = Backoff()
+    /// Between attempts to connect.
+    private let backoff = Backoff(first: .milliseconds(50), max: .seconds(1))
     private var lastFailure = "not connected yet"
     /// Until when failures to connect are not told again.
     private var silentUntil: Deadline?
@@ -316,7 +317,7 @@ extension LoopPool: ConnectionOwner {
         }
         let slot = connection.slot
         let failures = state.lost(slot)
-        let delay = backoff.delay(attempt: failures, random: .random(in: 0..<1))
+        let delay = backoff.wait(failures: failures, random: .random(in: 0..<1))
         loop.schedule(after: delay) { [weak self] in
             guard let self, !self.isClosed else { return }
             self.state.backoffEnded(slot)

@@ -150,7 +150,7 @@ public final class PostgresClient: Sendable {
                 let mayHelp = error.isRetryableConflict || error.sqlState == .readOnlyTransaction || conflict(error)
                 guard mayHelp, failures < retries else { throw error }
                 failures += 1
-                let pause = Self.conflictPause.delay(attempt: failures, random: .random(in: 0..<1))
+                let pause = Self.conflictPause.wait(failures: failures, random: .random(in: 0..<1))
                 guard pause < deadline.remaining else { throw error }
                 // Cut short in a task that was cancelled, which the next attempt notices.
                 try? await Task.sleep(for: pause)
@@ -159,7 +159,7 @@ public final class PostgresClient: Sendable {
     }
 
     /// Between the tries of a transaction, so that those who met don't meet again.
-    private static let conflictPause = Backoff(first: .milliseconds(4), limit: .milliseconds(250))
+    private static let conflictPause = Backoff(first: .milliseconds(4), max: .milliseconds(250))
 
     private func attempt<R: Sendable>(
         _ isolation: TransactionIsolation,

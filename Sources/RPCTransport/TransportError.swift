@@ -1,12 +1,5 @@
 import CRPC
-
-#if canImport(Darwin)
-import Darwin
-#elseif canImport(Musl)
-import Musl
-#else
 import Glibc
-#endif
 
 /// Why something of the transport could not be made or used.
 public enum TransportError: Error, Sendable, Hashable, CustomStringConvertible {

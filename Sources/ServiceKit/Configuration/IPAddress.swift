@@ -1,8 +1,4 @@
-#if canImport(Darwin)
-import Darwin
-#else
 import Glibc
-#endif
 
 /// An IPv4 or IPv6 address. An IPv4 address that was written or seen as IPv6 (`::ffff:192.0.2.1`, RFC 4291 section
 /// 2.5.5.2) is that IPv4 address.

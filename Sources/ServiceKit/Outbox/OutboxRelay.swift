@@ -1,4 +1,5 @@
 import Logging
+import RPC
 import Synchronization
 
 /// Delivers a service's outbox: in order, at least once, by one process at a time, for as long as it runs.
@@ -20,7 +21,7 @@ public final class OutboxRelay<Store: OutboxStore>: Sendable {
         public var backoff = Backoff(first: .milliseconds(100), max: .seconds(30))
         /// The wait of an event that the receiver failed on.
         public var eventBackoff = Backoff(first: .seconds(1), max: .seconds(3600))
-        /// How often such an event is tried before it is set aside: with these waits for two hours on average, in which a
+        /// How often such an event is tried before it is set aside: with these waits for three hours on average, in which a
         /// receiver with a bug can be mended.
         public var triesMax = 16
         /// A batch that is delivered within this may be followed by a larger one.
@@ -79,8 +80,8 @@ public final class OutboxRelay<Store: OutboxStore>: Sendable {
                 await doorbell.wait(atMost: configuration.pollInterval)
             case .failed:
                 // A nudge doesn't cut the wait short: new events don't mend the receiver.
-                try? await Task.sleep(for: configuration.backoff.delay(attempt: failureCount, random: random()))
                 failureCount += 1
+                try? await Task.sleep(for: configuration.backoff.wait(failures: failureCount, random: random()))
             }
         }
     }
@@ -175,7 +176,7 @@ public final class OutboxRelay<Store: OutboxStore>: Sendable {
         if failures >= configuration.triesMax, setback.isEventAtFault {
             return .setAside(reason: "\(setback.reason) \(failures) times")
         }
-        let wait = configuration.eventBackoff.delay(attempt: failures - 1, random: random())
+        let wait = configuration.eventBackoff.wait(failures: failures, random: random())
         return .postponed(wait: wait, reason: setback.reason)
     }
 }

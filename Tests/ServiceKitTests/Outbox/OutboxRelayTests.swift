@@ -1,4 +1,5 @@
 import Logging
+import RPC
 import ServiceKit
 import Synchronization
 import Testing
@@ -311,15 +312,5 @@ struct OutboxRelayTests {
             outbox.state.withLock { $0.isBroken = false }
             try await until { outbox.state.withLock { $0.events.isEmpty } }
         }
-    }
-
-    @Test("the wait doubles up to its maximum, spread by the jitter")
-    func backoff() {
-        let backoff = Backoff(first: .milliseconds(100), max: .seconds(30))
-        #expect(backoff.delay(attempt: 0, random: 0) == .milliseconds(10))
-        #expect(backoff.delay(attempt: 3, random: 0) == .milliseconds(80))
-        #expect(abs(backoff.delay(attempt: 1, random: 0.5) / .milliseconds(1) - 110) < 0.001)
-        #expect(backoff.delay(attempt: 1_000_000, random: 0) == .seconds(3))
-        #expect(backoff.delay(attempt: -1, random: 0) == .milliseconds(10))
     }
 }

@@ -1,7 +1,7 @@
 import SwiftProtobuf
 
 /// A handler behind its method, without its message types: what the router finds for a path.
-open class ServerMethod: @unchecked Sendable {
+open class MethodHandler: @unchecked Sendable {
     // Sound because it and its subclasses hold constants that are Sendable.
 
     /// The method.
@@ -27,15 +27,4 @@ open class ServerMethod: @unchecked Sendable {
     public func begin(_ call: ServerCall) -> any MessageReceiver {
         preconditionFailure("the method takes one message")
     }
-}
-
-/// Takes the messages of one direction of a call. The transport calls one function at a time, in the order of arrival.
-public protocol MessageReceiver: AnyObject, Sendable {
-    /// A message, whose bytes are valid until this returns.
-    func receive(_ message: UnsafeRawBufferPointer)
-    /// A compressed message, which is inflated when it is read: until then it takes no more memory than it took of the
-    /// window.
-    func receive(compressed message: CompressedMessage)
-    /// Nothing follows; with an error the call has ended otherwise than its peer said, and what was not read is dropped.
-    func receiveEnd(_ error: RPCError?)
 }

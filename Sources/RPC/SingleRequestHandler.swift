@@ -1,7 +1,7 @@
 import SwiftProtobuf
 
 /// A method whose request is one message: unary or server streaming. `run` is its handler with what ends the call.
-final class SingleRequestMethod<Request: SwiftProtobuf.Message>: ServerMethod, @unchecked Sendable {
+final class SingleRequestHandler<Request: SwiftProtobuf.Message>: MethodHandler, @unchecked Sendable {
     // Sound as its superclass.
     private let run: @Sendable (Request, ServerCall) async throws -> Void
 

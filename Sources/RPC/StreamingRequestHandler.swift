@@ -1,6 +1,6 @@
 /// A method whose request is a stream of messages: client streaming or bidirectional. `run` is its handler with what
 /// ends the call.
-final class StreamingRequestMethod: ServerMethod, @unchecked Sendable {
+final class StreamingRequestHandler: MethodHandler, @unchecked Sendable {
     // Sound as its superclass.
     typealias Run = @Sendable (MessagePipe, ServerCall) async throws -> Void
     private let run: Run
