@@ -235,6 +235,12 @@ let package = Package(
             path: "Tests/Interop/Generated",
             swiftSettings: strict
         ),
+        .target(
+            name: "APIDoubles",
+            dependencies: ["API", "RPC", protobuf],
+            path: "Tests/APIDoubles/Generated",
+            swiftSettings: strict
+        ),
         .target(name: "InteropShared", path: "Tests/Interop/Shared", swiftSettings: strict),
         .target(
             name: "TestCertificates",
@@ -245,7 +251,7 @@ let package = Package(
         tests("RPCTests", ["RPC", protobuf]),
         tests("RPCTransportTests", ["API", "RPC", "RPCTransport", "TestCertificates", protobuf]),
         tests("PostgresTests", ["LocalPostgres", "Postgres", "RPC", "RPCTransport", "TestCertificates"]),
-        tests("APITests", ["API", "RPC", protobuf]),
+        tests("APITests", ["API", "APIDoubles", "RPC", protobuf]),
         tests("ProtocPluginTests", ["protoc-gen-vestibule", protobuf, protobufPlugin], exclude: ["Golden"]),
         tests("JOSETests", ["JOSE"]),
         tests("CertificatesTests", ["Certificates", "JOSE"]),
@@ -274,9 +280,8 @@ let package = Package(
         tests(
             "ProfileServiceTests",
             [
-                "API", "InvitesService", "LocalPostgres", "Models", "Postgres", "ProfileDomain", "ProfileService",
-                "RPC",
-                "RPCTransport", "ServiceKit", logging, protobuf,
+                "API", "APIDoubles", "InvitesService", "LocalPostgres", "Models", "Postgres", "ProfileDomain",
+                "ProfileService", "RPC", "RPCTransport", "ServiceKit", logging, protobuf,
             ]
         ),
         tests(
@@ -293,8 +298,8 @@ let package = Package(
         tests(
             "GatewayServiceTests",
             [
-                "API", "GatewayService", "HTTPJSON", "JOSE", "RPC", "RPCTransport", "ServiceKit", "TestCertificates",
-                httpTypes, hummingbird, hummingbirdTesting, logging, nioCore, protobuf,
+                "API", "APIDoubles", "GatewayService", "HTTPJSON", "JOSE", "RPC", "RPCTransport", "ServiceKit",
+                "TestCertificates", httpTypes, hummingbird, hummingbirdTesting, logging, nioCore, protobuf,
             ]
         ),
         tests("LoadTests", ["API", "JOSE", "Load", "RPC", "RPCTransport", "ServiceKit"]),

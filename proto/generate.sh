@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Writes the Swift messages and stubs of every proto. `make proto` calls it.
+# Writes the Swift messages, stubs and test doubles of every proto. `make proto` calls it.
 #
 #   proto/generate.sh           writes the folders named Generated anew
 #   proto/generate.sh --check   changes nothing; fails if a folder is not what the protos and plugins give
@@ -43,30 +43,44 @@ for plugin in protoc-gen-swift protoc-gen-vestibule; do
     [ -x "$plugin_folder/$plugin" ] || fail "$plugin_folder has no $plugin"
 done
 
-# generate <folder of protos> <output folder> <name of the descriptor set>
+# protos <folder>: the protos in it
+protos() {
+    (cd "$1" && find . -name '*.proto' | sed 's|^\./||' | LC_ALL=C sort)
+}
+
+# generate <folder of protos> <output folder> <name of the descriptor set>: messages and stubs
 generate() {
-    local protos
-    protos=$(cd "$1" && find . -name '*.proto' | sed 's|^\./||' | LC_ALL=C sort)
     mkdir -p "$2"
     # File names have no spaces: the tidy check sees to it.
-    # shellcheck disable=SC2086
+    # shellcheck disable=SC2046
     protoc --proto_path="$1" \
         --plugin="$plugin_folder/protoc-gen-swift" \
         --swift_out="$2" --swift_opt=Visibility=Public,FileNaming=DropPath \
         --plugin="$plugin_folder/protoc-gen-vestibule" \
         --vestibule_out="$2" --vestibule_opt="FileNaming=DropPath,DescriptorSet=$3" \
-        $protos
+        $(protos "$1")
+}
+
+# generate_doubles <folder of protos> <output folder> <module of the stubs>: what tests put in place of the services
+generate_doubles() {
+    mkdir -p "$2"
+    # shellcheck disable=SC2046
+    protoc --proto_path="$1" \
+        --plugin="$plugin_folder/protoc-gen-vestibule" \
+        --vestibule_out="$2" --vestibule_opt="FileNaming=DropPath,Doubles=$3" \
+        $(protos "$1")
 }
 
 temporary=$(mktemp -d)
 trap 'rm -rf "$temporary"' EXIT
 
 stale=false
-# refresh <folder of protos> <folder of generated code> <name of the descriptor set>
+# refresh <function that generates> <folder of protos> <folder of generated code> <what else the function takes>
 refresh() {
-    [ -d "$1" ] || return 0
+    local function=$1
+    shift
     local fresh="$temporary/$2"
-    generate "$1" "$fresh" "$3"
+    "$function" "$1" "$fresh" "$3"
     if $check; then
         diff -ru "$2" "$fresh" || stale=true
     else
@@ -75,8 +89,9 @@ refresh() {
         cp "$fresh"/*.swift "$2/"
     fi
 }
-refresh proto Sources/API/Generated APIDescriptors
-refresh Tests/Interop/proto Tests/Interop/Generated InteropDescriptors
+refresh generate proto Sources/API/Generated APIDescriptors
+refresh generate_doubles proto Tests/APIDoubles/Generated API
+refresh generate Tests/Interop/proto Tests/Interop/Generated InteropDescriptors
 
 if $stale; then
     fail "generated code is not fresh (differences above; + is what it should be): run 'make proto' and commit"

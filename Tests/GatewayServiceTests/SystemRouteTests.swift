@@ -1,4 +1,5 @@
 import API
+import APIDoubles
 import HTTPJSON
 import HTTPTypes
 import JOSE
@@ -24,7 +25,7 @@ import Testing
         let ready = try await gateway.send(.get, "/readyz")
         #expect(ready.status == 200)
         #expect(ready.body == ["status": "ready", "services": ["identity": "ok", "profile": "ok", "invites": "ok"]])
-        gateway.stubs.set { $0.health[ProfileServiceMethods.serviceName] = .notServing }
+        gateway.stubs.stopServing(ProfileServiceMethods.serviceName)
         let unready = try await gateway.send(.get, "/readyz")
         #expect(unready.status == 503)
         #expect(
@@ -51,7 +52,7 @@ import Testing
         }
         #expect(answered == Array(repeating: [true, true, true], count: 50))
         #expect(stubs.calls.count == 3)
-        stubs.set { $0.health[InvitesServiceMethods.serviceName] = .notServing }
+        stubs.stopServing(InvitesServiceMethods.serviceName)
         #expect(await cache.answers(options).map(\.isServing) == [true, true, true], "a moment has not passed")
         passed.store(250, ordering: .relaxed)
         #expect(await cache.answers(options).map(\.isServing) == [true, true, false])
@@ -141,8 +142,8 @@ import Testing
     @Test func aSlowServiceEndsWithTheDeadline() async throws {
         var gateway = TestGateway()
         gateway.limits.requestTimeout = .milliseconds(100)
-        gateway.stubs.set {
-            $0.getProfile = { _ in
+        gateway.stubs.profile.set {
+            $0.getProfile = { _, _ in
                 // Far longer than the test may take: only the deadline can end it.
                 try await Task.sleep(for: .seconds(3600))
                 return .init()
@@ -155,8 +156,8 @@ import Testing
 
     @Test func aServiceThatIsDownIs503() async throws {
         let gateway = TestGateway()
-        gateway.stubs.set {
-            $0.getProfile = { _ in
+        gateway.stubs.profile.set {
+            $0.getProfile = { _, _ in
                 throw RPCError.domain(.unavailable, reason: "DATABASE_UNAVAILABLE", message: "no database")
             }
         }
