@@ -42,9 +42,13 @@ for plugin in protoc-gen-swift protoc-gen-vestibule; do
     [ -x "$plugin_folder/$plugin" ] || fail "$plugin_folder has no $plugin"
 done
 
-# generate <folder of protos> <output folder> <name of the descriptor set>
+# generate <folder of protos> <output folder> <name of the descriptor set; without one, messages alone>
 generate() {
-    local protos
+    local protos stubs=()
+    [ -z "$3" ] || stubs=(
+        --plugin="$plugin_folder/protoc-gen-vestibule"
+        --vestibule_out="$2" --vestibule_opt="FileNaming=DropPath,DescriptorSet=$3"
+    )
     protos=$(cd "$1" && find . -name '*.proto' | sed 's|^\./||' | LC_ALL=C sort)
     mkdir -p "$2"
     # File names have no spaces: the tidy check sees to it.
@@ -52,20 +56,18 @@ generate() {
     protoc --proto_path="$1" \
         --plugin="$plugin_folder/protoc-gen-swift" \
         --swift_out="$2" --swift_opt=Visibility=Public,FileNaming=DropPath \
-        --plugin="$plugin_folder/protoc-gen-vestibule" \
-        --vestibule_out="$2" --vestibule_opt="FileNaming=DropPath,DescriptorSet=$3" \
-        $protos
+        "${stubs[@]}" $protos
 }
 
 temporary=$(mktemp -d)
 trap 'rm -rf "$temporary"' EXIT
 
 stale=false
-# refresh <folder of protos> <folder of generated code> <name of the descriptor set>
+# refresh <folder of protos> <folder of generated code> [name of the descriptor set]
 refresh() {
     [ -d "$1" ] || return 0
     local fresh="$temporary/$2"
-    generate "$1" "$fresh" "$3"
+    generate "$1" "$fresh" "${3:-}"
     if $check; then
         diff -ru "$2" "$fresh" || stale=true
     else
@@ -75,6 +77,8 @@ refresh() {
     fi
 }
 refresh proto Sources/API/Generated APIDescriptors
+# One method, whose two packages end alike: OTLP has its stub by hand.
+refresh Sources/OTLP/Protos Sources/OTLP/Generated
 refresh Tests/Interop/proto Tests/Interop/Generated InteropDescriptors
 
 if $stale; then
