@@ -43,9 +43,16 @@ let nioFoundation: Target.Dependency = .product(name: "NIOFoundationCompat", pac
 let lifecycle: Target.Dependency = .product(name: "ServiceLifecycle", package: "swift-service-lifecycle")
 let protobuf: Target.Dependency = .product(name: "SwiftProtobuf", package: "swift-protobuf")
 let protobufPlugin: Target.Dependency = .product(name: "SwiftProtobufPluginLibrary", package: "swift-protobuf")
+let inMemoryTracing: Target.Dependency = .product(name: "InMemoryTracing", package: "swift-distributed-tracing")
+let tracing: Target.Dependency = .product(name: "Tracing", package: "swift-distributed-tracing")
 
-func library(_ name: String, _ dependencies: [Target.Dependency] = [], isHot: Bool = false) -> Target {
-    .target(name: name, dependencies: dependencies, swiftSettings: strict + (isHot ? unchecked : []))
+func library(
+    _ name: String,
+    _ dependencies: [Target.Dependency] = [],
+    exclude: [String] = [],
+    isHot: Bool = false
+) -> Target {
+    .target(name: name, dependencies: dependencies, exclude: exclude, swiftSettings: strict + (isHot ? unchecked : []))
 }
 
 /// In place of the C library's: calls in flight free more blocks of a size at once than its caches of seven hold, which
@@ -94,6 +101,7 @@ let package = Package(
     // warning that no target uses them: a release pins them by a Package.resolved (see CONTRIBUTING, "Releases").
     dependencies: [
         .package(url: "https://github.com/apple/swift-argument-parser", exact: "1.8.2"),
+        .package(url: "https://github.com/apple/swift-distributed-tracing", exact: "1.7.3"),
         .package(url: "https://github.com/apple/swift-http-types", exact: "1.8.0"),
         .package(url: "https://github.com/apple/swift-log", exact: "1.16.2"),
         .package(url: "https://github.com/apple/swift-nio", exact: "2.101.2"),
@@ -131,17 +139,21 @@ let package = Package(
         ),
 
         // Mechanisms
-        library("RPC", [protobuf], isHot: true),
-        library("RPCTransport", ["CRPC", "RPC", lifecycle, protobuf], isHot: true),
-        library("Postgres", ["CLibPQ", "RPC", "RPCTransport", lifecycle], isHot: true),
+        library("RPC", [protobuf, tracing], isHot: true),
+        library("RPCTransport", ["CRPC", "RPC", lifecycle, protobuf, tracing], isHot: true),
+        library("Postgres", ["CLibPQ", "RPC", "RPCTransport", lifecycle, tracing], isHot: true),
         library("LocalPostgres"),
         library("API", ["RPC", protobuf]),
         library("JOSE", ["COpenSSL"]),
         library("Certificates", ["COpenSSL"]),
-        library("HTTPJSON", ["JOSE", "RPC", httpTypes, hummingbird, lifecycle, logging, nioCore, nioHTTP1]),
+        library("HTTPJSON", ["JOSE", "RPC", httpTypes, hummingbird, lifecycle, logging, nioCore, nioHTTP1, tracing]),
+        library("OTLP", ["RPC", "RPCTransport", lifecycle, logging, protobuf, tracing], exclude: ["Protos"]),
         library(
             "ServiceKit",
-            ["API", "Certificates", "JOSE", "Postgres", "RPC", "RPCTransport", lifecycle, logging, protobuf]
+            [
+                "API", "Certificates", "JOSE", "OTLP", "Postgres", "RPC", "RPCTransport", lifecycle, logging, protobuf,
+                tracing,
+            ]
         ),
 
         // Rules
@@ -249,8 +261,12 @@ let package = Package(
             swiftSettings: strict
         ),
         tests("RPCTests", ["RPC", protobuf]),
+        tests("OTLPTests", ["OTLP", "RPC", "RPCTransport", lifecycle, logging, protobuf, tracing]),
         tests("RPCTransportTests", ["API", "RPC", "RPCTransport", "TestCertificates", protobuf]),
-        tests("PostgresTests", ["LocalPostgres", "Postgres", "RPC", "RPCTransport", "TestCertificates"]),
+        tests(
+            "PostgresTests",
+            ["LocalPostgres", "Postgres", "RPC", "RPCTransport", "TestCertificates", inMemoryTracing, tracing]
+        ),
         tests("APITests", ["API", "APIDoubles", "RPC", protobuf]),
         tests("ProtocPluginTests", ["protoc-gen-vestibule", protobuf, protobufPlugin], exclude: ["Golden"]),
         tests("JOSETests", ["JOSE"]),

@@ -109,7 +109,7 @@ enum GatewayKeys {
             trustedProxies, strictTransport, SharedKeys.identityAddress, SharedKeys.profileAddress,
             SharedKeys.invitesAddress,
             SharedKeys.eventLoops, SharedKeys.drainLimit,
-        ] + channels.all + SharedKeys.log
+        ] + channels.all + SharedKeys.log + TraceKeys.all
 
     /// The HTTP server's part.
     static func edge(_ configuration: Configuration) -> EdgeServer.Configuration {
@@ -145,11 +145,12 @@ enum GatewayKeys {
 
     /// What is wrong beyond the values of single keys.
     static func faults(_ configuration: Configuration) -> [ConfigurationFault] {
-        guard configuration.isGiven(replacedProxyCount) else { return channels.faults(configuration) }
+        let others = channels.faults(configuration) + TraceKeys.faults(configuration)
+        guard configuration.isGiven(replacedProxyCount) else { return others }
         let fault = ConfigurationFault(
             key: replacedProxyCount,
             problem: "is not understood any more: name the networks of your proxies in \(trustedProxies.name)"
         )
-        return [fault] + channels.faults(configuration)
+        return [fault] + others
     }
 }

@@ -26,6 +26,7 @@ public struct GatewayServer: ProgramServer {
     /// - Throws: `EdgeListenError` if the address is taken; `TransportError` for a service's address that can be none;
     ///   `ConfigurationFaults` for files of TLS that cannot be used.
     public func serve() async throws {
+        Traces.install(configuration, program: Self.programName)
         let signals = ShutdownSignals()
         let reload = GatewayKeys.channels.settings(configuration).tls.map { _ in ReloadSignal() }
         try await serve(stop: { await signals.first() }, reloads: reload?.signals)
@@ -83,6 +84,8 @@ public struct GatewayServer: ProgramServer {
         let registry = MetricsRegistry()
         registry.addClients(of: group)
         registry.add(certificates)
+        let export = try Traces.exporting(Traces.tracer, group: group, logger: logger, metrics: registry)
+        async let _: Void = export()
         let server = gateway.server(GatewayKeys.edge(configuration), logger: logger, metrics: registry)
         let metrics = try ServedMetrics(
             program: Self.programName,

@@ -2,7 +2,9 @@ import Hummingbird
 import JOSE
 import Logging
 import NIOCore
+import RPC
 import ServiceLifecycle
+import Tracing
 
 /// An HTTP/1.1 server of JSON routes on Hummingbird.
 public struct EdgeServer: Sendable {
@@ -20,6 +22,8 @@ public struct EdgeServer: Sendable {
         public var drainLimit: Duration
         /// Makes the ids of requests that bring none.
         public var makeRequestID: @Sendable () -> String
+        /// Makes a span of each request; nil for none. By default the program's tracer, if it has installed one by now.
+        public var tracer: (any Tracer)? = InstrumentationSystem.installedTracer
 
         /// A configuration.
         public init(
@@ -79,6 +83,7 @@ public struct EdgeServer: Sendable {
     ) -> some ApplicationProtocol {
         let limits = configuration.limits
         let router = Hummingbird.Router(context: EdgeContext.self, options: .autoGenerateHeadEndpoints)
+        if let tracer = configuration.tracer { router.add(middleware: EdgeTracing(tracer: tracer)) }
         router.add(
             middleware: EdgeMiddleware(
                 logger: logger,

@@ -12,12 +12,15 @@ public final class PostgresClient: Sendable {
     /// Where the database is, and every bound.
     public let configuration: PostgresConfiguration
     private let group: EventLoopGroup
+    /// Nil where nothing is traced.
+    private let tracing: StatementTracing?
     let pools: [LoopBound<LoopPool>]
 
     /// A client that connects when it is started, or first used.
     public init(_ configuration: PostgresConfiguration, group: EventLoopGroup) {
         self.configuration = configuration
         self.group = group
+        tracing = configuration.tracer.map { StatementTracing($0, configuration) }
         let addresses = ServerAddresses(hosts: configuration.hosts, resolver: configuration.resolver)
         pools = group.loops.map { loop in
             LoopBound(LoopPool(loop: loop, configuration: configuration, addresses: addresses), loop: loop)
@@ -89,13 +92,16 @@ public final class PostgresClient: Sendable {
         if Task.isCancelled { throw .cancelled(outcomeUnknown: false) }
         let deadline = deadline ?? .after(configuration.queryTimeout)
         let pool = pool()
-        return try await withUnsafeContinuation { continuation in
+        let span = tracing?.start(read.text)
+        let result: KeyedBatch.Answer = await withUnsafeContinuation { continuation in
             if pool.loop.isCurrent {
                 pool.value.submit(read, key, deadline: deadline, continuation)
             } else {
                 pool.loop.execute { pool.value.submit(read, key, deadline: deadline, continuation) }
             }
-        }.get()
+        }
+        span?.end(result)
+        return try result.get()
     }
 
     /// Runs a statement that changes something, in a transaction of its own. Returns once it is committed. It is never
@@ -167,7 +173,11 @@ public final class PostgresClient: Sendable {
         _ body: @Sendable (PostgresTransaction) async throws -> R
     ) async throws -> R {
         if Task.isCancelled { throw PostgresError.cancelled(outcomeUnknown: false) }
-        let transaction = PostgresTransaction(lease: try await lease(deadline), begin: isolation.begin)
+        let transaction = PostgresTransaction(
+            lease: try await lease(deadline),
+            begin: isolation.begin,
+            tracing: tracing
+        )
         let value: R
         do {
             value = try await body(transaction)
@@ -191,7 +201,8 @@ public final class PostgresClient: Sendable {
         if Task.isCancelled { throw .cancelled(outcomeUnknown: false) }
         let deadline = deadline ?? .after(configuration.queryTimeout)
         let pool = pool()
-        return try await withUnsafeContinuation { continuation in
+        let span = tracing?.start(query.text)
+        let result: Result<Rows, PostgresError> = await withUnsafeContinuation { continuation in
             let request = Request(
                 query: query,
                 kind: kind,
@@ -205,7 +216,9 @@ public final class PostgresClient: Sendable {
             } else {
                 pool.loop.execute { pool.value.submit(request) }
             }
-        }.get()
+        }
+        span?.end(result)
+        return try result.get()
     }
 
     private func lease(_ deadline: Deadline) async throws(PostgresError) -> Lease {

@@ -1,4 +1,6 @@
+import RPC
 import RPCTransport
+import Tracing
 
 /// Where the database is, who we are there, and every bound.
 ///
@@ -53,6 +55,10 @@ public struct PostgresConfiguration: Sendable, CustomStringConvertible, CustomDe
     public var readsPerSyncMax = 128
     /// Statements that a connection keeps prepared.
     public var statementsMax = 256
+
+    /// Makes a span of each statement that is asked for within a span; nil for none. By default the program's tracer, if it
+    /// has installed one by now.
+    public var tracer: (any Tracer)? = InstrumentationSystem.installedTracer
 
     /// A configuration with the default bounds.
     public init(

@@ -5,10 +5,13 @@ import RPCTransport
 public final class PostgresTransaction: Sendable {
     private let lease: Lease
     private let begin: Query
+    /// Nil where nothing is traced.
+    private let tracing: StatementTracing?
 
-    init(lease: Lease, begin: Query) {
+    init(lease: Lease, begin: Query, tracing: StatementTracing?) {
         self.lease = lease
         self.begin = begin
+        self.tracing = tracing
     }
 
     /// Runs a statement. After one has failed the server takes no more; the error to rethrow is the first.
@@ -80,7 +83,8 @@ public final class PostgresTransaction: Sendable {
         _ take: @escaping @Sendable (Request) -> Void
     ) async -> Result<Rows, PostgresError> {
         let loop = lease.loop
-        return await withUnsafeContinuation { continuation in
+        let span = tracing?.start(query.text)
+        let result: Result<Rows, PostgresError> = await withUnsafeContinuation { continuation in
             let request = Request(
                 query: query,
                 kind: kind,
@@ -90,5 +94,7 @@ public final class PostgresTransaction: Sendable {
             )
             if loop.isCurrent { take(request) } else { loop.execute { take(request) } }
         }
+        span?.end(result)
+        return result
     }
 }

@@ -31,6 +31,7 @@ final class CallRetries {
         guard !call.isCompleted, call.canBeRepeated else { return false }
         if outcome.is_unprocessed, call.transparentRetries < transparentRetriesMax {
             call.transparentRetries += 1
+            call.span?.attemptFailed(Status.Code(wire: Int(outcome.status)), isTransparent: true)
             call.resetForRetry()
             loop.execute { again(call) }
             return true
@@ -51,6 +52,7 @@ final class CallRetries {
         )
         guard let wait else { return false }
         call.retries.add(pushback)
+        call.span?.attemptFailed(code, isTransparent: false)
         call.resetForRetry()
         begin(wait, call, again)
         return true

@@ -1,4 +1,5 @@
 import RPC
+import Tracing
 
 /// How a channel reaches its server.
 public struct ChannelConfiguration: Sendable {
@@ -37,6 +38,9 @@ public struct ChannelConfiguration: Sendable {
     public var transparentRetriesMax = 2
     /// When calls of idempotent methods are tried again that the server may have processed.
     public var retry = RetryPolicy()
+
+    /// Makes a span of each call; nil for none. By default the program's tracer, if it has installed one by now.
+    public var tracer: (any Tracer)? = InstrumentationSystem.installedTracer
 
     /// A configuration with the default bounds.
     public init(tls: TLSConfiguration? = nil) { self.tls = tls }

@@ -39,6 +39,8 @@ class ClientCall: @unchecked Sendable {
     var messageBytesMax = ConnectionLimits().messageBytesMax
     /// Takes the answer's metadata. Set before the hand-over.
     var responseMetadata: ResponseMetadata?
+    /// Nil where nothing is traced. Set before the hand-over.
+    var span: ClientSpan?
 
     init(method: MethodDescriptor, metadata: Metadata, deadline: Deadline, waitsForReady: Bool, loop: EventLoop) {
         table = loop.clientCalls
@@ -52,7 +54,10 @@ class ClientCall: @unchecked Sendable {
     var canBeRepeated: Bool { preconditionFailure("overridden by every kind of call") }
 
     /// Counts it, as it completes. Loop thread.
-    final func countEnd(_ code: Status.Code) { table.count(row: method.ordinal, code, since: beganNanoseconds) }
+    final func countEnd(_ code: Status.Code) {
+        table.count(row: method.ordinal, code, since: beganNanoseconds)
+        span?.end(code)
+    }
 
     /// The metadata of the next attempt, which says how often it was tried before (gRFC A6).
     final var metadataToSend: Metadata {

@@ -11,6 +11,8 @@ public final class RPCChannel: ClientChannel {
     private let group: EventLoopGroup
     private let configuration: ChannelConfiguration
     private let channels: [LoopChannel]
+    /// Nil where nothing is traced.
+    private let tracing: ClientTracing?
     /// Nil where the target has addresses only.
     private let resolver: ChannelResolver?
 
@@ -21,6 +23,7 @@ public final class RPCChannel: ClientChannel {
         let tls = try configuration.tls.map { try TLSRules($0, side: .client) }
         self.group = group
         self.configuration = configuration
+        tracing = configuration.tracer.map { ClientTracing($0, target: target) }
         let endpoints = ChannelResolver.endpointsInDigits(target)
         let budget = RetryBudget(configuration.retry)
         let channels = group.loops.map { loop in
@@ -74,12 +77,13 @@ public final class RPCChannel: ClientChannel {
         response: Response.Type,
         options: CallOptions
     ) async throws(RPCError) -> Response {
-        let options = OnwardCall.options(options)
+        var options = OnwardCall.options(options)
         let deadline = options.deadline ?? configuration.defaultDeadline
         guard !deadline.hasPassed else {
             options.responseMetadata?.receiveEnd()
             throw RPCError(.deadlineExceeded, "the deadline passed before the call began")
         }
+        let span = tracing?.start(method, &options)
         let channel = channels[group.next().index]
         let call = UnaryClientCall<Request, Response>(
             method: method,
@@ -89,6 +93,7 @@ public final class RPCChannel: ClientChannel {
             loop: channel.loop,
             request: request
         )
+        call.span = span
         call.responseMetadata = options.responseMetadata
         call.sendsGzip = options.compressesRequest
         call.messageBytesMax = configuration.limits.messageBytesMax
@@ -116,7 +121,8 @@ public final class RPCChannel: ClientChannel {
         options: CallOptions,
         _ body: @Sendable (RequestWriter<Request>, MessageReader<Response>) async throws -> Result
     ) async throws -> Result {
-        let options = OnwardCall.options(options)
+        var options = OnwardCall.options(options)
+        let span = tracing?.start(method, &options)
         let channel = channels[group.next().index]
         let call = StreamingClientCall(
             method: method,
@@ -125,6 +131,7 @@ public final class RPCChannel: ClientChannel {
             waitsForReady: options.waitForReady,
             loop: channel.loop
         )
+        call.span = span
         call.responseMetadata = options.responseMetadata
         call.sendsGzip = options.compressesRequest
         call.messageBytesMax = configuration.limits.messageBytesMax

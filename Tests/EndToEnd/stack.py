@@ -38,7 +38,7 @@ def program(name):
 
 def clean_environment():
     """This process's environment without anything that would configure the programs."""
-    kept = {name: value for name, value in os.environ.items() if not name.startswith("VESTIBULE_")}
+    kept = {name: value for name, value in os.environ.items() if not name.startswith(("OTEL_", "VESTIBULE_"))}
     return {**kept, "SWIFT_BACKTRACE": "enable=no"}
 
 

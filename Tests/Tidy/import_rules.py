@@ -20,6 +20,7 @@ ALLOWED = {
     "LocalPostgres": set(),
     "LocalStack": {"JOSE", "LocalPostgres", "ServiceKit"},
     "Models": {"CNames", "CPhoneNumber"},
+    "OTLP": {"RPC", "RPCTransport"},
     "Postgres": {"CLibPQ", "RPC", "RPCTransport"},
     "ProfileDomain": {"Models"},
     "ProfileService": _SERVICE | {"ProfileDomain"},
@@ -27,7 +28,7 @@ ALLOWED = {
     "ProviderSimulator": {"HTTPJSON", "JOSE", "ServiceKit"},
     "RPC": set(),
     "RPCTransport": {"CRPC", "RPC"},
-    "ServiceKit": {"API", "Certificates", "JOSE", "Postgres", "RPC", "RPCTransport"},
+    "ServiceKit": {"API", "Certificates", "JOSE", "OTLP", "Postgres", "RPC", "RPCTransport"},
     "Executables/gateway": {"GatewayService", "ServiceKit"},
     "Executables/identity": {"IdentityService", "ServiceKit"},
     "Executables/invites": {"InvitesService", "ServiceKit"},
@@ -48,7 +49,7 @@ PURE = {
     "JOSE": _SYSTEM,
     "Models": _SYSTEM,
     "ProfileDomain": _SYSTEM,
-    "RPC": _SYSTEM | {"SwiftProtobuf"},
+    "RPC": _SYSTEM | {"SwiftProtobuf", "Tracing"},
 }
 
 _IMPORT = re.compile(

@@ -24,7 +24,10 @@ public struct ConfigurationKey<Value: Sendable>: AnyConfigurationKey {
         help: String,
         read: @escaping @Sendable (ConfigurationInput) throws(ConfigurationProblem) -> Value
     ) {
-        precondition(name.hasPrefix(ConfigurationNames.prefix), "\(name) must begin with \(ConfigurationNames.prefix)")
+        precondition(
+            name.hasPrefix(ConfigurationNames.prefix) || name.hasPrefix(ConfigurationNames.standardPrefix),
+            "\(name) must begin with \(ConfigurationNames.prefix)"
+        )
         self.name = name
         self.kind = kind
         self.defaultText = defaultText

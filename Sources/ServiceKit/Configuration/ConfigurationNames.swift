@@ -1,7 +1,10 @@
 /// The rules for the names of keys.
 enum ConfigurationNames {
-    /// All keys begin so.
+    /// All keys of our own begin so.
     static let prefix = "VESTIBULE_"
+    /// So begin those of OpenTelemetry, which keep their standard names (`TraceKeys`). Names of this kind that we don't know
+    /// are no faults: they are meant for others.
+    static let standardPrefix = "OTEL_"
     /// The variable that names the file; the same as `--config`.
     static let file = "VESTIBULE_CONFIG"
     /// The end of a name that gives a secret's file.

@@ -110,6 +110,6 @@ public struct ServiceKeys: Sendable {
                 SharedKeys.databaseAuthorities, SharedKeys.eventLoops, SharedKeys.connections,
                 SharedKeys.connectionsPerAddress, SharedKeys.heldBytesMax, SharedKeys.idleLimit, SharedKeys.drainLimit,
                 SharedKeys.logCalls, SharedKeys.reflection,
-            ] + SharedKeys.log
+            ] + SharedKeys.log + TraceKeys.all
     }
 }

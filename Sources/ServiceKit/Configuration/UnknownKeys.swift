@@ -20,7 +20,7 @@ struct UnknownKeys {
     init(program: String, known: Set<String>) {
         self.program = program
         self.known = known
-        candidates = known.union(SharedKeys.all.map(\.name)).sorted()
+        candidates = known.union(SharedKeys.all.map(\.name)).filter { $0.hasPrefix(ConfigurationNames.prefix) }.sorted()
     }
 
     /// The fault of a name in a file, which people write; nil if it is none of ours or in order.

@@ -2,12 +2,15 @@ import API
 import Logging
 import RPC
 import SwiftProtobuf
+import Tracing
 
 /// Writes one line a call or stream: method, code, time taken, peer, the name in the peer's certificate, and the trace that
 /// the call is part of. Never messages, other metadata or anything of a person.
 struct CallLog: ServerInterceptor {
     let logger: Logger
     let calls: CallLogging
+    /// Whose spans the calls are in; nil where nothing is traced.
+    var tracer: (any Tracer)?
 
     func intercept<Request: SwiftProtobuf.Message, Response: SwiftProtobuf.Message>(
         _ request: Request,
@@ -71,7 +74,9 @@ struct CallLog: ServerInterceptor {
         ]
         if let identity = context.peer.certificateNames.first { facts["identity"] = .string(identity) }
         // Hexadecimal digits, whatever the caller sent.
-        if let trace = context.traceContext { facts["trace"] = .string(trace.traceID) }
+        if let trace = context.traceContext ?? tracer.flatMap(TraceContext.current) {
+            facts["trace"] = .string(trace.traceID)
+        }
         // The cause of what a caller did wrong could quote what the caller sent.
         if let cause, level >= .warning { facts["cause"] = .string("\(cause)") }
         logger.log(level: level, "call", metadata: facts)

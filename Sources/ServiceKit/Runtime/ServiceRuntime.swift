@@ -54,6 +54,7 @@ public struct ServiceRuntime: Sendable {
     ///
     /// - Parameter build: makes the service's parts, once the database client runs and migrations are applied.
     public func serve(_ build: (ServiceEnvironment) async throws -> ServiceParts) async throws {
+        Traces.install(configuration, program: keys.program)
         let signals = ShutdownSignals()
         let reload = usesTLS ? ReloadSignal() : nil
         try await serve(build, until: { await signals.first() }, reloads: reload?.signals)
@@ -67,7 +68,7 @@ public struct ServiceRuntime: Sendable {
         onListening: (Int) -> Void = { _ in }
     ) async throws {
         let exposure = Exposure(keys: keys, configuration: configuration)
-        let faults = exposure.faults + tlsFaults
+        let faults = exposure.faults + tlsFaults + TraceKeys.faults(configuration)
         guard faults.isEmpty else { throw ConfigurationFaults(faults) }
         let logger = Logger(label: keys.program)
         if let warning = exposure.warning { logger.warning("exposed", metadata: ["problem": .string(warning)]) }
@@ -117,6 +118,12 @@ public struct ServiceRuntime: Sendable {
 
         let address = configuration[keys.listen]
         let server = RPCServer(group: environment.group, router: router, configuration: serverConfiguration)
+        let export = try Traces.exporting(
+            Traces.tracer,
+            group: environment.group,
+            logger: environment.logger,
+            metrics: environment.metrics
+        )
         let metrics = try serveMetrics(environment, server)
         let port: Int
         do {
@@ -131,7 +138,9 @@ public struct ServiceRuntime: Sendable {
         )
         onListening(port)
         let background =
-            parts.background + [readinessProbe(environment, health), certificateReload(environment, server, reloads)]
+            parts.background + [
+                export, readinessProbe(environment, health), certificateReload(environment, server, reloads),
+            ]
         let outcome = await Self.outcome {
             try await run(background, on: environment.group, until: stop) {
                 environment.logger.notice("stopping")
@@ -145,11 +154,13 @@ public struct ServiceRuntime: Sendable {
         environment.logger.notice("stopped")
     }
 
-    /// What each call passes: the log, and who may call what.
+    /// What each call passes: its span, the log, and who may call what.
     private func interceptors(_ environment: ServiceEnvironment) -> [any ServerInterceptor] {
-        let log = CallLog(logger: environment.logger, calls: configuration[SharedKeys.logCalls])
-        guard let allowList = configuration[keys.tls.allowList] else { return [log] }
-        return [log, allowList]
+        let address = configuration[keys.listen]
+        let tracing = Traces.tracer.map { ServerTracing($0, address: address.host, port: address.port) }
+        let log = CallLog(logger: environment.logger, calls: configuration[SharedKeys.logCalls], tracer: Traces.tracer)
+        let all: [(any ServerInterceptor)?] = [tracing, log, configuration[keys.tls.allowList]]
+        return all.compactMap { $0 }
     }
 
     private func certificateReload(

@@ -1,0 +1,48 @@
+import Logging
+import RPC
+
+/// Tells how exports go: the first failure, then one line a minute while they go on failing, and when they work again.
+/// Belongs to one task.
+struct ExportLog {
+    /// A failure is told again after this at the earliest.
+    static let silence: Duration = .seconds(60)
+    /// What the collector says is cut to so many characters.
+    static let messageLengthMax = 200
+
+    private let logger: Logger
+    private var isFailing = false
+    private var silentUntil: Deadline?
+    private var untold = 0
+
+    init(_ logger: Logger) { self.logger = logger }
+
+    /// A batch is lost.
+    mutating func failed(_ error: RPCError, spanCount: Int) {
+        isFailing = true
+        untold += spanCount
+        warn("spans could not be exported", ["code": "\(error.code)", "problem": .string(Self.cut(error.message))])
+    }
+
+    /// The collector took a batch, and says something of it.
+    mutating func partlyTaken(rejectedCount: Int64, message: String) {
+        untold += Int(clamping: rejectedCount)
+        warn("the collector refused spans, or warns", ["problem": .string(Self.cut(message))])
+    }
+
+    /// The collector took a batch.
+    mutating func succeeded() {
+        guard isFailing else { return }
+        isFailing = false
+        silentUntil = nil
+        logger.notice("spans are exported again")
+    }
+
+    private mutating func warn(_ text: Logger.Message, _ facts: Logger.Metadata) {
+        if let silentUntil, !silentUntil.hasPassed { return }
+        silentUntil = .after(Self.silence)
+        logger.warning(text, metadata: facts.merging(["spans": .stringConvertible(untold)]) { fact, _ in fact })
+        untold = 0
+    }
+
+    private static func cut(_ text: String) -> String { String(text.prefix(messageLengthMax)) }
+}

@@ -1,0 +1,69 @@
+import RPC
+import Tracing
+
+/// Which span it is, of which trace: what crosses from one process to the next.
+struct SpanIdentity: Sendable, Hashable {
+    /// The first and the last half of the trace's id, which is not zero.
+    let traceHigh: UInt64
+    let traceLow: UInt64
+    /// The span's id; not zero.
+    let spanID: UInt64
+    let isSampled: Bool
+    /// What other tracing systems say of the trace, as `tracestate` has it.
+    let state: String
+    /// Whether the span is another process's.
+    let isRemote: Bool
+
+    init(
+        traceHigh: UInt64,
+        traceLow: UInt64,
+        spanID: UInt64,
+        isSampled: Bool,
+        state: String = "",
+        isRemote: Bool = false
+    ) {
+        self.traceHigh = traceHigh
+        self.traceLow = traceLow
+        self.spanID = spanID
+        self.isSampled = isSampled
+        self.state = state
+        self.isRemote = isRemote
+    }
+
+    /// The caller's span; nil if what it said is malformed.
+    init?(_ context: TraceContext) {
+        guard let high = UInt64(context.traceID.prefix(16), radix: 16),
+            let low = UInt64(context.traceID.suffix(16), radix: 16), let span = UInt64(context.spanID, radix: 16)
+        else { return nil }
+        self.init(
+            traceHigh: high,
+            traceLow: low,
+            spanID: span,
+            isSampled: context.isSampled,
+            state: context.state,
+            isRemote: true
+        )
+    }
+
+    /// As `traceparent` says it (W3C Trace Context, section 3.2).
+    var traceParent: String {
+        "00-\(Self.hex(traceHigh))\(Self.hex(traceLow))-\(Self.hex(spanID))-\(isSampled ? "01" : "00")"
+    }
+
+    private static func hex(_ number: UInt64) -> String {
+        let digits = String(number, radix: 16)
+        return String(repeating: "0", count: 16 - digits.utf8.count) + digits
+    }
+}
+
+extension ServiceContext {
+    private enum IdentityKey: ServiceContextKey {
+        typealias Value = SpanIdentity
+    }
+
+    /// The span that work in this context is part of.
+    var spanIdentity: SpanIdentity? {
+        get { self[IdentityKey.self] }
+        set { self[IdentityKey.self] = newValue }
+    }
+}

@@ -1,0 +1,51 @@
+import Tracing
+
+/// Carries the place in a trace from one process to the next in the metadata of a call.
+public struct MetadataCarrier: Extractor, Injector {
+    /// A carrier, which holds nothing.
+    public init() {}
+
+    /// What the caller says. A name that may come once and comes twice says nothing (W3C Trace Context, section 3.2); the
+    /// values of `tracestate` are one list (section 3.3.1.1).
+    public func extract(key: String, from metadata: Metadata) -> String? {
+        let values = metadata.all(key)
+        if key == TraceContext.stateName, values.count > 1 { return values.joined(separator: ",") }
+        return values.count == 1 ? values[0] : nil
+    }
+
+    /// Says it, in place of what was said under the name before.
+    public func inject(_ value: String, forKey key: String, into metadata: inout Metadata) {
+        metadata.removeAll(key)
+        metadata.add(key, value)
+    }
+}
+
+extension MetadataCarrier {
+    /// Makes `span` the one that a call is part of, as its metadata say.
+    public static func inject(_ context: ServiceContext, of tracer: any Tracer, into metadata: inout Metadata) {
+        // What another hand wrote there names another span.
+        metadata.removeAll(TraceContext.parentName)
+        metadata.removeAll(TraceContext.stateName)
+        tracer.inject(context, into: &metadata, using: MetadataCarrier())
+    }
+}
+
+extension TraceContext {
+    /// Where the span that this task is in stands, as `tracer` hands it on; nil outside of spans. For logs.
+    public static func current(of tracer: any Tracer) -> TraceContext? {
+        guard let context = ServiceContext.current else { return nil }
+        var metadata = Metadata()
+        tracer.inject(context, into: &metadata, using: MetadataCarrier())
+        return TraceContext(metadata)
+    }
+}
+
+extension Metadata {
+    /// Takes away all values of a name, which is lowercase.
+    mutating func removeAll(_ name: String) {
+        guard first(name) != nil else { return }
+        var rest = Metadata()
+        for entry in self where entry.name != name { rest.add(entry.name, entry.value) }
+        self = rest
+    }
+}

@@ -1,0 +1,93 @@
+import RPC
+
+/// What OTEL_EXPORTER_OTLP_PROTOCOL can be.
+enum TraceProtocol: String, Sendable { case grpc }
+
+extension ConfigurationKey where Value == TraceProtocol {
+    /// A protocol of OTLP, which must be the one that we speak.
+    static func traceProtocol(_ name: String) -> ConfigurationKey {
+        ConfigurationKey(
+            name,
+            kind: "grpc",
+            defaultText: TraceProtocol.grpc.rawValue,
+            help: "How traces are sent. OTLP by gRPC is spoken, and no other protocol."
+        ) { (text) throws(ConfigurationProblem) in
+            guard let value = TraceProtocol(rawValue: text) else {
+                throw ConfigurationProblem(
+                    "must be grpc: traces are sent by OTLP over gRPC alone, to a collector's port 4317 as a rule"
+                )
+            }
+            return value
+        }
+    }
+}
+
+extension ConfigurationKey where Value == TraceKeys.Exporter? {
+    /// One of the exporters, or nothing.
+    static func optionalChoice(_ name: String, help: String) -> ConfigurationKey {
+        let words = TraceKeys.Exporter.allCases.map(\.rawValue).joined(separator: ", ")
+        return ConfigurationKey(name, kind: "one of \(words)", defaultText: nil, isRequired: false, help: help) {
+            (input) throws(ConfigurationProblem) in
+            guard let text = input.text(name) else { return nil }
+            guard let value = TraceKeys.Exporter(rawValue: text) else {
+                throw ConfigurationProblem("must be one of \(words)")
+            }
+            return value
+        }
+    }
+}
+
+extension ConfigurationKey where Value == Double {
+    /// A share from 0 to 1; 1 by default.
+    static func ratio(_ name: String, help: String) -> ConfigurationKey {
+        ConfigurationKey(name, kind: "0 to 1", defaultText: "1", help: help) { (text) throws(ConfigurationProblem) in
+            guard let ratio = Double(text), 0...1 ~= ratio else {
+                throw ConfigurationProblem("must be a number from 0 to 1")
+            }
+            return ratio
+        }
+    }
+}
+
+extension ConfigurationKey where Value == [String: String] {
+    /// Attributes of the process.
+    static func traceResource(_ name: String, help: String) -> ConfigurationKey {
+        ConfigurationKey(name, kind: "name=value, comma between", defaultText: "", help: help) {
+            (text) throws(ConfigurationProblem) in
+            guard let entries = KeyValueList.parse(text) else {
+                throw ConfigurationProblem(
+                    "must be name=value, with commas between at most \(KeyValueList.entriesMax) and percent-encoded"
+                )
+            }
+            return Dictionary(entries.map { ($0.name, $0.value) }) { _, last in last }
+        }
+    }
+}
+
+extension ConfigurationKey where Value == Secret? {
+    /// Metadata of exports, which may be left out. A fault says nothing of what it holds.
+    static func traceHeaders(_ name: String, help: String) -> ConfigurationKey {
+        ConfigurationKey(name, kind: "secret", defaultText: nil, isRequired: false, takesFile: true, help: help) {
+            (input) throws(ConfigurationProblem) in
+            guard let secret = try textOrFile(name, input) else { return nil }
+            guard let entries = KeyValueList.parse(secret.text), entries.allSatisfy({ isMetadata($0.name, $0.value) })
+            else {
+                throw ConfigurationProblem(
+                    "must be name=value, with commas between several and percent-encoded; names are lowercase and no "
+                        + "protocol's own, values printable ASCII"
+                )
+            }
+            return secret
+        }
+    }
+
+    /// Whether a call may have such metadata (gRPC over HTTP/2, "Custom-Metadata").
+    private static func isMetadata(_ name: String, _ value: String) -> Bool {
+        let isName = name.utf8.allSatisfy { byte in
+            UInt8(ascii: "a")...UInt8(ascii: "z") ~= byte || UInt8(ascii: "0")...UInt8(ascii: "9") ~= byte
+                || "-_.".utf8.contains(byte)
+        }
+        let isReserved = name.hasPrefix("grpc-") || ["te", "content-type", "connection", "user-agent"].contains(name)
+        return isName && !isReserved && value.utf8.allSatisfy { 0x20...0x7e ~= $0 }
+    }
+}

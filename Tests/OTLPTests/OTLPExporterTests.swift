@@ -1,0 +1,197 @@
+import Logging
+import RPC
+import RPCTransport
+import ServiceLifecycle
+import Synchronization
+import Testing
+import Tracing
+
+@testable import OTLP
+
+/// The exporter against a collector on a real socket.
+@Suite(.timeLimit(.minutes(1)))
+struct OTLPExporterTests {
+    /// An exporter that runs beside the body, and is cancelled after it.
+    private func withExporter(
+        _ script: [Collector.Answer] = [],
+        isCollectorThere: Bool = true,
+        configure: (inout OTLPConfiguration) -> Void = { _ in },
+        _ body: (OTLPTracer, Collector, Lines) async throws -> Void,
+        after: (OTLPTracer, Collector, Lines) async throws -> Void = { _, _, _ in }
+    ) async throws {
+        let group = try EventLoopGroup(loopCount: 2, name: "export")
+        let collector = Collector(script, group: group)
+        let port = try await collector.start()
+        if !isCollectorThere { await collector.stop() }
+        var configuration = OTLPConfiguration(target: "127.0.0.1:\(port)", serviceName: "vestibule-test")
+        configuration.scheduleDelay = .milliseconds(20)
+        configure(&configuration)
+        let tracer = OTLPTracer(configuration)
+        let lines = Lines()
+        let logger = Logger(label: "test") { _ in lines.handler }
+        let exporter = try OTLPExporter(tracer, group: group, logger: logger)
+        let run = Task { await exporter.run() }
+        let result: Result<Void, any Error>
+        do { result = .success(try await body(tracer, collector, lines)) } catch { result = .failure(error) }
+        run.cancel()
+        await run.value
+        let last: Result<Void, any Error>
+        do { last = .success(try await after(tracer, collector, lines)) } catch { last = .failure(error) }
+        await collector.stop()
+        await group.shutdown()
+        try result.get()
+        try last.get()
+    }
+
+    private func end(_ count: Int, of tracer: OTLPTracer) {
+        for number in 0..<count { tracer.startSpan("span \(number)", context: .topLevel, ofKind: .server).end() }
+    }
+
+    private func until(_ condition: () -> Bool) async throws {
+        while !condition() { try await Task.sleep(for: .milliseconds(5)) }
+    }
+
+    @Test func spansComeWithTheResourceAndTheHeaders() async throws {
+        try await withExporter {
+            $0.headers.add("api-key", "hidden")
+            $0.compresses = true
+            $0.resource["deployment.environment.name"] = "test"
+        } _: { tracer, collector, lines in
+            end(40, of: tracer)
+            try await until { tracer.statistics.exported == 40 }
+            #expect(Set(collector.spans.map(\.name)) == Set((0..<40).map { "span \($0)" }))
+            let resource = collector.requests[0].resourceSpans[0].resource.attributes
+            #expect(resource.map(\.key) == ["deployment.environment.name", "service.name"])
+            #expect(resource.map(\.value.stringValue) == ["test", "vestibule-test"])
+            #expect(collector.metadata.allSatisfy { $0.first("api-key") == "hidden" })
+            #expect(collector.metadata.allSatisfy { $0.first("traceparent") == nil }, "exports have no spans")
+            #expect(collector.wasCompressed.contains(true))
+            #expect(tracer.statistics.waiting == 0 && lines.texts.isEmpty)
+        }
+    }
+
+    @Test func aFullBatchDoesNotWait() async throws {
+        try await withExporter {
+            $0.scheduleDelay = .seconds(600)
+            $0.batchSpansMax = 10
+        } _: { tracer, collector, _ in
+            end(25, of: tracer)
+            try await until { tracer.statistics.exported == 20 }
+            #expect(collector.requests.count == 2 && tracer.statistics.waiting == 5)
+        } after: { tracer, collector, _ in
+            #expect(collector.spans.count == 25, "the last are sent at the end")
+            #expect(tracer.statistics.exported == 25 && tracer.statistics.waiting == 0)
+        }
+    }
+
+    @Test func aCollectorThatIsAwayForAMomentGetsThemLater() async throws {
+        try await withExporter([.fail(.unavailable), .fail(.unavailable)]) { tracer, collector, lines in
+            end(3, of: tracer)
+            try await until { tracer.statistics.exported == 3 }
+            #expect(collector.attempts == 3 && collector.spans.count == 3 && lines.texts.isEmpty)
+        }
+    }
+
+    @Test(arguments: [Status.Code.invalidArgument, .unimplemented, .resourceExhausted, .unauthenticated])
+    func whatTheCollectorRefusesIsNotSentAgain(code: Status.Code) async throws {
+        try await withExporter([.fail(code)]) { tracer, collector, lines in
+            end(3, of: tracer)
+            try await until { tracer.statistics.failed == 3 }
+            end(1, of: tracer)
+            try await until { tracer.statistics.exported == 1 }
+            #expect(collector.attempts == 2)
+            #expect(lines.texts == ["spans could not be exported", "spans are exported again"])
+        }
+    }
+
+    @Test func aPartialSuccessIsCountedAndTold() async throws {
+        let script = [Collector.Answer.partly(rejected: 2, message: "too old")]
+        try await withExporter(script) { tracer, collector, lines in
+            end(5, of: tracer)
+            try await until { tracer.statistics.exported == 3 }
+            #expect(tracer.statistics.rejected == 2 && collector.attempts == 1)
+            #expect(lines.texts == ["the collector refused spans, or warns"])
+        }
+    }
+
+    /// Nobody waits for a collector that is down: the queue fills, and what is past it is counted.
+    @Test func aCollectorThatIsDownCostsNothingButSpans() async throws {
+        try await withExporter(isCollectorThere: false) {
+            $0.queueSpansMax = 100
+            $0.batchSpansMax = 10
+        } _: { tracer, _, _ in
+            let begin = ContinuousClock.now
+            end(1000, of: tracer)
+            #expect(.now - begin < .seconds(1))
+            let statistics = tracer.statistics
+            #expect(statistics.dropped >= 880 && statistics.waiting <= 110)
+        } after: { tracer, _, lines in
+            let statistics = tracer.statistics
+            #expect(statistics.dropped + statistics.failed == 1000 && statistics.exported == 0)
+            #expect(statistics.waiting == 0)
+            #expect(lines.texts.contains("spans were not exported before the end"))
+        }
+    }
+
+    /// The end is bounded, whatever the collector does.
+    @Test func aCollectorThatNeverAnswersHoldsUpTheEndForAMoment() async throws {
+        let begin = Mutex(ContinuousClock.now)
+        try await withExporter(Array(repeating: .never, count: 100)) { tracer, collector, _ in
+            end(10, of: tracer)
+            try await until { collector.attempts == 1 }
+            begin.withLock { $0 = .now }
+        } after: { tracer, _, _ in
+            #expect(begin.withLock { .now - $0 } < OTLPExporter.flushLimit + .seconds(3))
+            #expect(tracer.statistics.failed == 10 && tracer.statistics.waiting == 0)
+        }
+    }
+
+    @Test func aGracefulShutdownSendsTheLast() async throws {
+        let group = try EventLoopGroup(loopCount: 1, name: "export")
+        let collector = Collector(group: group)
+        let port = try await collector.start()
+        let tracer = OTLPTracer(OTLPConfiguration(target: "127.0.0.1:\(port)", serviceName: "x"))
+        let exporter = try OTLPExporter(tracer, group: group, logger: Logger(label: "test"))
+        let services = ServiceGroup(services: [exporter], logger: Logger(label: "test"))
+        let run = Task { try await services.run() }
+        end(7, of: tracer)
+        try await Task.sleep(for: .milliseconds(20))
+        await services.triggerGracefulShutdown()
+        try await run.value
+        #expect(collector.spans.count == 7)
+        await collector.stop()
+        await group.shutdown()
+    }
+
+    @Test func waitsGrowAndEnd() {
+        func wait(_ code: Status.Code, _ attempts: Int, left: Duration = .seconds(60), chance: Double = 1) -> Duration?
+        {
+            ExportRetry.wait(after: code, attempts: attempts, timeLeft: left, chance: chance)
+        }
+        #expect((1...5).map { wait(.unavailable, $0) } == [.seconds(1), .seconds(2), .seconds(4), .seconds(8), nil])
+        #expect(wait(.unavailable, 1, chance: 0) == .milliseconds(500))
+        #expect(wait(.unavailable, 3, left: .seconds(3)) == nil, "not past the batch's end")
+        let worthwhile: Set<Status.Code> = [
+            .cancelled, .deadlineExceeded, .aborted, .outOfRange, .unavailable, .dataLoss,
+        ]
+        for code in Status.Code.allCases { #expect((wait(code, 1) != nil) == worthwhile.contains(code), "\(code)") }
+    }
+}
+
+/// What was logged.
+final class Lines: Sendable {
+    private let lines = Mutex<[String]>([])
+    var texts: [String] { lines.withLock { $0 } }
+    var handler: any LogHandler { Handler(lines: self) }
+
+    private struct Handler: LogHandler {
+        let lines: Lines
+        var metadata: Logger.Metadata = [:]
+        var logLevel = Logger.Level.info
+        subscript(metadataKey key: String) -> Logger.Metadata.Value? {
+            get { metadata[key] }
+            set { metadata[key] = newValue }
+        }
+        func log(event: LogEvent) { lines.lines.withLock { $0.append("\(event.message)") } }
+    }
+}
