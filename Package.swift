@@ -163,20 +163,28 @@ let package = Package(
         library("InvitesDomain", ["Models"]),
 
         // Services
+        library("ServiceModels", ["Models", "Postgres", "ServiceKit"]),
+        library("ServiceCommands", ["ServiceKit", argumentParser]),
         library(
             "IdentityService",
             [
                 "API", "IdentityDomain", "JOSE", "Models", "Postgres", "RPC", "RPCTransport", "ServiceKit",
-                asyncHTTPClient, logging, nioCore, nioHTTP1, nioPosix,
+                "ServiceModels", asyncHTTPClient, logging, nioCore, nioHTTP1, nioPosix,
             ]
         ),
         library(
             "ProfileService",
-            ["API", "Models", "Postgres", "ProfileDomain", "RPC", "RPCTransport", "ServiceKit", logging]
+            [
+                "API", "Models", "Postgres", "ProfileDomain", "RPC", "RPCTransport", "ServiceKit", "ServiceModels",
+                logging,
+            ]
         ),
         library(
             "InvitesService",
-            ["API", "InvitesDomain", "Models", "Postgres", "RPC", "RPCTransport", "ServiceKit", logging]
+            [
+                "API", "InvitesDomain", "Models", "Postgres", "RPC", "RPCTransport", "ServiceKit", "ServiceModels",
+                logging,
+            ]
         ),
         library(
             "GatewayService",
@@ -198,15 +206,15 @@ let package = Package(
         ),
 
         // Programs
-        executable("identity", ["IdentityService", "ServiceKit", argumentParser, logging]),
-        executable("profile", ["ProfileService", "ServiceKit", argumentParser, logging]),
-        executable("invites", ["InvitesService", "ServiceKit", argumentParser, logging]),
-        executable("gateway", ["GatewayService", "ServiceKit", argumentParser, logging]),
+        executable("identity", ["IdentityService", "ServiceCommands", "ServiceKit", argumentParser]),
+        executable("profile", ["ProfileService", "ServiceCommands", "ServiceKit", argumentParser]),
+        executable("invites", ["InvitesService", "ServiceCommands", argumentParser]),
+        executable("gateway", ["GatewayService", "ServiceCommands", argumentParser]),
         executable(
             "vestibule",
             [
-                "Deployment", "Load", "LocalStack", "ProviderSimulator", "RPCTransport", "ServiceKit", argumentParser,
-                logging,
+                "Deployment", "Load", "LocalStack", "ProviderSimulator", "RPCTransport", "ServiceCommands",
+                "ServiceKit", argumentParser, logging,
             ]
         ),
         executable(
@@ -283,6 +291,7 @@ let package = Package(
                 protobuf,
             ]
         ),
+        tests("ServiceModelsTests", ["Models", "ServiceKit", "ServiceModels"]),
         tests("IdentityDomainTests", ["IdentityDomain", "JOSE", "Models"]),
         tests("ProfileDomainTests", ["Models", "ProfileDomain"]),
         tests("InvitesDomainTests", ["InvitesDomain", "Models"]),
@@ -290,7 +299,7 @@ let package = Package(
             "IdentityServiceTests",
             [
                 "API", "IdentityDomain", "IdentityService", "JOSE", "LocalPostgres", "Models", "Postgres", "RPC",
-                "RPCTransport", "ServiceKit", logging,
+                "RPCTransport", "ServiceKit", "ServiceModels", logging,
             ]
         ),
         tests(

@@ -51,7 +51,7 @@ struct Gateway: Sendable {
             routes: routes,
             configuration: configuration,
             logger: logger,
-            problem: ErrorMap.problem,
+            problem: { Problem(answering: $0) },
             admit: { try rateLimit.admit($0, $1) },
             observe: { requests.count($0) }
         )

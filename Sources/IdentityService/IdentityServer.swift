@@ -2,7 +2,7 @@ import Logging
 import Models
 import ServiceKit
 
-/// The program `identity`: accounts, sign-in and sessions over gRPC.
+/// The program `identity`: accounts, sign-in and sessions, over gRPC.
 public struct IdentityServer: MigratingServer {
     /// The program's name.
     public static let programName = IdentityKeys.program
@@ -35,7 +35,7 @@ public struct IdentityServer: MigratingServer {
     /// - Returns: what was done, in a sentence for people.
     public func endSessions(isConfirmed: Bool) async throws -> String {
         try await runtime.withDatabase(timeout: IdentityStore.epochStatementLimit) { database in
-            let command = EndOfSessions(store: IdentityStore(database, limits: settings.limits), clock: .system)
+            let command = EndSessionsCommand(store: IdentityStore(database, limits: settings.limits), clock: .system)
             return try await command.run(isConfirmed: isConfirmed, logger: Logger(label: Self.programName))
         }
     }
@@ -57,7 +57,7 @@ public struct IdentityServer: MigratingServer {
                     services: [parts.methods],
                     background: [
                         { await parts.fetchProviderKeys() }, { await parts.watchForPauses() },
-                        { await parts.cleanUp() },
+                        { await parts.cleanup.run() },
                     ]
                 )
             }

@@ -14,6 +14,9 @@ public struct WallClock: Sendable {
     /// Now, in Unix milliseconds. It may go back when the machine's clock is set.
     public var nowMilliseconds: Int64 { read() }
 
+    /// Now, in whole Unix seconds, as JWTs carry it.
+    public var nowSeconds: Int64 { nowMilliseconds / 1_000 }
+
     /// The machine's clock.
     public static let system = WallClock {
         var time = timespec()

@@ -73,8 +73,10 @@ import Testing
         let group = try EventLoopGroup(loopCount: 1, name: "invites")
         let database = PostgresClient(configuration, group: group)
         let parts = InvitesParts(
+            settings: InvitesSettings(
+                addressKey: ClientAddressKey(Secret([UInt8](repeating: 7, count: 32)), service: "invites")
+            ),
             database: database,
-            addressKey: ClientAddressKey(Secret([UInt8](repeating: 7, count: 32)), service: "invites"),
             logger: Logger(label: "test")
         )
         let result: Result<Void, any Error>

@@ -12,6 +12,7 @@ import c_rules  # noqa: E402
 import file_rules  # noqa: E402
 import import_rules  # noqa: E402
 import proto_rules  # noqa: E402
+import service_rules  # noqa: E402
 import swift_rules  # noqa: E402
 import tidy  # noqa: E402
 from source_text import SourceFile  # noqa: E402
@@ -268,6 +269,30 @@ enum HTTPThing {
     def test_foreign(self):
         text = self.GOOD.replace("a.b.v1;", "google.rpc;").replace("ThingService", "Things")
         self.assertEqual(self.check(text, "proto/google/rpc/thing.proto"), [])
+
+
+class ServiceTests(unittest.TestCase):
+    PROTO = "proto/vestibule/invites/v1/invites.proto"
+    GOOD = [PROTO, "Sources/InvitesService/Methods/AddMember.swift"] + [
+        "Sources/InvitesService/" + file.replace("Name", "Invites") for file in service_rules.FILES]
+
+    def check(self, paths):
+        return list(service_rules.check(paths, lambda _: "service InvitesService {\n  rpc AddMember(A) returns (B);\n}"))
+
+    def test_whole(self):
+        self.assertEqual(self.check(self.GOOD), [])
+        self.assertEqual(self.check([]), [])
+
+    def test_each_file_is_needed(self):
+        for path in self.GOOD[1:]:
+            faults = self.check([other for other in self.GOOD if other != path])
+            self.assertEqual(len(faults), 1)
+            self.assertTrue(faults[0].startswith(path + ": is missing"), faults)
+
+    def test_a_folder_that_no_other_service_has(self):
+        self.assertEqual(len(self.check(self.GOOD + ["Sources/InvitesService/Helpers/A.swift"])), 1)
+        self.assertEqual(self.check(self.GOOD + ["Sources/InvitesService/Store/A.swift"]), [])
+        self.assertEqual(self.check(self.GOOD + ["Sources/InvitesService/InvitesService.docc/A.md"]), [])
 
 
 class ProgramTests(unittest.TestCase):

@@ -15,6 +15,7 @@ import c_rules
 import file_rules
 import import_rules
 import proto_rules
+import service_rules
 import swift_rules
 from source_text import SourceFile
 
@@ -58,6 +59,7 @@ def main(arguments):
     root = os.path.abspath(arguments[0] if arguments else os.path.join(os.path.dirname(__file__), "..", ".."))
     paths = project_paths(root)
     faults = list(file_rules.check_paths(paths))
+    faults += service_rules.check(paths, lambda path: read(root, path))
     for path in paths:
         text = read(root, path)
         if text is not None:

@@ -28,7 +28,7 @@ enum CreateGroup {
                 return .json(group.json, status: .created)
             } catch {
                 // Asking again without a key would create another group.
-                throw key == nil ? ErrorMap.problemOfUnrepeatable(error) : ErrorMap.problem(error)
+                throw Problem(answering: error, mayBeRepeated: key != nil)
             }
         }
     }

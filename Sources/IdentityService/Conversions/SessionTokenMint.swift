@@ -7,11 +7,13 @@ import Models
 struct SessionTokenMint: Sendable {
     let issuer: TokenIssuer
     let refreshKeys: RefreshKeys
-    let effects: Effects
+    let clock: WallClock
+    /// That many random bytes, fit for keys.
+    let randomBytes: @Sendable (Int) -> [UInt8]
 
     /// The tokens of the session's current generation.
     func tokens(of session: StoredSession) throws(KeyError) -> IdentityV1.SessionTokens {
-        let now = effects.nowSeconds
+        let now = clock.nowSeconds
         let refreshToken = RefreshToken(
             sessionID: session.facts.sessionID,
             generation: session.generation,
@@ -20,7 +22,7 @@ struct SessionTokenMint: Sendable {
         var tokens = IdentityV1.SessionTokens()
         tokens.accessToken = try issuer.accessToken(
             for: session.facts,
-            tokenID: Base64URL.encode(effects.randomBytes(16)),
+            tokenID: Base64URL.encode(randomBytes(16)),
             nowSeconds: now
         )
         tokens.refreshToken = refreshKeys.mint(refreshToken)

@@ -6,7 +6,7 @@ import NIOHTTP1
 import NIOPosix
 
 /// Why a key set could not be fetched. Holds nothing secret.
-public enum KeyFetchFault: Error, Sendable, Hashable {
+enum KeyFetchFault: Error, Sendable, Hashable {
     /// The provider answered with another status than 200.
     case status(Int)
     /// The answer is no key set.
@@ -15,19 +15,19 @@ public enum KeyFetchFault: Error, Sendable, Hashable {
 
 /// Fetches key sets over HTTP/1.1 or 2, on one thread of its own. TLS certificates are verified by the system's
 /// roots; redirects are not followed, so that only the configured host can answer.
-public final class HTTPKeyFetcher: KeyFetching {
+final class HTTPKeyFetcher: KeyFetching {
     /// The longest answer, in bytes.
-    public static let bodyBytesMax = 256 * 1024
+    static let bodyBytesMax = 256 * 1024
     /// How long a whole fetch may take, unless a test says otherwise: less than a sign-in may, so that who waits for it
     /// is told what is the matter.
-    public static let defaultTimeout: Duration = .seconds(3)
+    static let defaultTimeout: Duration = .seconds(3)
 
     private let group: MultiThreadedEventLoopGroup
     private let client: HTTPClient
     private let timeout: TimeAmount
 
     /// A fetcher; ``shutdown()`` must follow.
-    public init(timeout: Duration = defaultTimeout) {
+    init(timeout: Duration = defaultTimeout) {
         self.timeout = TimeAmount(timeout)
         group = MultiThreadedEventLoopGroup(numberOfThreads: 1)
         var configuration = HTTPClient.Configuration()
@@ -42,7 +42,7 @@ public final class HTTPKeyFetcher: KeyFetching {
     }
 
     /// Fetches a key set.
-    public func fetchKeys(from url: String) async throws -> FetchedKeys {
+    func fetchKeys(from url: String) async throws -> FetchedKeys {
         var request = HTTPClientRequest(url: url)
         request.headers.add(name: "accept", value: "application/jwk-set+json, application/json")
         request.headers.add(name: "user-agent", value: "vestibule-identity")
@@ -60,7 +60,7 @@ public final class HTTPKeyFetcher: KeyFetching {
     }
 
     /// Ends all connections and the thread.
-    public func shutdown() async throws {
+    func shutdown() async throws {
         try await client.shutdown()
         try await group.shutdownGracefully()
     }

@@ -26,7 +26,7 @@ final class ProviderKeyring: Sendable {
     private let name: ProviderName
     private let url: String
     private let fetcher: any KeyFetching
-    private let effects: Effects
+    private let clock: WallClock
     private let logger: Logger
     private let state: Mutex<State>
     private let requests: AsyncStream<Void>
@@ -36,14 +36,14 @@ final class ProviderKeyring: Sendable {
         name: ProviderName,
         url: String,
         fetcher: any KeyFetching,
-        effects: Effects,
+        clock: WallClock,
         times: KeyCache.Times,
         logger: Logger
     ) {
         self.name = name
         self.url = url
         self.fetcher = fetcher
-        self.effects = effects
+        self.clock = clock
         self.logger = logger
         state = Mutex(State(cache: KeyCache(times: times), reading: .init(provider: name.value)))
         // One fetch is in flight at most, so one request waits at most.
@@ -56,7 +56,7 @@ final class ProviderKeyring: Sendable {
             await fetch()
         }
         state.withLock { $0.isStopped = true }
-        endFetch { $0.cache.fetchFailed(nowMilliseconds: effects.clock.nowMilliseconds) }
+        endFetch { $0.cache.fetchFailed(nowMilliseconds: clock.nowMilliseconds) }
     }
 
     /// How fetching went so far.
@@ -65,7 +65,7 @@ final class ProviderKeyring: Sendable {
     /// The key, after a fetch if the cache wants one.
     func key(id: String, algorithm: SignatureAlgorithm) async throws -> VerificationKey {
         let (decision, fetchesEnded) = state.withLock { state in
-            let now = effects.clock.nowMilliseconds
+            let now = clock.nowMilliseconds
             return (
                 state.cache.lookUp(keyID: id, algorithm: algorithm, nowMilliseconds: now), state.fetchesEnded
             )
@@ -87,7 +87,7 @@ final class ProviderKeyring: Sendable {
         }
         try await waitForFetch(after: fetchesEnded)
         let later = state.withLock { state in
-            state.cache.afterFetch(keyID: id, algorithm: algorithm, nowMilliseconds: effects.clock.nowMilliseconds)
+            state.cache.afterFetch(keyID: id, algorithm: algorithm, nowMilliseconds: clock.nowMilliseconds)
         }
         switch later {
         case .use(let key), .useAndFetch(let key): return key
@@ -99,7 +99,7 @@ final class ProviderKeyring: Sendable {
     private func fetch() async {
         do {
             let fetched = try await fetcher.fetchKeys(from: url)
-            let now = effects.clock.nowMilliseconds
+            let now = clock.nowMilliseconds
             endFetch { state in
                 state.cache.fetched(fetched.keySet, maxAgeSeconds: fetched.maxAgeSeconds, nowMilliseconds: now)
                 state.reading.fetches += 1
@@ -112,7 +112,7 @@ final class ProviderKeyring: Sendable {
             )
         } catch {
             endFetch { state in
-                state.cache.fetchFailed(nowMilliseconds: effects.clock.nowMilliseconds)
+                state.cache.fetchFailed(nowMilliseconds: clock.nowMilliseconds)
                 state.reading.failures += 1
             }
             logger.warning(

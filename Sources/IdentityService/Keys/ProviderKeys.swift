@@ -1,17 +1,18 @@
 import IdentityDomain
 import JOSE
 import Logging
+import Models
 
 /// The keys of all configured providers, shared by the loops: sign-ins are rare next to everything else, and a
 /// provider must not be asked once for each loop.
-public final class ProviderKeys: Sendable {
+final class ProviderKeys: Sendable {
     private let providers: [ProviderName: ProviderKeyring]
 
     /// Keys of these providers. Nothing is fetched before ``run()``.
-    public init(
+    init(
         _ policies: some Sequence<ProviderPolicy>,
         fetcher: any KeyFetching,
-        effects: Effects,
+        clock: WallClock,
         times: KeyCache.Times = KeyCache.Times(),
         logger: Logger
     ) {
@@ -21,7 +22,7 @@ public final class ProviderKeys: Sendable {
                     name: policy.name,
                     url: policy.keysURL,
                     fetcher: fetcher,
-                    effects: effects,
+                    clock: clock,
                     times: times,
                     logger: logger
                 )
@@ -31,7 +32,7 @@ public final class ProviderKeys: Sendable {
     }
 
     /// Performs the fetches that look-ups ask for, until the task is cancelled.
-    public func run() async {
+    func run() async {
         await withDiscardingTaskGroup { tasks in
             for keyring in providers.values {
                 tasks.addTask { await keyring.run() }

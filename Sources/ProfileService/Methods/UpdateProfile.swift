@@ -10,9 +10,9 @@ extension ProfileMethods {
         _ request: ProfileV1.UpdateProfileRequest,
         context: ServerContext
     ) async throws -> ProfileV1.UpdateProfileResponse {
-        do {
-            let userID = try UserID.parse(request.userID)
-            let change = try ProfileChange(request, policy: policy)
+        try await context.answer {
+            let userID = try UserID(request.userID, or: ProfileFault.userIDInvalid)
+            let change = try ProfileChange(request, policy: phonePolicy)
             let outcome = try await store.update(
                 userID,
                 applying: change,
@@ -28,8 +28,6 @@ extension ProfileMethods {
             case .refused(let fault):
                 throw fault
             }
-        } catch {
-            throw ErrorMap.rpcError(error, mayBeRepeated: context.method.isIdempotent)
         }
     }
 }

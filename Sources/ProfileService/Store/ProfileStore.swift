@@ -3,6 +3,7 @@ import Postgres
 import ProfileDomain
 import RPC
 import ServiceKit
+import ServiceModels
 
 /// Profiles in PostgreSQL, and the two things that only one user may have.
 ///
@@ -13,7 +14,7 @@ struct ProfileStore: Sendable {
 
     let database: PostgresClient
     let identifiers: IdentifierSource
-    let limits: PhoneLimits
+    let limits: ProfileLimits
 
     private static let whole = KeyedRead(
         "display_name, username, phone, updated_at",

@@ -2,8 +2,8 @@ import FoundationEssentials
 import Logging
 import Models
 
-/// The operator's command that ends all sessions.
-struct EndOfSessions: Sendable {
+/// What `identity end-sessions` does: ends all sessions.
+struct EndSessionsCommand: Sendable {
     /// How far this machine's clock may be from PostgreSQL's: the end is a moment, and sessions begun by other clocks are
     /// compared with it.
     static let clockDifferenceMillisecondsMax: Int64 = 10_000

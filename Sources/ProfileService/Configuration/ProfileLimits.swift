@@ -1,9 +1,9 @@
 import ProfileDomain
-import RPC
 import ServiceKit
 
-/// How often phone numbers may be tried and taken: by a user, and by all who come from one address.
-struct PhoneLimits: Sendable {
+/// How often phone numbers may be tried and taken, by a user and by all who come from one address; and which usernames
+/// nobody may take.
+struct ProfileLimits: Sendable {
     /// Numbers of others that a user tries.
     var tries = TryLimit()
     /// Numbers that a user takes.
@@ -14,12 +14,4 @@ struct PhoneLimits: Sendable {
     var addressClaims = Quota.daily("phone claims", countMax: 1_000)
     /// Usernames that nobody may take.
     var reservedUsernames = ReservedUsernames()
-}
-
-/// Who wants a profile changed, and from where.
-struct ProfileCaller: Sendable {
-    /// The code of the address, nil if it isn't told.
-    let addressCode: [UInt8]?
-    /// When the call must have ended.
-    let deadline: Deadline?
 }

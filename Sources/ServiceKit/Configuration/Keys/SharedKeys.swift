@@ -52,6 +52,25 @@ public enum SharedKeys {
         default: "127.0.0.1:7003",
         help: "Where the invites service is called: a name stands for all its addresses."
     )
+    /// The region whose notations of phone numbers are understood.
+    public static let phoneRegion = ConfigurationKey.string(
+        "VESTIBULE_PHONE_REGION",
+        default: "PH",
+        help: "The region whose notations of phone numbers are understood besides the international one."
+    ).formerly("VESTIBULE_PROFILE_PHONE_REGION", "VESTIBULE_INVITES_PHONE_REGION")
+    /// The kinds of phone numbers that are taken.
+    public static let phoneKinds = ConfigurationKey.list(
+        "VESTIBULE_PHONE_KINDS",
+        default: ["mobile", "fixed-line-or-mobile"],
+        help: "The kinds of phone numbers taken: mobile, fixed-line, fixed-line-or-mobile, voip."
+    ).formerly("VESTIBULE_PROFILE_PHONE_KINDS", "VESTIBULE_INVITES_PHONE_KINDS")
+    /// The regions whose phone numbers are taken.
+    public static let phoneRegions = ConfigurationKey.list(
+        "VESTIBULE_PHONE_REGIONS",
+        default: ["PH"],
+        help: "The regions whose numbers are taken, or *.",
+        countMax: 300
+    ).formerly("VESTIBULE_PROFILE_PHONE_REGIONS", "VESTIBULE_INVITES_PHONE_REGIONS")
     /// The authorities of the services' certificates.
     public static let servicesAuthorities = ConfigurationKey.optionalPath(
         "VESTIBULE_SERVICES_CA_FILE",
@@ -157,7 +176,8 @@ public enum SharedKeys {
     static let all: [any AnyConfigurationKey] =
         [
             databaseHost, databasePort, databaseName, databaseTLS, databaseAuthorities, identityAddress, profileAddress,
-            invitesAddress, servicesAuthorities, ClientAddressKey.key, eventLoops, connections, connectionsPerAddress,
+            invitesAddress, phoneRegion, phoneKinds, phoneRegions, servicesAuthorities, ClientAddressKey.key,
+            eventLoops, connections, connectionsPerAddress,
             heldBytesMax, idleLimit, drainLimit, logCalls, reflection,
         ] + log
 }

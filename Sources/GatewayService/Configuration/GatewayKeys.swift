@@ -1,14 +1,15 @@
-import HTTPJSON
 import ServiceKit
 
-/// The gateway's own configuration.
+/// The keys that the gateway reads.
 enum GatewayKeys {
+    static let program = "gateway"
+
     static let listen = ConfigurationKey.address(
         "VESTIBULE_GATEWAY_LISTEN",
         default: "127.0.0.1:8080",
         help: "Where the gateway listens for HTTP."
     )
-    static let metricsListen = SharedKeys.metricsListen(program: GatewayServer.programName)
+    static let metricsListen = SharedKeys.metricsListen(program: program)
     static let requestTimeout = ConfigurationKey.duration(
         "VESTIBULE_GATEWAY_REQUEST_TIMEOUT",
         in: .milliseconds(100) ... .seconds(60),
@@ -99,58 +100,13 @@ enum GatewayKeys {
     )
 
     /// TLS of the calls to services.
-    static let channels = ChannelKeys(program: GatewayServer.programName)
+    static let channels = ChannelKeys(program: program)
 
-    /// All that the gateway reads.
     static let all: [any AnyConfigurationKey] =
         [
             listen, metricsListen, requestTimeout, bodyBytesMax, connectionsMax, idleTimeout, authPerSecond, authBurst,
             addressPerSecond, addressBurst, accountPerSecond, accountBurst, changesPerSecond, changesBurst,
             trustedProxies, strictTransport, SharedKeys.identityAddress, SharedKeys.profileAddress,
-            SharedKeys.invitesAddress,
-            SharedKeys.eventLoops, SharedKeys.drainLimit,
+            SharedKeys.invitesAddress, SharedKeys.eventLoops, SharedKeys.drainLimit,
         ] + channels.all + SharedKeys.log + TraceKeys.all
-
-    /// The HTTP server's part.
-    static func edge(_ configuration: Configuration) -> EdgeServer.Configuration {
-        let address = configuration[listen]
-        let limits = EdgeLimits(
-            requestTimeout: configuration[requestTimeout],
-            bodyBytesMax: configuration[bodyBytesMax],
-            connectionsMax: configuration[connectionsMax],
-            idleTimeout: configuration[idleTimeout]
-        )
-        return EdgeServer.Configuration(
-            host: address.host,
-            port: address.port,
-            limits: limits,
-            strictTransportSeconds: configuration[strictTransport].components.seconds,
-            drainLimit: configuration[SharedKeys.drainLimit]
-        )
-    }
-
-    /// The rate limit's part.
-    static func rateLimit(_ configuration: Configuration) -> RateLimit.Policy {
-        func rate(_ perSecond: ConfigurationKey<Int>, _ burst: ConfigurationKey<Int>) -> RequestRate {
-            RequestRate(perSecond: Double(configuration[perSecond]), burst: Double(configuration[burst]))
-        }
-        return RateLimit.Policy(
-            address: rate(addressPerSecond, addressBurst),
-            auth: rate(authPerSecond, authBurst),
-            account: rate(accountPerSecond, accountBurst),
-            changes: rate(changesPerSecond, changesBurst),
-            trustedProxies: configuration[trustedProxies]
-        )
-    }
-
-    /// What is wrong beyond the values of single keys.
-    static func faults(_ configuration: Configuration) -> [ConfigurationFault] {
-        let others = channels.faults(configuration) + TraceKeys.faults(configuration)
-        guard configuration.isGiven(replacedProxyCount) else { return others }
-        let fault = ConfigurationFault(
-            key: replacedProxyCount,
-            problem: "is not understood any more: name the networks of your proxies in \(trustedProxies.name)"
-        )
-        return [fault] + others
-    }
 }
