@@ -1,0 +1,29 @@
+import API
+import JOSE
+
+extension InvitesV1.Group {
+    /// The group as answers tell it.
+    var json: JSONObject {
+        [
+            "id": .string(groupID),
+            "name": .string(name),
+            "owner_user_id": .string(ownerUserID),
+            "created_at": .moment(milliseconds: createdAtMs),
+        ]
+    }
+}
+
+extension OpenAPI.Schema {
+    /// A group as answers tell it.
+    static let group = object([
+        .required("id", .uuid),
+        .required("name", .text(minLength: 1)),
+        .required("owner_user_id", .uuid),
+        .required("created_at", .moment),
+    ]).named("Group")
+}
+
+extension OpenAPI.Parameter {
+    /// The group of a path.
+    static let groupID = Self(component: "groupID", name: "id", place: .path, schema: .uuid)
+}
