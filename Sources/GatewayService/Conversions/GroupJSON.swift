@@ -21,6 +21,17 @@ extension OpenAPI.Schema {
         .required("owner_user_id", .uuid),
         .required("created_at", .moment),
     ]).named("Group")
+
+    /// A group's name that a client sends. Its length counts code points, of which a character may have several.
+    static let newGroupName = text(
+        "1 to 80 characters as people count them, of which one may be several code points.",
+        minLength: 1,
+        maxLength: 6400
+    )
+}
+
+extension OpenAPI.Answer {
+    static let group = shared("The group.", .group)
 }
 
 extension OpenAPI.Parameter {

@@ -26,3 +26,7 @@ extension OpenAPI.Schema {
         .required("added_at", .moment),
     ]).named("Member")
 }
+
+extension OpenAPI.Answer {
+    static let member = shared("The member.", .member)
+}

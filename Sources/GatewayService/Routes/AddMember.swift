@@ -16,7 +16,7 @@ enum AddMember {
         caller: .user,
         parameters: [.groupID],
         body: .required(.newMember),
-        answers: [201: .shared("The member.", .member)],
+        answers: [201: .member],
         problems: [.forbidden, .notFound, .conflict, .fieldsAtFault]
     )
 

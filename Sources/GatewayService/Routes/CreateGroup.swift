@@ -20,7 +20,7 @@ enum CreateGroup {
         caller: .user,
         parameters: [.idempotencyKey],
         body: .required(.newGroup),
-        answers: [201: .shared("The group.", .group)],
+        answers: [201: .group],
         problems: [.conflict, .fieldsAtFault]
     )
 
@@ -53,14 +53,5 @@ enum CreateGroup {
 }
 
 extension OpenAPI.Schema {
-    fileprivate static let newGroup = object([
-        .required(
-            "name",
-            .text(
-                "1 to 80 characters as people count them, of which one may be several code points.",
-                minLength: 1,
-                maxLength: 6400
-            )
-        )
-    ]).named("NewGroup")
+    fileprivate static let newGroup = object([.required("name", .newGroupName)]).named("NewGroup")
 }
