@@ -78,12 +78,12 @@ import Testing
         let described = paths.members.flatMap { path in
             (path.value.object?.members ?? []).map(\.name).filter(methods.contains).map { "\($0) \(path.name)" }
         }
-        let existing = gateway.gateway.routes.map { "\($0.method.rawValue.lowercased()) \($0.path)" }
+        let existing = gateway.gateway.endpoints.map(\.route).map { "\($0.method.rawValue.lowercased()) \($0.path)" }
         #expect(described.sorted() == existing.sorted())
     }
 
     @Test func everyAnswerIsDescribedByItsStatus() async throws {
-        let document = try JSONObject(parsing: Array(OpenAPI.document.utf8), limits: JSONLimits(depthMax: 16))
+        let document = OpenAPI.document(of: TestGateway().gateway.endpoints.map(\.operation))
         var operations = 0
         for path in try #require(document["paths"]?.object).members {
             for method in path.value.object?.members ?? [] where method.name != "parameters" {
@@ -97,11 +97,26 @@ import Testing
                 #expect(statuses.contains("401") == needsUser, "\(method.name) \(path.name)")
             }
         }
-        #expect(operations == TestGateway().gateway.routes.count)
+        #expect(operations == TestGateway().gateway.endpoints.count)
+    }
+
+    @Test func everyVariableOfAPathIsDescribed() {
+        for operation in TestGateway().gateway.endpoints.map(\.operation) {
+            let described = operation.parameters.filter { $0.place == .path }.map(\.name)
+            let variables = operation.path.split(separator: "/").filter { $0.hasPrefix("{") }.map {
+                $0.dropFirst().dropLast()
+            }
+            #expect(described == variables.map(String.init), "\(operation.path)")
+        }
+    }
+
+    @Test func everyOperationHasANameOfItsOwn() {
+        let names = TestGateway().gateway.endpoints.map(\.operation.id)
+        #expect(Set(names).count == names.count)
     }
 
     @Test func everyReferenceOfTheDescriptionLeadsSomewhere() throws {
-        let document = try JSONValue(parsing: OpenAPI.document.utf8, limits: JSONLimits(depthMax: 16))
+        let document = JSONValue.object(OpenAPI.document(of: TestGateway().gateway.endpoints.map(\.operation)))
         var references: Set<String> = []
         func collect(_ value: JSONValue) {
             value.array?.forEach(collect)

@@ -1,6 +1,7 @@
 import HTTPJSON
 import HTTPTypes
 import Hummingbird
+import JOSE
 
 /// The `Idempotency-Key` that a client chose for a request (draft-ietf-httpapi-idempotency-key-header), so that asking
 /// again does nothing twice.
@@ -26,5 +27,17 @@ enum IdempotencyKey {
         .badRequest,
         code: "IDEMPOTENCY_KEY_INVALID",
         detail: "The idempotency key must be a UUID."
+    )
+}
+
+extension OpenAPI.Parameter {
+    /// `Idempotency-Key`. With a pattern instead of the format and the example, tools make keys up that no UUID has.
+    static let idempotencyKey = Self(
+        component: "idempotencyKey",
+        name: "Idempotency-Key",
+        place: .header,
+        schema: .uuid,
+        description: "A UUID that the client chose for what it wants done once; remembered for a day.",
+        example: "8e03978e-40d5-43dd-bc93-6894a57f9324"
     )
 }

@@ -1,20 +1,5 @@
 import HTTPJSON
 import Hummingbird
-import RPC
-
-extension EdgeContext {
-    /// What every call on behalf of this request is made with: the rest of its time, its id for the log, and its place in
-    /// the client's trace.
-    ///
-    /// - Parameter limit: ends the call sooner than the request.
-    func callOptions(limit: Duration? = nil) -> CallOptions {
-        var options = CallOptions()
-        options.deadline = limit.map { min(deadline, .after($0)) } ?? deadline
-        options.metadata.add("x-request-id", requestID)
-        trace?.child().add(to: &options.metadata)
-        return options
-    }
-}
 
 extension Request {
     /// `page_size` and `page_token` of the query.
@@ -41,4 +26,30 @@ extension Request {
         }
         return (size, query["page_token"].map(String.init) ?? "")
     }
+}
+
+extension OpenAPI.Parameter {
+    /// `page_size`.
+    static let pageSize = Self(
+        component: "pageSize",
+        name: "page_size",
+        place: .query,
+        schema: .integer(minimum: 1, maximum: 100, default: 50)
+    )
+
+    /// `page_token`. Tokens of one list are refused by another: the number before the hyphen tells them apart.
+    static func pageToken(component: String, list: Int) -> Self {
+        Self(
+            component: component,
+            name: "page_token",
+            place: .query,
+            schema: .text(maxLength: 34, pattern: "^(\(list)-[0-9a-f]{32})?$"),
+            description: "next_page_token of the page before; none or an empty one for the first."
+        )
+    }
+}
+
+extension OpenAPI.Schema {
+    /// `next_page_token` of an answer.
+    static let nextPageToken = text("Null on the last page.", minLength: 34, maxLength: 34, orNull: true)
 }
