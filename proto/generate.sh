@@ -27,7 +27,7 @@ command -v protoc >/dev/null || fail "protoc is missing; on Debian or Ubuntu: ap
 build_plugin() {
     # The log is only of interest if the build fails.
     local log
-    log=$(swift build --product "$1" 2>&1) || {
+    log=$(Sources/build.sh --product "$1" 2>&1) || {
         echo "$log" >&2
         fail "$1 did not build"
     }

@@ -8,7 +8,7 @@ set -euo pipefail
 cd "$(dirname "$0")/../.."
 Tests/Interop/setup.sh
 if [ -z "${INTEROP_SERVER:-}" ]; then
-    swift build --product rpc-interop-server
+    Sources/build.sh --product rpc-interop-server
     INTEROP_SERVER=$(swift build --show-bin-path)/rpc-interop-server
 fi
 export INTEROP_SERVER

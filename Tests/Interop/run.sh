@@ -9,8 +9,8 @@ set -euo pipefail
 cd "$(dirname "$0")/../.."
 Tests/Interop/setup.sh
 if [ -z "${INTEROP_SERVER:-}" ] || [ -z "${INTEROP_CLIENT:-}" ]; then
-    swift build --product rpc-interop-server
-    swift build --product rpc-interop-client
+    Sources/build.sh --product rpc-interop-server
+    Sources/build.sh --product rpc-interop-client
     built=$(swift build --show-bin-path)
 fi
 export INTEROP_SERVER=${INTEROP_SERVER:-$built/rpc-interop-server}

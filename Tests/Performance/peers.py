@@ -30,8 +30,8 @@ def swift_build(options, package, *what):
     """
     options.say(f"building {what[-1]}")
     command = [
-        "swift", "build", "--configuration", "release", "--static-swift-stdlib", "--disable-local-rpath",
-        "--package-path", package, "--jobs", str(options.jobs)]
+        os.path.join(options.root, "Sources/build.sh"), "--configuration", "release", "--static-swift-stdlib",
+        "--disable-local-rpath", "--package-path", package, "--jobs", str(options.jobs)]
     run([*command, *what], timeout_seconds=BUILD_SECONDS_MAX)
     return run([*command, "--show-bin-path"]).strip()
 
