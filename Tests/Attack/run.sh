@@ -4,6 +4,7 @@
 #
 # Builds the server unless INTEROP_SERVER names it.
 set -euo pipefail
+case "${1:-}" in -h | --help) sed -n '2,/^[^#]/s/^# \{0,1\}//p' "$0" && exit ;; esac
 
 cd "$(dirname "$0")/../.."
 Tests/Interop/setup.sh

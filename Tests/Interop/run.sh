@@ -5,6 +5,7 @@
 # Builds both unless INTEROP_SERVER and INTEROP_CLIENT name them. Where VESTIBULE_INTEROP_IDENTITY, _PROFILE and _INVITES tell
 # the addresses of running services, those are called too.
 set -euo pipefail
+case "${1:-}" in -h | --help) sed -n '2,/^[^#]/s/^# \{0,1\}//p' "$0" && exit ;; esac
 
 cd "$(dirname "$0")/../.."
 Tests/Interop/setup.sh
