@@ -41,6 +41,7 @@ let nioHTTP1: Target.Dependency = .product(name: "NIOHTTP1", package: "swift-nio
 let nioPosix: Target.Dependency = .product(name: "NIOPosix", package: "swift-nio")
 let nioFoundation: Target.Dependency = .product(name: "NIOFoundationCompat", package: "swift-nio")
 let lifecycle: Target.Dependency = .product(name: "ServiceLifecycle", package: "swift-service-lifecycle")
+let unixSignals: Target.Dependency = .product(name: "UnixSignals", package: "swift-service-lifecycle")
 let protobuf: Target.Dependency = .product(name: "SwiftProtobuf", package: "swift-protobuf")
 let protobufPlugin: Target.Dependency = .product(name: "SwiftProtobufPluginLibrary", package: "swift-protobuf")
 
@@ -160,7 +161,7 @@ let package = Package(
         ),
         library(
             "ProfileService",
-            ["API", "Models", "Postgres", "ProfileDomain", "RPC", "RPCTransport", "ServiceKit", logging]
+            ["API", "Models", "Postgres", "ProfileDomain", "RPC", "RPCTransport", "ServiceKit", lifecycle, logging]
         ),
         library(
             "InvitesService",
@@ -236,8 +237,15 @@ let package = Package(
             swiftSettings: strict
         ),
         tests("RPCTests", ["RPC", protobuf]),
-        tests("RPCTransportTests", ["API", "RPC", "RPCTransport", "TestCertificates", protobuf]),
-        tests("PostgresTests", ["LocalPostgres", "Postgres", "RPC", "RPCTransport", "TestCertificates"]),
+        tests(
+            "RPCTransportTests",
+            ["API", "RPC", "RPCTransport", "TestCertificates", lifecycle, logging, protobuf]
+        ),
+        tests("GettingStartedTests", ["API", "RPC", "RPCTransport", lifecycle, logging, protobuf, unixSignals]),
+        tests(
+            "PostgresTests",
+            ["LocalPostgres", "Postgres", "RPC", "RPCTransport", "TestCertificates", lifecycle, logging]
+        ),
         tests("APITests", ["API", "RPC", protobuf]),
         tests("ProtocPluginTests", ["protoc-gen-vestibule", protobuf, protobufPlugin], exclude: ["Golden"]),
         tests("JOSETests", ["JOSE"]),
@@ -250,8 +258,8 @@ let package = Package(
         tests(
             "ServiceKitTests",
             [
-                "API", "LocalPostgres", "Postgres", "RPC", "RPCTransport", "ServiceKit", "TestCertificates", logging,
-                protobuf,
+                "API", "LocalPostgres", "Postgres", "RPC", "RPCTransport", "ServiceKit", "TestCertificates", lifecycle,
+                logging, protobuf,
             ]
         ),
         tests("IdentityDomainTests", ["IdentityDomain", "JOSE", "Models"]),

@@ -56,8 +56,9 @@ public struct IdentityServer: MigratingServer {
                 return ServiceParts(
                     services: [parts.methods],
                     background: [
-                        { await parts.fetchProviderKeys() }, { await parts.watchForPauses() },
-                        { await parts.cleanUp() },
+                        BackgroundWork { await parts.fetchProviderKeys() },
+                        BackgroundWork { await parts.watchForPauses() },
+                        BackgroundWork { await parts.cleanUp() },
                     ]
                 )
             }

@@ -17,7 +17,7 @@ struct InboxCleanup: Sendable {
     let logger: Logger
 
     /// Looks now and then, until the task is cancelled.
-    @Sendable func run() async {
+    func run() async {
         while !Task.isCancelled {
             await clean()
             try? await Task.sleep(for: Self.interval)

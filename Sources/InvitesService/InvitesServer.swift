@@ -46,7 +46,10 @@ public struct InvitesServer: MigratingServer {
                 addressKey: addressKey,
                 logger: environment.logger
             )
-            return ServiceParts(services: [parts.methods], background: [parts.cleanup.run, parts.quotas.run])
+            return ServiceParts(
+                services: [parts.methods],
+                background: [BackgroundWork { await parts.cleanup.run() }, BackgroundWork { await parts.quotas.run() }]
+            )
         }
     }
 }

@@ -5,6 +5,7 @@ import Postgres
 import ProfileDomain
 import RPC
 import ServiceKit
+import ServiceLifecycle
 
 /// The profile service as a program: what the `profile` executable runs.
 public struct ProfileServer: MigratingServer {
@@ -55,11 +56,8 @@ public struct ProfileServer: MigratingServer {
                 logger: environment.logger
             )
             environment.metrics.add(parts.relay.metrics)
-            // One by one: an array of functions that don't throw, converted as a whole to one of functions that may, ends
-            // each of them with an error that is none (Swift 6.3).
-            var background: [@Sendable () async throws -> Void] = [parts.relayOutbox]
-            background.append(parts.cleanup.run)
-            if environment.isMeasured { background.append(parts.watchOutbox) }
+            var background: [any Service] = [parts.relay, BackgroundWork { await parts.cleanup.run() }]
+            if environment.isMeasured { background.append(BackgroundWork { await parts.watchOutbox() }) }
             return ServiceParts(services: [parts.methods], background: background)
         }
     }
@@ -102,9 +100,6 @@ struct ProfileParts: Sendable {
         )
     }
 
-    /// Relays the outbox until the task is cancelled.
-    @Sendable func relayOutbox() async { await relay.run() }
-
     /// Looks at what waits in the outbox until the task is cancelled.
-    @Sendable func watchOutbox() async { await relay.metrics.watch(outbox, logger: logger) }
+    func watchOutbox() async { await relay.metrics.watch(outbox, logger: logger) }
 }

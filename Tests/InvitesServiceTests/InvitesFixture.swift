@@ -81,7 +81,6 @@ struct InvitesFixture: Sendable {
         try await Migrator(owner).run(migrations, schema: facts.schema)
         let group = try EventLoopGroup(loopCount: 2, name: "test")
         let database = PostgresClient(configuration, group: group)
-        database.start()
         let clock = SteppingClock()
         let parts = InvitesParts(
             database: database,

@@ -20,7 +20,7 @@ public struct QuotaCleanup: Sendable {
     }
 
     /// Looks now and then, until the task is cancelled.
-    @Sendable public func run() async {
+    public func run() async {
         while !Task.isCancelled {
             await clean()
             try? await Task.sleep(for: Self.interval)
