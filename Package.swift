@@ -41,6 +41,7 @@ let nioHTTP1: Target.Dependency = .product(name: "NIOHTTP1", package: "swift-nio
 let nioPosix: Target.Dependency = .product(name: "NIOPosix", package: "swift-nio")
 let nioFoundation: Target.Dependency = .product(name: "NIOFoundationCompat", package: "swift-nio")
 let lifecycle: Target.Dependency = .product(name: "ServiceLifecycle", package: "swift-service-lifecycle")
+let unixSignals: Target.Dependency = .product(name: "UnixSignals", package: "swift-service-lifecycle")
 let protobuf: Target.Dependency = .product(name: "SwiftProtobuf", package: "swift-protobuf")
 let protobufPlugin: Target.Dependency = .product(name: "SwiftProtobufPluginLibrary", package: "swift-protobuf")
 let inMemoryTracing: Target.Dependency = .product(name: "InMemoryTracing", package: "swift-distributed-tracing")
@@ -176,7 +177,7 @@ let package = Package(
             "ProfileService",
             [
                 "API", "Models", "Postgres", "ProfileDomain", "RPC", "RPCTransport", "ServiceKit", "ServiceModels",
-                logging,
+                lifecycle, logging,
             ]
         ),
         library(
@@ -270,10 +271,17 @@ let package = Package(
         ),
         tests("RPCTests", ["RPC", protobuf]),
         tests("OTLPTests", ["OTLP", "RPC", "RPCTransport", lifecycle, logging, protobuf, tracing]),
-        tests("RPCTransportTests", ["API", "RPC", "RPCTransport", "TestCertificates", protobuf]),
+        tests(
+            "RPCTransportTests",
+            ["API", "RPC", "RPCTransport", "TestCertificates", lifecycle, logging, protobuf]
+        ),
+        tests("GettingStartedTests", ["API", "RPC", "RPCTransport", lifecycle, logging, protobuf, unixSignals]),
         tests(
             "PostgresTests",
-            ["LocalPostgres", "Postgres", "RPC", "RPCTransport", "TestCertificates", inMemoryTracing, tracing]
+            [
+                "LocalPostgres", "Postgres", "RPC", "RPCTransport", "TestCertificates", inMemoryTracing, lifecycle,
+                logging, tracing,
+            ]
         ),
         tests("APITests", ["API", "APIDoubles", "RPC", protobuf]),
         tests("ProtocPluginTests", ["protoc-gen-vestibule", protobuf, protobufPlugin], exclude: ["Golden"]),
@@ -287,8 +295,8 @@ let package = Package(
         tests(
             "ServiceKitTests",
             [
-                "API", "LocalPostgres", "Postgres", "RPC", "RPCTransport", "ServiceKit", "TestCertificates", logging,
-                protobuf,
+                "API", "LocalPostgres", "Postgres", "RPC", "RPCTransport", "ServiceKit", "TestCertificates", lifecycle,
+                logging, protobuf,
             ]
         ),
         tests("ServiceModelsTests", ["Models", "ServiceKit", "ServiceModels"]),

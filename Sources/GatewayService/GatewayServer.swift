@@ -43,20 +43,14 @@ public struct GatewayServer: ProgramServer {
         let settings = try GatewaySettings(configuration)
         let loopCount = configuration[SharedKeys.eventLoops]
         // Calls to services are light beside HTTP: one loop is enough unless configured otherwise.
-        let group = try RPCTransport.EventLoopGroup(loopCount: loopCount == 0 ? 1 : loopCount, name: Self.programName)
-        var channels: [RPCChannel] = []
-        do {
+        try await withEventLoopGroup(loopCount: loopCount == 0 ? 1 : loopCount, name: Self.programName) { group in
             let channelSettings = GatewayKeys.channels.settings(configuration)
-            for key in [SharedKeys.identityAddress, SharedKeys.profileAddress, SharedKeys.invitesAddress] {
-                let target = configuration[key].description
-                channels.append(try RPCChannel(target: target, group: group, configuration: channelSettings))
+            // They end with the loops, when no request is in flight any more.
+            let channels = try [SharedKeys.identityAddress, SharedKeys.profileAddress, SharedKeys.invitesAddress].map {
+                try RPCChannel(target: configuration[$0].description, group: group, configuration: channelSettings)
             }
             try await serve(settings, channels, group, stop: stop, reloads: reloads, onListening: onListening)
-        } catch {
-            await Self.close(channels, group)
-            throw error
         }
-        await Self.close(channels, group)
     }
 
     private func serve(
@@ -86,8 +80,8 @@ public struct GatewayServer: ProgramServer {
         let registry = MetricsRegistry()
         registry.addClients(of: group)
         registry.add(certificates)
-        let export = try Traces.exporting(Traces.tracer, group: group, logger: logger, metrics: registry)
-        async let _: Void = export()
+        let exporter = try Traces.exporter(Traces.tracer, group: group, logger: logger, metrics: registry)
+        async let _: Void = { await exporter?.run() }()
         let server = gateway.server(settings.edge, logger: logger, metrics: registry)
         let metrics = try ServedMetrics(
             program: Self.programName,
@@ -95,18 +89,8 @@ public struct GatewayServer: ProgramServer {
             registry: registry,
             logger: logger
         )
-        do {
-            try await server.run(stop: stop, onListening: onListening)
-        } catch {
-            await metrics.stop()
-            throw error
-        }
-        await metrics.stop()
+        async let _: Void = metrics.run()
+        try await server.run(stop: stop, onListening: onListening)
         // What is not awaited is cancelled as this returns.
-    }
-
-    private static func close(_ channels: [RPCChannel], _ group: RPCTransport.EventLoopGroup) async {
-        for channel in channels { await channel.close() }
-        await group.shutdown()
     }
 }

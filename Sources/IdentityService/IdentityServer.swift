@@ -56,8 +56,9 @@ public struct IdentityServer: MigratingServer {
                 return ServiceParts(
                     services: [parts.methods],
                     background: [
-                        { await parts.fetchProviderKeys() }, { await parts.watchForPauses() },
-                        { await parts.cleanup.run() },
+                        BackgroundWork { await parts.fetchProviderKeys() },
+                        BackgroundWork { await parts.watchForPauses() },
+                        BackgroundWork { await parts.cleanup.run() },
                     ]
                 )
             }

@@ -31,7 +31,10 @@ public struct InvitesServer: MigratingServer {
     public func serve() async throws {
         try await runtime.serve { environment in
             let parts = InvitesParts(settings: settings, database: environment.database, logger: environment.logger)
-            return ServiceParts(services: [parts.methods], background: [{ await parts.cleanup.run() }])
+            return ServiceParts(
+                services: [parts.methods],
+                background: [BackgroundWork { await parts.cleanup.run() }]
+            )
         }
     }
 }

@@ -143,10 +143,7 @@ final class LoopPool {
 
     /// Refuses what comes from now on, answers those who wait, and calls back when nothing is under way.
     func close(whenDrained: @escaping () -> Void) {
-        sendKeyedReads()
-        isClosed = true
-        for request in waiting.removeAll(where: { _ in true }) { request.finish(.failure(.closed)) }
-        for request in leasesWaiting.removeAll(where: { _ in true }) { request.finish(.failure(.closed)) }
+        refuse()
         drained.append(whenDrained)
         guard !loop.isEnding else { return abandon() }  // neither timers nor connections say more
         finishDraining()
@@ -155,8 +152,18 @@ final class LoopPool {
         armSweep()
     }
 
-    /// Refuses everything from now on, since the loop ends: nobody would be told later.
-    func endWithLoop() { if isClosed { abandon() } else { close {} } }
+    /// Refuses everything from now on, and closes the connections whatever is under way.
+    func stop() {
+        refuse()
+        abandon()
+    }
+
+    private func refuse() {
+        sendKeyedReads()
+        isClosed = true
+        for request in waiting.removeAll(where: { _ in true }) { request.finish(.failure(.closed)) }
+        for request in leasesWaiting.removeAll(where: { _ in true }) { request.finish(.failure(.closed)) }
+    }
 
     /// Lets go of all that belongs to the loop, whatever is under way. After it the pool may be freed on any thread.
     func abandon() {

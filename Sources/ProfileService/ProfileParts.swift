@@ -54,9 +54,6 @@ struct ProfileParts: Sendable {
         )
     }
 
-    /// Relays the outbox until the task is cancelled.
-    @Sendable func relayOutbox() async { await relay.run() }
-
     /// Looks at what waits in the outbox until the task is cancelled.
-    @Sendable func watchOutbox() async { await relay.metrics.watch(outbox, logger: logger) }
+    func watchOutbox() async { await relay.metrics.watch(outbox, logger: logger) }
 }

@@ -1,5 +1,6 @@
 import API
 import ServiceKit
+import ServiceLifecycle
 
 /// The program `profile`: names, usernames and phone numbers, over gRPC.
 public struct ProfileServer: MigratingServer {
@@ -46,11 +47,8 @@ public struct ProfileServer: MigratingServer {
                 logger: environment.logger
             )
             for source in parts.metrics { environment.metrics.add(source) }
-            // One by one: an array of functions that don't throw, converted as a whole to one of functions that may, ends
-            // each of them with an error that is none (Swift 6.3).
-            var background: [@Sendable () async throws -> Void] = [parts.relayOutbox]
-            background.append({ await parts.cleanup.run() })
-            if environment.isMeasured { background.append(parts.watchOutbox) }
+            var background: [any Service] = [parts.relay, BackgroundWork { await parts.cleanup.run() }]
+            if environment.isMeasured { background.append(BackgroundWork { await parts.watchOutbox() }) }
             return ServiceParts(services: [parts.methods], background: background)
         }
     }

@@ -82,7 +82,6 @@ struct InvitesFixture: Sendable {
         try await Migrator(owner).run(migrations, schema: facts.schema)
         let group = try EventLoopGroup(loopCount: 2, name: "test")
         let database = PostgresClient(configuration, group: group)
-        database.start()
         let clock = SteppingClock()
         var limits = limits
         limits.membersMax = groupMembersMax

@@ -68,7 +68,6 @@ struct ProfileFixture: Sendable {
         try await Migrator(owner).run(ProfileMigrations.all, schema: facts.schema)
         let group = try EventLoopGroup(loopCount: 2, name: "test")
         let database = PostgresClient(configuration, group: group)
-        database.start()
         let clock = SettableClock()
         let invites = RecordingInvites()
         let parts = ProfileParts(

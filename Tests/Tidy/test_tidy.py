@@ -11,6 +11,7 @@ sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 import c_rules  # noqa: E402
 import file_rules  # noqa: E402
 import import_rules  # noqa: E402
+import page_rules  # noqa: E402
 import proto_rules  # noqa: E402
 import service_rules  # noqa: E402
 import swift_rules  # noqa: E402
@@ -98,6 +99,24 @@ class FileRuleTests(unittest.TestCase):
             for bad in ("c.md", "b.md#d", "#bottom", "../b.md"):
                 self.assertEqual(len(check(bad)), 1, bad)
             self.assertEqual(messages(file_rules.check_links, "README.md", "```\n[x](c.md)\n```", root), [])
+
+
+class PageRulesTests(unittest.TestCase):
+    PAGE = "Sources/A/A.docc/Life.md"
+    FILES = {"Sources/A/One.swift": "let one = 1\n", "Tests/B/Two.swift": "let two = 2\n"}
+
+    def check(self, text, path=PAGE):
+        return messages(page_rules.check, path, text, list(self.FILES), self.FILES.get)
+
+    def test_files_that_a_page_names_exist(self):
+        self.assertEqual(self.check("`Sources/A/One.swift`, `A/One.swift`, `Two.swift` and `three`"), [])
+        self.assertEqual(len(self.check("`ne.swift` `Sources/A/Two.swift` `Three.swift`")), 3)
+        self.assertEqual(self.check("`Three.swift`", path="README.md"), [])
+
+    def test_code_that_a_page_quotes_is_the_file(self):
+        self.assertEqual(self.check("`Tests/B/Two.swift`:\n\n```swift\nlet two = 2\n```\n"), [])
+        self.assertEqual(len(self.check("`Tests/B/Two.swift`:\n\n```swift\nlet two = 3\n```\n")), 1)
+        self.assertEqual(self.check("So:\n\n```swift\nlet two = 3\n```\n"), [])
 
 
 class CRuleTests(unittest.TestCase):

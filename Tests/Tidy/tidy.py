@@ -14,6 +14,7 @@ import sys
 import c_rules
 import file_rules
 import import_rules
+import page_rules
 import proto_rules
 import service_rules
 import swift_rules
@@ -63,7 +64,9 @@ def main(arguments):
     for path in paths:
         text = read(root, path)
         if text is not None:
-            faults += check_file(SourceFile(path, text), root)
+            file = SourceFile(path, text)
+            faults += check_file(file, root)
+            faults += page_rules.check(file, paths, lambda quoted: read(root, quoted))
     for fault in faults:
         print(fault)
     print(f"tidy: {len(paths)} files, {len(faults)} faults", file=sys.stderr)

@@ -3,21 +3,15 @@ import Synchronization
 
 /// The channels that a service opened.
 final class ChannelList: Sendable {
-    let channels = Mutex<[RPCChannel]>([])
+    private let list = Mutex<[RPCChannel]>([])
 
-    /// Whether none was opened.
-    var isEmpty: Bool { channels.withLock { $0.isEmpty } }
+    /// The channels so far.
+    var channels: [RPCChannel] { list.withLock { $0 } }
+
+    func append(_ channel: RPCChannel) { list.withLock { $0.append(channel) } }
 
     /// New connections use the certificates that the files hold now.
     func reloadCertificates() async throws {
-        for channel in channels.withLock({ $0 }) { try await channel.reloadCertificates() }
-    }
-
-    func close() async {
-        let channels = channels.withLock { channels in
-            defer { channels = [] }
-            return channels
-        }
-        for channel in channels { await channel.close() }
+        for channel in channels { try await channel.reloadCertificates() }
     }
 }

@@ -21,11 +21,11 @@ public struct ServiceEnvironment: Sendable {
     let channels: ChannelList
 
     /// A channel to another service on these loops, round robin over its addresses and with TLS as configured. The
-    /// runtime closes it at the end. To be made while the parts are built: calls over one that is made later inherit
-    /// nothing from the handler's call. Throws `TransportError` for a target that can't be one.
+    /// runtime runs it and closes it at the end. To be made while the parts are built: calls over one that is made later
+    /// inherit nothing from the handler's call. Throws `TransportError` for a target that can't be one.
     public func channel(to addresses: AddressList) throws -> RPCChannel {
         let channel = try RPCChannel(target: addresses.description, group: group, configuration: channelSettings)
-        channels.channels.withLock { $0.append(channel) }
+        channels.append(channel)
         return channel
     }
 }
