@@ -59,7 +59,7 @@ enum OpenAPI {
                 add(parameter.schema)
             }
             if let body = operation.body {
-                if let name = OpenAPI.component(of: body) { requestBodies.add(name, body.json) }
+                if let name = body.component { requestBodies.add(name, body.json) }
                 add(body.schema)
             }
             for answer in operation.answers.values {

@@ -1,5 +1,3 @@
-import HTTPJSON
-import HTTPTypes
 import JOSE
 
 extension OpenAPI {
@@ -28,6 +26,7 @@ extension OpenAPI {
             Answer(component: schema.name, description: description, schema: schema)
         }
 
+        /// The component, or what stands where the answer is given.
         var json: JSONObject {
             var json: JSONObject = [
                 "description": .string(description), "headers": .object(OpenAPI.references([.requestID])),
@@ -36,43 +35,4 @@ extension OpenAPI {
             return json
         }
     }
-
-    /// References to header fields, by their names.
-    static func references(_ headers: [Header]) -> JSONObject {
-        var json = JSONObject()
-        for header in headers {
-            json[header.name.rawName] = ["$ref": .string("#/components/headers/\(header.component)")]
-        }
-        return json
-    }
-}
-
-extension OpenAPI.Header {
-    /// What every answer has.
-    static let requestID = Self(
-        component: "RequestID",
-        name: .requestID,
-        schema: .text(pattern: "^[A-Za-z0-9._-]{1,128}$"),
-        description: "The request's id in our logs: the client's own if it sent a sane one."
-    )
-    static let wwwAuthenticate = Self(
-        component: "WWWAuthenticate",
-        name: .wwwAuthenticate,
-        schema: .text(pattern: "^Bearer "),
-        description: "RFC 6750."
-    )
-    static let accept = Self(component: "Accept", name: .accept, schema: .constant("application/json"))
-    static let retryAfter = Self(
-        component: "RetryAfter",
-        name: .retryAfter,
-        schema: .integer(minimum: 1),
-        description: "Seconds to wait before another try."
-    )
-    static let retryAfterIfKnown = Self(
-        component: "RetryAfterIfKnown",
-        name: .retryAfter,
-        schema: .integer(minimum: 1),
-        description: "Seconds to wait before another try; absent if it is not known whether the first one succeeded.",
-        isRequired: false
-    )
 }

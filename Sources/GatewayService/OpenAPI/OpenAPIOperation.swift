@@ -104,7 +104,7 @@ extension OpenAPI.Operation {
     /// A body that must be there stands by the name of its schema.
     private var bodyReference: JSONObject? {
         guard let body else { return nil }
-        guard let component = OpenAPI.component(of: body) else { return body.json }
+        guard let component = body.component else { return body.json }
         return ["$ref": .string("#/components/requestBodies/\(component)")]
     }
 
@@ -127,7 +127,4 @@ extension OpenAPI {
     static func references(_ parameters: [Parameter]) -> JSONValue {
         .array(parameters.map { ["$ref": .string("#/components/parameters/\($0.component)")] })
     }
-
-    /// The name of a body among the document's components.
-    static func component(of body: RequestBody) -> String? { body.isRequired ? body.schema.name : nil }
 }

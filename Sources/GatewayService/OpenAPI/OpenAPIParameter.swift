@@ -1,4 +1,3 @@
-import HTTPTypes
 import JOSE
 
 extension OpenAPI {
@@ -30,46 +29,5 @@ extension OpenAPI {
             json["example"] = example
             return json
         }
-    }
-
-    /// What a request brings as JSON.
-    struct RequestBody: Sendable {
-        let schema: Schema
-        let isRequired: Bool
-
-        /// A body that must be there.
-        static func required(_ schema: Schema) -> RequestBody { RequestBody(schema: schema, isRequired: true) }
-
-        /// A body that may be missing.
-        static func optional(_ schema: Schema) -> RequestBody { RequestBody(schema: schema, isRequired: false) }
-
-        var json: JSONObject {
-            var json: JSONObject = ["content": .object(OpenAPI.content("application/json", schema))]
-            if isRequired { json["required"] = true }
-            return json
-        }
-    }
-
-    /// A field of an answer's head.
-    struct Header: Sendable {
-        /// Its name among the document's components.
-        let component: String
-        let name: HTTPField.Name
-        let schema: Schema
-        var description: String?
-        var isRequired = true
-
-        /// The component.
-        var json: JSONObject {
-            var json: JSONObject = ["schema": .object(schema.json)]
-            if isRequired { json["required"] = true }
-            json["description"] = description.map { .string($0) }
-            return json
-        }
-    }
-
-    /// A body of one media type.
-    static func content(_ type: String, _ schema: Schema) -> JSONObject {
-        [type: ["schema": .object(schema.json)]]
     }
 }
