@@ -31,7 +31,7 @@ struct IdentityParts: Sendable {
         randomBytes: @escaping @Sendable (Int) -> [UInt8] = { SecureRandom.bytes($0) },
         logger: Logger
     ) {
-        let store = IdentityStore(database, limits: settings.limits)
+        let store = IdentityStore(database: database, limits: settings.limits)
         keys = ProviderKeys(settings.providers.values, fetcher: fetcher, clock: clock, logger: logger)
         self.clock = clock
         let signIns = SignInMetrics(providers: settings.providers.keys)

@@ -35,7 +35,8 @@ public struct IdentityServer: MigratingServer {
     /// - Returns: what was done, in a sentence for people.
     public func endSessions(isConfirmed: Bool) async throws -> String {
         try await runtime.withDatabase(timeout: IdentityStore.epochStatementLimit) { database in
-            let command = EndSessionsCommand(store: IdentityStore(database, limits: settings.limits), clock: .system)
+            let store = IdentityStore(database: database, limits: settings.limits)
+            let command = EndSessionsCommand(store: store, clock: .system)
             return try await command.run(isConfirmed: isConfirmed, logger: Logger(label: Self.programName))
         }
     }

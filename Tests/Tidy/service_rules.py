@@ -9,7 +9,8 @@ FILES = (
     "NameMethods.swift", "NameParts.swift", "NameServer.swift")
 # The folders that there may be: what stands in a service stands in one of them.
 FOLDERS = {
-    "Background", "Commands", "Configuration", "Conversions", "Keys", "Methods", "Metrics", "Migrations", "Store"}
+    "Background", "Commands", "Configuration", "Conversions", "Methods", "Metrics", "Migrations", "ProviderKeys", "Store",
+    "Tokens"}
 
 _RPC = re.compile(r"^\s*rpc\s+(\w+)", re.MULTILINE)
 
@@ -31,7 +32,7 @@ def check(paths, read):
                 continue
             folder, _, rest = path[len(root) + 1:].partition("/")
             if rest and folder not in FOLDERS:
-                yield f"{path}: {folder}/ is in no other service: see Tests/Tidy/service_rules.py"
+                yield f"{path}: {folder}/ is no folder that services have: see Tests/Tidy/service_rules.py"
         for method in _RPC.findall(read(proto)):
             path = f"{root}/Methods/{method}.swift"
             if path not in known:

@@ -6,11 +6,6 @@ import Postgres
 struct IdentityStore: Sendable {
     let database: PostgresClient
     let limits: SessionLimits
-
-    init(_ database: PostgresClient, limits: SessionLimits) {
-        self.database = database
-        self.limits = limits
-    }
 }
 
 /// A session as its tokens need it.

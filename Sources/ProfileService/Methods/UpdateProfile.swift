@@ -13,21 +13,16 @@ extension ProfileMethods {
         try await context.answer {
             let userID = try UserID(request.userID, or: ProfileFault.userIDInvalid)
             let change = try ProfileChange(request, policy: phonePolicy)
-            let outcome = try await store.update(
+            let (profile, hasEvents) = try await store.update(
                 userID,
                 applying: change,
                 by: ProfileCaller(addressCode: addressKey.code(of: context.metadata), deadline: context.deadline),
                 nowMilliseconds: clock.nowMilliseconds
             )
-            switch outcome {
-            case .saved(let profile, let hasEvents):
-                if hasEvents { nudgeOutbox() }
-                var response = ProfileV1.UpdateProfileResponse()
-                response.profile = ProfileV1.Profile(profile)
-                return response
-            case .refused(let fault):
-                throw fault
-            }
+            if hasEvents { nudgeOutbox() }
+            var response = ProfileV1.UpdateProfileResponse()
+            response.profile = ProfileV1.Profile(profile)
+            return response
         }
     }
 }
