@@ -135,7 +135,8 @@ let package = Package(
         .target(
             name: "CRPC",
             dependencies: ["CNghttp2", "COpenSSL"],
-            cSettings: strictC,
+            exclude: ["README.md"],
+            cSettings: strictC + [.headerSearchPath(".")],
             linkerSettings: [.linkedLibrary("z")]
         ),
 
