@@ -247,7 +247,10 @@ let package = Package(
             swiftSettings: strict
         ),
         tests("RPCTests", ["RPC", protobuf]),
-        tests("OTLPTests", ["OTLP", "RPC", "RPCTransport", lifecycle, logging, protobuf, tracing]),
+        tests(
+            "OTLPTests",
+            ["OTLP", "RPC", "RPCTransport", "TestCertificates", lifecycle, logging, protobuf, tracing]
+        ),
         tests("RPCTransportTests", ["API", "RPC", "RPCTransport", "TestCertificates", protobuf]),
         tests(
             "PostgresTests",
@@ -265,8 +268,8 @@ let package = Package(
         tests(
             "ServiceKitTests",
             [
-                "API", "LocalPostgres", "Postgres", "RPC", "RPCTransport", "ServiceKit", "TestCertificates", logging,
-                protobuf,
+                "API", "LocalPostgres", "OTLP", "Postgres", "RPC", "RPCTransport", "ServiceKit", "TestCertificates",
+                logging, protobuf,
             ]
         ),
         tests("IdentityDomainTests", ["IdentityDomain", "JOSE", "Models"]),
@@ -296,7 +299,10 @@ let package = Package(
         ),
         tests(
             "HTTPJSONTests",
-            ["HTTPJSON", "JOSE", httpTypes, hummingbird, hummingbirdTesting, logging, nioCore, nioPosix]
+            [
+                "HTTPJSON", "JOSE", httpTypes, hummingbird, hummingbirdTesting, inMemoryTracing, logging, nioCore,
+                nioPosix, tracing,
+            ]
         ),
         tests(
             "GatewayServiceTests",
