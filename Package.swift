@@ -271,7 +271,10 @@ let package = Package(
             swiftSettings: strict
         ),
         tests("RPCTests", ["RPC", protobuf]),
-        tests("OTLPTests", ["OTLP", "RPC", "RPCTransport", lifecycle, logging, protobuf, tracing]),
+        tests(
+            "OTLPTests",
+            ["OTLP", "RPC", "RPCTransport", "TestCertificates", lifecycle, logging, protobuf, tracing]
+        ),
         tests(
             "RPCTransportTests",
             ["API", "RPC", "RPCTransport", "TestCertificates", lifecycle, logging, protobuf]
@@ -296,8 +299,8 @@ let package = Package(
         tests(
             "ServiceKitTests",
             [
-                "API", "LocalPostgres", "Postgres", "RPC", "RPCTransport", "ServiceKit", "TestCertificates", lifecycle,
-                logging, protobuf,
+                "API", "LocalPostgres", "OTLP", "Postgres", "RPC", "RPCTransport", "ServiceKit", "TestCertificates",
+                lifecycle, logging, protobuf,
             ]
         ),
         tests("ServiceModelsTests", ["Models", "ServiceKit", "ServiceModels"]),
@@ -327,7 +330,10 @@ let package = Package(
         ),
         tests(
             "HTTPJSONTests",
-            ["HTTPJSON", "JOSE", httpTypes, hummingbird, hummingbirdTesting, logging, nioCore, nioPosix]
+            [
+                "HTTPJSON", "JOSE", httpTypes, hummingbird, hummingbirdTesting, inMemoryTracing, logging, nioCore,
+                nioPosix, tracing,
+            ]
         ),
         tests(
             "GatewayServiceTests",

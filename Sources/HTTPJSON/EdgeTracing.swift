@@ -14,6 +14,9 @@ struct EdgeTracing: RouterMiddleware {
     /// The methods that are named; any other is `_OTHER`, as a client may say whatever it likes.
     private static let methods: Set = ["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS", "CONNECT", "TRACE"]
 
+    /// Paths whose requests have no spans: orchestrators ask for them each second.
+    private static let untracedPaths: Set = ["/healthz", "/readyz"]
+
     let tracer: any Tracer
 
     func handle(
@@ -21,6 +24,7 @@ struct EdgeTracing: RouterMiddleware {
         context: EdgeContext,
         next: (Request, EdgeContext) async throws -> Response
     ) async throws -> Response {
+        guard !Self.untracedPaths.contains(request.uri.path) else { return try await next(request, context) }
         let method = Self.methods.contains(request.method.rawValue) ? request.method.rawValue : "_OTHER"
         let name = method == "_OTHER" ? "HTTP" : method
         var parent = ServiceContext.topLevel
@@ -45,8 +49,10 @@ struct EdgeTracing: RouterMiddleware {
         }
     }
 
-    private func end(_ span: any Span, _ name: String, _ method: String, _ route: String?, status: Int?) {
+    private func end(_ span: any Span, _ name: String, _ method: String, _ endpoint: String?, status: Int?) {
         if span.isRecording {
+            // Hummingbird has a word there for what no route answers.
+            let route = endpoint.flatMap { $0.hasPrefix("/") ? $0 : nil }
             if let route { span.operationName = "\(name) \(route)" }
             let isFailure = status.map { $0 >= 500 } ?? true
             span.updateAttributes { attributes in

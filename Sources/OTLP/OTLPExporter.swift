@@ -82,7 +82,8 @@ public final class OTLPExporter: Service {
         let end = Deadline.after(Self.flushLimit)
         repeat {
             tracer.queue.take(into: &work.spans)
-            if !work.spans.isEmpty { await exportFirst(&work, until: end) }
+            // A list that a thread was just adding to is there the next time.
+            if work.spans.isEmpty { await Task.yield() } else { await exportFirst(&work, until: end) }
         } while !end.hasPassed && (!work.spans.isEmpty || tracer.queue.count > 0)
         return work
     }

@@ -65,8 +65,8 @@ def test_a_sign_in_is_one_trace(traced):
     sign_in = "vestibule.identity.v1.IdentityService/SignIn"
     spans = trace_of(
         collector, route="POST /auth/apple",
-        is_complete=lambda spans: {"POST /auth/apple", "COMMIT"} <= {each.span.name for each in spans}
-        or len([each for each in spans if each.service == "vestibule-identity"]) > 2)
+        is_complete=lambda spans: {each.service for each in spans if each.span.kind == SERVER} == {
+            "vestibule-gateway", "vestibule-identity", "vestibule-profile"})
     request = one(spans, "vestibule-gateway", SERVER, "POST /auth/apple")
     call = one(spans, "vestibule-gateway", CLIENT, sign_in)
     answer = one(spans, "vestibule-identity", SERVER, sign_in)
@@ -134,6 +134,7 @@ def test_spans_say_nothing_of_people(traced):
     app.gateway.get("/me", token="a.b.c").problem(401, "ACCESS_TOKEN_INVALID")
     app.get(f"/{app.person.email}")
     app.gateway.send("BREW", "/me")
+    app.gateway.get("/readyz").expect(200)
     trace, _, header = new_parent()
     app.get(f"/groups/{group}/members", headers={"traceparent": header}).expect(200)
     spans = trace_of(collector, lambda spans: len({each.service for each in spans}) == 3, trace=trace)
@@ -149,7 +150,7 @@ def test_spans_say_nothing_of_people(traced):
         assert not re.search(r"[0-9a-f]{8}-[0-9a-f]{4}-", str(each.attributes)), each
     assert {each.attributes["http.request.method"] for each in everything if each.span.name == "HTTP"} <= {"_OTHER"}
     # Polling, health and what the exporter itself does are in no trace.
-    assert not [each for each in everything if "Health" in each.span.name or "TraceService" in each.span.name]
+    assert not [each for each in everything if re.search("Health|TraceService|healthz|readyz", each.span.name)]
     assert not [each for each in everything if each.attributes.get("db.system.name") and not each.span.parent_span_id]
     spans_told = Metrics(stack.metrics_addresses["identity"])
     assert spans_told.sum("vestibule_trace_spans_total", outcome="exported") > 10
@@ -189,4 +190,4 @@ def test_a_bad_collector_costs_spans_and_no_calls(hangs):
                 assert metrics.sum("vestibule_trace_spans_total", outcome="exported") == 0
                 assert metrics.sum("vestibule_trace_spans_waiting") <= 30
             assert stack.stop() == 0, stack.output
-            assert "spans were not exported before the end" in stack.logs()["identity.log"]
+            assert re.search("spans (could not be|were not) exported", stack.logs()["identity.log"])

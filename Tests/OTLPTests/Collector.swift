@@ -30,7 +30,7 @@ final class Collector: Sendable {
     private let server: RPCServer
 
     /// Past its end the script takes everything.
-    init(_ script: [Answer] = [], group: EventLoopGroup) {
+    init(_ script: [Answer] = [], tls: TLSConfiguration? = nil, group: EventLoopGroup) {
         let state = Mutex(State(script: script))
         self.state = state
         var router = Router()
@@ -38,7 +38,7 @@ final class Collector: Sendable {
         router.unary(TraceServiceMethods.export) { (request: Request, context) -> Response in
             try await box.collector!.answer(request, context)
         }
-        server = RPCServer(group: group, router: router, configuration: ServerConfiguration())
+        server = RPCServer(group: group, router: router, configuration: ServerConfiguration(tls: tls))
         box.collector = self
     }
 

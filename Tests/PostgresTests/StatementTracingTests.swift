@@ -12,7 +12,11 @@ struct StatementTracingTests {
     private func withTracer(_ body: (InMemoryTracer, PostgresClient) async throws -> Void) async throws {
         let tracer = InMemoryTracer()
         try await withClient(
-            bootstrapSQL: "CREATE TABLE people (id int PRIMARY KEY, name text); INSERT INTO people VALUES (1, 'Ana');",
+            bootstrapSQL: """
+                CREATE TABLE app.people (id int PRIMARY KEY, name text);
+                INSERT INTO app.people VALUES (1, 'Ana');
+                GRANT ALL ON app.people TO app;
+                """,
             configure: { $0.tracer = tracer }
         ) { client, _ in try await body(tracer, client) }
     }
@@ -21,7 +25,7 @@ struct StatementTracingTests {
         try await withTracer { tracer, client in
             try await tracer.withSpan("call") { span in
                 try await withThrowingTaskGroup(of: Void.self) { tasks in
-                    for _ in 0..<5 { tasks.addTask { _ = try await client.row(Self.read, key: ReadKey(1)) } }
+                    for _ in 0..<5 { tasks.addTask { _ = try await client.row(Self.read, key: ReadKey(Int32(1))) } }
                     try await tasks.waitForAll()
                 }
                 try await client.executeTogether("UPDATE people SET name = \("secret") WHERE id = 1", key: LockKey(1))
@@ -47,11 +51,11 @@ struct StatementTracingTests {
     @Test func aTransactionIsItsStatements() async throws {
         try await withTracer { tracer, client in
             try await tracer.withSpan("call") { _ in
-                try await client.withTransaction { transaction in
+                _ = try await client.withTransaction { transaction in
                     try await transaction.execute("INSERT INTO people VALUES (2, 'Ben')")
                 }
                 await #expect(throws: PostgresError.self) {
-                    try await client.withTransaction { transaction in
+                    _ = try await client.withTransaction { transaction in
                         try await transaction.execute("INSERT INTO people VALUES (\(Int32(2)), \("Cay"))")
                     }
                 }
@@ -68,7 +72,7 @@ struct StatementTracingTests {
     @Test func workInNoSpanHasNone() async throws {
         try await withTracer { tracer, client in
             try await client.query("SELECT 1")
-            _ = try await client.row(Self.read, key: ReadKey(1))
+            _ = try await client.row(Self.read, key: ReadKey(Int32(1)))
             #expect(tracer.finishedSpans.isEmpty && tracer.activeSpans.isEmpty)
         }
     }

@@ -1,5 +1,6 @@
 import API
 import Logging
+import OTLP
 import RPC
 import Synchronization
 import Testing
@@ -33,11 +34,15 @@ struct CallLogTests {
     private func events(
         _ calls: CallLogging,
         error: RPCError?,
-        service: String = "test.v1.TestService"
+        service: String = "test.v1.TestService",
+        tracer: OTLPTracer? = nil
     ) async -> [(level: Logger.Level, facts: Logger.Metadata)] {
         let recorder = Recorder()
         let logger = Logger(label: "test") { _ in Recorder.Handler(recorder: recorder) }
-        var router = Router(interceptors: [CallLog(logger: logger, calls: calls)])
+        let log = CallLog(logger: logger, calls: calls, tracer: tracer)
+        let tracing = tracer.map { ServerTracing($0, address: "127.0.0.1", port: 1) }
+        let interceptors: [(any ServerInterceptor)?] = [tracing, log]
+        var router = Router(interceptors: interceptors.compactMap(\.self))
         let method = MethodDescriptor(service: service, method: "Check")
         router.unary(method, request: HealthV1.HealthCheckRequest.self) { _, _ in
             if let error { throw error }
@@ -63,6 +68,16 @@ struct CallLogTests {
         #expect(event.facts["peer"] == "in-process")
         #expect(Set(event.facts.keys) == ["method", "code", "peer", "microseconds"])
         #expect(!"\(event.facts)".contains("639171234567"))
+    }
+
+    @Test("a trace that begins here is named too")
+    func trace() async throws {
+        let tracer = OTLPTracer(OTLPConfiguration(target: "127.0.0.1:1", serviceName: "test"))
+        for error in [nil, RPCError(.notFound, "x")] {
+            let event = try #require(await events(.all, error: error, tracer: tracer).first)
+            #expect("\(event.facts["trace"] ?? "")".count == 32)
+        }
+        #expect(tracer.statistics.waiting == 2)
     }
 
     @Test("a fault of ours is an error with its cause; what a caller did wrong is not, and keeps its cause to itself")

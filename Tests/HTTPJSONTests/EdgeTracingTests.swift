@@ -1,0 +1,107 @@
+import HTTPTypes
+import Hummingbird
+import HummingbirdTesting
+import InMemoryTracing
+import JOSE
+import Logging
+import Testing
+import Tracing
+
+@testable import HTTPJSON
+
+/// The spans of requests, without sockets.
+@Suite struct EdgeTracingTests {
+    private struct Surprise: Error {}
+
+    /// Sends a request and gives its span, and what the route saw.
+    private func span(
+        _ method: HTTPRequest.Method,
+        _ uri: String,
+        headers: HTTPFields = [:]
+    ) async throws -> FinishedInMemorySpan {
+        let tracer = InMemoryTracer(idGenerator: .incrementing)
+        let routes = [
+            Route(.get, "/things/{id}") { _, _ in
+                tracer.startSpan("inside", ofKind: .client).end()
+                return .json(["done": true])
+            },
+            Route(.get, "/surprise") { _, _ in throw Surprise() },
+            Route(.get, "/refused") { _, _ in throw Problem.routeNotFound },
+        ]
+        var configuration = EdgeServer.Configuration(host: "127.0.0.1", port: 0)
+        configuration.tracer = tracer
+        var quiet = Logger(label: "test")
+        quiet.logLevel = .critical
+        let server = EdgeServer(routes: routes, configuration: configuration, logger: quiet)
+        _ = try await server.application().test(.router) { client in
+            try await client.execute(uri: uri, method: method, headers: headers)
+        }
+        let span = try #require(tracer.finishedSpans.first { $0.kind == .server })
+        for inside in tracer.finishedSpans where inside.kind == .client {
+            #expect(inside.parentSpanID == span.spanID && inside.traceID == span.traceID)
+        }
+        #expect(tracer.activeSpans.isEmpty)
+        return span
+    }
+
+    private func texts(_ span: FinishedInMemorySpan) -> [String: String] {
+        var texts: [String: String] = [:]
+        span.attributes.forEach { key, value in
+            texts[key] =
+                switch value {
+                case .string(let text): text
+                case .int64(let number): "\(number)"
+                default: "?"
+                }
+        }
+        return texts
+    }
+
+    @Test func aRequestIsNamedAfterItsRoute() async throws {
+        let span = try await span(.get, "/things/private?query=private", headers: [.userAgent: "private"])
+        #expect(span.operationName == "GET /things/{id}" && span.status == nil)
+        #expect(
+            texts(span) == [
+                "http.request.method": "GET", "http.route": "/things/{id}", "url.path": "/things/{id}",
+                "url.scheme": "http", "http.response.status_code": "200",
+            ]
+        )
+    }
+
+    @Test func onlyFaultsOfOursAreErrors() async throws {
+        let surprise = try await span(.get, "/surprise")
+        #expect(surprise.status?.code == .error && surprise.status?.message == nil)
+        #expect(texts(surprise)["error.type"] == "500" && surprise.errors.isEmpty)
+        let refused = try await span(.get, "/refused")
+        #expect(refused.status == nil && texts(refused)["http.response.status_code"] == "404")
+    }
+
+    @Test func whatNoRouteAnswersHasNoPath() async throws {
+        let span = try await span(try #require(HTTPRequest.Method("BREW")), "/private/words")
+        #expect(span.operationName == "HTTP")
+        #expect(texts(span)["http.request.method"] == "_OTHER")
+        #expect(!"\(span)".contains("private") && !"\(span)".contains("BREW"))
+    }
+
+    @Test func probesHaveNoSpans() async throws {
+        let tracer = InMemoryTracer()
+        var configuration = EdgeServer.Configuration(host: "127.0.0.1", port: 0)
+        configuration.tracer = tracer
+        let routes = [Route(.get, "/readyz") { _, _ in .json(["ready": true]) }]
+        let server = EdgeServer(routes: routes, configuration: configuration, logger: Logger(label: "test"))
+        _ = try await server.application().test(.router) { client in
+            try await client.execute(uri: "/readyz", method: .get)
+        }
+        #expect(tracer.finishedSpans.isEmpty && tracer.activeSpans.isEmpty)
+    }
+
+    /// `InMemoryTracer`'s own fields.
+    @Test func theClientsSpanIsTheParent() async throws {
+        let trace = try #require(HTTPField.Name(InMemoryTracer.traceIDKey))
+        let parent = try #require(HTTPField.Name(InMemoryTracer.spanIDKey))
+        let span = try await span(.get, "/things/1", headers: [trace: "the-trace", parent: "the-span"])
+        #expect(span.traceID == "the-trace" && span.parentSpanID == "the-span")
+        let twice: HTTPFields = [trace: "the-trace", trace: "another", parent: "the-span"]
+        #expect(try await self.span(.get, "/things/1", headers: twice).parentSpanID == nil)
+    }
+}
