@@ -14,6 +14,7 @@ import sys
 import c_rules
 import file_rules
 import import_rules
+import include_rules
 import proto_rules
 import swift_rules
 from source_text import SourceFile
@@ -58,10 +59,14 @@ def main(arguments):
     root = os.path.abspath(arguments[0] if arguments else os.path.join(os.path.dirname(__file__), "..", ".."))
     paths = project_paths(root)
     faults = list(file_rules.check_paths(paths))
+    layer = {}
     for path in paths:
         text = read(root, path)
         if text is not None:
             faults += check_file(SourceFile(path, text), root)
+            if path.startswith(include_rules.LAYER) and path.endswith((".c", ".h")):
+                layer[path] = text
+    faults += include_rules.check(layer)
     for fault in faults:
         print(fault)
     print(f"tidy: {len(paths)} files, {len(faults)} faults", file=sys.stderr)
