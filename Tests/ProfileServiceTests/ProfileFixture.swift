@@ -99,7 +99,7 @@ struct ProfileFixture: Sendable {
 
     /// Runs the relay beside a body and stops it after.
     func relaying(_ body: () async throws -> Void) async throws {
-        let task = Task { await parts.relayOutbox() }
+        let task = Task { await parts.relay.run() }
         let result: Result<Void, any Error>
         do { result = .success(try await body()) } catch { result = .failure(error) }
         task.cancel()
