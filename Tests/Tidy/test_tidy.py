@@ -113,6 +113,7 @@ class PageRulesTests(unittest.TestCase):
         self.assertEqual(self.check("`Sources/A/One.swift`, `A/One.swift`, `Two.swift` and `three`"), [])
         self.assertEqual(len(self.check("`ne.swift` `Sources/A/Two.swift` `Three.swift`")), 3)
         self.assertEqual(self.check("`Three.swift`", path="README.md"), [])
+        self.assertEqual(self.check("`Sources/A/Three.swift`, new: to be written"), [])
 
     def test_code_that_a_page_quotes_is_the_file(self):
         self.assertEqual(self.check("`Tests/B/Two.swift`:\n\n```swift\nlet two = 2\n```\n"), [])
