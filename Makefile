@@ -4,14 +4,13 @@
 .PHONY: help run demo build up down logs renew roll test lint-docker test-compose test-nghttp2 check bench fuzz format proto sbom tidy clean-data clean
 
 # No search for libraries beside the program: it loads the system's alone.
-RELEASE_BUILD := swift build -c release --static-swift-stdlib --disable-local-rpath
-PROGRAMS := identity profile invites gateway vestibule
+RELEASE_BUILD := Sources/build.sh -c release --static-swift-stdlib --disable-local-rpath
 RELEASE_FOLDER := .build/release
 DOCKER_COMPOSE ?= docker compose
 export DOCKER_COMPOSE
 
 help: ## Show this list
-	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-11s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / { printf "  make %-13s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
 run: build ## Build and start everything on this machine; Ctrl-C stops it
 	@exec $(RELEASE_FOLDER)/vestibule run
@@ -19,9 +18,9 @@ run: build ## Build and start everything on this machine; Ctrl-C stops it
 demo: ## Walk the main story against what `make run` started
 	@exec $(RELEASE_FOLDER)/vestibule demo
 
-build: ## Build the programs for release
-	@docker/install-dependencies.sh
-	@for program in $(PROGRAMS); do $(RELEASE_BUILD) --product $$program || exit 1; done
+build: ## Build all programs for release, in one go
+	@Sources/install-dependencies.sh
+	@$(RELEASE_BUILD) --target programs
 
 up: ## Build images and start everything in containers; DEV=1 adds simulator, ports, debug logs
 	@docker/up.sh $(if $(DEV),dev)
@@ -39,7 +38,7 @@ roll: ## Replace the containers of SERVICE (identity, profile, invites) without 
 	@docker/roll.sh "$(SERVICE)"
 
 test: ## Set up what the tests need and run them all
-	@docker/run-tests.sh
+	@Tests/run.sh
 
 lint-docker: ## Check the Dockerfiles with hadolint
 	@Tests/Compose/setup.sh
@@ -52,10 +51,10 @@ check: ## Everything that CI checks, as CI does
 	@.ci/run
 
 sbom: ## Write what goes into each image, as CycloneDX, to sbom/
-	@docker/sbom.sh
+	@Tests/Supply/sbom.sh
 
 bench: ## Measure against the peers in one run; writes bench.md
-	@docker/install-dependencies.sh bench
+	@Sources/install-dependencies.sh bench
 	@python3 Tests/Performance/bench.py
 
 test-nghttp2: ## Test the C layer against newer ones of nghttp2
@@ -63,14 +62,14 @@ test-nghttp2: ## Test the C layer against newer ones of nghttp2
 
 fuzz: SECONDS ?= 60
 fuzz: ## Fuzz the C layer, each fuzzer for SECONDS (60)
-	@docker/install-dependencies.sh test
+	@Sources/install-dependencies.sh test
 	@Tests/Fuzz/run.sh $(SECONDS)
 
 format: ## Format all Swift
 	@git ls-files -z -- '*.swift' ':!*/Generated/*' | xargs -0 swift format --in-place
 
 proto: ## Write the messages and stubs of every proto anew
-	@docker/generate-stubs.sh
+	@proto/generate.sh
 
 tidy: ## Check the style rules that a program can check
 	@python3 -m unittest discover --quiet --start-directory Tests/Tidy

@@ -41,6 +41,7 @@ let nioHTTP1: Target.Dependency = .product(name: "NIOHTTP1", package: "swift-nio
 let nioPosix: Target.Dependency = .product(name: "NIOPosix", package: "swift-nio")
 let nioFoundation: Target.Dependency = .product(name: "NIOFoundationCompat", package: "swift-nio")
 let lifecycle: Target.Dependency = .product(name: "ServiceLifecycle", package: "swift-service-lifecycle")
+let unixSignals: Target.Dependency = .product(name: "UnixSignals", package: "swift-service-lifecycle")
 let protobuf: Target.Dependency = .product(name: "SwiftProtobuf", package: "swift-protobuf")
 let protobufPlugin: Target.Dependency = .product(name: "SwiftProtobufPluginLibrary", package: "swift-protobuf")
 let inMemoryTracing: Target.Dependency = .product(name: "InMemoryTracing", package: "swift-distributed-tracing")
@@ -57,12 +58,12 @@ func library(
 
 /// In place of the C library's: calls in flight free more blocks of a size at once than its caches of seven hold, which
 /// costs a fifth of the time of a call with a read. Not for debugging, where sanitizers bring their own.
-let allocator: LinkerSetting = .linkedLibrary("mimalloc", .when(platforms: [.linux], configuration: .release))
+let allocator: LinkerSetting = .linkedLibrary("mimalloc", .when(configuration: .release))
 
 /// Tables that are read-only before the first line runs.
 let hardenedLinking: LinkerSetting = .unsafeFlags(
     ["relro", "now", "noexecstack"].flatMap { ["-Xlinker", "-z", "-Xlinker", $0] },
-    .when(platforms: [.linux], configuration: .release)
+    .when(configuration: .release)
 )
 
 func executable(_ name: String, path: String? = nil, _ dependencies: [Target.Dependency]) -> Target {
@@ -89,7 +90,6 @@ func tests(_ name: String, _ dependencies: [Target.Dependency], exclude: [String
 
 let package = Package(
     name: "vestibule",
-    platforms: [.macOS(.v26)],
     products: [
         .executable(name: "identity", targets: ["identity"]),
         .executable(name: "profile", targets: ["profile"]),
@@ -97,7 +97,6 @@ let package = Package(
         .executable(name: "gateway", targets: ["gateway"]),
         .executable(name: "vestibule", targets: ["vestibule"]),
         .executable(name: "protoc-gen-vestibule", targets: ["protoc-gen-vestibule"]),
-        .library(name: "RPC", targets: ["API", "RPC", "RPCTransport"]),
     ],
     // Exact versions, so that what is built is what was tested. Those that these need in turn can't be named here without a
     // warning that no target uses them: a release pins them by a Package.resolved (see CONTRIBUTING, "Releases").
@@ -136,14 +135,15 @@ let package = Package(
         .target(
             name: "CRPC",
             dependencies: ["CNghttp2", "COpenSSL"],
-            cSettings: strictC,
+            exclude: ["README.md"],
+            cSettings: strictC + [.headerSearchPath(".")],
             linkerSettings: [.linkedLibrary("z")]
         ),
 
         // Mechanisms
         library("RPC", [protobuf, tracing], isHot: true),
-        library("RPCTransport", ["CRPC", "RPC", protobuf, tracing], isHot: true),
-        library("Postgres", ["CLibPQ", "RPC", "RPCTransport", tracing], isHot: true),
+        library("RPCTransport", ["CRPC", "RPC", lifecycle, protobuf, tracing], isHot: true),
+        library("Postgres", ["CLibPQ", "RPC", "RPCTransport", lifecycle, tracing], isHot: true),
         library("LocalPostgres"),
         library("API", ["RPC", protobuf]),
         library("JOSE", ["COpenSSL"]),
@@ -152,7 +152,10 @@ let package = Package(
         library("OTLP", ["RPC", "RPCTransport", lifecycle, logging, protobuf, tracing], exclude: ["Protos"]),
         library(
             "ServiceKit",
-            ["API", "Certificates", "JOSE", "OTLP", "Postgres", "RPC", "RPCTransport", logging, protobuf, tracing]
+            [
+                "API", "Certificates", "JOSE", "OTLP", "Postgres", "RPC", "RPCTransport", lifecycle, logging, protobuf,
+                tracing,
+            ]
         ),
 
         // Rules
@@ -162,20 +165,28 @@ let package = Package(
         library("InvitesDomain", ["Models"]),
 
         // Services
+        library("ServiceModels", ["Models", "Postgres", "ServiceKit"]),
+        library("ServiceCommands", ["ServiceKit", argumentParser]),
         library(
             "IdentityService",
             [
                 "API", "IdentityDomain", "JOSE", "Models", "Postgres", "RPC", "RPCTransport", "ServiceKit",
-                asyncHTTPClient, logging, nioCore, nioHTTP1, nioPosix,
+                "ServiceModels", asyncHTTPClient, logging, nioCore, nioHTTP1, nioPosix,
             ]
         ),
         library(
             "ProfileService",
-            ["API", "Models", "Postgres", "ProfileDomain", "RPC", "RPCTransport", "ServiceKit", logging]
+            [
+                "API", "Models", "Postgres", "ProfileDomain", "RPC", "RPCTransport", "ServiceKit", "ServiceModels",
+                lifecycle, logging,
+            ]
         ),
         library(
             "InvitesService",
-            ["API", "InvitesDomain", "Models", "Postgres", "RPC", "RPCTransport", "ServiceKit", logging]
+            [
+                "API", "InvitesDomain", "Models", "Postgres", "RPC", "RPCTransport", "ServiceKit", "ServiceModels",
+                logging,
+            ]
         ),
         library(
             "GatewayService",
@@ -197,15 +208,15 @@ let package = Package(
         ),
 
         // Programs
-        executable("identity", ["IdentityService", "ServiceKit", argumentParser, logging]),
-        executable("profile", ["ProfileService", "ServiceKit", argumentParser, logging]),
-        executable("invites", ["InvitesService", "ServiceKit", argumentParser, logging]),
-        executable("gateway", ["GatewayService", "ServiceKit", argumentParser, logging]),
+        executable("identity", ["IdentityService", "ServiceCommands", "ServiceKit", argumentParser]),
+        executable("profile", ["ProfileService", "ServiceCommands", "ServiceKit", argumentParser]),
+        executable("invites", ["InvitesService", "ServiceCommands", argumentParser]),
+        executable("gateway", ["GatewayService", "ServiceCommands", argumentParser]),
         executable(
             "vestibule",
             [
-                "Deployment", "Load", "LocalStack", "ProviderSimulator", "RPCTransport", "ServiceKit", argumentParser,
-                logging,
+                "Deployment", "Load", "LocalStack", "ProviderSimulator", "RPCTransport", "ServiceCommands",
+                "ServiceKit", argumentParser, logging,
             ]
         ),
         executable(
@@ -231,12 +242,25 @@ let package = Package(
             swiftSettings: strict
         ),
         executable("protoc-gen-vestibule", path: "Sources/ProtocPlugin", [protobuf, protobufPlugin]),
+        // What `make build` names, since SwiftPM builds one product or one target a call: all that is shipped, in one plan.
+        .target(
+            name: "programs",
+            dependencies: ["identity", "profile", "invites", "gateway", "vestibule"],
+            path: "Sources/Executables/programs",
+            swiftSettings: strict
+        ),
 
         // Tests
         .target(
             name: "InteropAPI",
             dependencies: ["RPC", protobuf],
             path: "Tests/Interop/Generated",
+            swiftSettings: strict
+        ),
+        .target(
+            name: "APIDoubles",
+            dependencies: ["API", "RPC", protobuf],
+            path: "Tests/APIDoubles/Generated",
             swiftSettings: strict
         ),
         .target(name: "InteropShared", path: "Tests/Interop/Shared", swiftSettings: strict),
@@ -251,12 +275,19 @@ let package = Package(
             "OTLPTests",
             ["OTLP", "RPC", "RPCTransport", "TestCertificates", lifecycle, logging, protobuf, tracing]
         ),
-        tests("RPCTransportTests", ["API", "RPC", "RPCTransport", "TestCertificates", protobuf]),
+        tests(
+            "RPCTransportTests",
+            ["API", "RPC", "RPCTransport", "TestCertificates", lifecycle, logging, protobuf]
+        ),
+        tests("GettingStartedTests", ["API", "RPC", "RPCTransport", lifecycle, logging, protobuf, unixSignals]),
         tests(
             "PostgresTests",
-            ["LocalPostgres", "Postgres", "RPC", "RPCTransport", "TestCertificates", inMemoryTracing, tracing]
+            [
+                "LocalPostgres", "Postgres", "RPC", "RPCTransport", "TestCertificates", inMemoryTracing, lifecycle,
+                logging, tracing,
+            ]
         ),
-        tests("APITests", ["API", "RPC", protobuf]),
+        tests("APITests", ["API", "APIDoubles", "RPC", protobuf]),
         tests("ProtocPluginTests", ["protoc-gen-vestibule", protobuf, protobufPlugin], exclude: ["Golden"]),
         tests("JOSETests", ["JOSE"]),
         tests("CertificatesTests", ["Certificates", "JOSE"]),
@@ -269,9 +300,10 @@ let package = Package(
             "ServiceKitTests",
             [
                 "API", "LocalPostgres", "OTLP", "Postgres", "RPC", "RPCTransport", "ServiceKit", "TestCertificates",
-                logging, protobuf,
+                lifecycle, logging, protobuf,
             ]
         ),
+        tests("ServiceModelsTests", ["Models", "ServiceKit", "ServiceModels"]),
         tests("IdentityDomainTests", ["IdentityDomain", "JOSE", "Models"]),
         tests("ProfileDomainTests", ["Models", "ProfileDomain"]),
         tests("InvitesDomainTests", ["InvitesDomain", "Models"]),
@@ -279,15 +311,14 @@ let package = Package(
             "IdentityServiceTests",
             [
                 "API", "IdentityDomain", "IdentityService", "JOSE", "LocalPostgres", "Models", "Postgres", "RPC",
-                "RPCTransport", "ServiceKit", logging,
+                "RPCTransport", "ServiceKit", "ServiceModels", logging,
             ]
         ),
         tests(
             "ProfileServiceTests",
             [
-                "API", "InvitesService", "LocalPostgres", "Models", "Postgres", "ProfileDomain", "ProfileService",
-                "RPC",
-                "RPCTransport", "ServiceKit", logging, protobuf,
+                "API", "APIDoubles", "InvitesService", "LocalPostgres", "Models", "Postgres", "ProfileDomain",
+                "ProfileService", "RPC", "RPCTransport", "ServiceKit", logging, protobuf,
             ]
         ),
         tests(
@@ -307,8 +338,8 @@ let package = Package(
         tests(
             "GatewayServiceTests",
             [
-                "API", "GatewayService", "HTTPJSON", "JOSE", "RPC", "RPCTransport", "ServiceKit", "TestCertificates",
-                httpTypes, hummingbird, hummingbirdTesting, logging, nioCore, protobuf,
+                "API", "APIDoubles", "GatewayService", "HTTPJSON", "JOSE", "RPC", "RPCTransport", "ServiceKit",
+                "TestCertificates", httpTypes, hummingbird, hummingbirdTesting, logging, nioCore, protobuf,
             ]
         ),
         tests("LoadTests", ["API", "JOSE", "Load", "RPC", "RPCTransport", "ServiceKit"]),

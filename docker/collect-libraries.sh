@@ -3,9 +3,14 @@
 # they come from packages that the base image lacks. Beside them goes what says which packages they are of
 # (/var/lib/dpkg/status.d, as distroless images have it), for scanners.
 #
-#   collect-libraries.sh PROGRAM FILE-OF-BASE-PACKAGES FOLDER
+#   collect-libraries.sh PROGRAM FILE-OF-BASE-PACKAGES FOLDER      the Dockerfile calls it
 set -euo pipefail
+case "${1:-}" in -h | --help) sed -n '2,/^[^#]/s/^# \{0,1\}//p' "$0" && exit ;; esac
 
+[ $# -eq 3 ] || {
+    echo "collect-libraries: it takes a program, a file and a folder; --help says more" >&2
+    exit 2
+}
 program=$1 base=$2 folder=$3
 
 libraries() { ldd "$program" | awk '/not found/ { print > "/dev/stderr"; exit 1 } $2 == "=>" { print $3 }'; }

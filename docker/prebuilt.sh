@@ -2,6 +2,11 @@
 # Puts the programs that `make build` has built into docker/prebuilt, without their symbols, for images that are made
 # without the Swift image (see Dockerfile). The machine must be of the images' distribution.
 set -euo pipefail
+case "${1:-}" in -h | --help) sed -n '2,/^[^#]/s/^# \{0,1\}//p' "$0" && exit ;; esac
+[ $# -eq 0 ] || {
+    echo "prebuilt: takes no arguments, not '$*'; --help tells what it does" >&2
+    exit 2
+}
 
 cd "$(dirname "$0")/.."
 . /etc/os-release

@@ -1,10 +1,13 @@
 #!/usr/bin/env bash
-# Makes the secrets that aren't there yet, renews certificates that end soon, and has the programs that run read those.
-# `make renew` calls it, each day or week, and so does `make up`. Other arguments are handed to `vestibule init`, such as
-# --renew identity.
+# Makes the secrets that aren't there yet, renews certificates that end soon, and has the running programs read them. Run it
+# each day or week (`make renew`); `make up` calls it too.
+#
+#   docker/renew.sh                    what is missing or ends soon
+#   docker/renew.sh --renew identity   arguments are handed to `vestibule init`; its --help lists them
 #
 # A renewed file is written where it is, so that containers see it, and SIGHUP has them read it: no call fails.
 set -euo pipefail
+case "${1:-}" in -h | --help) sed -n '2,/^[^#]/s/^# \{0,1\}//p' "$0" && exit ;; esac
 
 cd "$(dirname "$0")"
 export VESTIBULE_SECRETS=${VESTIBULE_SECRETS:-$PWD/secrets}

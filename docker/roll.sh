@@ -1,8 +1,11 @@
 #!/usr/bin/env bash
-# Replaces the containers of a service one after the other, by such of the image that its tag names now and with the
-# secrets that are there now, without a failed call: beside each old one a new one is started and becomes healthy before
-# the old one is told to stop, which ends its calls first. Migrations of the new image are applied before. `make roll SERVICE=identity` calls it.
+# Replaces the containers of a service one by one without a failed call. The new ones have the image that the tag names
+# now and the secrets that are there now. Beside each old container a new one is started; when that is healthy the old one
+# is told to stop, which ends its calls first. Migrations of the new image are applied before.
+#
+#   docker/roll.sh identity   or profile, or invites; `make roll SERVICE=identity` calls it
 set -euo pipefail
+case "${1:-}" in -h | --help) sed -n '2,/^[^#]/s/^# \{0,1\}//p' "$0" && exit ;; esac
 
 cd "$(dirname "$0")"
 service=${1:-}

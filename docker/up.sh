@@ -1,13 +1,14 @@
 #!/usr/bin/env bash
-# Builds the images, makes the secrets that aren't there yet, renews certificates and starts everything; returns when all of it is healthy.
-# `make up` calls it.
+# Builds the images, makes the secrets that aren't there yet, renews certificates and starts everything; returns when all
+# of it is healthy. `make up` calls it.
 #
-#   up.sh        as on a server: compose.yaml
-#   up.sh dev    with the simulator, ports and debug logs: compose.dev.yaml
+#   docker/up.sh        as on a server: compose.yaml
+#   docker/up.sh dev    with the simulator, ports and debug logs: compose.dev.yaml
 #
 # VESTIBULE_PROGRAMS=prebuilt takes what `make build` has built; other variables are in compose.yaml. DOCKER_COMPOSE is the
 # command of Compose, version 2.
 set -euo pipefail
+case "${1:-}" in -h | --help) sed -n '2,/^[^#]/s/^# \{0,1\}//p' "$0" && exit ;; esac
 
 cd "$(dirname "$0")"
 read -ra compose <<<"${DOCKER_COMPOSE:-docker compose}"
@@ -16,7 +17,7 @@ case "${1:-}" in
 "") ;;
 dev) files+=(--file compose.dev.yaml) ;;
 *)
-    echo "up: unknown argument '$1'; there is 'dev'" >&2
+    echo "up: unknown argument '$1'; there are 'dev' and --help" >&2
     exit 1
     ;;
 esac

@@ -28,6 +28,28 @@ extension RPCError {
         )
     }
 
+    /// A domain error about one field of the request, which says the same of the field.
+    public static func domain(
+        _ code: Status.Code,
+        reason: String,
+        message: String,
+        field: String,
+        retryAfter: Duration? = nil
+    ) -> RPCError {
+        let violation = FieldViolation(field: field, description: message, reason: reason)
+        return .domain(code, reason: reason, message: message, fields: [violation], retryAfter: retryAfter)
+    }
+
+    /// INVALID_ARGUMENT for fields that can't be what was given, at least one; the first says what the whole error says.
+    public static func invalidFields(_ fields: [FieldViolation]) -> RPCError {
+        .domain(
+            .invalidArgument,
+            reason: fields.first?.reason ?? "INVALID_ARGUMENT",
+            message: fields.first?.description ?? "The request isn't valid.",
+            fields: fields
+        )
+    }
+
     /// The stable word that says what happened; nil if the error carries none of ours.
     public var reason: String? { details.reason }
 

@@ -7,29 +7,36 @@ import RPC
 ///
 /// A domain error's reason is the problem's code, and its message, which is written for people, the detail. What fails
 /// on our side is told by status and code alone. Source of the statuses: google.rpc.Code's mapping to HTTP.
-enum ErrorMap {
+extension Problem {
     /// How long to wait where a service does not say.
-    static let defaultWait = Duration.seconds(1)
+    private static let defaultWait = Duration.seconds(1)
 
-    /// The problem for whatever a route threw.
-    static func problem(_ error: any Error) -> Problem {
-        if let problem = error as? Problem { return problem }
-        if let error = error as? RPCError { return problem(error) }
-        if error is CancellationError { return problem(RPCError(.cancelled, "the request was cancelled")) }
-        return .internalError(cause: error)
+    /// What clients are told about whatever a route threw.
+    init(answering error: any Error) {
+        switch error {
+        case let problem as Problem: self = problem
+        case let error as RPCError: self.init(answering: error, mayBeRepeated: true)
+        case is CancellationError: self.init(answering: RPCError(.cancelled, "the request was cancelled"))
+        default: self = .internalError(cause: error)
+        }
     }
 
-    /// The problem for a failed call that must not be made twice: where the service doesn't say that nothing was done,
-    /// nobody knows it, and the client isn't told to try again.
-    static func problemOfUnrepeatable(_ error: RPCError) -> Problem {
+    /// What clients are told about a failed call.
+    ///
+    /// - Parameter mayBeRepeated: whether the call has the effect of one however often it is made. If it hasn't, and the
+    ///   service doesn't say that nothing was done, nobody knows it, and the client isn't told to try again.
+    init(answering error: RPCError, mayBeRepeated: Bool) {
+        self = mayBeRepeated || Self.isOutcomeKnown(error) ? Self.problem(error) : Self.outcomeUnknown(error)
+    }
+
+    /// Whether a failed call certainly did nothing.
+    private static func isOutcomeKnown(_ error: RPCError) -> Bool {
         switch error.code {
-        case .unavailable, .deadlineExceeded:
-            let isKnown = error.retryAfter != nil || error.cause is CallNotSent
-            return isKnown ? problem(error) : outcomeUnknown(error)
-        case .unknown, .internalError, .dataLoss, .cancelled: return outcomeUnknown(error)
+        case .unavailable, .deadlineExceeded: error.retryAfter != nil || error.cause is CallNotSent
+        case .unknown, .internalError, .dataLoss, .cancelled: false
         case .ok, .invalidArgument, .notFound, .alreadyExists, .permissionDenied, .resourceExhausted,
             .failedPrecondition, .aborted, .outOfRange, .unimplemented, .unauthenticated:
-            return problem(error)
+            true
         }
     }
 
@@ -45,8 +52,7 @@ enum ErrorMap {
 
     private static let outcomeUnknownReason = "OUTCOME_UNKNOWN"
 
-    /// The problem for a failed call.
-    static func problem(_ error: RPCError) -> Problem {
+    private static func problem(_ error: RPCError) -> Problem {
         if error.reason == outcomeUnknownReason { return outcomeUnknown(error) }
         switch error.code {
         case .invalidArgument, .failedPrecondition, .outOfRange:

@@ -13,26 +13,26 @@ struct Gateway: Sendable {
         self.rateLimit = RateLimit(rateLimit)
     }
 
-    /// Every route that exists; ``OpenAPI`` describes exactly these.
-    var routes: [Route] {
+    /// Every route that exists, each with its description.
+    var endpoints: [Endpoint] {
         let authentication = Authentication(identity: backends.identity, rateLimit: rateLimit)
         let answer = SessionAnswer(profile: backends.profile)
-        return [
-            SignInWithApple.route(backends.identity, answer),
-            SignInWithGoogle.route(backends.identity, answer),
-            RefreshSession.route(backends.identity, answer),
-            SignOut.route(backends.identity),
-            GetMe.route(authentication, backends.profile),
-            UpdateMe.route(authentication, backends.profile),
-            CreateGroup.route(authentication, backends.profile, backends.invites),
-            ListGroups.route(authentication, backends.invites),
-            AddMember.route(authentication, backends.invites),
-            ListMembers.route(authentication, backends.invites),
-            KeySetRoute.route(KeySetCache(identity: backends.identity)),
-            Liveness.route(),
-            Readiness.route(ReadinessCache(backends.probes)),
-            DescriptionRoute.route(),
+        let endpoints = [
+            SignInWithApple.endpoint(backends.identity, answer),
+            SignInWithGoogle.endpoint(backends.identity, answer),
+            RefreshSession.endpoint(backends.identity, answer),
+            SignOut.endpoint(backends.identity),
+            GetMe.endpoint(authentication, backends.profile),
+            UpdateMe.endpoint(authentication, backends.profile),
+            CreateGroup.endpoint(authentication, backends.profile, backends.invites),
+            ListGroups.endpoint(authentication, backends.invites),
+            AddMember.endpoint(authentication, backends.invites),
+            ListMembers.endpoint(authentication, backends.invites),
+            GetKeySet.endpoint(KeySetCache(identity: backends.identity)),
+            GetLiveness.endpoint(),
+            GetReadiness.endpoint(ReadinessCache(backends.probes)),
         ]
+        return endpoints + [GetDescription.endpoint(describing: endpoints.map(\.operation))]
     }
 
     /// The HTTP server.
@@ -44,14 +44,14 @@ struct Gateway: Sendable {
         metrics: MetricsRegistry = MetricsRegistry()
     ) -> EdgeServer {
         let rateLimit = rateLimit
-        let routes = routes
+        let routes = endpoints.map(\.route)
         let requests = RequestMetrics(routes: routes)
         metrics.add(requests)
         return EdgeServer(
             routes: routes,
             configuration: configuration,
             logger: logger,
-            problem: ErrorMap.problem,
+            problem: { Problem(answering: $0) },
             admit: { try rateLimit.admit($0, $1) },
             observe: { requests.count($0) }
         )

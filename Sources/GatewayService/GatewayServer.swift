@@ -7,9 +7,11 @@ import ServiceKit
 /// The program `gateway`: HTTP/JSON for phones and browsers, gRPC to the services.
 public struct GatewayServer: ProgramServer {
     /// The program's name.
-    public static let programName = "gateway"
+    public static let programName = GatewayKeys.program
     /// Every key that it reads.
     public static let configurationKeys = GatewayKeys.all
+    /// Whether it and all services are ready.
+    public static let healthQuestion = HealthQuestion.http(path: "/readyz")
 
     private let configuration: Configuration
 
@@ -38,27 +40,21 @@ public struct GatewayServer: ProgramServer {
         reloads: AsyncStream<Void>? = nil,
         onListening: @escaping @Sendable (_ port: Int) async -> Void = { _ in }
     ) async throws {
-        let faults = GatewayKeys.faults(configuration)
-        guard faults.isEmpty else { throw ConfigurationFaults(faults) }
+        let settings = try GatewaySettings(configuration)
         let loopCount = configuration[SharedKeys.eventLoops]
         // Calls to services are light beside HTTP: one loop is enough unless configured otherwise.
-        let group = try RPCTransport.EventLoopGroup(loopCount: loopCount == 0 ? 1 : loopCount, name: Self.programName)
-        var channels: [RPCChannel] = []
-        do {
-            let settings = GatewayKeys.channels.settings(configuration)
-            for key in [SharedKeys.identityAddress, SharedKeys.profileAddress, SharedKeys.invitesAddress] {
-                let target = configuration[key].description
-                channels.append(try RPCChannel(target: target, group: group, configuration: settings))
+        try await withEventLoopGroup(loopCount: loopCount == 0 ? 1 : loopCount, name: Self.programName) { group in
+            let channelSettings = GatewayKeys.channels.settings(configuration)
+            // They end with the loops, when no request is in flight any more.
+            let channels = try [SharedKeys.identityAddress, SharedKeys.profileAddress, SharedKeys.invitesAddress].map {
+                try RPCChannel(target: configuration[$0].description, group: group, configuration: channelSettings)
             }
-            try await serve(channels, group, stop: stop, reloads: reloads, onListening: onListening)
-        } catch {
-            await Self.close(channels, group)
-            throw error
+            try await serve(settings, channels, group, stop: stop, reloads: reloads, onListening: onListening)
         }
-        await Self.close(channels, group)
     }
 
     private func serve(
+        _ settings: GatewaySettings,
         _ channels: [RPCChannel],
         _ group: RPCTransport.EventLoopGroup,
         stop: @escaping @Sendable () async -> Void,
@@ -67,7 +63,7 @@ public struct GatewayServer: ProgramServer {
     ) async throws {
         let gateway = Gateway(
             backends: Backends(identity: channels[0], profile: channels[1], invites: channels[2]),
-            rateLimit: GatewayKeys.rateLimit(configuration)
+            rateLimit: settings.rateLimit
         )
         let logger = Logger(label: Self.programName)
         let configuration = configuration
@@ -84,27 +80,17 @@ public struct GatewayServer: ProgramServer {
         let registry = MetricsRegistry()
         registry.addClients(of: group)
         registry.add(certificates)
-        let export = try Traces.exporting(Traces.tracer, group: group, logger: logger, metrics: registry)
-        async let _: Void = export()
-        let server = gateway.server(GatewayKeys.edge(configuration), logger: logger, metrics: registry)
+        let exporter = try Traces.exporter(Traces.tracer, group: group, logger: logger, metrics: registry)
+        async let _: Void = { await exporter?.run() }()
+        let server = gateway.server(settings.edge, logger: logger, metrics: registry)
         let metrics = try ServedMetrics(
             program: Self.programName,
             address: configuration[GatewayKeys.metricsListen],
             registry: registry,
             logger: logger
         )
-        do {
-            try await server.run(stop: stop, onListening: onListening)
-        } catch {
-            await metrics.stop()
-            throw error
-        }
-        await metrics.stop()
+        async let _: Void = metrics.run()
+        try await server.run(stop: stop, onListening: onListening)
         // What is not awaited is cancelled as this returns.
-    }
-
-    private static func close(_ channels: [RPCChannel], _ group: RPCTransport.EventLoopGroup) async {
-        for channel in channels { await channel.close() }
-        await group.shutdown()
     }
 }

@@ -1,14 +1,9 @@
+import FoundationEssentials
 import HTTPTypes
 import Hummingbird
 import JOSE
 import NIOCore
 import RPC
-
-#if canImport(FoundationEssentials)
-import FoundationEssentials
-#else
-import Foundation
-#endif
 
 /// What a route knows of the request that it answers, beside the request.
 public struct EdgeContext: RequestContext {

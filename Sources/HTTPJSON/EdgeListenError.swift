@@ -1,10 +1,5 @@
-import NIOCore
-
-#if canImport(Darwin)
-import Darwin
-#else
 import Glibc
-#endif
+import NIOCore
 
 /// A server that could not have its address: one line for the person who started it.
 public struct EdgeListenError: Error, CustomStringConvertible {

@@ -1,89 +1,66 @@
 import API
 import IdentityDomain
-import Postgres
 import RPC
 import ServiceKit
 
-extension RPCError {
+extension IdentityFault: DomainFault {
     /// What callers are told about a refusal of the rules: the one place where the reasons on the wire are spelled.
-    init(_ fault: IdentityFault) {
-        switch fault {
+    public var rpcError: RPCError {
+        switch self {
         case .token(let rejection):
-            self = .domain(.unauthenticated, reason: rejection.reason, message: rejection.message)
+            .domain(.unauthenticated, reason: rejection.reason, message: rejection.message)
         case .providerUnknown:
-            self = .domain(
+            .domain(
                 .invalidArgument,
                 reason: "PROVIDER_UNKNOWN",
                 message: "No provider of this name is configured.",
-                fields: [
-                    FieldViolation(
-                        field: "provider",
-                        description: "No provider of this name is configured.",
-                        reason: "PROVIDER_UNKNOWN"
-                    )
-                ]
+                field: "provider"
             )
         case .providerUnavailable:
-            self = .domain(
+            .domain(
                 .unavailable,
                 reason: "PROVIDER_UNAVAILABLE",
                 message: "The provider cannot be reached now. Try again in a moment.",
                 retryAfter: .seconds(1)
             )
         case .refreshTokenInvalid:
-            self = .unauthenticated("REFRESH_TOKEN_INVALID", "The refresh token is not valid.")
+            .unauthenticated("REFRESH_TOKEN_INVALID", "The refresh token is not valid.")
         case .refreshTokenReused:
-            self = .unauthenticated(
+            .unauthenticated(
                 "REFRESH_TOKEN_REUSED",
                 "The refresh token was used before. The session has been ended."
             )
         case .accessTokenInvalid:
-            self = .unauthenticated("ACCESS_TOKEN_INVALID", "The access token is not valid.")
+            .unauthenticated("ACCESS_TOKEN_INVALID", "The access token is not valid.")
         case .accessTokenExpired:
-            self = .unauthenticated("ACCESS_TOKEN_EXPIRED", "The access token has expired.")
+            .unauthenticated("ACCESS_TOKEN_EXPIRED", "The access token has expired.")
         case .sessionInvalid:
-            self = .unauthenticated("SESSION_INVALID", "The session does not exist.")
+            .unauthenticated("SESSION_INVALID", "The session does not exist.")
         case .sessionExpired:
-            self = .unauthenticated("SESSION_EXPIRED", "The session has expired. Sign in again.")
+            .unauthenticated("SESSION_EXPIRED", "The session has expired. Sign in again.")
         case .sessionRevoked:
-            self = .unauthenticated("SESSION_REVOKED", "The session has been ended. Sign in again.")
+            .unauthenticated("SESSION_REVOKED", "The session has been ended. Sign in again.")
         case .tokenMissing:
-            self = .domain(
+            .domain(
                 .invalidArgument,
                 reason: "TOKEN_MALFORMED",
                 message: "An access token or a refresh token is needed."
             )
         case .userIDInvalid:
-            self = .domain(
+            .domain(
                 .invalidArgument,
                 reason: "USER_ID_INVALID",
-                message: "The user id is not a UUID.",
-                fields: [
-                    FieldViolation(
-                        field: "user_id",
-                        description: "The user id is not a UUID.",
-                        reason: "USER_ID_INVALID"
-                    )
-                ]
+                message: "The user id must be a UUID.",
+                field: "user_id"
             )
         case .accountNotFound:
-            self = .domain(.notFound, reason: "ACCOUNT_NOT_FOUND", message: "There is no such account.")
+            .domain(.notFound, reason: "ACCOUNT_NOT_FOUND", message: "There is no such account.")
         }
     }
+}
 
-    /// What callers are told about whatever a method threw.
-    init(identity error: any Error) {
-        if let fault = error as? IdentityFault {
-            self.init(fault)
-        } else if let error = error as? PostgresError {
-            // Each write may be repeated: a sign-in within a minute, a refresh within its grace, a sign-out always.
-            self.init(database: error, mayBeRepeated: true)
-        } else {
-            self.init(thrown: error)
-        }
-    }
-
-    private static func unauthenticated(_ reason: String, _ message: String) -> RPCError {
+extension RPCError {
+    fileprivate static func unauthenticated(_ reason: String, _ message: String) -> RPCError {
         .domain(.unauthenticated, reason: reason, message: message)
     }
 }

@@ -1,4 +1,5 @@
 import IdentityDomain
+import JOSE
 import Logging
 import Models
 import Postgres
@@ -7,72 +8,76 @@ import RPCTransport
 import ServiceKit
 
 /// The service's parts, put together: what is registered and what runs beside it.
-public struct IdentityParts: Sendable {
+struct IdentityParts: Sendable {
     /// The pause between rounds of cleaning up.
     static let cleanupInterval: Duration = .seconds(60)
 
     /// The methods of `vestibule.identity.v1.IdentityService`.
-    public let methods: IdentityMethods
+    let methods: IdentityMethods
     /// What the service measures.
     let metrics: [any MetricsSource]
+    /// Deletes what is over.
+    let cleanup: Cleanup
     private let keys: ProviderKeys
-    private let effects: Effects
-    private let logger: Logger
+    private let clock: WallClock
 
     /// Puts the parts together. Nothing happens before they are registered and run.
-    public init(
+    init(
         settings: IdentitySettings,
         database: PostgresClient,
         group: EventLoopGroup,
         fetcher: any KeyFetching,
-        effects: Effects = .system,
+        clock: WallClock = .system,
+        randomBytes: @escaping @Sendable (Int) -> [UInt8] = { SecureRandom.bytes($0) },
         logger: Logger
     ) {
-        keys = ProviderKeys(settings.providers.values, fetcher: fetcher, effects: effects, logger: logger)
-        self.effects = effects
-        self.logger = logger
+        let store = IdentityStore(database: database, limits: settings.limits)
+        keys = ProviderKeys(settings.providers.values, fetcher: fetcher, clock: clock, logger: logger)
+        self.clock = clock
         let signIns = SignInMetrics(providers: settings.providers.keys)
         let refreshes = RefreshMetrics()
-        metrics = [signIns, refreshes, ProviderKeyMetrics(keys: keys, clock: effects.clock)]
+        metrics = [signIns, refreshes, ProviderKeyMetrics(keys: keys, clock: clock)]
+        let steps = [
+            Cleanup.Step("sign-ins") { limit in
+                try await store.forgetSignIns(nowMilliseconds: clock.nowMilliseconds, limit: limit)
+            },
+            Cleanup.Step("sessions") { limit in
+                try await store.forgetSessions(nowMilliseconds: clock.nowMilliseconds, limit: limit)
+            },
+        ]
+        cleanup = Cleanup(every: Self.cleanupInterval, steps, logger: logger)
         methods = IdentityMethods(
             providers: settings.providers,
             keys: keys,
-            store: IdentityStore(database, limits: settings.limits),
-            mint: SessionTokenMint(issuer: settings.issuer, refreshKeys: settings.refreshKeys, effects: effects),
+            store: store,
+            mint: SessionTokenMint(
+                issuer: settings.issuer,
+                refreshKeys: settings.refreshKeys,
+                clock: clock,
+                randomBytes: randomBytes
+            ),
             verifiedTokens: VerifiedTokens(group: group),
             signIns: signIns,
             refreshes: refreshes,
             lateCallers: settings.lateCallers,
-            pauses: PauseWatch(nowMilliseconds: effects.clock.nowMilliseconds),
-            effects: effects
+            pauses: PauseWatch(nowMilliseconds: clock.nowMilliseconds),
+            clock: clock,
+            identifiers: IdentifierSource(clock: clock) { randomBytes(8).reduce(0) { $0 << 8 | UInt64($1) } },
+            randomBytes: randomBytes
         )
     }
 
     /// Fetches provider keys when sign-ins want them, until the task is cancelled. Without it no sign-in succeeds.
-    public func fetchProviderKeys() async {
+    func fetchProviderKeys() async {
         await keys.run()
     }
 
     /// Notices when the process did not run for a while, until the task is cancelled. Without it all the time since the start
     /// counts as a pause, up to the maximum.
-    public func watchForPauses() async {
+    func watchForPauses() async {
         while !Task.isCancelled {
-            methods.pauses.tick(nowMilliseconds: effects.clock.nowMilliseconds)
+            methods.pauses.tick(nowMilliseconds: clock.nowMilliseconds)
             try? await Task.sleep(for: PauseWatch.tickInterval)
-        }
-    }
-
-    /// Deletes what has expired, in bounded rounds, until the task is cancelled.
-    public func cleanUp() async {
-        while !Task.isCancelled {
-            var hasMore = false
-            do {
-                hasMore = try await methods.store.deleteExpired(nowMilliseconds: effects.clock.nowMilliseconds)
-            } catch {
-                // The next round does it: nothing depends on when.
-                logger.warning("cleaning up failed", metadata: ["cause": "\(error)"])
-            }
-            try? await Task.sleep(for: hasMore ? .seconds(1) : Self.cleanupInterval)
         }
     }
 }

@@ -2,7 +2,7 @@ import Logging
 import Models
 import ServiceKit
 
-/// The program `identity`: accounts, sign-in and sessions over gRPC.
+/// The program `identity`: accounts, sign-in and sessions, over gRPC.
 public struct IdentityServer: MigratingServer {
     /// The program's name.
     public static let programName = IdentityKeys.program
@@ -35,7 +35,8 @@ public struct IdentityServer: MigratingServer {
     /// - Returns: what was done, in a sentence for people.
     public func endSessions(isConfirmed: Bool) async throws -> String {
         try await runtime.withDatabase(timeout: IdentityStore.epochStatementLimit) { database in
-            let command = EndOfSessions(store: IdentityStore(database, limits: settings.limits), clock: .system)
+            let store = IdentityStore(database: database, limits: settings.limits)
+            let command = EndSessionsCommand(store: store, clock: .system)
             return try await command.run(isConfirmed: isConfirmed, logger: Logger(label: Self.programName))
         }
     }
@@ -56,8 +57,9 @@ public struct IdentityServer: MigratingServer {
                 return ServiceParts(
                     services: [parts.methods],
                     background: [
-                        { await parts.fetchProviderKeys() }, { await parts.watchForPauses() },
-                        { await parts.cleanUp() },
+                        BackgroundWork { await parts.fetchProviderKeys() },
+                        BackgroundWork { await parts.watchForPauses() },
+                        BackgroundWork { await parts.cleanup.run() },
                     ]
                 )
             }

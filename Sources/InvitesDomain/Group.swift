@@ -18,22 +18,4 @@ public struct Group: Sendable, Hashable {
         self.ownerID = ownerID
         self.createdAtMilliseconds = createdAtMilliseconds
     }
-
-    /// What a member of this group is to it.
-    public func role(of userID: UserID) -> Role { userID == ownerID ? .owner : .member }
-}
-
-/// What a member is to a group.
-public enum Role: Sendable, Hashable, CaseIterable {
-    /// Created the group.
-    case owner
-    /// Was added to it.
-    case member
-
-    /// Whether this role may add people. Both may; a person who is no member has no role.
-    public var mayAddMembers: Bool {
-        switch self {
-        case .owner, .member: true
-        }
-    }
 }

@@ -3,7 +3,7 @@ import Models
 import RPC
 import ServiceKit
 
-/// Answers `vestibule.invites.v1.InvitesService`. Each method has a file of its own in Methods.
+/// The methods of `vestibule.invites.v1.InvitesService`; each stands in a file of its own.
 struct InvitesMethods: InvitesServiceHandler {
     /// The most events in one request.
     static let eventsMax = 100
@@ -11,9 +11,7 @@ struct InvitesMethods: InvitesServiceHandler {
     let groups: GroupStore
     let members: MemberStore
     let phones: PhoneStore
-    let policy: PhonePolicy
-    /// How many members a group may have, pending ones included.
-    let groupMembersMax: Int
+    let phonePolicy: PhonePolicy
     let limits: InvitesLimits
     let addressKey: ClientAddressKey
     let clock: WallClock

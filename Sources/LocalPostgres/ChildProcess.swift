@@ -1,11 +1,23 @@
 import Foundation
 
-/// Children by `posix_spawn`: with descriptors of our choice and no others, an environment without `PG…` variables
-/// that could lead a client astray, and the signal state that a program expects.
-enum ChildProcess {
-    /// Starts a program. In a session of its own it doesn't get the terminal's Ctrl-C.
-    static func spawn(
+/// Children by `posix_spawn`: with descriptors of our choice and no others, and the signal state that a program expects.
+package enum ChildProcess {
+    /// An environment without `PG…` variables that could lead a client of PostgreSQL astray.
+    package static let plainEnvironment = [
+        "PATH": "/usr/local/bin:/usr/bin:/bin:/usr/local/sbin:/usr/sbin:/sbin", "LC_ALL": "C.UTF-8", "TZ": "UTC",
+    ]
+
+    /// Starts a program.
+    ///
+    /// - Parameters:
+    ///   - arguments: the path of the program, and what it is given.
+    ///   - environment: its variables.
+    ///   - input: its standard input.
+    ///   - output: its standard output and standard error.
+    ///   - ownSession: whether it has a session of its own, where the terminal's Ctrl-C doesn't reach it.
+    package static func spawn(
         _ arguments: [String],
+        environment: [String: String] = plainEnvironment,
         input: Int32,
         output: Int32,
         ownSession: Bool = false
@@ -31,11 +43,9 @@ enum ChildProcess {
         posix_spawnattr_setflags(&attributes, Int16(flags))
 
         var identifier = pid_t()
-        let environment = [
-            "PATH=/usr/local/bin:/usr/bin:/bin:/usr/local/sbin:/usr/sbin:/sbin", "LC_ALL=C.UTF-8", "TZ=UTC",
-        ]
+        let variables = environment.map { "\($0.key)=\($0.value)" }
         let code = withCStrings(arguments) { argv in
-            withCStrings(environment) { envp in
+            withCStrings(variables) { envp in
                 posix_spawn(&identifier, arguments[0], &actions, &attributes, argv, envp)
             }
         }
@@ -72,20 +82,17 @@ enum ChildProcess {
     static func wait(for child: pid_t) -> Int32 {
         var status: Int32 = 0
         while waitpid(child, &status, 0) < 0 && errno == EINTR {}
-        return exitStatus(status)
-    }
-
-    /// The status of a child that has ended, nil while it runs.
-    static func poll(_ child: pid_t) -> Int32? {
-        var status: Int32 = 0
-        let result = waitpid(child, &status, WNOHANG)
-        if result == 0 { return nil }
-        return result == child ? exitStatus(status) : 127
-    }
-
-    private static func exitStatus(_ status: Int32) -> Int32 {
         let signal = status & 0x7f
         return signal == 0 ? (status >> 8) & 0xff : 128 + signal
+    }
+
+    /// Waits for a child's end as `wait(for:)` does, and ends what is left of its process group.
+    package static func waitForGroup(of child: pid_t) -> Int32 {
+        var information = siginfo_t()
+        // Not collected yet, so nobody else can be given the group's number meanwhile.
+        while waitid(P_PID, id_t(child), &information, WEXITED | WNOWAIT) < 0 && errno == EINTR {}
+        kill(-child, SIGKILL)
+        return wait(for: child)
     }
 
     /// What a child would inherit beyond the three: a server must not hold another's listening socket open.

@@ -26,6 +26,14 @@ public struct Identifier<Tag>: Sendable, Hashable {
         }
     }
 
+    /// The id that a request names.
+    ///
+    /// - Throws: `fault` if it names none.
+    public init<Fault: Error>(_ text: String, or fault: Fault) throws(Fault) {
+        guard let id = Self(text) else { throw fault }
+        self = id
+    }
+
     /// The id that a text such as `0190163d-8694-739b-aea5-966c26f8ad91` names (RFC 9562, section 4), in either
     /// case; nil for any other text.
     public init?(_ string: String) {

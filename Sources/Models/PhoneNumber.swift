@@ -18,6 +18,16 @@ public struct PhoneNumber: Sendable, Hashable {
         case regionNotAllowed
         /// The library that reads numbers failed, most likely for lack of memory. The number may be good.
         case libraryFailed
+
+        /// The fault in words for people.
+        public var words: String {
+            switch self {
+            case .notANumber: "This is not a phone number."
+            case .notAssigned, .libraryFailed: "This phone number does not exist."
+            case .kindNotAllowed: "This kind of phone number can't be used here."
+            case .regionNotAllowed: "Phone numbers of this country can't be used here."
+            }
+        }
     }
 
     /// The most digits, country code included (E.164, section 6.1).

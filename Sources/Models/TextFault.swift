@@ -14,4 +14,18 @@ public enum TextFault: Error, Sendable, Hashable {
     case tooManyMarks(marksMax: Int)
     /// The text couldn't be judged, because the library that knows scripts failed.
     case unreadable
+
+    /// The fault in words for people: the end of a sentence that begins with what the text is, such as "The display name".
+    public var words: String {
+        switch self {
+        case .tooShort(let charactersMin) where charactersMin == 1: "must have at least one visible character."
+        case .tooShort(let charactersMin): "must have at least \(charactersMin) visible characters."
+        case .tooLong(let charactersMax): "must have at most \(charactersMax) characters."
+        case .tooManyBytes(let bytesMax): "must take at most \(bytesMax) bytes."
+        case .forbiddenCharacter: "must not contain line breaks, control or direction characters."
+        case .mixedScripts: "must not mix letters of different scripts within a word."
+        case .tooManyMarks(let marksMax): "must not have more than \(marksMax) marks on a letter."
+        case .unreadable: "could not be read now. Try again."
+        }
+    }
 }

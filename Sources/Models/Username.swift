@@ -8,6 +8,15 @@ public struct Username: Sendable, Hashable, CustomStringConvertible {
         case tooLong
         /// The text holds something else than ASCII letters, digits and underscores.
         case forbiddenCharacter
+
+        /// The fault in words for people.
+        public var words: String {
+            switch self {
+            case .tooShort: "The username must have at least \(Username.lengthMin) characters."
+            case .tooLong: "The username must have at most \(Username.lengthMax) characters."
+            case .forbiddenCharacter: "The username may contain only the letters a to z, digits and underscores."
+            }
+        }
     }
 
     /// The fewest characters.

@@ -1,7 +1,5 @@
 #if canImport(Darwin)
 import Darwin
-#elseif canImport(Musl)
-import Musl
 #else
 import Glibc
 #endif
@@ -15,6 +13,9 @@ public struct WallClock: Sendable {
 
     /// Now, in Unix milliseconds. It may go back when the machine's clock is set.
     public var nowMilliseconds: Int64 { read() }
+
+    /// Now, in whole Unix seconds, as JWTs carry it.
+    public var nowSeconds: Int64 { nowMilliseconds / 1_000 }
 
     /// The machine's clock.
     public static let system = WallClock {

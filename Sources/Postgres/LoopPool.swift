@@ -20,7 +20,8 @@ final class LoopPool {
     private var flushing: [Connection] = []
     private var isFlushing = false
     private var sweepTimer: LoopTimer?
-    private let backoff = Backoff()
+    /// Between attempts to connect.
+    private let backoff = Backoff(first: .milliseconds(50), max: .seconds(1))
     private var lastFailure = "not connected yet"
     /// Until when failures to connect are not told again.
     private var silentUntil: Deadline?
@@ -142,10 +143,7 @@ final class LoopPool {
 
     /// Refuses what comes from now on, answers those who wait, and calls back when nothing is under way.
     func close(whenDrained: @escaping () -> Void) {
-        sendKeyedReads()
-        isClosed = true
-        for request in waiting.removeAll(where: { _ in true }) { request.finish(.failure(.closed)) }
-        for request in leasesWaiting.removeAll(where: { _ in true }) { request.finish(.failure(.closed)) }
+        refuse()
         drained.append(whenDrained)
         guard !loop.isEnding else { return abandon() }  // neither timers nor connections say more
         finishDraining()
@@ -154,8 +152,18 @@ final class LoopPool {
         armSweep()
     }
 
-    /// Refuses everything from now on, since the loop ends: nobody would be told later.
-    func endWithLoop() { if isClosed { abandon() } else { close {} } }
+    /// Refuses everything from now on, and closes the connections whatever is under way.
+    func stop() {
+        refuse()
+        abandon()
+    }
+
+    private func refuse() {
+        sendKeyedReads()
+        isClosed = true
+        for request in waiting.removeAll(where: { _ in true }) { request.finish(.failure(.closed)) }
+        for request in leasesWaiting.removeAll(where: { _ in true }) { request.finish(.failure(.closed)) }
+    }
 
     /// Lets go of all that belongs to the loop, whatever is under way. After it the pool may be freed on any thread.
     func abandon() {
@@ -316,7 +324,7 @@ extension LoopPool: ConnectionOwner {
         }
         let slot = connection.slot
         let failures = state.lost(slot)
-        let delay = backoff.delay(attempt: failures, random: .random(in: 0..<1))
+        let delay = backoff.wait(failures: failures, random: .random(in: 0..<1))
         loop.schedule(after: delay) { [weak self] in
             guard let self, !self.isClosed else { return }
             self.state.backoffEnded(slot)

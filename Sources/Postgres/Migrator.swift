@@ -1,5 +1,6 @@
 import Dispatch
 import Glibc
+import RPC
 
 /// What a migrator did, and found.
 public struct MigrationOutcome: Sendable, Hashable {
@@ -22,7 +23,7 @@ public struct Migrator: Sendable {
     public var patience: Duration = .seconds(60)
 
     /// The wait before a migration is tried again.
-    private static let backoff = Backoff(first: .milliseconds(500), limit: .seconds(5))
+    private static let backoff = Backoff(first: .milliseconds(500), max: .seconds(5))
     /// How often it is looked whether another program has ended.
     private static let pollInterval: Duration = .milliseconds(50)
 
@@ -129,7 +130,7 @@ public struct Migrator: Sendable {
                 guard case .failed(_, _, let fault) = error,
                     fault.state == .lockNotAvailable || fault.state == .deadlockDetected
                 else { throw error }
-                let wait = Self.backoff.delay(attempt: attempt, random: .random(in: 0..<1))
+                let wait = Self.backoff.wait(failures: attempt, random: .random(in: 0..<1))
                 guard ContinuousClock.now + wait < limit else { throw error }
                 try step(migration.number, migration.name) { () throws(BlockingSession.Failure) in
                     if !session.isOutsideTransaction { try session.run("ROLLBACK") }

@@ -1,5 +1,7 @@
 import RPC
 import RPCTransport
+import ServiceLifecycle
+import Synchronization
 
 /// The way to the database for everything on a group of event loops: each loop has connections of its own, and a call
 /// that runs on a loop uses only those. Nothing of it blocks a loop: names are looked up and connections made elsewhere.
@@ -7,16 +9,20 @@ import RPCTransport
 /// Calls may come from any thread; one that is not a loop of the group is served by the loops in turn. Every wait ends
 /// by its deadline, and when its task is cancelled, within some 20 ms. What a caller who has gone had sent goes on, since
 /// statements of many share a connection and nobody can stop one of them for certain; a transaction has its connection to
-/// itself, so the server is told to stop, and the transaction is undone. Call `shutdown` before the group's.
-public final class PostgresClient: Sendable {
+/// itself, so the server is told to stop, and the transaction is undone.
+///
+/// It takes statements from the beginning. As a `Service` it ends with its `ServiceGroup`; `withPostgresClient` ends it with
+/// a closure. A client that nobody holds any more, or whose loops end, closes its connections.
+public final class PostgresClient: Service {
     /// Where the database is, and every bound.
     public let configuration: PostgresConfiguration
     private let group: EventLoopGroup
     /// Nil where nothing is traced.
     private let tracing: StatementTracing?
     let pools: [LoopBound<LoopPool>]
+    private let isRun = Atomic(false)
 
-    /// A client that connects when it is started, or first used.
+    /// A client that connects when it is run, or first used.
     public init(_ configuration: PostgresConfiguration, group: EventLoopGroup) {
         self.configuration = configuration
         self.group = group
@@ -25,7 +31,7 @@ public final class PostgresClient: Sendable {
         pools = group.loops.map { loop in
             LoopBound(LoopPool(loop: loop, configuration: configuration, addresses: addresses), loop: loop)
         }
-        for pool in pools { pool.loop.execute { pool.loop.closeAtEnd(pool.value) { pool.value.endWithLoop() } } }
+        for pool in pools { pool.loop.execute { pool.loop.closeAtEnd(pool.value) { pool.value.stop() } } }
     }
 
     deinit {
@@ -42,18 +48,21 @@ public final class PostgresClient: Sendable {
         }
     }
 
-    /// Begins to connect on every loop. Never fails: a database that is down is tried again, with pauses.
-    public func start() {
+    /// Begins to connect on every loop, and waits for the end. A database that is down is tried again, with pauses.
+    ///
+    /// A graceful shutdown of its `ServiceGroup` lets the statements and transactions under way finish, as `shutdown` does.
+    /// Cancellation closes the connections at once: what is under way fails, and a write's outcome is unknown then. Throws
+    /// `TransportError.alreadyRun` the second time.
+    public func run() async throws {
+        guard !isRun.exchange(true, ordering: .relaxed) else { throw TransportError.alreadyRun }
         for pool in pools { pool.loop.execute { pool.value.start() } }
-    }
-
-    /// Starts, and shuts down when the task is cancelled.
-    public func run() async {
-        start()
-        let (stream, continuation) = AsyncStream.makeStream(of: Never.self)
-        for await _ in stream {}
-        continuation.finish()
-        await shutdown()
+        try? await gracefulShutdown()
+        await withTaskCancellationHandler {
+            if !Task.isCancelled { await shutdown() }
+        } onCancel: {
+            for pool in pools { pool.loop.execute { pool.value.stop() } }
+        }
+        await stop()
     }
 
     /// Refuses new statements with `.closed`, waits for those under way, and closes the connections.
@@ -61,6 +70,18 @@ public final class PostgresClient: Sendable {
         for pool in pools {
             await withCheckedContinuation { continuation in
                 pool.loop.execute { pool.value.close { continuation.resume() } }
+            }
+        }
+    }
+
+    /// Refuses new statements, and closes the connections at once. What is under way fails.
+    func stop() async {
+        for pool in pools {
+            await withCheckedContinuation { continuation in
+                pool.loop.execute {
+                    pool.value.stop()
+                    continuation.resume()
+                }
             }
         }
     }
@@ -156,7 +177,7 @@ public final class PostgresClient: Sendable {
                 let mayHelp = error.isRetryableConflict || error.sqlState == .readOnlyTransaction || conflict(error)
                 guard mayHelp, failures < retries else { throw error }
                 failures += 1
-                let pause = Self.conflictPause.delay(attempt: failures, random: .random(in: 0..<1))
+                let pause = Self.conflictPause.wait(failures: failures, random: .random(in: 0..<1))
                 guard pause < deadline.remaining else { throw error }
                 // Cut short in a task that was cancelled, which the next attempt notices.
                 try? await Task.sleep(for: pause)
@@ -165,7 +186,7 @@ public final class PostgresClient: Sendable {
     }
 
     /// Between the tries of a transaction, so that those who met don't meet again.
-    private static let conflictPause = Backoff(first: .milliseconds(4), limit: .milliseconds(250))
+    private static let conflictPause = Backoff(first: .milliseconds(4), max: .milliseconds(250))
 
     private func attempt<R: Sendable>(
         _ isolation: TransactionIsolation,
@@ -232,6 +253,25 @@ public final class PostgresClient: Sendable {
                 pool.loop.execute { pool.value.submit(request) }
             }
         }.get()
+    }
+}
+
+/// Runs a closure with a client. When the closure returns, the statements under way may finish (`PostgresClient.shutdown`);
+/// when it throws or its task was cancelled, the connections are closed at once. Throws what the closure throws.
+public nonisolated(nonsending) func withPostgresClient<Result>(
+    _ configuration: PostgresConfiguration,
+    group: EventLoopGroup,
+    _ body: (PostgresClient) async throws -> Result
+) async throws -> Result {
+    let client = PostgresClient(configuration, group: group)
+    do {
+        let result = try await body(client)
+        if !Task.isCancelled { await client.shutdown() }
+        await client.stop()
+        return result
+    } catch {
+        await client.stop()
+        throw error
     }
 }
 

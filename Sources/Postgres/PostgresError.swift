@@ -65,40 +65,6 @@ public enum PostgresError: Error, Sendable {
     }
 }
 
-/// What the server said about a failure.
-public struct ServerFault: Sendable, Hashable {
-    /// The code to decide by.
-    public var state: SQLState
-    /// For people; may quote values, so treat it like them.
-    public var message: String
-    /// May hold personal data (the key that was taken): never log it.
-    public var detail: String?
-    /// Advice for the programmer.
-    public var hint: String?
-    /// The constraint that was violated.
-    public var constraint: String?
-    /// The schema of the table concerned.
-    public var schema: String?
-    /// The table concerned.
-    public var table: String?
-    /// The column concerned.
-    public var column: String?
-    /// The function of the server's source that raised it.
-    var function: String?
-
-    /// Whether a prepared statement's columns have changed since (0A000, as `RevalidateCachedQuery` raises it). The
-    /// statement was not begun.
-    var isOutdatedStatement: Bool { state == .featureNotSupported && function == "RevalidateCachedQuery" }
-
-    /// A fault made by hand, for fakes in tests.
-    public init(state: SQLState, message: String, constraint: String? = nil, table: String? = nil) {
-        self.state = state
-        self.message = message
-        self.constraint = constraint
-        self.table = table
-    }
-}
-
 /// A value of a result that didn't have the type that was asked for.
 public struct DecodingFault: Sendable, Hashable {
     /// The column's place, from zero.
@@ -128,17 +94,5 @@ extension PostgresError: CustomStringConvertible {
         case .closed: "the database client is shut down"
         case .invalidQuery(let reason): "invalid query: \(reason)"
         }
-    }
-}
-
-extension ServerFault: CustomStringConvertible {
-    /// Code, constraint and table; the message only for classes whose messages name no values.
-    public var description: String {
-        var text = "SQLSTATE \(state)"
-        if let constraint { text += " constraint \(constraint)" }
-        if let table { text += " table \(table)" }
-        // Data exceptions (22) and integrity violations (23) quote what was stored, P0001 whatever a function says.
-        if !["22", "23", "P0"].contains(state.classCode) { text += ": \(message)" }
-        return text
     }
 }

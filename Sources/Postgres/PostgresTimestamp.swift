@@ -20,6 +20,12 @@ public struct PostgresTimestamp: Sendable, Hashable, Comparable {
         return remainder < 0 ? quotient - 1 : quotient
     }
 
+    /// A moment in milliseconds since 1970, as our clocks give it.
+    public init(milliseconds: Int64) { self.init(microsecondsSince1970: milliseconds * 1_000) }
+
+    /// Whole milliseconds since 1970, rounded towards zero.
+    public var milliseconds: Int64 { microsecondsSince1970 / 1_000 }
+
     /// The earlier one first.
     public static func < (left: PostgresTimestamp, right: PostgresTimestamp) -> Bool {
         left.microsecondsSince1970 < right.microsecondsSince1970

@@ -3,10 +3,10 @@ import Models
 import RPC
 import ServiceKit
 
-/// Answers `vestibule.profile.v1.ProfileService`. Each method has a file of its own in Methods.
+/// The methods of `vestibule.profile.v1.ProfileService`; each stands in a file of its own.
 struct ProfileMethods: ProfileServiceHandler {
     let store: ProfileStore
-    let policy: PhonePolicy
+    let phonePolicy: PhonePolicy
     let addressKey: ClientAddressKey
     let clock: WallClock
     /// Called after a commit that put something into the outbox.

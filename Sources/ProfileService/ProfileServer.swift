@@ -1,39 +1,33 @@
 import API
-import Logging
-import Models
-import Postgres
-import ProfileDomain
-import RPC
 import ServiceKit
+import ServiceLifecycle
 
-/// The profile service as a program: what the `profile` executable runs.
+/// The program `profile`: names, usernames and phone numbers, over gRPC.
 public struct ProfileServer: MigratingServer {
-    /// The program's name, and the prefix of its configuration.
-    public static let programName = "profile"
-    private static let keys = ServiceKeys(program: programName, listenPort: 7002)
-
-    /// Everything that can be configured.
-    public static var configurationKeys: [any AnyConfigurationKey] { keys.all + ProfileConfiguration.keys }
+    /// The program's name.
+    public static let programName = ProfileKeys.program
+    /// Every key that it reads.
+    public static var configurationKeys: [any AnyConfigurationKey] { ProfileKeys.all }
 
     private let runtime: ServiceRuntime
-    private let configuration: ProfileConfiguration
-    private let addressKey: ClientAddressKey
+    private let settings: ProfileSettings
 
-    /// A server of this configuration; nothing is opened yet.
+    /// Reads the settings from a configuration; no I/O.
     ///
-    /// - Throws: `ConfigurationFaults` for faults that only the service can see.
+    /// - Throws: `ConfigurationFaults` with every fault found.
     public init(configuration: Configuration) throws {
-        self.configuration = try ProfileConfiguration(configuration)
-        self.addressKey = try ClientAddressKey(configuration, service: Self.programName)
-        self.runtime = ServiceRuntime(
-            keys: Self.keys,
+        settings = try ProfileSettings(configuration)
+        runtime = ServiceRuntime(
+            keys: ProfileKeys.service,
             configuration: configuration,
             migrations: ProfileMigrations.all
         )
     }
 
-    /// Brings the schema up to date.
-    public func migrate() async throws { try await runtime.migrate() }
+    /// Brings the schema up to date and returns.
+    public func migrate() async throws {
+        try await runtime.migrate()
+    }
 
     /// Does what a person asks about the outbox, on the database that the configuration names.
     ///
@@ -42,69 +36,20 @@ public struct ProfileServer: MigratingServer {
         try await runtime.withDatabase { try await command.run(on: $0) }
     }
 
-    /// Serves until it is told to stop, and returns after a graceful stop.
+    /// Serves until the process is told to stop, and returns after a graceful stop.
     public func serve() async throws {
         try await runtime.serve { environment in
-            let invites = InvitesServiceClient(try environment.channel(to: configuration.invitesAddress))
+            let invites = InvitesServiceClient(try environment.channel(to: settings.invitesAddress))
             let parts = ProfileParts(
+                settings: settings,
                 database: environment.database,
                 invites: invites,
-                policy: configuration.policy,
-                limits: configuration.limits,
-                addressKey: addressKey,
                 logger: environment.logger
             )
-            environment.metrics.add(parts.relay.metrics)
-            // One by one: an array of functions that don't throw, converted as a whole to one of functions that may, ends
-            // each of them with an error that is none (Swift 6.3).
-            var background: [@Sendable () async throws -> Void] = [parts.relayOutbox]
-            background.append(parts.cleanup.run)
-            if environment.isMeasured { background.append(parts.watchOutbox) }
+            for source in parts.metrics { environment.metrics.add(source) }
+            var background: [any Service] = [parts.relay, BackgroundWork { await parts.cleanup.run() }]
+            if environment.isMeasured { background.append(BackgroundWork { await parts.watchOutbox() }) }
             return ServiceParts(services: [parts.methods], background: background)
         }
     }
-}
-
-/// The service put together: its methods, and the relay that tells others what they changed.
-struct ProfileParts: Sendable {
-    let methods: ProfileMethods
-    let relay: OutboxRelay<PhoneOutbox>
-    let cleanup: QuotaCleanup
-    private let outbox: PhoneOutbox
-    private let logger: Logger
-
-    init(
-        database: PostgresClient,
-        invites: InvitesServiceClient,
-        policy: PhonePolicy = .philippines,
-        limits: PhoneLimits = PhoneLimits(),
-        addressKey: ClientAddressKey,
-        clock: WallClock = .system,
-        logger: Logger
-    ) {
-        let delivery = PhoneEventDelivery(invites: invites)
-        let outbox = PhoneOutbox(database: database, clock: clock)
-        self.outbox = outbox
-        self.logger = logger
-        let relay = OutboxRelay(
-            store: outbox,
-            logger: logger,
-            deliver: { try await delivery.deliver($0) }
-        )
-        self.relay = relay
-        self.cleanup = QuotaCleanup(database: database, logger: logger, nowMilliseconds: { clock.nowMilliseconds })
-        self.methods = ProfileMethods(
-            store: ProfileStore(database: database, identifiers: IdentifierSource(clock: clock), limits: limits),
-            policy: policy,
-            addressKey: addressKey,
-            clock: clock,
-            nudgeOutbox: { relay.nudge() }
-        )
-    }
-
-    /// Relays the outbox until the task is cancelled.
-    @Sendable func relayOutbox() async { await relay.run() }
-
-    /// Looks at what waits in the outbox until the task is cancelled.
-    @Sendable func watchOutbox() async { await relay.metrics.watch(outbox, logger: logger) }
 }

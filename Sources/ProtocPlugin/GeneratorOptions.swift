@@ -14,19 +14,24 @@ struct GeneratorOptions {
 
     private static let fileNamingKey = "FileNaming"
     private static let descriptorSetKey = "DescriptorSet"
+    private static let doublesKey = "Doubles"
     private static let sourceSuffix = ".proto"
-    private static let outputSuffix = ".vestibule.swift"
+    private static let stubsSuffix = ".vestibule.swift"
+    private static let doublesSuffix = ".doubles.swift"
 
     private(set) var fileNaming = FileNaming.fullPath
     /// The name of the enum that is to carry the files' descriptors; nil for none.
     private(set) var descriptorSet: String?
+    /// Stubs, unless `Doubles` names the module that has them: then what stands in for those services in tests.
+    private(set) var content = FileStubs.Content.stubs
 
     /// Reads the options; an unknown one is an error, so that a misspelt word can't pass unnoticed.
     init(parameter: any CodeGeneratorParameter) throws {
         for (key, value) in parameter.parsedPairs {
             switch key {
             case Self.fileNamingKey: fileNaming = try Self.fileNaming(value)
-            case Self.descriptorSetKey: descriptorSet = try Self.typeName(value)
+            case Self.descriptorSetKey: descriptorSet = try Self.typeName(value, of: key)
+            case Self.doublesKey: content = .doubles(stubsModule: try Self.typeName(value, of: key))
             default: throw GeneratorFault.unknownOption(key)
             }
         }
@@ -40,11 +45,11 @@ struct GeneratorOptions {
         return naming
     }
 
-    private static func typeName(_ value: String) throws -> String {
+    private static func typeName(_ value: String, of key: String) throws -> String {
         let isName = value.first?.isUppercase == true && value.allSatisfy { $0.isASCII && ($0.isLetter || $0.isNumber) }
         guard isName else {
             throw GeneratorFault.unknownOptionValue(
-                key: descriptorSetKey,
+                key: key,
                 value: value,
                 allowed: ["the names of types"]
             )
@@ -52,10 +57,17 @@ struct GeneratorOptions {
         return value
     }
 
-    /// The name of a generated file for what is no single proto's.
-    func outputName(for name: String) -> String { name + Self.outputSuffix }
+    private var outputSuffix: String {
+        switch content {
+        case .stubs: Self.stubsSuffix
+        case .doubles: Self.doublesSuffix
+        }
+    }
 
-    /// The name of the file that holds the stubs of `file`, relative to the output folder.
+    /// The name of a generated file for what is no single proto's.
+    func outputName(for name: String) -> String { name + outputSuffix }
+
+    /// The name of the file that is written for `file`, relative to the output folder.
     func outputName(for file: FileDescriptor) -> String {
         var stem = file.name[...]
         if stem.hasSuffix(Self.sourceSuffix) { stem = stem.dropLast(Self.sourceSuffix.count) }
@@ -65,7 +77,7 @@ struct GeneratorOptions {
             case .pathToUnderscores: String(stem.map { $0 == "/" ? "_" : $0 })
             case .dropPath: stem.split(separator: "/").last.map(String.init) ?? String(stem)
             }
-        return name + Self.outputSuffix
+        return name + outputSuffix
     }
 }
 

@@ -29,17 +29,10 @@ struct HandlerStubs {
     }
 
     private func printRequirement(for method: MethodDescriptor, to printer: inout CodePrinter) {
-        let shape = CallShape(method)
-        let request = names.name(of: method.inputType)
-        let response = names.name(of: method.outputType)
-        var parameters = [
-            shape.streamsRequests ? "_ requests: MessageReader<\(request)>," : "_ request: \(request),"
-        ]
-        if shape.streamsResponses { parameters.append("responses: MessageWriter<\(response)>,") }
-        parameters.append("context: ServerContext")
-        printer.print("func \(names.methodName(of: method))(")
-        printer.withIndentation { printer in printer.print(lines: parameters) }
-        printer.print(shape.streamsResponses ? ") async throws" : ") async throws -> \(response)")
+        let call = HandlerCall(method, names: names)
+        printer.print("func \(call.name)(")
+        printer.withIndentation { printer in printer.print(lines: call.parameters.commaSeparated) }
+        printer.print(call.shape.streamsResponses ? ") async throws" : ") async throws -> \(call.result)")
     }
 
     private func printRegistration(to printer: inout CodePrinter) {
@@ -63,18 +56,15 @@ struct HandlerStubs {
     }
 
     private func printRoute(to method: MethodDescriptor, printer: inout CodePrinter) {
-        let shape = CallShape(method)
-        let first = shape.streamsRequests ? "requests" : "request"
-        let received = shape.streamsResponses ? "\(first), responses, context" : "\(first), context"
-        let given = first + (shape.streamsResponses ? ", responses: responses" : "") + ", context: context"
-        printer.print("router.\(shape.rawValue)(")
+        let call = HandlerCall(method, names: names)
+        printer.print("router.\(call.shape.rawValue)(")
         printer.withIndentation { printer in
             printer.print("\(service.name)Methods.\(names.descriptorName(of: method)),")
             printer.print("request: \(names.name(of: method.inputType)).self,")
             printer.print("response: \(names.name(of: method.outputType)).self")
         }
-        printer.print(") { \(received) in")
-        printer.printIndented("try await self.\(names.methodName(of: method))(\(given))")
+        printer.print(") { \(call.names.joined(separator: ", ")) in")
+        printer.printIndented("try await self.\(call.name)(\(call.arguments))")
         printer.print("}")
     }
 }

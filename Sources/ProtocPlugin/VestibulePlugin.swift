@@ -1,7 +1,7 @@
 import SwiftProtobufPluginLibrary
 
 /// The protoc plugin behind `make proto`: writes, beside the messages of the stock `protoc-gen-swift`, the service
-/// stubs that the module RPC runs.
+/// stubs that the module RPC runs; in a run with the option `Doubles`, what tests put in place of those services.
 ///
 /// protoc starts it with a request on standard input and reads the files from standard output. All files of a module
 /// belong in one run, so that a package that spreads over several files gets one namespace.
@@ -18,7 +18,9 @@ struct VestibulePlugin: CodeGenerator {
         let options = try GeneratorOptions(parameter: parameter)
         let names = SwiftNames(files: files)
         for file in files {
-            guard let contents = FileStubs(file: file, names: names).contents else { continue }
+            guard let contents = FileStubs(file: file, names: names, content: options.content).contents else {
+                continue
+            }
             try generatorOutputs.add(fileName: options.outputName(for: file), contents: contents)
         }
         if let name = options.descriptorSet {

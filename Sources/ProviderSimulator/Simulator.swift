@@ -1,12 +1,7 @@
+import Glibc
 import HTTPJSON
 import JOSE
 import Logging
-
-#if canImport(Darwin)
-import Darwin
-#else
-import Glibc
-#endif
 
 /// Apple and Google in a box: a server with their key endpoints, and controls that sign simulated persons in.
 enum Simulator {

@@ -21,6 +21,9 @@ public struct SimulatorServer: ProgramServer {
     public static let configurationKeys: [any AnyConfigurationKey] =
         [listen, stateFile, SharedKeys.drainLimit] + SharedKeys.log
 
+    /// Whether it answers.
+    public static let healthQuestion = HealthQuestion.http(path: "/healthz")
+
     private let configuration: Configuration
 
     /// A simulator; nothing is opened yet.

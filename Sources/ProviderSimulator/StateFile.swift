@@ -1,8 +1,4 @@
-#if canImport(Darwin)
-import Darwin
-#else
 import Glibc
-#endif
 
 /// The file that keeps the simulator's state from one run to the next. Readable by its owner only: it holds keys.
 struct StateFile: Sendable {

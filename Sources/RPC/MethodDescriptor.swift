@@ -1,11 +1,3 @@
-/// How many messages a call carries in each direction.
-public enum CallKind: Sendable, Hashable {
-    case unary
-    case clientStreaming
-    case serverStreaming
-    case bidirectionalStreaming
-}
-
 /// A method as the proto declares it.
 public struct MethodDescriptor: Sendable, Hashable {
     /// The full name of the service, such as `vestibule.identity.v1.IdentityService`.

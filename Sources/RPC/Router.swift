@@ -4,7 +4,7 @@ import Synchronization
 /// A set of methods that answers calls: services register in it, and a transport looks paths up in it.
 public struct Router: Sendable {
     /// Every registered method, in the order of registration.
-    public private(set) var methods: [ServerMethod] = []
+    public private(set) var methods: [MethodHandler] = []
     private var indices: [String: Int] = [:]
     private let interceptors: [any ServerInterceptor]
     private let isOrigin: Bool
@@ -25,7 +25,7 @@ public struct Router: Sendable {
     public var services: Set<String> { Set(methods.map(\.descriptor.service)) }
 
     /// The method of a request's `:path`.
-    public subscript(path: String) -> ServerMethod? { indices[path].map { methods[$0] } }
+    public subscript(path: String) -> MethodHandler? { indices[path].map { methods[$0] } }
 
     /// Registers all methods of a service.
     public mutating func add(_ service: some RPCService) { service.register(in: &self) }
@@ -44,7 +44,7 @@ public struct Router: Sendable {
             intercepted = { try await interceptor.intercept($0, $1, next: next) }
         }
         add(
-            SingleRequestMethod<Request>(method, isOrigin: isOrigin) { [intercepted] request, call in
+            SingleRequestHandler<Request>(method, isOrigin: isOrigin) { [intercepted] request, call in
                 let response = try await intercepted(request, ServerContext(call))
                 call.respond(try MessageBuffer(encoding: response), trailers: call.trailingMetadata)
             }
@@ -60,7 +60,7 @@ public struct Router: Sendable {
     ) {
         let interceptors = interceptors
         add(
-            SingleRequestMethod<Request>(method, isOrigin: isOrigin) { request, call in
+            SingleRequestHandler<Request>(method, isOrigin: isOrigin) { request, call in
                 try await Self.intercept(ServerContext(call), interceptors[...]) {
                     try await handler(request, MessageWriter(call), ServerContext(call))
                 }
@@ -78,7 +78,7 @@ public struct Router: Sendable {
     ) {
         let interceptors = interceptors
         add(
-            StreamingRequestMethod(method, isOrigin: isOrigin) { requests, call in
+            StreamingRequestHandler(method, isOrigin: isOrigin) { requests, call in
                 let response = Mutex<Response?>(nil)
                 try await Self.intercept(ServerContext(call), interceptors[...]) {
                     let answer = try await handler(MessageReader(requests), ServerContext(call))
@@ -103,7 +103,7 @@ public struct Router: Sendable {
     ) {
         let interceptors = interceptors
         add(
-            StreamingRequestMethod(method, isOrigin: isOrigin) { requests, call in
+            StreamingRequestHandler(method, isOrigin: isOrigin) { requests, call in
                 try await Self.intercept(ServerContext(call), interceptors[...]) {
                     try await handler(MessageReader(requests), MessageWriter(call), ServerContext(call))
                 }
@@ -124,36 +124,10 @@ public struct Router: Sendable {
         }
     }
 
-    private mutating func add(_ method: ServerMethod) {
+    private mutating func add(_ method: MethodHandler) {
         let path = method.descriptor.path
         precondition(indices[path] == nil, "\(path) is registered twice")
         indices[path] = methods.count
         methods.append(method)
-    }
-}
-
-/// A service that can register its methods; generated code conforms to it.
-public protocol RPCService: Sendable {
-    /// Registers every method.
-    func register(in router: inout Router)
-}
-
-/// Looks at, changes or refuses calls on their way to the handler.
-public protocol ServerInterceptor: Sendable {
-    /// Handles a call: usually by calling `next` once, and returning or throwing what it does.
-    func intercept<Request: SwiftProtobuf.Message, Response: SwiftProtobuf.Message>(
-        _ request: Request,
-        _ context: ServerContext,
-        next: @Sendable (Request, ServerContext) async throws -> Response
-    ) async throws -> Response
-
-    /// Handles a streaming call, which ends when `next` returns or throws. Calls `next` if it is not overridden.
-    func interceptStream(_ context: ServerContext, next: @Sendable () async throws -> Void) async throws
-}
-
-extension ServerInterceptor {
-    /// Lets the call through.
-    public func interceptStream(_ context: ServerContext, next: @Sendable () async throws -> Void) async throws {
-        try await next()
     }
 }

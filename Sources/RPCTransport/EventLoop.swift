@@ -1,14 +1,7 @@
 import CRPC
 import Dispatch
-import RPC
-
-#if canImport(Darwin)
-import Darwin
-#elseif canImport(Musl)
-import Musl
-#else
 import Glibc
-#endif
+import RPC
 
 /// One thread with its own epoll, timers, connections and jobs, which is the Swift executor of everything on it.
 ///

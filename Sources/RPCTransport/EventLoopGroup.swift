@@ -43,3 +43,23 @@ public final class EventLoopGroup: Sendable {
         for loop in loops { await loop.waitForEnd() }
     }
 }
+
+/// Runs a closure with event loops, which have ended when this returns or throws. What is still open on them is closed then:
+/// see `EventLoopGroup.shutdown`.
+///
+/// Throws `TransportError` if the system has no room for the loops, and what the closure throws.
+public nonisolated(nonsending) func withEventLoopGroup<Result>(
+    loopCount: Int,
+    name: String,
+    _ body: (EventLoopGroup) async throws -> Result
+) async throws -> Result {
+    let group = try EventLoopGroup(loopCount: loopCount, name: name)
+    do {
+        let result = try await body(group)
+        await group.shutdown()
+        return result
+    } catch {
+        await group.shutdown()
+        throw error
+    }
+}

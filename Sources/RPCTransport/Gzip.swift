@@ -1,13 +1,6 @@
 import CRPC
-import RPC
-
-#if canImport(Darwin)
-import Darwin
-#elseif canImport(Musl)
-import Musl
-#else
 import Glibc
-#endif
+import RPC
 
 /// Compressed messages.
 enum Gzip {

@@ -1,12 +1,5 @@
-import Synchronization
-
-#if canImport(Darwin)
-import Darwin
-#elseif canImport(Musl)
-import Musl
-#else
 import Glibc
-#endif
+import Synchronization
 
 /// Questions that block the thread that asks them, and whoever waits for their answers. Any thread.
 ///

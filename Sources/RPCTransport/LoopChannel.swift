@@ -27,7 +27,13 @@ final class LoopChannel: @unchecked Sendable {
     private var servesSoon = false
     /// Why there is no connection.
     private var lastError: RPCError?
-    private var isClosed = false
+    /// States: open → draining → closed, or open → closed. Only an open one takes calls.
+    private enum Phase { case open, draining, closed }
+    private var phase = Phase.open
+    private var isClosed: Bool { phase != .open }
+    /// Who waits until it is drained or closed.
+    private var waitingForEnd: [Int: (continuation: CheckedContinuation<Void, Never>, timer: LoopTimer)] = [:]
+    private var nextWait = 0
     /// Whether the loop closes it at its own end.
     private var isKept = false
     /// Whether a connection was lost and the names have not been resolved since: the address may be gone because another
@@ -219,6 +225,7 @@ final class LoopChannel: @unchecked Sendable {
     /// An address's last connection has ended.
     func emptied(_ subchannel: Subchannel) {
         if subchannel.index == nil { leaving.removeAll { $0 === subchannel } }
+        if phase == .draining, leaving.isEmpty { resumeWaiting() }
     }
 
     /// Begins the connections that are wanted now that there is a call.
@@ -247,18 +254,55 @@ final class LoopChannel: @unchecked Sendable {
         self.tls = tls
     }
 
+    /// Takes no more calls. Those on a connection finish; those that wait for one, or for another attempt, fail.
+    func drain() {
+        loop.preconditionIsCurrent()
+        guard phase == .open else { return }
+        refuseCalls(.draining)
+        replace([])
+        if leaving.isEmpty { resumeWaiting() }
+    }
+
+    /// Returns when no call is in flight any more, at the latest at the deadline. Any executor; after `drain`.
+    func waitUntilDrained(deadline: Deadline) async {
+        await withCheckedContinuation { continuation in
+            loop.execute { [self] in
+                guard phase == .draining, !leaving.isEmpty, !loop.isEnding else { return continuation.resume() }
+                nextWait += 1
+                let timer = loop.schedule(after: deadline.remaining) { [weak self, wait = nextWait] in
+                    self?.waitingForEnd.removeValue(forKey: wait)?.continuation.resume()
+                }
+                waitingForEnd[nextWait] = (continuation, timer)
+            }
+        }
+    }
+
     /// Ends everything.
     func close() {
         loop.preconditionIsCurrent()
-        guard !isClosed else { return }
-        isClosed = true
+        guard phase != .closed else { return }
         loop.closed(self)
-        onReady = nil
-        resolveAgain = nil
+        refuseCalls(.closed)
         for subchannel in subchannels + leaving { subchannel.close() }
         balancer.replace([])
+        resumeWaiting()
+    }
+
+    private func refuseCalls(_ next: Phase) {
+        phase = next
+        onReady = nil
+        resolveAgain = nil
         for call in queue.removeAll(where: { _ in true }) { call.fail(Self.closed) }
         retries.failAll(Self.closed)
+    }
+
+    private func resumeWaiting() {
+        let waiting = waitingForEnd
+        waitingForEnd = [:]
+        for (continuation, timer) in waiting.values {
+            timer.cancel()
+            continuation.resume()
+        }
     }
 
     private static let closed = RPCError(.unavailable, "the channel is closed")

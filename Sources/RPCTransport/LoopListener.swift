@@ -1,20 +1,13 @@
 import CRPC
-import RPC
-
-#if canImport(Darwin)
-import Darwin
-#elseif canImport(Musl)
-import Musl
-#else
 import Glibc
-#endif
+import RPC
 
 /// One loop's listening socket with its connections. Loop thread only, but for the constants.
 final class LoopListener: @unchecked Sendable {
     // Sound because everything but the constants is touched on the loop's thread only, which each entry checks.
 
     let loop: EventLoop
-    let methods: [ServerMethod]
+    let methods: [MethodHandler]
     /// Bytes of one received message.
     let messageBytesMax: Int
     /// Counts the calls: a row for each method, and one for requests to no method.

@@ -9,7 +9,7 @@ import RPC
 final class NetworkServerCall: ServerCall, @unchecked Sendable {
     // Sound because what changes is touched on the loop's thread only, which `respond` and `fail` check.
 
-    private let handler: ServerMethod
+    private let handler: MethodHandler
     private let loop: EventLoop
     private var stream: OpaquePointer?
     private var task: Task<Void, Never>?
@@ -30,7 +30,7 @@ final class NetworkServerCall: ServerCall, @unchecked Sendable {
     private var waitingWriters = WriterQueue()
 
     init(
-        handler: ServerMethod,
+        handler: MethodHandler,
         metadata: Metadata,
         deadline: Deadline?,
         peer: PeerInfo,
@@ -286,10 +286,4 @@ final class NetworkServerCall: ServerCall, @unchecked Sendable {
             }
         }
     }
-}
-
-/// Error codes of RFC 9113 section 7 that this side sends.
-enum HTTP2Error {
-    static let internalError: UInt32 = 2
-    static let cancel: UInt32 = 8
 }

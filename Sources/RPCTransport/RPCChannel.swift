@@ -1,13 +1,18 @@
 import RPC
+import ServiceLifecycle
 import SwiftProtobuf
+import Synchronization
 
-/// Calls a server, or the replicas of one, over HTTP/2. Each loop of the group has connections of its own, so that a
-/// call made on a loop stays on its thread; a call from elsewhere goes to one loop after the other.
+/// Calls a server, or the replicas of one, over HTTP/2.
 ///
-/// Connects when the first call needs it, and again with growing waits when a connection is lost. While no address can
-/// be connected to, calls fail with UNAVAILABLE at once, or wait if their options say so. A channel that is let go without
-/// `close` ends its connections soon after.
-public final class RPCChannel: ClientChannel {
+/// Each loop of the group has connections of its own. A call made on a loop stays on that loop's thread; calls from
+/// elsewhere are spread over the loops in turn. The channel connects when the first call needs it, and again, with growing
+/// waits, when a connection is lost. While no address can be connected to, calls fail with UNAVAILABLE at once, or wait if
+/// `CallOptions.waitForReady` says so.
+///
+/// It takes calls from the beginning. As a `Service` it ends with its `ServiceGroup`; `withRPCChannel` ends it with a
+/// closure. A channel that nobody holds any more closes its connections.
+public final class RPCChannel: ClientChannel, Service {
     private let group: EventLoopGroup
     private let configuration: ChannelConfiguration
     private let channels: [LoopChannel]
@@ -15,6 +20,7 @@ public final class RPCChannel: ClientChannel {
     private let tracing: ClientTracing?
     /// Nil where the target has addresses only.
     private let resolver: ChannelResolver?
+    private let isRun = Atomic(false)
 
     /// A channel to `host:port` (`[address]:port` for IPv6), or to several with commas between. A name stands for all
     /// its addresses. Nothing is connected yet. Throws `TransportError` if the target or a certificate cannot be used.
@@ -51,7 +57,7 @@ public final class RPCChannel: ClientChannel {
     }
 
     deinit {
-        if let resolver { group.loops[0].execute { resolver.close() } }
+        closeResolver()
         for channel in channels { channel.loop.execute { channel.close() } }
     }
 
@@ -146,9 +152,57 @@ public final class RPCChannel: ClientChannel {
         }
     }
 
-    /// Ends all connections at once; calls in flight fail with UNAVAILABLE, and so does every later one.
+    /// Waits for the end, and closes the channel then. A graceful shutdown of its `ServiceGroup` lets the calls in flight
+    /// finish, as `drain` does; cancellation ends them at once. Throws `TransportError.alreadyRun` the second time.
+    public func run() async throws {
+        guard !isRun.exchange(true, ordering: .relaxed) else { throw TransportError.alreadyRun }
+        try? await gracefulShutdown()
+        await withTaskCancellationHandler {
+            if !Task.isCancelled { await drain() }
+        } onCancel: {
+            for channel in channels { channel.loop.execute { channel.close() } }
+        }
+        await close()
+    }
+
+    /// Takes no new calls, which fail with UNAVAILABLE, as do those that wait for a connection. Returns when the calls in
+    /// flight have ended, at the latest after `ConnectionLimits.drainTimeout`. A cancelled task waits as well.
+    public func drain() async {
+        closeResolver()
+        let end = Deadline.after(configuration.limits.drainTimeout)
+        for channel in channels { channel.loop.execute { channel.drain() } }
+        for channel in channels { await channel.waitUntilDrained(deadline: end) }
+    }
+
+    /// Ends all connections at once. Calls in flight fail with UNAVAILABLE, and so do all later ones.
     public func close() async {
-        if let resolver { try? await group.loops[0].run { resolver.close() } }
+        closeResolver()
         for channel in channels { try? await channel.loop.run { channel.close() } }
+    }
+
+    private func closeResolver() {
+        if let resolver { group.loops[0].execute { resolver.close() } }
+    }
+}
+
+/// Runs a closure with a channel. When the closure returns, the calls in flight may finish (`RPCChannel.drain`); when it
+/// throws or its task was cancelled, they end at once.
+///
+/// Throws `TransportError` as `RPCChannel.init(target:group:configuration:)` does, and what the closure throws.
+public nonisolated(nonsending) func withRPCChannel<Result>(
+    target: String,
+    group: EventLoopGroup,
+    configuration: ChannelConfiguration = .init(),
+    _ body: (RPCChannel) async throws -> Result
+) async throws -> Result {
+    let channel = try RPCChannel(target: target, group: group, configuration: configuration)
+    do {
+        let result = try await body(channel)
+        if !Task.isCancelled { await channel.drain() }
+        await channel.close()
+        return result
+    } catch {
+        await channel.close()
+        throw error
     }
 }

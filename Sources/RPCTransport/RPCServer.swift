@@ -1,12 +1,12 @@
-import CRPC
 import RPC
+import ServiceLifecycle
 import Synchronization
 
-/// Serves a router's methods over HTTP/2 on every loop of a group, each with a listening socket of its own.
+/// Serves a router's methods over HTTP/2. Every loop of the group has a listening socket of its own.
 ///
-/// Serves from `start` on, until `shutdown` or for as long as somebody holds it: one that is let go closes everything. `run`
-/// holds it for you.
-public final class RPCServer: Sendable {
+/// It is a `Service`: put it into a `ServiceGroup`, or use `withRPCServer`. Call `start` before `run` to learn the port
+/// first. A server that nobody holds any more closes its sockets.
+public final class RPCServer: Service {
     private let group: EventLoopGroup
     private let router: Router
     private let configuration: ServerConfiguration
@@ -15,6 +15,8 @@ public final class RPCServer: Sendable {
     private enum Phase { case idle, starting, serving, over }
     private struct State {
         var phase = Phase.idle
+        /// Whether `run` was called.
+        var isRun = false
         var listeners: [LoopListener] = []
         var isDrained = false
     }
@@ -35,28 +37,41 @@ public final class RPCServer: Sendable {
 
     private var listeners: [LoopListener] { state.withLock { $0.listeners } }
 
-    /// Starts the server, unless it was started, and serves until somebody calls `drain` or `shutdown`, the group ends, or
-    /// the task is cancelled. After `drain` it lets the calls finish, as that does; then it closes everything. Throws what
-    /// `start` does, `TransportError.closed` where somebody shut it down before, and `.argument` while somebody else is
-    /// starting it.
+    /// Starts the server, unless it was started, and serves until it is to stop.
+    ///
+    /// A graceful shutdown of its `ServiceGroup` lets the calls in flight finish, as `drain` does. Cancellation ends them at
+    /// once, also while they are being drained. `drain`, `shutdown` and the end of the event loops make it return as well.
+    ///
+    /// Throws what `start` throws, `TransportError.alreadyRun` if it was run before, and `TransportError.closed` after
+    /// `shutdown`.
     public func run() async throws {
-        switch state.withLock({ $0.phase }) {
+        let phase = try state.withLock { state in
+            guard !state.isRun else { throw TransportError.alreadyRun }
+            state.isRun = true
+            return state.phase
+        }
+        switch phase {
         case .idle: try await start()
         case .starting: throw TransportError.argument("the server is being started")
         case .serving: break
         case .over: throw TransportError.closed
         }
         await withTaskCancellationHandler {
-            await stop.wait()
+            await withGracefulShutdownHandler {
+                await stop.wait()
+            } onGracefulShutdown: { [stop] in
+                stop.open()
+            }
+            if !Task.isCancelled { await drain() }
         } onCancel: {
             stop.open()
+            for listener in listeners { listener.loop.execute { listener.close() } }
         }
-        if !Task.isCancelled { await drain() }
         await shutdown()
     }
 
-    /// Listens on every loop and returns the port. Throws `TransportError`; then nothing is left open. To be called once:
-    /// throws `TransportError.closed` after `shutdown`.
+    /// Listens on every loop and returns the port. May be called once. Throws `TransportError`, and then nothing is left
+    /// open; after `shutdown` that is `TransportError.closed`.
     @discardableResult
     public func start() async throws -> Int {
         try state.withLock { state in
@@ -109,8 +124,8 @@ public final class RPCServer: Sendable {
         for listener in listeners { try await listener.loop.run { listener.use(tls) } }
     }
 
-    /// Takes no new connections and calls, tells clients so, and waits until the calls in flight have ended, at most
-    /// for the limit of the configuration. Whether or not the task is cancelled.
+    /// Takes no new connections and calls, tells clients so (GOAWAY), and waits until the calls in flight have ended, at
+    /// most for `ConnectionLimits.drainTimeout`. A cancelled task waits as well.
     public func drain() async {
         state.withLock { $0.isDrained = true }
         stop.open()
@@ -125,7 +140,7 @@ public final class RPCServer: Sendable {
     /// The methods that can be called, in the order of the rows.
     var methodPaths: [String] { router.methods.map(\.descriptor.path) }
 
-    /// Closes all sockets at once; calls in flight are cancelled.
+    /// Closes all sockets at once. Calls in flight are cancelled.
     public func shutdown() async {
         state.withLock { $0.phase = .over }
         stop.open()
@@ -147,5 +162,28 @@ public final class RPCServer: Sendable {
                 }
             }
         }
+    }
+}
+
+/// Serves while a closure runs, which is told the port. When the closure returns, the calls in flight may finish
+/// (`RPCServer.drain`); when it throws or its task was cancelled, everything is closed at once.
+///
+/// Throws what `RPCServer.start` and the closure throw.
+public nonisolated(nonsending) func withRPCServer<Result>(
+    group: EventLoopGroup,
+    router: Router,
+    configuration: ServerConfiguration = .init(),
+    _ body: (_ server: RPCServer, _ port: Int) async throws -> Result
+) async throws -> Result {
+    let server = RPCServer(group: group, router: router, configuration: configuration)
+    let port = try await server.start()
+    do {
+        let result = try await body(server, port)
+        if !Task.isCancelled { await server.drain() }
+        await server.shutdown()
+        return result
+    } catch {
+        await server.shutdown()
+        throw error
     }
 }

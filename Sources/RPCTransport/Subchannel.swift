@@ -59,7 +59,7 @@ final class Subchannel {
     private func failed(_ reason: String) {
         connecting = nil
         guard machine.state != .shutdown else { return }
-        let (wait, number) = machine.failed(chance: .random(in: 0...1))
+        let (wait, number) = machine.failed(random: .random(in: 0..<1))
         channel?.loop.schedule(after: wait) { [weak self] in
             guard let self, machine.waited(number) else { return }
             channel?.changed(self)

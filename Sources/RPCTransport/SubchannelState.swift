@@ -5,7 +5,9 @@ import RPC
 /// States: IDLE → CONNECTING → READY → (last connection lost) IDLE; CONNECTING → (failed) TRANSIENT_FAILURE → (waited) IDLE;
 /// SHUTDOWN from each, and nothing after it. While it is READY another connection may be being made, or waited for.
 struct SubchannelState: Sendable {
-    private var backoff: Backoff
+    private let backoff: Backoff
+    /// Attempts to connect that failed one after the other.
+    private var failures = 0
     private let connectionsMax: Int
     private(set) var openCount = 0
     private(set) var isConnecting = false
@@ -40,16 +42,18 @@ struct SubchannelState: Sendable {
     mutating func opened() {
         isConnecting = false
         openCount += 1
-        backoff.reset()
+        failures = 0
     }
 
     /// It could not be made. How long to wait before the next try, and the wait's number.
-    /// `chance`, from 0 to 1, chooses the jitter.
-    mutating func failed(chance: Double) -> (wait: Duration, number: Int) {
+    ///
+    /// - Parameter random: a number in `0..<1`, for the jitter.
+    mutating func failed(random: Double) -> (wait: Duration, number: Int) {
+        failures += 1
         isConnecting = false
         nextWait += 1
         wait = nextWait
-        return (backoff.next(chance: chance), nextWait)
+        return (backoff.wait(failures: failures, random: random), nextWait)
     }
 
     /// A wait is over. False if it was given up before.

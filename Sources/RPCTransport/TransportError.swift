@@ -1,12 +1,5 @@
 import CRPC
-
-#if canImport(Darwin)
-import Darwin
-#elseif canImport(Musl)
-import Musl
-#else
 import Glibc
-#endif
 
 /// Why something of the transport could not be made or used.
 public enum TransportError: Error, Sendable, Hashable, CustomStringConvertible {
@@ -22,6 +15,8 @@ public enum TransportError: Error, Sendable, Hashable, CustomStringConvertible {
     case argument(String)
     /// The object has ended.
     case closed
+    /// `run()` was called a second time. A service runs once.
+    case alreadyRun
 
     /// Throws what an error code of the C layer means.
     static func check(_ code: Int32, _ what: String = "") throws(TransportError) {
@@ -45,6 +40,7 @@ public enum TransportError: Error, Sendable, Hashable, CustomStringConvertible {
         case .tls(let reason): "TLS: \(reason)"
         case .argument(let what): "not acceptable: \(what)"
         case .closed: "closed"
+        case .alreadyRun: "run() was called twice; a service runs once"
         }
     }
 }

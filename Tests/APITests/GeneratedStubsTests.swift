@@ -1,4 +1,5 @@
 import API
+import APIDoubles
 import RPC
 import SwiftProtobuf
 import Testing
@@ -6,35 +7,26 @@ import Testing
 /// The generated handler, client and descriptors work together over a channel without sockets.
 @Suite("Generated stubs")
 struct GeneratedStubsTests {
-    private struct Profiles: ProfileServiceHandler {
-        func getProfile(
-            _ request: ProfileV1.GetProfileRequest,
-            context: ServerContext
-        ) async throws -> ProfileV1.GetProfileResponse {
-            guard request.userID != "unknown" else {
-                throw RPCError.domain(.notFound, reason: "USER_ID_INVALID", message: "No such user.")
-            }
-            var response = ProfileV1.GetProfileResponse()
-            response.profile.userID = request.userID
-            response.profile.displayName = context.metadata.first("name") ?? ""
-            return response
-        }
-
-        func updateProfile(
-            _ request: ProfileV1.UpdateProfileRequest,
-            context: ServerContext
-        ) async throws -> ProfileV1.UpdateProfileResponse {
-            var response = ProfileV1.UpdateProfileResponse()
-            response.profile.missingFields = request.hasDisplayName ? [] : ["display_name"]
-            return response
-        }
-    }
-
+    private let profiles = ProfileServiceDouble()
     private let client: ProfileServiceClient
 
     init() {
+        profiles.set { answers in
+            answers.getProfile = { request, context in
+                guard request.userID != "unknown" else {
+                    throw RPCError.domain(.notFound, reason: "USER_ID_INVALID", message: "No such user.")
+                }
+                return .with {
+                    $0.profile.userID = request.userID
+                    $0.profile.displayName = context.metadata.first("name") ?? ""
+                }
+            }
+            answers.updateProfile = { request, _ in
+                .with { $0.profile.missingFields = request.hasDisplayName ? [] : ["display_name"] }
+            }
+        }
         var router = Router()
-        Profiles().register(in: &router)
+        router.add(profiles)
         client = ProfileServiceClient(InProcessChannel(router))
     }
 
@@ -63,6 +55,41 @@ struct GeneratedStubsTests {
         }
         #expect(error?.code == .notFound)
         #expect(error?.reason == "USER_ID_INVALID")
+    }
+
+    @Test("a double answers UNIMPLEMENTED, with the method's path, where a test gave it no answer")
+    func doubleWithoutAnswers() async throws {
+        profiles.set { $0 = .init() }
+        let error = await #expect(throws: RPCError.self) { try await client.getProfile(.init()) }
+        #expect(error?.code == .unimplemented)
+        #expect(error?.message == "/vestibule.profile.v1.ProfileService/GetProfile has no answer in this test")
+    }
+
+    @Test("a double's answers may change between two calls")
+    func doubleWithOtherAnswers() async throws {
+        #expect(try await client.getProfile(.with { $0.userID = "a" }).profile.userID == "a")
+        profiles.set { $0.getProfile = { _, _ in .with { $0.profile.userID = "b" } } }
+        #expect(try await client.getProfile(.with { $0.userID = "a" }).profile.userID == "b")
+    }
+
+    @Test("a double streams")
+    func doubleOfAStream() async throws {
+        let health = HealthDouble()
+        health.set { answers in
+            answers.watch = { request, responses, _ in
+                for status in [HealthV1.HealthCheckResponse.ServingStatus.notServing, .serving] {
+                    try await responses.write(.with { $0.status = request.service == "a" ? status : .unknown })
+                }
+            }
+        }
+        var router = Router()
+        router.add(health)
+        let statuses = try await HealthClient(InProcessChannel(router)).watch(.with { $0.service = "a" }) { answers in
+            var statuses: [HealthV1.HealthCheckResponse.ServingStatus] = []
+            for try await answer in answers { statuses.append(answer.status) }
+            return statuses
+        }
+        #expect(statuses == [.notServing, .serving])
     }
 
     @Test("descriptors say what the protos say")

@@ -4,11 +4,12 @@
 #
 # Builds the server unless INTEROP_SERVER names it.
 set -euo pipefail
+case "${1:-}" in -h | --help) sed -n '2,/^[^#]/s/^# \{0,1\}//p' "$0" && exit ;; esac
 
 cd "$(dirname "$0")/../.."
 Tests/Interop/setup.sh
 if [ -z "${INTEROP_SERVER:-}" ]; then
-    swift build --product rpc-interop-server
+    Sources/build.sh --product rpc-interop-server
     INTEROP_SERVER=$(swift build --show-bin-path)/rpc-interop-server
 fi
 export INTEROP_SERVER

@@ -35,7 +35,7 @@ TEST(answers_that_wait_for_a_window_are_bounded_in_bytes) {
         if (error == CRPC_OK) EXPECT_EQUAL(call_finish(rig->server_calls[i], 0, ""), CRPC_OK);
     }
     EXPECT_EQUAL(taken, 3);
-    EXPECT(rig_server_peer(rig)->connection->buffered_bytes < 250000 + 2 * sizeof bytes);
+    EXPECT(rig_server_peer(rig)->connection->held.bytes < 250000 + 2 * sizeof bytes);
     UNTIL(rig, raw_read(raw) && raw_find_end(raw, 39) != NULL);
     for (int32_t id = 7; id <= 39; id += 2) EXPECT(raw_frame_has(raw_find_end(raw, id), "grpc-status", "8"));
     // And calls that begin now do not become any.
@@ -48,7 +48,7 @@ TEST(answers_that_wait_for_a_window_are_bounded_in_bytes) {
     raw_send_window_update(raw, 0, 1 << 20);
     UNTIL(rig, raw_read(raw) && raw_find_end(raw, 1) && raw_find_end(raw, 3) && raw_find_end(raw, 5));
     EXPECT_EQUAL(raw_data_length(raw, 1), sizeof bytes + CRPC_PREFIX_LENGTH);
-    EXPECT_EQUAL(rig_server_peer(rig)->connection->buffered_bytes, 0);
+    EXPECT_EQUAL(rig_server_peer(rig)->connection->held.bytes, 0);
     raw_free(raw);
     rig_end(rig);
 }
@@ -61,17 +61,17 @@ TEST(what_is_held_is_counted_down_however_a_call_ends) {
     for (size_t i = 0; i < 3; i++) EXPECT_EQUAL(call_send(rig->server_calls[i], bytes, 1000), CRPC_OK);
     raw_send_request(raw, 0, 7, rig_paths[METHOD_HOLD], NULL, NULL);
     raw_send_data(raw, 0, 7, "\0\0\0\1\0half", 9);
-    UNTIL(rig, rig->server_call_count == 4 && connection->buffered_bytes == 3 * 1005 + 9);
+    UNTIL(rig, rig->server_call_count == 4 && connection->held.bytes == 3 * 1005 + 9);
     call_reset(rig->server_calls[0], NGHTTP2_CANCEL);
-    EXPECT_EQUAL(connection->buffered_bytes, 2 * 1005 + 9);
+    EXPECT_EQUAL(connection->held.bytes, 2 * 1005 + 9);
     raw_send_reset(raw, 3, NGHTTP2_CANCEL);
     UNTIL(rig, rig->server_calls[1]->closes == 1);
-    EXPECT_EQUAL(connection->buffered_bytes, 1005 + 9);
+    EXPECT_EQUAL(connection->held.bytes, 1005 + 9);
     raw_send_reset(raw, 7, NGHTTP2_CANCEL);
     UNTIL(rig, rig->server_calls[3]->closes == 1);
-    EXPECT_EQUAL(connection->buffered_bytes, 1005);
+    EXPECT_EQUAL(connection->held.bytes, 1005);
     raw_send_window_update(raw, 5, 1000);
-    UNTIL(rig, raw_read(raw) && connection->buffered_bytes == 5);
+    UNTIL(rig, raw_read(raw) && connection->held.bytes == 5);
     raw_free(raw);
     rig_end(rig);
 }
@@ -88,7 +88,7 @@ TEST(messages_that_are_not_whole_are_bounded_in_bytes) {
     }
     UNTIL(rig, raw_read(raw) && raw_find_end(raw, 39) != NULL);
     const crpc_connection *connection = rig_server_peer(rig)->connection;
-    EXPECT(connection->buffered_bytes <= 100000 + sizeof part);
+    EXPECT(connection->held.bytes <= 100000 + sizeof part);
     EXPECT(raw_frame_has(raw_find_end(raw, 39), "grpc-status", "8"));
     EXPECT(raw_find_end(raw, 1) == NULL);
     // Those that were begun in time go on as long as others do not add to them.
@@ -147,7 +147,7 @@ TEST(a_stream_that_is_full_and_not_taken_is_given_up) {
     EXPECT_EQUAL(rig->server_calls[1]->closes, 0);
     UNTIL(rig, rig->server_calls[1]->closes == 1);
     EXPECT_EQUAL(rig->server_calls[2]->closes, 0);
-    EXPECT_EQUAL(rig->loop->stats.held_bytes, 1005);
+    EXPECT_EQUAL(rig->loop->turn.stats.held_bytes, 1005);
     raw_free(raw);
     rig_end(rig);
 }
@@ -156,11 +156,11 @@ TEST(small_answers_are_counted_with_what_they_take) {
     rig *rig = rig_start(NULL);
     raw *raw = connect_without_window(rig, 1);
     for (int i = 0; i < 100; i++) EXPECT_EQUAL(call_send(rig->server_calls[0], "x", 1), CRPC_OK);
-    EXPECT_EQUAL(rig->loop->stats.held_bytes, 100 * 6 + 99 * CRPC_MESSAGE_OVERHEAD);
-    EXPECT_EQUAL(rig->server_calls[0]->stream->queued_bytes, 600);
+    EXPECT_EQUAL(rig->loop->turn.stats.held_bytes, 100 * 6 + 99 * CRPC_MESSAGE_OVERHEAD);
+    EXPECT_EQUAL(rig->server_calls[0]->stream->out.queued_bytes, 600);
     raw_send_window_update(raw, 1, 300);
     UNTIL(rig, raw_read(raw) && raw_data_length(raw, 1) == 300);
-    EXPECT_EQUAL(rig->loop->stats.held_bytes, 300 + 50 * CRPC_MESSAGE_OVERHEAD);
+    EXPECT_EQUAL(rig->loop->turn.stats.held_bytes, 300 + 50 * CRPC_MESSAGE_OVERHEAD);
     raw_free(raw);
     rig_end(rig);
 }
@@ -211,7 +211,7 @@ TEST(a_client_gives_up_a_message_that_its_server_does_not_finish) {
     UNTIL(rig, call->closes == 1);
     EXPECT_EQUAL(call->status, 4);
     EXPECT(!call->is_from_server);
-    UNTIL(rig, peer->connection->buffered_bytes == 0);
+    UNTIL(rig, peer->connection->held.bytes == 0);
     raw_free(raw);
     rig_end(rig);
 }
@@ -231,8 +231,8 @@ TEST(answers_that_wait_for_the_socket_are_bounded_in_number) {
     // The socket is full; the client reads nothing, and resets its own calls by breaking their rules.
     static uint8_t much[1 << 20];
     for (int i = 0; i < 12; i++) EXPECT_EQUAL(call_send(rig_server_call(rig), much, sizeof much), CRPC_OK);
-    const crpc_connection *connection = rig_server_peer(rig)->connection;
-    UNTIL(rig, connection->rest_length > 0);
+    crpc_connection *connection = rig_server_peer(rig)->connection;
+    UNTIL(rig, crpc_driver_of(connection)->out.rest_length > 0);
     for (int32_t id = 3; id < 2 * 900 && crpc_listener_connection_count(rig->listener) == 1; id += 2) {
         raw_send_request(raw, 0, id, rig_paths[METHOD_HOLD], NULL, NULL);
         raw_send_window_update(raw, id, 0x7fffffff);

@@ -53,15 +53,28 @@ find_libraries() {
 
 # Sets C_FLAGS to what Package.swift has for clang; another compiler's warnings are not ours to keep.
 set_flags() {
-    C_FLAGS=(-std=c11 -D_GNU_SOURCE)
+    C_FLAGS=(-std=c11 -D_GNU_SOURCE -DDEBUG=1)
     if "$CC" --version | grep -q clang; then
         C_FLAGS+=(-Wall -Wextra -Wshadow -Wconversion -Wstrict-prototypes -Werror)
     fi
 }
 
+# Where the sources of the layer's floors find each other's headers.
+layer_includes() { INCLUDES=(-I"$root/Sources/CRPC" -I"$root/Sources/CRPC/include"); }
+
+# The sources of the layer. Sets LAYER.
+layer_sources() { mapfile -t LAYER < <(find "$root/Sources/CRPC" -name '*.c' | sort); }
+
+# object_of TARGET_FOLDER SOURCE: the name of its object, which tells the folders apart.
+object_of() {
+    local path=${2#"$root"/}
+    path=${path//\//-}
+    echo "$1/${path%.c}.o"
+}
+
 # compile_sources TARGET_FOLDER FLAGS… -- SOURCES…: makes an object of each source that is newer than its object.
 compile_sources() {
-    local target=$1 flags=() source object header newest_header
+    local target=$1 flags=() objects=() source object header newest_header
     shift
     set_flags
     while [ "$1" != "--" ]; do
@@ -75,16 +88,19 @@ compile_sources() {
         echo "$CC ${flags[*]}" >"$target/flags"
     fi
     newest_header=
-    for header in "$root"/Sources/CRPC/{,include/}*.h "$root"/Tests/{CRPC,Fuzz}/*.h; do
-        if [ -e "$header" ] && { [ -z "$newest_header" ] || [ "$header" -nt "$newest_header" ]; }; then
-            newest_header=$header
-        fi
-    done
+    while IFS= read -r header; do
+        if [ -z "$newest_header" ] || [ "$header" -nt "$newest_header" ]; then newest_header=$header; fi
+    done < <(find "$root/Sources/CRPC" "$root/Tests/CRPC" "$root/Tests/Fuzz" -name '*.h')
+    objects=()
     for source in "$@"; do
-        object=$target/$(basename "$source" .c).o
+        object=$(object_of "$target" "$source")
+        objects+=("$object")
         if [ "$source" -nt "$object" ] || [ "$newest_header" -nt "$object" ]; then
             "$CC" "${C_FLAGS[@]}" "${flags[@]}" -c -o "$object" "$source"
         fi
+    done
+    for object in "$target"/*.o; do # of sources that have gone
+        [[ " ${objects[*]} " == *" $object "* ]] || rm -f "$object"
     done
 }
 

@@ -1,4 +1,4 @@
-#include "internal.h"
+#include "layer.h"
 #include "test.h"
 
 // Messages in a stream of bytes. Each input is fed whole, byte by byte, and cut in two at every offset: what comes out

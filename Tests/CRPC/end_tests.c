@@ -138,7 +138,7 @@ static raw *begin_stalled(rig *rig, peer **result) {
     static uint8_t bytes[1 << 20];
     for (int i = 0; i < 16; i++) EXPECT_EQUAL(call_send(call, bytes, sizeof bytes), CRPC_OK);
     rig_run_ms(rig, 100); // the kernel makes its buffers larger for a while
-    UNTIL(rig, peer->connection->rest_length > 0);
+    UNTIL(rig, crpc_driver_of(peer->connection)->out.rest_length > 0);
     *result = peer;
     return raw;
 }

@@ -113,7 +113,7 @@ TEST(a_rapid_reset_is_dismissed) {
     make_calls(raw, 200, 1);
     expect_dismissal(raw, "too_many_frames");
     EXPECT(rig->server_call_count >= 40 && rig->server_call_count <= 75);
-    EXPECT_EQUAL(rig->listener->call_count, 0);
+    EXPECT_EQUAL(rig->listener->service.call_count, 0);
     raw_free(raw);
     rig_end(rig);
 }
@@ -136,7 +136,7 @@ TEST(calls_given_up_after_a_while_are_no_rapid_reset) {
     UNTIL(rig, rig->server_call_count == 250);
     rig_run_ms(rig, CRPC_RAPID_RESET_MS + 20);
     for (int32_t id = 1; id < 2 * 250; id += 2) raw_send_reset(raw, id, NGHTTP2_CANCEL);
-    UNTIL(rig, rig->listener->call_count == 0);
+    UNTIL(rig, rig->listener->service.call_count == 0);
     EXPECT(raw_read(raw) && !raw->has_ended);
     raw_free(raw);
     rig_end(rig);
@@ -257,7 +257,7 @@ TEST(calls_that_end_late_or_are_refused_cost_nothing) {
     }
     rig_run_ms(rig, 20);
     EXPECT(raw_read(raw) && !raw->has_ended);
-    EXPECT(rig_server_peer(rig)->connection->guard.credit > 200);
+    EXPECT(rig_server_peer(rig)->connection->h2.guard.credit > 200);
     raw_free(raw);
     rig_end(rig);
 }

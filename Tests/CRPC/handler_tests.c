@@ -28,12 +28,12 @@ TEST(handlers_of_streams_that_have_ended_are_bounded_by_connection) {
         raw_send_reset(raw, id, NGHTTP2_CANCEL);
         UNTIL(rig, rig_server_call(rig)->closes == 1);
     }
-    EXPECT_EQUAL(rig->listener->call_count, 0);
-    EXPECT_EQUAL(rig->listener->handler_count, 10);
-    EXPECT_EQUAL(rig->loop->stats.handlers, 10);
+    EXPECT_EQUAL(rig->listener->service.call_count, 0);
+    EXPECT_EQUAL(rig->listener->service.handler_count, 10);
+    EXPECT_EQUAL(rig->loop->turn.stats.handlers, 10);
     EXPECT(!begin(raw, id));
     EXPECT(raw_frame_has(raw_find_end(raw, id), "grpc-status", "8"));
-    EXPECT_EQUAL(rig->loop->stats.calls_shed, 1);
+    EXPECT_EQUAL(rig->loop->turn.stats.calls_shed, 1);
     EXPECT(begin(bystander, 1));
     // For each that ends, another may begin.
     call_end_handler(rig->server_calls[3]);
@@ -67,11 +67,11 @@ TEST(handlers_are_bounded_on_all_connections_together) {
     }
     // Their connections are gone, and they run.
     UNTIL(rig, crpc_listener_connection_count(rig->listener) == 0);
-    EXPECT_EQUAL(rig->listener->handler_count, 4);
+    EXPECT_EQUAL(rig->listener->service.handler_count, 4);
     raw *raw = raw_connect(rig);
     EXPECT(!begin(raw, 1));
     for (int i = 0; i < 4; i++) call_end_handler(rig->server_calls[i]);
-    EXPECT_EQUAL(rig->listener->handler_count, 0);
+    EXPECT_EQUAL(rig->listener->service.handler_count, 0);
     EXPECT(begin(raw, 3));
     raw_free(raw);
     rig_end(rig);
@@ -86,9 +86,9 @@ TEST(handlers_may_end_after_their_listener) {
     raw_free(first);
     UNTIL(rig, rig->server_calls[1]->closes == 1);
     rig_free_listener(rig);
-    EXPECT_EQUAL(rig->loop->stats.handlers, 2);
+    EXPECT_EQUAL(rig->loop->turn.stats.handlers, 2);
     for (int i = 1; i < 3; i++) call_end_handler(rig->server_calls[i]);
-    EXPECT_EQUAL(rig->loop->stats.handlers, 0);
+    EXPECT_EQUAL(rig->loop->turn.stats.handlers, 0);
     raw_free(second);
     rig_end(rig);
 }
@@ -109,12 +109,12 @@ TEST(calls_without_a_request_leave_places_and_end_in_time) {
         (void)raw_read(strangers[i]);
         raw_forget(strangers[i]);
     }
-    EXPECT(rig->listener->call_count >= 500 && rig->listener->call_count < 1000);
+    EXPECT(rig->listener->service.call_count >= 500 && rig->listener->service.call_count < 1000);
     call *call = call_unary(honest, METHOD_UNARY, "x");
     UNTIL(rig, call->closes == 1);
     EXPECT_EQUAL(call->status, 0);
-    UNTIL(rig, rig->listener->call_count == 0);
-    EXPECT_EQUAL(rig->listener->handler_count, 0);
+    UNTIL(rig, rig->listener->service.call_count == 0);
+    EXPECT_EQUAL(rig->listener->service.handler_count, 0);
     for (int i = 0; i < 4; i++) raw_free(strangers[i]);
     rig_end(rig);
 }

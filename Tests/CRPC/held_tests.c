@@ -47,15 +47,15 @@ TEST(messages_that_nobody_reads_are_counted_with_what_they_take) {
     }
     UNTIL(rig, rig->server_call_count == 2 && rig->server_calls[1]->messages == 1000);
     const crpc_connection *connection = rig_server_peer(rig)->connection;
-    EXPECT_EQUAL(connection->buffered_bytes, 2 * 1000 * (1 + CRPC_MESSAGE_OVERHEAD));
-    EXPECT_EQUAL(rig->loop->stats.held_bytes, connection->buffered_bytes);
+    EXPECT_EQUAL(connection->held.bytes, 2 * 1000 * (1 + CRPC_MESSAGE_OVERHEAD));
+    EXPECT_EQUAL(rig->loop->turn.stats.held_bytes, connection->held.bytes);
     for (int i = 0; i < 400; i++) call_consume(rig->server_calls[0], 1);
-    EXPECT_EQUAL(connection->buffered_bytes, 1600 * (1 + CRPC_MESSAGE_OVERHEAD));
+    EXPECT_EQUAL(connection->held.bytes, 1600 * (1 + CRPC_MESSAGE_OVERHEAD));
     raw_send_reset(raw, 1, NGHTTP2_CANCEL);
     UNTIL(rig, rig->server_calls[0]->closes == 1);
-    EXPECT_EQUAL(connection->buffered_bytes, 1000 * (1 + CRPC_MESSAGE_OVERHEAD));
+    EXPECT_EQUAL(connection->held.bytes, 1000 * (1 + CRPC_MESSAGE_OVERHEAD));
     for (int i = 0; i < 1001; i++) call_consume(rig->server_calls[1], 1); // once too often
-    EXPECT_EQUAL(connection->buffered_bytes, 0);
+    EXPECT_EQUAL(connection->held.bytes, 0);
     raw_free(raw);
     rig_end(rig);
 }
@@ -63,7 +63,7 @@ TEST(messages_that_nobody_reads_are_counted_with_what_they_take) {
 static size_t most_held;
 static void watch_what_is_held(call *call, rig_event event) {
     read_nothing(call, event);
-    if (call->peer->connection->buffered_bytes > most_held) most_held = call->peer->connection->buffered_bytes;
+    if (call->peer->connection->held.bytes > most_held) most_held = call->peer->connection->held.bytes;
 }
 
 TEST(a_crowd_of_small_messages_is_bounded_and_others_are_served) {
@@ -134,10 +134,10 @@ TEST(a_client_with_slow_handlers_waits_and_loses_nothing) {
     EXPECT_EQUAL(all, CALLS * MESSAGES);
     for (int i = 0; i < CALLS; i++) EXPECT_EQUAL(calls[i]->closes, 0);
     const crpc_connection *connection = rig->server_calls[0]->peer->connection;
-    EXPECT_EQUAL(connection->withheld_bytes, 0);
+    EXPECT_EQUAL(connection->held.withheld_bytes, 0);
     for (int i = 0; i < CALLS; i++) EXPECT_EQUAL(call_finish(rig->server_calls[i], 0, ""), CRPC_OK);
     for (int i = 0; i < CALLS; i++) UNTIL(rig, calls[i]->closes == 1);
-    UNTIL(rig, connection->buffered_bytes == 0);
+    UNTIL(rig, connection->held.bytes == 0);
     rig_end(rig);
 }
 
@@ -151,14 +151,14 @@ TEST(the_window_comes_back_however_calls_end) {
         call *call = call_open(peer, METHOD_HOLD, 0);
         for (int i = 0; i < 9; i++) EXPECT_EQUAL(call_send(call, bytes, sizeof bytes), CRPC_OK);
         UNTIL(rig, rig->server_call_count == (size_t)round + 1 && rig_server_call(rig)->messages == 9);
-        EXPECT(rig_server_peer(rig)->connection->withheld_bytes > 0);
+        EXPECT(rig_server_peer(rig)->connection->held.withheld_bytes > 0);
         if (round % 2 == 0) {
             call_reset(call, NGHTTP2_CANCEL);
         } else {
             EXPECT_EQUAL(call_finish(rig_server_call(rig), 0, ""), CRPC_OK);
         }
         UNTIL(rig, call->closes == 1 && rig_server_call(rig)->closes == 1);
-        UNTIL(rig, rig_server_peer(rig)->connection->withheld_bytes == 0);
+        UNTIL(rig, rig_server_peer(rig)->connection->held.withheld_bytes == 0);
     }
     rig_end(rig);
 }
@@ -199,7 +199,7 @@ TEST(metadata_is_counted_and_not_kept_twice) {
     EXPECT_EQUAL(rig->server_call_count, 9);
     EXPECT(raw_frame_has(raw_find_end(raw, 39), "grpc-status", "8"));
     const crpc_connection *connection = rig_server_peer(rig)->connection;
-    EXPECT_EQUAL(connection->buffered_bytes, 9 * rig->server_calls[0]->head_length);
+    EXPECT_EQUAL(connection->held.bytes, 9 * rig->server_calls[0]->head_length);
     for (size_t i = 0; i < 9; i++) {
         EXPECT(metadata_has(rig->server_calls[i]->head, rig->server_calls[i]->head_length, "x-big", value));
         EXPECT_EQUAL(rig->server_calls[i]->stream->block_capacity, 0);
@@ -210,8 +210,8 @@ TEST(metadata_is_counted_and_not_kept_twice) {
     UNTIL(rig, rig->server_calls[0]->half_closes == 1);
     EXPECT_EQUAL(rig->server_calls[0]->stream->block_capacity, 0);
     for (size_t i = 0; i < 9; i++) EXPECT_EQUAL(call_finish(rig->server_calls[i], 0, ""), CRPC_OK);
-    UNTIL(rig, rig->listener->call_count == 0);
-    EXPECT_EQUAL(connection->buffered_bytes, 0);
+    UNTIL(rig, rig->listener->service.call_count == 0);
+    EXPECT_EQUAL(connection->held.bytes, 0);
     raw_free(raw);
     rig_end(rig);
 }
@@ -239,12 +239,12 @@ TEST(requests_of_calls_that_are_being_answered_are_counted) {
         }
         UNTIL(rig, raw_read(raw) && raw_find_end(raw, 39) != NULL);
         const crpc_connection *connection = rig_server_peer(rig)->connection;
-        EXPECT_EQUAL(connection->buffered_bytes, 11 * LENGTH); // the one that went past it was taken
+        EXPECT_EQUAL(connection->held.bytes, 11 * LENGTH); // the one that went past it was taken
         if (!is_last) EXPECT_EQUAL(kept, 11);
         EXPECT(raw_frame_has(raw_find_end(raw, 39), "grpc-status", "8"));
         raw_send_reset(raw, 1, NGHTTP2_CANCEL);
         UNTIL(rig, rig->server_calls[0]->closes == 1);
-        EXPECT_EQUAL(connection->buffered_bytes, 10 * LENGTH);
+        EXPECT_EQUAL(connection->held.bytes, 10 * LENGTH);
         raw_free(raw);
         rig_end(rig);
     }
@@ -274,7 +274,7 @@ TEST(a_loop_that_holds_much_lets_each_client_have_its_share) {
     }
     EXPECT(refused > 0);
     EXPECT(taken >= 5 && taken < 10);
-    EXPECT(rig->loop->stats.held_bytes > 500000 && rig->loop->stats.held_bytes <= 1000000);
+    EXPECT(rig->loop->turn.stats.held_bytes > 500000 && rig->loop->turn.stats.held_bytes <= 1000000);
     for (int i = 0; i < 20; i++) expect_service(bystander);
     // One that holds little may also hold a large answer.
     call *call = call_unary(bystander, METHOD_HOLD, "x");
@@ -305,7 +305,7 @@ TEST(idle_connections_leave_others_room_for_a_call) {
     for (int i = 0; i < CALLS; i++) (void)call_send(rig->server_calls[i], answer, sizeof answer);
     for (int i = 0; i < IDLE; i++) idle[i] = raw_connect(rig);
     UNTIL(rig, crpc_listener_connection_count(rig->listener) == IDLE + 2);
-    EXPECT(rig->loop->stats.held_bytes > setup.held_bytes_max / 2);
+    EXPECT(rig->loop->turn.stats.held_bytes > setup.held_bytes_max / 2);
     static char text[LENGTH];
     memset(text, 'x', LENGTH);
     call *call = call_open(honest, METHOD_UNARY, 0);
@@ -329,7 +329,7 @@ TEST(a_stream_keeps_no_room_of_a_message_that_was_handed_on) {
     EXPECT_EQUAL(call_send(call, text, LENGTH), 0);
     UNTIL(rig, rig->server_call_count == 1 && rig->server_calls[0]->messages == 1);
     EXPECT(rig->server_calls[0]->stream->deframer.capacity <= 4096);
-    EXPECT_EQUAL(rig->loop->stats.held_bytes, rig->server_calls[0]->stream->kept_bytes);
+    EXPECT_EQUAL(rig->loop->turn.stats.held_bytes, rig->server_calls[0]->stream->in.kept_bytes);
     call_half_close(call);
     UNTIL(rig, call->closes == 1);
     rig_end(rig);

@@ -117,7 +117,7 @@ TEST(streams_past_the_maximum_are_refused) {
     EXPECT_EQUAL(raw_error(raw_find(raw, NGHTTP2_RST_STREAM, 7)), NGHTTP2_REFUSED_STREAM);
     EXPECT_EQUAL(raw_error(raw_find(raw, NGHTTP2_RST_STREAM, 9)), NGHTTP2_REFUSED_STREAM);
     EXPECT_EQUAL(rig->server_call_count, 3);
-    EXPECT_EQUAL(rig_server_peer(rig)->connection->stream_count, 3);
+    EXPECT_EQUAL(rig_server_peer(rig)->connection->h2.stream_count, 3);
     // And one that acknowledged it.
     rig_run_ms(rig, 10);
     raw_send_request(raw, 0, 11, rig_paths[METHOD_HOLD], NULL, NULL);
@@ -139,7 +139,7 @@ TEST(a_rapid_reset_ends_the_connection) {
     }
     expect_end(raw, other);
     for (size_t i = 0; i + 1 < rig->server_call_count; i++) EXPECT_EQUAL(rig->server_calls[i]->closes, 1);
-    EXPECT_EQUAL(rig->listener->call_count, 0);
+    EXPECT_EQUAL(rig->listener->service.call_count, 0);
     raw_free(raw);
     rig_end(rig);
 }

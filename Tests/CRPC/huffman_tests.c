@@ -1,5 +1,5 @@
-#include "huffman.h"
-#include "internal.h"
+#include "http2/huffman.h"
+#include "layer.h"
 #include "test.h"
 
 // The decoder of HPACK's strings, against the RFC's examples and against nghttp2's.

@@ -217,7 +217,7 @@ TEST(connections_of_one_age_do_not_go_together) {
     uint64_t least = UINT64_MAX, most = 0, now = crpc_loop_now_ns(rig->loop);
     for (int i = 0; i < 20; i++) {
         (void)rig_open(rig);
-        uint64_t age_ms = (rig_server_peer(rig)->connection->due_ns[CRPC_DUE_AGE] - now) / 1000000;
+        uint64_t age_ms = (rig_server_peer(rig)->connection->h2.due_ns[CRPC_DUE_AGE] - now) / 1000000;
         least = age_ms < least ? age_ms : least;
         most = age_ms > most ? age_ms : most;
     }

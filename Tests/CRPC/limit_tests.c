@@ -24,10 +24,10 @@ TEST(calls_past_the_maximum_are_shed) {
     // Places come back however a call ends.
     call_reset(fourth, NGHTTP2_CANCEL);
     UNTIL(rig, rig->server_calls[2]->closes == 1);
-    EXPECT_EQUAL(rig->listener->call_count, 1);
+    EXPECT_EQUAL(rig->listener->service.call_count, 1);
     peer_close(one);
     peer_close(other);
-    UNTIL(rig, rig->listener->call_count == 0);
+    UNTIL(rig, rig->listener->service.call_count == 0);
     rig_end(rig);
 }
 
@@ -66,8 +66,8 @@ TEST(a_server_whose_client_does_not_read_queues_and_tells_when_it_may_go_on) {
         rig_turn(rig);
     }
     rig_run_ms(rig, 20);
-    EXPECT(server->stream->queued_bytes > CRPC_STREAM_LOW_WATER);
-    EXPECT(server->stream->queued_bytes <= CRPC_STREAM_HIGH_WATER + sizeof bytes + CRPC_PREFIX_LENGTH);
+    EXPECT(server->stream->out.queued_bytes > CRPC_STREAM_LOW_WATER);
+    EXPECT(server->stream->out.queued_bytes <= CRPC_STREAM_HIGH_WATER + sizeof bytes + CRPC_PREFIX_LENGTH);
     EXPECT_EQUAL(server->writables, 0);
     EXPECT(call->received_length <= 65535);
     // Taken off piece by piece, it fires once it is under the low-water mark.
@@ -185,7 +185,7 @@ TEST(messages_that_nobody_took_off_hold_the_peer_up) {
     rig_run_ms(rig, 50);
     // One that is there and one that is being put together; the rest stays with the server.
     EXPECT(call->messages <= 2);
-    EXPECT(server->stream->queued_bytes > sizeof bytes);
+    EXPECT(server->stream->out.queued_bytes > sizeof bytes);
     for (unsigned taken = 0; taken < 4; taken++) {
         UNTIL(rig, call->messages > taken);
         call_consume(call, sizeof bytes);

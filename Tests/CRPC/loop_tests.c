@@ -1,4 +1,4 @@
-#include "internal.h"
+#include "layer.h"
 #include "test.h"
 
 #include <errno.h>

@@ -1,4 +1,4 @@
-#include "internal.h"
+#include "layer.h"
 #include "test.h"
 
 // Metadata in packed blocks, and which of it may be sent.

@@ -1,5 +1,5 @@
-#include "huffman.h"
-#include "plain_literals.h"
+#include "http2/huffman.h"
+#include "http2/plain_literals.h"
 #include "raw.h"
 
 // Header blocks made plain before nghttp2 gets them: what becomes of the RFC's examples, what is left alone, and that

@@ -130,8 +130,8 @@ void rig_end(rig *rig) {
     rig_free_listener(rig);
     for (size_t i = 0; i < rig->server_call_count; i++)
         if (rig->server_calls[i]->handlers != NULL) call_end_handler(rig->server_calls[i]);
-    EXPECT_EQUAL(rig->loop->stats.held_bytes, 0);
-    EXPECT_EQUAL(rig->loop->stats.handlers, 0);
+    EXPECT_EQUAL(rig->loop->turn.stats.held_bytes, 0);
+    EXPECT_EQUAL(rig->loop->turn.stats.handlers, 0);
     crpc_loop_free(rig->loop);
     free_calls(rig->client_calls, rig->client_call_count);
     free_calls(rig->server_calls, rig->server_call_count);

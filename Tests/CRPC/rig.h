@@ -6,7 +6,7 @@
 #ifndef CRPC_TEST_RIG_H
 #define CRPC_TEST_RIG_H
 
-#include "internal.h"
+#include "layer.h"
 #include "test.h"
 
 /// What the server does with a call; the index of its path.

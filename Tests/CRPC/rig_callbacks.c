@@ -212,7 +212,7 @@ static void either_writable(void *context) {
     call *call = context;
     check_call(call);
     EXPECT(crpc_stream_is_writable(call->stream));
-    EXPECT(call->stream->queued_bytes < CRPC_STREAM_LOW_WATER);
+    EXPECT(call->stream->out.queued_bytes < CRPC_STREAM_LOW_WATER);
     call->writables += 1;
     react(call, EVENT_WRITABLE);
 }

@@ -47,7 +47,7 @@ TEST(the_connection_that_idles_for_longest_makes_room) {
     UNTIL(rig, raw_read(second) && second->has_ended);
     EXPECT(was_sent_away(second));
     EXPECT(raw_read(first) && !first->has_ended && raw_read(third) && !third->has_ended);
-    EXPECT_EQUAL(rig->loop->stats.connections_evicted, 1);
+    EXPECT_EQUAL(rig->loop->turn.stats.connections_evicted, 1);
     EXPECT_EQUAL(rig->listener->leaving_count, 0);
     EXPECT_EQUAL(crpc_listener_connection_count(rig->listener), 3);
     raw_free(first);
@@ -86,7 +86,7 @@ TEST(what_was_sent_to_a_connection_that_made_room_can_be_tried_again) {
     // Looked at in the same turn in which the other one comes in: it may win or lose, but is never in doubt.
     call *call = NULL;
     while (call == NULL && idle->closes == 0) {
-        if (rig_server_peer(rig)->closes == 1 || rig->loop->stats.connections_evicted == 1)
+        if (rig_server_peer(rig)->closes == 1 || rig->loop->turn.stats.connections_evicted == 1)
             call = call_open(idle, METHOD_UNARY, 0);
         rig_turn(rig);
     }
@@ -109,7 +109,7 @@ TEST(handshakes_make_room_where_nobody_idles) {
     EXPECT(now_ms() - start < CRPC_ROOM_AFTER_MS + 1000);
     EXPECT(raw_read(silent[0]) && silent[0]->has_ended);
     EXPECT(raw_read(silent[2]) && !silent[2]->has_ended);
-    EXPECT_EQUAL(rig->loop->stats.handshakes_dropped, 1);
+    EXPECT_EQUAL(rig->loop->turn.stats.handshakes_dropped, 1);
     for (int i = 0; i < 3; i++) raw_free(silent[i]);
     rig_end(rig);
 }
@@ -137,7 +137,7 @@ TEST(a_crowd_that_makes_no_calls_locks_nobody_out) {
     EXPECT_EQUAL(newcomer->status, 0);
     EXPECT(slowest < 500);
     EXPECT_EQUAL(bystander->closes, 0);
-    EXPECT(rig->loop->stats.connections_evicted >= PLACES);
+    EXPECT(rig->loop->turn.stats.connections_evicted >= PLACES);
     EXPECT(crpc_listener_connection_count(rig->listener) <= PLACES);
     while (come > 0) raw_free(crowd[--come]);
     rig_end(rig);
@@ -164,7 +164,7 @@ TEST(an_address_has_so_many_connections_and_others_have_theirs) {
     raw *first = connect_idly(rig), *second = connect_idly(rig);
     int third = connect_from(rig, "127.0.0.1"), elsewhere = connect_from(rig, "127.0.0.2");
     UNTIL(rig, is_closed(third));
-    EXPECT_EQUAL(rig->loop->stats.connections_refused, 1);
+    EXPECT_EQUAL(rig->loop->turn.stats.connections_refused, 1);
     EXPECT_EQUAL(crpc_listener_connection_count(rig->listener), 3);
     EXPECT(!is_closed(elsewhere));
     // One that has had no call for a while makes room for another of its address.
@@ -174,7 +174,7 @@ TEST(an_address_has_so_many_connections_and_others_have_theirs) {
     EXPECT(was_sent_away(first));
     EXPECT(raw_read(second) && !second->has_ended);
     EXPECT(!is_closed(elsewhere));
-    EXPECT_EQUAL(rig->loop->stats.connections_refused, 1);
+    EXPECT_EQUAL(rig->loop->turn.stats.connections_refused, 1);
     (void)close(third);
     (void)close(elsewhere);
     raw_free(first);

@@ -22,11 +22,13 @@ if ! command -v openssl >/dev/null; then
     exit 2
 fi
 find_libraries || exit 2
+layer_includes
+layer_sources
 
 build=$root/.build-crpc-tests
-common=("${sanitizers[@]}" -g -O1 -fno-omit-frame-pointer -I"$root/Sources/CRPC" -I"$root/Tests/CRPC"
+common=("${sanitizers[@]}" -g -O1 -fno-omit-frame-pointer "${INCLUDES[@]}" -I"$root/Tests/CRPC"
     "${LIBRARY_FLAGS[@]}")
-compile_sources "$build/layer" "${common[@]}" -include "$root/Tests/CRPC/memory.h" -- "$root"/Sources/CRPC/*.c
+compile_sources "$build/layer" "${common[@]}" -include "$root/Tests/CRPC/memory.h" -- "${LAYER[@]}"
 compile_sources "$build/tests" "${common[@]}" -- "$root"/Tests/CRPC/*.c
 link_program "$build/crpc-tests" "${sanitizers[@]}" -Wl,--wrap=recv "$build"/layer/*.o "$build"/tests/*.o "${LIBRARIES[@]}"
 
@@ -56,8 +58,8 @@ run() {
 
 run "$build/crpc-tests" "$@"
 if [ $# -eq 0 ] && CC=$(find_compiler -fsanitize=thread -DWITH_MAIN); then
-    plain=(-fsanitize=thread -g -O1 -I"$root/Sources/CRPC" -I"$root/Tests/CRPC" "${LIBRARY_FLAGS[@]}")
-    compile_sources "$build/threads" "${plain[@]}" -- "$root"/Sources/CRPC/*.c "$root"/Tests/CRPC/{test,loop_tests}.c
+    plain=(-fsanitize=thread -g -O1 "${INCLUDES[@]}" -I"$root/Tests/CRPC" "${LIBRARY_FLAGS[@]}")
+    compile_sources "$build/threads" "${plain[@]}" -- "${LAYER[@]}" "$root"/Tests/CRPC/{test,loop_tests}.c
     link_program "$build/crpc-thread-tests" -fsanitize=thread "$build"/threads/*.o "${LIBRARIES[@]}"
     run "$build/crpc-thread-tests" thread
 fi

@@ -167,7 +167,7 @@ static void attack_the_server(flood flood) {
     REQUIRE(attacker.fd >= 0 && connect(attacker.fd, (struct sockaddr *)&address, sizeof address) == 0);
     begin_attack(&attacker);
     expect_dismissal(rig, &attacker, bystander);
-    EXPECT_EQUAL(rig->loop->stats.connections_dismissed, 1);
+    EXPECT_EQUAL(rig->loop->turn.stats.connections_dismissed, 1);
     EXPECT_EQUAL(rig_server_peer(rig)->closes, 1);
     EXPECT_EQUAL(bystander->closes, 0);
     tls_end(rig);
@@ -219,7 +219,8 @@ TEST(keys_may_change_now_and_then) {
     rig *rig = tls_start(tls_server_rules("server", NULL), tls_client_rules(NULL, "authority"), "localhost");
     peer *peer = rig_open(rig);
     for (int i = 0; i < 300; i++) {
-        SSL *ssl = (i % 2 == 0 ? peer->connection : rig_server_peer(rig)->connection)->ssl;
+        crpc_connection *one = i % 2 == 0 ? peer->connection : rig_server_peer(rig)->connection;
+        SSL *ssl = crpc_driver_of(one)->tls.ssl;
         REQUIRE(SSL_key_update(ssl, i % 3 == 0 ? SSL_KEY_UPDATE_REQUESTED : SSL_KEY_UPDATE_NOT_REQUESTED) == 1);
         tls_expect_call(rig, peer);
     }
@@ -301,10 +302,10 @@ TEST(what_comes_behind_a_handshake_that_waits_to_write_is_kept) {
     REQUIRE(bind(server.listener, (struct sockaddr *)&address, length) == 0 && listen(server.listener, 1) == 0 &&
             getsockname(server.listener, (struct sockaddr *)&address, &length) == 0);
     peer *peer = rig_connect_to(rig, ntohs(address.sin_port));
-    REQUIRE(setsockopt(peer->connection->fd, SOL_SOCKET, SO_SNDBUF, &small, sizeof small) == 0);
+    REQUIRE(setsockopt(crpc_driver_of(peer->connection)->fd, SOL_SOCKET, SO_SNDBUF, &small, sizeof small) == 0);
     pthread_t thread;
     REQUIRE(pthread_create(&thread, NULL, speak_early, &server) == 0);
-    UNTIL(rig, peer->closes == 1 || peer->opens == 1 || peer->connection->coded_kept != NULL);
+    UNTIL(rig, peer->closes == 1 || peer->opens == 1 || crpc_driver_of(peer->connection)->tls.coded_kept != NULL);
     UNTIL(rig, peer->closes == 1 || peer->opens == 1);
     EXPECT_EQUAL(peer->opens, 1);
     UNTIL(rig, peer->closes == 1 || atomic_load(&server.is_open));
@@ -379,7 +380,7 @@ TEST(keys_may_change_while_answers_wait_for_the_socket) {
     pthread_t thread;
     REQUIRE(pthread_create(&thread, NULL, ask_and_wait, &client) == 0);
     UNTIL(rig, rig->server_call_count == 2);
-    EXPECT(rig_server_peer(rig)->connection->rest_length > 0);
+    EXPECT(crpc_driver_of(rig_server_peer(rig)->connection)->out.rest_length > 0);
     atomic_store(&client.may_read, true);
     UNTIL(rig, rig->server_calls[0]->closes == 1 && rig->server_calls[1]->closes == 1);
     EXPECT_EQUAL(rig->server_calls[0]->error, 0);

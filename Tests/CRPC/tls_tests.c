@@ -17,7 +17,7 @@ TEST(calls_go_over_tls_1_3) {
     tls_expect_call(rig, peer);
     EXPECT(crpc_connection_is_encrypted(peer->connection));
     EXPECT(crpc_connection_is_encrypted(rig_server_peer(rig)->connection));
-    EXPECT_TEXT(SSL_get_version(peer->connection->ssl), 7, "TLSv1.3");
+    EXPECT_TEXT(SSL_get_version(crpc_driver_of(peer->connection)->tls.ssl), 7, "TLSv1.3");
     tls_end(rig);
 }
 

@@ -3,6 +3,11 @@
 # programs that `make build` has built. Ends with one line of counts. Exits with 3 if no engine can be started here, so
 # that nothing was tested.
 set -euo pipefail
+case "${1:-}" in -h | --help) sed -n '2,/^[^#]/s/^# \{0,1\}//p' "$0" && exit ;; esac
+[ $# -eq 0 ] || {
+    echo "test-compose: takes no arguments, not '$*'; --help tells what it does" >&2
+    exit 2
+}
 
 cd "$(dirname "$0")/../.."
 skip() {
@@ -13,7 +18,7 @@ skip() {
 # An engine that the machine's owner installed otherwise will do.
 for command in debootstrap dockerd ip iptables strip; do
     command -v "$command" >/dev/null || {
-        docker/install-dependencies.sh compose || skip "$command cannot be installed"
+        Sources/install-dependencies.sh compose || skip "$command cannot be installed"
         break
     }
 done

@@ -1,6 +1,11 @@
 #!/usr/bin/env bash
 # Makes .venv-compose with what the tests of the containers need, at the top of the project; does nothing if it is there.
 set -euo pipefail
+case "${1:-}" in -h | --help) sed -n '2,/^[^#]/s/^# \{0,1\}//p' "$0" && exit ;; esac
+[ $# -eq 0 ] || {
+    echo "Tests/Compose/setup.sh: takes no arguments, not '$*'; --help tells what it does" >&2
+    exit 2
+}
 
 cd "$(dirname "$0")/../.."
 requirements=Tests/Compose/requirements.txt

@@ -4,6 +4,7 @@
 #
 # VESTIBULE_BINARIES names the folder of the programs; without it, .build/debug if it has them, else .build/release.
 set -euo pipefail
+case "${1:-}" in -h | --help) sed -n '2,/^[^#]/s/^# \{0,1\}//p' "$0" && exit ;; esac
 
 cd "$(dirname "$0")/../.."
 Tests/Interop/setup.sh

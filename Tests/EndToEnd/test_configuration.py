@@ -34,10 +34,10 @@ KEYS = {
         "REFRESH_KEY_OTHER_FILE", "ACCESS_TOKEN_LIFETIME", "REFRESH_GRACE", "GATEWAYS", "SESSION_INACTIVITY",
         "SESSION_LIFETIME", "PROVIDERS", "APPLE_AUDIENCES", "APPLE_KEYS_URL", "GOOGLE_AUDIENCES", "GOOGLE_KEYS_URL",
         "PROVIDERS_FILE", "KEYS_BY_HTTP"),
-    ("profile",): service_keys("PROFILE", *PHONE, "PHONE_TRIES", "PHONE_TRIES_WINDOW", "PHONE_CLAIMS", "ADDRESS_PHONE_TRIES",
-        "ADDRESS_PHONE_CLAIMS", "RESERVED_USERNAMES") | {"INVITES_ADDRESS", "ADDRESS_KEY_FILE"},
-    ("invites",): service_keys("INVITES", *PHONE, "GROUP_MEMBERS", "INBOX_RETENTION", "IDEMPOTENCY_RETENTION", "USER_ADDS",
-        "ADDRESS_ADDS", "USER_GROUPS", "USER_GROUPS_MAX") | {"ADDRESS_KEY_FILE"},
+    ("profile",): service_keys("PROFILE", "PHONE_TRIES", "PHONE_TRIES_WINDOW", "PHONE_CLAIMS", "ADDRESS_PHONE_TRIES",
+        "ADDRESS_PHONE_CLAIMS", "RESERVED_USERNAMES") | PHONE | {"INVITES_ADDRESS", "ADDRESS_KEY_FILE"},
+    ("invites",): service_keys("INVITES", "GROUP_MEMBERS", "INBOX_RETENTION", "IDEMPOTENCY_RETENTION", "USER_ADDS",
+        "ADDRESS_ADDS", "USER_GROUPS", "USER_GROUPS_MAX") | PHONE | {"ADDRESS_KEY_FILE"},
     ("gateway",): ADDRESSES | LOG | {"EVENT_LOOPS", "DRAIN_LIMIT", "SERVICES_CA_FILE"} | {f"GATEWAY_{key}" for key in (
         "LISTEN", "METRICS_LISTEN", "REQUEST_TIMEOUT", "BODY_BYTES_MAX", "CONNECTIONS_MAX", "IDLE_TIMEOUT",
         "AUTH_PER_SECOND", "AUTH_BURST", "ADDRESS_PER_SECOND", "ADDRESS_BURST", "ACCOUNT_PER_SECOND", "ACCOUNT_BURST",
@@ -135,6 +135,15 @@ def test_a_service_that_strangers_could_call_does_not_start(stack):
     assert result.returncode == 78
     (line,) = result.stderr.splitlines()
     assert line.startswith("profile: VESTIBULE_PROFILE_LISTEN is not on loopback, and so needs VESTIBULE_PROFILE_TLS_")
+
+
+@pytest.mark.parametrize("service", ["profile", "invites"])
+def test_a_former_name_that_contradicts_the_new_one(service):
+    former = f"VESTIBULE_{service.upper()}_PHONE_REGION"
+    result = run((service, "serve"), {"VESTIBULE_PHONE_REGION": "PH", former: "DE"})
+    assert result.returncode == 78
+    assert f"{service}: VESTIBULE_PHONE_REGION is given as VESTIBULE_PHONE_REGION and as {former}, with different values" in (
+        result.stderr.splitlines())
 
 
 def test_a_file_that_is_not_there(tmp_path):

@@ -13,7 +13,7 @@ import time
 import pytest
 
 import process_table
-from load import Run
+from load_command import Run
 from parts import Parts, Stopwatch
 from stack import free_ports, new_stack, program, run_vestibule
 

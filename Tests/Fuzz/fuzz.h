@@ -2,7 +2,7 @@
 #ifndef CRPC_FUZZ_H
 #define CRPC_FUZZ_H
 
-#include "internal.h"
+#include "layer.h"
 
 /// Ends the process, which libFuzzer reports with the input.
 #define CHECK(condition) \

@@ -1,6 +1,6 @@
 #include "fuzz.h"
-#include "huffman.h"
-#include "plain_literals.h"
+#include "http2/huffman.h"
+#include "http2/plain_literals.h"
 
 // Header blocks that share a dynamic table: from the rewritten one nghttp2 reads the same fields as from what came, or
 // fails just so. The blocks are frames in a row, as one read gives them.

@@ -113,9 +113,9 @@ static void record(const char *name, scenario scenario, const char *folder) {
     rig *rig = rig_start(NULL);
     from_client.length = from_server.length = 0;
     peer *peer = rig_connect(rig);
-    client_fd = peer->connection->fd;
+    client_fd = crpc_driver_of(peer->connection)->fd;
     UNTIL(rig, rig->server_peer_count == 1);
-    server_fd = rig_server_peer(rig)->connection->fd;
+    server_fd = crpc_driver_of(rig_server_peer(rig)->connection)->fd;
     scenario(rig, peer);
     client_fd = server_fd = -1;
     rig_end(rig);

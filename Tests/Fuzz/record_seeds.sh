@@ -8,8 +8,10 @@ root=$(cd "$(dirname "$0")/../.." && pwd)
 . "$root/Tests/CRPC/compiler.sh"
 
 CC=$(find_compiler -DWITH_MAIN)
+layer_includes
+layer_sources
 build=$root/.build-fuzz
-compile_sources "$build/record" -g -I"$root/Sources/CRPC" -I"$root/Tests/CRPC" -- "$root"/Sources/CRPC/*.c \
+compile_sources "$build/record" -g "${INCLUDES[@]}" -I"$root/Tests/CRPC" -- "${LAYER[@]}" \
     "$root"/Tests/CRPC/{test,memory,rig,rig_callbacks}.c "$root"/Tests/Fuzz/record_seeds.c
 # shellcheck disable=SC2046
 link_program "$build/record-seeds" -Wl,--wrap=send "$build"/record/*.o $(pkg-config --libs libnghttp2 openssl zlib) -lpthread

@@ -1,5 +1,5 @@
 #include "request_oracle.h"
-#include "request_rules.h"
+#include "http2/request_rules.h"
 
 // A request, head, data and trailers. Our rules break it where those of request_oracle.c do, which are written from the RFCs.
 // Two sessions of nghttp2 see it: one leaves the judgement to ours, the other makes its own; what ours takes it takes as
@@ -56,7 +56,8 @@ static int on_header(
         bool is_trailer = frame->headers.cat != NGHTTP2_HCAT_REQUEST;
         crpc_entry field = {name, value, name_length, value_length};
         if (!crpc_request_takes_field(
-                &side->state, &side->authority, crpc_header_named(name, name_length), &field, is_trailer)) {
+                &side->state, &side->authority, crpc_header_named(&crpc_grpc_names, name, name_length), &field,
+                is_trailer)) {
             CHECK(break_request(side) == 0);
             return NGHTTP2_ERR_TEMPORAL_CALLBACK_FAILURE;
         }

@@ -21,17 +21,19 @@ if ! CC=$(find_compiler "${flags[@]}"); then
     exit 2
 fi
 find_libraries || exit 2
+layer_includes
+layer_sources
 
 fuzzers=("$@")
 [ $# -gt 0 ] || fuzzers=(server_connection client_connection rewriting plain_literals request deframer gzip metadata timeout status)
 build=$root/.build-fuzz
 compiled=(-fsanitize=fuzzer-no-link,address,undefined -fno-sanitize-recover=all -g -O1 -fno-omit-frame-pointer
-    -I"$root/Sources/CRPC" -I"$root/Tests/Fuzz" "${LIBRARY_FLAGS[@]}")
-compile_sources "$build/objects" "${compiled[@]}" -- "$root"/Sources/CRPC/*.c "$root"/Tests/Fuzz/{fuzz,request_oracle}.c \
+    "${INCLUDES[@]}" -I"$root/Tests/Fuzz" -I"$root/Tests/CRPC" "${LIBRARY_FLAGS[@]}")
+compile_sources "$build/objects" "${compiled[@]}" -- "${LAYER[@]}" "$root"/Tests/Fuzz/{fuzz,request_oracle}.c \
     "$root"/Tests/Fuzz/*_fuzzer.c
 shared=()
-for source in "$root"/Sources/CRPC/*.c "$root"/Tests/Fuzz/{fuzz,request_oracle}.c; do
-    shared+=("$build/objects/$(basename "$source" .c).o")
+for source in "${LAYER[@]}" "$root"/Tests/Fuzz/{fuzz,request_oracle}.c; do
+    shared+=("$(object_of "$build/objects" "$source")")
 done
 
 export ASAN_OPTIONS=detect_stack_use_after_return=1 UBSAN_OPTIONS=print_stacktrace=1
@@ -39,10 +41,8 @@ passed=0 failed=0
 for fuzzer in "${fuzzers[@]}"; do
     folder=$build/$fuzzer
     mkdir -p "$folder/found" "$folder/failures"
-    wrap=()
-    [ "$fuzzer" != client_connection ] || wrap=(-Wl,--wrap=crpc_socket_connect)
-    link_program "$folder/fuzzer" "${flags[@]}" "${wrap[@]}" "${shared[@]}" "$build/objects/${fuzzer}_fuzzer.o" \
-        "${LIBRARIES[@]}"
+    link_program "$folder/fuzzer" "${flags[@]}" "${shared[@]}" \
+        "$(object_of "$build/objects" "$root/Tests/Fuzz/${fuzzer}_fuzzer.c")" "${LIBRARIES[@]}"
     options=(-max_len=8192 -timeout=10 -rss_limit_mb=1024 -print_final_stats=1 "-artifact_prefix=$folder/failures/")
     case $fuzzer in *_connection) options+=("-dict=$root/Tests/Fuzz/frames.dict") ;; esac
     if [ "$seconds" = 0 ]; then

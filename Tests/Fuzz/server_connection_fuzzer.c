@@ -158,7 +158,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t length) {
     for (int i = 0; i < 8 && crpc_listener_connection_count(listener) + scene.loop->lingering_count > 0; i++)
         fuzz_turn(&scene);
     CHECK(crpc_listener_connection_count(listener) == 0 && scene.loop->lingering_count == 0);
-    CHECK(scene.live_calls == 0 && live_peers == 0 && listener->call_count == 0);
+    CHECK(scene.live_calls == 0 && live_peers == 0 && listener->service.call_count == 0);
     CHECK(scene.loop->timer_count == 0);
     return 0;
 }

@@ -1,4 +1,5 @@
 import API
+import APIDoubles
 import HTTPTypes
 import JOSE
 import RPC
@@ -16,11 +17,11 @@ import Testing
     @Test func appleOpensASession() async throws {
         let gateway = TestGateway()
         let seen = Mutex<IdentityV1.SignInRequest?>(nil)
-        gateway.stubs.set { answers in
+        gateway.stubs.identity.set { answers in
             let usual = answers.signIn
-            answers.signIn = { request in
+            answers.signIn = { request, context in
                 seen.withLock { $0 = request }
-                return try await usual(request)
+                return try await usual(request, context)
             }
         }
         let answer = try await gateway.send(.post, "/auth/apple", Self.apple)
@@ -43,11 +44,11 @@ import Testing
     @Test func googleOpensASession() async throws {
         let gateway = TestGateway()
         let seen = Mutex<IdentityV1.SignInRequest?>(nil)
-        gateway.stubs.set { answers in
+        gateway.stubs.identity.set { answers in
             let usual = answers.signIn
-            answers.signIn = { request in
+            answers.signIn = { request, context in
                 seen.withLock { $0 = request }
-                return try await usual(request)
+                return try await usual(request, context)
             }
         }
         let answer = try await gateway.send(.post, "/auth/google", #"{"id_token":"t","nonce":null,"email":"e"}"#)
@@ -80,8 +81,8 @@ import Testing
     @Test func refreshingAnswersTheSameForm() async throws {
         let gateway = TestGateway()
         let asked = Mutex<[IdentityV1.RefreshRequest]>([])
-        gateway.stubs.set { answers in
-            answers.refresh = { request in
+        gateway.stubs.identity.set { answers in
+            answers.refresh = { request, _ in
                 asked.withLock { $0.append(request) }
                 return IdentityV1.RefreshResponse.with { $0.tokens = StubServices.tokens }
             }
@@ -100,7 +101,7 @@ import Testing
 
     @Test func aProfileThatIsDownLosesNoTokens() async throws {
         let gateway = TestGateway()
-        gateway.stubs.set { $0.getProfile = { _ in throw RPCError(.unavailable, "down") } }
+        gateway.stubs.profile.set { $0.getProfile = { _, _ in throw RPCError(.unavailable, "down") } }
         for (path, body) in [("/auth/apple", Self.apple), ("/auth/refresh", #"{"refresh_token":"old"}"#)] {
             let answer = try await gateway.send(.post, path, body)
             #expect(answer.status == 200)
@@ -115,8 +116,8 @@ import Testing
     ])
     func aRefusedTokenSaysWhy(reason: String) async throws {
         let gateway = TestGateway()
-        gateway.stubs.set {
-            $0.signIn = { _ in throw RPCError.domain(.unauthenticated, reason: reason, message: "It was refused.") }
+        gateway.stubs.identity.set {
+            $0.signIn = { _, _ in throw RPCError.domain(.unauthenticated, reason: reason, message: "It was refused.") }
         }
         let answer = try await gateway.send(.post, "/auth/apple", Self.apple)
         #expect(answer.status == 401)
@@ -130,8 +131,8 @@ import Testing
     @Test func signingOutTakesEitherToken() async throws {
         let gateway = TestGateway()
         let seen = Mutex<[IdentityV1.SignOutRequest]>([])
-        gateway.stubs.set { answers in
-            answers.signOut = { request in
+        gateway.stubs.identity.set { answers in
+            answers.signOut = { request, _ in
                 seen.withLock { $0.append(request) }
                 return .init()
             }

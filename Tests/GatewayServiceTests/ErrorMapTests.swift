@@ -19,14 +19,14 @@ import Testing
     @Test(arguments: Status.Code.allCases)
     func eachCodeHasItsStatus(code: Status.Code) throws {
         let expected = code == .ok ? 500 : try #require(Self.statuses[code])
-        #expect(ErrorMap.problem(RPCError(code, "inner words")).status.code == expected)
-        let domain = ErrorMap.problem(RPCError.domain(code, reason: "SOME_REASON", message: "For people."))
+        #expect(Problem(answering: RPCError(code, "inner words")).status.code == expected)
+        let domain = Problem(answering: RPCError.domain(code, reason: "SOME_REASON", message: "For people."))
         #expect(domain.status.code == expected)
     }
 
     @Test(arguments: Status.Code.allCases)
     func aMessageWithoutAReasonIsNeverSent(code: Status.Code) {
-        let problem = ErrorMap.problem(RPCError(code, "inner words"))
+        let problem = Problem(answering: RPCError(code, "inner words"))
         #expect(!problem.body.text.contains("inner"))
         #expect("\(problem.cause as Any)".contains("inner words"))
     }
@@ -37,7 +37,7 @@ import Testing
     func whatFailedOnOurSideIsNotExplained(code: Status.Code) {
         struct Secret: Error {}
         let error = RPCError.domain(code, reason: "DATABASE_UNAVAILABLE", message: "host db-3 is down", cause: Secret())
-        let problem = ErrorMap.problem(error)
+        let problem = Problem(answering: error)
         #expect(!problem.body.text.contains("db-3"))
         #expect("\(problem.cause as Any)".contains("Secret"))
         let isInternal = [Status.Code.internalError, .unknown, .dataLoss].contains(code)
@@ -50,7 +50,7 @@ import Testing
             FieldViolation(field: "a", description: "A.", reason: "A_BAD"),
             FieldViolation(field: "b", description: "B.", reason: ""),
         ]
-        let problem = ErrorMap.problem(RPCError.domain(code, reason: "R", message: "M.", fields: fields))
+        let problem = Problem(answering: RPCError.domain(code, reason: "R", message: "M.", fields: fields))
         #expect(problem.status == .unprocessableContent)
         #expect(
             problem.fields == [
@@ -62,21 +62,21 @@ import Testing
     @Test func aConflictKeepsItsStatusAndItsFields() {
         let fields = [FieldViolation(field: "username", description: "Taken.", reason: "USERNAME_TAKEN")]
         let error = RPCError.domain(.alreadyExists, reason: "USERNAME_TAKEN", message: "Taken.", fields: fields)
-        #expect(ErrorMap.problem(error).status == .conflict)
-        #expect(ErrorMap.problem(error).fields.map(\.name) == ["username"])
+        #expect(Problem(answering: error).status == .conflict)
+        #expect(Problem(answering: error).fields.map(\.name) == ["username"])
     }
 
     @Test(arguments: [Status.Code.unavailable, .resourceExhausted, .deadlineExceeded])
     func whoMayTryAgainIsToldWhen(code: Status.Code) {
-        #expect(ErrorMap.problem(RPCError(code, "")).headers[.retryAfter] == "1")
+        #expect(Problem(answering: RPCError(code, "")).headers[.retryAfter] == "1")
         let error = RPCError.domain(code, reason: "TOO_MANY_ATTEMPTS", message: "Later.", retryAfter: .seconds(90))
-        #expect(ErrorMap.problem(error).headers[.retryAfter] == "90")
+        #expect(Problem(answering: error).headers[.retryAfter] == "90")
     }
 
     @Test(arguments: [(Status.Code.unknown, 500), (.deadlineExceeded, 504)])
     func anUnknownOutcomeIsNotToBeTriedAgain(code: Status.Code, status: Int) {
         let error = RPCError.domain(code, reason: "OUTCOME_UNKNOWN", message: "inner words")
-        for problem in [ErrorMap.problem(error), ErrorMap.problemOfUnrepeatable(error)] {
+        for problem in [Problem(answering: error), Problem(answering: error, mayBeRepeated: false)] {
             #expect(problem.status.code == status)
             #expect(problem.code == "OUTCOME_UNKNOWN")
             #expect(problem.headers[.retryAfter] == nil)
@@ -86,7 +86,7 @@ import Testing
 
     @Test(arguments: [Status.Code.unavailable, .deadlineExceeded, .unknown, .internalError, .cancelled])
     func aCallThatBrokeOffHasAnUnknownOutcomeUnlessItMayBeRepeated(code: Status.Code) {
-        let problem = ErrorMap.problemOfUnrepeatable(RPCError(code, "the connection was lost"))
+        let problem = Problem(answering: RPCError(code, "the connection was lost"), mayBeRepeated: false)
         #expect(problem.status.code == (code == .deadlineExceeded ? 504 : 500))
         #expect(problem.code == "OUTCOME_UNKNOWN")
         #expect(problem.headers[.retryAfter] == nil)
@@ -99,12 +99,12 @@ import Testing
             message: "",
             retryAfter: .seconds(3)
         )
-        #expect(ErrorMap.problemOfUnrepeatable(refused).status == .serviceUnavailable)
-        #expect(ErrorMap.problemOfUnrepeatable(refused).headers[.retryAfter] == "3")
+        #expect(Problem(answering: refused, mayBeRepeated: false).status == .serviceUnavailable)
+        #expect(Problem(answering: refused, mayBeRepeated: false).headers[.retryAfter] == "3")
         let unsent = RPCError(.unavailable, "cannot connect", cause: CallNotSent())
-        #expect(ErrorMap.problemOfUnrepeatable(unsent).status == .serviceUnavailable)
-        #expect(ErrorMap.problemOfUnrepeatable(unsent).headers[.retryAfter] == "1")
-        #expect(ErrorMap.problemOfUnrepeatable(RPCError(.permissionDenied, "")).status == .forbidden)
+        #expect(Problem(answering: unsent, mayBeRepeated: false).status == .serviceUnavailable)
+        #expect(Problem(answering: unsent, mayBeRepeated: false).headers[.retryAfter] == "1")
+        #expect(Problem(answering: RPCError(.permissionDenied, ""), mayBeRepeated: false).status == .forbidden)
     }
 
     @Test(arguments: [
@@ -112,7 +112,7 @@ import Testing
         ("REFRESH_TOKEN_REUSED", false),
     ])
     func aChallengeFitsTheToken(reason: String, isInvalidToken: Bool) {
-        let problem = ErrorMap.problem(RPCError.domain(.unauthenticated, reason: reason, message: "No."))
+        let problem = Problem(answering: RPCError.domain(.unauthenticated, reason: reason, message: "No."))
         let challenge = problem.headers[.wwwAuthenticate] ?? ""
         #expect(challenge.hasPrefix(#"Bearer realm="vestibule""#))
         #expect(challenge.contains("invalid_token") == isInvalidToken)
@@ -120,8 +120,8 @@ import Testing
 
     @Test func otherErrorsAreInternalOrThemselves() {
         struct Surprise: Error {}
-        #expect(ErrorMap.problem(Surprise()).status == .internalServerError)
-        #expect(ErrorMap.problem(CancellationError()).status.code == 499)
-        #expect(ErrorMap.problem(Problem(.gone, code: "GONE", detail: "Gone.") as any Error).code == "GONE")
+        #expect(Problem(answering: Surprise()).status == .internalServerError)
+        #expect(Problem(answering: CancellationError()).status.code == 499)
+        #expect(Problem(answering: Problem(.gone, code: "GONE", detail: "Gone.") as any Error).code == "GONE")
     }
 }

@@ -1,4 +1,5 @@
 import API
+import APIDoubles
 import RPC
 import SwiftProtobuf
 import Synchronization
@@ -22,8 +23,8 @@ import Testing
     }
 
     private func answer(_ json: String, maxAgeSeconds: Int64) {
-        stubs.set {
-            $0.getJWKS = { _ in
+        stubs.identity.set {
+            $0.getJWKS = { _, _ in
                 IdentityV1.GetJWKSResponse.with {
                     $0.jwksJson = json
                     $0.maxAgeSeconds = maxAgeSeconds
@@ -49,7 +50,7 @@ import Testing
         let cache = cache()
         answer("a", maxAgeSeconds: 10)
         _ = try await cache.answer(timeout: .seconds(1))
-        stubs.set { $0.getJWKS = { _ in throw RPCError(.unavailable, "down") } }
+        stubs.identity.set { $0.getJWKS = { _, _ in throw RPCError(.unavailable, "down") } }
         hand.turn(.seconds(11))
         #expect(try await cache.answer(timeout: .seconds(1)) == .init(json: "a", maxAgeSeconds: 1))
         _ = try await cache.answer(timeout: .seconds(1))
@@ -60,7 +61,7 @@ import Testing
     }
 
     @Test func withoutAnySetTheErrorShows() async throws {
-        stubs.set { $0.getJWKS = { _ in throw RPCError(.unavailable, "down") } }
+        stubs.identity.set { $0.getJWKS = { _, _ in throw RPCError(.unavailable, "down") } }
         let error = await #expect(throws: RPCError.self) { try await cache().answer(timeout: .seconds(1)) }
         #expect(error?.code == .unavailable)
     }
@@ -72,8 +73,8 @@ import Testing
     }
 
     @Test func manyWhoAskAtOnceShareOneCall() async throws {
-        stubs.set {
-            $0.getJWKS = { _ in
+        stubs.identity.set {
+            $0.getJWKS = { _, _ in
                 try await Task.sleep(for: .milliseconds(50))
                 return IdentityV1.GetJWKSResponse.with { $0.maxAgeSeconds = 60 }
             }

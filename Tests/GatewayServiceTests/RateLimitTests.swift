@@ -1,4 +1,5 @@
 import API
+import APIDoubles
 import HTTPJSON
 import HTTPTypes
 import JOSE
@@ -91,8 +92,8 @@ import Testing
     @Test func oneAccountDoesNotSlowAnother() async throws {
         let gateway = TestGateway(rateLimit: Self.policy(account: 3))
         let user = Mutex("a")
-        gateway.stubs.set { answers in
-            answers.checkSession = { _ in
+        gateway.stubs.identity.set { answers in
+            answers.checkSession = { _, _ in
                 .with { $0.userID = user.withLock { $0 } }
             }
         }

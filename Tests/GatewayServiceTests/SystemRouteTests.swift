@@ -1,4 +1,5 @@
 import API
+import APIDoubles
 import HTTPJSON
 import HTTPTypes
 import JOSE
@@ -24,7 +25,7 @@ import Testing
         let ready = try await gateway.send(.get, "/readyz")
         #expect(ready.status == 200)
         #expect(ready.body == ["status": "ready", "services": ["identity": "ok", "profile": "ok", "invites": "ok"]])
-        gateway.stubs.set { $0.health[ProfileServiceMethods.serviceName] = .notServing }
+        gateway.stubs.stopServing(ProfileServiceMethods.serviceName)
         let unready = try await gateway.send(.get, "/readyz")
         #expect(unready.status == 503)
         #expect(
@@ -51,7 +52,7 @@ import Testing
         }
         #expect(answered == Array(repeating: [true, true, true], count: 50))
         #expect(stubs.calls.count == 3)
-        stubs.set { $0.health[InvitesServiceMethods.serviceName] = .notServing }
+        stubs.stopServing(InvitesServiceMethods.serviceName)
         #expect(await cache.answers(options).map(\.isServing) == [true, true, true], "a moment has not passed")
         passed.store(250, ordering: .relaxed)
         #expect(await cache.answers(options).map(\.isServing) == [true, true, false])
@@ -77,12 +78,12 @@ import Testing
         let described = paths.members.flatMap { path in
             (path.value.object?.members ?? []).map(\.name).filter(methods.contains).map { "\($0) \(path.name)" }
         }
-        let existing = gateway.gateway.routes.map { "\($0.method.rawValue.lowercased()) \($0.path)" }
+        let existing = gateway.gateway.endpoints.map(\.route).map { "\($0.method.rawValue.lowercased()) \($0.path)" }
         #expect(described.sorted() == existing.sorted())
     }
 
     @Test func everyAnswerIsDescribedByItsStatus() async throws {
-        let document = try JSONObject(parsing: Array(OpenAPI.document.utf8), limits: JSONLimits(depthMax: 16))
+        let document = OpenAPI.document(of: TestGateway().gateway.endpoints.map(\.operation))
         var operations = 0
         for path in try #require(document["paths"]?.object).members {
             for method in path.value.object?.members ?? [] where method.name != "parameters" {
@@ -96,11 +97,26 @@ import Testing
                 #expect(statuses.contains("401") == needsUser, "\(method.name) \(path.name)")
             }
         }
-        #expect(operations == TestGateway().gateway.routes.count)
+        #expect(operations == TestGateway().gateway.endpoints.count)
+    }
+
+    @Test func everyVariableOfAPathIsDescribed() {
+        for operation in TestGateway().gateway.endpoints.map(\.operation) {
+            let described = operation.parameters.filter { $0.place == .path }.map(\.name)
+            let variables = operation.path.split(separator: "/").filter { $0.hasPrefix("{") }.map {
+                $0.dropFirst().dropLast()
+            }
+            #expect(described == variables.map(String.init), "\(operation.path)")
+        }
+    }
+
+    @Test func everyOperationHasANameOfItsOwn() {
+        let names = TestGateway().gateway.endpoints.map(\.operation.id)
+        #expect(Set(names).count == names.count)
     }
 
     @Test func everyReferenceOfTheDescriptionLeadsSomewhere() throws {
-        let document = try JSONValue(parsing: OpenAPI.document.utf8, limits: JSONLimits(depthMax: 16))
+        let document = JSONValue.object(OpenAPI.document(of: TestGateway().gateway.endpoints.map(\.operation)))
         var references: Set<String> = []
         func collect(_ value: JSONValue) {
             value.array?.forEach(collect)
@@ -141,8 +157,8 @@ import Testing
     @Test func aSlowServiceEndsWithTheDeadline() async throws {
         var gateway = TestGateway()
         gateway.limits.requestTimeout = .milliseconds(100)
-        gateway.stubs.set {
-            $0.getProfile = { _ in
+        gateway.stubs.profile.set {
+            $0.getProfile = { _, _ in
                 // Far longer than the test may take: only the deadline can end it.
                 try await Task.sleep(for: .seconds(3600))
                 return .init()
@@ -155,8 +171,8 @@ import Testing
 
     @Test func aServiceThatIsDownIs503() async throws {
         let gateway = TestGateway()
-        gateway.stubs.set {
-            $0.getProfile = { _ in
+        gateway.stubs.profile.set {
+            $0.getProfile = { _, _ in
                 throw RPCError.domain(.unavailable, reason: "DATABASE_UNAVAILABLE", message: "no database")
             }
         }

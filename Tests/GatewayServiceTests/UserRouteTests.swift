@@ -1,4 +1,5 @@
 import API
+import APIDoubles
 import HTTPJSON
 import HTTPTypes
 import JOSE
@@ -46,11 +47,11 @@ import Testing
     private static func change(_ body: String) async throws -> ProfileV1.UpdateProfileRequest {
         let gateway = TestGateway()
         let seen = Mutex<ProfileV1.UpdateProfileRequest?>(nil)
-        gateway.stubs.set { answers in
+        gateway.stubs.profile.set { answers in
             let usual = answers.updateProfile
-            answers.updateProfile = { request in
+            answers.updateProfile = { request, context in
                 seen.withLock { $0 = request }
-                return try await usual(request)
+                return try await usual(request, context)
             }
         }
         let answer = try await gateway.sendAsUser(.patch, "/me", body)
@@ -84,8 +85,8 @@ import Testing
     @Test func aTakenPhoneSaysSo() async throws {
         let gateway = TestGateway()
         let sentence = "This phone number is already associated with another account."
-        gateway.stubs.set {
-            $0.updateProfile = { _ in
+        gateway.stubs.profile.set {
+            $0.updateProfile = { _, _ in
                 throw RPCError.domain(
                     .alreadyExists,
                     reason: "PHONE_TAKEN",
@@ -103,8 +104,8 @@ import Testing
 
     @Test func aPhoneThatIsNoneIsAFieldAtFault() async throws {
         let gateway = TestGateway()
-        gateway.stubs.set {
-            $0.updateProfile = { _ in
+        gateway.stubs.profile.set {
+            $0.updateProfile = { _, _ in
                 throw RPCError.domain(
                     .invalidArgument,
                     reason: "PHONE_INVALID",
@@ -126,11 +127,11 @@ import Testing
     @Test func aGroupIsCreatedUnderTheUsersName() async throws {
         let gateway = TestGateway()
         let seen = Mutex<InvitesV1.CreateGroupRequest?>(nil)
-        gateway.stubs.set { answers in
+        gateway.stubs.invites.set { answers in
             let usual = answers.createGroup
-            answers.createGroup = { request in
+            answers.createGroup = { request, context in
                 seen.withLock { $0 = request }
-                return try await usual(request)
+                return try await usual(request, context)
             }
         }
         let answer = try await gateway.sendAsUser(.post, "/groups", #"{"name":"Trip"}"#)
@@ -151,8 +152,8 @@ import Testing
     func aKeyIsHandedOnWithoutItsQuotes(header: String) async throws {
         let gateway = TestGateway()
         let seen = Mutex<String?>(nil)
-        gateway.stubs.set { answers in
-            answers.createGroup = { request in
+        gateway.stubs.invites.set { answers in
+            answers.createGroup = { request, _ in
                 seen.withLock { $0 = request.idempotencyKey }
                 throw RPCError(.unavailable, "the connection was lost")
             }
@@ -177,8 +178,8 @@ import Testing
 
     @Test func aKeyThatWasUsedForSomethingElseIs422() async throws {
         let gateway = TestGateway()
-        gateway.stubs.set {
-            $0.createGroup = { _ in
+        gateway.stubs.invites.set {
+            $0.createGroup = { _, _ in
                 let field = FieldViolation(field: "idempotency_key", description: "Used.", reason: "")
                 throw RPCError.domain(
                     .failedPrecondition,
@@ -208,11 +209,11 @@ import Testing
     @Test func aMemberIsAddedByPhone() async throws {
         let gateway = TestGateway()
         let seen = Mutex<InvitesV1.AddMemberRequest?>(nil)
-        gateway.stubs.set { answers in
+        gateway.stubs.invites.set { answers in
             let usual = answers.addMember
-            answers.addMember = { request in
+            answers.addMember = { request, context in
                 seen.withLock { $0 = request }
-                return try await usual(request)
+                return try await usual(request, context)
             }
         }
         let body = #"{"phone_number":"+639170000000","display_name":"Ana"}"#
@@ -231,15 +232,15 @@ import Testing
     @Test func listsArePaged() async throws {
         let gateway = TestGateway()
         let seen = Mutex<[String]>([])
-        gateway.stubs.set { answers in
-            answers.listGroups = { request in
+        gateway.stubs.invites.set { answers in
+            answers.listGroups = { request, _ in
                 seen.withLock { $0.append("\(request.pageSize) \(request.pageToken)") }
                 return InvitesV1.ListGroupsResponse.with {
                     $0.groups = [.with { $0.groupID = "g-1" }]
                     $0.nextPageToken = "next"
                 }
             }
-            answers.listMembers = { request in
+            answers.listMembers = { request, _ in
                 seen.withLock { $0.append("\(request.groupID) \(request.pageSize) \(request.pageToken)") }
                 return InvitesV1.ListMembersResponse.with {
                     $0.members = [

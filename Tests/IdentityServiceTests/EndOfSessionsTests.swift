@@ -4,6 +4,8 @@ import JOSE
 import Models
 import Postgres
 import RPC
+import ServiceKit
+import ServiceModels
 import Testing
 
 @testable import IdentityService
@@ -102,7 +104,7 @@ import Testing
                 database: service.database,
                 group: service.group,
                 fetcher: service.provider,
-                effects: service.clock.effects,
+                clock: service.clock.wallClock,
                 logger: TestService.silentLogger
             )
             var router = Router()
@@ -166,9 +168,9 @@ import Testing
     @Test func theCommandSaysWhatItWouldDoAndDoesItWhenConfirmed() async throws {
         try await TestService.run { service in
             let tokens = try await service.signIn().tokens
-            let command = EndOfSessions(store: service.parts.methods.store, clock: .system)
+            let command = EndSessionsCommand(store: service.parts.methods.store, clock: .system)
             // The tests' clock is ahead of everybody's, so the session counts as live here.
-            await #expect(throws: EndOfSessions.Refusal.unconfirmed(liveSessions: 1)) {
+            await #expect(throws: EndSessionsCommand.Refusal.unconfirmed(liveSessions: 1)) {
                 try await command.run(isConfirmed: false, logger: TestService.silentLogger)
             }
             _ = try await service.check(tokens.accessToken)
@@ -182,11 +184,11 @@ import Testing
     func aWrongClockEndsNothing(difference: Int64) async throws {
         try await TestService.run { service in
             let tokens = try await service.signIn().tokens
-            let command = EndOfSessions(
+            let command = EndSessionsCommand(
                 store: service.parts.methods.store,
                 clock: WallClock { WallClock.system.nowMilliseconds + difference }
             )
-            let error = await #expect(throws: EndOfSessions.Refusal.self) {
+            let error = await #expect(throws: EndSessionsCommand.Refusal.self) {
                 try await command.run(isConfirmed: true, logger: TestService.silentLogger)
             }
             guard case .clocksDiffer(let milliseconds) = error else {

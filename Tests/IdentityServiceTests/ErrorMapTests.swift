@@ -2,13 +2,14 @@ import API
 import IdentityDomain
 import Postgres
 import RPC
+import ServiceKit
 import Testing
 
 @testable import IdentityService
 
 @Suite struct ErrorMapTests {
     @Test func everyTokenRejectionHasAReasonOfItsOwn() {
-        let errors = TokenRejection.allCases.map { RPCError(IdentityFault.token($0)) }
+        let errors = TokenRejection.allCases.map { IdentityFault.token($0).rpcError }
         #expect(errors.allSatisfy { $0.code == .unauthenticated })
         #expect(
             errors.map(\.reason) == [
@@ -21,25 +22,26 @@ import Testing
     }
 
     @Test func databaseFaultsSayNothingOfTheInside() {
-        let down = RPCError(identity: PostgresError.unavailable("away"))
+        let down = RPCError(answering: PostgresError.unavailable("away"), mayBeRepeated: true)
         #expect(down.code == .unavailable)
         // The pool has tried already: a client that tries again only makes its caller wait.
         #expect(down.metadata.first("grpc-retry-pushback-ms") == "-1")
         #expect(down.reason == "DATABASE_UNAVAILABLE")
         #expect(down.retryAfter == .seconds(1))
         // Everything here may be done twice, so that nobody must be told that an outcome is unknown.
-        let lost = RPCError(identity: PostgresError.connectionLost(outcomeUnknown: true))
+        let lost = RPCError(answering: PostgresError.connectionLost(outcomeUnknown: true), mayBeRepeated: true)
         #expect(lost.code == .unavailable && lost.reason == "DATABASE_UNAVAILABLE")
         let fault = ServerFault(state: .uniqueViolation, message: "Key (subject)=(001.person) already exists")
-        let inner = RPCError(identity: PostgresError.server(fault))
+        let inner = RPCError(answering: PostgresError.server(fault), mayBeRepeated: true)
         #expect(inner.code == .internalError)
         #expect(inner.message == "internal error")
         #expect(inner.cause != nil)
-        #expect(RPCError(identity: PostgresError.cancelled(outcomeUnknown: false)).code == .cancelled)
+        let cancelled = RPCError(answering: PostgresError.cancelled(outcomeUnknown: false), mayBeRepeated: true)
+        #expect(cancelled.code == .cancelled)
     }
 
     @Test func unknownProviderNamesTheField() {
-        let error = RPCError(IdentityFault.providerUnknown)
+        let error = IdentityFault.providerUnknown.rpcError
         #expect(error.fieldViolations.map(\.field) == ["provider"])
     }
 }

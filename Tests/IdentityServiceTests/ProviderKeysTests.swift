@@ -60,7 +60,7 @@ import Testing
         let keys = ProviderKeys(
             try TestProvider.policies(),
             fetcher: Stuck(),
-            effects: clock.effects,
+            clock: clock.wallClock,
             logger: TestService.silentLogger
         )
         let running = Task { await keys.run() }

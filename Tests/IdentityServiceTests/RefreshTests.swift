@@ -4,6 +4,7 @@ import JOSE
 import Models
 import Postgres
 import RPC
+import ServiceModels
 import Testing
 
 @testable import IdentityService

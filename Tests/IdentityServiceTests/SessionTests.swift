@@ -5,6 +5,7 @@ import Models
 import Postgres
 import RPC
 import RPCTransport
+import ServiceKit
 import Testing
 
 @testable import IdentityService
@@ -153,28 +154,28 @@ import Testing
         try await TestService.run { service in
             let token = try service.provider.appleToken(at: service.clock)
             let response = try await service.signIn(token: token)
-            let store = service.parts.methods.store
-            #expect(try await store.deleteExpired(nowMilliseconds: service.clock.nowMilliseconds) == false)
+            await service.parts.cleanup.clean()
+            #expect(try await service.count("sign_ins") == 1)
             service.clock.advance(seconds: 86_400 + 59)
-            _ = try await store.deleteExpired(nowMilliseconds: service.clock.nowMilliseconds)
+            await service.parts.cleanup.clean()
             #expect(try await service.count("sign_ins") == 1, "the token would still be accepted")
             await expectFailure(.unauthenticated, "TOKEN_REPLAYED") { _ = try await service.signIn(token: token) }
             // A replica whose clock is ten minutes behind accepts it as long.
             service.clock.advance(seconds: 600)
-            _ = try await store.deleteExpired(nowMilliseconds: service.clock.nowMilliseconds)
+            await service.parts.cleanup.clean()
             service.clock.advance(seconds: -600)
             await expectFailure(.unauthenticated, "TOKEN_REPLAYED") { _ = try await service.signIn(token: token) }
             service.clock.advance(seconds: 601)
-            _ = try await store.deleteExpired(nowMilliseconds: service.clock.nowMilliseconds)
+            await service.parts.cleanup.clean()
             #expect(try await service.count("sign_ins") == 0)
             await expectFailure(.unauthenticated, "TOKEN_EXPIRED") { _ = try await service.signIn(token: token) }
             #expect(try await service.count("sessions") == 1)
             try await service.signOut(refreshToken: response.tokens.refreshToken)
             service.clock.advance(seconds: 30 * 86_400 - 1)
-            _ = try await store.deleteExpired(nowMilliseconds: service.clock.nowMilliseconds)
+            await service.parts.cleanup.clean()
             #expect(try await service.count("sessions") == 1)
             service.clock.advance(seconds: 1)
-            _ = try await store.deleteExpired(nowMilliseconds: service.clock.nowMilliseconds)
+            await service.parts.cleanup.clean()
             #expect(try await service.count("sessions") == 0)
         }
     }

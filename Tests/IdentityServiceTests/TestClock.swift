@@ -1,4 +1,3 @@
-import IdentityService
 import Models
 import Synchronization
 
@@ -13,7 +12,5 @@ final class TestClock: Sendable {
         milliseconds.withLock { $0 += seconds * 1000 }
     }
 
-    var effects: Effects {
-        Effects(clock: WallClock { self.nowMilliseconds })
-    }
+    var wallClock: WallClock { WallClock { self.nowMilliseconds } }
 }

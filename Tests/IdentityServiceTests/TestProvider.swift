@@ -1,7 +1,8 @@
 import IdentityDomain
-import IdentityService
 import JOSE
 import Synchronization
+
+@testable import IdentityService
 
 /// Providers whose keys and tokens a test makes, and whose key URLs it can break.
 final class TestProvider: KeyFetching {

@@ -71,7 +71,7 @@ struct TestService {
             database: database,
             group: group,
             fetcher: provider,
-            effects: clock.effects,
+            clock: clock.wallClock,
             logger: silentLogger
         )
         var router = Router()

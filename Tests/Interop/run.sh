@@ -5,12 +5,13 @@
 # Builds both unless INTEROP_SERVER and INTEROP_CLIENT name them. Where VESTIBULE_INTEROP_IDENTITY, _PROFILE and _INVITES tell
 # the addresses of running services, those are called too.
 set -euo pipefail
+case "${1:-}" in -h | --help) sed -n '2,/^[^#]/s/^# \{0,1\}//p' "$0" && exit ;; esac
 
 cd "$(dirname "$0")/../.."
 Tests/Interop/setup.sh
 if [ -z "${INTEROP_SERVER:-}" ] || [ -z "${INTEROP_CLIENT:-}" ]; then
-    swift build --product rpc-interop-server
-    swift build --product rpc-interop-client
+    Sources/build.sh --product rpc-interop-server
+    Sources/build.sh --product rpc-interop-client
     built=$(swift build --show-bin-path)
 fi
 export INTEROP_SERVER=${INTEROP_SERVER:-$built/rpc-interop-server}

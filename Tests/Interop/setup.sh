@@ -1,6 +1,11 @@
 #!/usr/bin/env bash
 # Makes .venv with what the interop tests need, at the top of the project; does nothing if it is there already.
 set -euo pipefail
+case "${1:-}" in -h | --help) sed -n '2,/^[^#]/s/^# \{0,1\}//p' "$0" && exit ;; esac
+[ $# -eq 0 ] || {
+    echo "Tests/Interop/setup.sh: takes no arguments, not '$*'; --help tells what it does" >&2
+    exit 2
+}
 
 cd "$(dirname "$0")/../.."
 requirements=Tests/Interop/requirements.txt

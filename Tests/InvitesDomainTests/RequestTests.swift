@@ -25,16 +25,4 @@ import Testing
             ])
         ) { try Invitee(phoneNumber: "", displayName: "", policy: .philippines) }
     }
-
-    @Test func `The creator is the owner and others are members`() throws {
-        let owner = UserID(high: 1, low: 1)
-        let group = Group(
-            id: GroupID(high: 2, low: 2),
-            name: try GroupName("Hikers"),
-            ownerID: owner,
-            createdAtMilliseconds: 0
-        )
-        #expect(group.role(of: owner) == .owner)
-        #expect(group.role(of: UserID(high: 1, low: 2)) == .member)
-    }
 }

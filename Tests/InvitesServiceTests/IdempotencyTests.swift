@@ -2,6 +2,7 @@ import API
 import Models
 import Postgres
 import RPC
+import ServiceKit
 import Testing
 
 @testable import InvitesService

@@ -40,7 +40,8 @@ struct InvitesFixture: Sendable {
         userAdds: .daily("adds", countMax: 1_000_000),
         addressAdds: .daily("adds", countMax: 1_000_000),
         userGroups: .daily("groups", countMax: 1_000_000),
-        groupsMax: 10_000
+        groupsMax: 10_000,
+        membersMax: 1_000
     )
 
     /// Runs a test on a fresh database of the shared cluster.
@@ -81,14 +82,16 @@ struct InvitesFixture: Sendable {
         try await Migrator(owner).run(migrations, schema: facts.schema)
         let group = try EventLoopGroup(loopCount: 2, name: "test")
         let database = PostgresClient(configuration, group: group)
-        database.start()
         let clock = SteppingClock()
+        var limits = limits
+        limits.membersMax = groupMembersMax
         let parts = InvitesParts(
+            settings: InvitesSettings(
+                limits: limits,
+                addressKey: ClientAddressKey(Secret([UInt8](repeating: 7, count: 32)), service: "invites"),
+                inboxRetention: .seconds(3_600)
+            ),
             database: database,
-            groupMembersMax: groupMembersMax,
-            inboxRetention: .seconds(3_600),
-            limits: limits,
-            addressKey: ClientAddressKey(Secret([UInt8](repeating: 7, count: 32)), service: "invites"),
             clock: clock.clock,
             logger: Logger(label: "test")
         )

@@ -3,6 +3,7 @@ import Foundation
 import LocalPostgres
 import Models
 import RPC
+import ServiceKit
 import Testing
 
 @testable import InvitesService

@@ -1,6 +1,7 @@
 import API
 import Models
 import RPC
+import ServiceKit
 import Testing
 
 @testable import InvitesService
@@ -94,7 +95,7 @@ import Testing
     @Test func `Only so many are forgotten at once`() async throws {
         try await InvitesFixture.run { service in
             try await service.apply((0..<50).map { claimed($0, by: someone()) })
-            let phones = service.parts.cleanup.phones
+            let phones = service.parts.methods.phones
             let forgotten = try await phones.forgetEvents(
                 appliedBeforeMilliseconds: service.clock.clock.nowMilliseconds + 1,
                 limit: 20

@@ -91,11 +91,10 @@ def build_all(options):
     """Builds what has not been given."""
     if options.binaries is not None:
         return
-    products = ["bench-server"] if SERVER_PARTS & set(options.parts) else []
+    if SERVER_PARTS & set(options.parts):
+        options.binaries = peers.swift_build(options, ROOT, "--product", "bench-server")
     if STACK_PARTS & set(options.parts):
-        products += ["identity", "profile", "invites", "gateway", "vestibule"]
-    for product in products:
-        options.binaries = peers.swift_build(options, ROOT, product)
+        options.binaries = peers.swift_build(options, ROOT, "--target", "programs")
 
 
 class Results:

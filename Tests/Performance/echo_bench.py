@@ -5,7 +5,7 @@ import os
 import statistics
 
 import peers
-from load import Target
+from h2load import Target
 from messages import texts
 from processes import listening_port, run, running, wait_until
 from report import Bar, Figure

@@ -5,7 +5,7 @@ import json
 import os
 import shutil
 
-from load import Target
+from h2load import Target
 from processes import BenchError, run, running, wait_until
 
 FOLDER = os.path.dirname(os.path.abspath(__file__))

@@ -7,7 +7,7 @@ import signal
 import subprocess
 
 from echo_bench import FIVE_HEADERS, PATH, message
-from load import Target
+from h2load import Target
 from processes import BenchError, listening_port, run
 from report import Bar, Figure
 

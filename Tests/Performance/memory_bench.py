@@ -2,7 +2,7 @@
 
 import time
 
-from load import Target
+from h2load import Target
 from messages import texts
 from processes import resident_bytes
 from report import Bar, Figure

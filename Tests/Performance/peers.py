@@ -23,18 +23,21 @@ class Peer:
     is_grpc: bool = True
 
 
-def swift_build(options, package, product):
-    """Builds a product for release and gives the folder that it is in."""
-    options.say(f"building {product}")
+def swift_build(options, package, *what):
+    """Builds for release what the options --product or --target in `what` name, and gives the folder that it is in.
+
+    With the options of `make build`, so that neither has to link again what the other linked.
+    """
+    options.say(f"building {what[-1]}")
     command = [
-        "swift", "build", "--configuration", "release", "--static-swift-stdlib", "--package-path", package, "--jobs",
-        str(options.jobs)]
-    run([*command, "--product", product], timeout_seconds=BUILD_SECONDS_MAX)
+        os.path.join(options.root, "Sources/build.sh"), "--configuration", "release", "--static-swift-stdlib",
+        "--disable-local-rpath", "--package-path", package, "--jobs", str(options.jobs)]
+    run([*command, *what], timeout_seconds=BUILD_SECONDS_MAX)
     return run([*command, "--show-bin-path"]).strip()
 
 
 def _grpc_swift(options, _):
-    folder = options.peer_binaries or swift_build(options, SWIFT_PACKAGE, "echo-peer")
+    folder = options.peer_binaries or swift_build(options, SWIFT_PACKAGE, "--product", "echo-peer")
     return Peer("grpc-swift-2", [f"{folder}/echo-peer"])
 
 

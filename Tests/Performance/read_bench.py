@@ -4,7 +4,7 @@ import os
 import re
 import statistics
 
-from load import Target
+from h2load import Target
 from messages import int32_value
 from private_postgres import cpu_ns_between
 from processes import BenchError, listening_port, running

@@ -12,7 +12,7 @@ import re
 import statistics
 
 import envoy_peer
-from load import Target
+from h2load import Target
 from messages import texts
 from processes import BenchError, run
 from report import Bar, Figure

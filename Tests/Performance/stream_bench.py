@@ -5,7 +5,7 @@ import os
 import statistics
 
 import peers
-from load import PREFIX_BYTES, Target, framed
+from h2load import PREFIX_BYTES, Target, framed
 from messages import int32_value, texts
 from processes import listening_port, running, wait_until
 from report import Bar, Figure

@@ -62,7 +62,6 @@ extension ServerTests {
             configuration.waitLimit = .milliseconds(700)
             configuration.connectTimeout = .milliseconds(200)
             try await withClient(configuration) { client, group in
-                client.start()
                 let call = Task { await postgresError { try await client.ping() } }
                 var longest: Duration = .zero
                 let clock = ContinuousClock()

@@ -145,15 +145,6 @@ struct PartTests {
         #expect(rest == expected.filter { $0 % 2 == 1 })
     }
 
-    @Test("pauses double up to a limit and stay in their upper half")
-    func backoff() {
-        let backoff = Backoff()
-        #expect(backoff.delay(attempt: 1, random: 0) == .milliseconds(25))
-        #expect(backoff.delay(attempt: 3, random: 0) == .milliseconds(100))
-        #expect(backoff.delay(attempt: 1000, random: 0.999_999) <= .seconds(1))
-        #expect(backoff.delay(attempt: 1000, random: 0) == .milliseconds(500))
-    }
-
     @Test("the password is never printed, and option values are escaped")
     func configuration() {
         var configuration = PostgresConfiguration(host: "/run", user: "u", password: "secret", database: "d")

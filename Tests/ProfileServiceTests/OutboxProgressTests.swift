@@ -64,14 +64,14 @@ import Testing
             service.invites.breakOn(phone: "+" + digits(1))
             let outbox = PhoneOutbox(database: service.database, clock: service.clock.clock)
             let relay = relay(service)
-            let task = Task { await relay.run() }
+            let task = Task { try await relay.run() }
             try await service.eventually("it is set aside") {
                 service.clock.advance(milliseconds: 60_000)
                 return try await outbox.backlog().setAsideCount > 0
             }
             try await service.eventually("the others are told") { service.invites.told.count == 1 }
             task.cancel()
-            await task.value
+            try await task.value
             #expect(try await outbox.backlog() == OutboxBacklog(setAsideCount: 3))
             let list = try await service.outbox(.list(limit: 10, showsNumbers: false))
             #expect(list.count == 1)

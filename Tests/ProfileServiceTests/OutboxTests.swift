@@ -98,13 +98,13 @@ import Testing
                         ).deliver($0)
                     }
                 )
-                return Task { await relay.run() }
+                return Task { try await relay.run() }
             }
             let users = (0..<3).map { _ in someone() }
             for number in 0..<30 { try await service.update(users[number % 3], phone: phone(number)) }
             try await service.eventually("nothing waits") { try await service.waitingEvents().isEmpty }
             for task in tasks { task.cancel() }
-            for task in tasks { await task.value }
+            for task in tasks { try await task.value }
             #expect(Set(service.invites.events.map(\.eventID)).count == service.invites.events.count)
             #expect(service.invites.events.count == 30 + 27)
             for user in users {

@@ -22,13 +22,13 @@ import Testing
             try await withInvites { invites, database in
                 let channel = LossyChannel(invites, seed: seed)
                 let relays = (0..<2).map { _ in relay(profile, over: InvitesServiceClient(channel)) }
-                let tasks = relays.map { relay in Task { await relay.run() } }
+                let tasks = relays.map { relay in Task { try await relay.run() } }
                 let group = try await makeGroup(of: InvitesServiceClient(invites))
 
                 try await saveAndInvite(profile, InvitesServiceClient(invites), group, seed: seed)
                 try await profile.eventually("nothing waits") { try await profile.waitingEvents().isEmpty }
                 for task in tasks { task.cancel() }
-                for task in tasks { await task.value }
+                for task in tasks { try await task.value }
 
                 #expect(channel.lossCount > 0, "the way was lossy")
                 let owners = try await self.owners(profile.database, "SELECT phone, user_id::text FROM phones")
@@ -73,8 +73,10 @@ import Testing
         let group = try EventLoopGroup(loopCount: 1, name: "invites")
         let database = PostgresClient(configuration, group: group)
         let parts = InvitesParts(
+            settings: InvitesSettings(
+                addressKey: ClientAddressKey(Secret([UInt8](repeating: 7, count: 32)), service: "invites")
+            ),
             database: database,
-            addressKey: ClientAddressKey(Secret([UInt8](repeating: 7, count: 32)), service: "invites"),
             logger: Logger(label: "test")
         )
         let result: Result<Void, any Error>

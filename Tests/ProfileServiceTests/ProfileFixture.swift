@@ -34,7 +34,7 @@ struct ProfileFixture: Sendable {
     /// Runs a test on a fresh database of the shared cluster.
     static func run(
         tryLimit: TryLimit = TryLimit(),
-        limits: PhoneLimits? = nil,
+        limits: ProfileLimits? = nil,
         _ body: (ProfileFixture) async throws -> Void
     ) async throws {
         let facts = try await freshDatabase(schema: "profile")
@@ -45,7 +45,7 @@ struct ProfileFixture: Sendable {
     static func run(
         on facts: TestDatabase,
         tryLimit: TryLimit = TryLimit(),
-        limits: PhoneLimits? = nil,
+        limits: ProfileLimits? = nil,
         waitLimit: Duration = .seconds(60),
         lockTimeout: Duration = .seconds(60),
         _ body: (ProfileFixture) async throws -> Void
@@ -68,15 +68,17 @@ struct ProfileFixture: Sendable {
         try await Migrator(owner).run(ProfileMigrations.all, schema: facts.schema)
         let group = try EventLoopGroup(loopCount: 2, name: "test")
         let database = PostgresClient(configuration, group: group)
-        database.start()
         let clock = SettableClock()
         let invites = RecordingInvites()
         let parts = ProfileParts(
+            settings: ProfileSettings(
+                limits: limits
+                    ?? ProfileLimits(tries: tryLimit, claims: TryLimit(triesMax: 1_000_000, windowMilliseconds: 1_000)),
+                addressKey: ClientAddressKey(Secret([UInt8](repeating: 7, count: 32)), service: "profile"),
+                invitesAddress: try #require(AddressList("127.0.0.1:7003"))
+            ),
             database: database,
             invites: InvitesServiceClient(InProcessChannel(Router(invites))),
-            limits: limits
-                ?? PhoneLimits(tries: tryLimit, claims: TryLimit(triesMax: 1_000_000, windowMilliseconds: 1_000)),
-            addressKey: ClientAddressKey(Secret([UInt8](repeating: 7, count: 32)), service: "profile"),
             clock: clock.clock,
             logger: Logger(label: "test")
         )

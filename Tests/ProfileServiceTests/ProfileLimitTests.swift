@@ -16,8 +16,8 @@ import Testing
         claims: Int = 1_000,
         addressTries: Int = 1_000,
         addressClaims: Int = 1_000
-    ) -> PhoneLimits {
-        PhoneLimits(
+    ) -> ProfileLimits {
+        ProfileLimits(
             tries: TryLimit(triesMax: tries, windowMilliseconds: 60_000),
             claims: TryLimit(triesMax: claims, windowMilliseconds: Self.day),
             addressTries: Quota(kind: "phone tries", countMax: addressTries, windowMilliseconds: 60_000),

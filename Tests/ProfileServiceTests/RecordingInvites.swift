@@ -1,9 +1,10 @@
 import API
+import APIDoubles
 import RPC
 import Synchronization
 
 /// Plays the invites service: remembers what it was told, and can be down or refuse.
-final class RecordingInvites: InvitesServiceHandler {
+final class RecordingInvites: RPCService {
     private struct State {
         var isDown = false
         var poison: Set<String> = []
@@ -52,9 +53,14 @@ final class RecordingInvites: InvitesServiceHandler {
     var callCount: Int { state.withLock { $0.callCount } }
     var failureCount: Int { state.withLock { $0.failureCount } }
 
-    func applyPhoneEvents(
-        _ request: InvitesV1.ApplyPhoneEventsRequest,
-        context: ServerContext
+    func register(in router: inout Router) {
+        var answers = InvitesServiceDouble.Answers()
+        answers.applyPhoneEvents = { request, _ in try await self.apply(request) }
+        InvitesServiceDouble(answers).register(in: &router)
+    }
+
+    private func apply(
+        _ request: InvitesV1.ApplyPhoneEventsRequest
     ) async throws -> InvitesV1.ApplyPhoneEventsResponse {
         let delay = try state.withLock { state in
             state.callCount += 1
@@ -76,24 +82,4 @@ final class RecordingInvites: InvitesServiceHandler {
         state.withLock { $0.events += request.events }
         return InvitesV1.ApplyPhoneEventsResponse()
     }
-
-    func createGroup(
-        _ request: InvitesV1.CreateGroupRequest,
-        context: ServerContext
-    ) async throws -> InvitesV1.CreateGroupResponse { throw RPCError(.unimplemented, "not played") }
-
-    func addMember(
-        _ request: InvitesV1.AddMemberRequest,
-        context: ServerContext
-    ) async throws -> InvitesV1.AddMemberResponse { throw RPCError(.unimplemented, "not played") }
-
-    func listGroups(
-        _ request: InvitesV1.ListGroupsRequest,
-        context: ServerContext
-    ) async throws -> InvitesV1.ListGroupsResponse { throw RPCError(.unimplemented, "not played") }
-
-    func listMembers(
-        _ request: InvitesV1.ListMembersRequest,
-        context: ServerContext
-    ) async throws -> InvitesV1.ListMembersResponse { throw RPCError(.unimplemented, "not played") }
 }

@@ -19,9 +19,10 @@ struct VestibulePluginTests {
 
     private static func generate(
         _ parameter: String,
-        files: [String] = files
+        files: [String] = files,
+        folder: URL = golden
     ) throws -> Google_Protobuf_Compiler_CodeGeneratorResponse {
-        let request = try ProtoCompiler(folder: golden).request(files: files, parameter: parameter)
+        let request = try ProtoCompiler(folder: folder).request(files: files, parameter: parameter)
         return generateCode(request: request, generator: VestibulePlugin())
     }
 
@@ -34,13 +35,65 @@ struct VestibulePluginTests {
                 "sample.vestibule.swift", "shared.vestibule.swift", "unversioned.vestibule.swift",
             ]
         )
+        try Self.compare(response)
+    }
+
+    @Test("the doubles are the approved ones, for protos that declare services only")
+    func doubles() throws {
+        let response = try Self.generate("FileNaming=DropPath,Doubles=SampleAPI")
+        #expect(response.error.isEmpty)
+        #expect(response.file.map(\.name) == ["sample.doubles.swift"])
+        try Self.compare(response)
+    }
+
+    private static func compare(_ response: Google_Protobuf_Compiler_CodeGeneratorResponse) throws {
         for file in response.file {
             // `.txt`, as this is no source of the test target.
-            let approved = Self.golden.appending(path: "\(file.name).txt")
-            if Self.isUpdating { try file.content.write(to: approved, atomically: true, encoding: .utf8) }
+            let approved = golden.appending(path: "\(file.name).txt")
+            if isUpdating { try file.content.write(to: approved, atomically: true, encoding: .utf8) }
             let expected = try String(contentsOf: approved, encoding: .utf8)
             #expect(file.content == expected, "\(file.name) differs from Golden/\(file.name).txt")
         }
+    }
+
+    /// What a handler and a double have to declare, as `func grow(_ request: …, context: …) async throws -> …`.
+    private static func methods(of source: String, in declaration: String) throws -> [String] {
+        let start = try #require(source.range(of: declaration)).upperBound
+        let body = source[start...].prefix(upTo: try #require(source[start...].range(of: "\n}\n")).lowerBound)
+        return try body.matches(of: Regex(#"func [^{]*?async throws(?: -> [\w.]+)?"#)).map { match in
+            match.output[0].substring.map { $0.split(whereSeparator: \.isWhitespace).joined(separator: " ") } ?? ""
+        }
+    }
+
+    @Test("a service that grew by an RPC has a double that grew with it, and nobody who uses the double notices")
+    func oneMoreMethod() throws {
+        let folder = FileManager.default.temporaryDirectory.appending(path: UUID().uuidString)
+        defer { try? FileManager.default.removeItem(at: folder) }
+        try FileManager.default.copyItem(at: Self.golden, to: folder)
+        let proto = folder.appending(path: "sample/v1/sample.proto")
+        let before = try Self.generate("FileNaming=DropPath,Doubles=SampleAPI")
+        let text = try String(contentsOf: proto, encoding: .utf8)
+        let grown = text.replacing(
+            "  // Many there.",
+            with: "  rpc Grow(Type) returns (stream Type);\n\n  // Many there."
+        )
+        try grown.write(to: proto, atomically: true, encoding: .utf8)
+        let stubs = try #require(
+            Self.generate("FileNaming=DropPath", folder: folder).file.first { $0.name == "sample.vestibule.swift" }
+        )
+        let doubles = try #require(Self.generate("FileNaming=DropPath,Doubles=SampleAPI", folder: folder).file.first)
+        let required = try Self.methods(of: stubs.content, in: "public protocol SampleServiceHandler: RPCService {")
+        let declared = try Self.methods(
+            of: doubles.content,
+            in: "public final class SampleServiceDouble: SampleServiceHandler {"
+        )
+        #expect(required.count == 8)
+        #expect(declared == required)
+        #expect(doubles.content.contains("        public var grow: @Sendable ("))
+        // What a test could name before, it can still name.
+        let named = try #require(before.file.first).content.split(separator: "\n").filter { $0.contains("public ") }
+        let lines = Set(doubles.content.split(separator: "\n"))
+        #expect(named.allSatisfy { lines.contains($0) })
     }
 
     @Test(
@@ -83,6 +136,8 @@ struct VestibulePluginTests {
         #expect(try Self.generate("").file.allSatisfy { !$0.content.contains("fileDescriptorSet") })
         let wrong = try Self.generate("DescriptorSet=no name")
         #expect(wrong.error == "option 'DescriptorSet' can't be 'no name'; it is one of the names of types")
+        let wrongModule = try Self.generate("Doubles=api")
+        #expect(wrongModule.error == "option 'Doubles' can't be 'api'; it is one of the names of types")
     }
 
     @Test("a misspelt option is an error and nothing is written")

@@ -206,7 +206,7 @@ struct LifetimeTests {
             "it waits for calls, and there are none"
         )
         try await run.value
-        await #expect(throws: TransportError.closed) { try await server.run() }
+        await #expect(throws: TransportError.alreadyRun) { try await server.run() }
         await channel.close()
         await group.shutdown()
     }

@@ -1,3 +1,4 @@
+import RPC
 import Testing
 
 @testable import RPCTransport
@@ -24,7 +25,7 @@ import Testing
         var waits: [Duration] = []
         for _ in 0..<5 {
             machine.began()
-            let (wait, number) = machine.failed(chance: .random(in: 0...1))
+            let (wait, number) = machine.failed(random: .random(in: 0..<1))
             waits.append(wait)
             #expect(machine.state == .transientFailure && !machine.canConnect)
             let isOver = machine.waited(number)
@@ -32,24 +33,24 @@ import Testing
             #expect(machine.state == .idle)
         }
         for (wait, base) in zip(waits, [100, 200, 400, 400, 400]) {
-            #expect(wait >= .milliseconds(base) * 4 / 5 && wait <= .milliseconds(base) * 6 / 5)
+            #expect(wait >= .milliseconds(base) / 2 && wait <= .milliseconds(base))
         }
         machine.began()
         machine.opened()
         machine.lost()
         machine.began()
-        let wait = machine.failed(chance: .random(in: 0...1)).wait
-        #expect(wait <= .milliseconds(120), "a success begins the waits anew")
+        let wait = machine.failed(random: .random(in: 0..<1)).wait
+        #expect(wait <= .milliseconds(100), "a success begins the waits anew")
     }
 
     @Test func aWaitThatWasGivenUpEndsNothing() {
         var machine = machine()
         machine.began()
-        let first = machine.failed(chance: .random(in: 0...1))
+        let first = machine.failed(random: .random(in: 0..<1))
         let (had, hasStill) = (machine.waitNoLonger(), machine.waitNoLonger())
         #expect(had && !hasStill)
         machine.began()
-        let second = machine.failed(chance: .random(in: 0...1))
+        let second = machine.failed(random: .random(in: 0..<1))
         let former = machine.waited(first.number)
         #expect(!former && machine.state == .transientFailure)
         let latter = machine.waited(second.number)
@@ -63,7 +64,7 @@ import Testing
         #expect(machine.canConnect)
         machine.began()
         #expect(machine.state == .ready)
-        _ = machine.failed(chance: .random(in: 0...1))
+        _ = machine.failed(random: .random(in: 0..<1))
         #expect(machine.state == .ready && !machine.canConnect, "another one is waited for; the first takes calls")
         let hadWait = machine.waitNoLonger()
         #expect(hadWait)
@@ -77,7 +78,7 @@ import Testing
     @Test func nothingFollowsTheEnd() {
         var machine = machine()
         machine.began()
-        let wait = machine.failed(chance: .random(in: 0...1))
+        let wait = machine.failed(random: .random(in: 0..<1))
         machine.shutDown()
         #expect(machine.state == .shutdown && !machine.canConnect)
         let isOver = machine.waited(wait.number)

@@ -4,6 +4,7 @@
 #
 # Prints 'N passed, N failed' as the last line.
 set -euo pipefail
+case "${1:-}" in -h | --help) sed -n '2,/^[^#]/s/^# \{0,1\}//p' "$0" && exit ;; esac
 
 cd "$(dirname "$0")"
 export SWIFT_BACKTRACE=enable=no
@@ -30,7 +31,7 @@ for sanitizer in "$@"; do
     build=(--sanitize "$sanitizer" --scratch-path "../../.build-$sanitizer")
     log=$(mktemp)
     status=0
-    swift build --build-tests "${build[@]}" && run_tests "${build[@]}" 2>&1 | tee "$log" ||
+    ../../Sources/build.sh --build-tests "${build[@]}" && run_tests "${build[@]}" 2>&1 | tee "$log" ||
         status=$?
     good=$(grep '^✔ Test ' "$log" | grep -vc '^✔ Test run with ' || true)
     bad=$(grep '^✘ Test .* failed after' "$log" | grep -vc '^✘ Test run with ' || true)

@@ -1,9 +1,11 @@
 #!/usr/bin/env python3
-"""hardening.py PROGRAM…: says what built programs lack that keeps a fault in C from being used; 1 if anything does.
+"""Says what built programs lack that keeps a fault in C from being used; ends with 1 if one lacks anything.
 
 Asks readelf (Debian: binutils).
 """
 
+import argparse
+import os
 import re
 import subprocess
 import sys
@@ -44,4 +46,10 @@ def main(programs):
 
 
 if __name__ == "__main__":
-    sys.exit(main(sys.argv[1:]))
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("programs", nargs="+", help="paths of built programs")
+    options = parser.parse_args()
+    for program in options.programs:
+        if not os.path.isfile(program):
+            parser.error(f"there is no {program}; `make build` makes the programs in .build/release")
+    sys.exit(main(options.programs))

@@ -1,14 +1,10 @@
-"""docker/sbom.py tells every package once, and nothing that is not there."""
+"""sbom.py tells every package once, and nothing that is not there."""
 
-import importlib.util
 import io
-import pathlib
 import tarfile
 import unittest
 
-_SPEC = importlib.util.spec_from_file_location("sbom", pathlib.Path(__file__).parents[2] / "docker/sbom.py")
-sbom = importlib.util.module_from_spec(_SPEC)
-_SPEC.loader.exec_module(sbom)
+import sbom
 
 STATUS = """\
 Package: libc6

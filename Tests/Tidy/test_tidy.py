@@ -11,7 +11,9 @@ sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 import c_rules  # noqa: E402
 import file_rules  # noqa: E402
 import import_rules  # noqa: E402
+import page_rules  # noqa: E402
 import proto_rules  # noqa: E402
+import service_rules  # noqa: E402
 import swift_rules  # noqa: E402
 import tidy  # noqa: E402
 from source_text import SourceFile  # noqa: E402
@@ -97,6 +99,24 @@ class FileRuleTests(unittest.TestCase):
             for bad in ("c.md", "b.md#d", "#bottom", "../b.md"):
                 self.assertEqual(len(check(bad)), 1, bad)
             self.assertEqual(messages(file_rules.check_links, "README.md", "```\n[x](c.md)\n```", root), [])
+
+
+class PageRulesTests(unittest.TestCase):
+    PAGE = "Sources/A/A.docc/Life.md"
+    FILES = {"Sources/A/One.swift": "let one = 1\n", "Tests/B/Two.swift": "let two = 2\n"}
+
+    def check(self, text, path=PAGE):
+        return messages(page_rules.check, path, text, list(self.FILES), self.FILES.get)
+
+    def test_files_that_a_page_names_exist(self):
+        self.assertEqual(self.check("`Sources/A/One.swift`, `A/One.swift`, `Two.swift` and `three`"), [])
+        self.assertEqual(len(self.check("`ne.swift` `Sources/A/Two.swift` `Three.swift`")), 3)
+        self.assertEqual(self.check("`Three.swift`", path="README.md"), [])
+
+    def test_code_that_a_page_quotes_is_the_file(self):
+        self.assertEqual(self.check("`Tests/B/Two.swift`:\n\n```swift\nlet two = 2\n```\n"), [])
+        self.assertEqual(len(self.check("`Tests/B/Two.swift`:\n\n```swift\nlet two = 3\n```\n")), 1)
+        self.assertEqual(self.check("So:\n\n```swift\nlet two = 3\n```\n"), [])
 
 
 class CRuleTests(unittest.TestCase):
@@ -268,6 +288,30 @@ enum HTTPThing {
     def test_foreign(self):
         text = self.GOOD.replace("a.b.v1;", "google.rpc;").replace("ThingService", "Things")
         self.assertEqual(self.check(text, "proto/google/rpc/thing.proto"), [])
+
+
+class ServiceTests(unittest.TestCase):
+    PROTO = "proto/vestibule/invites/v1/invites.proto"
+    GOOD = [PROTO, "Sources/InvitesService/Methods/AddMember.swift"] + [
+        "Sources/InvitesService/" + file.replace("Name", "Invites") for file in service_rules.FILES]
+
+    def check(self, paths):
+        return list(service_rules.check(paths, lambda _: "service InvitesService {\n  rpc AddMember(A) returns (B);\n}"))
+
+    def test_whole(self):
+        self.assertEqual(self.check(self.GOOD), [])
+        self.assertEqual(self.check([]), [])
+
+    def test_each_file_is_needed(self):
+        for path in self.GOOD[1:]:
+            faults = self.check([other for other in self.GOOD if other != path])
+            self.assertEqual(len(faults), 1)
+            self.assertTrue(faults[0].startswith(path + ": is missing"), faults)
+
+    def test_a_folder_that_no_other_service_has(self):
+        self.assertEqual(len(self.check(self.GOOD + ["Sources/InvitesService/Helpers/A.swift"])), 1)
+        self.assertEqual(self.check(self.GOOD + ["Sources/InvitesService/Store/A.swift"]), [])
+        self.assertEqual(self.check(self.GOOD + ["Sources/InvitesService/InvitesService.docc/A.md"]), [])
 
 
 class ProgramTests(unittest.TestCase):

@@ -14,7 +14,9 @@ import sys
 import c_rules
 import file_rules
 import import_rules
+import page_rules
 import proto_rules
+import service_rules
 import swift_rules
 from source_text import SourceFile
 
@@ -58,10 +60,13 @@ def main(arguments):
     root = os.path.abspath(arguments[0] if arguments else os.path.join(os.path.dirname(__file__), "..", ".."))
     paths = project_paths(root)
     faults = list(file_rules.check_paths(paths))
+    faults += service_rules.check(paths, lambda path: read(root, path))
     for path in paths:
         text = read(root, path)
         if text is not None:
-            faults += check_file(SourceFile(path, text), root)
+            file = SourceFile(path, text)
+            faults += check_file(file, root)
+            faults += page_rules.check(file, paths, lambda quoted: read(root, quoted))
     for fault in faults:
         print(fault)
     print(f"tidy: {len(paths)} files, {len(faults)} faults", file=sys.stderr)

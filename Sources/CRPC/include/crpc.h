@@ -11,9 +11,12 @@
 #ifndef CRPC_H
 #define CRPC_H
 
+#include "crpc_call_stats.h"
 #include "crpc_connection.h"
 #include "crpc_error.h"
+#include "crpc_field.h"
 #include "crpc_gzip.h"
+#include "crpc_limits.h"
 #include "crpc_listener.h"
 #include "crpc_loop.h"
 #include "crpc_metadata.h"

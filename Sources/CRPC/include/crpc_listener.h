@@ -2,8 +2,8 @@
 #ifndef CRPC_LISTENER_H
 #define CRPC_LISTENER_H
 
+#include "crpc_call_stats.h"
 #include "crpc_connection.h"
-#include "crpc_stats.h"
 
 typedef struct crpc_listener crpc_listener;
 

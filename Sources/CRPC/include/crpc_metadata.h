@@ -3,16 +3,11 @@
 #ifndef CRPC_METADATA_H
 #define CRPC_METADATA_H
 
+#include "crpc_field.h"
+
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
-
-typedef struct crpc_entry {
-    const uint8_t *name;
-    const uint8_t *value;
-    size_t name_length;
-    size_t value_length;
-} crpc_entry;
 
 /// Bytes that an entry takes in a block beside its name and value.
 enum { CRPC_ENTRY_OVERHEAD = 6 };

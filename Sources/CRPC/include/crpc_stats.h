@@ -7,35 +7,10 @@
 
 #include <stdint.h>
 
-/// Statuses that gRPC defines: OK to UNAUTHENTICATED.
-enum { CRPC_STATUSES = 17 };
 /// Bounds of the histograms of times, and one count more than there are bounds: for what took longer.
 enum { CRPC_TIME_BOUNDS = 17, CRPC_TIME_COUNTS = CRPC_TIME_BOUNDS + 1 };
 /// The bounds in nanoseconds, rising: 50 µs to 10 s.
 extern const uint64_t crpc_time_bounds_ns[CRPC_TIME_BOUNDS];
-
-/// The calls of one method that have ended.
-typedef struct crpc_call_stats {
-    uint64_t ended[CRPC_STATUSES];
-    /// By how long they took: `took[i]` took no longer than bound i, and longer than the one before it.
-    uint64_t took[CRPC_TIME_COUNTS];
-    uint64_t took_ns; // all together
-} crpc_call_stats;
-
-/// Calls by method: a row for each.
-typedef struct crpc_call_table crpc_call_table;
-
-/// Most rows of a table.
-enum { CRPC_CALL_ROWS_MAX = 4097 };
-
-/// Makes a table of zeros. Any thread. Errors: ARGUMENT for no row or too many, MEMORY.
-int crpc_call_table_new(uint32_t rows, crpc_call_table **result);
-/// Frees a table that nobody counts in or reads any more. Any thread.
-void crpc_call_table_free(crpc_call_table *table);
-/// Counts a call; a status that gRPC does not define is UNKNOWN. One thread at a time. A row past the last is the last.
-void crpc_call_table_count(crpc_call_table *table, uint32_t row, int status, uint64_t took_ns);
-/// Copies a row. Any thread.
-void crpc_call_table_read(const crpc_call_table *table, uint32_t row, crpc_call_stats *stats);
 
 /// What one loop did; sums since it was made, but for the last three.
 typedef struct crpc_loop_stats {

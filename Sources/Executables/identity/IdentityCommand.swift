@@ -1,75 +1,13 @@
 import ArgumentParser
 import IdentityService
-import ServiceKit
+import ServiceCommands
 
 /// The program `identity`.
 @main
 struct IdentityCommand: AsyncParsableCommand {
-    static let configuration = CommandConfiguration(
-        commandName: "identity",
+    static let configuration = CommandConfiguration.service(
+        IdentityServer.self,
         abstract: "Verifies sign-ins, keeps accounts and sessions.",
-        discussion: ConfigurationHelp.text(IdentityServer.configurationKeys),
-        subcommands: [Serve.self, Migrate.self, Healthcheck.self, EndSessions.self],
-        defaultSubcommand: Serve.self
+        [EndSessions.self]
     )
-}
-
-/// Where the configuration file is.
-struct ConfigurationFileOption: ParsableArguments {
-    @Option(name: .customLong("config"), help: "A file with lines of KEY=VALUE.")
-    var path: String?
-}
-
-/// Serves until SIGTERM or SIGINT.
-struct Serve: AsyncParsableCommand {
-    static let configuration = CommandConfiguration(abstract: "Serve until SIGTERM or SIGINT, then end calls and stop.")
-
-    @OptionGroup var file: ConfigurationFileOption
-
-    func run() async { await Program.serve(IdentityServer.self, configurationPath: file.path) }
-}
-
-/// Applies migrations.
-struct Migrate: AsyncParsableCommand {
-    static let configuration = CommandConfiguration(abstract: "Bring the tables up to date and exit.")
-
-    @OptionGroup var file: ConfigurationFileOption
-
-    func run() async { await Program.migrate(IdentityServer.self, configurationPath: file.path) }
-}
-
-/// Asks the running service for its health.
-struct Healthcheck: AsyncParsableCommand {
-    static let configuration = CommandConfiguration(abstract: "Exit with 0 if the running service is serving, else 1.")
-
-    @OptionGroup var file: ConfigurationFileOption
-
-    func run() async { await Program.healthcheck(IdentityServer.self, configurationPath: file.path) }
-}
-
-/// Ends all sessions.
-struct EndSessions: AsyncParsableCommand {
-    static let configuration = CommandConfiguration(
-        abstract: "End all sessions of everybody, on all replicas at once; needed after a restore or a failover.",
-        discussion: """
-            A database that was restored, or a standby that took over without having everything, believes what was over: \
-            sessions that people had ended, refresh tokens that had been exchanged, provider tokens that had been used. \
-            This command ends all sessions that were begun before it, and refuses provider tokens that were issued before \
-            it. Everybody signs in again; no account is lost.
-
-            It reads the configuration of `serve` and connects as its role. Access tokens are good for nothing at once \
-            wherever they are checked by CheckSession; whoever verifies them by the published keys alone takes them until \
-            they expire. Without --confirm nothing is changed, and the exit code is 1.
-            """
-    )
-
-    @OptionGroup var file: ConfigurationFileOption
-    @Flag(help: "Do it. There is no way back.")
-    var confirm = false
-
-    func run() async {
-        await Program.run(IdentityServer.self, configurationPath: file.path) { server in
-            print(try await server.endSessions(isConfirmed: confirm))
-        }
-    }
 }

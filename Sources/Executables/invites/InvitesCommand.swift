@@ -1,48 +1,12 @@
 import ArgumentParser
 import InvitesService
-import ServiceKit
+import ServiceCommands
 
 /// The program `invites`.
 @main
 struct InvitesCommand: AsyncParsableCommand {
-    static let configuration = CommandConfiguration(
-        commandName: "invites",
-        abstract: "Keeps groups, their members and those they wait for.",
-        discussion: ConfigurationHelp.text(InvitesServer.configurationKeys),
-        subcommands: [Serve.self, Migrate.self, Healthcheck.self],
-        defaultSubcommand: Serve.self
+    static let configuration = CommandConfiguration.service(
+        InvitesServer.self,
+        abstract: "Keeps groups, their members and those they wait for."
     )
-}
-
-/// Where the configuration file is.
-struct ConfigurationFileOption: ParsableArguments {
-    @Option(name: .customLong("config"), help: "A file with lines of KEY=VALUE.")
-    var path: String?
-}
-
-/// Serves until SIGTERM or SIGINT.
-struct Serve: AsyncParsableCommand {
-    static let configuration = CommandConfiguration(abstract: "Serve until SIGTERM or SIGINT, then end calls and stop.")
-
-    @OptionGroup var file: ConfigurationFileOption
-
-    func run() async { await Program.serve(InvitesServer.self, configurationPath: file.path) }
-}
-
-/// Applies migrations.
-struct Migrate: AsyncParsableCommand {
-    static let configuration = CommandConfiguration(abstract: "Bring the tables up to date and exit.")
-
-    @OptionGroup var file: ConfigurationFileOption
-
-    func run() async { await Program.migrate(InvitesServer.self, configurationPath: file.path) }
-}
-
-/// Asks the running service for its health.
-struct Healthcheck: AsyncParsableCommand {
-    static let configuration = CommandConfiguration(abstract: "Exit with 0 if the running service is serving, else 1.")
-
-    @OptionGroup var file: ConfigurationFileOption
-
-    func run() async { await Program.healthcheck(InvitesServer.self, configurationPath: file.path) }
 }

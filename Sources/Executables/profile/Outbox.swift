@@ -1,8 +1,9 @@
 import ArgumentParser
 import ProfileService
+import ServiceCommands
 import ServiceKit
 
-/// What a person can do about events that invites doesn't take.
+/// `profile outbox`: what a person can do about events that invites doesn't take.
 struct Outbox: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         abstract: "Look at the events that invites was not told, and deal with them.",
@@ -69,5 +70,7 @@ struct Outbox: AsyncParsableCommand {
 }
 
 private func perform(_ command: OutboxCommand, _ file: ConfigurationFileOption) async {
-    await Program.perform(ProfileServer.self, configurationPath: file.path) { try await $0.outbox(command) }
+    await Program.run(ProfileServer.self, configurationPath: file.path) { server in
+        for line in try await server.outbox(command) { print(line) }
+    }
 }

@@ -1,5 +1,6 @@
 import ArgumentParser
 import LocalStack
+import ServiceCommands
 import ServiceKit
 
 /// Forgets what the local stack has stored.

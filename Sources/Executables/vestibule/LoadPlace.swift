@@ -3,6 +3,7 @@ import FoundationEssentials
 import Load
 import LocalStack
 import RPCTransport
+import ServiceCommands
 import ServiceKit
 
 /// The options of `load` that say what is called.

@@ -1,5 +1,6 @@
 import ArgumentParser
 import Deployment
+import ServiceCommands
 import ServiceKit
 
 /// Makes the database's roles.

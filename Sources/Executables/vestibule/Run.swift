@@ -1,6 +1,7 @@
 import ArgumentParser
 import FoundationEssentials
 import LocalStack
+import ServiceCommands
 import ServiceKit
 
 /// Starts everything, and stops it at Ctrl-C.

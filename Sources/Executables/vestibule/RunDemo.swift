@@ -1,5 +1,6 @@
 import ArgumentParser
 import LocalStack
+import ServiceCommands
 import ServiceKit
 
 /// Tells the main story to a running stack.

@@ -2,6 +2,7 @@ import ArgumentParser
 import Glibc
 import Load
 import LocalStack
+import ServiceCommands
 import ServiceKit
 
 /// Puts a running stack under load.

@@ -1,5 +1,6 @@
 import ArgumentParser
 import LocalStack
+import ServiceCommands
 import ServiceKit
 
 /// The program `vestibule`: the whole system on one machine, for development.
@@ -15,11 +16,7 @@ struct VestibuleCommand: AsyncParsableCommand {
     )
 }
 
-/// Where the configuration file is.
-struct ConfigurationFileOption: ParsableArguments {
-    @Option(name: .customLong("config"), help: "A file with lines of KEY=VALUE.")
-    var path: String?
-
+extension ConfigurationFileOption {
     /// The configuration of the local stack; ends the process if it has faults.
     func stackConfiguration() -> Configuration {
         Program.configuration(keys: StackKeys.all, program: "run", path: path)

@@ -49,3 +49,29 @@ struct SessionAnswer: Sendable {
         }
     }
 }
+
+extension OpenAPI.Schema {
+    fileprivate static let session = object([
+        .required("access_token", .text("A JWT (RFC 9068) for the Authorization header.", minLength: 1)),
+        .required("refresh_token", .text("Can be exchanged once.", minLength: 1, maxLength: 512)),
+        .required("token_type", .constant("Bearer")),
+        .required("expires_in", .integer("Seconds until the access token expires.", minimum: 1)),
+        .required("id_token", .text(minLength: 1)),
+        .required("user_id", .uuid),
+        .required("session_id", .uuid),
+        .required("is_new_user", .bool),
+        .required(
+            "missing_fields",
+            .list(
+                of: .missingField,
+                "What to ask the user for, in this order; null if not known now: ask /me.",
+                orNull: true
+            )
+        ),
+        .required("suggested_display_name", .text(minLength: 1, orNull: true)),
+    ]).named("Session")
+}
+
+extension OpenAPI.Answer {
+    static let session = shared("The session's tokens, and what the profile still lacks.", .session)
+}

@@ -6,8 +6,22 @@ import Hummingbird
 ///
 /// Answers 201 with the member also where they were in the group already: the service returns the one there is.
 enum AddMember {
-    static func route(_ authentication: Authentication, _ invites: InvitesServiceClient) -> Route {
-        Route(.post, "/groups/{id}/members") { request, context in
+    static let operation = OpenAPI.Operation(
+        .post,
+        "/groups/{id}/members",
+        id: "addMember",
+        tag: .groups,
+        summary: "Adds a person by phone number, pending until a user has it",
+        description: "Adding a number that is in the group already answers the member there is.",
+        caller: .user,
+        parameters: [.groupID],
+        body: .required(.newMember),
+        answers: [201: .member],
+        problems: [.forbidden, .notFound, .conflict, .fieldsAtFault]
+    )
+
+    static func endpoint(_ authentication: Authentication, _ invites: InvitesServiceClient) -> Endpoint {
+        Endpoint(operation) { request, context in
             var call = InvitesV1.AddMemberRequest()
             call.userID = try await authentication.user(request, context)
             call.groupID = try context.parameters.require("id")
@@ -20,4 +34,11 @@ enum AddMember {
             return .json(member.json, status: .created)
         }
     }
+}
+
+extension OpenAPI.Schema {
+    fileprivate static let newMember = object([
+        .required("phone_number", .newPhoneNumber),
+        .required("display_name", .newDisplayName),
+    ]).named("NewMember")
 }

@@ -5,8 +5,20 @@ import JOSE
 
 /// `GET /groups/{id}/members`: a page of a group's members and pending members, oldest first.
 enum ListMembers {
-    static func route(_ authentication: Authentication, _ invites: InvitesServiceClient) -> Route {
-        Route(.get, "/groups/{id}/members") { request, context in
+    static let operation = OpenAPI.Operation(
+        .get,
+        "/groups/{id}/members",
+        id: "listMembers",
+        tag: .groups,
+        summary: "A page of a group's members and pending members, oldest first",
+        caller: .user,
+        parameters: [.groupID, .pageSize, .pageToken(component: "membersPageToken", list: 2)],
+        answers: [200: .members],
+        problems: [.forbidden, .notFound, .fieldsAtFault]
+    )
+
+    static func endpoint(_ authentication: Authentication, _ invites: InvitesServiceClient) -> Endpoint {
+        Endpoint(operation) { request, context in
             var call = InvitesV1.ListMembersRequest()
             call.userID = try await authentication.user(request, context)
             call.groupID = try context.parameters.require("id")
@@ -18,4 +30,14 @@ enum ListMembers {
             ])
         }
     }
+}
+
+extension OpenAPI.Answer {
+    fileprivate static let members = shared(
+        "A page of members.",
+        .object([
+            .required("members", .list(of: .member, maxItems: 100)),
+            .required("next_page_token", .nextPageToken),
+        ]).named("Members")
+    )
 }

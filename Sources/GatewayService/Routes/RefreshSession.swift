@@ -4,8 +4,20 @@ import HTTPTypes
 
 /// `POST /auth/refresh`: exchanges a refresh token for its successor and a new access token.
 enum RefreshSession {
-    static func route(_ identity: IdentityServiceClient, _ answer: SessionAnswer) -> Route {
-        Route(.post, "/auth/refresh") { request, context in
+    static let operation = OpenAPI.Operation(
+        .post,
+        "/auth/refresh",
+        id: "refreshSession",
+        tag: .auth,
+        summary: "Exchanges a refresh token for its successor and a new access token",
+        caller: .anyone,
+        body: .required(.refreshToken),
+        answers: [200: .session],
+        problems: [.refused]
+    )
+
+    static func endpoint(_ identity: IdentityServiceClient, _ answer: SessionAnswer) -> Endpoint {
+        Endpoint(operation) { request, context in
             var input = try await context.json(request)
             let call = IdentityV1.RefreshRequest(presentedNow: input.string("refresh_token"))
             try input.finish()
@@ -18,4 +30,10 @@ enum RefreshSession {
             )
         }
     }
+}
+
+extension OpenAPI.Schema {
+    fileprivate static let refreshToken = object([
+        .required("refresh_token", .text(minLength: 1, maxLength: 512))
+    ]).named("RefreshToken")
 }

@@ -4,8 +4,20 @@ import HTTPTypes
 
 /// `POST /auth/apple`: opens a session for what Sign in with Apple gave the app.
 enum SignInWithApple {
-    static func route(_ identity: IdentityServiceClient, _ answer: SessionAnswer) -> Route {
-        Route(.post, "/auth/apple") { request, context in
+    static let operation = OpenAPI.Operation(
+        .post,
+        "/auth/apple",
+        id: "signInWithApple",
+        tag: .auth,
+        summary: "Opens a session for what Sign in with Apple gave the app",
+        caller: .anyone,
+        body: .required(.appleSignIn),
+        answers: [200: .session],
+        problems: [.refused, .fieldsAtFault]
+    )
+
+    static func endpoint(_ identity: IdentityServiceClient, _ answer: SessionAnswer) -> Endpoint {
+        Endpoint(operation) { request, context in
             var input = try await context.json(request)
             var call = IdentityV1.SignInRequest()
             call.provider = "apple"
@@ -24,4 +36,14 @@ enum SignInWithApple {
             )
         }
     }
+}
+
+extension OpenAPI.Schema {
+    fileprivate static let appleSignIn = object([
+        .required("identity_token", .text("Apple's ID token.", minLength: 1)),
+        .required("nonce", .text("The raw nonce; Apple was given its SHA-256 in hex.", minLength: 1, maxLength: 2048)),
+        .optional("authorization_code", .text(orNull: true)),
+        .optional("full_name", .text("Apple tells it the first time only.", orNull: true)),
+        .optional("email", .text(orNull: true)),
+    ]).named("AppleSignIn")
 }

@@ -4,8 +4,20 @@ import HTTPTypes
 
 /// `POST /auth/google`: opens a session for what Google gave the app.
 enum SignInWithGoogle {
-    static func route(_ identity: IdentityServiceClient, _ answer: SessionAnswer) -> Route {
-        Route(.post, "/auth/google") { request, context in
+    static let operation = OpenAPI.Operation(
+        .post,
+        "/auth/google",
+        id: "signInWithGoogle",
+        tag: .auth,
+        summary: "Opens a session for what Google gave the app",
+        caller: .anyone,
+        body: .required(.googleSignIn),
+        answers: [200: .session],
+        problems: [.refused, .fieldsAtFault]
+    )
+
+    static func endpoint(_ identity: IdentityServiceClient, _ answer: SessionAnswer) -> Endpoint {
+        Endpoint(operation) { request, context in
             var input = try await context.json(request)
             var call = IdentityV1.SignInRequest()
             call.provider = "google"
@@ -24,4 +36,13 @@ enum SignInWithGoogle {
             )
         }
     }
+}
+
+extension OpenAPI.Schema {
+    fileprivate static let googleSignIn = object([
+        .required("id_token", .text("Google's ID token.", minLength: 1)),
+        .optional("nonce", .text(maxLength: 2048, orNull: true)),
+        .optional("full_name", .text(orNull: true)),
+        .optional("email", .text(orNull: true)),
+    ]).named("GoogleSignIn")
 }

@@ -4,8 +4,20 @@ import Hummingbird
 
 /// `PATCH /me`: changes the fields that are present, all or none. A null username removes it.
 enum UpdateMe {
-    static func route(_ authentication: Authentication, _ profile: ProfileServiceClient) -> Route {
-        Route(.patch, "/me") { request, context in
+    static let operation = OpenAPI.Operation(
+        .patch,
+        "/me",
+        id: "updateMe",
+        tag: .profile,
+        summary: "Changes the fields that are present, all or none",
+        caller: .user,
+        body: .required(.profileChange),
+        answers: [200: .profile],
+        problems: [.conflict, .fieldsAtFault]
+    )
+
+    static func endpoint(_ authentication: Authentication, _ profile: ProfileServiceClient) -> Endpoint {
+        Endpoint(operation) { request, context in
             var call = ProfileV1.UpdateProfileRequest()
             call.userID = try await authentication.user(request, context)
             var input = try await context.json(request)
@@ -33,4 +45,20 @@ extension JSONInput {
         }
         return optionalString(name)
     }
+}
+
+extension OpenAPI.Schema {
+    fileprivate static let profileChange = object([
+        .optional("display_name", .newDisplayName),
+        .optional("phone_number", .newPhoneNumber),
+        .optional(
+            "username",
+            .text(
+                "3 to 20 letters, digits or underscores; null or an empty text removes it.",
+                maxLength: 20,
+                pattern: "^([A-Za-z0-9_]{3,20})?$",
+                orNull: true
+            )
+        ),
+    ]).named("ProfileChange")
 }

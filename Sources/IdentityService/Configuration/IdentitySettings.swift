@@ -3,20 +3,20 @@ import JOSE
 import ServiceKit
 
 /// What the configuration says, parsed: the keys are keys and the providers hold together.
-public struct IdentitySettings: Sendable {
+struct IdentitySettings: Sendable {
     /// The providers by their names.
-    public let providers: [ProviderName: ProviderPolicy]
+    let providers: [ProviderName: ProviderPolicy]
     /// Makes and verifies our tokens.
-    public let issuer: TokenIssuer
+    let issuer: TokenIssuer
     /// Make and verify refresh tokens.
-    public let refreshKeys: RefreshKeys
+    let refreshKeys: RefreshKeys
     /// How long sessions live.
-    public let limits: SessionLimits
+    let limits: SessionLimits
     /// Who is believed when they say that a refresh token came in some time ago.
-    public let lateCallers: CallerTrust
+    let lateCallers: CallerTrust
 
     /// Settings by hand, for tests.
-    public init(
+    init(
         providers: [ProviderPolicy],
         issuer: TokenIssuer,
         refreshKeys: RefreshKeys,
@@ -33,7 +33,7 @@ public struct IdentitySettings: Sendable {
     /// Settings from a configuration that was read with our keys.
     ///
     /// - Throws: `ConfigurationFaults` with every fault found; none shows a secret.
-    public init(_ configuration: Configuration) throws(ConfigurationFaults) {
+    init(_ configuration: Configuration) throws(ConfigurationFaults) {
         var faults: [ConfigurationFault] = []
         let limits = Self.limits(configuration)
         let signingKey = Self.signingKey(configuration[IdentityKeys.signingKey], IdentityKeys.signingKey.name, &faults)

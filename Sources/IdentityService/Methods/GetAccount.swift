@@ -2,15 +2,16 @@ import API
 import IdentityDomain
 import Models
 import RPC
+import ServiceKit
 
 extension IdentityMethods {
     /// Returns an account with its provider identities.
-    public func getAccount(
+    func getAccount(
         _ request: IdentityV1.GetAccountRequest,
         context: ServerContext
     ) async throws -> IdentityV1.GetAccountResponse {
-        try await answer {
-            guard let userID = UserID(request.userID) else { throw IdentityFault.userIDInvalid }
+        try await context.answer {
+            let userID = try UserID(request.userID, or: IdentityFault.userIDInvalid)
             guard let account = try await store.account(userID, deadline: context.deadline) else {
                 throw IdentityFault.accountNotFound
             }

@@ -8,7 +8,7 @@ extension IdentityMethods {
     static let keySetMaxAgeSeconds: Int64 = 300
 
     /// Returns the public keys that verify our tokens.
-    public func getJWKS(
+    func getJWKS(
         _ request: IdentityV1.GetJWKSRequest,
         context: ServerContext
     ) async throws -> IdentityV1.GetJWKSResponse {

@@ -2,14 +2,15 @@ import API
 import IdentityDomain
 import Models
 import RPC
+import ServiceKit
 
 extension IdentityMethods {
     /// Exchanges a refresh token for its successor. A forged one costs no work in the database.
-    public func refresh(
+    func refresh(
         _ request: IdentityV1.RefreshRequest,
         context: ServerContext
     ) async throws -> IdentityV1.RefreshResponse {
-        try await answer {
+        try await context.answer {
             let session = try await exchange(request, context)
             var response = IdentityV1.RefreshResponse()
             response.tokens = try mint.tokens(of: session)
@@ -26,7 +27,7 @@ extension IdentityMethods {
             refreshes.count(.forged)
             throw IdentityFault.refreshTokenInvalid
         }
-        let now = effects.clock.nowMilliseconds
+        let now = clock.nowMilliseconds
         let isBelieved = lateCallers.believes(context.peer.certificateNames)
         let verdict: RefreshVerdict
         let session: StoredSession?

@@ -2,15 +2,17 @@ import API
 import IdentityDomain
 import Models
 import RPC
+import ServiceKit
 
 extension IdentityMethods {
     /// Turns a provider's ID token into a session.
-    public func signIn(
+    func signIn(
         _ request: IdentityV1.SignInRequest,
         context: ServerContext
     ) async throws -> IdentityV1.SignInResponse {
         let policy = ProviderName(request.provider).flatMap { providers[$0] }
-        return try await answer {
+        // A repetition within a minute gets the same session.
+        return try await context.answer(mayBeRepeated: true) {
             do {
                 let response = try await openSession(request, policy: policy, context: context)
                 signIns.count(policy?.name, response.isNewUser ? .newAccount : .knownAccount)
@@ -31,8 +33,8 @@ extension IdentityMethods {
         let signIn = try await verify(request, policy: policy)
         let outcome = try await store.openSession(
             signIn,
-            new: effects.makeNewSession(),
-            nowMilliseconds: effects.clock.nowMilliseconds,
+            new: newSession(),
+            nowMilliseconds: clock.nowMilliseconds,
             deadline: context.deadline
         )
         var response = IdentityV1.SignInResponse()
@@ -42,6 +44,15 @@ extension IdentityMethods {
         return response
     }
 
+    /// Ids and the nonce of the session that may be opened now.
+    private func newSession() -> NewSession {
+        NewSession(
+            userID: identifiers.make(),
+            sessionID: identifiers.make(),
+            nonce: randomBytes(RefreshToken.nonceByteCount)
+        )
+    }
+
     private func verify(_ request: IdentityV1.SignInRequest, policy: ProviderPolicy) async throws -> SignIn {
         do {
             let token = try ProviderToken(parsing: request.idToken, policy: policy)
@@ -49,7 +60,7 @@ extension IdentityMethods {
             let claims = try token.claims(
                 verifiedWith: key,
                 policy: policy,
-                nowSeconds: effects.nowSeconds,
+                nowSeconds: clock.nowSeconds,
                 nonce: request.nonce,
                 code: request.authorizationCode
             )

@@ -2,16 +2,17 @@ import API
 import IdentityDomain
 import Models
 import RPC
+import ServiceKit
 
 extension IdentityMethods {
     /// Ends the session of a token. A token that is not ours names no session: nothing is left to end, which is what
     /// the caller wants (RFC 7009 section 2.2).
-    public func signOut(
+    func signOut(
         _ request: IdentityV1.SignOutRequest,
         context: ServerContext
     ) async throws -> IdentityV1.SignOutResponse {
-        try await answer {
-            let now = effects.clock.nowMilliseconds
+        try await context.answer {
+            let now = clock.nowMilliseconds
             switch request.token {
             case .accessToken(let text):
                 if let claims = try? issuer.verifiedAccessClaims(text) {

@@ -3,7 +3,7 @@ import Postgres
 import ServiceKit
 
 /// How refreshes went: what was decided about the tokens that were presented.
-public final class RefreshMetrics: MetricsSource {
+final class RefreshMetrics: MetricsSource {
     /// What a refresh came to.
     enum Outcome: Hashable {
         /// The session's row decided.
@@ -50,5 +50,5 @@ public final class RefreshMetrics: MetricsSource {
     }
 
     /// Adds the family.
-    public func write(to text: inout MetricsText) { family.write(to: &text) }
+    func write(to text: inout MetricsText) { family.write(to: &text) }
 }

@@ -3,7 +3,7 @@ import Postgres
 import ServiceKit
 
 /// How sign-ins went, by provider and outcome.
-public final class SignInMetrics: MetricsSource {
+final class SignInMetrics: MetricsSource {
     /// What a sign-in came to.
     enum Outcome: Hashable {
         /// An account was made, or the one that was there was found.
@@ -77,5 +77,5 @@ public final class SignInMetrics: MetricsSource {
     }
 
     /// Adds the family.
-    public func write(to text: inout MetricsText) { family.write(to: &text) }
+    func write(to text: inout MetricsText) { family.write(to: &text) }
 }

@@ -2,6 +2,7 @@ import IdentityDomain
 import Models
 import Postgres
 import RPC
+import ServiceModels
 
 /// An account as it is told to others.
 struct StoredAccount: Sendable, Hashable {

@@ -2,6 +2,7 @@ import IdentityDomain
 import Models
 import Postgres
 import RPC
+import ServiceModels
 
 extension IdentityStore {
     /// Exchanges a refresh token: the session as it is afterwards, whose current generation's token is the successor.

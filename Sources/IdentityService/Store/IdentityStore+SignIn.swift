@@ -2,6 +2,7 @@ import IdentityDomain
 import Models
 import Postgres
 import RPC
+import ServiceModels
 
 /// What a sign-in came to.
 struct SignInOutcome: Sendable, Hashable {

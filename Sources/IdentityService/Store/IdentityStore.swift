@@ -1,17 +1,11 @@
 import IdentityDomain
 import Models
 import Postgres
-import RPC
 
 /// The tables of the schema "identity". Each method is one whole operation; its time and ids are passed in.
 struct IdentityStore: Sendable {
     let database: PostgresClient
     let limits: SessionLimits
-
-    init(_ database: PostgresClient, limits: SessionLimits) {
-        self.database = database
-        self.limits = limits
-    }
 }
 
 /// A session as its tokens need it.
@@ -28,20 +22,4 @@ struct NewSession: Sendable, Hashable {
     let userID: UserID
     let sessionID: SessionID
     let nonce: [UInt8]
-}
-
-extension Identifier {
-    /// The id as PostgreSQL keeps it.
-    var uuid: PostgresUUID { PostgresUUID(high: high, low: low) }
-
-    /// The id of what PostgreSQL keeps.
-    init(_ uuid: PostgresUUID) { self.init(high: uuid.high, low: uuid.low) }
-}
-
-extension PostgresTimestamp {
-    /// A moment in Unix milliseconds, as our clock gives it.
-    init(milliseconds: Int64) { self.init(microsecondsSince1970: milliseconds * 1000) }
-
-    /// The moment in Unix milliseconds, rounded down.
-    var milliseconds: Int64 { microsecondsSince1970 / 1000 }
 }

@@ -10,16 +10,16 @@ extension InvitesMethods {
         _ request: InvitesV1.AddMemberRequest,
         context: ServerContext
     ) async throws -> InvitesV1.AddMemberResponse {
-        do {
-            let callerID = try UserID.parse(request.userID)
-            let groupID = try GroupID.parse(request.groupID)
+        try await context.answer {
+            let callerID = try UserID(request.userID, or: InvitesFault.userIDInvalid)
+            let groupID = try GroupID(request.groupID, or: InvitesFault.groupNotFound)
             let invitee = try Invitee(
                 phoneNumber: request.phoneNumber,
                 displayName: request.displayName,
-                policy: policy
+                policy: phonePolicy
             )
             let member = try await members.add(
-                MemberStore.Addition(
+                MemberStore.NewMember(
                     groupID: groupID,
                     callerID: callerID,
                     invitee: invitee,
@@ -27,15 +27,12 @@ extension InvitesMethods {
                     addressCode: addressKey.code(of: context.metadata),
                     nowMilliseconds: clock.nowMilliseconds
                 ),
-                membersMax: groupMembersMax,
                 limits: limits,
                 deadline: context.deadline
             )
             var response = InvitesV1.AddMemberResponse()
             response.member = InvitesV1.Member(member)
             return response
-        } catch {
-            throw ErrorMap.rpcError(error, mayBeRepeated: context.method.isIdempotent)
         }
     }
 }

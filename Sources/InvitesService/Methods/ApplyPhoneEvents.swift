@@ -2,6 +2,7 @@ import API
 import InvitesDomain
 import Models
 import RPC
+import ServiceKit
 
 extension InvitesMethods {
     /// Applies events of the profile service's outbox, each once by its id, in the order given. All of them are
@@ -10,7 +11,7 @@ extension InvitesMethods {
         _ request: InvitesV1.ApplyPhoneEventsRequest,
         context: ServerContext
     ) async throws -> InvitesV1.ApplyPhoneEventsResponse {
-        do {
+        try await context.answer {
             guard request.events.count <= Self.eventsMax else {
                 throw InvitesFault.tooManyEvents(eventsMax: Self.eventsMax)
             }
@@ -27,8 +28,6 @@ extension InvitesMethods {
             var response = InvitesV1.ApplyPhoneEventsResponse()
             response.linkedCount = Int32(clamping: linked)
             return response
-        } catch {
-            throw ErrorMap.rpcError(error, mayBeRepeated: context.method.isIdempotent)
         }
     }
 }

@@ -2,6 +2,7 @@ import API
 import InvitesDomain
 import Models
 import RPC
+import ServiceKit
 
 extension InvitesMethods {
     /// Creates a group with its creator as the first member, or returns the one that was created with the same key.
@@ -9,8 +10,8 @@ extension InvitesMethods {
         _ request: InvitesV1.CreateGroupRequest,
         context: ServerContext
     ) async throws -> InvitesV1.CreateGroupResponse {
-        do {
-            let ownerID = try UserID.parse(request.userID)
+        try await context.answer(mayBeRepeated: !request.idempotencyKey.isEmpty) {
+            let ownerID = try UserID(request.userID, or: InvitesFault.userIDInvalid)
             let key = try IdempotencyKey.parse(request.idempotencyKey)
             let wanted = try NewGroup(name: request.name, ownerDisplayName: request.ownerDisplayName)
             let group = Group(
@@ -32,8 +33,6 @@ extension InvitesMethods {
             var response = InvitesV1.CreateGroupResponse()
             response.group = InvitesV1.Group(created)
             return response
-        } catch {
-            throw ErrorMap.rpcError(error, mayBeRepeated: !request.idempotencyKey.isEmpty)
         }
     }
 }

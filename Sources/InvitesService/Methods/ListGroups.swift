@@ -2,6 +2,7 @@ import API
 import InvitesDomain
 import Models
 import RPC
+import ServiceKit
 
 extension InvitesMethods {
     /// Lists the groups that a user is a member of, newest first.
@@ -9,11 +10,11 @@ extension InvitesMethods {
         _ request: InvitesV1.ListGroupsRequest,
         context: ServerContext
     ) async throws -> InvitesV1.ListGroupsResponse {
-        do {
-            let userID = try UserID.parse(request.userID)
+        try await context.answer {
+            let userID = try UserID(request.userID, or: InvitesFault.userIDInvalid)
             let page = try Page(size: Int(request.pageSize), token: request.pageToken, list: .groups)
             // One more than asked for tells whether there is another page.
-            let found = try await groups.groups(
+            let found = try await groups.list(
                 of: userID,
                 after: page.after,
                 limit: page.size + 1,
@@ -26,8 +27,6 @@ extension InvitesMethods {
                 response.nextPageToken = Page.token(after: Page.Cursor(last.id), in: .groups)
             }
             return response
-        } catch {
-            throw ErrorMap.rpcError(error, mayBeRepeated: context.method.isIdempotent)
         }
     }
 }

@@ -2,6 +2,7 @@ import API
 import InvitesDomain
 import Models
 import RPC
+import ServiceKit
 
 extension InvitesMethods {
     /// Lists the members and pending members of a group, oldest first. Only members may ask.
@@ -9,12 +10,12 @@ extension InvitesMethods {
         _ request: InvitesV1.ListMembersRequest,
         context: ServerContext
     ) async throws -> InvitesV1.ListMembersResponse {
-        do {
-            let userID = try UserID.parse(request.userID)
-            let groupID = try GroupID.parse(request.groupID)
+        try await context.answer {
+            let userID = try UserID(request.userID, or: InvitesFault.userIDInvalid)
+            let groupID = try GroupID(request.groupID, or: InvitesFault.groupNotFound)
             let page = try Page(size: Int(request.pageSize), token: request.pageToken, list: .members)
             // One more than asked for tells whether there is another page.
-            let found = try await groups.members(
+            let found = try await members.list(
                 of: groupID,
                 askedBy: userID,
                 after: page.after,
@@ -28,8 +29,6 @@ extension InvitesMethods {
                 response.nextPageToken = Page.token(after: Page.Cursor(last.id), in: .members)
             }
             return response
-        } catch {
-            throw ErrorMap.rpcError(error, mayBeRepeated: context.method.isIdempotent)
         }
     }
 }

@@ -3,8 +3,9 @@ import Models
 import Postgres
 import RPC
 import ServiceKit
+import ServiceModels
 
-/// Groups and the lists of them and of their members, in PostgreSQL. Each method that reads is one round trip.
+/// Groups, in PostgreSQL. Each method that reads is one round trip.
 struct GroupStore: Sendable {
     let database: PostgresClient
 
@@ -69,28 +70,16 @@ struct GroupStore: Sendable {
     private func group(of creation: Creation, key: IdempotencyKey, deadline: Deadline?) async throws -> Group? {
         let rows = try await database.query(
             """
-            SELECT k.request_hash = sha256(convert_to(\(creation.group.name.value), 'UTF8')),
-                g.group_id, g.name, g.owner_user_id, g.created_at
+            SELECT \(unsafeSQL: GroupRow.columns),
+                k.request_hash = sha256(convert_to(\(creation.group.name.value), 'UTF8'))
             FROM group_keys k JOIN groups g ON g.group_id = k.group_id
             WHERE k.user_id = \(creation.group.ownerID.uuid) AND k.idempotency_key = \(key.uuid)
             """,
             deadline: deadline
         )
         guard let row = rows.first else { return nil }
-        let (isSame, id, name, ownerID, createdAt) = try row.decode(
-            Bool.self,
-            PostgresUUID.self,
-            String.self,
-            PostgresUUID.self,
-            PostgresTimestamp.self
-        )
-        guard isSame else { throw InvitesFault.idempotencyKeyReused }
-        return Group(
-            id: GroupID(id),
-            name: GroupName(stored: name),
-            ownerID: UserID(ownerID),
-            createdAtMilliseconds: createdAt.milliseconds
-        )
+        guard try row.decode(4, as: Bool.self) else { throw InvitesFault.idempotencyKeyReused }
+        return try GroupRow.group(row)
     }
 
     /// Forgets keys that were used before a time, at most `limit` of them, and tells how many.
@@ -147,7 +136,7 @@ struct GroupStore: Sendable {
     /// A user's groups, newest first, at most `limit` of them, after the one that the page before ended with.
     ///
     /// Group ids begin with the time of making, so their order is the groups'.
-    func groups(
+    func list(
         of userID: UserID,
         after cursor: Page.Cursor?,
         limit: Int,
@@ -156,7 +145,7 @@ struct GroupStore: Sendable {
         let after = cursor.map { PostgresUUID(high: $0.high, low: $0.low) } ?? Self.lastUUID
         let rows = try await database.query(
             """
-            SELECT g.group_id, g.name, g.owner_user_id, g.created_at
+            SELECT \(unsafeSQL: GroupRow.columns)
             FROM members m JOIN groups g ON g.group_id = m.group_id
             WHERE m.user_id = \(userID.uuid) AND m.group_id < \(after)
             ORDER BY m.group_id DESC
@@ -164,55 +153,9 @@ struct GroupStore: Sendable {
             """,
             deadline: deadline
         )
-        return try rows.map { row in
-            let (id, name, ownerID, createdAt) = try row.decode(
-                PostgresUUID.self,
-                String.self,
-                PostgresUUID.self,
-                PostgresTimestamp.self
-            )
-            return Group(
-                id: GroupID(id),
-                name: GroupName(stored: name),
-                ownerID: UserID(ownerID),
-                createdAtMilliseconds: createdAt.milliseconds
-            )
-        }
+        return try rows.map(GroupRow.group)
     }
 
-    /// A group's members, oldest first, at most `limit` of them, after the one that the page before ended with.
-    ///
-    /// - Throws: ``InvitesFault/notAMember`` if the asking user isn't one of them.
-    func members(
-        of groupID: GroupID,
-        askedBy userID: UserID,
-        after cursor: Page.Cursor?,
-        limit: Int,
-        deadline: Deadline?
-    ) async throws -> [Member] {
-        let after = cursor.map { PostgresUUID(high: $0.high, low: $0.low) } ?? Self.firstUUID
-        // One row of nulls tells an empty page from an outsider, who gets no row at all.
-        let rows = try await database.query(
-            """
-            SELECT \(unsafeSQL: MemberRow.columns)
-            FROM (
-                SELECT group_id FROM members WHERE user_id = \(userID.uuid) AND group_id = \(groupID.uuid)
-            ) AS caller
-            LEFT JOIN LATERAL (
-                SELECT * FROM members
-                WHERE group_id = caller.group_id AND member_id > \(after)
-                ORDER BY member_id
-                LIMIT \(limit)
-            ) AS m ON true
-            ORDER BY m.member_id
-            """,
-            deadline: deadline
-        )
-        guard !rows.isEmpty else { throw InvitesFault.notAMember }
-        return try rows.compactMap(MemberRow.member)
-    }
-
-    /// Before every UUID that is made, and after.
-    private static let firstUUID = PostgresUUID(high: 0, low: 0)
+    /// After every UUID that is made.
     private static let lastUUID = PostgresUUID(high: .max, low: .max)
 }

@@ -1,8 +1,9 @@
 import InvitesDomain
 import Models
 import Postgres
+import ServiceModels
 
-/// How a member and a group lie in their rows.
+/// How a member lies in its row.
 enum MemberRow {
     /// The columns that ``member(_:)`` reads, in order, of a table that is called `members` or `m`.
     static let columns = "m.member_id, m.group_id, m.user_id, m.phone, m.display_name, m.added_at"

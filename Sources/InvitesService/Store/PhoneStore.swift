@@ -2,6 +2,7 @@ import InvitesDomain
 import Models
 import Postgres
 import RPC
+import ServiceModels
 
 /// Who has which number, and the linking of those who wait for it, in PostgreSQL.
 struct PhoneStore: Sendable {

@@ -1,4 +1,5 @@
 import Foundation
+import LocalPostgres
 import Synchronization
 
 /// A program of the stack as a child process that cannot outlive this one.
@@ -74,19 +75,25 @@ final class StackProgram: Sendable {
     ) throws -> StackProgram {
         let input = try ProcessPipe()
         let output = try ProcessPipe()
-        let group = try ProcessSpawn.start(
-            ["/bin/sh", "-c", script(graceSeconds: graceSeconds), "sh"] + command.dropFirst(),
-            environment: environment.merging([pathVariable: command[0]]) { _, path in path },
-            input: input.readEnd,
-            output: output.writeEnd
-        )
+        let group: pid_t
+        do {
+            group = try ChildProcess.spawn(
+                ["/bin/sh", "-c", script(graceSeconds: graceSeconds), "sh"] + command.dropFirst(),
+                environment: environment.merging([pathVariable: command[0]]) { _, path in path },
+                input: input.readEnd,
+                output: output.writeEnd,
+                ownSession: true
+            )
+        } catch {
+            throw StackError("\(name) cannot be started: \(error)")
+        }
         close(input.readEnd)
         close(output.writeEnd)
         let program = StackProgram(name: name, group: group, lifeline: input.writeEnd)
         Thread.detachNewThread {
             LineReader.readLines(from: output.readEnd, log)
             close(output.readEnd)
-            let status = ProcessSpawn.wait(for: group)
+            let status = ChildProcess.waitForGroup(of: group)
             program.ending.withLock { $0 = status }
         }
         return program

@@ -26,11 +26,3 @@ extension ProfileChange {
         )
     }
 }
-
-extension UserID {
-    /// The user that a request names.
-    static func parse(_ text: String) throws(ProfileFault) -> UserID {
-        guard let userID = UserID(text) else { throw .userIDInvalid }
-        return userID
-    }
-}

@@ -1,6 +1,8 @@
 import API
 import Models
+import ProfileDomain
 import RPC
+import ServiceKit
 
 extension ProfileMethods {
     /// Returns a user's profile; a user who told nothing yet has an empty one with every field missing.
@@ -8,13 +10,12 @@ extension ProfileMethods {
         _ request: ProfileV1.GetProfileRequest,
         context: ServerContext
     ) async throws -> ProfileV1.GetProfileResponse {
-        do {
-            let profile = try await store.profile(of: .parse(request.userID), deadline: context.deadline)
+        try await context.answer {
+            let userID = try UserID(request.userID, or: ProfileFault.userIDInvalid)
+            let profile = try await store.profile(of: userID, deadline: context.deadline)
             var response = ProfileV1.GetProfileResponse()
             response.profile = ProfileV1.Profile(profile)
             return response
-        } catch {
-            throw ErrorMap.rpcError(error, mayBeRepeated: context.method.isIdempotent)
         }
     }
 }

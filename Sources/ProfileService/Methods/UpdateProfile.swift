@@ -10,26 +10,19 @@ extension ProfileMethods {
         _ request: ProfileV1.UpdateProfileRequest,
         context: ServerContext
     ) async throws -> ProfileV1.UpdateProfileResponse {
-        do {
-            let userID = try UserID.parse(request.userID)
-            let change = try ProfileChange(request, policy: policy)
-            let outcome = try await store.update(
+        try await context.answer {
+            let userID = try UserID(request.userID, or: ProfileFault.userIDInvalid)
+            let change = try ProfileChange(request, policy: phonePolicy)
+            let (profile, hasEvents) = try await store.update(
                 userID,
                 applying: change,
                 by: ProfileCaller(addressCode: addressKey.code(of: context.metadata), deadline: context.deadline),
                 nowMilliseconds: clock.nowMilliseconds
             )
-            switch outcome {
-            case .saved(let profile, let hasEvents):
-                if hasEvents { nudgeOutbox() }
-                var response = ProfileV1.UpdateProfileResponse()
-                response.profile = ProfileV1.Profile(profile)
-                return response
-            case .refused(let fault):
-                throw fault
-            }
-        } catch {
-            throw ErrorMap.rpcError(error, mayBeRepeated: context.method.isIdempotent)
+            if hasEvents { nudgeOutbox() }
+            var response = ProfileV1.UpdateProfileResponse()
+            response.profile = ProfileV1.Profile(profile)
+            return response
         }
     }
 }

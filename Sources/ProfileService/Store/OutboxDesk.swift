@@ -1,6 +1,7 @@
 import Models
 import Postgres
 import RPC
+import ServiceModels
 
 /// What a person can do about events that are held: those that are set aside, and those that wait to be tried again.
 ///

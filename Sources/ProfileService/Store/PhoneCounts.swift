@@ -9,7 +9,7 @@ struct PhoneCounts: Sendable {
     let claims: TryLimit.Count?
 
     /// How long the user must wait before the next number; nil if they may have it now.
-    func waitMilliseconds(_ limits: PhoneLimits, nowMilliseconds: Int64) -> Int64? {
+    func waitMilliseconds(_ limits: ProfileLimits, nowMilliseconds: Int64) -> Int64? {
         let waits = [
             limits.tries.waitMilliseconds(after: tries, nowMilliseconds: nowMilliseconds),
             limits.claims.waitMilliseconds(after: claims, nowMilliseconds: nowMilliseconds),

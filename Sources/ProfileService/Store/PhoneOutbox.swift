@@ -3,6 +3,7 @@ import Postgres
 import ProfileDomain
 import RPC
 import ServiceKit
+import ServiceModels
 
 /// The outbox in PostgreSQL: what became of phone numbers and wasn't told yet.
 struct PhoneOutbox: OutboxStore {

@@ -3,6 +3,7 @@ import Postgres
 import ProfileDomain
 import RPC
 import ServiceKit
+import ServiceModels
 
 /// Profiles in PostgreSQL, and the two things that only one user may have.
 ///
@@ -13,7 +14,7 @@ struct ProfileStore: Sendable {
 
     let database: PostgresClient
     let identifiers: IdentifierSource
-    let limits: PhoneLimits
+    let limits: ProfileLimits
 
     private static let whole = KeyedRead(
         "display_name, username, phone, updated_at",
@@ -36,79 +37,84 @@ struct ProfileStore: Sendable {
         return Self.profile(userID, displayName, username, phone, updatedAt)
     }
 
-    /// What a try to change a profile came to.
-    enum Outcome: Sendable {
-        /// The profile is as wanted; `hasEvents` if others must be told of it.
-        case saved(Profile, hasEvents: Bool)
-        /// Nothing was changed, but for the count of tries.
-        case refused(ProfileFault)
-    }
-
     /// Changes a profile and writes down what others must be told of it, in one transaction.
     ///
     /// Two users can't end with one number or username: the primary keys of `phones` and `usernames` decide, and the
     /// later of two concurrent claims waits until the earlier has committed or rolled back. Claims come before
     /// releases, and numbers before usernames, for everyone: a transaction that others wait for never waits for them. Counts of
     /// an address, which strangers share, come last of what is waited for.
+    ///
+    /// - Returns: the profile as it is then, and whether others must be told of the change.
+    /// - Throws: ``ProfileFault``; then nothing was changed, but for the counts of tries.
     func update(
         _ userID: UserID,
         applying change: ProfileChange,
         by caller: ProfileCaller,
         nowMilliseconds: Int64
-    ) async throws -> Outcome {
-        do {
-            return try await database.withTransaction(retries: Self.retriesMax, deadline: caller.deadline) {
-                transaction in
-                let (profile, counts) = try await lock(userID, in: transaction)
-                guard
-                    let transition = ProfileTransition.decide(
-                        from: profile,
-                        applying: change,
-                        nowMilliseconds: nowMilliseconds
-                    )
-                else { return .saved(profile, hasEvents: false) }
+    ) async throws -> (profile: Profile, hasEvents: Bool) {
+        let outcome: Outcome = try await database.withTransaction(
+            retries: Self.retriesMax,
+            deadline: caller.deadline
+        ) { transaction in
+            let (profile, counts) = try await lock(userID, in: transaction)
+            guard
+                let transition = ProfileTransition.decide(
+                    from: profile,
+                    applying: change,
+                    nowMilliseconds: nowMilliseconds
+                )
+            else { return .saved(profile, hasEvents: false) }
 
-                if let phone = transition.claimedPhone {
-                    if let wait = counts.waitMilliseconds(limits, nowMilliseconds: nowMilliseconds) {
-                        return .refused(.tooManyAttempts(retryAfterMilliseconds: wait))
-                    }
-                    // Before it is known whether the number is free: told only of one kind, it would tell the kind.
-                    if let wait = try await wait(caller, nowMilliseconds, in: transaction) {
-                        return .refused(.tooManyAttempts(retryAfterMilliseconds: wait))
-                    }
-                    guard try await claim(phone, for: userID, nowMilliseconds, in: transaction) else {
-                        // Returning commits the counts; nothing else was written. The user's counts whatever becomes of
-                        // the address', which others may have used up since.
-                        if let code = caller.addressCode {
-                            _ = try await QuotaStore.spend(
-                                limits.addressTries,
-                                of: code,
-                                nowMilliseconds: nowMilliseconds,
-                                in: transaction
-                            )
-                        }
-                        let count = limits.tries.counting(counts.tries, nowMilliseconds: nowMilliseconds)
-                        try await save(count, of: userID, in: transaction)
-                        return .refused(.phoneTaken)
-                    }
+            if let phone = transition.claimedPhone {
+                if let wait = counts.waitMilliseconds(limits, nowMilliseconds: nowMilliseconds) {
+                    return .refused(.tooManyAttempts(retryAfterMilliseconds: wait))
                 }
-                if let username = transition.claimedUsername {
-                    // Throwing rolls back, the claim of the number included.
-                    guard !limits.reservedUsernames.contains(username),
-                        try await claim(username, for: userID, nowMilliseconds, in: transaction)
-                    else { throw ProfileFault.usernameTaken }
+                // Before it is known whether the number is free: told only of one kind, it would tell the kind.
+                if let wait = try await wait(caller, nowMilliseconds, in: transaction) {
+                    return .refused(.tooManyAttempts(retryAfterMilliseconds: wait))
                 }
-                var claims = counts.claims
-                if transition.claimedPhone != nil {
-                    try await spend(limits.addressClaims, caller, nowMilliseconds, in: transaction)
-                    claims = limits.claims.counting(claims, nowMilliseconds: nowMilliseconds)
+                guard try await claim(phone, for: userID, nowMilliseconds, in: transaction) else {
+                    // Returning commits the counts; nothing else was written. The user's counts whatever becomes of
+                    // the address', which others may have used up since.
+                    if let code = caller.addressCode {
+                        _ = try await QuotaStore.spend(
+                            limits.addressTries,
+                            of: code,
+                            nowMilliseconds: nowMilliseconds,
+                            in: transaction
+                        )
+                    }
+                    let count = limits.tries.counting(counts.tries, nowMilliseconds: nowMilliseconds)
+                    try await save(count, of: userID, in: transaction)
+                    return .refused(.phoneTaken)
                 }
-                try await save(transition, claims, nowMilliseconds, in: transaction)
-                return .saved(transition.profile, hasEvents: !transition.phoneEvents.isEmpty)
             }
-        } catch let fault as ProfileFault {
-            return .refused(fault)
+            if let username = transition.claimedUsername {
+                // Throwing rolls back, the claim of the number included.
+                guard !limits.reservedUsernames.contains(username),
+                    try await claim(username, for: userID, nowMilliseconds, in: transaction)
+                else { throw ProfileFault.usernameTaken }
+            }
+            var claims = counts.claims
+            if transition.claimedPhone != nil {
+                try await spend(limits.addressClaims, caller, nowMilliseconds, in: transaction)
+                claims = limits.claims.counting(claims, nowMilliseconds: nowMilliseconds)
+            }
+            try await save(transition, claims, nowMilliseconds, in: transaction)
+            return .saved(transition.profile, hasEvents: !transition.phoneEvents.isEmpty)
         }
+        switch outcome {
+        case .saved(let profile, let hasEvents): return (profile, hasEvents)
+        case .refused(let fault): throw fault
+        }
+    }
+
+    /// What a transaction that is to be committed came to.
+    private enum Outcome: Sendable {
+        /// The profile is as wanted; `hasEvents` if others must be told of it.
+        case saved(Profile, hasEvents: Bool)
+        /// Nothing was changed, but for the counts of tries.
+        case refused(ProfileFault)
     }
 
     // MARK: - Steps of an update
@@ -147,10 +153,6 @@ struct ProfileStore: Sendable {
         return (Self.profile(userID, displayName, username, phone, updatedAt), counts)
     }
 
-    /// Counts one more for the address that the call came from, if it is told.
-    ///
-    /// - Throws: ``ProfileFault/tooManyAttempts(retryAfterMilliseconds:)``, which rolls everything back: whether the number
-    ///   was taken isn't told then.
     /// How long all who come from the caller's address must wait; nil for not at all.
     private func wait(
         _ caller: ProfileCaller,
@@ -165,6 +167,10 @@ struct ProfileStore: Sendable {
         return nil
     }
 
+    /// Counts one more for the address that the call came from, if it is told.
+    ///
+    /// - Throws: ``ProfileFault/tooManyAttempts(retryAfterMilliseconds:)``, which rolls everything back: whether the number
+    ///   was taken isn't told then.
     private func spend(
         _ quota: Quota,
         _ caller: ProfileCaller,

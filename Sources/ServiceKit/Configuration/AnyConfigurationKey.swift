@@ -10,6 +10,8 @@ public protocol AnyConfigurationKey: Sendable {
     var isRequired: Bool { get }
     /// Whether the value may also be given as `NAME_FILE`, the path of a file that holds it.
     var takesFile: Bool { get }
+    /// The names that it had before, which still count, each with a warning.
+    var formerNames: [String] { get }
     /// What it is for, in one sentence.
     var help: String { get }
 
@@ -17,22 +19,7 @@ public protocol AnyConfigurationKey: Sendable {
     func resolve(_ input: ConfigurationInput) throws(ConfigurationProblem) -> any Sendable
 }
 
-/// Where keys look up what was given: a pure function of name, and a reader of secret files.
-public struct ConfigurationInput: Sendable {
-    let text: @Sendable (_ name: String) -> String?
-    let readFile: @Sendable (_ path: String, _ bytesMax: Int) throws(FileFault) -> [UInt8]
-}
-
 /// The box in which a configuration holds a key's value, so that optional values keep their type.
 struct ConfigurationValue<Value: Sendable>: Sendable {
     let value: Value
-}
-
-/// What is wrong with the value of one key, as a clause that follows its name. Never holds a secret.
-public struct ConfigurationProblem: Error, Hashable, Sendable {
-    /// The clause, such as `is required`.
-    public let text: String
-
-    /// A problem in words.
-    public init(_ text: String) { self.text = text }
 }

@@ -4,8 +4,9 @@
 public struct Configuration: Sendable {
     private let values: [String: any Sendable]
     private let given: Set<String>
-    /// Variables of the environment that look like keys and are none, each a line to log once at start: a misspelt one
-    /// would be left without effect. They are no faults, since whatever starts the program may put names of its own there.
+    /// What somebody should mend, each a line to log once at start: keys by former names; and variables of the environment
+    /// that look like keys and are none, since a misspelt one is left without effect. The latter are no faults, since
+    /// whatever starts the program may put names of its own there.
     public let warnings: [ConfigurationFault]
 
     /// Reads and checks all keys. Pure, but for the secret files that keys name.
@@ -38,6 +39,7 @@ public struct Configuration: Sendable {
         for key in keys {
             precondition(known.insert(key.name).inserted, "\(key.name) is declared twice")
             if key.takesFile { known.insert(key.name + ConfigurationNames.fileSuffix) }
+            known.formUnion(key.formerNames)
             do throws(ConfigurationProblem) {
                 values[key.name] = try key.resolve(input)
             } catch {
@@ -48,9 +50,16 @@ public struct Configuration: Sendable {
         faults += file.keys.sorted().compactMap(unknown.fault(inFile:))
         guard faults.isEmpty else { throw ConfigurationFaults(faults) }
         self.values = values
-        warnings = environment.sorted { $0.key < $1.key }.compactMap { name, value in
-            value.trimmingSpaces.isEmpty ? nil : unknown.fault(inEnvironment: name, value: value)
+        let renamed = keys.flatMap { key in
+            key.formerNames.filter { input.text($0) != nil }.map {
+                ConfigurationFault(key: $0, problem: "is a former name: call it \(key.name)")
+            }
         }
+        warnings =
+            renamed
+            + environment.sorted { $0.key < $1.key }.compactMap { name, value in
+                value.trimmingSpaces.isEmpty ? nil : unknown.fault(inEnvironment: name, value: value)
+            }
         given = Set(environment.keys).union(file.keys).filter { input.text($0) != nil }
     }
 
@@ -85,7 +94,11 @@ public struct Configuration: Sendable {
         environment: [String: String]
     ) throws(ConfigurationFaults) -> Configuration {
         let (entries, _) = try readFile(path: path, environment: environment)
-        let names = Set(keys.flatMap { $0.takesFile ? [$0.name, $0.name + ConfigurationNames.fileSuffix] : [$0.name] })
+        let names = Set(
+            keys.flatMap { key in
+                [key.name] + key.formerNames + (key.takesFile ? [key.name + ConfigurationNames.fileSuffix] : [])
+            }
+        )
         return try Configuration(
             keys: keys,
             program: "",

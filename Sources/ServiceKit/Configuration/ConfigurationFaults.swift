@@ -15,6 +15,18 @@ public struct ConfigurationFault: Hashable, Sendable, CustomStringConvertible {
     public var description: String { "\(key) \(problem)" }
 }
 
+extension [ConfigurationFault] {
+    /// What `read` gives. If it throws, its faults join these, so that all are told together.
+    public mutating func collect<Value>(_ read: () throws(ConfigurationFaults) -> Value) -> Value? {
+        do throws(ConfigurationFaults) {
+            return try read()
+        } catch {
+            self += error.faults
+            return nil
+        }
+    }
+}
+
 /// Everything that is wrong with the configuration, reported at once.
 public struct ConfigurationFaults: Error, Hashable, Sendable, CustomStringConvertible {
     /// The faults, in the order of the keys.

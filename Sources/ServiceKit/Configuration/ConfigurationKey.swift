@@ -10,6 +10,8 @@ public struct ConfigurationKey<Value: Sendable>: AnyConfigurationKey {
     public let isRequired: Bool
     /// Whether `NAME_FILE` is understood too.
     public let takesFile: Bool
+    /// The names that it had before, which still count, each with a warning.
+    public let formerNames: [String]
     /// What it is for.
     public let help: String
     private let read: @Sendable (ConfigurationInput) throws(ConfigurationProblem) -> Value
@@ -21,6 +23,7 @@ public struct ConfigurationKey<Value: Sendable>: AnyConfigurationKey {
         defaultText: String?,
         isRequired: Bool,
         takesFile: Bool = false,
+        formerNames: [String] = [],
         help: String,
         read: @escaping @Sendable (ConfigurationInput) throws(ConfigurationProblem) -> Value
     ) {
@@ -33,6 +36,7 @@ public struct ConfigurationKey<Value: Sendable>: AnyConfigurationKey {
         self.defaultText = defaultText
         self.isRequired = isRequired
         self.takesFile = takesFile
+        self.formerNames = formerNames
         self.help = help
         self.read = read
     }
@@ -49,6 +53,21 @@ public struct ConfigurationKey<Value: Sendable>: AnyConfigurationKey {
             (input) throws(ConfigurationProblem) in
             guard let text = input.text(name) ?? defaultText else { throw ConfigurationProblem("is required") }
             return try parse(text)
+        }
+    }
+
+    /// This key, which may also be given by names that it had before.
+    public func formerly(_ formerNames: String...) -> ConfigurationKey {
+        precondition(!takesFile, "a file is given by its name of today")
+        return ConfigurationKey(
+            name,
+            kind: kind,
+            defaultText: defaultText,
+            isRequired: isRequired,
+            formerNames: formerNames,
+            help: help
+        ) { (input) throws(ConfigurationProblem) in
+            try read(input.renaming(formerNames, to: name))
         }
     }
 

@@ -12,13 +12,10 @@ public enum HealthProbe {
         timeout: Duration,
         configuration: ChannelConfiguration = .init()
     ) async -> Bool {
-        guard let group = try? EventLoopGroup(loopCount: 1, name: "probe") else { return false }
-        var status: HealthV1.HealthCheckResponse.ServingStatus?
-        if let channel = try? RPCChannel(target: address.description, group: group, configuration: configuration) {
-            status = try? await HealthClient(channel).check(.init(), options: CallOptions(timeout: timeout)).status
-            await channel.close()
+        let status = try? await withEventLoopGroup(loopCount: 1, name: "probe") { group in
+            let channel = try RPCChannel(target: address.description, group: group, configuration: configuration)
+            return try await HealthClient(channel).check(.init(), options: CallOptions(timeout: timeout)).status
         }
-        await group.shutdown()
         return status == .serving
     }
 

@@ -1,11 +1,5 @@
 import Synchronization
 
-/// Something that knows metrics. Asked on the thread that serves them, which it may hold up for a moment.
-public protocol MetricsSource: Sendable {
-    /// Adds whole families; no other source may add the same.
-    func write(to text: inout MetricsText)
-}
-
 /// The sources of a process. Any thread.
 public final class MetricsRegistry: Sendable {
     private let sources = Mutex<[any MetricsSource]>([])

@@ -14,8 +14,8 @@ public final class MetricsServer: Sendable {
 
     /// The port that it listens on.
     public let port: Int
-    /// A pipe: what is written to the second end is readable at the first.
-    private let stopping: (read: Int32, write: Int32)
+    /// The end of a pipe whose other end the thread waits at.
+    private let stopping: Int32
     private let thread: Mutex<pthread_t?>
 
     /// Listens and begins to serve. Throws `MetricsListenError`.
@@ -32,7 +32,7 @@ public final class MetricsServer: Sendable {
         }
         for end in ends { _ = fcntl(end, F_SETFD, FD_CLOEXEC) }
         port = Self.port(of: listening)
-        stopping = (ends[0], ends[1])
+        stopping = ends[1]
         let loop = MetricsServerLoop(listening: listening, stopping: ends[0]) { registry.text }
         let start = Unmanaged.passRetained(loop)
         var thread = pthread_t()
@@ -46,11 +46,12 @@ public final class MetricsServer: Sendable {
     }
 
     deinit {
-        close(stopping.read)
-        close(stopping.write)
+        // Without `stop` the thread ends by itself: its end of the pipe has lost the other.
+        if let thread = thread.withLock({ $0 }) { pthread_detach(thread) }
+        close(stopping)
     }
 
-    /// Closes everything and ends the thread. Must be called once before the server is let go.
+    /// Closes everything, and returns when the thread has ended. A server that is let go without it ends soon after.
     public func stop() async {
         let thread = thread.withLock { thread in
             defer { thread = nil }
@@ -58,7 +59,7 @@ public final class MetricsServer: Sendable {
         }
         guard let thread else { return }
         var one: UInt8 = 1
-        _ = write(stopping.write, &one, 1)
+        _ = write(stopping, &one, 1)
         await withCheckedContinuation { continuation in
             // Joining blocks, which tasks of the global executor must not.
             DispatchQueue.global().async {

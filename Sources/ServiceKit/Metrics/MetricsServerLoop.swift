@@ -20,7 +20,7 @@ final class MetricsServerLoop {
     private let makeText: () -> String
     private var connections: [Connection] = []
 
-    /// Owns `listening`, and not `stopping`, which becomes readable when the loop is to end.
+    /// Owns both. `stopping` becomes readable, or has no other end any more, when the loop is to end.
     init(listening: Int32, stopping: Int32, makeText: @escaping () -> String) {
         self.listening = listening
         self.stopping = stopping
@@ -31,6 +31,7 @@ final class MetricsServerLoop {
         while !waitAndServe() {}
         for connection in connections { close(connection.descriptor) }
         close(listening)
+        close(stopping)
     }
 
     /// One turn; whether it was the last.

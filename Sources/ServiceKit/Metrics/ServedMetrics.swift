@@ -1,7 +1,8 @@
 import Logging
+import ServiceLifecycle
 
 /// What a process measures, and the port where that is told; without a port nothing is.
-public struct ServedMetrics: Sendable {
+public struct ServedMetrics: Service {
     /// The sources.
     public let registry: MetricsRegistry
     private let server: MetricsServer?
@@ -40,6 +41,9 @@ public struct ServedMetrics: Sendable {
     /// The port; nil where nothing is served.
     public var port: Int? { server?.port }
 
-    /// Ends serving. Must be called before this is let go.
-    public func stop() async { await server?.stop() }
+    /// Waits for a graceful shutdown, or for its task to be cancelled, and ends serving then.
+    public func run() async {
+        try? await gracefulShutdown()
+        await server?.stop()
+    }
 }

@@ -1,7 +1,10 @@
 import Logging
+import RPC
+import RPCTransport
+import ServiceLifecycle
 import Synchronization
 
-/// Delivers a service's outbox: in order, at least once, by one process at a time, for as long as it runs.
+/// A `Service` that delivers an outbox: in order, at least once, by one process at a time, for as long as it runs.
 ///
 /// A nudge after a commit makes it prompt; polling makes it certain. While the receiver is away it backs off, with jitter
 /// so that replicas which failed together don't retry together.
@@ -9,7 +12,7 @@ import Synchronization
 /// One transaction holds one delivery, so that it is over soon however slow the receiver is. A batch that isn't taken is
 /// halved until the event at fault is alone. One that is rejected is set aside; one that the receiver fails on is tried
 /// again after growing waits and set aside after `triesMax` of them. Meanwhile the others go on.
-public final class OutboxRelay<Store: OutboxStore>: Sendable {
+public final class OutboxRelay<Store: OutboxStore>: Service {
     /// The relay's bounds.
     public struct Configuration: Sendable {
         /// The most events in a batch.
@@ -20,7 +23,7 @@ public final class OutboxRelay<Store: OutboxStore>: Sendable {
         public var backoff = Backoff(first: .milliseconds(100), max: .seconds(30))
         /// The wait of an event that the receiver failed on.
         public var eventBackoff = Backoff(first: .seconds(1), max: .seconds(3600))
-        /// How often such an event is tried before it is set aside: with these waits for two hours on average, in which a
+        /// How often such an event is tried before it is set aside: with these waits for three hours on average, in which a
         /// receiver with a bug can be mended.
         public var triesMax = 16
         /// A batch that is delivered within this may be followed by a larger one.
@@ -36,6 +39,7 @@ public final class OutboxRelay<Store: OutboxStore>: Sendable {
     private let random: @Sendable () -> Double
     private let deliver: @Sendable ([Store.Event]) async throws -> Void
     private let doorbell = Doorbell()
+    private let isRun = Atomic(false)
     /// What it did so far, for whoever measures.
     public let metrics = OutboxMetrics()
 
@@ -66,23 +70,32 @@ public final class OutboxRelay<Store: OutboxStore>: Sendable {
     /// Says that an event was committed. Any thread; cheap; never waits.
     public func nudge() { doorbell.ring() }
 
-    /// Relays until the task is cancelled; a batch under way then ends as its store and delivery see fit.
-    public func run() async {
+    /// Relays until a graceful shutdown, which lets the batch under way end, or until the task is cancelled, which the store
+    /// and the delivery of that batch notice. Throws `TransportError.alreadyRun` the second time.
+    public func run() async throws {
+        guard !isRun.exchange(true, ordering: .relaxed) else { throw TransportError.alreadyRun }
         var failureCount = 0
         var pace = OutboxPace(eventsMax: configuration.batchEventsMax, quick: configuration.quickDelivery)
-        while !Task.isCancelled {
+        while !Task.isCancelled, !Task.isShuttingDownGracefully {
             switch await step(&pace) {
             case .again: failureCount = 0
             case .smaller: break
             case .rest:
                 failureCount = 0
-                await doorbell.wait(atMost: configuration.pollInterval)
+                await rest { await self.doorbell.wait(atMost: self.configuration.pollInterval) }
             case .failed:
                 // A nudge doesn't cut the wait short: new events don't mend the receiver.
-                try? await Task.sleep(for: configuration.backoff.delay(attempt: failureCount, random: random()))
                 failureCount += 1
+                let wait = configuration.backoff.wait(failures: failureCount, random: random())
+                await rest { try await Task.sleep(for: wait) }
             }
         }
+    }
+
+    /// A rest that a graceful shutdown ends.
+    private func rest(_ wait: @escaping @Sendable () async throws -> Void) async {
+        // It throws for a task that was cancelled, which `run` looks at by itself.
+        try? await cancelWhenGracefulShutdown(wait)
     }
 
     /// What comes after a step: the next one at once, the same events in smaller batches, a rest, or a wait that grows.
@@ -175,7 +188,7 @@ public final class OutboxRelay<Store: OutboxStore>: Sendable {
         if failures >= configuration.triesMax, setback.isEventAtFault {
             return .setAside(reason: "\(setback.reason) \(failures) times")
         }
-        let wait = configuration.eventBackoff.delay(attempt: failures - 1, random: random())
+        let wait = configuration.eventBackoff.wait(failures: failures, random: random())
         return .postponed(wait: wait, reason: setback.reason)
     }
 }

@@ -32,23 +32,6 @@ public protocol OutboxStore: Sendable {
     func backlog() async throws -> OutboxBacklog
 }
 
-/// What waits in an outbox.
-public struct OutboxBacklog: Sendable, Hashable {
-    /// Events that wait; stores may stop counting somewhere past ten thousand.
-    public var eventCount: Int
-    /// For how long the oldest has waited; zero without any.
-    public var oldestAge: Duration
-    /// Events that were set aside, and those that wait behind one of them until somebody has looked at it; counted likewise.
-    public var setAsideCount: Int
-
-    /// A backlog.
-    public init(eventCount: Int = 0, oldestAge: Duration = .zero, setAsideCount: Int = 0) {
-        self.eventCount = eventCount
-        self.oldestAge = oldestAge
-        self.setAsideCount = setAsideCount
-    }
-}
-
 /// What is to become of a batch.
 public enum OutboxVerdict: Sendable, Hashable {
     /// The receiver has taken all: they are forgotten.
@@ -72,31 +55,4 @@ public enum OutboxBatch: Sendable, Hashable {
     case handled(eventCount: Int)
     /// So many entries hold no event that can be read; they were set aside, and that is committed.
     case unreadable(eventCount: Int)
-}
-
-/// Thrown by a delivery when the receiver will never take the event, however often it is sent.
-public struct OutboxRejection: Error, Sendable, Hashable {
-    /// Why, without anything of a person.
-    public let reason: String
-
-    /// A rejection.
-    public init(reason: String) { self.reason = reason }
-}
-
-/// Thrown by a delivery when the receiver is there but failed on these events, or took too long for them: fewer at once
-/// may succeed, and one that fails alone is tried a bounded number of times.
-public struct OutboxSetback: Error, Sendable {
-    /// What it failed with, as a stable word and without anything of a person.
-    public let reason: String
-    /// For the log.
-    public let cause: any Error
-    /// Whether it may be the event that is at fault. One that isn't is tried ever again, and never set aside.
-    public let isEventAtFault: Bool
-
-    /// A setback.
-    public init(reason: String, cause: any Error, isEventAtFault: Bool = true) {
-        self.reason = reason
-        self.cause = cause
-        self.isEventAtFault = isEventAtFault
-    }
 }

@@ -16,24 +16,24 @@ public enum Program {
         await run(type, configurationPath: configurationPath) { try await $0.migrate() }
     }
 
-    /// Does what a person asks of a program, and prints the lines that it gives. Exits as `serve` does.
-    public static func perform<Server: ProgramServer>(
-        _ type: Server.Type,
-        configurationPath: String?,
-        _ work: (Server) async throws -> [String]
-    ) async -> Never {
-        await run(type, configurationPath: configurationPath) { server in
-            for line in try await work(server) { print(line) }
-        }
-    }
-
-    /// Asks the service that runs with this configuration for its health, by TLS if it speaks that. Exits with 0 if it is
-    /// serving, else 1.
+    /// Asks the program that runs with this configuration whether it can be used, as its ``ProgramServer/healthQuestion``
+    /// says. Exits with 0 if it can, else 1.
     public static func healthcheck<Server: ProgramServer>(
         _ type: Server.Type,
         configurationPath: String?
     ) async -> Never {
         let address = listenAddress(of: type, configurationPath: configurationPath)
+        switch type.healthQuestion {
+        case .grpc: await askByGRPC(type, address, configurationPath)
+        case .http(let path): askByHTTP(type, address, path)
+        }
+    }
+
+    private static func askByGRPC<Server: ProgramServer>(
+        _ type: Server.Type,
+        _ address: HostPort,
+        _ configurationPath: String?
+    ) async -> Never {
         let probe: ChannelConfiguration
         do {
             probe = try HealthProbe.configuration(
@@ -48,13 +48,11 @@ public enum Program {
         end(isServing ? nil : "\(type.programName): \(address) is not serving", code: isServing ? 0 : 1)
     }
 
-    /// Asks the HTTP server that runs with this configuration for a path. Exits with 0 if the status is 200, else 1.
-    public static func healthcheckHTTP<Server: ProgramServer>(
+    private static func askByHTTP<Server: ProgramServer>(
         _ type: Server.Type,
-        path: String,
-        configurationPath: String?
+        _ address: HostPort,
+        _ path: String
     ) -> Never {
-        let address = listenAddress(of: type, configurationPath: configurationPath)
         let status = HTTPProbe.status(address: address, path: path, timeoutMilliseconds: 3000)
         let problem = status.map { "answered \($0)" } ?? "does not answer"
         end(status == 200 ? nil : "\(type.programName): \(address)\(path) \(problem)", code: status == 200 ? 0 : 1)
@@ -124,7 +122,7 @@ public enum Program {
         let log = ServiceLog.bootstrap(label: type.programName, configuration: configuration)
         for warning in configuration.warnings {
             log.logger.warning(
-                "unknown key",
+                "configuration",
                 metadata: ["key": .string(warning.key), "problem": .string(warning.problem)]
             )
         }

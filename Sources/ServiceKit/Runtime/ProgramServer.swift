@@ -4,6 +4,8 @@ public protocol ProgramServer: Sendable {
     static var programName: String { get }
     /// Every key that the program reads.
     static var configurationKeys: [any AnyConfigurationKey] { get }
+    /// How the running program is asked whether it can be used; by gRPC if it doesn't say.
+    static var healthQuestion: HealthQuestion { get }
 
     /// Reads what it needs from a checked configuration, without any I/O.
     ///
@@ -12,6 +14,11 @@ public protocol ProgramServer: Sendable {
 
     /// Serves until the process is told to stop, and returns after a graceful stop.
     func serve() async throws
+}
+
+extension ProgramServer {
+    /// By gRPC, as services are asked.
+    public static var healthQuestion: HealthQuestion { .grpc }
 }
 
 /// A program with tables of its own.

@@ -21,47 +21,11 @@ public struct ServiceEnvironment: Sendable {
     let channels: ChannelList
 
     /// A channel to another service on these loops, round robin over its addresses and with TLS as configured. The
-    /// runtime closes it at the end. To be made while the parts are built: calls over one that is made later inherit
-    /// nothing from the handler's call. Throws `TransportError` for a target that can't be one.
+    /// runtime runs it and closes it at the end. To be made while the parts are built: calls over one that is made later
+    /// inherit nothing from the handler's call. Throws `TransportError` for a target that can't be one.
     public func channel(to addresses: AddressList) throws -> RPCChannel {
         let channel = try RPCChannel(target: addresses.description, group: group, configuration: channelSettings)
-        channels.channels.withLock { $0.append(channel) }
+        channels.append(channel)
         return channel
-    }
-}
-
-/// The channels that a service opened.
-final class ChannelList: Sendable {
-    let channels = Mutex<[RPCChannel]>([])
-
-    /// Whether none was opened.
-    var isEmpty: Bool { channels.withLock { $0.isEmpty } }
-
-    /// New connections use the certificates that the files hold now.
-    func reloadCertificates() async throws {
-        for channel in channels.withLock({ $0 }) { try await channel.reloadCertificates() }
-    }
-
-    func close() async {
-        let channels = channels.withLock { channels in
-            defer { channels = [] }
-            return channels
-        }
-        for channel in channels { await channel.close() }
-    }
-}
-
-/// What a service consists of.
-public struct ServiceParts: Sendable {
-    /// The gRPC services to register.
-    public let services: [any RPCService]
-    /// Work beside the calls, such as an outbox relay: each runs on a loop until it is cancelled at the end. One that
-    /// throws ends the process; one that returns has done its work.
-    public let background: [@Sendable () async throws -> Void]
-
-    /// The parts.
-    public init(services: [any RPCService], background: [@Sendable () async throws -> Void] = []) {
-        self.services = services
-        self.background = background
     }
 }

@@ -3,6 +3,7 @@ import Logging
 import Postgres
 import RPC
 import RPCTransport
+import ServiceLifecycle
 import Synchronization
 
 /// Everything around a gRPC service: loops, database, migrations, health, reflection, call log, and the way from start
@@ -38,15 +39,21 @@ public struct ServiceRuntime: Sendable {
         }
     }
 
-    /// Runs a body with the service's database and nothing else: for commands that people give.
-    public func withDatabase<R: Sendable>(_ body: (PostgresClient) async throws -> R) async throws -> R {
-        let group = try EventLoopGroup(loopCount: 1, name: keys.program)
-        let database = PostgresClient(databaseConfiguration(connectionsPerLoop: 1), group: group)
-        let result: Result<R, any Error>
-        do { result = .success(try await body(database)) } catch { result = .failure(error) }
-        await database.shutdown()
-        await group.shutdown()
-        return try result.get()
+    /// Runs a closure with the service's database, as its role, while nothing is served: for an operator's commands.
+    ///
+    /// - Parameter timeout: how long a statement may take; nil for the configured time.
+    public func withDatabase<Outcome>(
+        timeout: Duration? = nil,
+        _ body: (PostgresClient) async throws -> Outcome
+    ) async throws -> Outcome {
+        var configuration = databaseConfiguration(connectionsPerLoop: 1)
+        if let timeout {
+            configuration.queryTimeout = timeout
+            configuration.statementTimeout = timeout
+        }
+        return try await withEventLoopGroup(loopCount: 1, name: keys.program) { [configuration] group in
+            try await withPostgresClient(configuration, group: group, body)
+        }
     }
 
     /// Serves until SIGTERM or SIGINT, then drains and returns. Anything that keeps the service from starting is thrown.
@@ -73,8 +80,52 @@ public struct ServiceRuntime: Sendable {
         let logger = Logger(label: keys.program)
         if let warning = exposure.warning { logger.warning("exposed", metadata: ["problem": .string(warning)]) }
         let loopCount = configuration[SharedKeys.eventLoops]
-        let group = try EventLoopGroup(loopCount: loopCount == 0 ? Self.coreCount : loopCount, name: keys.program)
-        let environment = ServiceEnvironment(
+        try await withEventLoopGroup(loopCount: loopCount == 0 ? Self.coreCount : loopCount, name: keys.program) { group in
+            let environment = environment(group, logger)
+            if configuration[keys.migrate] { try await migrate() }
+            let parts = try await build(environment)
+            let (router, health) = try router(parts, environment)
+            let server = RPCServer(group: group, router: router, configuration: serverConfiguration)
+            let exporter = try Traces.exporter(
+                Traces.tracer,
+                group: group,
+                logger: logger,
+                metrics: environment.metrics
+            )
+            let metrics = try serveMetrics(environment, server)
+            let port = try await server.start()
+            let address = HostPort(host: configuration[keys.listen].host, port: port)
+            logger.notice("listening", metadata: ["address": "\(address)"])
+            onListening(port)
+            let serving = ServingServer(server: server, health: health, logger: logger)
+            let exporters: [any Service] = exporter.map { [$0] } ?? []
+            // Told to stop from the last to the first, each when the one behind it has ended.
+            let services: [any Service] =
+                exporters + [environment.database] + environment.channels.channels + [metrics]
+                + [certificateReload(environment, server, reloads), readinessProbe(environment, health)]
+                + parts.background.map { LoopService(service: $0, loop: group.next()) } + [serving]
+            try await run(services, until: stop)
+            logger.notice("stopped")
+        }
+    }
+
+    /// Runs the services until the process is told to stop, and then until they have ended. One that throws ends all of them
+    /// at once.
+    private func run(_ services: [any Service], until stop: @escaping @Sendable () async -> Void) async throws {
+        typealias Member = ServiceGroupConfiguration.ServiceConfiguration
+        let members = services.map { Member(service: $0, successTerminationBehavior: .ignore) }
+        let stopping = Member(
+            service: BackgroundWork { await stop() },
+            successTerminationBehavior: .gracefullyShutdownGroup
+        )
+        // What it would log, we log or throw.
+        let silent = Logger(label: keys.program) { _ in SwiftLogNoOpLogHandler() }
+        let configuration = ServiceGroupConfiguration(services: members + [stopping], logger: silent)
+        try await ServiceGroup(configuration: configuration).run()
+    }
+
+    private func environment(_ group: EventLoopGroup, _ logger: Logger) -> ServiceEnvironment {
+        ServiceEnvironment(
             group: group,
             database: PostgresClient(
                 databaseConfiguration(connectionsPerLoop: configuration[keys.databaseConnections]),
@@ -90,68 +141,18 @@ public struct ServiceRuntime: Sendable {
             channelSettings: keys.channels.settings(configuration),
             channels: ChannelList()
         )
-        let result = await Self.outcome { try await serve(environment, build, until: stop, reloads, onListening) }
-        await environment.channels.close()
-        await environment.database.shutdown()
-        await group.shutdown()
-        try result.get()
     }
 
-    private func serve(
-        _ environment: ServiceEnvironment,
-        _ build: (ServiceEnvironment) async throws -> ServiceParts,
-        until stop: @escaping @Sendable () async -> Void,
-        _ reloads: AsyncStream<Void>?,
-        _ onListening: (Int) -> Void
-    ) async throws {
-        if configuration[keys.migrate] { try await migrate() }
-        environment.database.start()
-        let parts = try await build(environment)
+    private func router(_ parts: ServiceParts, _ environment: ServiceEnvironment) throws -> (Router, HealthService) {
         var router = Router(
             interceptors: interceptors(environment),
-            makesOnwardCalls: !environment.channels.isEmpty
+            makesOnwardCalls: !environment.channels.channels.isEmpty
         )
         for service in parts.services { router.add(service) }
         let health = HealthService(services: router.services)
         router.add(health)
         if configuration[SharedKeys.reflection] { router.add(try ReflectionService(services: router.services)) }
-
-        let address = configuration[keys.listen]
-        let server = RPCServer(group: environment.group, router: router, configuration: serverConfiguration)
-        let export = try Traces.exporting(
-            Traces.tracer,
-            group: environment.group,
-            logger: environment.logger,
-            metrics: environment.metrics
-        )
-        let metrics = try serveMetrics(environment, server)
-        let port: Int
-        do {
-            port = try await server.start()
-        } catch {
-            await metrics.stop()
-            throw error
-        }
-        environment.logger.notice(
-            "listening",
-            metadata: ["address": "\(HostPort(host: address.host, port: port))"]
-        )
-        onListening(port)
-        let background =
-            parts.background + [
-                export, readinessProbe(environment, health), certificateReload(environment, server, reloads),
-            ]
-        let outcome = await Self.outcome {
-            try await run(background, on: environment.group, until: stop) {
-                environment.logger.notice("stopping")
-                health.beginDrain()
-                await server.drain()
-            }
-        }
-        await server.shutdown()
-        await metrics.stop()
-        try outcome.get()
-        environment.logger.notice("stopped")
+        return (router, health)
     }
 
     /// What each call passes: its span, the log, and who may call what.
@@ -167,48 +168,16 @@ public struct ServiceRuntime: Sendable {
         _ environment: ServiceEnvironment,
         _ server: RPCServer,
         _ reloads: AsyncStream<Void>?
-    ) -> @Sendable () async throws -> Void {
-        guard let reloads else { return {} }
+    ) -> BackgroundWork {
         let reload = CertificateReload(logger: environment.logger, faults: { tlsFaults }) {
             try await server.reloadCertificates()
             try await environment.channels.reloadCertificates()
             environment.certificates.refresh()
         }
-        return { await reload.run(at: reloads) }
+        return BackgroundWork { if let reloads { await reload.run(at: reloads) } }
     }
 
-    private enum Event { case stopAsked, workDone }
-
-    /// Runs the work until the process is told to stop; then drains, and cancels the work. Work that throws ends
-    /// everything.
-    private func run(
-        _ background: [@Sendable () async throws -> Void],
-        on group: EventLoopGroup,
-        until stop: @escaping @Sendable () async -> Void,
-        drain: () async -> Void
-    ) async throws {
-        try await withThrowingTaskGroup(of: Event.self) { tasks in
-            for work in background {
-                tasks.addTask(executorPreference: group.next()) {
-                    try await work()
-                    return .workDone
-                }
-            }
-            tasks.addTask {
-                await stop()
-                return .stopAsked
-            }
-            defer { tasks.cancelAll() }
-            while let event = try await tasks.next() {
-                if event == .stopAsked { return await drain() }
-            }
-        }
-    }
-
-    private func readinessProbe(
-        _ environment: ServiceEnvironment,
-        _ health: HealthService
-    ) -> @Sendable () async throws -> Void {
+    private func readinessProbe(_ environment: ServiceEnvironment, _ health: HealthService) -> BackgroundWork {
         let database = environment.database
         let schema = SchemaCheck(migrations, schema: configuration[keys.databaseSchema])
         // Asked for until it is so: nobody takes migrations back while a program runs.
@@ -219,12 +188,7 @@ public struct ServiceRuntime: Sendable {
             try await schema.run(on: database, deadline: deadline)
             hasSchema.withLock { $0 = true }
         }
-        return { await probe.run() }
-    }
-
-    /// What the work came to, so that everything can be closed before it is told.
-    private static func outcome(_ work: () async throws -> Void) async -> Result<Void, any Error> {
-        do { return .success(try await work()) } catch { return .failure(error) }
+        return BackgroundWork { await probe.run() }
     }
 
     private static var coreCount: Int { max(1, Int(sysconf(Int32(_SC_NPROCESSORS_ONLN)))) }

@@ -22,20 +22,18 @@ public enum Traces {
     /// The program's tracer; nil where traces are off.
     public static var tracer: OTLPTracer? { InstrumentationSystem.installedTracer as? OTLPTracer }
 
-    /// Exports the spans of a tracer until the task is cancelled, and tells `metrics` what becomes of them. Throws
-    /// `TransportError` for a target that can be none.
-    ///
-    /// - Returns: the work, which ends some seconds after its task was cancelled at the latest.
-    public static func exporting(
+    /// What exports the spans of a tracer while it runs, and tells `metrics` what becomes of them; nil without a tracer.
+    /// Throws `TransportError` for a target that can be none.
+    public static func exporter(
         _ tracer: OTLPTracer?,
         group: EventLoopGroup,
         logger: Logger,
         metrics: MetricsRegistry
-    ) throws -> @Sendable () async -> Void {
-        guard let tracer else { return {} }
+    ) throws -> OTLPExporter? {
+        guard let tracer else { return nil }
         let exporter = try OTLPExporter(tracer, group: group, logger: logger)
         metrics.add(TraceMetrics(tracer))
         logger.notice("traces are exported", metadata: ["collector": .string(tracer.configuration.target)])
-        return { await exporter.run() }
+        return exporter
     }
 }

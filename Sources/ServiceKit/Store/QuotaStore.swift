@@ -34,10 +34,10 @@ public enum QuotaStore {
         nowMilliseconds: Int64,
         in transaction: PostgresTransaction
     ) async throws -> Int64? {
-        let now = PostgresTimestamp(microsecondsSince1970: nowMilliseconds * 1_000)
-        let end = PostgresTimestamp(microsecondsSince1970: (nowMilliseconds + quota.windowMilliseconds) * 1_000)
+        let now = PostgresTimestamp(milliseconds: nowMilliseconds)
+        let end = PostgresTimestamp(milliseconds: nowMilliseconds + quota.windowMilliseconds)
         // Later than any right clock has written, so that one that was wrong locks nobody out for as long as it was.
-        let far = PostgresTimestamp(microsecondsSince1970: (nowMilliseconds + 2 * quota.windowMilliseconds) * 1_000)
+        let far = PostgresTimestamp(milliseconds: nowMilliseconds + 2 * quota.windowMilliseconds)
         let counted = try await transaction.execute(
             """
             INSERT INTO quotas AS q (subject, kind, count, ends_at) VALUES (\(subject), \(quota.kind), 1, \(end))
@@ -52,9 +52,9 @@ public enum QuotaStore {
         let rows = try await transaction.query(
             "SELECT ends_at FROM quotas WHERE subject = \(subject) AND kind = \(quota.kind)"
         )
-        let endsAt = try rows.first?.decode(0, as: PostgresTimestamp.self).microsecondsSince1970 ?? 0
+        let endsAt = try rows.first?.decode(0, as: PostgresTimestamp.self).milliseconds ?? 0
         // At least 1 and at most a window, also when the clock went back since the count began.
-        return min(max(endsAt / 1_000 - nowMilliseconds, 1), quota.windowMilliseconds)
+        return min(max(endsAt - nowMilliseconds, 1), quota.windowMilliseconds)
     }
 
     /// How many milliseconds a subject must wait until one more may be counted; nil if it may be now. Counts nothing and
@@ -65,8 +65,8 @@ public enum QuotaStore {
         nowMilliseconds: Int64,
         in transaction: PostgresTransaction
     ) async throws -> Int64? {
-        let now = PostgresTimestamp(microsecondsSince1970: nowMilliseconds * 1_000)
-        let far = PostgresTimestamp(microsecondsSince1970: (nowMilliseconds + 2 * quota.windowMilliseconds) * 1_000)
+        let now = PostgresTimestamp(milliseconds: nowMilliseconds)
+        let far = PostgresTimestamp(milliseconds: nowMilliseconds + 2 * quota.windowMilliseconds)
         let rows = try await transaction.query(
             """
             SELECT ends_at FROM quotas WHERE subject = \(subject) AND kind = \(quota.kind)
@@ -74,13 +74,17 @@ public enum QuotaStore {
             """
         )
         guard let row = rows.first else { return nil }
-        let endsAt = try row.decode(0, as: PostgresTimestamp.self).microsecondsSince1970
-        return min(max(endsAt / 1_000 - nowMilliseconds, 1), quota.windowMilliseconds)
+        let endsAt = try row.decode(0, as: PostgresTimestamp.self).milliseconds
+        return min(max(endsAt - nowMilliseconds, 1), quota.windowMilliseconds)
     }
 
     /// Forgets counts whose window is over, at most `limit` of them, and tells how many. Waits for nobody.
-    static func forget(endedBy nowMilliseconds: Int64, limit: Int, in database: PostgresClient) async throws -> Int {
-        let now = PostgresTimestamp(microsecondsSince1970: nowMilliseconds * 1_000)
+    public static func forget(
+        endedBy nowMilliseconds: Int64,
+        limit: Int,
+        in database: PostgresClient
+    ) async throws -> Int {
+        let now = PostgresTimestamp(milliseconds: nowMilliseconds)
         return try await database.execute(
             """
             DELETE FROM quotas WHERE (subject, kind) IN (

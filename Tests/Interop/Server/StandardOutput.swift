@@ -1,10 +1,4 @@
-#if canImport(Darwin)
-import Darwin
-#elseif canImport(Musl)
-import Musl
-#else
 import Glibc
-#endif
 
 /// Writes out what was printed: into a pipe it would wait in a buffer until the process ends.
 func flushStandardOutput() {

@@ -1,15 +1,8 @@
 import Allocations
+import Glibc
 import RPC
 import RPCTransport
 import SwiftProtobuf
-
-#if canImport(Darwin)
-import Darwin
-#elseif canImport(Musl)
-import Musl
-#else
-import Glibc
-#endif
 
 /// `allocation-count SERVER-MAX CLIENT-MAX`: how often a unary echo allocates, on the server's loop and on the client's,
 /// each a thread of its own. Prints both, and fails where one is not what was committed: more is a loss, and less wants a

@@ -1,13 +1,6 @@
+import Glibc
 import RPC
 import RPCTransport
-
-#if canImport(Darwin)
-import Darwin
-#elseif canImport(Musl)
-import Musl
-#else
-import Glibc
-#endif
 
 /// What the benchmark calls: `bench-server echo [CERTIFICATE KEY]`, the latter over TLS, or
 /// `bench-server read SOCKET-FOLDER DATABASE ROWS`.

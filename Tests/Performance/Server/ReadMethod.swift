@@ -19,7 +19,6 @@ final class ReadMethod: Sendable {
     }
 
     func register(in router: inout Router) {
-        client.start()
         let method = MethodDescriptor(service: BenchServer.service, method: "Read", isIdempotent: true)
         router.unary(method) { (request: Google_Protobuf_Int32Value, context) async throws in
             let account = request.value == 0 ? self.anyAccount() : request.value

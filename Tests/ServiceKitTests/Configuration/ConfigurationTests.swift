@@ -171,6 +171,33 @@ struct ConfigurationTests {
         )
     }
 
+    @Test("a key is also given by a name that it had before, with a warning, and not by two with different values")
+    func formerNames() throws {
+        let key = ConfigurationKey.int("VESTIBULE_TEST_COUNT", in: 1...10, default: 3, help: "A number.")
+            .formerly("VESTIBULE_TEST_NUMBER", "VESTIBULE_OTHER_NUMBER")
+        func read(_ environment: [String: String], file: [String: String] = [:]) throws -> Configuration {
+            try Configuration(keys: [key], program: "test", environment: environment, file: file)
+        }
+        #expect(try read([:])[key] == 3)
+        #expect(try read(["VESTIBULE_TEST_COUNT": "4"]).warnings.isEmpty)
+        for former in key.formerNames {
+            let given = try read([:], file: [former: "4"])
+            #expect(given[key] == 4)
+            #expect(given.warnings.map(\.description) == ["\(former) is a former name: call it VESTIBULE_TEST_COUNT"])
+            #expect(try read([former: "4", "VESTIBULE_TEST_COUNT": "4"])[key] == 4)
+            let faults = try #require(throws: ConfigurationFaults.self) {
+                try read([former: "4"], file: ["VESTIBULE_TEST_COUNT": "5"])
+            }
+            #expect(
+                faults.description
+                    == "VESTIBULE_TEST_COUNT is given as VESTIBULE_TEST_COUNT and as \(former), with different values"
+            )
+            // Its faults are told by the name of today.
+            let fault = try #require(throws: ConfigurationFaults.self) { try read([former: "11"]) }
+            #expect(fault.faults.map(\.key) == ["VESTIBULE_TEST_COUNT"])
+        }
+    }
+
     @Test("a control character or a long value in a fault can't fill or forge lines")
     func faultsAreOneLine() throws {
         let fault = try #require(faults(["VESTIBULE_TEST_COLOR": "a\nb" + String(repeating: "c", count: 500)]).first)

@@ -1,5 +1,8 @@
 import Logging
+import RPC
+import RPCTransport
 import ServiceKit
+import ServiceLifecycle
 import Synchronization
 import Testing
 
@@ -93,11 +96,11 @@ struct OutboxRelayTests {
         _ relay: OutboxRelay<MemoryOutbox>,
         _ body: () async throws -> Void
     ) async throws {
-        let task = Task { await relay.run() }
+        let task = Task { try await relay.run() }
         let result: Result<Void, any Error>
         do { result = .success(try await body()) } catch { result = .failure(error) }
         task.cancel()
-        await task.value
+        try await task.value
         try result.get()
     }
 
@@ -313,13 +316,37 @@ struct OutboxRelayTests {
         }
     }
 
-    @Test("the wait doubles up to its maximum, spread by the jitter")
-    func backoff() {
-        let backoff = Backoff(first: .milliseconds(100), max: .seconds(30))
-        #expect(backoff.delay(attempt: 0, random: 0) == .milliseconds(10))
-        #expect(backoff.delay(attempt: 3, random: 0) == .milliseconds(80))
-        #expect(abs(backoff.delay(attempt: 1, random: 0.5) / .milliseconds(1) - 110) < 0.001)
-        #expect(backoff.delay(attempt: 1_000_000, random: 0) == .seconds(3))
-        #expect(backoff.delay(attempt: -1, random: 0) == .milliseconds(10))
+    @Test("a graceful shutdown ends a rest at once, and lets a delivery under way end", .timeLimit(.minutes(1)))
+    func gracefulShutdown() async throws {
+        let outbox = MemoryOutbox(Array(0..<5))
+        let (deliveries, delivery) = AsyncStream.makeStream(of: Void.self)
+        let delivered = Mutex(0)
+        let relay = OutboxRelay(store: outbox, configuration: configuration(), logger: logger) { events in
+            delivery.yield()
+            while !Task.isShuttingDownGracefully { try await Task.sleep(for: .milliseconds(5)) }
+            delivered.withLock { $0 += events.count }
+        }
+        let services = ServiceGroup(services: [relay], logger: logger)
+        let running = Task { try await services.run() }
+        for await _ in deliveries { break }
+        await services.triggerGracefulShutdown()
+        try await running.value
+        #expect(delivered.withLock { $0 } == 3, "the batch under way, and no other")
+        #expect(outbox.state.withLock { $0.events.count } == 2)
+
+        let empty = MemoryOutbox([])
+        let resting = OutboxRelay(store: empty, configuration: configuration(), logger: logger) { _ in }
+        let others = ServiceGroup(services: [resting], logger: logger)
+        let rest = Task { try await others.run() }
+        try await until { empty.state.withLock { $0.batchCount > 0 } }
+        await others.triggerGracefulShutdown()
+        try await rest.value  // polls each minute
+    }
+
+    @Test("a relay runs once")
+    func runsOnce() async throws {
+        let relay = OutboxRelay(store: MemoryOutbox([]), configuration: configuration(), logger: logger) { _ in }
+        try await running(relay) {}
+        await #expect(throws: TransportError.alreadyRun) { try await relay.run() }
     }
 }

@@ -124,7 +124,7 @@ struct ServiceRuntimeTests {
         }
         try await serving(
             databaseValues(),
-            parts: ServiceParts(services: [SlowService()], background: [background]),
+            parts: ServiceParts(services: [SlowService()], background: [BackgroundWork(background)]),
             onEnvironment: { made in environment.withLock { $0 = made } }
         ) { address, _ in
             try await until { await HealthProbe.check(address: address, timeout: .seconds(1)) }
@@ -230,7 +230,7 @@ struct ServiceRuntimeTests {
         struct Broken: Error {}
         await #expect(throws: Broken.self) {
             try await runtime(Self.noDatabase).serve(
-                { _ in ServiceParts(services: [], background: [{ throw Broken() }]) },
+                { _ in ServiceParts(services: [], background: [BackgroundWork { throw Broken() }]) },
                 until: { try? await Task.sleep(for: .seconds(600)) }
             )
         }

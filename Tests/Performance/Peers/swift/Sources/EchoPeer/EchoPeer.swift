@@ -1,16 +1,9 @@
 import GRPCCore
 import GRPCNIOTransportHTTP2Posix
 import GRPCProtobuf
+import Glibc
 import NIOPosix
 import SwiftProtobuf
-
-#if canImport(Darwin)
-import Darwin
-#elseif canImport(Musl)
-import Musl
-#else
-import Glibc
-#endif
 
 /// The same echo as ours on grpc-swift-2 with one event-loop thread. Listens on a free port of 127.0.0.1, prints it,
 /// and serves until it is killed.

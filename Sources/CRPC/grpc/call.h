@@ -1,0 +1,127 @@
+/// A call: a stream of HTTP/2, and what gRPC makes of it. The public name of its object is `crpc_stream`.
+///
+/// The states of both halves are HTTP/2's (http2/connection.h). Ownership: its connection allocates it and uses it again;
+/// `call`, which is the user's, is NULL before the call was told and once its end was. Loop thread. Callbacks fire through
+/// the connection's role, from where grpc/connection.h says.
+#ifndef CRPC_CALL_H
+#define CRPC_CALL_H
+
+#include "grpc/connection.h"
+
+/// How the peer says that it compresses messages.
+typedef enum crpc_encoding { CRPC_ENCODING_IDENTITY, CRPC_ENCODING_GZIP, CRPC_ENCODING_UNKNOWN } crpc_encoding;
+
+/// A message, or its rest, that waits to be sent.
+typedef struct crpc_outgoing {
+    struct crpc_outgoing *next;
+    uint8_t *memory; // prefix and message, allocated with malloc
+    size_t length;   // of both
+    size_t sent;
+} crpc_outgoing;
+
+struct crpc_stream {
+    crpc_h2_stream h2;
+    // Kept from one call to the next.
+    uint8_t *block;               // received metadata, packed
+    size_t block_capacity;
+    crpc_timer deadline;
+    crpc_deframer deframer;
+    crpc_outgoing inline_outgoing; // saves an allocation for the first message
+    // From here on zeros when a call begins.
+    void *call;
+    size_t block_length;
+    uint64_t deadline_ns;
+    struct {                      // what we send
+        crpc_outgoing *first, *last;
+        size_t queued_bytes;
+        uint64_t moved_ns;        // when the answer was finished, or some of it sent
+        uint8_t *trailers;        // packed; owned
+        size_t trailers_length;
+        bool is_inline_used;
+        bool was_full;            // over the high-water mark
+        bool owes_writable;       // and under the low one since: on_writable is owed
+        bool sends_gzip;          // our head says, or will say, that messages may be compressed
+        bool is_plain;            // server: no gRPC, but an ordinary HTTP answer
+    } out;
+    struct {                      // messages that come
+        size_t unreleased_bytes;  // consumed manually: received, and not given back to the stream's window
+        size_t unread_bytes;      // messages that were told and not taken off, as they are counted; of the held bytes
+        size_t kept_bytes;        // what else the callee keeps of the request; of the held bytes
+        size_t partial_bytes;     // of a message that is coming in; of the held bytes
+        uint64_t partial_ns;      // since when it is
+        uint64_t read_ns;         // when a message was taken off, or the first one came that was not
+        bool consumes_manually;
+        bool is_receiving;        // DATA is being looked through
+        bool is_end_told;         // server: its user knows that the request has ended
+    } in;
+    struct {                      // the head that came
+        int method;               // server: index, -1 for an unknown path
+        uint64_t timeout_ns;      // server; UINT64_MAX for none
+        crpc_encoding encoding;   // of the peer's messages
+        bool is_post, is_head, is_grpc, is_timeout_bad;
+        bool accepts_gzip;        // server: the peer says that it takes it
+        bool is_request;          // server: it is whole, and counted
+    } head;
+    struct {                      // on a server what the client was told, -1 for nothing yet
+        int http_status, grpc_status;
+        uint8_t *message;
+        size_t message_length;
+        bool is_refused;          // server: answered here, without a call
+        bool is_local;            // client: grpc_status was set here, not by the server
+    } outcome;
+};
+
+static inline crpc_stream *crpc_stream_of(crpc_h2_stream *stream) { return CRPC_CONTAINER(stream, crpc_stream, h2); }
+static inline crpc_connection *crpc_call_connection(const crpc_stream *stream) {
+    return crpc_connection_of(stream->h2.h2);
+}
+static inline uint64_t crpc_call_now_ns(const crpc_stream *stream) { return stream->h2.h2->turn->now_ns; }
+
+// ---- The life of a call (call.c) ----
+
+/// What HTTP/2 tells of any call's stream (`crpc_h2_above`).
+void crpc_call_on_begin(crpc_h2_stream *stream);
+void crpc_call_on_close(crpc_h2_stream *stream, uint32_t error);
+void crpc_call_on_free(crpc_h2_stream *stream);
+/// Tells a call that it has ended, if there is one that was not told. `error` is HTTP/2's.
+void crpc_call_tell_close(crpc_stream *stream, uint32_t error);
+/// Sets when the call's deadline passes. Errors: MEMORY.
+int crpc_call_set_deadline(crpc_stream *stream, uint64_t deadline_ns);
+/// Ends the call if its answer has waited for the peer's windows, or its message for its end, for too long.
+void crpc_call_sweep(crpc_stream *stream);
+/// Forgets the received metadata. Its memory stays with the object if there is little.
+void crpc_call_drop_block(crpc_stream *stream);
+/// Appends a field to the received metadata. Errors: MEMORY.
+int crpc_call_append_field(crpc_stream *stream, const crpc_entry *field);
+/// Drops what is queued.
+void crpc_call_drop_queue(crpc_stream *stream);
+/// Drops a message that is not whole.
+void crpc_call_drop_partial(crpc_stream *stream);
+
+// ---- Messages that come (call_receive.c) ----
+
+int crpc_call_on_data(crpc_h2_stream *stream, const uint8_t *bytes, size_t length, bool ends_stream);
+/// Whether messages are still told to the call.
+static inline bool crpc_call_takes_messages(const crpc_stream *stream) {
+    if (stream->call == NULL || stream->h2.local.state == CRPC_LOCAL_RESET) return false;
+    return !stream->h2.h2->is_server || !crpc_h2_stream_is_finished(&stream->h2);
+}
+/// Gives the peer back what a stream that is consumed manually does not hold any more.
+void crpc_call_release(crpc_stream *stream);
+/// A message breaks gRPC, or is too large: the call is ended. On a server it was wasted, and whoever sent it pays.
+void crpc_call_refuse_broken(crpc_stream *stream, int error);
+crpc_encoding crpc_encoding_named(const uint8_t *value, size_t length);
+
+// ---- What is sent (call_send.c) ----
+
+size_t crpc_call_on_body(crpc_h2_stream *stream, uint8_t *target, size_t room, crpc_body *next);
+/// Server: answers with an ordinary HTTP answer, of constant texts. Without memory the stream is reset.
+void crpc_call_answer_plain(crpc_stream *stream, const char *http_status, const char *text);
+
+// ---- What HTTP/2 tells of the connection (connection.c) ----
+
+void crpc_connection_on_settings(crpc_h2 *h2);
+void crpc_connection_on_goaway(crpc_h2 *h2);
+void crpc_connection_on_sweep(crpc_h2 *h2);
+
+#endif

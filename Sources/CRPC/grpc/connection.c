@@ -1,0 +1,169 @@
+#include "grpc/connection.h"
+
+#include "grpc/call.h"
+#include "grpc/held.h"
+#include "http2/huffman.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+int crpc_connection_begin_server(
+    crpc_connection *connection, crpc_service *service, const crpc_limits *limits, const crpc_h2_below *below,
+    bool is_encrypted) {
+    crpc_huffman_prepare();
+    connection->role = &crpc_server_role;
+    connection->service = service;
+    connection->is_encrypted = is_encrypted;
+    connection->handlers = crpc_handlers_new(service);
+    if (connection->handlers == NULL) return CRPC_ERROR_MEMORY;
+    int error = crpc_h2_begin(&connection->h2, service->turn, limits, true, &crpc_server_role.above, below);
+    if (error != CRPC_OK) crpc_handlers_leave(connection->handlers);
+    return error;
+}
+
+int crpc_connection_begin_client(
+    crpc_connection *connection, crpc_turn *turn, const crpc_limits *limits, const crpc_client_callbacks *callbacks,
+    void *context, const char *authority, bool is_encrypted) {
+    connection->role = &crpc_client_role;
+    connection->callbacks = callbacks;
+    connection->context = context;
+    connection->is_encrypted = is_encrypted;
+    connection->authority = strdup(authority);
+    if (connection->authority == NULL) return CRPC_ERROR_MEMORY;
+    connection->authority_length = strlen(authority);
+    int error = crpc_h2_begin(&connection->h2, turn, limits, false, &crpc_client_role.above, NULL);
+    if (error != CRPC_OK) free(connection->authority);
+    return error;
+}
+
+void crpc_connection_start(crpc_connection *connection) {
+    crpc_h2_start(&connection->h2);
+    if (connection->callbacks != NULL) { // on_open follows with the server's SETTINGS
+        crpc_count(&connection->h2.turn->stats.client_connections_opened, 1);
+        return;
+    }
+    connection->told.has_opened = true;
+    connection->context = connection->service->callbacks->on_open(connection->service->server, connection);
+}
+
+// ---- Flushing ----
+
+static void connection_tell_writable(crpc_connection *connection) {
+    if (!connection->told.owes_writable) return;
+    connection->told.owes_writable = false;
+    crpc_link *streams = &connection->h2.streams;
+    for (crpc_link *link = streams->next; link != streams; link = link->next) {
+        crpc_stream *stream = crpc_stream_of(CRPC_CONTAINER(link, crpc_h2_stream, link));
+        if (!stream->out.owes_writable) continue;
+        stream->out.owes_writable = false;
+        if (stream->call != NULL && !crpc_h2_stream_is_finished(&stream->h2)) connection->role->tell_writable(stream);
+    }
+}
+
+static void connection_tell_closes(crpc_connection *connection) {
+    if (!connection->told.owes_closes) return;
+    connection->told.owes_closes = false;
+    crpc_link *streams = &connection->h2.streams;
+    for (crpc_link *link = streams->next; link != streams; link = link->next) {
+        crpc_stream *stream = crpc_stream_of(CRPC_CONTAINER(link, crpc_h2_stream, link));
+        if (stream->h2.local.state == CRPC_LOCAL_RESET) crpc_call_tell_close(stream, stream->h2.local.reset_error);
+    }
+}
+
+/// Client: tells once that no new calls are taken.
+static void connection_tell_draining(crpc_connection *connection) {
+    if (connection->callbacks == NULL || connection->told.has_drained) return;
+    connection->told.has_drained = true;
+    connection->callbacks->on_draining(connection->context);
+}
+
+bool crpc_connection_prepare(crpc_connection *connection) {
+    crpc_h2 *h2 = &connection->h2;
+    connection_tell_closes(connection);
+    if (connection->held.withheld_bytes > 0 && !crpc_h2_is_broken(h2)) crpc_give_back_withheld(connection);
+    if (crpc_h2_is_draining(h2)) connection_tell_draining(connection);
+    crpc_h2_submit_last_goaway(h2);
+    return h2->is_started && !crpc_h2_is_broken(h2);
+}
+
+ssize_t crpc_connection_produce(crpc_connection *connection, uint8_t *target, size_t room) {
+    ssize_t length = crpc_h2_produce(&connection->h2, target, room);
+    if (length >= 0) connection_tell_writable(connection);
+    return length;
+}
+
+void crpc_connection_conclude(crpc_connection *connection) {
+    if (connection->held.withheld_bytes > 0) crpc_give_back_withheld(connection); // answers went, and less is held
+    crpc_h2_note_produced(&connection->h2);
+    crpc_connection_watch_stalls(connection);
+}
+
+// ---- Time ----
+
+void crpc_connection_on_time(crpc_connection *connection) {
+    crpc_timers_run(&connection->deadlines, connection->h2.turn->now_ns);
+    crpc_h2_on_time(&connection->h2);
+}
+
+void crpc_connection_on_sweep(crpc_h2 *h2) {
+    crpc_connection *connection = crpc_connection_of(h2);
+    if (!crpc_holds_much(connection)) {
+        connection->held.much_ns = 0;
+    } else if (connection->held.much_ns == 0) {
+        connection->held.much_ns = h2->turn->now_ns;
+    }
+    // None is ended in here, only reset or answered, so that the list stays as it is.
+    for (crpc_link *link = h2->streams.next; link != &h2->streams; link = link->next)
+        crpc_call_sweep(crpc_stream_of(CRPC_CONTAINER(link, crpc_h2_stream, link)));
+    crpc_h2_mark(h2); // what is withheld may depend on what other connections hold
+    crpc_connection_watch_stalls(connection);
+}
+
+// ---- What the peer says of the connection ----
+
+void crpc_connection_on_settings(crpc_h2 *h2) {
+    crpc_connection *connection = crpc_connection_of(h2);
+    if (connection->callbacks == NULL) return;
+    connection->told.has_opened = true;
+    connection->callbacks->on_open(connection->context);
+}
+
+void crpc_connection_on_goaway(crpc_h2 *h2) { connection_tell_draining(crpc_connection_of(h2)); }
+
+// ---- The end ----
+
+void crpc_connection_tell_end(crpc_connection *connection) {
+    crpc_turn *turn = connection->h2.turn;
+    crpc_h2_end_streams(&connection->h2);
+    if (connection->callbacks != NULL && connection->h2.is_started)
+        crpc_count(&turn->stats.client_connections_closed, 1);
+    if (turn->is_ending) return;
+    if (connection->callbacks != NULL) {
+        connection->callbacks->on_connection_close(connection->context, connection->h2.end.error);
+    } else if (connection->told.has_opened) {
+        connection->service->callbacks->on_connection_close(connection->service->server, connection->context);
+    }
+}
+
+void crpc_connection_end(crpc_connection *connection) {
+    crpc_h2_end(&connection->h2);
+    crpc_timers_end(&connection->deadlines);
+    crpc_handlers_leave(connection->handlers);
+    free(connection->authority);
+}
+
+void crpc_connection_close(crpc_connection *connection) { crpc_h2_break(&connection->h2, CRPC_ERROR_CLOSED); }
+void crpc_connection_drain(crpc_connection *connection) { crpc_h2_drain(&connection->h2); }
+
+// ---- Asking ----
+
+bool crpc_connection_has_pinged_too_often(const crpc_connection *connection) {
+    return connection->h2.end.pinged_too_often;
+}
+bool crpc_connection_is_encrypted(const crpc_connection *connection) { return connection->is_encrypted; }
+uint32_t crpc_connection_stream_count(const crpc_connection *connection) { return connection->h2.stream_count; }
+
+bool crpc_connection_has_room(const crpc_connection *connection) {
+    const crpc_h2 *h2 = &connection->h2;
+    return h2->state == CRPC_H2_OPEN && h2->stream_count < crpc_session_streams_max(h2);
+}

@@ -1,0 +1,17 @@
+#include "grpc/header_names.h"
+
+#include "crpc_metadata.h"
+
+const crpc_known_names crpc_grpc_names = {
+    CRPC_KNOWN_NAMES_OF_HTTP,
+    .of_length[11][0] = {"grpc-status", CRPC_HEADER_GRPC_STATUS},
+    .of_length[12][1] = {"grpc-timeout", CRPC_HEADER_GRPC_TIMEOUT},
+    .of_length[12][2] = {"grpc-message", CRPC_HEADER_GRPC_MESSAGE},
+    .of_length[13][0] = {"grpc-encoding", CRPC_HEADER_GRPC_ENCODING},
+    .of_length[17][1] = {"grpc-message-type", CRPC_HEADER_PROTOCOL},
+    .of_length[20][0] = {"grpc-accept-encoding", CRPC_HEADER_GRPC_ACCEPT_ENCODING},
+};
+
+bool crpc_metadata_is_reserved(const uint8_t *name, size_t length) {
+    return crpc_header_named(&crpc_grpc_names, name, length) != CRPC_HEADER_APPLICATION;
+}

@@ -1,0 +1,44 @@
+#include "crpc_metadata.h"
+
+#include <string.h>
+
+bool crpc_metadata_next(const uint8_t *block, size_t length, size_t *offset, crpc_entry *entry) {
+    uint16_t name_length;
+    uint32_t value_length;
+    if (length - *offset < CRPC_ENTRY_OVERHEAD) return false;
+    const uint8_t *at = block + *offset;
+    memcpy(&name_length, at, sizeof name_length);
+    memcpy(&value_length, at + sizeof name_length, sizeof value_length);
+    if (length - *offset - CRPC_ENTRY_OVERHEAD < (size_t)name_length + value_length) return false;
+    entry->name = at + CRPC_ENTRY_OVERHEAD;
+    entry->name_length = name_length;
+    entry->value = entry->name + name_length;
+    entry->value_length = value_length;
+    *offset += CRPC_ENTRY_OVERHEAD + (size_t)name_length + value_length;
+    return true;
+}
+
+size_t crpc_metadata_put(uint8_t *target, const crpc_entry *entry) {
+    uint16_t name_length = (uint16_t)entry->name_length;
+    uint32_t value_length = (uint32_t)entry->value_length;
+    memcpy(target, &name_length, sizeof name_length);
+    memcpy(target + sizeof name_length, &value_length, sizeof value_length);
+    memcpy(target + CRPC_ENTRY_OVERHEAD, entry->name, entry->name_length);
+    if (value_length > 0) memcpy(target + CRPC_ENTRY_OVERHEAD + entry->name_length, entry->value, entry->value_length);
+    return CRPC_ENTRY_OVERHEAD + entry->name_length + entry->value_length;
+}
+
+bool crpc_metadata_is_sendable(const crpc_entry *entry) {
+    if (crpc_metadata_is_reserved(entry->name, entry->name_length)) return false;
+    for (size_t i = 0; i < entry->name_length; i++) {
+        uint8_t c = entry->name[i];
+        bool is_allowed = (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') || c == '-' || c == '_' || c == '.';
+        if (!is_allowed) return false;
+    }
+    size_t length = entry->value_length;
+    // A receiver drops or refuses these (RFC 9113 section 8.2.1).
+    if (length > 0 && (entry->value[0] == ' ' || entry->value[length - 1] == ' ')) return false;
+    for (size_t i = 0; i < length; i++)
+        if (entry->value[i] < 0x20 || entry->value[i] > 0x7e) return false;
+    return true;
+}

@@ -1,0 +1,243 @@
+#include "grpc/call.h"
+#include "grpc/header_names.h"
+#include "grpc/held.h"
+#include "http2/bytes.h"
+
+#include <string.h>
+
+// A server's side of calls: heads of requests, calls that begin, what their handlers are told.
+
+// ---- The head of a request ----
+
+/// Whether gzip is among names parted by commas, with or without spaces around them.
+static bool server_names_gzip(const uint8_t *value, size_t length) {
+    static const char gzip[] = "gzip";
+    for (size_t start = 0; start < length;) {
+        const uint8_t *comma = memchr(value + start, ',', length - start);
+        size_t end = comma == NULL ? length : (size_t)(comma - value), next = end + 1;
+        while (start < end && value[start] == ' ') start += 1;
+        while (end > start && value[end - 1] == ' ') end -= 1;
+        if (end - start == sizeof gzip - 1 && memcmp(value + start, gzip, sizeof gzip - 1) == 0) return true;
+        start = next;
+    }
+    return false;
+}
+
+/// Only protobuf messages are spoken here: application/grpc, …+proto, and either with parameters.
+static bool server_is_grpc(const uint8_t *value, size_t length) {
+    static const char grpc[] = "application/grpc";
+    size_t known = sizeof grpc - 1;
+    if (length < known || memcmp(value, grpc, known) != 0) return false;
+    size_t rest = length - known;
+    const uint8_t *suffix = value + known;
+    return rest == 0 || suffix[0] == ';' ||
+           (rest >= 6 && memcmp(suffix, "+proto", 6) == 0 && (rest == 6 || suffix[6] == ';'));
+}
+
+static int server_on_field(crpc_h2_stream *h2_stream, int header, const crpc_entry *field) {
+    crpc_stream *stream = crpc_stream_of(h2_stream);
+    const uint8_t *value = field->value;
+    size_t length = field->value_length;
+    if (h2_stream->remote.state != CRPC_REMOTE_HEAD) return CRPC_OK; // nobody asks for a request's trailers
+    switch (header) {
+    case CRPC_HEADER_APPLICATION: return crpc_call_append_field(stream, field);
+    case CRPC_HEADER_PATH:
+        stream->head.method = crpc_paths_find(&crpc_call_connection(stream)->service->paths, value, length);
+        break;
+    case CRPC_HEADER_METHOD:
+        stream->head.is_post = crpc_equals(value, length, "POST");
+        stream->head.is_head = crpc_equals(value, length, "HEAD");
+        break;
+    case CRPC_HEADER_CONTENT_TYPE: stream->head.is_grpc = server_is_grpc(value, length); break;
+    case CRPC_HEADER_GRPC_TIMEOUT:
+        stream->head.is_timeout_bad = crpc_timeout_parse(value, length, &stream->head.timeout_ns) != CRPC_OK;
+        break;
+    case CRPC_HEADER_GRPC_ENCODING: stream->head.encoding = crpc_encoding_named(value, length); break;
+    case CRPC_HEADER_GRPC_ACCEPT_ENCODING: stream->head.accepts_gzip = server_names_gzip(value, length); break;
+    default: break;
+    }
+    return CRPC_OK;
+}
+
+/// Answers a request that never becomes a call.
+static void server_refuse(crpc_stream *stream, int code, const char *message) {
+    crpc_status status = {.code = code, .message = (const uint8_t *)message, .message_length = strlen(message)};
+    stream->outcome.is_refused = stream->h2.local.is_cut_short = true;
+    (void)crpc_stream_finish(stream, &status); // if it cannot be said, the stream is reset
+}
+
+static void server_refuse_http(crpc_stream *stream, const char *http_status, const char *text) {
+    stream->outcome.is_refused = stream->h2.local.is_cut_short = true;
+    crpc_call_answer_plain(stream, http_status, text);
+}
+
+static void server_shed(crpc_stream *stream, const char *text) {
+    crpc_count(&stream->h2.h2->turn->stats.calls_shed, 1);
+    server_refuse(stream, CRPC_STATUS_RESOURCE_EXHAUSTED, text);
+}
+
+static void server_begin_call(crpc_stream *stream) {
+    crpc_connection *connection = crpc_call_connection(stream);
+    crpc_service *service = connection->service;
+    bool has_deadline = stream->head.timeout_ns != UINT64_MAX;
+    if (has_deadline) stream->deadline_ns = crpc_call_now_ns(stream) + stream->head.timeout_ns;
+    if (has_deadline && crpc_call_set_deadline(stream, stream->deadline_ns) != CRPC_OK) {
+        server_refuse(stream, CRPC_STATUS_RESOURCE_EXHAUSTED, "out of memory");
+        return;
+    }
+    crpc_request request = {
+        .method = (uint32_t)stream->head.method,
+        .deadline_ns = stream->deadline_ns,
+        .metadata = stream->block,
+        .metadata_length = stream->block_length,
+        .accepts_gzip = stream->head.accepts_gzip,
+        .handlers = connection->handlers,
+    };
+    service->call_count += 1;
+    crpc_handler_begin(connection->handlers);
+    void *call = service->callbacks->on_call(service->server, connection->context, stream, &request);
+    stream->call = call;
+    if (call == NULL) {
+        service->call_count -= 1;
+        crpc_handler_ended(connection->handlers);
+        server_refuse(stream, CRPC_STATUS_RESOURCE_EXHAUSTED, "the server takes no more calls now");
+        return;
+    }
+    // The callee has a copy of the metadata, which may be much longer than what came of it (RFC 7541 section 7.3).
+    stream->in.kept_bytes += stream->block_length;
+    crpc_hold(connection, stream->block_length);
+}
+
+static void server_take_request(crpc_stream *stream) {
+    const crpc_connection *connection = crpc_call_connection(stream);
+    const crpc_service *service = connection->service;
+    uint32_t others = connection->h2.stream_count - 1;
+    bool is_call = stream->head.is_post && stream->head.is_grpc;
+    if (stream->h2.remote.is_head_too_large) {
+        server_refuse(stream, CRPC_STATUS_RESOURCE_EXHAUSTED, "the request's metadata is too large");
+    } else if (!is_call && stream->head.method < 0) {
+        server_refuse_http(stream, "404", "there is no such gRPC method\n");
+    } else if (!stream->head.is_post) {
+        server_refuse_http(stream, "405", "gRPC calls are POST requests\n");
+    } else if (!stream->head.is_grpc) {
+        server_refuse_http(stream, "415", "the content type of gRPC calls is application/grpc\n");
+    } else if (stream->head.method < 0) {
+        server_refuse(stream, CRPC_STATUS_UNIMPLEMENTED, "no such method");
+    } else if (stream->head.encoding == CRPC_ENCODING_UNKNOWN) {
+        server_refuse(stream, CRPC_STATUS_UNIMPLEMENTED, "the message encoding is not supported");
+    } else if (stream->head.is_timeout_bad) {
+        server_refuse(stream, CRPC_STATUS_INTERNAL, "malformed grpc-timeout");
+    } else if (!crpc_service_has_place(service, service->call_count, others)) {
+        server_shed(stream, "the server has too many calls in flight");
+    } else if (!crpc_handlers_have_room(connection->handlers, connection->h2.limits.streams_max)) {
+        server_shed(stream, "too many calls that have ended are still being handled");
+    } else if (crpc_holds_too_much(connection)) {
+        server_shed(stream, "too many bytes are held for the client");
+    } else {
+        server_begin_call(stream);
+    }
+    crpc_call_drop_block(stream);
+}
+
+// ---- The end of a request ----
+
+static void server_on_end_stream(crpc_h2_stream *h2_stream) {
+    crpc_stream *stream = crpc_stream_of(h2_stream);
+    if (!crpc_h2_stream_is_half_closed(h2_stream)) crpc_h2_stream_set_remote(h2_stream, CRPC_REMOTE_CLOSED);
+    if (!crpc_call_takes_messages(stream) || stream->in.is_end_told) return;
+    stream->in.is_end_told = true;
+    if (crpc_deframer_is_between_messages(&stream->deframer)) {
+        crpc_call_connection(stream)->service->callbacks->on_half_close(stream->call);
+    } else {
+        crpc_call_refuse_broken(stream, CRPC_ERROR_PROTOCOL);
+    }
+}
+
+static void server_on_head(crpc_h2_stream *h2_stream, bool ends_stream) {
+    crpc_stream *stream = crpc_stream_of(h2_stream);
+    if (h2_stream->remote.state == CRPC_REMOTE_HEAD) {
+        crpc_h2_stream_set_remote(h2_stream, CRPC_REMOTE_BODY);
+        stream->head.is_request = true;
+        server_take_request(stream);
+    }
+    if (ends_stream) server_on_end_stream(h2_stream);
+}
+
+// ---- What its handler is told ----
+
+static void server_refuse_message(crpc_stream *stream, int status, const char *text) {
+    if (!crpc_h2_stream_is_finished(&stream->h2)) stream->h2.local.is_cut_short = true;
+    crpc_status refusal = {.code = status, .message = (const uint8_t *)text, .message_length = strlen(text)};
+    (void)crpc_stream_finish(stream, &refusal); // if it cannot be said, the stream is reset
+}
+
+static void server_tell_message(crpc_stream *stream, const crpc_message *message, bool is_last) {
+    const crpc_connection *connection = crpc_call_connection(stream);
+    if (is_last) {
+        crpc_h2_stream_set_remote(&stream->h2, CRPC_REMOTE_CLOSED);
+        stream->in.is_end_told = true;
+    }
+    connection->service->callbacks->on_message(stream->call, message, is_last);
+    // A handler that reads as fast as messages come may go on.
+    if (stream->in.unread_bytes > 0 && crpc_call_takes_messages(stream) && crpc_holds_too_much(connection))
+        server_refuse_message(stream, CRPC_STATUS_RESOURCE_EXHAUSTED, "too many messages wait to be read");
+}
+
+static void server_tell_writable(crpc_stream *stream) {
+    crpc_call_connection(stream)->service->callbacks->on_writable(stream->call);
+}
+
+static void server_tell_deadline(crpc_stream *stream) {
+    if (!crpc_h2_stream_is_finished(&stream->h2)) {
+        stream->h2.local.is_cut_short = true;
+        // The client set a deadline that nobody could keep. The end of the connection, if any, follows with this turn.
+        if (crpc_h2_stream_is_rapid(&stream->h2)) (void)crpc_h2_stream_charge(&stream->h2);
+    }
+    crpc_call_connection(stream)->service->callbacks->on_deadline(stream->call);
+}
+
+static void server_tell_close(crpc_stream *stream, void *call, uint32_t error) {
+    crpc_service *service = crpc_call_connection(stream)->service;
+    service->call_count -= 1;
+    if (!stream->h2.h2->turn->is_ending) service->callbacks->on_close(call, error);
+}
+
+/// Counts a request that has ended, whether or not it became a call.
+static void server_count(const crpc_stream *stream) {
+    const crpc_service *service = crpc_call_connection(stream)->service;
+    if (service->calls == NULL || !stream->head.is_request) return;
+    // Without a status it ended otherwise than we said: by the client, or for a fault of ours.
+    int status = stream->outcome.grpc_status >= 0                     ? stream->outcome.grpc_status
+                 : stream->h2.local.state == CRPC_LOCAL_RESET ? CRPC_STATUS_INTERNAL
+                                                              : CRPC_STATUS_CANCELLED;
+    uint32_t row = stream->head.method < 0 ? UINT32_MAX : (uint32_t)stream->head.method;
+    crpc_call_table_count(service->calls, row, status, stream->h2.h2->turn->stamp_ns - stream->h2.began_ns);
+}
+
+static void server_on_close(crpc_h2_stream *h2_stream, uint32_t error) {
+    server_count(crpc_stream_of(h2_stream));
+    crpc_call_on_close(h2_stream, error);
+}
+
+const crpc_role crpc_server_role = {
+    .above = {
+        .stream_size = sizeof(crpc_stream),
+        .names = &crpc_grpc_names,
+        .on_begin = crpc_call_on_begin,
+        .on_field = server_on_field,
+        .on_head = server_on_head,
+        .on_data = crpc_call_on_data,
+        .on_end_stream = server_on_end_stream,
+        .on_body = crpc_call_on_body,
+        .on_close = server_on_close,
+        .on_free = crpc_call_on_free,
+        .on_settings = crpc_connection_on_settings,
+        .on_goaway = crpc_connection_on_goaway,
+        .on_sweep = crpc_connection_on_sweep,
+    },
+    .tell_message = server_tell_message,
+    .tell_writable = server_tell_writable,
+    .tell_deadline = server_tell_deadline,
+    .tell_close = server_tell_close,
+    .refuse_message = server_refuse_message,
+};

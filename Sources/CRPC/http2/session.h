@@ -1,0 +1,71 @@
+/// The session: frames from and to bytes, HPACK, flow control, stream identifiers. Only session.c knows that it is
+/// nghttp2's; the words here are RFC 9113's.
+///
+/// Part of its connection, on its thread. What comes in is told to the connection's `above` from inside of
+/// `crpc_session_receive`; bodies are asked for from inside of `crpc_session_next_frame`. What is submitted waits until that
+/// asks for it. After an error of `receive` nothing but `crpc_session_end` may be called.
+#ifndef CRPC_SESSION_H
+#define CRPC_SESSION_H
+
+#include "http2/connection.h"
+
+/// A field to be sent, as the session takes it: it copies name and value, but for those with both flags.
+typedef struct crpc_sent_field {
+    uint8_t *name, *value;
+    size_t name_length, value_length;
+    uint8_t flags;
+} __attribute__((may_alias)) crpc_sent_field;
+
+/// Name and value are constant: they are not copied.
+enum { CRPC_FIELD_CONSTANT = 0x2 | 0x4 };
+
+#define CRPC_CONSTANT_FIELD(name, value) \
+    {(uint8_t *)(name), (uint8_t *)(value), sizeof(name) - 1, sizeof(value) - 1, CRPC_FIELD_CONSTANT}
+
+/// A field whose name and value are copied. The session's type is not const, but it only reads.
+static inline crpc_sent_field crpc_field_of(const void *name, size_t name_length, const void *value, size_t value_length) {
+    union {
+        const void *in;
+        uint8_t *out;
+    } n = {.in = name}, v = {.in = value};
+    return (crpc_sent_field){n.out, v.out, name_length, value_length, 0};
+}
+
+/// Makes the session and submits our SETTINGS. Errors: MEMORY; then there is none.
+int crpc_session_begin(crpc_h2 *h2);
+/// Frees it, if there is one.
+void crpc_session_end(crpc_h2 *h2);
+
+/// Takes bytes that came. Errors: PROTOCOL, LIMIT (too many answers to PING and SETTINGS wait), MEMORY.
+int crpc_session_receive(crpc_h2 *h2, const uint8_t *bytes, size_t length);
+/// The next frame to be sent, valid until the next call: its length, 0 for none, or an error as above.
+ssize_t crpc_session_next_frame(crpc_h2 *h2, const uint8_t **frame);
+bool crpc_session_wants_write(const crpc_h2 *h2);
+/// False once GOAWAY went out or came, and no stream is left.
+bool crpc_session_wants_read(const crpc_h2 *h2);
+/// Frames that wait to be sent.
+size_t crpc_session_queued_frames(const crpc_h2 *h2);
+/// Client: streams that the peer takes at once; 0 after GOAWAY.
+uint32_t crpc_session_streams_max(const crpc_h2 *h2);
+
+// Each of these submits a frame. Errors: MEMORY; `request` also CLOSED.
+
+/// HEADERS of a request. Sets the stream's id.
+int crpc_session_request(crpc_h2_stream *stream, const crpc_sent_field *fields, size_t count);
+/// HEADERS of an answer. Without a body they have END_STREAM.
+int crpc_session_answer(crpc_h2_stream *stream, const crpc_sent_field *fields, size_t count, bool has_body);
+/// HEADERS after the body, with END_STREAM.
+int crpc_session_trailers(crpc_h2_stream *stream, const crpc_sent_field *fields, size_t count);
+int crpc_session_rst_stream(crpc_h2_stream *stream, uint32_t error);
+int crpc_session_ping(crpc_h2 *h2, const uint8_t payload[8]);
+/// GOAWAY that names no last stream yet (section 6.8).
+int crpc_session_shutdown_notice(crpc_h2 *h2);
+int crpc_session_goaway(crpc_h2 *h2, uint32_t code, const char *reason);
+
+/// The stream's body goes on.
+void crpc_session_resume(crpc_h2_stream *stream);
+/// Gives bytes that came back to a window of flow control (WINDOW_UPDATE). Errors: MEMORY.
+int crpc_session_give_back(crpc_h2 *h2, size_t length);
+int crpc_session_give_back_stream(crpc_h2_stream *stream, size_t length);
+
+#endif

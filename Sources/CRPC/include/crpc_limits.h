@@ -1,0 +1,94 @@
+/// The bounds of a connection, and what its peer may have us do.
+#ifndef CRPC_LIMITS_H
+#define CRPC_LIMITS_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+/// Every bound of a connection. `crpc_limits_default` tells the defaults. What a peer loses that goes past one is told at
+/// each; "dismissed" means GOAWAY with ENHANCE_YOUR_CALM (RFC 9113 section 7), then the end of the connection, which
+/// others do not notice.
+typedef struct crpc_limits {
+    /// Streams that the peer may have open at once; past it REFUSED_STREAM. Server: twice as many
+    /// handlers of its calls may run at once, those among them whose streams have ended; past it RESOURCE_EXHAUSTED.
+    uint32_t streams_max;
+    /// Bytes of a message; past it RESOURCE_EXHAUSTED.
+    uint32_t message_bytes_max;
+    /// Bytes of one header block: names, values and 32 for each (RFC 9113 section 6.5.2); past it RESOURCE_EXHAUSTED. A
+    /// block whose compressed form has four times as many, or more than `continuations_max` frames after its first, is
+    /// dismissed before it ends.
+    uint32_t header_bytes_max;
+    uint32_t continuations_max;
+    /// Flow control: bytes that the peer may send on one stream, and on all, before we take them off.
+    uint32_t stream_window_bytes;
+    uint32_t connection_window_bytes;
+    /// Server: bytes that one connection may make us hold: answers that wait for its windows, messages that it has not sent
+    /// to the end, messages that no handler has read, requests and metadata of calls that are being answered; those of a
+    /// stream with CRPC_MESSAGE_OVERHEAD for each message. Past half of it, the peer's window for the connection is given
+    /// back only as messages are read. Past it, new calls get RESOURCE_EXHAUSTED, and so do those to which a message would
+    /// be added, either way. The one that goes past the bound is held whole. While a loop holds more than half of
+    /// `held_bytes_max` (crpc_listener.h), this is no more than an equal share of the other half. A client's connection has no
+    /// such bound: what it holds are the answers to calls that its own side opened, each within a stream's window, and
+    /// messages that its own side queued although the stream was not writable.
+    uint32_t buffered_bytes_max;
+    /// Frames that wait to be sent, answers' heads among them; past it the peer is dismissed. At least four for each of
+    /// `streams_max`.
+    uint32_t queued_frames_max;
+    /// What a peer may have us do beside its calls: see `CRPC_COST_FRAME` and its neighbours. It begins with as much
+    /// credit, gets some back each second, and more by calls that run to their end. Without any left it is dismissed.
+    uint32_t credit_max;
+    uint32_t credit_per_second;
+    /// Time for connecting, TLS and the peer's first SETTINGS; and for each frame (but DATA) and header block that was
+    /// begun to be whole.
+    uint32_t handshake_timeout_ms;
+    /// Time without a call after which a connection is drained; 0 for never.
+    uint32_t idle_timeout_ms;
+    /// Time in which a peer that lets bytes wait must take CRPC_WRITE_PROGRESS_MIN of them, or all.
+    uint32_t write_stall_timeout_ms;
+    /// Server: time for which a call that we have answered, or that has more than the high-water mark queued, may wait for
+    /// the peer's windows to take any of it; past it the stream is reset. Also, while more than half of
+    /// `buffered_bytes_max` is held, for which a handler may leave messages unread; past it the call ends with
+    /// RESOURCE_EXHAUSTED. Looked at, as the next limit is, each quarter of the shorter of the two.
+    uint32_t answer_stall_timeout_ms;
+    /// Time for a message that was begun to be whole; past it the call ends with DEADLINE_EXCEEDED. Server: a request that is
+    /// not consumed manually has twice that, from its head to its end.
+    uint32_t message_timeout_ms;
+    /// Time for calls to finish once draining began.
+    uint32_t drain_timeout_ms;
+    /// Server: age at which a connection is drained, a tenth more or less so that not all go at once, and the time that
+    /// its calls then have; 0 for no such age.
+    uint32_t connection_age_max_ms;
+    uint32_t connection_age_grace_ms;
+    /// Keepalive (gRFC A8): time in which nothing was received after which a PING asks whether the peer is there; 0 for
+    /// never. A client does so while it has calls, or always if `keepalive_without_calls`. Nothing received in
+    /// `keepalive_timeout_ms` after that ends the connection, its calls with UNAVAILABLE.
+    uint32_t keepalive_interval_ms;
+    uint32_t keepalive_timeout_ms;
+    bool keepalive_without_calls;
+    /// Server: least time between a client's PINGs while we send it nothing. Without calls it is CRPC_PING_IDLE_MS at
+    /// least, unless `permits_pings_without_calls`. Each that comes sooner is a strike; messages and heads that we send
+    /// wipe them out; past the most strikes the client is dismissed with "too_many_pings" (gRFC A8, A9). 0 for any time.
+    uint32_t ping_interval_min_ms;
+    uint32_t ping_strikes_max;
+    bool permits_pings_without_calls;
+} crpc_limits;
+
+/// What frames cost of the sender's `credit_max`. DATA with bytes in it is free, but for what comes on a stream that is over
+/// and that the sender knew to be; any other frame, known or not, has its price at once; so have messages of TLS after the
+/// handshake, such as KeyUpdate, for which keys are derived; SETTINGS and PING want an answer; a call that is wasted costs
+/// as much as a reset: where the peer resets one that is not answered within CRPC_RAPID_RESET_MS of its begin
+/// (CVE-2023-44487), or sets it a deadline that passes within that, and where it makes us end one by breaking the rules of
+/// HTTP or gRPC (CVE-2025-8671). A stream past `streams_max` costs as a frame, which its peer may open before it knows our
+/// SETTINGS. Each entry of a header block past `header_bytes_max` is one frame.
+enum { CRPC_COST_FRAME = 1, CRPC_COST_PING = 2, CRPC_COST_SETTINGS = 10, CRPC_COST_TLS = 10, CRPC_COST_RESET = 12 };
+/// What frames that we send bring back: HEADERS, and DATA of CRPC_EARNING_BYTES_MIN. A server's HEADERS do so when the call
+/// has ended, and if its handler ended it; one that was refused, or ended in the handler's place, brings back what its head
+/// cost. A unary call that is answered earns as much as one that is cancelled at once costs.
+enum { CRPC_GAIN_HEADERS = 5, CRPC_GAIN_DATA = 2, CRPC_EARNING_BYTES_MIN = 16, CRPC_RAPID_RESET_MS = 100 };
+/// Least bytes that a slow peer must take in `write_stall_timeout_ms`.
+enum { CRPC_WRITE_PROGRESS_MIN = 16384 };
+/// Least time between PINGs on a connection without calls: two hours, as gRPC's servers have it.
+enum { CRPC_PING_IDLE_MS = 7200000 };
+void crpc_limits_default(crpc_limits *limits);
+
+#endif

@@ -1,0 +1,241 @@
+#include "transport/driver.h"
+
+#include "transport/linger.h"
+#include "transport/listener.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+// The life of a driver: how it connects or is accepted, what wakes it, how it ends.
+
+const uint8_t crpc_phase_moves[CRPC_PHASES] = {
+    [CRPC_PHASE_CONNECTING] = CRPC_TO(CRPC_PHASE_HANDSHAKING) | CRPC_TO(CRPC_PHASE_OPEN) | CRPC_TO(CRPC_PHASE_CLOSED),
+    [CRPC_PHASE_HANDSHAKING] = CRPC_TO(CRPC_PHASE_OPEN) | CRPC_TO(CRPC_PHASE_CLOSED),
+    [CRPC_PHASE_OPEN] = CRPC_TO(CRPC_PHASE_CLOSED),
+};
+
+// ---- What wakes it ----
+
+/// Callbacks of the connection may fire until the matching `driver_leave`.
+static void driver_enter(crpc_driver *driver) { driver->loop->turn.callback_depth += 1; }
+static void driver_leave(crpc_driver *driver) {
+    crpc_driver_set_timer(driver);
+    driver->loop->turn.callback_depth -= 1;
+}
+
+static void driver_on_flush(crpc_chore *chore) {
+    crpc_driver *driver = crpc_driver_of_h2(CRPC_CONTAINER(chore, crpc_h2, flush));
+    driver_enter(driver);
+    crpc_driver_write(driver);
+    driver_leave(driver);
+}
+
+static void driver_on_close(crpc_chore *chore) {
+    crpc_driver_end(crpc_driver_of_h2(CRPC_CONTAINER(chore, crpc_h2, close)));
+}
+
+static void driver_on_timer(void *context) {
+    crpc_driver *driver = context;
+    crpc_h2 *h2 = &driver->connection.h2;
+    if (crpc_h2_is_broken(h2)) return;
+    driver_enter(driver);
+    if (driver->out.stall_ns <= driver->loop->turn.now_ns && !crpc_driver_is_written_on(driver)) {
+        crpc_h2_break(h2, CRPC_ERROR_TIMEOUT);
+    } else {
+        crpc_connection_on_time(&driver->connection);
+    }
+    driver_leave(driver);
+}
+
+static void driver_open(crpc_driver *driver) {
+    crpc_driver_set_phase(driver, CRPC_PHASE_OPEN);
+    crpc_driver_watch_for(driver, CRPC_READABLE);
+    crpc_connection_start(&driver->connection);
+    if (driver->listener != NULL && driver->listener->is_draining) crpc_connection_drain(&driver->connection);
+}
+
+static void driver_shake_hands(crpc_driver *driver, bool is_readable) {
+    crpc_h2 *h2 = &driver->connection.h2;
+    crpc_handshake handshake = crpc_tls_shake_hands(&driver->tls, is_readable);
+    if (handshake == CRPC_HANDSHAKE_READS) {
+        crpc_driver_watch_for(driver, CRPC_READABLE);
+    } else if (handshake == CRPC_HANDSHAKE_WRITES) { // what comes meanwhile waits in the kernel
+        crpc_driver_watch_for(driver, CRPC_WRITABLE);
+    } else if (handshake == CRPC_HANDSHAKE_FAILED || !crpc_tls_speaks_http2(&driver->tls)) {
+        crpc_h2_break(h2, CRPC_ERROR_TLS);
+    } else {
+        driver_open(driver);
+        if (!crpc_h2_is_broken(h2) && crpc_tls_has_more(&driver->tls)) crpc_driver_read(driver);
+    }
+}
+
+static void driver_finish_connecting(crpc_driver *driver) {
+    if (crpc_socket_error(driver->fd) != 0) {
+        crpc_h2_break(&driver->connection.h2, CRPC_ERROR_SYSTEM);
+    } else if (driver->tls.ssl == NULL) {
+        driver_open(driver);
+    } else {
+        crpc_driver_set_phase(driver, CRPC_PHASE_HANDSHAKING);
+        driver_shake_hands(driver, false);
+    }
+}
+
+static void driver_on_ready(void *context, int ready) {
+    crpc_driver *driver = context;
+    crpc_h2 *h2 = &driver->connection.h2;
+    if (crpc_h2_is_broken(h2)) return;
+    bool is_readable = (ready & (CRPC_READABLE | CRPC_FAILED)) != 0;
+    driver_enter(driver);
+    switch (driver->phase) {
+    case CRPC_PHASE_CONNECTING: driver_finish_connecting(driver); break;
+    case CRPC_PHASE_HANDSHAKING: driver_shake_hands(driver, is_readable); break;
+    case CRPC_PHASE_OPEN:
+        if (ready & CRPC_WRITABLE) crpc_h2_mark(h2);
+        if (is_readable) crpc_driver_read(driver);
+        break;
+    case CRPC_PHASE_CLOSED:
+    case CRPC_PHASES: break;
+    }
+    driver_leave(driver);
+}
+
+// ---- The beginning ----
+
+/// What both sides have, beside the connection, which has begun: on errors it is ended, the socket closed and the driver
+/// freed.
+static int driver_begin(crpc_driver *driver, crpc_tls *tls, const char *name, int interest) {
+    crpc_loop *loop = driver->loop;
+    int error = CRPC_OK;
+    if (tls != NULL)
+        error = crpc_tls_filter_begin(&driver->tls, tls, name, driver->fd, loop->coded_buffer, CRPC_READ_BUFFER);
+    crpc_timer_init(&driver->timer, &loop->timers, driver_on_timer, driver);
+    if (error == CRPC_OK) error = crpc_timer_set(&driver->timer, crpc_connection_next_ns(&driver->connection));
+    if (error == CRPC_OK) error = crpc_watch_begin(&driver->watch, loop, driver->fd, interest, driver_on_ready, driver);
+    if (error == CRPC_OK) return CRPC_OK;
+    int saved = errno;
+    crpc_timer_cancel(&driver->timer);
+    crpc_tls_filter_end(&driver->tls);
+    crpc_connection_end(&driver->connection);
+    (void)close(driver->fd);
+    free(driver);
+    errno = saved;
+    return error;
+}
+
+static crpc_driver *driver_new(crpc_loop *loop, crpc_phase phase) {
+    crpc_driver *driver = calloc(1, sizeof *driver);
+    if (driver == NULL) return NULL;
+    driver->loop = loop;
+    driver->fd = -1;
+    driver->phase = phase;
+    driver->out.stall_ns = UINT64_MAX;
+    driver->connection.h2.flush.run = driver_on_flush;
+    driver->connection.h2.close.run = driver_on_close;
+    crpc_link_init(&driver->resident.link);
+    crpc_link_init(&driver->link);
+    crpc_link_init(&driver->shaking);
+    crpc_link_init(&driver->idle);
+    crpc_link_init(&driver->idle_of_address);
+    return driver;
+}
+
+int crpc_driver_accept(
+    crpc_listener *listener, int fd, const struct sockaddr_storage *peer, crpc_address *address) {
+    crpc_tls *tls = listener->options.tls;
+    crpc_driver *driver = driver_new(listener->loop, CRPC_PHASE_HANDSHAKING);
+    int error = driver == NULL ? CRPC_ERROR_MEMORY
+                               : crpc_connection_begin_server(
+                                     &driver->connection, &listener->service, &listener->options.limits,
+                                     &crpc_listener_below, tls != NULL);
+    if (error != CRPC_OK) {
+        free(driver);
+        (void)close(fd);
+        return error;
+    }
+    driver->fd = fd;
+    driver->listener = listener;
+    driver->address = address;
+    crpc_socket_write_peer(peer, driver->peer);
+    error = driver_begin(driver, tls, NULL, CRPC_READABLE);
+    if (error != CRPC_OK) return error;
+    crpc_listener_keep(listener, driver);
+    if (tls == NULL) driver_open(driver);
+    return CRPC_OK;
+}
+
+static void driver_end_with_loop(crpc_resident *resident) {
+    crpc_driver_end(CRPC_CONTAINER(resident, crpc_driver, resident));
+}
+
+int crpc_connection_connect(
+    crpc_loop *loop, const char *address, uint16_t port, const char *authority, crpc_tls *tls, const char *tls_name,
+    const crpc_limits *limits, const crpc_client_callbacks *callbacks, void *context, crpc_connection **result) {
+    if (tls != NULL && tls_name == NULL) return CRPC_ERROR_ARGUMENT;
+    crpc_driver *driver = driver_new(loop, CRPC_PHASE_CONNECTING);
+    if (driver == NULL) return CRPC_ERROR_MEMORY;
+    int error = crpc_socket_connect(address, port, &driver->fd);
+    if (error == CRPC_OK)
+        error = crpc_connection_begin_client(
+            &driver->connection, &loop->turn, limits, callbacks, context, authority, tls != NULL);
+    if (error != CRPC_OK) {
+        int saved = errno;
+        if (driver->fd >= 0) (void)close(driver->fd);
+        free(driver);
+        errno = saved;
+        return error;
+    }
+    bool is_v6 = strchr(address, ':') != NULL;
+    (void)snprintf(driver->peer, sizeof driver->peer, is_v6 ? "[%.45s]:%u" : "%.45s:%u", address, (unsigned)port);
+    error = driver_begin(driver, tls, tls_name, CRPC_READABLE | CRPC_WRITABLE);
+    if (error != CRPC_OK) return error;
+    driver->resident.end = driver_end_with_loop;
+    crpc_link_append(&loop->turn.residents, &driver->resident.link);
+    *result = &driver->connection;
+    return CRPC_OK;
+}
+
+// ---- The end ----
+
+/// Whether what we said last may still be on its way to a peer that is there.
+static bool driver_may_be_heard(const crpc_driver *driver) {
+    int error = driver->connection.h2.end.error;
+    bool is_said = error == CRPC_OK || error == CRPC_ERROR_PROTOCOL || error == CRPC_ERROR_LIMIT;
+    return driver->listener != NULL && is_said && driver->out.rest_length == 0 && !driver->end.has_peer_ended &&
+           !driver->end.is_forced;
+}
+
+void crpc_driver_end(crpc_driver *driver) {
+    bool was_open = driver->phase == CRPC_PHASE_OPEN;
+    if (was_open) crpc_driver_say_goodbye(driver);
+    crpc_driver_set_phase(driver, CRPC_PHASE_CLOSED);
+    driver->loop->turn.callback_depth += 1;
+    crpc_connection_tell_end(&driver->connection);
+    driver->loop->turn.callback_depth -= 1;
+    crpc_watch_end(&driver->watch);
+    crpc_timer_cancel(&driver->timer);
+    crpc_tls_filter_end(&driver->tls);
+    if (was_open && driver_may_be_heard(driver)) {
+        crpc_linger(driver->loop, driver->fd);
+    } else {
+        (void)close(driver->fd);
+    }
+    if (driver->listener != NULL) crpc_listener_forget(driver->listener, driver);
+    crpc_link_remove(&driver->resident.link);
+    crpc_connection_end(&driver->connection);
+    free(driver->out.rest);
+    free(driver);
+}
+
+// ---- Asking ----
+
+const char *crpc_connection_peer(const crpc_connection *connection) {
+    return ((const crpc_driver *)connection)->peer;
+}
+
+void crpc_connection_peer_names(
+    const crpc_connection *connection, void (*each)(void *context, const char *name, size_t length), void *context) {
+    crpc_tls_peer_names(&((const crpc_driver *)connection)->tls, CRPC_PEER_NAMES_MAX, each, context);
+}

@@ -1,0 +1,187 @@
+#include "transport/driver.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+// Reading and writing: between the socket, or TLS on it, and the connection.
+
+/// Reads of one connection in one turn, so that others get theirs.
+enum { READS_PER_TURN_MAX = 4 };
+/// Buffers written to one connection in one turn.
+enum { WRITES_PER_TURN_MAX = 16 };
+
+void crpc_driver_watch_for(crpc_driver *driver, int interest) {
+    if (crpc_watch_set_interest(&driver->watch, interest) != CRPC_OK)
+        crpc_h2_break(&driver->connection.h2, CRPC_ERROR_SYSTEM);
+}
+
+void crpc_driver_set_timer(crpc_driver *driver) {
+    uint64_t next = crpc_connection_next_ns(&driver->connection);
+    if (driver->out.stall_ns < next) next = driver->out.stall_ns;
+    if (crpc_timer_set_before(&driver->timer, next) != CRPC_OK)
+        crpc_h2_break(&driver->connection.h2, CRPC_ERROR_MEMORY);
+}
+
+/// The socket, or TLS, came to an end.
+static void driver_fail(crpc_driver *driver, ssize_t failure) {
+    driver->end.has_peer_ended = true;
+    crpc_h2_break(
+        &driver->connection.h2, failure == CRPC_IO_ENDED        ? CRPC_ERROR_CLOSED
+                                : failure == CRPC_IO_TLS_FAILED ? CRPC_ERROR_TLS
+                                                                : CRPC_ERROR_SYSTEM);
+}
+
+// ---- Reading ----
+
+static crpc_reading driver_read_clear(const crpc_driver *driver, uint8_t *target, size_t room) {
+    ssize_t count = crpc_socket_read(driver->fd, target, room);
+    if (count > 0) return (crpc_reading){.length = (size_t)count, .is_full = (size_t)count == room};
+    return (crpc_reading){.has_failed = count != CRPC_IO_WAITS, .failure = (int)count};
+}
+
+/// The same through TLS, whose messages cost the peer credit, so that a flood of them ends the connection.
+static crpc_reading driver_read_tls(crpc_driver *driver, uint8_t *target, size_t room) {
+    crpc_h2 *h2 = &driver->connection.h2;
+    uint32_t messages_max = h2->limits.credit_max / CRPC_COST_TLS;
+    crpc_reading reading = crpc_tls_read(&driver->tls, target, room, messages_max);
+    uint32_t messages = driver->tls.messages;
+    driver->tls.messages = 0;
+    if (messages > 0 && !crpc_h2_charge(h2, (int32_t)(messages * CRPC_COST_TLS))) reading.length = 0;
+    return reading;
+}
+
+void crpc_driver_read(crpc_driver *driver) {
+    crpc_connection *connection = &driver->connection;
+    crpc_h2 *h2 = &connection->h2;
+    if (!crpc_h2_note_readable(h2)) return;
+    uint8_t *buffer = driver->loop->read_buffer;
+    bool is_encrypted = driver->tls.ssl != NULL;
+    crpc_reading reading = {.is_full = true};
+    // What was read is used up, whatever the number: what TLS holds already wakes nobody.
+    for (int i = 0; reading.is_full && (i < READS_PER_TURN_MAX || crpc_tls_has_more(&driver->tls)); i++) {
+        reading = is_encrypted ? driver_read_tls(driver, buffer, CRPC_READ_BUFFER)
+                               : driver_read_clear(driver, buffer, CRPC_READ_BUFFER);
+        if (crpc_h2_is_broken(h2)) return;
+        if (reading.length > 0) {
+            crpc_count(&h2->turn->stats.received_bytes, reading.length);
+            if (!crpc_connection_feed(connection, buffer, reading.length)) return;
+        }
+        if (reading.has_failed) {
+            driver_fail(driver, reading.failure);
+            return;
+        }
+    }
+    if (!crpc_h2_note_fed(h2)) return;
+    crpc_connection_watch_stalls(connection);
+    // What came may let TLS write on.
+    bool may_write_on = is_encrypted && driver->out.rest_length > 0;
+    if (may_write_on || crpc_h2_has_something(h2)) crpc_h2_mark(h2);
+}
+
+// ---- Writing ----
+
+/// Bytes written, or CRPC_IO_….
+static ssize_t driver_write_some(crpc_driver *driver, const uint8_t *bytes, size_t length) {
+    ssize_t count = driver->tls.ssl != NULL ? crpc_tls_write(&driver->tls, bytes, length)
+                                            : crpc_socket_write(driver->fd, bytes, length);
+    if (count > 0) crpc_count(&driver->loop->turn.stats.sent_bytes, (uint64_t)count);
+    return count;
+}
+
+/// Bytes that the peer has not taken. What the kernel holds is not taken either.
+static size_t driver_waiting_bytes(const crpc_driver *driver) {
+    return driver->out.rest_length + crpc_socket_unsent(driver->fd);
+}
+
+/// Bytes wait: the peer must take some in time.
+static void driver_begin_stall(crpc_driver *driver) {
+    uint32_t ms = driver->connection.h2.limits.write_stall_timeout_ms;
+    if (driver->out.stall_ns != UINT64_MAX || ms == 0) return;
+    driver->out.stalled_bytes = driver_waiting_bytes(driver);
+    driver->out.stall_ns = driver->loop->turn.now_ns + crpc_ns_of_ms(ms);
+}
+
+bool crpc_driver_is_written_on(crpc_driver *driver) {
+    size_t waiting = driver_waiting_bytes(driver);
+    if (waiting + CRPC_WRITE_PROGRESS_MIN > driver->out.stalled_bytes) return false;
+    driver->out.stalled_bytes = waiting;
+    uint32_t ms = driver->connection.h2.limits.write_stall_timeout_ms;
+    driver->out.stall_ns = driver->loop->turn.now_ns + crpc_ns_of_ms(ms);
+    return true;
+}
+
+/// Keeps what the socket does not take, and waits for it.
+static void driver_keep_rest(crpc_driver *driver, const uint8_t *bytes, size_t length) {
+    crpc_h2 *h2 = &driver->connection.h2;
+    if (driver->out.rest == NULL) driver->out.rest = malloc(CRPC_WRITE_BUFFER + CRPC_WRITE_SLACK);
+    if (driver->out.rest == NULL) {
+        crpc_h2_break(h2, CRPC_ERROR_MEMORY);
+        return;
+    }
+    memmove(driver->out.rest, bytes, length);
+    driver->out.rest_length = length;
+    h2->remote.is_blocked = true;
+    driver_begin_stall(driver);
+    // Half a message of TLS after the handshake keeps OpenSSL from writing until the rest came: room in the socket, which
+    // there is, would wake us in vain.
+    bool awaits_peer = driver->tls.ssl != NULL && crpc_tls_awaits_peer(&driver->tls);
+    crpc_driver_watch_for(driver, awaits_peer ? CRPC_READABLE : CRPC_READABLE | CRPC_WRITABLE);
+}
+
+/// Writes all, or keeps the rest. True if all went.
+static bool driver_write_all(crpc_driver *driver, const uint8_t *bytes, size_t length) {
+    while (length > 0) {
+        ssize_t count = driver_write_some(driver, bytes, length);
+        if (count == CRPC_IO_WAITS) {
+            driver_keep_rest(driver, bytes, length);
+            return false;
+        }
+        if (count <= 0) {
+            driver_fail(driver, count);
+            return false;
+        }
+        bytes += count;
+        length -= (size_t)count;
+    }
+    return true;
+}
+
+static bool driver_write_rest(crpc_driver *driver) {
+    if (driver->out.rest_length == 0) return true;
+    size_t length = driver->out.rest_length;
+    driver->out.rest_length = 0;
+    driver->connection.h2.remote.is_blocked = false;
+    if (!driver_write_all(driver, driver->out.rest, length)) return false;
+    free(driver->out.rest); // a connection that keeps up holds no buffer
+    driver->out.rest = NULL;
+    driver->out.stall_ns = UINT64_MAX;
+    crpc_driver_watch_for(driver, CRPC_READABLE);
+    return true;
+}
+
+void crpc_driver_write(crpc_driver *driver) {
+    crpc_connection *connection = &driver->connection;
+    uint8_t *buffer = driver->loop->write_buffer;
+    if (!crpc_connection_prepare(connection) || !driver_write_rest(driver)) return;
+    for (int i = 0; i < WRITES_PER_TURN_MAX; i++) {
+        ssize_t length = crpc_connection_produce(connection, buffer, CRPC_WRITE_BUFFER + CRPC_WRITE_SLACK);
+        if (length < 0) {
+            crpc_h2_break(&connection->h2, (int)length);
+            return;
+        }
+        if (length == 0) break;
+        if (!driver_write_all(driver, buffer, (size_t)length)) return;
+        if (length < CRPC_WRITE_BUFFER) break;
+    }
+    crpc_connection_conclude(connection);
+}
+
+void crpc_driver_say_goodbye(crpc_driver *driver) {
+    // That a peer learns why it is dismissed is a courtesy, so what fails here is not looked at.
+    if (driver->out.rest_length == 0 && !driver->end.has_peer_ended) {
+        uint8_t *buffer = driver->loop->write_buffer;
+        ssize_t length = crpc_h2_goodbye(&driver->connection.h2, buffer, CRPC_WRITE_BUFFER + CRPC_WRITE_SLACK);
+        if (length > 0) (void)driver_write_some(driver, buffer, (size_t)length);
+    }
+    if (driver->tls.ssl != NULL) crpc_tls_close(&driver->tls);
+}

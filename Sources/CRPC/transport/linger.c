@@ -1,0 +1,59 @@
+#include "transport/linger.h"
+
+#include "crpc_connection.h"
+#include "loop/loop.h"
+
+#include <stdlib.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+typedef struct lingering {
+    crpc_loop *loop;
+    crpc_resident resident;
+    crpc_watch watch;
+    crpc_timer timer;
+    int fd;
+    size_t dropped_bytes;
+} lingering;
+
+static void linger_end(lingering *socket) {
+    crpc_link_remove(&socket->resident.link);
+    socket->loop->lingering_count -= 1;
+    crpc_watch_end(&socket->watch);
+    crpc_timer_cancel(&socket->timer);
+    (void)close(socket->fd);
+    free(socket);
+}
+
+static void linger_on_timer(void *context) { linger_end(context); }
+
+static void linger_end_with_loop(crpc_resident *resident) { linger_end(CRPC_CONTAINER(resident, lingering, resident)); }
+
+static void linger_drop(void *context, int ready) {
+    (void)ready;
+    lingering *socket = context;
+    ssize_t count = recv(socket->fd, socket->loop->read_buffer, CRPC_READ_BUFFER, MSG_DONTWAIT);
+    if (count > 0) socket->dropped_bytes += (size_t)count;
+    // An error that only says "not now" comes with no readiness, so that any is the end.
+    if (count <= 0 || socket->dropped_bytes > CRPC_LINGER_BYTES_MAX) linger_end(socket);
+}
+
+void crpc_linger(crpc_loop *loop, int fd) {
+    lingering *socket = NULL;
+    if (loop->lingering_count < CRPC_LINGERING_MAX && shutdown(fd, SHUT_WR) == 0)
+        socket = calloc(1, sizeof *socket);
+    if (socket == NULL) {
+        (void)close(fd);
+        return;
+    }
+    socket->loop = loop;
+    socket->fd = fd;
+    socket->resident.end = linger_end_with_loop;
+    crpc_link_init(&socket->resident.link);
+    crpc_link_append(&loop->turn.residents, &socket->resident.link);
+    loop->lingering_count += 1;
+    crpc_timer_init(&socket->timer, &loop->timers, linger_on_timer, socket);
+    bool ok = crpc_timer_set(&socket->timer, loop->turn.now_ns + crpc_ns_of_ms(CRPC_LINGER_MS)) == CRPC_OK &&
+              crpc_watch_begin(&socket->watch, loop, fd, CRPC_READABLE, linger_drop, socket) == CRPC_OK;
+    if (!ok) linger_end(socket); // then it is closed at once
+}

@@ -1,0 +1,13 @@
+/// Sockets after their connection. One that is closed while bytes of the peer are unread is reset, and the peer may lose what
+/// we said last: why it was dismissed, or the end of an answer. So the sending half is closed, and the rest read and dropped
+/// for a while. The reading goes past TLS: nobody decrypts what nobody reads. Loop thread; no callback.
+#ifndef CRPC_LINGER_H
+#define CRPC_LINGER_H
+
+#include "crpc_loop.h"
+
+/// Takes over a socket to which all was said: drops what still comes until the peer closes it, or a limit is reached
+/// (CRPC_LINGER_MS and its neighbours), or the loop is freed.
+void crpc_linger(crpc_loop *loop, int fd);
+
+#endif

@@ -1,0 +1,36 @@
+/// The inside of a listener: what it accepts, which of its connections make room for others. Owns its connections. Loop
+/// thread. Callbacks: `on_empty`, from inside of the end of a connection.
+#ifndef CRPC_LISTENER_INSIDE_H
+#define CRPC_LISTENER_INSIDE_H
+
+#include "crpc_listener.h"
+#include "transport/driver.h"
+
+struct crpc_listener {
+    crpc_service service;
+    crpc_loop *loop;
+    crpc_resident resident;   // it ends with its loop
+    crpc_listener_options options;
+    int fd;
+    uint16_t port;
+    crpc_watch watch;
+    crpc_timer resume;        // looks again whether to accept
+    uint64_t paused_until_ns; // file descriptors ran out
+    crpc_link connections;
+    crpc_link shaking;        // those whose handshake is not done, the oldest first
+    crpc_link idle;           // those without a call, the one that is so for longest first
+    crpc_addresses addresses;
+    uint32_t shaking_count;
+    uint32_t leaving_count;   // of the connections, those that end to make room
+    bool is_draining, is_accepting;
+};
+
+/// What connections tell their listener.
+extern const crpc_h2_below crpc_listener_below;
+
+/// A connection has begun. Past the greatest number of handshakes the oldest of them ends.
+void crpc_listener_keep(crpc_listener *listener, crpc_driver *driver);
+/// A connection of the listener has ended.
+void crpc_listener_forget(crpc_listener *listener, crpc_driver *driver);
+
+#endif

@@ -1,0 +1,112 @@
+import ServiceKit
+
+/// The keys that the gateway reads.
+enum GatewayKeys {
+    static let program = "gateway"
+
+    static let listen = ConfigurationKey.address(
+        "VESTIBULE_GATEWAY_LISTEN",
+        default: "127.0.0.1:8080",
+        help: "Where the gateway listens for HTTP."
+    )
+    static let metricsListen = SharedKeys.metricsListen(program: program)
+    static let requestTimeout = ConfigurationKey.duration(
+        "VESTIBULE_GATEWAY_REQUEST_TIMEOUT",
+        in: .milliseconds(100) ... .seconds(60),
+        default: .seconds(5),
+        help: "How long a request may take; calls to services are given what is left of it."
+    )
+    static let bodyBytesMax = ConfigurationKey.int(
+        "VESTIBULE_GATEWAY_BODY_BYTES_MAX",
+        in: 4096...1_048_576,
+        default: 65_536,
+        help: "The largest request body."
+    )
+    static let connectionsMax = ConfigurationKey.int(
+        "VESTIBULE_GATEWAY_CONNECTIONS_MAX",
+        in: 1...1_000_000,
+        default: 4096,
+        help: "The most open connections; more wait to be accepted."
+    )
+    static let idleTimeout = ConfigurationKey.duration(
+        "VESTIBULE_GATEWAY_IDLE_TIMEOUT",
+        in: .seconds(1) ... .seconds(3600),
+        default: .seconds(60),
+        help: "How long a connection may be idle, or take to send a request's head."
+    )
+    static let authPerSecond = ConfigurationKey.int(
+        "VESTIBULE_GATEWAY_AUTH_PER_SECOND",
+        in: 1...1_000_000,
+        default: 50,
+        help: "How many requests to /auth/ a client address may make each second on end."
+    )
+    static let authBurst = ConfigurationKey.int(
+        "VESTIBULE_GATEWAY_AUTH_BURST",
+        in: 1...1_000_000,
+        default: 100,
+        help: "How many requests to /auth/ a client address may make at once."
+    )
+    static let addressPerSecond = ConfigurationKey.int(
+        "VESTIBULE_GATEWAY_ADDRESS_PER_SECOND",
+        in: 1...1_000_000,
+        default: 500,
+        help: "How many requests of any kind a client address may make each second on end."
+    )
+    static let addressBurst = ConfigurationKey.int(
+        "VESTIBULE_GATEWAY_ADDRESS_BURST",
+        in: 1...1_000_000,
+        default: 1000,
+        help: "How many requests of any kind a client address may make at once."
+    )
+    static let accountPerSecond = ConfigurationKey.int(
+        "VESTIBULE_GATEWAY_ACCOUNT_PER_SECOND",
+        in: 1...1_000_000,
+        default: 50,
+        help: "How many requests an account may make each second on end, from wherever it is signed in."
+    )
+    static let accountBurst = ConfigurationKey.int(
+        "VESTIBULE_GATEWAY_ACCOUNT_BURST",
+        in: 1...1_000_000,
+        default: 200,
+        help: "How many requests an account may make at once."
+    )
+    static let changesPerSecond = ConfigurationKey.int(
+        "VESTIBULE_GATEWAY_CHANGES_PER_SECOND",
+        in: 1...1_000_000,
+        default: 5,
+        help: "How many requests that change something an account may make each second on end."
+    )
+    static let changesBurst = ConfigurationKey.int(
+        "VESTIBULE_GATEWAY_CHANGES_BURST",
+        in: 1...1_000_000,
+        default: 100,
+        help: "How many requests that change something an account may make at once."
+    )
+    static let trustedProxies = ConfigurationKey.networks(
+        "VESTIBULE_GATEWAY_TRUSTED_PROXIES",
+        help: """
+            The networks of your proxies, with commas between: what they say in X-Forwarded-For is the client that \
+            limits count, and nobody else's is looked at. Without it, everyone who comes through a proxy is one client. \
+            RFC 7239's Forwarded is not read.
+            """
+    )
+    /// What ``trustedProxies`` replaced; whoever still sets it would be without limits that he believes in.
+    static let replacedProxyCount = "VESTIBULE_GATEWAY_PROXY_COUNT"
+    static let strictTransport = ConfigurationKey.duration(
+        "VESTIBULE_GATEWAY_STRICT_TRANSPORT",
+        in: .zero ... .seconds(2 * 366 * 86_400),
+        default: .zero,
+        help: "max-age of Strict-Transport-Security; 0s sends none. Set it where the gateway is reached by HTTPS."
+    )
+
+    /// TLS of the calls to services.
+    static let channels = ChannelKeys(program: program)
+
+    static let all: [any AnyConfigurationKey] =
+        [
+            listen, metricsListen, requestTimeout, bodyBytesMax, connectionsMax, idleTimeout, authPerSecond, authBurst,
+            addressPerSecond, addressBurst, accountPerSecond, accountBurst, changesPerSecond, changesBurst,
+            trustedProxies, strictTransport, SharedKeys.identityAddress, SharedKeys.profileAddress,
+            SharedKeys.invitesAddress, SharedKeys.eventLoops, SharedKeys.drainLimit,
+        ] + channels.all + SharedKeys.log + TraceKeys.all
+}

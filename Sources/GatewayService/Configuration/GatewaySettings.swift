@@ -1,0 +1,62 @@
+import HTTPJSON
+import ServiceKit
+
+/// What the configuration says, parsed.
+struct GatewaySettings: Sendable {
+    /// The HTTP server's part.
+    let edge: EdgeServer.Configuration
+    /// The rate limit's part.
+    let rateLimit: RateLimit.Policy
+
+    /// Settings from a configuration that was read with our keys.
+    ///
+    /// - Throws: `ConfigurationFaults` for keys that are not understood any more, and for files of TLS that cannot be used.
+    init(_ configuration: Configuration) throws(ConfigurationFaults) {
+        let faults = Self.faults(configuration)
+        guard faults.isEmpty else { throw ConfigurationFaults(faults) }
+        edge = Self.edge(configuration)
+        rateLimit = Self.rateLimit(configuration)
+    }
+
+    private static func edge(_ configuration: Configuration) -> EdgeServer.Configuration {
+        let address = configuration[GatewayKeys.listen]
+        let limits = EdgeLimits(
+            requestTimeout: configuration[GatewayKeys.requestTimeout],
+            bodyBytesMax: configuration[GatewayKeys.bodyBytesMax],
+            connectionsMax: configuration[GatewayKeys.connectionsMax],
+            idleTimeout: configuration[GatewayKeys.idleTimeout]
+        )
+        return EdgeServer.Configuration(
+            host: address.host,
+            port: address.port,
+            limits: limits,
+            strictTransportSeconds: configuration[GatewayKeys.strictTransport].components.seconds,
+            drainLimit: configuration[SharedKeys.drainLimit]
+        )
+    }
+
+    private static func rateLimit(_ configuration: Configuration) -> RateLimit.Policy {
+        func rate(_ perSecond: ConfigurationKey<Int>, _ burst: ConfigurationKey<Int>) -> RequestRate {
+            RequestRate(perSecond: Double(configuration[perSecond]), burst: Double(configuration[burst]))
+        }
+        return RateLimit.Policy(
+            address: rate(GatewayKeys.addressPerSecond, GatewayKeys.addressBurst),
+            auth: rate(GatewayKeys.authPerSecond, GatewayKeys.authBurst),
+            account: rate(GatewayKeys.accountPerSecond, GatewayKeys.accountBurst),
+            changes: rate(GatewayKeys.changesPerSecond, GatewayKeys.changesBurst),
+            trustedProxies: configuration[GatewayKeys.trustedProxies]
+        )
+    }
+
+    private static func faults(_ configuration: Configuration) -> [ConfigurationFault] {
+        let replaced = GatewayKeys.replacedProxyCount
+        let others = GatewayKeys.channels.faults(configuration) + TraceKeys.faults(configuration)
+        guard configuration.isGiven(replaced) else { return others }
+        let fault = ConfigurationFault(
+            key: replaced,
+            problem:
+                "is not understood any more: name the networks of your proxies in \(GatewayKeys.trustedProxies.name)"
+        )
+        return [fault] + others
+    }
+}

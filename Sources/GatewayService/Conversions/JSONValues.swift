@@ -1,0 +1,34 @@
+import JOSE
+
+extension JSONValue {
+    /// The text, or null for an empty one, which is how the services say that there is none.
+    static func orNull(_ text: String) -> JSONValue { text.isEmpty ? .null : .string(text) }
+
+    /// The moment, or null for zero, which is how the services say never.
+    static func moment(milliseconds: Int64) -> JSONValue {
+        milliseconds == 0 ? .null : .string(RFC3339.text(milliseconds: milliseconds))
+    }
+}
+
+extension OpenAPI.Schema {
+    // Lengths count code points, and the rules characters as people count them, of which one may be several code points:
+    // so these are the lengths that no name or number can have.
+
+    /// A display name that a client sends.
+    static let newDisplayName = text("2 to 50 characters as people count them.", minLength: 2, maxLength: 4000)
+    /// A phone number that a client sends.
+    static let newPhoneNumber = text(
+        "In any notation of the configured region.",
+        minLength: 4,
+        maxLength: phoneNumberBytesMax
+    )
+    private static let phoneNumberBytesMax = 128
+
+    /// A phone number that a client is told.
+    static func phoneNumberOrNull(_ description: String) -> Self {
+        text(description, pattern: "^[+][1-9][0-9]{3,14}$", orNull: true)
+    }
+
+    /// What a profile may lack, in the order in which to ask for it.
+    static let missingField = oneOf(["display_name", "phone_number"])
+}

@@ -1,0 +1,130 @@
+import HTTPTypes
+import JOSE
+
+extension OpenAPI {
+    /// A method of a path as clients see it: each route declares its own beside its handler.
+    struct Operation: Sendable {
+        /// The headings under which operations stand.
+        enum Tag: String, Sendable {
+            case auth
+            case profile
+            case groups
+            case system
+        }
+
+        /// Who may ask for it.
+        enum Caller: Sendable {
+            /// Anybody, without a token.
+            case anyone
+            /// A user, by an access token.
+            case user
+            /// A user by an access token, or somebody who shows something else.
+            case userOrAnyone
+        }
+
+        let method: HTTPRequest.Method
+        /// The path, its variable segments in braces: `/groups/{id}/members`.
+        let path: String
+        /// The name by which generated clients call it.
+        let id: String
+        let tag: Tag
+        /// One line, for people.
+        let summary: String
+        let description: String?
+        let caller: Caller
+        let parameters: [Parameter]
+        let body: RequestBody?
+        /// By status.
+        let answers: [Int: Answer]
+        /// Every problem that it may answer, by rising status.
+        let problems: [ProblemAnswer]
+
+        /// An operation. What it may answer besides `answers` and `problems` follows from the rest: 401 from a caller with a
+        /// token, 408, 413 and 415 from a body, 503 and 504 from services, and what every request may be answered.
+        ///
+        /// - Parameters:
+        ///   - callsServices: whether its answer needs another program than the gateway.
+        ///   - problems: what this operation may answer of its own.
+        init(
+            _ method: HTTPRequest.Method,
+            _ path: String,
+            id: String,
+            tag: Tag,
+            summary: String,
+            description: String? = nil,
+            caller: Caller,
+            callsServices: Bool = true,
+            parameters: [Parameter] = [],
+            body: RequestBody? = nil,
+            answers: [Int: Answer],
+            problems: Set<ProblemAnswer> = []
+        ) {
+            self.method = method
+            self.path = path
+            self.id = id
+            self.tag = tag
+            self.summary = summary
+            self.description = description
+            self.caller = caller
+            self.parameters = parameters
+            self.body = body
+            self.answers = answers
+            var all = problems.union(ProblemAnswer.ofEveryRequest)
+            if body != nil { all.formUnion(ProblemAnswer.ofBodies) }
+            if callsServices { all.formUnion(ProblemAnswer.ofServices) }
+            if caller != .anyone { all.insert(.refused) }
+            self.problems = all.sorted { $0.rawValue < $1.rawValue }
+        }
+    }
+}
+
+extension OpenAPI.Operation {
+    /// What the document says of it below its path and method. Parameters of the path stand beside the methods.
+    var json: JSONObject {
+        var json: JSONObject = [
+            "operationId": .string(id), "tags": [.string(tag.rawValue)], "summary": .string(summary),
+        ]
+        json["description"] = description.map { .string($0) }
+        json["security"] = security
+        let ofMethod = parameters.filter { $0.place != .path }
+        if !ofMethod.isEmpty { json["parameters"] = OpenAPI.references(ofMethod) }
+        json["requestBody"] = bodyReference.map { .object($0) }
+        json["responses"] = .object(responses)
+        return json
+    }
+
+    private var security: JSONValue? {
+        switch caller {
+        case .anyone: nil
+        case .user: [["bearer": []]]
+        case .userOrAnyone: [["bearer": []], [:]]
+        }
+    }
+
+    /// A body that must be there stands by the name of its schema.
+    private var bodyReference: JSONObject? {
+        guard let body else { return nil }
+        guard let component = body.component else { return body.json }
+        return ["$ref": .string("#/components/requestBodies/\(component)")]
+    }
+
+    private var responses: JSONObject {
+        var responses = JSONObject()
+        for (status, answer) in answers.sorted(by: { $0.key < $1.key }) {
+            responses["\(status)"] = .object(answer.component.map(Self.reference) ?? answer.json)
+        }
+        for problem in problems { responses["\(problem.rawValue)"] = .object(Self.reference(problem.component)) }
+        return responses
+    }
+
+    private static func reference(_ response: String) -> JSONObject {
+        ["$ref": .string("#/components/responses/\(response)")]
+    }
+}
+
+extension OpenAPI {
+    /// References to parameters.
+    static func references(_ parameters: [Parameter]) -> JSONValue {
+        .array(parameters.map { ["$ref": .string("#/components/parameters/\($0.component)")] })
+    }
+}

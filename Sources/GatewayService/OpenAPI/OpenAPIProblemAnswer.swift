@@ -1,0 +1,99 @@
+import JOSE
+
+extension OpenAPI {
+    /// A problem that an operation may answer, by its status.
+    enum ProblemAnswer: Int, Sendable, CaseIterable {
+        case malformed = 400
+        case refused = 401
+        case forbidden = 403
+        case notFound = 404
+        case bodyTooLate = 408
+        case conflict = 409
+        case bodyTooLarge = 413
+        case contentTypeUnsupported = 415
+        case fieldsAtFault = 422
+        case tooManyRequests = 429
+        case headersTooLarge = 431
+        case failed = 500
+        case notImplemented = 501
+        case unavailable = 503
+        case tooLate = 504
+
+        /// What any request may be answered, whatever its path: it is no HTTP, there are too many, or we fail.
+        static let ofEveryRequest: [Self] = [.malformed, .tooManyRequests, .headersTooLarge, .failed, .notImplemented]
+        /// What a request with a body may be answered besides.
+        static let ofBodies: [Self] = [.bodyTooLate, .bodyTooLarge, .contentTypeUnsupported]
+        /// What a request that needs a service may be answered besides.
+        static let ofServices: [Self] = [.unavailable, .tooLate]
+
+        /// Its name among the document's components: that of the case.
+        var component: String {
+            let name = "\(self)"
+            return name.prefix(1).uppercased() + name.dropFirst()
+        }
+
+        var description: String {
+            switch self {
+            case .malformed: "The request does not have the form that this path expects, or is no HTTP/1.1."
+            case .refused: "The token or the credentials were refused; the code says why."
+            case .forbidden: "The user may not do this."
+            case .notFound: "There is no such thing."
+            case .bodyTooLate: "The body did not come in time."
+            case .conflict: "This conflicts with something that exists, for example PHONE_TAKEN."
+            case .bodyTooLarge: "The body is too large."
+            case .contentTypeUnsupported: "The body is not application/json."
+            case .fieldsAtFault: "Fields that break a rule, each named."
+            case .tooManyRequests: "The address or the account made too many requests."
+            case .headersTooLarge: "The header fields are too many or too large."
+            case .failed: "Something went wrong on our side."
+            case .notImplemented: "This is not known here: a transfer coding, or a function that is still to come."
+            case .unavailable: "This is not available right now."
+            case .tooLate: "This took too long."
+            }
+        }
+
+        /// Every header field that its answer has.
+        var headers: [Header] {
+            switch self {
+            case .refused: [.requestID, .wwwAuthenticate]
+            case .contentTypeUnsupported: [.requestID, .accept]
+            case .tooManyRequests: [.requestID, .retryAfter]
+            case .unavailable, .tooLate: [.requestID, .retryAfterIfKnown]
+            case .malformed, .forbidden, .notFound, .bodyTooLate, .conflict, .bodyTooLarge, .fieldsAtFault,
+                .headersTooLarge, .failed, .notImplemented:
+                [.requestID]
+            }
+        }
+
+        var schema: Schema { .problem.narrowed([.required("status", .constant(.integer(Int64(rawValue))))]) }
+
+        /// The component.
+        var json: JSONObject {
+            [
+                "description": .string(description), "headers": .object(OpenAPI.references(headers)),
+                "content": .object(OpenAPI.content("application/problem+json", schema)),
+            ]
+        }
+    }
+}
+
+extension OpenAPI.Schema {
+    /// What `Problem` of HTTPJSON answers: RFC 9457 section 3.1, with a code and fields.
+    fileprivate static let problem = object([
+        .required("type", .constant("about:blank")),
+        .required("title", .text("The status in words.", minLength: 1)),
+        .required("status", .integer(minimum: 400, maximum: 599)),
+        .required("detail", .text("For people.", minLength: 1)),
+        .required("code", .text("For programs, stable.", pattern: "^[A-Z][A-Z0-9_]*$")),
+        .optional(
+            "fields",
+            .list(
+                of: .object([
+                    .required("field", .text(minLength: 1)), .required("code", .text(minLength: 1)),
+                    .required("detail", .text(minLength: 1)),
+                ]),
+                minItems: 1
+            )
+        ),
+    ]).named("Problem")
+}

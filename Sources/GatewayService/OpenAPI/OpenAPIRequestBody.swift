@@ -1,0 +1,30 @@
+import JOSE
+
+extension OpenAPI {
+    /// What a request brings as JSON.
+    struct RequestBody: Sendable {
+        let schema: Schema
+        let isRequired: Bool
+
+        /// A body that must be there.
+        static func required(_ schema: Schema) -> RequestBody { RequestBody(schema: schema, isRequired: true) }
+
+        /// A body that may be missing.
+        static func optional(_ schema: Schema) -> RequestBody { RequestBody(schema: schema, isRequired: false) }
+
+        /// Its name among the document's components: that of its schema, if it must be there. Another stands where it is given.
+        var component: String? { isRequired ? schema.name : nil }
+
+        /// The component, or what stands where the body is given.
+        var json: JSONObject {
+            var json: JSONObject = ["content": .object(OpenAPI.content("application/json", schema))]
+            if isRequired { json["required"] = true }
+            return json
+        }
+    }
+
+    /// A body of one media type.
+    static func content(_ type: String, _ schema: Schema) -> JSONObject {
+        [type: ["schema": .object(schema.json)]]
+    }
+}

@@ -1,0 +1,55 @@
+import HTTPJSON
+import Hummingbird
+
+extension Request {
+    /// `page_size` and `page_token` of the query.
+    ///
+    /// - Throws: 400 for a size that is no number from 1 to 100.
+    func page() throws(Problem) -> (size: Int32, token: String) {
+        let query = uri.queryParameters
+        var size: Int32 = 0
+        if let text = query["page_size"] {
+            // Digits alone: Swift reads "+5" and "007" too.
+            guard text.utf8.allSatisfy({ 0x30...0x39 ~= $0 }), text.utf8.first != 0x30, let number = Int32(text),
+                1...100 ~= number
+            else {
+                throw Problem(
+                    .badRequest,
+                    code: "REQUEST_INVALID",
+                    detail: "The request does not have the form that this path expects.",
+                    fields: [
+                        .init("page_size", code: "WRONG_TYPE", detail: "This must be a whole number from 1 to 100.")
+                    ]
+                )
+            }
+            size = number
+        }
+        return (size, query["page_token"].map(String.init) ?? "")
+    }
+}
+
+extension OpenAPI.Parameter {
+    /// `page_size`.
+    static let pageSize = Self(
+        component: "pageSize",
+        name: "page_size",
+        place: .query,
+        schema: .integer(minimum: 1, maximum: 100, default: 50)
+    )
+
+    /// `page_token`. Tokens of one list are refused by another: the number before the hyphen tells them apart.
+    static func pageToken(component: String, list: Int) -> Self {
+        Self(
+            component: component,
+            name: "page_token",
+            place: .query,
+            schema: .text(maxLength: 34, pattern: "^(\(list)-[0-9a-f]{32})?$"),
+            description: "next_page_token of the page before; none or an empty one for the first."
+        )
+    }
+}
+
+extension OpenAPI.Schema {
+    /// `next_page_token` of an answer.
+    static let nextPageToken = text("Null on the last page.", minLength: 34, maxLength: 34, orNull: true)
+}

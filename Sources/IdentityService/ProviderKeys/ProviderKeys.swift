@@ -1,0 +1,53 @@
+import IdentityDomain
+import JOSE
+import Logging
+import Models
+
+/// The keys of all configured providers, shared by the loops: sign-ins are rare next to everything else, and a
+/// provider must not be asked once for each loop.
+final class ProviderKeys: Sendable {
+    private let providers: [ProviderName: ProviderKeyring]
+
+    /// Keys of these providers. Nothing is fetched before ``run()``.
+    init(
+        _ policies: some Sequence<ProviderPolicy>,
+        fetcher: any KeyFetching,
+        clock: WallClock,
+        times: KeyCache.Times = KeyCache.Times(),
+        logger: Logger
+    ) {
+        providers = Dictionary(
+            uniqueKeysWithValues: policies.map { policy in
+                let keyring = ProviderKeyring(
+                    name: policy.name,
+                    url: policy.keysURL,
+                    fetcher: fetcher,
+                    clock: clock,
+                    times: times,
+                    logger: logger
+                )
+                return (policy.name, keyring)
+            }
+        )
+    }
+
+    /// Performs the fetches that look-ups ask for, until the task is cancelled.
+    func run() async {
+        await withDiscardingTaskGroup { tasks in
+            for keyring in providers.values {
+                tasks.addTask { await keyring.run() }
+            }
+        }
+    }
+
+    /// How fetching went so far, for each provider.
+    var readings: [ProviderKeyMetrics.Reading] { providers.values.map(\.reading) }
+
+    /// The provider's key of this `kid`, fetched if need be.
+    ///
+    /// - Throws: `TokenRejection.keyUnknown`, or `IdentityFault` for a provider that is unknown or cannot be reached.
+    func key(id: String, algorithm: SignatureAlgorithm, of name: ProviderName) async throws -> VerificationKey {
+        guard let keyring = providers[name] else { throw IdentityFault.providerUnknown }
+        return try await keyring.key(id: id, algorithm: algorithm)
+    }
+}

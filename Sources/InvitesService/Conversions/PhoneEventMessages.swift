@@ -1,0 +1,25 @@
+import API
+import InvitesDomain
+import Models
+
+extension PhoneEvent {
+    /// The event of a message, or nil if it isn't a whole one.
+    ///
+    /// The number's shape is checked, not whether this service would take it: what the profile service once took is a
+    /// fact, also where the two are configured differently.
+    init?(_ message: InvitesV1.PhoneEvent) {
+        guard let id = EventID(message.eventID), let phone = PhoneNumber(stored: message.phoneNumber) else {
+            return nil
+        }
+        switch message.change {
+        case .claimed(let claimed):
+            guard let userID = UserID(claimed.userID) else { return nil }
+            self.init(id: id, phone: phone, change: .claimed(by: userID))
+        case .released(let released):
+            guard let userID = UserID(released.userID) else { return nil }
+            self.init(id: id, phone: phone, change: .released(by: userID))
+        case nil:
+            return nil
+        }
+    }
+}

@@ -1,0 +1,15 @@
+/// Who a connection works for. All calls come on the loop's thread, and none out of a call into the connection but
+/// `connectionClosed`.
+protocol ConnectionOwner: AnyObject {
+    func connectionOpened(_ connection: Connection)
+    /// Exactly once. The requests are those that were not answered.
+    func connectionClosed(_ connection: Connection, reason: String, orphans: [Request])
+    /// So many shared requests are over.
+    func requestsFinished(_ connection: Connection, count: Int)
+    /// The connection has something to send at the end of the turn.
+    func connectionWantsFlush(_ connection: Connection)
+    /// Reserves a row for one statement of the loop's; false if it is reserved.
+    func takeKey(_ key: LockKey) -> Bool
+    /// The statement is committed or undone.
+    func freeKey(_ key: LockKey)
+}

@@ -1,0 +1,44 @@
+/// Why a schema was not brought up to date. What had been applied before stays applied.
+public enum MigrationError: Error, Sendable, Hashable {
+    /// The program's own migrations don't count 1, 2, 3, …
+    case misnumbered(expected: Int, found: Int)
+    /// An applied migration's text is another now.
+    case changed(number: Int, name: String)
+    /// An earlier migration is not in the database though a later one is.
+    case missing(number: Int)
+    /// The schema lacks a migration that this program needs.
+    case behind(number: Int, name: String)
+    /// Another program has been migrating this schema for too long.
+    case busy
+    /// A migration contains a statement that ends its transaction.
+    case endedTransaction(number: Int)
+    /// The name of the schema isn't a plain identifier.
+    case invalidSchema(String)
+    /// The name of an index isn't.
+    case invalidIndex(String)
+    /// A migration was refused by the server, or (number 0) the bookkeeping was.
+    case failed(number: Int, name: String, ServerFault)
+    /// The database couldn't be reached.
+    case unavailable(String)
+}
+
+extension MigrationError: CustomStringConvertible {
+    /// One line that says what is wrong and what to do.
+    public var description: String {
+        switch self {
+        case .misnumbered(let expected, let found): "migration \(found) stands where \(expected) is due"
+        case .changed(let number, let name):
+            "migration \(number) (\(name)) was changed after it had been applied; add a new one instead"
+        case .missing(let number): "migration \(number) was never applied though later ones were"
+        case .behind(let number, let name): "the schema lacks migration \(number) (\(name)): run `migrate`"
+        case .busy: "another program has been migrating this schema for too long"
+        case .endedTransaction(let number): "migration \(number) contains BEGIN, COMMIT or ROLLBACK"
+        case .invalidSchema(let name): "\(name) is not a plain schema name"
+        case .invalidIndex(let name): "\(name) is not a plain name of an index"
+        case .failed(0, _, let fault): "the migrations' table: \(fault.state) \(fault.message)"
+        case .failed(let number, let name, let fault):
+            "migration \(number) (\(name)) failed: \(fault.state) \(fault.message)"
+        case .unavailable(let reason): "database unavailable: \(reason)"
+        }
+    }
+}

@@ -1,0 +1,28 @@
+import SwiftProtobuf
+
+/// Sends the request of a streaming call.
+public struct RequestWriter<Message: SwiftProtobuf.Message>: Sendable {
+    private let writer: MessageWriter<Message>
+    private let sink: any RequestSink
+
+    /// Writes to a transport's call.
+    public init(_ sink: any RequestSink) {
+        writer = MessageWriter(sink)
+        self.sink = sink
+    }
+
+    /// Sends a message; see `MessageWriter.write`.
+    public func write(_ message: Message) async throws(RPCError) { try await writer.write(message) }
+
+    /// Says that no message follows. Nothing happens the second time.
+    public func finish() { sink.finishRequest() }
+
+    /// Whether an error is the one that `write` throws once the call has ended.
+    func saysEnd(_ error: RPCError) -> Bool { error.saysEnd(of: sink) }
+}
+
+/// A sink whose end can be said.
+public protocol RequestSink: MessageSink {
+    /// No message follows. Any executor.
+    func finishRequest()
+}

@@ -1,0 +1,33 @@
+import Postgres
+import RPC
+
+extension ServerContext {
+    /// Runs a method's body. Whatever it throws becomes an error that callers may see.
+    ///
+    /// - Parameter mayBeRepeated: whether the call has the effect of one however often it is made. If it hasn't, callers are
+    ///   told where nobody knows whether it was done. Nil stands for what the proto says by `idempotency_level`.
+    @inlinable
+    public nonisolated(nonsending) func answer<Response>(
+        mayBeRepeated: Bool? = nil,
+        _ body: nonisolated(nonsending) () async throws -> Response
+    ) async throws(RPCError) -> Response {
+        do {
+            return try await body()
+        } catch {
+            throw RPCError(answering: error, mayBeRepeated: mayBeRepeated ?? method.isIdempotent)
+        }
+    }
+}
+
+extension RPCError {
+    /// What callers are told about whatever a method threw.
+    ///
+    /// - Parameter mayBeRepeated: whether the call has the effect of one however often it is made.
+    public init(answering error: any Error, mayBeRepeated: Bool) {
+        switch error {
+        case let fault as any DomainFault: self = fault.rpcError
+        case let error as PostgresError: self.init(database: error, mayBeRepeated: mayBeRepeated)
+        default: self.init(thrown: error)
+        }
+    }
+}

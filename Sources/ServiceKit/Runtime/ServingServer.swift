@@ -1,0 +1,20 @@
+import Logging
+import RPCTransport
+import ServiceLifecycle
+
+/// A server that tells load balancers before it drains.
+struct ServingServer: Service {
+    let server: RPCServer
+    let health: HealthService
+    let logger: Logger
+
+    func run() async throws {
+        try await withGracefulShutdownHandler {
+            try await server.run()
+        } onGracefulShutdown: {
+            // Before the server's own handler, since it was set first.
+            logger.notice("stopping")
+            health.beginDrain()
+        }
+    }
+}

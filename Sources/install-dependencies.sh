@@ -1,0 +1,125 @@
+#!/usr/bin/env bash
+# Makes sure that everything is there that Vestibule needs beside the Swift toolchain. The targets of the Makefile call it.
+#
+#   Sources/install-dependencies.sh           what building and running need
+#   Sources/install-dependencies.sh test      what the tests and CI need as well
+#   Sources/install-dependencies.sh bench     what the benchmarks need as well
+#   Sources/install-dependencies.sh compose   what the tests of the containers need, and nothing for building
+#
+# Installs Debian packages (Debian 12, Ubuntu 24.04 and later) only if some are missing; otherwise it needs neither the
+# network nor root. It never creates, starts or changes a PostgreSQL cluster.
+set -euo pipefail
+case "${1:-}" in -h | --help) sed -n '2,/^[^#]/s/^# \{0,1\}//p' "$0" && exit ;; esac
+
+fail() {
+    echo "dependencies: $*" >&2
+    exit 1
+}
+
+swift_minimum=6.2
+# As `_Static_assert` in Sources/CRPC/session.c has it.
+nghttp2_minimum=1.52
+build_packages=(curl g++ libicu-dev libmimalloc-dev libnghttp2-dev libphonenumber-dev libpq-dev libssl-dev make pkg-config postgresql zlib1g-dev)
+bench_packages=(binutils golang-go golang-google-grpc-dev libgrpc++-dev libprotobuf-dev nghttp2-client nghttp2-server protobuf-compiler
+    protobuf-compiler-grpc python3 python3-venv util-linux valgrind)
+compose_packages=(binutils debootstrap docker.io iproute2 iptables make python3 python3-venv)
+test_packages=(binutils git libprotobuf-dev openssl procps prometheus protobuf-compiler python3 python3-venv)
+
+case "${1:-}" in
+"") packages=("${build_packages[@]}") ;;
+test) packages=("${build_packages[@]}" "${test_packages[@]}") ;;
+bench) packages=("${build_packages[@]}" "${bench_packages[@]}") ;;
+compose) packages=("${compose_packages[@]}") ;;
+*) fail "unknown argument '$1'; there are 'test', 'bench', 'compose' and --help" ;;
+esac
+
+check_swift() {
+    command -v swift >/dev/null ||
+        fail "no Swift toolchain; install Swift $swift_minimum or later from https://www.swift.org/install/linux/"
+    local version
+    local said
+    said=$(swift --version 2>&1) || fail "'swift --version' fails: $said"
+    version=$(sed -n 's/.*Swift version \([0-9]*\.[0-9]*\).*/\1/p' <<<"$said" | head -n 1)
+    [ -n "$version" ] || fail "'swift --version' says nothing that looks like a version"
+    [ "$(printf '%s\n' "$swift_minimum" "$version" | sort -V | head -n 1)" = "$swift_minimum" ] ||
+        fail "Swift $version is too old; install $swift_minimum or later from https://www.swift.org/install/linux/"
+}
+
+is_installed() {
+    dpkg-query --show --showformat='${Status}\n' "$1" 2>/dev/null | grep -q '^install ok installed$'
+}
+
+# Runs a command as root.
+as_root() {
+    if [ "$(id -u)" -eq 0 ]; then "$@"; else sudo "$@"; fi
+}
+
+install() {
+    echo "dependencies: installing $*"
+    as_root apt-get update -qq
+    as_root env DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends "$@" >/dev/null
+}
+
+# Debian's package makes a cluster and starts it as it is installed. Nobody asked for one: keep it from that, and leave
+# the setting as it was.
+install_with_postgresql() {
+    local settings=/etc/postgresql-common/createcluster.conf
+    is_installed postgresql-common || install postgresql-common
+    local before
+    before=$(mktemp)
+    [ ! -f "$settings" ] || cp "$settings" "$before"
+    echo 'create_main_cluster = false' | as_root tee "$settings" >/dev/null
+    local status=0
+    install "$@" || status=$?
+    if [ -s "$before" ]; then as_root cp "$before" "$settings"; else as_root rm -f "$settings"; fi
+    rm -f "$before"
+    return "$status"
+}
+
+# Debian's package starts a Prometheus of its own, now and with the machine. Nobody asked for one: the tests start theirs.
+install_without_starting_prometheus() {
+    local policy=/usr/sbin/policy-rc.d made=no status=0
+    if [ ! -e "$policy" ]; then
+        printf '#!/bin/sh\ncase "$1" in prometheus | prometheus.service) exit 101 ;; esac\n' | as_root tee "$policy" >/dev/null
+        as_root chmod 755 "$policy"
+        made=yes
+    fi
+    install_with_postgresql_if_missing "$@" || status=$?
+    [ "$made" = no ] || as_root rm -f "$policy"
+    # Where that cannot be said (a container without an init), nothing would start it either.
+    as_root update-rc.d prometheus disable >/dev/null 2>&1 || true
+    return "$status"
+}
+
+install_with_postgresql_if_missing() {
+    case " $* " in
+    *" postgresql "*) install_with_postgresql "$@" ;;
+    *) install "$@" ;;
+    esac
+}
+
+check_nghttp2() {
+    pkg-config --exists "libnghttp2 >= $nghttp2_minimum" 2>/dev/null ||
+        fail "nghttp2 $nghttp2_minimum or later is needed; there is $(pkg-config --modversion libnghttp2 2>/dev/null || echo none)"
+}
+
+[ "${1:-}" = compose ] || check_swift
+command -v dpkg-query >/dev/null || {
+    # Another system: we can only look whether the libraries and programs are there.
+    pkg-config --exists icu-i18n openssl libpq zlib 2>/dev/null && command -v postgres >/dev/null && check_nghttp2 && exit 0
+    fail "this is no Debian or Ubuntu; install what these packages hold by your system's means: ${packages[*]}"
+}
+missing=()
+for package in "${packages[@]}"; do is_installed "$package" || missing+=("$package"); done
+if [ ${#missing[@]} -eq 0 ]; then
+    [ "${1:-}" = compose ] || check_nghttp2
+    exit 0
+fi
+if [ "$(id -u)" -ne 0 ] && ! command -v sudo >/dev/null; then
+    fail "missing: ${missing[*]}; as root: apt-get install ${missing[*]}"
+fi
+case " ${missing[*]} " in
+*" prometheus "*) install_without_starting_prometheus "${missing[@]}" ;;
+*) install_with_postgresql_if_missing "${missing[@]}" ;;
+esac || fail "apt-get could not install: ${missing[*]} (see above)"
+[ "${1:-}" = compose ] || check_nghttp2

@@ -1,0 +1,129 @@
+import LocalPostgres
+import Logging
+import RPC
+import RPCTransport
+import ServiceLifecycle
+import Testing
+
+@testable import Postgres
+
+extension ServerTests {
+    /// The client as a service of a group, and in the closure of `withPostgresClient`.
+    @Suite("Service", .timeLimit(.minutes(1)))
+    struct ServiceTests {
+        private struct Thrown: Error {}
+
+        private func withLoops(_ body: (PostgresConfiguration, TestDatabase, EventLoopGroup) async throws -> Void)
+            async throws
+        {
+            let database = try SharedTestCluster.freshDatabase()
+            try await withEventLoopGroup(loopCount: 2, name: "service") { group in
+                try await body(PostgresConfiguration(database), database, group)
+            }
+        }
+
+        private func services(_ client: PostgresClient) -> ServiceGroup {
+            let logger = Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }
+            return ServiceGroup(services: [client], logger: logger)
+        }
+
+        private func isClosed(_ client: PostgresClient) async -> Bool {
+            guard case .closed = await postgresError({ try await client.ping() }) else { return false }
+            return true
+        }
+
+        @Test("a graceful shutdown lets the transaction under way end, and refuses what comes after")
+        func graceful() async throws {
+            try await withLoops { configuration, _, group in
+                let client = PostgresClient(configuration, group: group)
+                let services = services(client)
+                let running = Task { try await services.run() }
+                let (lines, line) = AsyncStream.makeStream(of: Void.self)
+                let (holds, hold) = AsyncStream.makeStream(of: Void.self)
+                let transaction = Task {
+                    try await client.withTransaction { transaction in
+                        try await transaction.execute("SELECT 1")
+                        line.yield()
+                        for await _ in holds { break }
+                        return try await transaction.query("SELECT 2").count
+                    }
+                }
+                for await _ in lines { break }
+                await services.triggerGracefulShutdown()
+                while await !isClosed(client) { try await Task.sleep(for: .milliseconds(5)) }
+                hold.yield()
+                #expect(try await transaction.value == 1)
+                try await running.value
+            }
+        }
+
+        @Test("cancellation closes the connections at once", arguments: [false, true])
+        func cancelled(drainsFirst: Bool) async throws {
+            try await withLoops { configuration, _, group in
+                let client = PostgresClient(configuration, group: group)
+                let services = services(client)
+                let running = Task { try await services.run() }
+                let (lines, line) = AsyncStream.makeStream(of: Void.self)
+                let transaction = Task {
+                    try await client.withTransaction(deadline: .after(.seconds(40))) { transaction in
+                        try await transaction.execute("SELECT 1")
+                        line.yield()
+                        try await transaction.query("SELECT pg_sleep(30)")
+                    }
+                }
+                for await _ in lines { break }
+                if drainsFirst {
+                    await services.triggerGracefulShutdown()
+                    while await !isClosed(client) { try await Task.sleep(for: .milliseconds(5)) }
+                }
+                let begin = Deadline.now()
+                running.cancel()
+                _ = await running.result
+                guard case .connectionLost = await postgresError({ try await transaction.value }) else {
+                    throw PostgresError.closed
+                }
+                #expect(Deadline.now().nanoseconds - begin.nanoseconds < 4_000_000_000, "nobody waited")
+                #expect(await isClosed(client))
+            }
+        }
+
+        @Test("a client runs once")
+        func twice() async throws {
+            try await withLoops { configuration, _, group in
+                let client = PostgresClient(configuration, group: group)
+                let running = Task { try await client.run() }
+                running.cancel()
+                try await running.value
+                await #expect(throws: TransportError.alreadyRun) { try await client.run() }
+            }
+        }
+
+        @Test("a client in a closure is closed when that returns, and when it throws")
+        func closure() async throws {
+            try await withLoops { configuration, database, group in
+                let returned = try await withPostgresClient(configuration, group: group) { client in
+                    try await client.ping()
+                    return client
+                }
+                #expect(await isClosed(returned))
+                var thrown: PostgresClient?
+                await #expect(throws: Thrown.self) {
+                    try await withPostgresClient(configuration, group: group) { client in
+                        try await client.ping()
+                        thrown = client
+                        throw Thrown()
+                    }
+                }
+                #expect(await isClosed(try #require(thrown)))
+                for _ in 0..<200 {
+                    let sessions = try database.cluster.runSQL(
+                        "SELECT count(*) FROM pg_stat_activity WHERE usename = '\(database.user)';"
+                    )
+                    if sessions == "0" { return }
+                    try await Task.sleep(for: .milliseconds(20))
+                }
+                Issue.record("a session is left")
+            }
+        }
+    }
+}

@@ -1,0 +1,59 @@
+import Models
+import ProfileDomain
+import ServiceKit
+import Testing
+
+@testable import ProfileService
+
+@Suite struct ProfileSettingsTests {
+    private func settings(_ values: [String: String]) throws -> ProfileSettings {
+        let configuration = try Configuration(
+            keys: ProfileServer.configurationKeys,
+            program: "profile",
+            environment: values.merging([ClientAddressKey.key.name: "/address.key"]) { $1 },
+            readFile: { (_, _) throws(FileFault) in [UInt8](repeating: 7, count: ClientAddressKey.byteCount) }
+        )
+        return try ProfileSettings(configuration)
+    }
+
+    @Test func `By default the Philippines' mobile numbers are taken, and ten tries an hour allowed`() throws {
+        let settings = try settings([:])
+        #expect(settings.phonePolicy == .philippines)
+        #expect(settings.limits.tries.triesMax == 10)
+        #expect(settings.limits.tries.windowMilliseconds == 3_600_000)
+        #expect(settings.limits.claims == TryLimit(triesMax: 5, windowMilliseconds: 86_400_000))
+        #expect(settings.limits.addressClaims == .daily("phone claims", countMax: 1_000))
+        #expect(settings.invitesAddress.description == "127.0.0.1:7003")
+    }
+
+    @Test func `Each of it can be changed`() throws {
+        let settings = try settings([
+            "VESTIBULE_PHONE_REGION": "DE", "VESTIBULE_PHONE_KINDS": "mobile, voip", "VESTIBULE_PHONE_REGIONS": "*",
+            "VESTIBULE_PROFILE_PHONE_TRIES": "3",
+            "VESTIBULE_PROFILE_PHONE_TRIES_WINDOW": "90s", "VESTIBULE_PROFILE_PHONE_CLAIMS": "2",
+            "VESTIBULE_PROFILE_ADDRESS_PHONE_TRIES": "7", "VESTIBULE_PROFILE_ADDRESS_PHONE_CLAIMS": "8",
+            "VESTIBULE_PROFILE_RESERVED_USERNAMES": "acme",
+        ])
+        #expect(try PhoneNumber("0151 23456789", policy: settings.phonePolicy).e164 == "+4915123456789")
+        #expect(settings.phonePolicy.allowedKinds == [.mobile, .voip])
+        #expect(settings.limits.tries.triesMax == 3)
+        #expect(settings.limits.tries.windowMilliseconds == 90_000)
+        #expect(settings.limits.claims.triesMax == 2)
+        #expect(
+            settings.limits.addressTries == Quota(kind: "phone tries", countMax: 7, windowMilliseconds: 90_000)
+        )
+        #expect(settings.limits.addressClaims.countMax == 8)
+        #expect(settings.limits.reservedUsernames.contains(try Username("Acme")))
+    }
+
+    @Test func `All faults are told together`() throws {
+        let configuration = try Configuration(
+            keys: ProfileServer.configurationKeys,
+            program: "profile",
+            environment: ["VESTIBULE_PHONE_REGION": "Atlantis", ClientAddressKey.key.name: "/address.key"],
+            readFile: { (_, _) throws(FileFault) in [7] }
+        )
+        let faults = try #require(throws: ConfigurationFaults.self) { try ProfileSettings(configuration) }
+        #expect(faults.faults.map(\.key) == ["VESTIBULE_PHONE_REGION", ClientAddressKey.key.name])
+    }
+}

@@ -1,0 +1,70 @@
+import API
+import Postgres
+import RPC
+import ServiceKit
+import Testing
+
+private enum Refusal: DomainFault {
+    case full
+
+    var rpcError: RPCError {
+        switch self {
+        case .full: .domain(.failedPrecondition, reason: "FULL", message: "It is full.", field: "size")
+        }
+    }
+}
+
+private struct Surprise: Error {}
+
+@Suite("What methods throw, as callers see it")
+struct AnswerTests {
+    private func context(isIdempotent: Bool = false) -> ServerContext {
+        let method = MethodDescriptor(service: "test.Service", method: "Do", isIdempotent: isIdempotent)
+        return ServerContext(
+            ServerCall(
+                method: method,
+                metadata: Metadata(),
+                deadline: nil,
+                peer: PeerInfo(address: "127.0.0.1:1", isEncrypted: false, certificateNames: [])
+            )
+        )
+    }
+
+    private func error(
+        of thrown: any Error,
+        isIdempotent: Bool = false,
+        mayBeRepeated: Bool? = nil
+    ) async throws -> RPCError {
+        try await #require(throws: RPCError.self) {
+            try await context(isIdempotent: isIdempotent).answer(mayBeRepeated: mayBeRepeated) { throw thrown }
+        }
+    }
+
+    @Test("what a body returns is the answer")
+    func answer() async throws {
+        #expect(try await context().answer { 7 } == 7)
+    }
+
+    @Test("a refusal of the rules has its code, reason, words and field")
+    func refusal() async throws {
+        let told = try await error(of: Refusal.full)
+        #expect(told.code == .failedPrecondition && told.reason == "FULL" && told.message == "It is full.")
+        #expect(told.fieldViolations == [FieldViolation(field: "size", description: "It is full.", reason: "FULL")])
+    }
+
+    @Test("an unknown outcome is told unless the call may be repeated: by its proto, or as the method says")
+    func repetition() async throws {
+        let lost = PostgresError.connectionLost(outcomeUnknown: true)
+        #expect(try await error(of: lost).reason == "OUTCOME_UNKNOWN")
+        #expect(try await error(of: lost, isIdempotent: true).reason == "DATABASE_UNAVAILABLE")
+        #expect(try await error(of: lost, mayBeRepeated: true).reason == "DATABASE_UNAVAILABLE")
+        #expect(try await error(of: lost, isIdempotent: true, mayBeRepeated: false).reason == "OUTCOME_UNKNOWN")
+    }
+
+    @Test("an RPCError goes through, and of anything else nothing is told")
+    func others() async throws {
+        #expect(try await error(of: RPCError(.aborted, "as it is")).message == "as it is")
+        let inner = try await error(of: Surprise())
+        #expect(inner.code == .internalError && inner.message == "internal error" && inner.cause is Surprise)
+    }
+}

@@ -1,0 +1,66 @@
+import Logging
+import ServiceKit
+import Synchronization
+import Testing
+
+/// Things to delete, and how many each look deleted.
+private final class Heap: Sendable {
+    private let state: Mutex<(left: Int, looks: [Int])>
+
+    init(_ count: Int) { state = Mutex((count, [])) }
+
+    var looks: [Int] { state.withLock { $0.looks } }
+
+    func delete(_ limit: Int) -> Int {
+        state.withLock { state in
+            let count = min(limit, state.left)
+            state.left -= count
+            state.looks.append(count)
+            return count
+        }
+    }
+}
+
+private struct Broken: Error {}
+
+@Suite("Cleanup")
+struct CleanupTests {
+    private let logger = Logger(label: "test", factory: { _ in SwiftLogNoOpLogHandler() })
+
+    @Test("deletes all that is over, so much at once as it may")
+    func batches() async {
+        let (large, small) = (Heap(2 * Cleanup.rowsMax), Heap(1))
+        let steps = [large, small].map { heap in Cleanup.Step("things") { heap.delete($0) } }
+        await Cleanup(every: .seconds(60), steps, logger: logger).clean()
+        // The third look finds that nothing is left.
+        #expect(large.looks == [Cleanup.rowsMax, Cleanup.rowsMax, 0])
+        #expect(small.looks == [1])
+    }
+
+    @Test("a step that fails keeps no other from being done, and is done again in the next round")
+    func failure() async {
+        let heap = Heap(1)
+        let steps = [
+            Cleanup.Step("broken") { _ in throw Broken() },
+            Cleanup.Step("things") { heap.delete($0) },
+        ]
+        let cleanup = Cleanup(every: .seconds(60), steps, logger: logger)
+        await cleanup.clean()
+        await cleanup.clean()
+        #expect(heap.looks == [1, 0])
+    }
+
+    @Test("ends when its task is cancelled, also between two batches")
+    func cancellation() async {
+        let (batches, batch) = AsyncStream.makeStream(of: Void.self)
+        let endless = Cleanup.Step("things") { limit in
+            batch.yield()
+            return limit
+        }
+        let cleanup = Cleanup(every: .seconds(3_600), [endless], logger: logger)
+        let task = Task { await cleanup.run() }
+        for await _ in batches { break }
+        task.cancel()
+        await task.value
+    }
+}

@@ -1,0 +1,103 @@
+#!/usr/bin/env bash
+# Writes the Swift messages, stubs and test doubles of every proto. `make proto` calls it.
+#
+#   proto/generate.sh           writes the folders named Generated anew
+#   proto/generate.sh --check   changes nothing; fails if a folder is not what the protos and plugins give
+#
+# Needs protoc (Debian: protobuf-compiler, libprotobuf-dev). The plugins are built in .build first, unless PLUGIN_FOLDER
+# names a folder that has them.
+set -euo pipefail
+case "${1:-}" in -h | --help) sed -n '2,/^[^#]/s/^# \{0,1\}//p' "$0" && exit ;; esac
+
+cd "$(dirname "$0")/.."
+
+fail() {
+    echo "proto/generate.sh: $1" >&2
+    exit 1
+}
+
+check=false
+case "${1:-}" in
+"") ;;
+--check) check=true ;;
+*) fail "unknown argument '$1'; there are --check and --help" ;;
+esac
+command -v protoc >/dev/null || fail "protoc is missing; on Debian or Ubuntu: apt-get install protobuf-compiler"
+
+build_plugin() {
+    # The log is only of interest if the build fails.
+    local log
+    log=$(Sources/build.sh --product "$1" 2>&1) || {
+        echo "$log" >&2
+        fail "$1 did not build"
+    }
+}
+if [ -n "${PLUGIN_FOLDER:-}" ]; then
+    plugin_folder=$PLUGIN_FOLDER
+else
+    build_plugin protoc-gen-swift
+    build_plugin protoc-gen-vestibule
+    plugin_folder=$(swift build --show-bin-path)
+fi
+for plugin in protoc-gen-swift protoc-gen-vestibule; do
+    [ -x "$plugin_folder/$plugin" ] || fail "$plugin_folder has no $plugin"
+done
+
+# protos <folder>: the protos in it
+protos() {
+    (cd "$1" && find . -name '*.proto' | sed 's|^\./||' | LC_ALL=C sort)
+}
+
+# generate <folder of protos> <output folder> <name of the descriptor set>: messages and stubs; without a name messages alone
+generate() {
+    local stubs=()
+    [ -z "$3" ] || stubs=(
+        --plugin="$plugin_folder/protoc-gen-vestibule"
+        --vestibule_out="$2" --vestibule_opt="FileNaming=DropPath,DescriptorSet=$3"
+    )
+    mkdir -p "$2"
+    # File names have no spaces: the tidy check sees to it.
+    # shellcheck disable=SC2046
+    protoc --proto_path="$1" \
+        --plugin="$plugin_folder/protoc-gen-swift" \
+        --swift_out="$2" --swift_opt=Visibility=Public,FileNaming=DropPath \
+        "${stubs[@]}" $(protos "$1")
+}
+
+# generate_doubles <folder of protos> <output folder> <module of the stubs>: what tests put in place of the services
+generate_doubles() {
+    mkdir -p "$2"
+    # shellcheck disable=SC2046
+    protoc --proto_path="$1" \
+        --plugin="$plugin_folder/protoc-gen-vestibule" \
+        --vestibule_out="$2" --vestibule_opt="FileNaming=DropPath,Doubles=$3" \
+        $(protos "$1")
+}
+
+temporary=$(mktemp -d)
+trap 'rm -rf "$temporary"' EXIT
+
+stale=false
+# refresh <function that generates> <folder of protos> <folder of generated code> <what else the function takes>
+refresh() {
+    local function=$1
+    shift
+    local fresh="$temporary/$2"
+    "$function" "$1" "$fresh" "${3:-}"
+    if $check; then
+        diff -ru "$2" "$fresh" || stale=true
+    else
+        mkdir -p "$2"
+        find "$2" -name '*.swift' -delete
+        cp "$fresh"/*.swift "$2/"
+    fi
+}
+refresh generate proto Sources/API/Generated APIDescriptors
+refresh generate_doubles proto Tests/APIDoubles/Generated API
+# One method, whose two packages end alike: OTLP has its stub by hand.
+refresh generate Sources/OTLP/Protos Sources/OTLP/Generated
+refresh generate Tests/Interop/proto Tests/Interop/Generated InteropDescriptors
+
+if $stale; then
+    fail "generated code is not fresh (differences above; + is what it should be): run 'make proto' and commit"
+fi
