@@ -191,7 +191,7 @@ let package = Package(
         library(
             "GatewayService",
             [
-                "API", "HTTPJSON", "JOSE", "RPC", "RPCTransport", "ServiceKit", httpTypes, hummingbird, logging,
+                "API", "HTTPJSON", "JOSE", "OTLP", "RPC", "RPCTransport", "ServiceKit", httpTypes, hummingbird, logging,
                 nioCore,
             ]
         ),

@@ -1,5 +1,6 @@
 import HTTPJSON
 import Logging
+import OTLP
 import RPC
 import RPCTransport
 import ServiceKit

@@ -9,7 +9,7 @@ ALLOWED = {
     "API": {"RPC"},
     "Certificates": {"COpenSSL"},
     "Deployment": {"Certificates", "JOSE", "LocalPostgres", "Postgres", "ServiceKit"},
-    "GatewayService": {"API", "HTTPJSON", "JOSE", "RPC", "RPCTransport", "ServiceKit"},
+    "GatewayService": {"API", "HTTPJSON", "JOSE", "OTLP", "RPC", "RPCTransport", "ServiceKit"},
     "HTTPJSON": {"JOSE", "RPC"},
     "IdentityDomain": {"JOSE", "Models"},
     "IdentityService": _SERVICE | {"IdentityDomain", "JOSE"},
