@@ -191,8 +191,8 @@ let package = Package(
         library(
             "GatewayService",
             [
-                "API", "HTTPJSON", "JOSE", "OTLP", "RPC", "RPCTransport", "ServiceKit", httpTypes, hummingbird, logging,
-                nioCore,
+                "API", "HTTPJSON", "JOSE", "OTLP", "RPC", "RPCTransport", "ServiceKit", httpTypes, hummingbird,
+                logging, nioCore,
             ]
         ),
         library("ProviderSimulator", ["HTTPJSON", "JOSE", "ServiceKit", httpTypes, hummingbird, logging]),

@@ -1,9 +1,6 @@
 #include "fuzz.h"
 
-#include <errno.h>
 #include <stdio.h>
-#include <sys/socket.h>
-#include <unistd.h>
 
 _Noreturn void fuzz_fail(const char *text, const char *file, int line) {
     (void)fprintf(stderr, "%s:%d: not so: %s\n", file, line, text);
@@ -23,43 +20,34 @@ size_t fuzz_take(fuzz_input *input, size_t length, const uint8_t **bytes) {
     return count;
 }
 
-static void run_job(void *job, void *context) {
-    (void)job;
-    (void)context;
-}
-
-static void stop(void *loop) { crpc_loop_stop(loop); }
-
 void fuzz_scene_begin(fuzz_scene *scene) {
-    if (scene->loop == NULL) CHECK(crpc_loop_new(run_job, scene, &scene->loop) == CRPC_OK);
+    carrier_begin(&scene->carrier);
     scene->live_calls = 0;
 }
 
 void fuzz_turn(fuzz_scene *scene) {
-    static uint8_t dropped[65536];
-    atomic_store(&scene->loop->stopping, false);
-    crpc_loop_post(scene->loop, stop, scene->loop);
-    crpc_loop_run(scene->loop);
-    while (scene->fd >= 0 && recv(scene->fd, dropped, sizeof dropped, MSG_DONTWAIT) > 0) continue;
+    enum { TURN_NS = 1000000 };
+    carrier_turn(&scene->carrier, TURN_NS);
+    carrier_take(&scene->carrier, scene->carrier.sent_length);
 }
 
-void fuzz_send(fuzz_scene *scene, const uint8_t *bytes, size_t length) {
-    while (length > 0) {
-        ssize_t count = send(scene->fd, bytes, length, MSG_NOSIGNAL | MSG_DONTWAIT);
-        if (count < 0 && errno != EAGAIN) return; // the connection is gone
-        if (count > 0) {
-            bytes += count;
-            length -= (size_t)count;
-        }
-        if (length > 0) fuzz_turn(scene);
-    }
+void fuzz_scene_end(fuzz_scene *scene) {
+    crpc_turn *turn = &scene->carrier.turn;
+    for (int i = 0; i < 4; i++) fuzz_turn(scene); // what was begun is finished
+    carrier_cut(&scene->carrier);
+    CHECK(scene->carrier.connection == NULL && scene->live_calls == 0);
+    CHECK(crpc_link_is_empty(&turn->flushes) && crpc_link_is_empty(&turn->closes));
+    CHECK(turn->stats.held_bytes == 0 && turn->stats.handlers == 0);
+    CHECK(turn->stats.server_streams_opened == turn->stats.server_streams_closed);
+    CHECK(turn->stats.client_streams_opened == turn->stats.client_streams_closed);
+    carrier_end(&scene->carrier);
 }
 
 static void send_in_pieces(fuzz_scene *scene, const uint8_t *bytes, size_t length, unsigned pace) {
     static const size_t sizes[] = {SIZE_MAX, 1, 2, 3, 7, 16, 100, 1000};
     while (length > 0) {
         size_t piece = sizes[pace & 7] < length ? sizes[pace & 7] : length;
-        fuzz_send(scene, bytes, piece);
+        carrier_feed(&scene->carrier, bytes, piece);
         fuzz_turn(scene);
         bytes += piece;
         length -= piece;
@@ -127,10 +115,6 @@ void fuzz_play(fuzz_scene *scene, fuzz_input *input, bool is_client) {
     } else {
         send_in_pieces(scene, input->bytes, input->length, pace);
     }
-}
-
-void fuzz_settle(fuzz_scene *scene) {
-    for (int i = 0; i < 4; i++) fuzz_turn(scene);
 }
 
 void *fuzz_message(size_t length, uint8_t fill) {

@@ -1,8 +1,8 @@
-/// What the fuzzers share: checks, and a loop with one connection whose other end the fuzzer plays.
+/// What the fuzzers share: checks, and a connection carried in memory whose other end the fuzzer plays.
 #ifndef CRPC_FUZZ_H
 #define CRPC_FUZZ_H
 
-#include "layer.h"
+#include "carrier.h"
 
 /// Ends the process, which libFuzzer reports with the input.
 #define CHECK(condition) \
@@ -23,19 +23,17 @@ uint8_t fuzz_take_byte(fuzz_input *input);
 /// At most `length` bytes; how many there are comes back.
 size_t fuzz_take(fuzz_input *input, size_t length, const uint8_t **bytes);
 
-/// A loop with one connection. `fd` is the other end.
+/// One connection, without a socket and a clock: each turn takes a millisecond, so that an input does the same each time.
 typedef struct fuzz_scene {
-    crpc_loop *loop;
-    int fd;
+    carrier carrier;
     uint32_t live_calls; // that were told of and have not closed
 } fuzz_scene;
 
-/// Makes the loop, once for the process.
 void fuzz_scene_begin(fuzz_scene *scene);
-/// Runs a turn of the loop, and drops what the connection sent.
+/// Runs a turn, and drops what the connection sent.
 void fuzz_turn(fuzz_scene *scene);
-/// Sends bytes to the connection.
-void fuzz_send(fuzz_scene *scene, const uint8_t *bytes, size_t length);
+/// The other end goes away. Checks that the connection ends, and that it leaves nothing behind.
+void fuzz_scene_end(fuzz_scene *scene);
 /// Plays the peer as the input says. Its first byte chooses: bit 0, whether it is a sequence of frames in short form
 /// (type, flags, stream, length of two bytes, payload) and not raw bytes; bit 1, whether preface and SETTINGS go
 /// before; bits 2 to 4, how many bytes go between two turns (0: all).

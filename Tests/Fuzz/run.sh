@@ -29,10 +29,10 @@ fuzzers=("$@")
 build=$root/.build-fuzz
 compiled=(-fsanitize=fuzzer-no-link,address,undefined -fno-sanitize-recover=all -g -O1 -fno-omit-frame-pointer
     "${INCLUDES[@]}" -I"$root/Tests/Fuzz" -I"$root/Tests/CRPC" "${LIBRARY_FLAGS[@]}")
-compile_sources "$build/objects" "${compiled[@]}" -- "${LAYER[@]}" "$root"/Tests/Fuzz/{fuzz,request_oracle}.c \
+compile_sources "$build/objects" "${compiled[@]}" -- "${LAYER[@]}" "$root"/Tests/CRPC/carrier.c "$root"/Tests/Fuzz/{fuzz,request_oracle}.c \
     "$root"/Tests/Fuzz/*_fuzzer.c
 shared=()
-for source in "${LAYER[@]}" "$root"/Tests/Fuzz/{fuzz,request_oracle}.c; do
+for source in "${LAYER[@]}" "$root"/Tests/CRPC/carrier.c "$root"/Tests/Fuzz/{fuzz,request_oracle}.c; do
     shared+=("$(object_of "$build/objects" "$source")")
 done
 

@@ -1,9 +1,5 @@
 #include "fuzz.h"
 
-#include <stdio.h>
-#include <sys/socket.h>
-#include <unistd.h>
-
 // A client's bytes into a server's connection. Calls of /test.Calls/Hold do what the bytes of their messages say.
 
 typedef struct call {
@@ -20,7 +16,7 @@ static const char *const paths[] = {
 enum { UNARY, STREAM, SCRIPT, REFUSED, METHODS };
 
 static fuzz_scene scene;
-static crpc_listener *listener;
+static crpc_service service;
 static unsigned live_peers;
 
 static void *on_open(void *server, crpc_connection *connection) {
@@ -125,40 +121,31 @@ static const crpc_server_callbacks callbacks = {
     .on_half_close = on_half_close, .on_writable = on_writable, .on_deadline = on_deadline, .on_close = on_close};
 
 static void begin(void) {
+    crpc_limits limits;
+    crpc_limits_default(&limits);
+    limits.message_bytes_max = 1000;
+    limits.header_bytes_max = 1000;
+    limits.streams_max = 12;
+    limits.stream_window_bytes = limits.connection_window_bytes = 65535;
+    limits.handshake_timeout_ms = 600000;
+    // Low enough to be reached, and none comes back with time.
+    limits.buffered_bytes_max = 100000;
+    limits.queued_frames_max = 60;
+    limits.credit_max = 200;
+    limits.credit_per_second = 0;
     fuzz_scene_begin(&scene);
-    if (listener != NULL) return;
-    crpc_listener_options options = {.address = "127.0.0.1", .connections_max = 4, .handshakes_max = 4, .calls_max = 8};
-    crpc_limits_default(&options.limits);
-    options.limits.message_bytes_max = 1000;
-    options.limits.header_bytes_max = 1000;
-    options.limits.streams_max = 12;
-    options.limits.stream_window_bytes = options.limits.connection_window_bytes = 65535;
-    options.limits.handshake_timeout_ms = 600000;
-    // Low enough to be reached, and none comes back with time, so that an input does the same each time.
-    options.limits.buffered_bytes_max = 100000;
-    options.limits.queued_frames_max = 60;
-    options.limits.credit_max = 200;
-    options.limits.credit_per_second = 0;
-    CHECK(crpc_listener_new(scene.loop, &options, paths, METHODS, &callbacks, &scene, &listener) == CRPC_OK);
+    CHECK(
+        crpc_service_begin(&service, &scene.carrier.turn, paths, METHODS, &callbacks, &scene) == CRPC_OK);
+    service.calls_max = 8;
+    CHECK(carrier_serve(&scene.carrier, &service, &limits) == CRPC_OK);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t length) {
     fuzz_input input = {bytes, length};
-    int ends[2];
     begin();
-    CHECK(socketpair(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0, ends) == 0);
-    scene.fd = ends[1];
-    struct sockaddr_storage nowhere = {0}; // it is no socket of IP
-    crpc_address *address = crpc_addresses_take(&listener->addresses, &nowhere);
-    CHECK(address != NULL && crpc_connection_accept(listener, ends[0], &nowhere, address) == CRPC_OK);
     fuzz_play(&scene, &input, true);
-    fuzz_settle(&scene);
-    (void)close(scene.fd);
-    scene.fd = -1;
-    for (int i = 0; i < 8 && crpc_listener_connection_count(listener) + scene.loop->lingering_count > 0; i++)
-        fuzz_turn(&scene);
-    CHECK(crpc_listener_connection_count(listener) == 0 && scene.loop->lingering_count == 0);
-    CHECK(scene.live_calls == 0 && live_peers == 0 && listener->service.call_count == 0);
-    CHECK(scene.loop->timer_count == 0);
+    fuzz_scene_end(&scene);
+    CHECK(live_peers == 0 && service.call_count == 0 && service.handler_count == 0);
+    crpc_service_end(&service);
     return 0;
 }

@@ -2,7 +2,8 @@
 
 import re
 
-_MENTION = re.compile(r"`([\w./+-]+\.(?:swift|c|h|proto|py|sh|sql|md))`")
+# A file that a reader is to make is not there: "`path`, new".
+_MENTION = re.compile(r"`([\w./+-]+\.(?:swift|c|h|proto|py|sh|sql|md))`(?!, new)")
 # A line that is nothing but a path and a colon, and the block of code after it.
 _QUOTE = re.compile(r"^`([\w./+-]+)`:\n+```\w*\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 

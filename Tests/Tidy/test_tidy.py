@@ -11,6 +11,7 @@ sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 import c_rules  # noqa: E402
 import file_rules  # noqa: E402
 import import_rules  # noqa: E402
+import include_rules  # noqa: E402
 import page_rules  # noqa: E402
 import proto_rules  # noqa: E402
 import service_rules  # noqa: E402
@@ -334,6 +335,61 @@ class ProgramTests(unittest.TestCase):
                             ".gitignore": "x/\n"})
         self.assertEqual(done.returncode, 1)
         self.assertEqual(done.stdout, "Sources/RPC/A.swift:2: try! needs a comment beside it that says why it is right\n")
+
+
+class IncludeRuleTests(unittest.TestCase):
+    # A small tree as it should be: each floor looks down or beside itself.
+    GOOD = {
+        "loop/link.h": "#include <stddef.h>",
+        "loop/loop.c": '#include "loop/link.h"\n#include "crpc_error.h"',
+        "include/crpc_error.h": "",
+        "include/crpc_stream.h": "",
+        "http2/guard.h": '#include "loop/link.h"',
+        "http2/session.c": '#include "http2/guard.h"\n#include <nghttp2/nghttp2.h>',
+        "grpc/call.h": '#include "crpc_stream.h"\n#include "http2/guard.h"',
+        "tls/tls.c": "#include <openssl/ssl.h>",
+        "transport/driver.c": '#include "grpc/call.h"',
+    }
+
+    def check(self, **changes):
+        tree = {**self.GOOD, **changes}
+        return [fault.message for fault in include_rules.check(
+            {include_rules.LAYER + path: text for path, text in tree.items()})]
+
+    def test_a_good_tree(self):
+        self.assertEqual(self.check(), [])
+
+    def test_an_arrow_upward(self):
+        for path, included in (
+                ("loop/loop.c", "http2/guard.h"), ("http2/guard.h", "grpc/call.h"), ("http2/guard.h", "crpc_stream.h"),
+                ("include/crpc_error.h", "loop/link.h"), ("tls/tls.c", "http2/guard.h")):
+            with self.subTest(path=path, included=included):
+                found = self.check(**{path: f'#include "{included}"'})
+                expected = 0 if path.startswith("include/") else 1  # down to its own floor
+                self.assertEqual(len([message for message in found if "no floor below" in message]), expected, found)
+
+    def test_a_public_header_has_a_floor(self):
+        found = self.check(**{"include/crpc_error.h": '#include "crpc_stream.h"'})
+        self.assertEqual(len(found), 1, found)
+        self.assertEqual(len(self.check(**{"include/crpc_new.h": ""})), 1)
+        self.assertEqual(len(self.check(**{"attic/old.c": ""})), 1)
+
+    def test_a_circle(self):
+        found = self.check(**{
+            "http2/guard.h": '#include "http2/a.h"', "http2/a.h": '  #  include "b.h"',
+            "http2/b.h": '#include "http2/guard.h"'})
+        self.assertEqual(
+            found, ["includes itself in a circle: http2/a.h → http2/b.h → http2/guard.h → http2/a.h"])
+
+    def test_libraries_have_one_owner(self):
+        for path, library in (
+                ("http2/guard.h", "nghttp2/nghttp2.h"), ("grpc/call.h", "openssl/ssl.h"), ("grpc/call.h", "zlib.h")):
+            with self.subTest(library=library):
+                found = self.check(**{path: f"#include <{library}>"})
+                self.assertEqual(len([message for message in found if "only" in message]), 1, found)
+
+    def test_what_is_not_there(self):
+        self.assertEqual(len(self.check(**{"http2/guard.h": '#include "http2/gone.h"'})), 1)
 
 
 if __name__ == "__main__":

@@ -14,6 +14,7 @@ import sys
 import c_rules
 import file_rules
 import import_rules
+import include_rules
 import page_rules
 import proto_rules
 import service_rules
@@ -61,12 +62,16 @@ def main(arguments):
     paths = project_paths(root)
     faults = list(file_rules.check_paths(paths))
     faults += service_rules.check(paths, lambda path: read(root, path))
+    layer = {}
     for path in paths:
         text = read(root, path)
         if text is not None:
             file = SourceFile(path, text)
             faults += check_file(file, root)
             faults += page_rules.check(file, paths, lambda quoted: read(root, quoted))
+            if path.startswith(include_rules.LAYER) and path.endswith((".c", ".h")):
+                layer[path] = text
+    faults += include_rules.check(layer)
     for fault in faults:
         print(fault)
     print(f"tidy: {len(paths)} files, {len(faults)} faults", file=sys.stderr)

@@ -3,7 +3,7 @@
 /// Bytes in, bytes out, and the next moment at which it wants to be asked. What carries it, a socket (transport/driver.h) or
 /// a test, does in each turn:
 ///
-///     crpc_connection_feed      for bytes that came, between crpc_h2_note_readable and crpc_h2_note_fed
+///     crpc_connection_feed      for bytes that came, between _note_readable and _note_fed
 ///     crpc_connection_on_time   at crpc_connection_next_ns
 ///     crpc_connection_prepare, crpc_connection_produce until it gives 0, crpc_connection_conclude
 ///                               where its `h2.flush` chore was asked for
@@ -72,10 +72,16 @@ int crpc_connection_begin_client(
     void *context, const char *authority, bool is_encrypted);
 /// What carries it is open. A server's user is told of the connection; a client's once the server's SETTINGS came.
 void crpc_connection_start(crpc_connection *connection);
-/// Takes bytes that came. False if the connection cannot go on.
+/// Something came, or is to be read: once before the first `feed` of a turn. False if the connection cannot go on.
+static inline bool crpc_connection_note_readable(crpc_connection *connection) {
+    return crpc_h2_note_readable(&connection->h2);
+}
+/// Takes bytes that came, at most CRPC_READ_BUFFER. False as above.
 static inline bool crpc_connection_feed(crpc_connection *connection, const uint8_t *bytes, size_t length) {
     return crpc_h2_feed(&connection->h2, bytes, length);
 }
+/// After the last `feed` of a turn: asks to be flushed, if there is something to send. False as above.
+bool crpc_connection_note_fed(crpc_connection *connection);
 /// Before bytes are taken: tells what is owed to its calls and its user. False if there is nothing to be sent.
 bool crpc_connection_prepare(crpc_connection *connection);
 /// As `crpc_h2_produce`; then tells calls that they may send more.
@@ -91,16 +97,5 @@ void crpc_connection_on_time(crpc_connection *connection);
 /// Ends its calls with what the connection ended with, then tells its user, then frees what it holds.
 void crpc_connection_tell_end(crpc_connection *connection);
 void crpc_connection_end(crpc_connection *connection);
-
-/// While messages are held, and on a server calls are open, looks now and then for what does not move.
-static inline void crpc_connection_watch_stalls(crpc_connection *connection) {
-    crpc_h2 *h2 = &connection->h2;
-    bool has_calls = h2->is_server && h2->stream_count > 0;
-    if ((connection->held.bytes == 0 && !has_calls) || h2->due_ns[CRPC_DUE_SWEEP] != 0) return;
-    const crpc_limits *limits = &h2->limits;
-    uint32_t shorter = limits->answer_stall_timeout_ms < limits->message_timeout_ms ? limits->answer_stall_timeout_ms
-                                                                                    : limits->message_timeout_ms;
-    crpc_h2_limit(h2, CRPC_DUE_SWEEP, shorter / 4 + 1);
-}
 
 #endif

@@ -20,6 +20,14 @@ typedef struct crpc_service {
     crpc_link handlers;     // of its connections, and of those that have ended before their handlers
 } crpc_service;
 
+/// Begins a service without bounds but those of its connections, which the caller may set. `paths` are copied; `callbacks`
+/// outlive it. Errors: MEMORY; `crpc_service_end` is then still due.
+int crpc_service_begin(
+    crpc_service *service, crpc_turn *turn, const char *const *paths, uint32_t path_count,
+    const crpc_server_callbacks *callbacks, void *server);
+/// Frees what it holds. Its connections have ended; handlers that still run are counted by the turn alone.
+void crpc_service_end(crpc_service *service);
+
 /// Fewer places than these are not worth sharing out.
 enum { CRPC_SHARED_PLACES_MIN = 64 };
 

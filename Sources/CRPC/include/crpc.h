@@ -12,6 +12,7 @@
 #define CRPC_H
 
 #include "crpc_call_stats.h"
+#include "crpc_connect.h"
 #include "crpc_connection.h"
 #include "crpc_error.h"
 #include "crpc_field.h"

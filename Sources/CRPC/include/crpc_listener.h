@@ -3,7 +3,7 @@
 #define CRPC_LISTENER_H
 
 #include "crpc_call_stats.h"
-#include "crpc_connection.h"
+#include "crpc_connect.h"
 
 typedef struct crpc_listener crpc_listener;
 

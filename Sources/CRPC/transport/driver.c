@@ -1,5 +1,6 @@
 #include "transport/driver.h"
 
+#include "crpc_connect.h"
 #include "transport/linger.h"
 #include "transport/listener.h"
 

@@ -53,7 +53,7 @@ static crpc_reading driver_read_tls(crpc_driver *driver, uint8_t *target, size_t
 void crpc_driver_read(crpc_driver *driver) {
     crpc_connection *connection = &driver->connection;
     crpc_h2 *h2 = &connection->h2;
-    if (!crpc_h2_note_readable(h2)) return;
+    if (!crpc_connection_note_readable(connection)) return;
     uint8_t *buffer = driver->loop->read_buffer;
     bool is_encrypted = driver->tls.ssl != NULL;
     crpc_reading reading = {.is_full = true};
@@ -71,11 +71,8 @@ void crpc_driver_read(crpc_driver *driver) {
             return;
         }
     }
-    if (!crpc_h2_note_fed(h2)) return;
-    crpc_connection_watch_stalls(connection);
     // What came may let TLS write on.
-    bool may_write_on = is_encrypted && driver->out.rest_length > 0;
-    if (may_write_on || crpc_h2_has_something(h2)) crpc_h2_mark(h2);
+    if (crpc_connection_note_fed(connection) && is_encrypted && driver->out.rest_length > 0) crpc_h2_mark(h2);
 }
 
 // ---- Writing ----

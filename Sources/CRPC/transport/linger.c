@@ -1,6 +1,6 @@
 #include "transport/linger.h"
 
-#include "crpc_connection.h"
+#include "crpc_connect.h"
 #include "loop/loop.h"
 
 #include <stdlib.h>

@@ -222,10 +222,9 @@ static void listener_destroy(crpc_listener *listener) {
         driver->end.is_forced = true;
         crpc_driver_end(driver);
     }
-    crpc_handlers_orphan(&listener->service);
+    crpc_service_end(&listener->service);
     crpc_addresses_end(&listener->addresses);
     crpc_tls_free(listener->options.tls);
-    crpc_paths_end(&listener->service.paths);
     free(listener);
 }
 
@@ -234,13 +233,12 @@ static void listener_end_with_loop(crpc_resident *resident) {
 }
 
 /// Makes what it needs and listens. On errors what was made is left to the caller.
-static int listener_begin(crpc_listener *listener, const char *const *paths, uint32_t path_count, crpc_tls *tls) {
+static int listener_begin(crpc_listener *listener, crpc_tls *tls) {
     crpc_loop *loop = listener->loop;
     const crpc_listener_options *options = &listener->options;
     listener->options.tls = crpc_tls_retain(tls);
     int error = tls != NULL && listener->options.tls == NULL ? CRPC_ERROR_MEMORY : CRPC_OK;
     if (error == CRPC_OK) error = crpc_addresses_begin(&listener->addresses, options->connections_max);
-    if (error == CRPC_OK) error = crpc_paths_begin(&listener->service.paths, paths, path_count);
     if (error == CRPC_OK)
         error = crpc_socket_listen(
             options->address, options->port, options->shared_port, options->joins_port, &listener->fd, &listener->port);
@@ -257,24 +255,20 @@ int crpc_listener_new(
     if (listener == NULL) return CRPC_ERROR_MEMORY;
     listener->loop = loop;
     listener->options = *options;
-    listener->service = (crpc_service){
-        .turn = &loop->turn,
-        .callbacks = callbacks,
-        .server = server,
-        .calls_max = options->calls_max,
-        .held_bytes_max = options->held_bytes_max == 0 ? UINT64_MAX : options->held_bytes_max,
-        .calls = options->calls,
-    };
     listener->fd = -1;
     crpc_link_init(&listener->connections);
     crpc_link_init(&listener->shaking);
     crpc_link_init(&listener->idle);
-    crpc_link_init(&listener->service.handlers);
     crpc_timer_init(&listener->resume, &loop->timers, listener_resume_accepting, listener);
     listener->resident.end = listener_end_with_loop;
     crpc_link_init(&listener->resident.link);
     crpc_link_append(&loop->turn.residents, &listener->resident.link);
-    int error = listener_begin(listener, paths, path_count, options->tls);
+    int error = crpc_service_begin(&listener->service, &loop->turn, paths, path_count, callbacks, server);
+    listener->service.calls_max = options->calls_max;
+    if (options->held_bytes_max != 0) listener->service.held_bytes_max = options->held_bytes_max;
+    listener->service.calls = options->calls;
+    listener->options.tls = NULL; // until there is a reference
+    if (error == CRPC_OK) error = listener_begin(listener, options->tls);
     listener->options.address = NULL; // the caller's
     if (error != CRPC_OK) {
         int saved = errno;
