@@ -96,11 +96,11 @@ struct ProfileFixture: Sendable {
 
     /// Runs the relay beside a body and stops it after.
     func relaying(_ body: () async throws -> Void) async throws {
-        let task = Task { await parts.relayOutbox() }
+        let task = Task { try await parts.relay.run() }
         let result: Result<Void, any Error>
         do { result = .success(try await body()) } catch { result = .failure(error) }
         task.cancel()
-        await task.value
+        try await task.value
         try result.get()
     }
 
