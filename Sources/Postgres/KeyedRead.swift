@@ -1,5 +1,5 @@
-/// A read of one row by a unique key. Those that one turn of a loop asks for travel as one statement, so that many callers
-/// cost the server little more than one of them. Make it once and keep it.
+/// A read of one row by a unique key. The reads of one loop turn are sent as one statement, so that many callers cost the
+/// server little more than one. Make it once and keep it.
 public struct KeyedRead: Sendable {
     /// One parameter, the keys, and for each that is found one row: the columns, and then the key.
     ///

@@ -3,13 +3,13 @@ import RPCTransport
 import ServiceLifecycle
 import Synchronization
 
-/// The way to the database for everything on a group of event loops: each loop has connections of its own, and a call
-/// that runs on a loop uses only those. Nothing of it blocks a loop: names are looked up and connections made elsewhere.
+/// Runs statements on a PostgreSQL database. Each loop of the group has connections of its own, and code that runs on a loop
+/// uses only those. Nothing blocks a loop: names are looked up and connections are made on other threads.
 ///
-/// Calls may come from any thread; one that is not a loop of the group is served by the loops in turn. Every wait ends
-/// by its deadline, and when its task is cancelled, within some 20 ms. What a caller who has gone had sent goes on, since
-/// statements of many share a connection and nobody can stop one of them for certain; a transaction has its connection to
-/// itself, so the server is told to stop, and the transaction is undone.
+/// It may be called from any thread; callers outside of the group's loops are served by the loops in turn. Every wait ends at
+/// its deadline, or when its task is cancelled, with a delay of at most some 20 ms. A statement that was sent goes on after
+/// its caller was cancelled, because many callers share the connection and none of their statements can be stopped for
+/// certain. A transaction has its connection to itself, so the server is told to stop and the transaction is undone.
 ///
 /// It takes statements from the beginning. As a `Service` it ends with its `ServiceGroup`; `withPostgresClient` ends it with
 /// a closure. A client that nobody holds any more, or whose loops end, closes its connections.
@@ -93,9 +93,9 @@ public final class PostgresClient: Service {
 
     /// Runs a statement that only reads.
     ///
-    /// Reads of one loop turn travel together, and are asked again if a neighbour's failure or a lost connection took
-    /// their answer. A statement in whose text a writing or locking word occurs is treated as `execute` does; a
-    /// function that writes behind the scenes isn't seen: use `execute` for it.
+    /// The reads of one loop turn are sent together. A read is sent again if another one's failure or a lost connection took
+    /// its answer. A statement whose text has a word that writes or locks is treated as by `execute`. A function that
+    /// writes behind the scenes isn't seen: use `execute` for it.
     @discardableResult
     public nonisolated(nonsending) func query(_ query: Query, deadline: Deadline? = nil) async throws(PostgresError)
         -> Rows
@@ -103,10 +103,10 @@ public final class PostgresClient: Service {
         try await submit(query, .read, deadline)
     }
 
-    /// Reads the row that has the key; nil if there is none. Its columns are those of the read, and behind them the key.
+    /// Reads the row with the key; nil if there is none. The row has the columns of the read, and the key as the last one.
     ///
-    /// Reads of one loop turn travel as one statement, in which none waits longer than until its own deadline. It is
-    /// asked again like any read.
+    /// The reads of one loop turn are sent as one statement. Each caller waits until its own deadline at most. It is sent again
+    /// as by `query`.
     public nonisolated(nonsending) func row(_ read: KeyedRead, key: ReadKey, deadline: Deadline? = nil)
         async throws(PostgresError) -> Row?
     {
@@ -125,8 +125,8 @@ public final class PostgresClient: Service {
         return try result.get()
     }
 
-    /// Runs a statement that changes something, in a transaction of its own. Returns once it is committed. It is never
-    /// sent twice if it may have been done: see `PostgresError`'s `outcomeUnknown`.
+    /// Runs a statement that changes something, in a transaction of its own, and returns when it is committed. It is never
+    /// sent again if it may have been done: see `outcomeUnknown` in `PostgresError`.
     @discardableResult
     public nonisolated(nonsending) func execute(_ query: Query, deadline: Deadline? = nil) async throws(PostgresError)
         -> Rows
@@ -137,9 +137,9 @@ public final class PostgresClient: Service {
     /// Does what `execute` does, but shares the commit with other such writes of one loop turn, so that many cost the disk
     /// little more than one. If one of them fails, the others are undone with it and done again, each alone.
     ///
-    /// For short statements that lock one row, and nothing else that such a statement locks: each holds it until all are
-    /// committed. They are sent in the order of their keys, so that two commits with the same rows can't wait for each
-    /// other; and of two statements on one row that a loop has, the second is sent after the first's commit.
+    /// For short statements that lock one row each, since each holds its lock until all are committed. They are sent in the
+    /// order of their keys, so that two commits never wait for each other's rows. If two statements of a loop have the same
+    /// key, the second is sent after the first one's commit.
     ///
     /// - Parameter key: of the row.
     @discardableResult

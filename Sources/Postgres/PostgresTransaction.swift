@@ -1,7 +1,7 @@
 import RPC
 import RPCTransport
 
-/// An open transaction. Good inside the closure that it was given to; any thread.
+/// An open transaction. Usable only inside the closure of `PostgresClient.withTransaction`. Any thread.
 public final class PostgresTransaction: Sendable {
     private let lease: Lease
     private let begin: Query
@@ -14,7 +14,7 @@ public final class PostgresTransaction: Sendable {
         self.tracing = tracing
     }
 
-    /// Runs a statement. After one has failed the server takes no more; the error to rethrow is the first.
+    /// Runs a statement. After one has failed the server refuses all others, so rethrow the first error.
     @discardableResult
     public func query(_ query: Query, deadline: Deadline? = nil) async throws(PostgresError) -> Rows {
         if Task.isCancelled { throw .cancelled(outcomeUnknown: false) }

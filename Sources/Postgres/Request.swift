@@ -1,6 +1,6 @@
 import RPC
 
-/// One statement on its way: its caller's continuation and what is known of its fate.
+/// A statement from the moment that it is asked for until it is answered: its caller's continuation, and how far it has come.
 ///
 /// Unchecked: made by the caller, handed to the loop once, and touched on the loop's thread only from then on.
 final class Request: @unchecked Sendable {
@@ -28,7 +28,7 @@ final class Request: @unchecked Sendable {
     var statement: Statement?
     /// How often it was given to a connection.
     var attempts = 0
-    /// Sent again because of a neighbour: gets a Sync of its own.
+    /// Whether it is sent again because another statement under its Sync failed. Then it gets a Sync of its own.
     var isAlone = false
     /// Whether it is worth a Sync of its own, so that its answer comes before the next one's.
     var isBatch = false
@@ -40,16 +40,17 @@ final class Request: @unchecked Sendable {
     var holdsKey = false
     /// Whether its caller waits even in a task that was cancelled: what a transaction's end comes to must be known.
     var isWaitedForAlways = false
-    /// How often it was taken off a connection that a slow statement held up.
+    /// How often it was moved to another connection because a slow statement held this one up.
     var moves = 0
-    /// The first time the slow one may move with it, and ahead of it, but then each has a Sync of its own, and the
-    /// second time it stays behind. No more, since under load everything is slow.
+    /// How often it may be moved. What was moved gets a Sync of its own. The first time the slow statement may be among what
+    /// moves, and even be sent first; the second time it stays behind. There is no third time, since under load
+    /// everything is slow.
     static let movesMax = 2
     /// Whether it is to be sent again once its Sync is over.
     var wantsRetry = false
     /// A write's rows, held until the Sync says that they are committed.
     var heldRows: Rows?
-    /// What went wrong, held likewise.
+    /// Why a write failed, held until the Sync as well.
     var failure: PostgresError?
 
     /// Unsafe continuations: a checked one costs 26 ns more a call, and `finish` is the only place that resumes,

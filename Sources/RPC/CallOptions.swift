@@ -1,19 +1,19 @@
 /// What a client asks of one call.
 public struct CallOptions: Sendable {
-    /// When the call must have ended; sent to the server as `grpc-timeout`. Nil means the channel's default, `Deadline.never`
-    /// that there is no limit and none is sent.
+    /// When the call must have ended. Sent to the server as `grpc-timeout`. Nil: the channel's default. `Deadline.never`: there
+    /// is no limit, and nothing is sent.
     public var deadline: Deadline?
     /// Metadata sent with the request.
     public var metadata: Metadata
-    /// Whether to wait, until the deadline, for a connection where there is none, instead of failing with UNAVAILABLE.
+    /// Whether a call that finds no connection waits for one until its deadline, instead of failing with UNAVAILABLE.
     public var waitForReady: Bool
-    /// Whether messages of the request are compressed (gzip) where that makes them shorter. A server that takes no gzip
-    /// answers UNIMPLEMENTED. Compressed answers are taken always.
+    /// Whether messages of the request are compressed (gzip) where that makes them shorter. A server without gzip answers
+    /// UNIMPLEMENTED. Compressed answers are always accepted.
     public var compressesRequest = false
-    /// Takes the metadata of the answer; nil if nobody wants it.
+    /// Receives the metadata of the answer. Nil: it is dropped.
     public var responseMetadata: ResponseMetadata?
-    /// Whether a call made inside a handler ends when the handler's call must and belongs to its trace (`OnwardCall`).
-    /// False for work that outlives the handler's call.
+    /// Whether a call that a handler makes inherits deadline and trace of the handler's own call (`OnwardCall`). False for
+    /// work that outlives that call.
     public var inheritsFromCall = true
 
     /// Options with a moment by which the call must have ended, or `.never`.

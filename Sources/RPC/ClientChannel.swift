@@ -1,6 +1,6 @@
 import SwiftProtobuf
 
-/// A way to call the methods of a server; generated clients are made with one.
+/// Calls the methods of a server. A generated client is made with a channel.
 public protocol ClientChannel: Sendable {
     /// Calls a unary method. May be called from any thread or executor.
     ///
@@ -28,7 +28,7 @@ public protocol ClientChannel: Sendable {
 }
 
 extension ClientChannel {
-    /// Calls a method that answers one message with many, and hands the answer to `body`.
+    /// Calls a server-streaming method, and hands the answer's messages to `body`.
     public func serverStreaming<Request: SwiftProtobuf.Message, Response: SwiftProtobuf.Message, Result: Sendable>(
         _ method: MethodDescriptor,
         _ request: Request,
@@ -43,7 +43,7 @@ extension ClientChannel {
         }
     }
 
-    /// Calls a method that answers many messages, which `body` writes, with one.
+    /// Calls a client-streaming method. `body` writes the request's messages.
     public func clientStreaming<Request: SwiftProtobuf.Message, Response: SwiftProtobuf.Message>(
         _ method: MethodDescriptor,
         request: Request.Type,

@@ -2,7 +2,7 @@ import SwiftProtobuf
 
 /// The messages that arrive on a call, in order. One task reads them, once.
 ///
-/// A reader that is slow makes the sender wait: the transport lets the peer send only as much as was read.
+/// A slow reader makes the sender wait: the flow-control window opens only by what was read.
 public struct MessageReader<Message: SwiftProtobuf.Message>: AsyncSequence, Sendable {
     @usableFromInline let pipe: MessagePipe
 
@@ -16,8 +16,7 @@ public struct MessageReader<Message: SwiftProtobuf.Message>: AsyncSequence, Send
         @usableFromInline
         init(pipe: MessagePipe) { self.pipe = pipe }
 
-        /// The next message, nil after the last. Throws `RPCError` when the call ended otherwise, or when what came is no
-        /// such message.
+        /// The next message; nil after the last. Throws `RPCError` if the call failed, or if the bytes are no such message.
         @inlinable
         public mutating func next() async throws -> Message? {
             guard let received = try await pipe.next() else { return nil }

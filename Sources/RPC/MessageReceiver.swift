@@ -1,10 +1,11 @@
-/// Takes the messages of one direction of a call. The transport calls one function at a time, in the order of arrival.
+/// Takes the messages of one direction of a call. The transport calls one function after the other, in the order of arrival.
 public protocol MessageReceiver: AnyObject, Sendable {
-    /// A message, whose bytes are valid until this returns.
+    /// A message arrived. Its bytes are valid until this returns.
     func receive(_ message: UnsafeRawBufferPointer)
-    /// A compressed message, which is inflated when it is read: until then it takes no more memory than it took of the
-    /// window.
+    /// A compressed message arrived. It is inflated when the handler reads it, so that until then it takes no more memory than
+    /// it took of the flow-control window.
     func receive(compressed message: CompressedMessage)
-    /// Nothing follows; with an error the call has ended otherwise than its peer said, and what was not read is dropped.
+    /// No message follows. Without an error the peer has sent END_STREAM. With one the call has ended in another way, and
+    /// messages that were not read yet are dropped.
     func receiveEnd(_ error: RPCError?)
 }

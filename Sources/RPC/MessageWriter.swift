@@ -2,15 +2,15 @@ import SwiftProtobuf
 
 extension ServerCall: MessageSink {}
 
-/// Sends messages on a call, in order. `write` returns when there is room for the next one: a peer that reads slowly
-/// makes it wait, until the call ends.
+/// Sends messages on a call, in order. `write` returns when there is room for another message, so a peer that reads slowly
+/// makes the writer wait.
 public struct MessageWriter<Message: SwiftProtobuf.Message>: Sendable {
     let sink: any MessageSink
 
     init(_ sink: any MessageSink) { self.sink = sink }
 
-    /// Sends a message. Throws CANCELLED when the call has ended, or when the task is cancelled while it waits (the message
-    /// may have been sent then, and the call goes on), INTERNAL where the message cannot be encoded.
+    /// Sends a message. Throws CANCELLED if the call has ended, and INTERNAL if the message cannot be encoded. Also throws
+    /// CANCELLED if the task is cancelled while it waits; then the message may have been sent, and the call goes on.
     public func write(_ message: Message) async throws(RPCError) {
         let buffer: MessageBuffer
         do {

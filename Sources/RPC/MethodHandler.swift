@@ -1,12 +1,12 @@
 import SwiftProtobuf
 
-/// A handler behind its method, without its message types: what the router finds for a path.
+/// The handler of one method, without its message types: what `Router` finds for a path. Transports call `start` or `begin`.
 open class MethodHandler: @unchecked Sendable {
     // Sound because it and its subclasses hold constants that are Sendable.
 
     /// The method.
     public let descriptor: MethodDescriptor
-    /// Whether its calls hand on to those that the handler makes what they carry.
+    /// Whether the calls that the handler makes inherit from the call that it handles (`OnwardCall`).
     let isOrigin: Bool
 
     init(_ descriptor: MethodDescriptor, isOrigin: Bool) {
@@ -14,16 +14,18 @@ open class MethodHandler: @unchecked Sendable {
         self.isOrigin = isOrigin
     }
 
-    /// Whether a request is one message: then calls are started with `start`, else with `begin`.
+    /// Whether the request is a single message (unary, server streaming). Such a call is started with `start`, any other with
+    /// `begin`.
     public var takesOneRequest: Bool { descriptor.kind == .unary || descriptor.kind == .serverStreaming }
 
-    /// Starts the handler of a call whose request is one message, which is decoded before this returns. The handler runs
-    /// here and now up to its first suspension, and then on the call's executor.
+    /// Starts the handler of a call with a single request message. The message is decoded before this returns. The handler
+    /// runs on the caller's thread up to its first suspension, and on the call's executor from then on.
     public func start(_ call: ServerCall, message: UnsafeRawBufferPointer) {
         preconditionFailure("the method takes a stream of messages")
     }
 
-    /// Starts the handler of a call whose request is a stream of messages, as above, and returns what takes them.
+    /// Starts the handler of a call with a stream of request messages. The handler runs as it does after `start`. Returns the
+    /// object that takes the messages as they arrive.
     public func begin(_ call: ServerCall) -> any MessageReceiver {
         preconditionFailure("the method takes one message")
     }

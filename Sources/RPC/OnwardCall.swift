@@ -1,14 +1,14 @@
-/// What a handler's call hands on to the calls that the handler makes: its deadline, so that nobody works for a caller
-/// who has gone, and its trace context (`TraceContext`), so that a trace shows the whole way.
+/// What the calls that a handler makes inherit from the handler's own call: its deadline, so that nobody works for a caller
+/// who has gone, and its trace (`TraceContext`).
 ///
-/// It travels in a task-local value, which child tasks and `Task { }` inherit. As that costs some 0.15 µs a call, it is
-/// only set where the call has something to hand on, and not by a router whose handlers call nobody
+/// It travels in a task-local value, which child tasks and `Task { }` inherit. That costs some 0.15 µs a call. So it is set
+/// only for a call that has a deadline or a trace, and never by a router whose handlers call nobody
 /// (`Router.init(interceptors:makesOnwardCalls:)`). For transports.
 public enum OnwardCall {
     @TaskLocal private static var origin: ServerCall?
 
-    /// The options of a call that is being made, with what the call whose handler makes it hands on. As they are outside
-    /// of a handler, and where they ask not to inherit.
+    /// The options of a call that is being made, with what it inherits. Unchanged outside of a handler, and if
+    /// `CallOptions.inheritsFromCall` is false.
     public static func options(_ options: CallOptions) -> CallOptions {
         guard options.inheritsFromCall, let origin else { return options }
         var options = options

@@ -1,7 +1,7 @@
 import SwiftProtobuf
 
-/// Lets a caller through only if a rule allows a name of its certificate the method that it calls; everybody else gets
-/// PERMISSION_DENIED, and so do callers without a certificate, whatever the rules are.
+/// Lets a call through if a rule allows its method to a name in the caller's certificate. All other calls get
+/// PERMISSION_DENIED, among them all calls without a certificate.
 ///
 /// The names are those that the transport found in the certificate that the peer proved to own (`PeerInfo`), so it needs
 /// mutual TLS. They are compared as they stand, with no wildcards inside of them.

@@ -26,8 +26,8 @@ public struct RPCError: Error, Sendable, CustomStringConvertible {
         self.cause = cause
     }
 
-    /// The error for whatever a handler threw: itself if it is one, CANCELLED for a cancelled task, and INTERNAL
-    /// without any detail otherwise, so that nothing inside a service leaks by accident.
+    /// The error that a caller gets for what a handler threw. An `RPCError` stays as it is, `CancellationError` becomes
+    /// CANCELLED, and anything else INTERNAL without any detail, so that nothing leaks by accident.
     public init(thrown error: any Error) {
         if let error = error as? RPCError {
             self = error
@@ -42,8 +42,8 @@ public struct RPCError: Error, Sendable, CustomStringConvertible {
     public var description: String { message.isEmpty ? "\(code)" : "\(code): \(message)" }
 }
 
-/// The cause of an error that a channel made because it had no connection to send a call over: the server can't have
-/// seen the call, so that even one that must not be made twice may be made again.
+/// The cause of an UNAVAILABLE error if the channel had no connection to send the call over. The server cannot have seen such
+/// a call, so even one of a method that is not idempotent may be made again.
 public struct CallNotSent: Error, Sendable, CustomStringConvertible {
     /// For the log.
     public var description: String { "the call was not sent" }

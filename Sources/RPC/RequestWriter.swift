@@ -14,14 +14,14 @@ public struct RequestWriter<Message: SwiftProtobuf.Message>: Sendable {
     /// Sends a message; see `MessageWriter.write`.
     public func write(_ message: Message) async throws(RPCError) { try await writer.write(message) }
 
-    /// Says that no message follows. Nothing happens the second time.
+    /// Ends the request (END_STREAM): no message follows. Does nothing the second time.
     public func finish() { sink.finishRequest() }
 
     /// Whether an error is the one that `write` throws once the call has ended.
     func saysEnd(_ error: RPCError) -> Bool { error.saysEnd(of: sink) }
 }
 
-/// A sink whose end can be said.
+/// A sink of request messages, which the writer can end.
 public protocol RequestSink: MessageSink {
     /// No message follows. Any executor.
     func finishRequest()

@@ -1,7 +1,7 @@
 import Synchronization
 
-/// Takes the metadata that a server sends with its answer. Made by a caller who wants it, given to one call in
-/// `CallOptions`, and read while that call lasts or after; calls without one keep no metadata. Any thread.
+/// Receives the metadata that a server sends with its answer. A caller who wants it makes one, puts it into the `CallOptions`
+/// of one call, and reads it during the call or after. Any thread.
 ///
 /// States: nothing → the head came (`initial`) → ended, with `trailing` if the server said how the call ended. A call
 /// that the transport tries again begins anew.
@@ -21,18 +21,18 @@ public final class ResponseMetadata: Sendable {
     /// Nothing has come yet.
     public init() {}
 
-    /// What came ahead of the first message; nil before it came, and where the answer is an error without a head.
+    /// The initial metadata, which precedes the first message. Nil before it came, and if the server sent trailers only.
     public var initial: Metadata? { state.withLock { $0.initial } }
 
-    /// What came after the last message; nil until the call has ended, and where it ended otherwise than by the server.
-    /// Of an error it is what `RPCError.metadata` holds.
+    /// The trailing metadata. Nil until the call has ended, and if it was not the server that ended it. For an error it is the
+    /// same as `RPCError.metadata`.
     public var trailing: Metadata? { state.withLock { $0.trailing } }
 
     /// Whether a message of the answer came compressed.
     public var isCompressed: Bool { state.withLock { $0.isCompressed } }
 
-    /// Waits for the head; nil if the call ended without one, or the task was cancelled. To be called while the call lasts:
-    /// without a call nothing else ends the wait.
+    /// Waits for the initial metadata. Nil if the call ended without it, or the task was cancelled. Must be called during a
+    /// call: without one nothing but cancellation ends the wait.
     public func waitForInitial() async -> Metadata? {
         let id = state.withLock { state in
             state.nextWait += 1
@@ -63,7 +63,7 @@ public final class ResponseMetadata: Sendable {
     /// The transport received how the server ended the call.
     public func receiveTrailing(_ metadata: Metadata) { state.withLock { $0.trailing = metadata } }
 
-    /// Nothing more comes: whoever waits goes on.
+    /// The call has ended, and with it every wait.
     public func receiveEnd() { resume { $0.hasEnded = true } }
 
     private func resume(_ change: (inout State) -> Void) {

@@ -1,7 +1,7 @@
 import SwiftProtobuf
 import Synchronization
 
-/// A set of methods that answers calls: services register in it, and a transport looks paths up in it.
+/// The methods that a server answers. Services register their methods in it, and transports look up the handler of a path.
 public struct Router: Sendable {
     /// Every registered method, in the order of registration.
     public private(set) var methods: [MethodHandler] = []
@@ -13,9 +13,9 @@ public struct Router: Sendable {
     ///
     /// - Parameters:
     ///   - interceptors: what each call passes, the first one outermost.
-    ///   - makesOnwardCalls: whether handlers may call other servers: then each call that has a deadline or belongs to a
-    ///     trace hands that on to the calls its handler makes (`OnwardCall`), which costs it some 0.15 µs. Where it is false
-    ///     `CallOptions(inheriting:)` hands on the deadline.
+    ///   - makesOnwardCalls: whether handlers may call other servers. If so, the calls that a handler makes inherit deadline
+    ///     and trace of its own call (`OnwardCall`), which costs a call that has either some 0.15 µs. If not, a handler hands
+    ///     on the deadline with `CallOptions(inheriting:)`.
     public init(interceptors: [any ServerInterceptor] = [], makesOnwardCalls: Bool = true) {
         self.interceptors = interceptors
         isOrigin = makesOnwardCalls
@@ -51,7 +51,7 @@ public struct Router: Sendable {
         )
     }
 
-    /// Registers the handler of a method that answers one message with many. It returns after the last.
+    /// Registers the handler of a server-streaming method. The call ends when the handler returns.
     public mutating func serverStreaming<Request: SwiftProtobuf.Message, Response: SwiftProtobuf.Message>(
         _ method: MethodDescriptor,
         request: Request.Type = Request.self,
@@ -69,7 +69,7 @@ public struct Router: Sendable {
         )
     }
 
-    /// Registers the handler of a method that answers many messages with one.
+    /// Registers the handler of a client-streaming method.
     public mutating func clientStreaming<Request: SwiftProtobuf.Message, Response: SwiftProtobuf.Message>(
         _ method: MethodDescriptor,
         request: Request.Type = Request.self,
@@ -92,7 +92,7 @@ public struct Router: Sendable {
         )
     }
 
-    /// Registers the handler of a method with many messages both ways. It returns after its last one.
+    /// Registers the handler of a bidirectional-streaming method. The call ends when the handler returns.
     public mutating func bidirectionalStreaming<Request: SwiftProtobuf.Message, Response: SwiftProtobuf.Message>(
         _ method: MethodDescriptor,
         request: Request.Type = Request.self,

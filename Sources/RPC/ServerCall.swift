@@ -32,12 +32,11 @@ open class ServerCall: @unchecked Sendable {
     /// Not called if the handler ended before its first suspension.
     open func didStart(_ task: Task<Void, Never>) {}
 
-    /// Called once for each `MethodHandler.start` and `begin`, when nothing that they began runs any more: the handler has
-    /// returned, or there never was one. The call may have ended long before. Where `respond` and `fail` run; does nothing
-    /// if it is not overridden.
+    /// Called once for each `MethodHandler.start` and `begin`: when the handler has returned, or at once if none was started.
+    /// The call may have ended long before. Runs where `respond` and `fail` run. The default does nothing.
     open func handlerEnded() {}
 
-    /// Whether `respond` or `fail` was called or the call ended otherwise; then the task need not be kept.
+    /// Whether the call has ended: by `respond`, by `fail` or in another way. Then `didStart` is not called.
     open var hasEnded: Bool { preconditionFailure("overridden by every transport") }
 
     /// Sends the answer of a unary call and ends it with OK. Ignored if the call has ended.
@@ -56,7 +55,7 @@ open class ServerCall: @unchecked Sendable {
         preconditionFailure("overridden by every transport")
     }
 
-    /// Says that messages of the answer are compressed where that makes them shorter; false if the caller takes none, or
+    /// Has the messages of the answer compressed where that makes them shorter. False if the caller does not accept gzip, or
     /// the answer has begun. Any executor.
     open func compressResponses() async -> Bool { false }
 
@@ -71,7 +70,7 @@ open class ServerCall: @unchecked Sendable {
     /// Ends a streaming answer with OK. Ignored if the call has ended.
     open func finish(trailers: Metadata) { preconditionFailure("overridden by every transport") }
 
-    /// Lets the caller send more: that many bytes of messages were read. Any executor.
+    /// Opens the flow-control window by that many bytes, which were read. Any executor.
     open func consume(byteCount: Int) { preconditionFailure("overridden by every transport") }
 
     /// What the handler set as trailing metadata.

@@ -13,18 +13,18 @@ public struct ServerContext: Sendable {
     public var deadline: Deadline? { call.deadline }
     /// The caller's end of the connection.
     public var peer: PeerInfo { call.peer }
-    /// Where the call stands in a distributed trace; nil if the caller says nothing of one. Read anew each time.
+    /// The trace that the call belongs to; nil if the caller sent none. Parsed each time it is read.
     public var traceContext: TraceContext? { metadata.isEmpty ? nil : TraceContext(metadata) }
 
-    /// Sends metadata ahead of the answer, now: at most once, before the first message. Without it the answer begins with
-    /// none. Throws CANCELLED once the call has ended, INTERNAL if it is too late or has an entry that may not be sent.
+    /// Sends the initial metadata of the answer now. May be called once, before the first message. Throws CANCELLED once the
+    /// call has ended, and INTERNAL if the answer has begun or an entry may not be sent.
     public func sendInitialMetadata(_ metadata: Metadata) async throws(RPCError) {
         try await call.sendInitialMetadata(metadata)
     }
 
-    /// Compresses the messages of the answer (gzip) where that makes them shorter; before the first message and
-    /// `sendInitialMetadata`. Worth it for large answers over slow networks only. False if the caller takes no gzip, or
-    /// the answer has begun; then nothing changes.
+    /// Compresses the messages of the answer (gzip) where that makes them shorter. Must be called before the first message
+    /// and before `sendInitialMetadata`. Worth it only for large answers over slow networks. False, without any effect, if
+    /// the caller does not accept gzip or the answer has begun.
     @discardableResult
     public func compressResponses() async -> Bool { await call.compressResponses() }
 

@@ -1,29 +1,29 @@
 import CRPC
 import RPC
 
-/// The bounds of a connection, for servers and clients. What a peer gets that goes past one is told at each; "dismissed"
-/// means GOAWAY with ENHANCE_YOUR_CALM (RFC 9113 section 7), then the end of the connection, which others do not notice.
+/// The bounds of a connection, for servers and clients. Each says what happens to a peer that exceeds it. "Dismissed" means
+/// GOAWAY with ENHANCE_YOUR_CALM (RFC 9113 section 7) and the end of the connection. Other connections are not affected.
 public struct ConnectionLimits: Sendable, Hashable {
-    /// Calls that a client may have in flight on one connection (SETTINGS_MAX_CONCURRENT_STREAMS). A server runs twice as
-    /// many handlers for calls of one connection, those of calls among them that have ended; past it RESOURCE_EXHAUSTED.
+    /// Calls that a client may have in flight on one connection (SETTINGS_MAX_CONCURRENT_STREAMS). A server runs at most twice
+    /// as many handlers for one connection, counting handlers whose calls have ended. More calls get RESOURCE_EXHAUSTED.
     public var streamsMax = 256
-    /// Bytes of one received message; past it RESOURCE_EXHAUSTED.
+    /// Bytes of one received message. A larger one ends the call with RESOURCE_EXHAUSTED.
     public var messageBytesMax = 4 << 20
-    /// Bytes of one received header block: names, values and 32 for each (RFC 9113 section 6.5.2); past it
-    /// RESOURCE_EXHAUSTED, and four times as many in its compressed form are dismissed.
+    /// Bytes of one received header block: names, values, and 32 for each entry (RFC 9113 section 6.5.2). A larger one ends
+    /// the call with RESOURCE_EXHAUSTED. A peer is dismissed if the compressed block has four times as many.
     public var headerBytesMax = 16_384
-    /// Frames of one received header block after its first; past it the peer is dismissed.
+    /// CONTINUATION frames of one received header block. With more the peer is dismissed.
     public var continuationsMax = 8
-    /// Bytes that a peer may send on one stream before they are taken off.
+    /// The flow-control window of a stream, in bytes.
     public var streamWindowBytes = 256 << 10
-    /// Bytes that a peer may send on all streams of a connection before they are taken off.
+    /// The flow-control window of a connection, in bytes.
     public var connectionWindowBytes = 1 << 20
     /// Bytes that one client may make a server hold on a connection: answers that it does not take, messages that it does
     /// not send to the end, messages of a stream that no handler has read (with 96 for each), requests and metadata of calls
     /// that are being answered. Past half of it the client may send on only as messages are read. While there are more,
     /// another call or message gets RESOURCE_EXHAUSTED. A client's connections have no such bound.
     public var bufferedBytesMax = 24 << 20
-    /// Frames that wait to be sent to a client; past it the client is dismissed. At least four for each stream.
+    /// Frames that may wait to be sent to a client, at least four for each stream. With more the client is dismissed.
     public var queuedFramesMax = 8192
     /// What a peer may have us do beside its calls, as `crpc_connection.h` counts it: a frame that carries no message
     /// costs 1, PING 2, SETTINGS 10, a wasted call 12; calls that are answered bring it back. Without any left the peer
@@ -31,29 +31,29 @@ public struct ConnectionLimits: Sendable, Hashable {
     public var creditMax = 10_000
     /// How much of that comes back each second.
     public var creditPerSecond = 2000
-    /// Time for connecting, TLS and the peer's first SETTINGS; and for each frame that was begun to be whole.
+    /// Time for connecting, TLS and the peer's first SETTINGS. Also the time in which a frame must be complete once it began.
     public var handshakeTimeout: Duration = .seconds(10)
-    /// Time without a call after which a connection is drained; zero for never.
+    /// Time without a call after which a connection is drained. Zero: never.
     public var idleTimeout: Duration = .zero
-    /// Time in which a peer that lets bytes wait must take 16 KB of them, or all.
+    /// Time in which a peer must read 16 KB, or all, of the bytes that wait to be sent to it.
     public var writeStallTimeout: Duration = .seconds(20)
     /// Time for which an answer that is complete, or has 64 KB queued, may wait for the client to take any of it; past it the
     /// call is reset. Also, while a client has more than half of `bufferedBytesMax` held, for which a handler may leave
     /// messages unread; past it the call ends with RESOURCE_EXHAUSTED.
     public var answerStallTimeout: Duration = .seconds(30)
-    /// Time for a received message that was begun to be whole; past it the call ends with DEADLINE_EXCEEDED.
+    /// Time in which a message must be complete once it began to arrive. Then the call ends with DEADLINE_EXCEEDED.
     public var messageTimeout: Duration = .seconds(60)
     /// Time for calls to finish once draining began.
     public var drainTimeout: Duration = .seconds(20)
-    /// A server's connections are drained at this age, a tenth more or less; zero for never.
+    /// Age at which a server drains a connection, with a jitter of 10 % either way. Zero: never.
     public var connectionAgeMax: Duration = .zero
     /// Time that the calls of such a connection have to finish.
     public var connectionAgeGrace: Duration = .seconds(20)
-    /// Time without anything received after which a PING asks whether the peer is there (gRFC A8); zero for never.
+    /// Time without anything received after which a PING is sent to see whether the peer is there (gRFC A8). Zero: never.
     public var keepaliveInterval: Duration = .zero
-    /// Time in which something must come then; else the connection ends, and its calls with UNAVAILABLE.
+    /// Time in which something must arrive after that PING. Else the connection ends, and its calls with UNAVAILABLE.
     public var keepaliveTimeout: Duration = .seconds(20)
-    /// Whether a client asks also while it has no calls. A server always does.
+    /// Whether a client sends these PINGs also while it has no calls. A server always does.
     public var keepaliveWithoutCalls = false
     /// Least time between PINGs that a server takes from a client while it sends it nothing; without calls two hours,
     /// unless `permitsPingsWithoutCalls`. Sooner is a strike; zero for any time.

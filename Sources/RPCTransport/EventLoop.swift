@@ -3,15 +3,18 @@ import Dispatch
 import Glibc
 import RPC
 
-/// One thread with its own epoll, timers, connections and jobs, which is the Swift executor of everything on it.
+/// A thread that waits for its sockets and timers (epoll) and runs jobs. It is the Swift executor of everything on it.
 ///
-/// As a task executor it brings whatever a task awaits back to its thread. It is no actor's executor: a job that runs
-/// isolated to a serial executor is queued anew each time that it returns to a function without isolation, three times
-/// for a call with one wait. Nothing on a loop may block: it holds up every call of its connections. Jobs run in the order
-/// in which they came, whatever the priority of their task.
+/// It is a `TaskExecutor`: a task that prefers it runs on its thread, and comes back there after each `await`. It is not a
+/// `SerialExecutor`, because a job that is isolated to an actor is queued again each time that it returns to a function
+/// without isolation. That would be three times for a call with one wait.
 ///
-/// It ends with its group: the channels and servers on it are closed, and timers and files tell nothing more. What is
-/// still posted, and the tasks that prefer it, run then on another thread, one at a time, so that nobody waits for ever.
+/// Nothing on a loop may block: that would hold up all its connections. Jobs run in the order in which they were queued,
+/// whatever the priority of their tasks.
+///
+/// A loop ends with its group. Its channels and servers are closed then, and its timers and file watches fire no more.
+/// Posted closures, and tasks that prefer the loop, run on another thread from then on, one at a time, so that nobody
+/// waits for ever.
 public final class EventLoop: TaskExecutor, @unchecked Sendable {
     // Sound because `handle` is a constant, and the functions called on it are those that any thread may call, or are
     // checked to be called on the loop's own thread, as is all that changes here.
@@ -25,7 +28,7 @@ public final class EventLoop: TaskExecutor, @unchecked Sendable {
     private var open: [ObjectIdentifier: () -> Void] = [:]
     /// The timers that are set. Loop thread.
     var timers: [ObjectIdentifier: LoopTimer] = [:]
-    /// Whether the loop is ending or has ended: timers and files tell nothing more. Loop thread.
+    /// Whether the loop is ending or has ended. Timers and file watches fire no more then. Loop thread.
     public private(set) var isEnding = false
     /// Opened when the thread runs nothing more.
     private let end = Latch()
@@ -98,14 +101,14 @@ public final class EventLoop: TaskExecutor, @unchecked Sendable {
         for timer in timers.values { timer.cancel() }
     }
 
-    /// Has something closed when the loop ends, unless it was `closed` before; at once if the loop is ending. The loop keeps
-    /// what `close` holds till then. Loop thread.
+    /// Registers what is to be closed when the loop ends. The loop keeps `close` until then, or until `closed` is called for
+    /// the same owner. If the loop is ending already, `close` runs at once. Loop thread.
     public func closeAtEnd(_ owner: AnyObject, _ close: @escaping () -> Void) {
         preconditionIsCurrent()
         if isEnding { close() } else { open[ObjectIdentifier(owner)] = close }
     }
 
-    /// It is closed. Loop thread.
+    /// Removes what `closeAtEnd` registered for this owner. Loop thread.
     public func closed(_ owner: AnyObject) {
         preconditionIsCurrent()
         open[ObjectIdentifier(owner)] = nil
@@ -136,8 +139,8 @@ public final class EventLoop: TaskExecutor, @unchecked Sendable {
         if crpc_loop_enqueue(handle, job) != 0 { runLate(nil, UInt(bitPattern: job)) }
     }
 
-    /// Runs a closure on the loop, later. Any thread. It runs also if the loop has ended: on a thread that stands in for
-    /// the loop's.
+    /// Runs a closure on the loop, in a later turn. Any thread. If the loop has ended, the closure runs on the thread that
+    /// stands in for the loop's.
     public func execute(_ body: @escaping @Sendable () -> Void) {
         let posted = Unmanaged.passRetained(Posted(body)).toOpaque()
         if crpc_loop_post(handle, runPosted, posted) != 0 { runLate(runPosted, UInt(bitPattern: posted)) }
@@ -151,8 +154,8 @@ public final class EventLoop: TaskExecutor, @unchecked Sendable {
         }
     }
 
-    /// Runs a closure on the loop and returns what it does. Any thread; on the loop's own it runs at once. Throws
-    /// `TransportError.closed` if the loop has ended.
+    /// Runs a closure on the loop and returns its result. Any thread: on the loop's own thread the closure runs at once,
+    /// from any other it is posted. Throws what the closure throws, and `TransportError.closed` if the loop has ended.
     public func run<R: Sendable>(_ body: @escaping @Sendable () throws -> R) async throws -> R {
         if isCurrent { return try body() }
         return try await withCheckedThrowingContinuation { continuation in
@@ -162,7 +165,7 @@ public final class EventLoop: TaskExecutor, @unchecked Sendable {
         }
     }
 
-    /// The monotonic clock as read at the start of this turn, in nanoseconds. Loop thread.
+    /// The monotonic clock at the start of this turn, in nanoseconds. Loop thread.
     public var nowNanoseconds: UInt64 { crpc_loop_now_ns(handle) }
 }
 

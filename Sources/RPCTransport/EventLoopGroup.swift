@@ -1,8 +1,9 @@
 import Synchronization
 
-/// The loops of a process, usually one a core. Nothing is shared between them.
+/// The event loops of a process, usually one for each core. They share nothing.
 ///
-/// Ended with `shutdown`. One that is let go without it ends its loops too, soon after, and nobody learns when.
+/// `shutdown` ends the loops and waits for their end; `withEventLoopGroup` does that for you. A group that nobody holds any
+/// more ends its loops as well, but nobody learns when.
 public final class EventLoopGroup: Sendable {
     /// The loops.
     public let loops: [EventLoop]
@@ -23,7 +24,7 @@ public final class EventLoopGroup: Sendable {
     // Waits for nobody: this may be the thread of a loop, or hold what a loop waits for.
     deinit { for loop in loops { loop.stop() } }
 
-    /// The current loop if it is of this group, else one after the other. Any thread.
+    /// The loop of the current thread, if it belongs to this group. Otherwise the loops in turn. Any thread.
     public func next() -> EventLoop {
         if let current = EventLoop.current, contains(current) { return current }
         let turn = turn.wrappingAdd(1, ordering: .relaxed).oldValue
@@ -35,9 +36,10 @@ public final class EventLoopGroup: Sendable {
         loop.index < loops.count && loops[loop.index] === loop
     }
 
-    /// Stops all loops and returns when they have ended. The channels, servers and database clients that are still open on
-    /// them are closed: what they were asked ends with an error, and so does all that they are asked later. What else is on
-    /// the loops hears no more of its timers and files. Any thread.
+    /// Stops all loops and returns when they have ended. Any thread.
+    ///
+    /// Channels, servers and database clients that are still open on them are closed. What they are doing fails, and so does
+    /// everything that is asked of them later. Timers and file watches on the loops fire no more.
     public func shutdown() async {
         for loop in loops { loop.stop() }
         for loop in loops { await loop.waitForEnd() }

@@ -1,7 +1,7 @@
 import CRPC
 import RPC
 
-/// What a file is watched for, and what happened to it.
+/// The events that a file descriptor is watched for, or that have happened.
 public struct FileInterest: OptionSet, Sendable {
     /// The bits, those of the C layer.
     public let rawValue: Int32
@@ -15,7 +15,7 @@ public struct FileInterest: OptionSet, Sendable {
     public static let failed = FileInterest(rawValue: Int32(CRPC_FAILED))
 }
 
-/// A file descriptor watched by a loop, level-triggered. Loop thread only; does not own the descriptor.
+/// A file descriptor that a loop watches, level-triggered. The watch does not own the descriptor. Loop thread only.
 public final class FileWatch {
     private let loop: EventLoop
     private let handler: (FileInterest) -> Void
@@ -56,7 +56,7 @@ public final class FileWatch {
         if let handle { precondition(crpc_watch_set_interest(handle, interest.rawValue) == 0, "the file was closed") }
     }
 
-    /// Ends the watch: the handler never runs again. Before the file is closed.
+    /// Ends the watch: the handler never runs again. Must be called before the file is closed.
     public func cancel() {
         guard let handle else { return }
         loop.preconditionIsCurrent()

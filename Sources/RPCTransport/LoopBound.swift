@@ -1,4 +1,5 @@
-/// A value that only its loop's thread may touch. It can be handed around; access anywhere else stops the program.
+/// A value that only its loop's thread may touch. Any thread may hold and pass on the box; access to the value from
+/// another thread stops the program.
 public struct LoopBound<Value>: @unchecked Sendable {
     // Sound because every access is checked to be on the loop's thread.
 

@@ -1,12 +1,12 @@
 import CRPC
 import RPC
 
-/// A channel's part on one loop: the addresses with their connections, and the calls that wait for one. Loop thread
-/// only, but for the constants.
+/// The part of a channel on one loop: its addresses with their connections, and the calls that wait for a connection. Loop
+/// thread only, but for the constants.
 ///
-/// A call goes to the connection that the balancer picks. If none takes it, it waits: for the names to be resolved, for
-/// a connection, or for another call to end; at most until its deadline, and if it does not wait for readiness only as
-/// long as an address may still be connected to. Connections are begun when there are calls, and not before.
+/// A call goes to the connection that the balancer picks. If no connection can take it, the call waits until the names are
+/// resolved, a connection is ready, or another call has ended. It fails at its deadline. A call without `waitsForReady` also
+/// fails when every address has failed. Connections are opened when a call needs one, and not before.
 final class LoopChannel: @unchecked Sendable {
     // Sound because everything but the constants is touched on the loop's thread only, which `start` checks.
 

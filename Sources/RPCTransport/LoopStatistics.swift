@@ -3,10 +3,10 @@ import RPC
 
 /// What a loop has done since it was made.
 public struct LoopStatistics: Sendable {
-    /// How long its turns took: from the moment that there was something to do until the loop waited again. What comes
-    /// to a loop in the middle of a turn waits for its end, so this is how late a loop can be.
+    /// How long its turns took, from the moment that there was something to do until the loop waited again. What arrives
+    /// during a turn waits for the end of the turn, so this is the delay that the loop can cause.
     public let turns: TimeStatistics
-    /// For how long it has been in the turn that it is in, in nanoseconds; 0 if it waits.
+    /// The age of the current turn, in nanoseconds. 0 if the loop waits.
     public let turnAgeNanoseconds: UInt64
     /// Connections of servers that were taken, and that have ended.
     public let serverConnections: OpenedAndClosed

@@ -1,7 +1,7 @@
 import CRPC
 import RPC
 
-/// Runs once when its time comes. Loop thread only.
+/// A closure that runs once, at its time. Loop thread only.
 public final class LoopTimer {
     private let loop: EventLoop
     private var body: (() -> Void)?
@@ -35,7 +35,7 @@ public final class LoopTimer {
         body?()
     }
 
-    /// Makes it not run. Nothing happens if it ran.
+    /// Cancels the timer. Does nothing if it has fired.
     public func cancel() {
         guard let handle else { return }
         loop.preconditionIsCurrent()
@@ -47,7 +47,7 @@ public final class LoopTimer {
 }
 
 extension EventLoop {
-    /// Runs a closure once, that long after the start of this turn. Loop thread. The timer need not be kept.
+    /// Runs a closure once, `after` the start of this turn. The loop keeps the timer until it fires. Loop thread.
     @discardableResult
     public func schedule(after: Duration, _ body: @escaping () -> Void) -> LoopTimer {
         preconditionIsCurrent()

@@ -22,7 +22,7 @@ public final class RPCChannel: ClientChannel, Service {
     private let resolver: ChannelResolver?
     private let isRun = Atomic(false)
 
-    /// A channel to `host:port` (`[address]:port` for IPv6), or to several with commas between. A name stands for all
+    /// A channel to `host:port` (`[address]:port` for IPv6), or to several, separated by commas. A host name stands for all
     /// its addresses. Nothing is connected yet. Throws `TransportError` if the target or a certificate cannot be used.
     public init(target: String, group: EventLoopGroup, configuration: ChannelConfiguration = .init()) throws {
         let target = try ChannelTarget(target)
@@ -69,8 +69,8 @@ public final class RPCChannel: ClientChannel, Service {
         }
     }
 
-    /// New connections use the certificates and authorities that the files hold now; those there keep theirs. Throws
-    /// `TransportError.tls`, and then nothing changed. Any thread.
+    /// Reads the files of certificates, keys and authorities again, for new connections. Open connections keep theirs. Throws
+    /// `TransportError.tls`, and then nothing has changed. Any thread.
     public func reloadCertificates() async throws {
         guard let tls = try configuration.tls.map({ try TLSRules($0, side: .client) }) else { return }
         for channel in channels { try await channel.loop.run { channel.use(tls) } }

@@ -117,8 +117,8 @@ public final class RPCServer: Service {
         return configuration.port
     }
 
-    /// New connections use the certificates that the files hold now; those there keep theirs. Throws
-    /// `TransportError.tls`, and then nothing changed. Any thread.
+    /// Reads the files of certificates and keys again, for new connections. Open connections keep theirs. Throws
+    /// `TransportError.tls`, and then nothing has changed. Any thread.
     public func reloadCertificates() async throws {
         guard let tls = try configuration.tls.map({ try TLSRules($0, side: .server) }) else { return }
         for listener in listeners { try await listener.loop.run { listener.use(tls) } }

@@ -1,25 +1,24 @@
 import RPC
 
-/// When a channel tries a call again that failed (gRFC A6). A pure value: chance is passed in.
+/// When a channel tries a failed call again (gRFC A6). A pure value: chance is passed in.
 ///
-/// Only calls of methods marked idempotent are tried again by it, and only before the first of the server's answer has
-/// come. Calls that the server certainly did not process are tried again whatever their method; see
-/// `ChannelConfiguration.transparentRetriesMax`.
+/// It is for idempotent methods, and for calls that have received nothing of their answer. Calls that the server certainly
+/// did not process are tried again whatever their method: see `ChannelConfiguration.transparentRetriesMax`.
 public struct RetryPolicy: Sendable, Hashable {
-    /// Attempts of one call, the first among them; 1 for no retries.
+    /// Attempts of one call, including the first. 1 for no retries.
     public var attemptsMax = 4
-    /// The wait before the first retry, give or take a fifth.
+    /// The wait before the first retry, with a jitter of 20 % either way.
     public var backoffFirst: Duration = .milliseconds(50)
-    /// The longest wait before a retry, give or take a fifth.
+    /// The longest wait before a retry, with the same jitter.
     public var backoffMax: Duration = .seconds(1)
-    /// By how much each wait is longer than the one before.
+    /// The factor from each wait to the next.
     public var backoffMultiplier = 2.0
     /// The statuses that are tried again.
     public var codes: Set<Status.Code> = [.unavailable]
     /// The budget of the channel: failed attempts take one token each, and calls are tried again only while more than
     /// half of them are left.
     public var tokensMax = 100
-    /// Tokens that a call that ends well gives back, in thousandths.
+    /// What a successful call gives back, in thousandths of a token.
     public var tokenRatioThousandths = 100
 
     /// The default policy.

@@ -1,6 +1,7 @@
 import CRPC
 
-/// Runs at the end of each turn in which it was requested, before the connections are flushed. Loop thread only.
+/// A closure that runs at the end of each turn in which `request` was called, before the loop writes to its connections.
+/// Loop thread only.
 public final class TurnHook {
     private let loop: EventLoop
     private let body: () -> Void
@@ -21,7 +22,7 @@ public final class TurnHook {
         guard failure == 0 else { fatalError("out of memory for a hook") }
     }
 
-    /// Asks for a run at the end of this turn, or of the next one if the hooks are running. Once, however often asked.
+    /// Has the closure run once at the end of this turn, or of the next turn if the hooks are running now.
     public func request() {
         loop.preconditionIsCurrent()
         crpc_hook_request(handle)

@@ -26,6 +26,10 @@ _SQL = re.compile(
 _SQL_MODULES = ("Postgres", "LocalPostgres")
 _SQL_FOLDERS = ("Store", "Migrations")
 
+# Servers are for Linux. What a phone will use may be compiled elsewhere.
+_SYSTEM_BRANCH = re.compile(r"^[ \t]*#(?:if|elseif)[^\n]*\b(?:canImport\((?:Darwin|Musl|Glibc)\)|os\()", re.MULTILINE)
+_PHONE_MODULES = ("API", "Models", "RPC")
+
 _DEFAULT_CASE = re.compile(r"\bdefault\s*:")
 # A switch over `any Error` by type can't do without.
 _TYPE_CASE = re.compile(r"\bcase\s+(let\s+\w+\s+as|is)\s")
@@ -39,9 +43,12 @@ def check(file):
             if not file.has_comment_near(match.start(), REASON_LINES_BEFORE, REASON_LINES_AFTER, _is_reason):
                 yield file.fault(match.start(), f"{name} needs a comment beside it that says why it is right")
     folders = file.folders
+    module = folders[1] if len(folders) > 1 else ""
+    if module not in _PHONE_MODULES:
+        for match in _SYSTEM_BRANCH.finditer(file.code):
+            yield file.fault(match.start(), "a branch for another system: servers are for Linux")
     if folders[:1] != ["Sources"]:
         return
-    module = folders[1] if len(folders) > 1 else ""
     if module not in _ENVIRONMENT_READERS:
         for match in file.code_matches(_ENVIRONMENT):
             yield file.fault(match.start(), "logic never reads the environment: take it from the configuration")

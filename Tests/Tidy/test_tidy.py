@@ -173,6 +173,14 @@ class SwiftRuleTests(unittest.TestCase):
             self.assertEqual(len(messages(swift_rules.check, "Sources/RPC/A.swift", far)), 1, code)
         self.assertEqual(messages(swift_rules.check, "Sources/RPC/A.swift", "try? f(); a as? B; // try!"), [])
 
+    def test_system_branches(self):
+        branch = "#if canImport(Darwin)\nimport Darwin\n#else\nimport Glibc\n#endif\n"
+        self.assertEqual(messages(swift_rules.check, "Sources/Models/A.swift", branch), [])
+        for path in ("Sources/Postgres/A.swift", "Tests/RPCTests/A.swift"):
+            self.assertEqual(len(messages(swift_rules.check, path, branch)), 1)
+        self.assertEqual(len(messages(swift_rules.check, "Sources/JOSE/A.swift", "#if os(Linux)\n#endif\n")), 1)
+        self.assertEqual(messages(swift_rules.check, "Sources/JOSE/A.swift", "#if DEBUG\n#endif\n"), [])
+
     def test_environment(self):
         code = 'getenv("A")'
         self.assertEqual(len(messages(swift_rules.check, "Sources/JOSE/A.swift", code)), 1)

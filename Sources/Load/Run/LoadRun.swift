@@ -19,20 +19,20 @@ public struct LoadRun: Sendable {
     /// Runs to the end, or until the first of the signals. Throws `LoadError`, `TransportError` or `CallFailure` if it
     /// comes to no call; afterwards everything that goes wrong is counted and told in the report.
     public func run(until signals: ShutdownSignals) async throws -> RunReport {
-        let group = try EventLoopGroup(loopCount: plan.threadCount, name: "load")
-        let http = HTTPThreads(
-            threadCount: plan.threadCount,
-            connectionsPerHost: plan.connectionsPerThread * plan.threadCount
-        )
-        let result: Result<RunReport, any Error>
-        do {
-            result = .success(try await run(group, http, until: signals))
-        } catch {
-            result = .failure(error)
+        try await withEventLoopGroup(loopCount: plan.threadCount, name: "load") { group in
+            let http = HTTPThreads(
+                threadCount: plan.threadCount,
+                connectionsPerHost: plan.connectionsPerThread * plan.threadCount
+            )
+            do {
+                let report = try await run(group, http, until: signals)
+                await http.close()
+                return report
+            } catch {
+                await http.close()
+                throw error
+            }
         }
-        await http.close()
-        await group.shutdown()
-        return try result.get()
     }
 
     private func run(
@@ -47,14 +47,7 @@ public struct LoadRun: Sendable {
             let targets = (0..<plan.workerCount).map {
                 channels.target($0 / plan.threadCount, timeout: plan.timeout)
             }
-            do {
-                let report = try await run(group, http, targets, until: signals)
-                await channels.close()
-                return report
-            } catch {
-                await channels.close()
-                throw error
-            }
+            return try await run(group, http, targets, until: signals)
         case .edge(let url):
             let target = EdgeTarget(client: JSONClient(http.client, base: url, timeout: plan.timeout))
             let targets = Array(repeating: target, count: plan.workerCount)

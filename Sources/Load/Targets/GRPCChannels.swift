@@ -6,7 +6,7 @@ struct GRPCChannels: Sendable {
     private let identity: [RPCChannel]
     private let profile: [RPCChannel]
 
-    /// Makes the channels; connects nothing yet. Throws `TransportError` if a certificate or a target cannot be used.
+    /// Makes the channels, which end with the group's loops; connects nothing yet. Throws `TransportError` if a certificate or a target cannot be used.
     init(_ plan: LoadPlan, group: EventLoopGroup) throws {
         guard case .grpc(let identity, let profile, let tls, let serverName) = plan.target else {
             preconditionFailure("a plan without gRPC has no channels")
@@ -33,10 +33,5 @@ struct GRPCChannels: Sendable {
     func target(_ number: Int, timeout: Duration) -> GRPCTarget {
         let index = number % identity.count
         return GRPCTarget(identity: identity[index], profile: profile[index], timeout: timeout)
-    }
-
-    /// Ends all connections.
-    func close() async {
-        for channel in identity + profile { await channel.close() }
     }
 }

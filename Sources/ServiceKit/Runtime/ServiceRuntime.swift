@@ -80,7 +80,8 @@ public struct ServiceRuntime: Sendable {
         let logger = Logger(label: keys.program)
         if let warning = exposure.warning { logger.warning("exposed", metadata: ["problem": .string(warning)]) }
         let loopCount = configuration[SharedKeys.eventLoops]
-        try await withEventLoopGroup(loopCount: loopCount == 0 ? Self.coreCount : loopCount, name: keys.program) { group in
+        try await withEventLoopGroup(loopCount: loopCount == 0 ? Self.coreCount : loopCount, name: keys.program) {
+            group in
             let environment = environment(group, logger)
             if configuration[keys.migrate] { try await migrate() }
             let parts = try await build(environment)

@@ -47,7 +47,6 @@ struct InteropServer: AsyncParsableCommand {
 
     func run() async throws {
         let signals = ShutdownSignals()
-        let group = try EventLoopGroup(loopCount: loops, name: "interop")
         var router = Router()
         router.add(TestService())
         let health = HealthService(services: router.services)
@@ -58,16 +57,16 @@ struct InteropServer: AsyncParsableCommand {
                 descriptorSets: [InteropDescriptors.fileDescriptorSet]
             )
         )
-        let server = RPCServer(group: group, router: router, configuration: try serverConfiguration())
-        let port = try await server.start()
-        health.setReady(true)
-        print("listening on 127.0.0.1:\(port)")
-        flushStandardOutput()
-        await signals.first()
-        health.beginDrain()
-        await server.drain()
-        await server.shutdown()
-        await group.shutdown()
+        let configuration = try serverConfiguration()
+        try await withEventLoopGroup(loopCount: loops, name: "interop") { group in
+            try await withRPCServer(group: group, router: router, configuration: configuration) { _, port in
+                health.setReady(true)
+                print("listening on 127.0.0.1:\(port)")
+                flushStandardOutput()
+                await signals.first()
+                health.beginDrain()
+            }
+        }
     }
 
     private func serverConfiguration() throws -> ServerConfiguration {
