@@ -57,7 +57,7 @@ void crpc_driver_read(crpc_driver *driver) {
     uint8_t *buffer = driver->loop->read_buffer;
     bool is_encrypted = driver->tls.ssl != NULL;
     crpc_reading reading = {.is_full = true};
-    // What was read is used up, whatever the number: what TLS holds already wakes nobody.
+    // What TLS holds already is read however often it takes: the socket does not become readable for it again.
     for (int i = 0; reading.is_full && (i < READS_PER_TURN_MAX || crpc_tls_has_more(&driver->tls)); i++) {
         reading = is_encrypted ? driver_read_tls(driver, buffer, CRPC_READ_BUFFER)
                                : driver_read_clear(driver, buffer, CRPC_READ_BUFFER);
