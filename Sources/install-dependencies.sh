@@ -17,7 +17,7 @@ fail() {
 }
 
 swift_minimum=6.2
-# As `_Static_assert` in Sources/CRPC/session.c has it.
+# As `_Static_assert` in Sources/CRPC/http2/session.c has it.
 nghttp2_minimum=1.52
 build_packages=(curl g++ libicu-dev libmimalloc-dev libnghttp2-dev libphonenumber-dev libpq-dev libssl-dev make pkg-config postgresql zlib1g-dev)
 bench_packages=(binutils golang-go golang-google-grpc-dev libgrpc++-dev libprotobuf-dev nghttp2-client nghttp2-server protobuf-compiler

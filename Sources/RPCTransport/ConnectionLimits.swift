@@ -25,7 +25,7 @@ public struct ConnectionLimits: Sendable, Hashable {
     public var bufferedBytesMax = 24 << 20
     /// Frames that may wait to be sent to a client, at least four for each stream. With more the client is dismissed.
     public var queuedFramesMax = 8192
-    /// What a peer may have us do beside its calls, as `crpc_connection.h` counts it: a frame that carries no message
+    /// What a peer may have us do beside its calls, as `crpc_limits.h` counts it: a frame that carries no message
     /// costs 1, PING 2, SETTINGS 10, a wasted call 12; calls that are answered bring it back. Without any left the peer
     /// is dismissed.
     public var creditMax = 10_000

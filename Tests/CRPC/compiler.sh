@@ -28,7 +28,7 @@ PROBE
     return 1
 }
 
-# The oldest nghttp2 that the layer works with: `_Static_assert` in session.c, and what the tests were run against.
+# The oldest nghttp2 that the layer works with: `_Static_assert` in http2/session.c, and what the tests were run against.
 nghttp2_minimum=1.52.0
 
 # Finds the libraries, nghttp2 where NGHTTP2_PREFIX says if it is set, and says which it is. Sets LIBRARY_FLAGS and

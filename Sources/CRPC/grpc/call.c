@@ -16,7 +16,9 @@ void crpc_call_on_begin(crpc_h2_stream *h2_stream) {
     stream->head.method = -1;
     stream->head.timeout_ns = UINT64_MAX;
     stream->outcome.grpc_status = -1;
-    crpc_deframer_init(&stream->deframer, h2_stream->h2->limits.message_bytes_max);
+    // It is as new after each call, but before the first.
+    uint32_t message_max = h2_stream->h2->limits.message_bytes_max;
+    if (stream->deframer.message_max != message_max) crpc_deframer_init(&stream->deframer, message_max);
 }
 
 void crpc_call_drop_queue(crpc_stream *stream) {
@@ -36,6 +38,9 @@ void crpc_call_drop_queue(crpc_stream *stream) {
 }
 
 void crpc_call_drop_partial(crpc_stream *stream) {
+    const crpc_deframer *deframer = &stream->deframer;
+    bool is_new = deframer->buffer == NULL && deframer->prefix_length == 0 && !deframer->failed;
+    if (is_new && stream->in.partial_bytes == 0) return; // as with most
     crpc_deframer_reset(&stream->deframer);
     crpc_let_go(crpc_call_connection(stream), stream->in.partial_bytes);
     stream->in.partial_bytes = 0;
@@ -71,7 +76,7 @@ void crpc_call_tell_close(crpc_stream *stream, uint32_t error) {
     crpc_connection *connection = crpc_call_connection(stream);
     void *call = stream->call;
     stream->call = NULL;
-    crpc_timer_cancel(&stream->deadline);
+    crpc_timer_end(&stream->deadline);
     crpc_let_go(connection, stream->in.unread_bytes + stream->in.kept_bytes); // the callee does, in what follows
     stream->in.unread_bytes = stream->in.kept_bytes = 0;
     if (call != NULL) connection->role->tell_close(stream, call, error);
@@ -85,9 +90,8 @@ void crpc_call_on_close(crpc_h2_stream *h2_stream, uint32_t error) {
     crpc_call_tell_close(stream, error);
     crpc_call_drop_queue(stream);
     crpc_call_drop_partial(stream);
-    crpc_timer_cancel(&stream->deadline);
-    free(stream->out.trailers);
-    free(stream->outcome.message);
+    if (stream->out.trailers != NULL) free(stream->out.trailers);
+    if (stream->outcome.message != NULL) free(stream->outcome.message);
     stream->out.trailers = NULL;
     stream->outcome.message = NULL;
     crpc_call_drop_block(stream);

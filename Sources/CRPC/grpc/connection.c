@@ -49,7 +49,7 @@ void crpc_connection_start(crpc_connection *connection) {
 // ---- Feeding ----
 
 /// While messages are held, and on a server calls are open, looks now and then for what does not move.
-static void connection_watch_stalls(crpc_connection *connection) {
+static void connection_schedule_sweep(crpc_connection *connection) {
     crpc_h2 *h2 = &connection->h2;
     bool has_calls = h2->is_server && h2->stream_count > 0;
     if ((connection->held.bytes == 0 && !has_calls) || h2->due_ns[CRPC_DUE_SWEEP] != 0) return;
@@ -61,7 +61,7 @@ static void connection_watch_stalls(crpc_connection *connection) {
 
 bool crpc_connection_note_fed(crpc_connection *connection) {
     if (!crpc_h2_note_fed(&connection->h2)) return false;
-    connection_watch_stalls(connection);
+    connection_schedule_sweep(connection);
     if (crpc_h2_has_something(&connection->h2)) crpc_h2_mark(&connection->h2);
     return true;
 }
@@ -101,8 +101,10 @@ bool crpc_connection_prepare(crpc_connection *connection) {
     crpc_h2 *h2 = &connection->h2;
     connection_tell_closes(connection);
     if (connection->held.withheld_bytes > 0 && !crpc_h2_is_broken(h2)) crpc_give_back_withheld(connection);
-    if (crpc_h2_is_draining(h2)) connection_tell_draining(connection);
-    crpc_h2_submit_last_goaway(h2);
+    if (crpc_h2_is_draining(h2)) {
+        connection_tell_draining(connection);
+        crpc_h2_submit_last_goaway(h2);
+    }
     return h2->is_started && !crpc_h2_is_broken(h2);
 }
 
@@ -115,7 +117,7 @@ ssize_t crpc_connection_produce(crpc_connection *connection, uint8_t *target, si
 void crpc_connection_conclude(crpc_connection *connection) {
     if (connection->held.withheld_bytes > 0) crpc_give_back_withheld(connection); // answers went, and less is held
     crpc_h2_note_produced(&connection->h2);
-    connection_watch_stalls(connection);
+    connection_schedule_sweep(connection);
 }
 
 // ---- Time ----
@@ -136,7 +138,7 @@ void crpc_connection_on_sweep(crpc_h2 *h2) {
     for (crpc_link *link = h2->streams.next; link != &h2->streams; link = link->next)
         crpc_call_sweep(crpc_stream_of(CRPC_CONTAINER(link, crpc_h2_stream, link)));
     crpc_h2_mark(h2); // what is withheld may depend on what other connections hold
-    connection_watch_stalls(connection);
+    connection_schedule_sweep(connection);
 }
 
 // ---- What the peer says of the connection ----

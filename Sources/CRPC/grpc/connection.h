@@ -7,11 +7,12 @@
 ///     crpc_connection_on_time   at crpc_connection_next_ns
 ///     crpc_connection_prepare, crpc_connection_produce until it gives 0, crpc_connection_conclude
 ///                               where its `h2.flush` chore was asked for
-///     crpc_connection_end       where its `h2.close` chore was asked for
+///     crpc_connection_tell_end, crpc_connection_end
+///                               where its `h2.close` chore was asked for
 ///
 /// Ownership: part of what carries it; it does not move. Turn, service and callbacks outlive it. Thread: that of its turn.
 /// Callbacks: from inside of all of these but begin and next_ns. None from inside of functions that its user calls
-/// (`crpc_stream_send_message` and the like); what those cause is told in `prepare`. None after `crpc_connection_end`.
+/// (`crpc_stream_send_message` and the like); what those cause is told in `prepare`. None after `tell_end`.
 #ifndef CRPC_GRPC_CONNECTION_H
 #define CRPC_GRPC_CONNECTION_H
 

@@ -38,7 +38,7 @@ static int server_on_field(crpc_h2_stream *h2_stream, int header, const crpc_ent
     crpc_stream *stream = crpc_stream_of(h2_stream);
     const uint8_t *value = field->value;
     size_t length = field->value_length;
-    if (h2_stream->remote.state != CRPC_REMOTE_HEAD) return CRPC_OK; // nobody asks for a request's trailers
+    if (h2_stream->remote.state != CRPC_REMOTE_HEAD) return CRPC_OK; // a request's trailers are not told
     switch (header) {
     case CRPC_HEADER_APPLICATION: return crpc_call_append_field(stream, field);
     case CRPC_HEADER_PATH:

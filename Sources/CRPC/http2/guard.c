@@ -50,18 +50,6 @@ crpc_verdict crpc_guard_settle(crpc_guard *guard, uint64_t now_ns) {
     return crpc_guard_charge(guard, (int32_t)frames * CRPC_COST_FRAME, now_ns);
 }
 
-int32_t crpc_guard_cost_of_reset(const crpc_guard *guard, uint32_t error, bool is_ours) {
-    if (!guard->is_server || is_ours || error == CRPC_H2_NO_ERROR) return 0;
-    return error == CRPC_H2_REFUSED_STREAM ? CRPC_COST_FRAME : CRPC_COST_RESET;
-}
-
-int32_t crpc_guard_gain_of_headers(const crpc_guard *guard, bool ends_stream, bool is_head, bool is_cut_short) {
-    if (!guard->is_server) return CRPC_GAIN_HEADERS;
-    if (!ends_stream) return 0;
-    if (is_cut_short) return CRPC_COST_FRAME;
-    return is_head ? CRPC_GAIN_HEADERS : 2 * CRPC_GAIN_HEADERS; // head and trailers
-}
-
 /// gRFC A8: a server says how often it may be asked whether it is there.
 static crpc_verdict guard_take_ping(crpc_guard *guard, uint64_t now_ns, bool has_streams) {
     const crpc_limits *limits = guard->limits;

@@ -103,10 +103,19 @@ static inline bool crpc_guard_is_rapid(uint64_t began_ns, uint64_t now_ns) {
 /// What an RST_STREAM that we sent costs the peer: nothing where it was of our own will (`is_ours`), and not because the peer
 /// broke the rules on the stream (CVE-2025-8671). REFUSED_STREAM is what one past the greatest number gets until the
 /// peer has acknowledged our SETTINGS, before which it cannot know better.
-int32_t crpc_guard_cost_of_reset(const crpc_guard *guard, uint32_t error, bool is_ours);
+static inline int32_t crpc_guard_cost_of_reset(const crpc_guard *guard, uint32_t error, bool is_ours) {
+    if (!guard->is_server || is_ours || error == CRPC_H2_NO_ERROR) return 0;
+    return error == CRPC_H2_REFUSED_STREAM ? CRPC_COST_FRAME : CRPC_COST_RESET;
+}
 /// What HEADERS that we sent bring the peer. A server's client gets it when its stream has ended: only then is it known
 /// whether the request ran to its end, or was cut short in its handler's place.
-int32_t crpc_guard_gain_of_headers(const crpc_guard *guard, bool ends_stream, bool is_head, bool is_cut_short);
+static inline int32_t crpc_guard_gain_of_headers(
+    const crpc_guard *guard, bool ends_stream, bool is_head, bool is_cut_short) {
+    if (!guard->is_server) return CRPC_GAIN_HEADERS;
+    if (!ends_stream) return 0;
+    if (is_cut_short) return CRPC_COST_FRAME;
+    return is_head ? CRPC_GAIN_HEADERS : 2 * CRPC_GAIN_HEADERS; // head and trailers
+}
 static inline int32_t crpc_guard_gain_of_data(size_t length) {
     return length < CRPC_EARNING_BYTES_MIN ? 0 : CRPC_GAIN_DATA;
 }

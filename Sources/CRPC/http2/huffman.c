@@ -117,7 +117,7 @@ ssize_t crpc_huffman_decode(const uint8_t *bytes, size_t length, uint8_t *target
         }
         const lookup *found = &huffman_table[window.bits >> (64 - LOOKUP_BITS)];
         if (found->count == 0) return -1;
-        memcpy(end, found->symbols, PAIR); // without a branch that nobody could foresee
+        memcpy(end, found->symbols, PAIR); // without a branch that no processor could predict
         end += found->count;
         window.bits <<= found->bits;
         window.count -= found->bits;

@@ -104,7 +104,7 @@ static bool rules_is_name(const uint8_t *name, size_t length) {
     return length > 0;
 }
 
-/// RFC 3986 section 3.2: what an authority is made of. How it is put together is not looked at: nobody here takes it apart.
+/// RFC 3986 section 3.2: what an authority is made of. Its structure is not checked: this layer does not take it apart.
 static bool rules_is_authority(const uint8_t *value, size_t length) {
     static const uint8_t allowed[256] = {
         ['a' ... 'z'] = 1, ['A' ... 'Z'] = 1, ['0' ... '9'] = 1, ['-'] = 1, ['.'] = 1, ['_'] = 1, ['~'] = 1, ['!'] = 1,

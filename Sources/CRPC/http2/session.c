@@ -89,7 +89,7 @@ static int session_on_header(
             return failure != 0 ? failure : NGHTTP2_ERR_TEMPORAL_CALLBACK_FAILURE; // no more of this block
         }
     }
-    // A byte can stand for an entry of kilobytes (RFC 7541 section 7.3): what nobody keeps still costs.
+    // A byte can stand for a field of kilobytes (RFC 7541 section 7.3): fields past the limit are dropped, and charged.
     if (stream->remote.is_head_too_large && !crpc_h2_charge(h2, CRPC_COST_FRAME)) return NGHTTP2_ERR_CALLBACK_FAILURE;
     stream->remote.field_bytes += name_length + value_length + CRPC_ENTRY_COST;
     if (stream->remote.field_bytes > h2->limits.header_bytes_max || name_length > UINT16_MAX)

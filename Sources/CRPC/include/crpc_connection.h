@@ -3,9 +3,9 @@
 /// A peer that ends its sending half (a FIN, or TLS's close_notify) ends the connection, and with it the calls that it still
 /// waits for: in HTTP/2 nobody half-closes a connection.
 ///
-/// States: CONNECTING (client: the socket) → HANDSHAKING (TLS) → OPEN → DRAINING (no new calls, those there finish) →
-/// CLOSED. Any failure leads to CLOSED. At CLOSED each live stream gets its `on_close`, then the connection its own,
-/// then it is freed: a pointer to it is dead from there on.
+/// A client's connects, then both sides shake hands (TLS), then it is open; at the end it drains (no new calls, those there
+/// finish) and closes. Any failure closes it. When it closes each open stream gets its `on_close`, then the connection its
+/// own, then it is freed: a pointer to it is dead from there on.
 #ifndef CRPC_CONNECTION_H
 #define CRPC_CONNECTION_H
 
@@ -18,8 +18,8 @@ typedef struct crpc_connection crpc_connection;
 bool crpc_connection_is_encrypted(const crpc_connection *connection);
 
 /// Takes no more calls, lets those there finish, closes. A server tells the peer so at once (GOAWAY twice with a round
-/// trip between them, RFC 9113 section 6.8; one whose handshake is under way when it is open); a client when its last call has ended, since some may wait to go out. A client's `on_draining` follows
-/// in this turn or the next.
+/// trip between them, RFC 9113 section 6.8), or once the handshake is done; a client when its last call has ended, since
+/// some may wait to go out. A client's `on_draining` follows in this turn or the next.
 void crpc_connection_drain(crpc_connection *connection);
 
 /// Closes at the end of this turn; calls there end with `on_close`.

@@ -1,9 +1,9 @@
 /// One gRPC call on an HTTP/2 stream. The same functions serve unary and streaming calls.
 ///
-/// Local half:  IDLE → headers sent → messages sent … → FINISHED (server: trailers; client: half-closed).
-/// Remote half: headers received → messages received … → half-closed.
+/// Our half:        IDLE → OPEN (HEADERS) → FINISHED (server: trailers; client: END_STREAM), or RESET (RST_STREAM).
+/// The peer's half: HEAD → BODY (its HEADERS came) → CLOSED (END_STREAM came), or RESET.
 /// A stream ends with `on_close`, exactly once, whatever happened; from then on its pointer is dead.
-/// Illegal, answered with CRPC_ERROR_CLOSED and no other effect: to send after FINISHED.
+/// Illegal, answered with CRPC_ERROR_CLOSED and no other effect: to send once our half is FINISHED or RESET.
 #ifndef CRPC_STREAM_H
 #define CRPC_STREAM_H
 
@@ -41,10 +41,10 @@ typedef struct crpc_server_callbacks {
     /// A call of a registered method began. Returns the call's context, and owes `crpc_handler_ended` once for it; NULL
     /// refuses the call with RESOURCE_EXHAUSTED, and owes nothing.
     void *(*on_call)(void *server, void *peer, crpc_stream *stream, const crpc_request *request);
-    /// A message. Its bytes are valid during the callback only; a compressed one is for `crpc_gzip_inflate`. `is_last`: the peer sends nothing more, and
-    /// `on_half_close` does not fire.
+    /// A message. Its bytes are valid during the callback only; a compressed one is for `crpc_gzip_inflate`. `is_last`:
+    /// END_STREAM came with it, and `on_half_close` does not fire.
     void (*on_message)(void *call, const crpc_message *message, bool is_last);
-    /// The peer sends nothing more.
+    /// END_STREAM came: the peer sends nothing more.
     void (*on_half_close)(void *call);
     /// The stream's queue fell under its low-water mark after it had been over the high one.
     void (*on_writable)(void *call);

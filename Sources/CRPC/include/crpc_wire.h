@@ -38,7 +38,7 @@ void crpc_deframer_init(crpc_deframer *deframer, uint32_t message_max);
 /// Frees what it holds and makes it as new.
 void crpc_deframer_reset(crpc_deframer *deframer);
 /// Lets go of the buffer of a message that is whole and was handed on, if it is large: a stream may live for long, and
-/// what it does not need is counted by nobody.
+/// memory that it does not need is not counted.
 void crpc_deframer_trim(crpc_deframer *deframer);
 
 /// Takes bytes from the front of `*bytes` until a message is whole or the bytes are used up. A message that lies whole

@@ -23,7 +23,8 @@ const uint8_t crpc_phase_moves[CRPC_PHASES] = {
 /// Callbacks of the connection may fire until the matching `driver_leave`.
 static void driver_enter(crpc_driver *driver) { driver->loop->turn.callback_depth += 1; }
 static void driver_leave(crpc_driver *driver) {
-    crpc_driver_set_timer(driver);
+    bool is_to_flush = !crpc_link_is_empty(&driver->connection.h2.flush.link); // which comes here, too
+    if (!is_to_flush) crpc_driver_set_timer(driver);
     driver->loop->turn.callback_depth -= 1;
 }
 
@@ -53,7 +54,7 @@ static void driver_on_timer(void *context) {
 
 static void driver_open(crpc_driver *driver) {
     crpc_driver_set_phase(driver, CRPC_PHASE_OPEN);
-    crpc_driver_watch_for(driver, CRPC_READABLE);
+    crpc_driver_set_interest(driver, CRPC_READABLE);
     crpc_connection_start(&driver->connection);
     if (driver->listener != NULL && driver->listener->is_draining) crpc_connection_drain(&driver->connection);
 }
@@ -62,9 +63,9 @@ static void driver_shake_hands(crpc_driver *driver, bool is_readable) {
     crpc_h2 *h2 = &driver->connection.h2;
     crpc_handshake handshake = crpc_tls_shake_hands(&driver->tls, is_readable);
     if (handshake == CRPC_HANDSHAKE_READS) {
-        crpc_driver_watch_for(driver, CRPC_READABLE);
+        crpc_driver_set_interest(driver, CRPC_READABLE);
     } else if (handshake == CRPC_HANDSHAKE_WRITES) { // what comes meanwhile waits in the kernel
-        crpc_driver_watch_for(driver, CRPC_WRITABLE);
+        crpc_driver_set_interest(driver, CRPC_WRITABLE);
     } else if (handshake == CRPC_HANDSHAKE_FAILED || !crpc_tls_speaks_http2(&driver->tls)) {
         crpc_h2_break(h2, CRPC_ERROR_TLS);
     } else {

@@ -77,7 +77,7 @@ void crpc_driver_write(crpc_driver *driver);
 /// Tries once to send what waits, without waiting.
 void crpc_driver_say_goodbye(crpc_driver *driver);
 /// Changes what the socket is watched for.
-void crpc_driver_watch_for(crpc_driver *driver, int interest);
+void crpc_driver_set_interest(crpc_driver *driver, int interest);
 /// Whether the peer took enough of what waited for it; then it has another while.
 bool crpc_driver_is_written_on(crpc_driver *driver);
 /// The driver's timer at the connection's next moment.

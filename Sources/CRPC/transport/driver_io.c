@@ -10,7 +10,7 @@ enum { READS_PER_TURN_MAX = 4 };
 /// Buffers written to one connection in one turn.
 enum { WRITES_PER_TURN_MAX = 16 };
 
-void crpc_driver_watch_for(crpc_driver *driver, int interest) {
+void crpc_driver_set_interest(crpc_driver *driver, int interest) {
     if (crpc_watch_set_interest(&driver->watch, interest) != CRPC_OK)
         crpc_h2_break(&driver->connection.h2, CRPC_ERROR_SYSTEM);
 }
@@ -57,7 +57,7 @@ void crpc_driver_read(crpc_driver *driver) {
     uint8_t *buffer = driver->loop->read_buffer;
     bool is_encrypted = driver->tls.ssl != NULL;
     crpc_reading reading = {.is_full = true};
-    // What was read is used up, whatever the number: what TLS holds already wakes nobody.
+    // What TLS holds already is read however often it takes: the socket does not become readable for it again.
     for (int i = 0; reading.is_full && (i < READS_PER_TURN_MAX || crpc_tls_has_more(&driver->tls)); i++) {
         reading = is_encrypted ? driver_read_tls(driver, buffer, CRPC_READ_BUFFER)
                                : driver_read_clear(driver, buffer, CRPC_READ_BUFFER);
@@ -122,7 +122,7 @@ static void driver_keep_rest(crpc_driver *driver, const uint8_t *bytes, size_t l
     // Half a message of TLS after the handshake keeps OpenSSL from writing until the rest came: room in the socket, which
     // there is, would wake us in vain.
     bool awaits_peer = driver->tls.ssl != NULL && crpc_tls_awaits_peer(&driver->tls);
-    crpc_driver_watch_for(driver, awaits_peer ? CRPC_READABLE : CRPC_READABLE | CRPC_WRITABLE);
+    crpc_driver_set_interest(driver, awaits_peer ? CRPC_READABLE : CRPC_READABLE | CRPC_WRITABLE);
 }
 
 /// Writes all, or keeps the rest. True if all went.
@@ -152,7 +152,7 @@ static bool driver_write_rest(crpc_driver *driver) {
     free(driver->out.rest); // a connection that keeps up holds no buffer
     driver->out.rest = NULL;
     driver->out.stall_ns = UINT64_MAX;
-    crpc_driver_watch_for(driver, CRPC_READABLE);
+    crpc_driver_set_interest(driver, CRPC_READABLE);
     return true;
 }
 

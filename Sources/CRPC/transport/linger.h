@@ -1,6 +1,6 @@
 /// Sockets after their connection. One that is closed while bytes of the peer are unread is reset, and the peer may lose what
 /// we said last: why it was dismissed, or the end of an answer. So the sending half is closed, and the rest read and dropped
-/// for a while. The reading goes past TLS: nobody decrypts what nobody reads. Loop thread; no callback.
+/// for a while. What is dropped is not decrypted. Loop thread; no callback.
 #ifndef CRPC_LINGER_H
 #define CRPC_LINGER_H
 

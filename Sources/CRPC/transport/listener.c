@@ -45,7 +45,8 @@ static void listener_update_accepting(crpc_listener *listener) {
     if (listener->watch.function == NULL) return;
     uint64_t now = listener->loop->turn.now_ns, due = listener->paused_until_ns;
     if (!listener_has_room(listener)) {
-        uint64_t idle = listener_leaves_ns(listener_first_idle(&listener->idle)), shaking = listener_leaves_ns(listener_first_shaking(listener));
+        uint64_t idle = listener_leaves_ns(listener_first_idle(&listener->idle));
+        uint64_t shaking = listener_leaves_ns(listener_first_shaking(listener));
         uint64_t leaves = idle < shaking ? idle : shaking;
         if (leaves > due) due = leaves;
     }
@@ -148,7 +149,8 @@ static void listener_take_in(crpc_listener *listener, int fd, const struct socka
 /// Whether another connection could be taken now.
 static bool listener_can_take(const crpc_listener *listener) {
     uint64_t now = listener->loop->turn.now_ns;
-    return listener_has_room(listener) || listener_leaves_ns(listener_first_idle(&listener->idle)) <= now || listener_leaves_ns(listener_first_shaking(listener)) <= now;
+    return listener_has_room(listener) || listener_leaves_ns(listener_first_idle(&listener->idle)) <= now ||
+           listener_leaves_ns(listener_first_shaking(listener)) <= now;
 }
 
 /// Accepts what waits, at most so many. Whether none waits any more.
