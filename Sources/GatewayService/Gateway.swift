@@ -39,15 +39,15 @@ struct Gateway: Sendable {
     ///
     /// - Parameter metrics: where requests are counted.
     func server(
-        _ configuration: EdgeServer.Configuration,
+        _ configuration: HTTPServer.Configuration,
         logger: Logger,
         metrics: MetricsRegistry = MetricsRegistry()
-    ) -> EdgeServer {
+    ) -> HTTPServer {
         let rateLimit = rateLimit
         let routes = endpoints.map(\.route)
         let requests = RequestMetrics(routes: routes)
         metrics.add(requests)
-        return EdgeServer(
+        return HTTPServer(
             routes: routes,
             configuration: configuration,
             logger: logger,

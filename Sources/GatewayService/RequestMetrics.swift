@@ -32,7 +32,7 @@ final class RequestMetrics: MetricsSource {
     init(routes: some Sequence<Route>) { self.routes = Set(routes.map(\.path)) }
 
     /// Counts one.
-    func count(_ outcome: EdgeOutcome) {
+    func count(_ outcome: RequestOutcome) {
         let route = outcome.route.flatMap { routes.contains($0) ? $0 : nil } ?? Self.noRoute
         let method = Self.methods.contains(outcome.method) ? outcome.method : "other"
         counts.withLock { counts in

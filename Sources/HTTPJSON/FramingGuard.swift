@@ -16,14 +16,14 @@ final class FramingGuard: ChannelDuplexHandler {
     typealias OutboundOut = HTTPServerResponsePart
 
     private let makeRequestID: @Sendable () -> String
-    private let observe: @Sendable (EdgeOutcome) -> Void
+    private let observe: @Sendable (RequestOutcome) -> Void
     private var hasRefused = false
     private var decoderFault = FramingFault.malformed
 
     /// A guard of one connection.
     ///
     /// - Parameter observe: told of what the decoder refused; all else passes the middleware.
-    init(makeRequestID: @escaping @Sendable () -> String, observe: @escaping @Sendable (EdgeOutcome) -> Void) {
+    init(makeRequestID: @escaping @Sendable () -> String, observe: @escaping @Sendable (RequestOutcome) -> Void) {
         self.makeRequestID = makeRequestID
         self.observe = observe
     }
@@ -72,7 +72,7 @@ final class FramingGuard: ChannelDuplexHandler {
         )
         context.write(wrapOutboundOut(.head(answer)), promise: nil)
         context.write(wrapOutboundOut(.body(.byteBuffer(body))), promise: promise)
-        observe(EdgeOutcome(method: "none", route: nil, status: problem.status.code, took: .zero))
+        observe(RequestOutcome(method: "none", route: nil, status: problem.status.code, took: .zero))
     }
 }
 

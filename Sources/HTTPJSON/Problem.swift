@@ -2,7 +2,7 @@ import HTTPTypes
 import Hummingbird
 import JOSE
 
-/// An error as a client sees it: RFC 9457 problem details, thrown by routes and answered by ``EdgeMiddleware``.
+/// An error as a client sees it: RFC 9457 problem details, thrown by routes and answered by ``RouteMiddleware``.
 ///
 /// Everything in it is sent, but for ``cause``, which is only logged.
 public struct Problem: Error, Sendable {

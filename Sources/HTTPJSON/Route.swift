@@ -4,7 +4,7 @@ import Hummingbird
 /// A method and path, and what answers them.
 public struct Route: Sendable {
     /// Answers a request.
-    public typealias Handler = @Sendable (Request, EdgeContext) async throws -> Response
+    public typealias Handler = @Sendable (Request, RouteContext) async throws -> Response
 
     /// The method.
     public let method: HTTPRequest.Method

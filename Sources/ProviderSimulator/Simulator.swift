@@ -6,7 +6,7 @@ import Logging
 /// Apple and Google in a box: a server with their key endpoints, and controls that sign simulated persons in.
 enum Simulator {
     /// Slow answers included.
-    static let limits = EdgeLimits(
+    static let limits = HTTPLimits(
         requestTimeout: .milliseconds(Misbehaviour.delayMillisecondsMax + 5000),
         connectionsMax: 1024
     )
@@ -17,8 +17,8 @@ enum Simulator {
     }
 
     /// The server over a store.
-    static func server(_ store: SimulatorStore, configuration: EdgeServer.Configuration, logger: Logger) -> EdgeServer {
-        EdgeServer(routes: routes(store), configuration: configuration, logger: logger)
+    static func server(_ store: SimulatorStore, configuration: HTTPServer.Configuration, logger: Logger) -> HTTPServer {
+        HTTPServer(routes: routes(store), configuration: configuration, logger: logger)
     }
 
     /// The real clock and generator.

@@ -33,7 +33,7 @@ public struct SimulatorServer: ProgramServer {
 
     /// Serves until SIGTERM or SIGINT, then lets requests in flight end.
     ///
-    /// - Throws: `EdgeListenError` if the address is taken; a fault of the state file.
+    /// - Throws: `HTTPListenError` if the address is taken; a fault of the state file.
     public func serve() async throws {
         let signals = ShutdownSignals()
         try await serve(stop: { await signals.first() })
@@ -49,7 +49,7 @@ public struct SimulatorServer: ProgramServer {
             file: configuration[Self.stateFile].map(StateFile.init(path:)),
             environment: Simulator.environment
         )
-        let edge = EdgeServer.Configuration(
+        let edge = HTTPServer.Configuration(
             host: address.host,
             port: address.port,
             limits: Simulator.limits,

@@ -22,7 +22,7 @@ struct RequestMetricsTests {
     }
 
     private func count(_ method: String, _ route: String?, _ status: Int) {
-        metrics.count(EdgeOutcome(method: method, route: route, status: status, took: .milliseconds(2)))
+        metrics.count(RequestOutcome(method: method, route: route, status: status, took: .milliseconds(2)))
     }
 
     @Test("requests are counted by route, method and status, and timed")

@@ -14,7 +14,7 @@ struct TestGateway {
     let stubs = StubServices()
     let gateway: Gateway
     /// Long enough for a machine that is busy with other tests.
-    var limits = EdgeLimits(requestTimeout: .seconds(60))
+    var limits = HTTPLimits(requestTimeout: .seconds(60))
 
     init(rateLimit: RateLimit.Policy = .init()) {
         // Small tables: thousands of gateways are made.
@@ -28,10 +28,10 @@ struct TestGateway {
     }
 
     /// The server over it.
-    var server: EdgeServer {
+    var server: HTTPServer {
         var logger = Logger(label: "test")
         logger.logLevel = .critical
-        return gateway.server(EdgeServer.Configuration(host: "127.0.0.1", port: 0, limits: limits), logger: logger)
+        return gateway.server(HTTPServer.Configuration(host: "127.0.0.1", port: 0, limits: limits), logger: logger)
     }
 
     /// Sends a request; `token` becomes the bearer token. By a socket it comes from 127.0.0.1, otherwise from no address.

@@ -12,7 +12,7 @@ import Testing
 
 /// What only a real socket shows: bounds on connections, late bodies, and the graceful stop.
 @Suite struct LiveServerTests {
-    private static func server(_ limits: EdgeLimits, drainLimit: Duration = .seconds(30)) -> EdgeServer {
+    private static func server(_ limits: HTTPLimits, drainLimit: Duration = .seconds(30)) -> HTTPServer {
         let routes = [
             Route(.post, "/echo") { request, context in
                 var input = try await context.json(request)
@@ -27,15 +27,15 @@ import Testing
         ]
         var quiet = Logger(label: "test")
         quiet.logLevel = .critical
-        return EdgeServer(
+        return HTTPServer(
             routes: routes,
-            configuration: EdgeServer.Configuration(host: "127.0.0.1", port: 0, limits: limits, drainLimit: drainLimit),
+            configuration: HTTPServer.Configuration(host: "127.0.0.1", port: 0, limits: limits, drainLimit: drainLimit),
             logger: quiet
         )
     }
 
     /// Runs a server while `body` talks to its port, and stops it then.
-    private static func run(_ limits: EdgeLimits, _ body: @escaping @Sendable (Int) async throws -> Void) async throws {
+    private static func run(_ limits: HTTPLimits, _ body: @escaping @Sendable (Int) async throws -> Void) async throws {
         let (stopped, stop) = AsyncStream.makeStream(of: Void.self)
         let talk = Mutex<Task<Void, any Error>?>(nil)
         try await server(limits).run(
@@ -72,7 +72,7 @@ import Testing
     }
 
     @Test func aBodyThatStopsComingEndsTheRequest() async throws {
-        try await Self.run(EdgeLimits(requestTimeout: .milliseconds(200))) { port in
+        try await Self.run(HTTPLimits(requestTimeout: .milliseconds(200))) { port in
             let head = "POST /echo HTTP/1.1\r\nhost: a\r\ncontent-type: application/json\r\ncontent-length: 20\r\n\r\n"
             let answer = try await Self.exchange(port, [head, "{\"te"])
             #expect(answer.hasPrefix("HTTP/1.1 408 "))
@@ -82,7 +82,7 @@ import Testing
     }
 
     @Test func aChunkedBodyCannotOutgrowTheLimit() async throws {
-        try await Self.run(EdgeLimits(requestTimeout: .seconds(60), bodyBytesMax: 100)) { port in
+        try await Self.run(HTTPLimits(requestTimeout: .seconds(60), bodyBytesMax: 100)) { port in
             let head =
                 "POST /echo HTTP/1.1\r\nhost: a\r\ncontent-type: application/json\r\ntransfer-encoding: chunked\r\n\r\n"
             let chunk = "40\r\n" + String(repeating: " ", count: 64) + "\r\n"
@@ -102,7 +102,7 @@ import Testing
         ("x-long: \(String(repeating: "a", count: 20_000))\r\n\r\n", 431, "HEADERS_TOO_LARGE"),
     ])
     func whatIsNoHTTPIsTheClientsFault(rest: String, status: Int, code: String) async throws {
-        try await Self.run(EdgeLimits(requestTimeout: .seconds(60))) { port in
+        try await Self.run(HTTPLimits(requestTimeout: .seconds(60))) { port in
             // The second request must not be believed.
             let second = "GET /slow HTTP/1.1\r\nhost: a\r\n\r\n"
             let answer = try await Self.exchange(port, ["POST /echo HTTP/1.1\r\nhost: a\r\n" + rest, second])
@@ -115,7 +115,7 @@ import Testing
     }
 
     @Test func anUnreadEndlessBodyIsCutOff() async throws {
-        try await Self.run(EdgeLimits(requestTimeout: .seconds(60))) { port in
+        try await Self.run(HTTPLimits(requestTimeout: .seconds(60))) { port in
             let head = "POST /nowhere HTTP/1.1\r\nhost: a\r\ntransfer-encoding: chunked\r\n\r\n"
             let answer = try await Self.exchange(port, [head, "1\r\n \r\n"])
             #expect(answer.hasPrefix("HTTP/1.1 404 "))
@@ -124,7 +124,7 @@ import Testing
     }
 
     @Test func tooManyHeaderBytesAreRefused() async throws {
-        try await Self.run(EdgeLimits(headerBytesMax: 1024)) { port in
+        try await Self.run(HTTPLimits(headerBytesMax: 1024)) { port in
             let long = String(repeating: "a", count: 2000)
             let answer = try await Self.exchange(port, ["GET /slow HTTP/1.1\r\nhost: a\r\nx-long: \(long)\r\n\r\n"])
             #expect(answer.hasPrefix("HTTP/1.1 400 ") || answer.hasPrefix("HTTP/1.1 431 "))
@@ -132,7 +132,7 @@ import Testing
     }
 
     @Test func aSilentConnectionIsClosed() async throws {
-        try await Self.run(EdgeLimits(idleTimeout: .milliseconds(200))) { port in
+        try await Self.run(HTTPLimits(idleTimeout: .milliseconds(200))) { port in
             for parts in [[], ["GET /slow HTT"]] {
                 let answer = try await Self.exchange(port, parts)
                 #expect(answer.isEmpty)
@@ -141,7 +141,7 @@ import Testing
     }
 
     @Test func severalRequestsShareAConnection() async throws {
-        try await Self.run(EdgeLimits(requestTimeout: .seconds(60))) { port in
+        try await Self.run(HTTPLimits(requestTimeout: .seconds(60))) { port in
             let body = #"{"text":"a"}"#
             let request = "POST /echo HTTP/1.1\r\nhost: a\r\ncontent-type: application/json\r\ncontent-length: 12\r\n"
             let answer = try await Self.exchange(
@@ -155,7 +155,7 @@ import Testing
     @Test func aStopLetsRequestsEnd() async throws {
         let (stopped, stop) = AsyncStream.makeStream(of: Void.self)
         let answer = Mutex<Task<String, any Error>?>(nil)
-        try await Self.server(EdgeLimits(requestTimeout: .seconds(60))).run(
+        try await Self.server(HTTPLimits(requestTimeout: .seconds(60))).run(
             stop: {
                 for await _ in stopped {}
                 // By now the request has arrived, and its answer takes longer than this.

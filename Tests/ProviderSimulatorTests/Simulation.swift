@@ -41,7 +41,7 @@ struct Simulation {
         logger.logLevel = .critical
         let server = Simulator.server(
             store,
-            configuration: EdgeServer.Configuration(host: "127.0.0.1", port: 0, limits: Simulator.limits),
+            configuration: HTTPServer.Configuration(host: "127.0.0.1", port: 0, limits: Simulator.limits),
             logger: logger
         )
         let response = try await server.application().test(.router) { client in

@@ -34,7 +34,7 @@ import Testing
         try await Self.server("127.0.0.1:0").serve(
             stop: { for await _ in stopped {} },
             onListening: { port in
-                let fault = await #expect(throws: EdgeListenError.self) {
+                let fault = await #expect(throws: HTTPListenError.self) {
                     try await Self.server("127.0.0.1:\(port)").serve(stop: { for await _ in stopped {} })
                 }
                 #expect(fault?.description == "cannot listen on 127.0.0.1:\(port): Address already in use")

@@ -1,4 +1,4 @@
-"""Each rule fires on what it forbids and is silent on what it allows."""
+"""Each rule for one file fires on what it forbids and is silent on what it allows."""
 
 import os
 import subprocess
@@ -11,10 +11,7 @@ sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 import c_rules  # noqa: E402
 import file_rules  # noqa: E402
 import import_rules  # noqa: E402
-import include_rules  # noqa: E402
-import page_rules  # noqa: E402
 import proto_rules  # noqa: E402
-import service_rules  # noqa: E402
 import swift_rules  # noqa: E402
 import tidy  # noqa: E402
 from source_text import SourceFile  # noqa: E402
@@ -100,25 +97,6 @@ class FileRuleTests(unittest.TestCase):
             for bad in ("c.md", "b.md#d", "#bottom", "../b.md"):
                 self.assertEqual(len(check(bad)), 1, bad)
             self.assertEqual(messages(file_rules.check_links, "README.md", "```\n[x](c.md)\n```", root), [])
-
-
-class PageRulesTests(unittest.TestCase):
-    PAGE = "Sources/A/A.docc/Life.md"
-    FILES = {"Sources/A/One.swift": "let one = 1\n", "Tests/B/Two.swift": "let two = 2\n"}
-
-    def check(self, text, path=PAGE):
-        return messages(page_rules.check, path, text, list(self.FILES), self.FILES.get)
-
-    def test_files_that_a_page_names_exist(self):
-        self.assertEqual(self.check("`Sources/A/One.swift`, `A/One.swift`, `Two.swift` and `three`"), [])
-        self.assertEqual(len(self.check("`ne.swift` `Sources/A/Two.swift` `Three.swift`")), 3)
-        self.assertEqual(self.check("`Three.swift`", path="README.md"), [])
-        self.assertEqual(self.check("`Sources/A/Three.swift`, new: to be written"), [])
-
-    def test_code_that_a_page_quotes_is_the_file(self):
-        self.assertEqual(self.check("`Tests/B/Two.swift`:\n\n```swift\nlet two = 2\n```\n"), [])
-        self.assertEqual(len(self.check("`Tests/B/Two.swift`:\n\n```swift\nlet two = 3\n```\n")), 1)
-        self.assertEqual(self.check("So:\n\n```swift\nlet two = 3\n```\n"), [])
 
 
 class CRuleTests(unittest.TestCase):
@@ -300,30 +278,6 @@ enum HTTPThing {
         self.assertEqual(self.check(text, "proto/google/rpc/thing.proto"), [])
 
 
-class ServiceTests(unittest.TestCase):
-    PROTO = "proto/vestibule/invites/v1/invites.proto"
-    GOOD = [PROTO, "Sources/InvitesService/Methods/AddMember.swift"] + [
-        "Sources/InvitesService/" + file.replace("Name", "Invites") for file in service_rules.FILES]
-
-    def check(self, paths):
-        return list(service_rules.check(paths, lambda _: "service InvitesService {\n  rpc AddMember(A) returns (B);\n}"))
-
-    def test_whole(self):
-        self.assertEqual(self.check(self.GOOD), [])
-        self.assertEqual(self.check([]), [])
-
-    def test_each_file_is_needed(self):
-        for path in self.GOOD[1:]:
-            faults = self.check([other for other in self.GOOD if other != path])
-            self.assertEqual(len(faults), 1)
-            self.assertTrue(faults[0].startswith(path + ": is missing"), faults)
-
-    def test_a_folder_that_no_other_service_has(self):
-        self.assertEqual(len(self.check(self.GOOD + ["Sources/InvitesService/Helpers/A.swift"])), 1)
-        self.assertEqual(self.check(self.GOOD + ["Sources/InvitesService/Store/A.swift"]), [])
-        self.assertEqual(self.check(self.GOOD + ["Sources/InvitesService/InvitesService.docc/A.md"]), [])
-
-
 class ProgramTests(unittest.TestCase):
     def run_in(self, files):
         with tempfile.TemporaryDirectory() as root:
@@ -344,61 +298,6 @@ class ProgramTests(unittest.TestCase):
                             ".gitignore": "x/\n"})
         self.assertEqual(done.returncode, 1)
         self.assertEqual(done.stdout, "Sources/RPC/A.swift:2: try! needs a comment beside it that says why it is right\n")
-
-
-class IncludeRuleTests(unittest.TestCase):
-    # A small tree as it should be: each floor looks down or beside itself.
-    GOOD = {
-        "loop/link.h": "#include <stddef.h>",
-        "loop/loop.c": '#include "loop/link.h"\n#include "crpc_error.h"',
-        "include/crpc_error.h": "",
-        "include/crpc_stream.h": "",
-        "http2/guard.h": '#include "loop/link.h"',
-        "http2/session.c": '#include "http2/guard.h"\n#include <nghttp2/nghttp2.h>',
-        "grpc/call.h": '#include "crpc_stream.h"\n#include "http2/guard.h"',
-        "tls/tls.c": "#include <openssl/ssl.h>",
-        "transport/driver.c": '#include "grpc/call.h"',
-    }
-
-    def check(self, **changes):
-        tree = {**self.GOOD, **changes}
-        return [fault.message for fault in include_rules.check(
-            {include_rules.LAYER + path: text for path, text in tree.items()})]
-
-    def test_a_good_tree(self):
-        self.assertEqual(self.check(), [])
-
-    def test_an_arrow_upward(self):
-        for path, included in (
-                ("loop/loop.c", "http2/guard.h"), ("http2/guard.h", "grpc/call.h"), ("http2/guard.h", "crpc_stream.h"),
-                ("include/crpc_error.h", "loop/link.h"), ("tls/tls.c", "http2/guard.h")):
-            with self.subTest(path=path, included=included):
-                found = self.check(**{path: f'#include "{included}"'})
-                expected = 0 if path.startswith("include/") else 1  # down to its own floor
-                self.assertEqual(len([message for message in found if "no floor below" in message]), expected, found)
-
-    def test_a_public_header_has_a_floor(self):
-        found = self.check(**{"include/crpc_error.h": '#include "crpc_stream.h"'})
-        self.assertEqual(len(found), 1, found)
-        self.assertEqual(len(self.check(**{"include/crpc_new.h": ""})), 1)
-        self.assertEqual(len(self.check(**{"attic/old.c": ""})), 1)
-
-    def test_a_circle(self):
-        found = self.check(**{
-            "http2/guard.h": '#include "http2/a.h"', "http2/a.h": '  #  include "b.h"',
-            "http2/b.h": '#include "http2/guard.h"'})
-        self.assertEqual(
-            found, ["includes itself in a circle: http2/a.h → http2/b.h → http2/guard.h → http2/a.h"])
-
-    def test_libraries_have_one_owner(self):
-        for path, library in (
-                ("http2/guard.h", "nghttp2/nghttp2.h"), ("grpc/call.h", "openssl/ssl.h"), ("grpc/call.h", "zlib.h")):
-            with self.subTest(library=library):
-                found = self.check(**{path: f"#include <{library}>"})
-                self.assertEqual(len([message for message in found if "only" in message]), 1, found)
-
-    def test_what_is_not_there(self):
-        self.assertEqual(len(self.check(**{"http2/guard.h": '#include "http2/gone.h"'})), 1)
 
 
 if __name__ == "__main__":

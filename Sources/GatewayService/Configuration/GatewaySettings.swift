@@ -4,7 +4,7 @@ import ServiceKit
 /// What the configuration says, parsed.
 struct GatewaySettings: Sendable {
     /// The HTTP server's part.
-    let edge: EdgeServer.Configuration
+    let edge: HTTPServer.Configuration
     /// The rate limit's part.
     let rateLimit: RateLimit.Policy
 
@@ -18,15 +18,15 @@ struct GatewaySettings: Sendable {
         rateLimit = Self.rateLimit(configuration)
     }
 
-    private static func edge(_ configuration: Configuration) -> EdgeServer.Configuration {
+    private static func edge(_ configuration: Configuration) -> HTTPServer.Configuration {
         let address = configuration[GatewayKeys.listen]
-        let limits = EdgeLimits(
+        let limits = HTTPLimits(
             requestTimeout: configuration[GatewayKeys.requestTimeout],
             bodyBytesMax: configuration[GatewayKeys.bodyBytesMax],
             connectionsMax: configuration[GatewayKeys.connectionsMax],
             idleTimeout: configuration[GatewayKeys.idleTimeout]
         )
-        return EdgeServer.Configuration(
+        return HTTPServer.Configuration(
             host: address.host,
             port: address.port,
             limits: limits,

@@ -20,7 +20,7 @@ struct SessionAnswer: Sendable {
         _ tokens: IdentityV1.SessionTokens,
         isNewUser: Bool,
         suggestedDisplayName: String,
-        context: EdgeContext
+        context: RouteContext
     ) async -> Response {
         let missing = await missingFields(tokens.userID, context)
         return .json([
@@ -37,7 +37,7 @@ struct SessionAnswer: Sendable {
         ])
     }
 
-    private func missingFields(_ userID: String, _ context: EdgeContext) async -> [String]? {
+    private func missingFields(_ userID: String, _ context: RouteContext) async -> [String]? {
         var request = ProfileV1.GetProfileRequest()
         request.userID = userID
         do {

@@ -90,7 +90,7 @@ struct TrustedProxies: Sendable {
 private let v4Offset = 4
 private let v6Offset = 8
 
-extension EdgeContext {
+extension RouteContext {
     /// The address of the connection's other end; nil if it has none.
     var peer: IPAddress? {
         guard let address = peerAddress else { return nil }

@@ -51,7 +51,7 @@ final class RateLimit: Sendable {
     }
 
     /// The client of a request.
-    func client(_ request: Request, _ context: EdgeContext) -> ClientAddress {
+    func client(_ request: Request, _ context: RouteContext) -> ClientAddress {
         proxies.client(peer: context.peer, forwarded: request.headers[.forwardedFor])
     }
 
@@ -60,7 +60,7 @@ final class RateLimit: Sendable {
     /// By the route that it matched and never by its path: a path can be written in more ways than one.
     ///
     /// - Throws: 429 with the time to wait.
-    func admit(_ request: Request, _ context: EdgeContext) throws(Problem) {
+    func admit(_ request: Request, _ context: RouteContext) throws(Problem) {
         warnOfIgnoredProxy(request, context)
         let client = client(request, context)
         let now = nowNanoseconds()
@@ -91,7 +91,7 @@ final class RateLimit: Sendable {
 
     /// Somebody who forgot to name the proxy has one bucket for all people, and should hear of it. Without the address: it
     /// may be a person's.
-    private func warnOfIgnoredProxy(_ request: Request, _ context: EdgeContext) {
+    private func warnOfIgnoredProxy(_ request: Request, _ context: RouteContext) {
         guard request.headers[.forwardedFor] != nil, let peer = context.peer, !proxies.isTrusted(peer) else { return }
         let now = nowNanoseconds()
         let next = nextWarningNanoseconds.load(ordering: .relaxed)

@@ -23,7 +23,7 @@ struct Authentication: Sendable {
     /// The user whose live session the request's token belongs to, and who has not asked for too much.
     ///
     /// - Throws: 401 without a token, `RPCError` for one that identity refuses, 429 for one request too many.
-    func user(_ request: Request, _ context: EdgeContext) async throws -> String {
+    func user(_ request: Request, _ context: RouteContext) async throws -> String {
         guard let token = try Self.token(request) else {
             throw Problem(
                 .unauthorized,
@@ -40,7 +40,7 @@ struct Authentication: Sendable {
     }
 
     /// What a call is made with whose service limits client addresses, over all replicas, itself.
-    func callOptionsWithAddress(_ request: Request, _ context: EdgeContext) -> CallOptions {
+    func callOptionsWithAddress(_ request: Request, _ context: RouteContext) -> CallOptions {
         var options = context.callOptions()
         if let address = rateLimit.client(request, context).text {
             options.metadata.add(Self.clientAddressKey, address)

@@ -2,7 +2,7 @@ import HTTPJSON
 import Hummingbird
 import RPC
 
-extension EdgeContext {
+extension RouteContext {
     /// What every call on behalf of this request is made with: the rest of its time, its id for the log, and its place in
     /// the client's trace.
     ///

@@ -2,7 +2,7 @@ import Glibc
 import NIOCore
 
 /// A server that could not have its address: one line for the person who started it.
-public struct EdgeListenError: Error, CustomStringConvertible {
+public struct HTTPListenError: Error, CustomStringConvertible {
     /// The line.
     public let description: String
 

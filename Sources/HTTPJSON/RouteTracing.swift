@@ -8,8 +8,8 @@ import Tracing
 ///
 /// The path as the route declares it: no ids, no query, no header, no address of a person. Attributes and errors:
 /// OpenTelemetry semantic conventions, "HTTP server".
-struct EdgeTracing: RouterMiddleware {
-    typealias Context = EdgeContext
+struct RouteTracing: RouterMiddleware {
+    typealias Context = RouteContext
 
     /// The methods that are named; any other is `_OTHER`, as a client may say whatever it likes.
     private static let methods: Set = ["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS", "CONNECT", "TRACE"]
@@ -21,8 +21,8 @@ struct EdgeTracing: RouterMiddleware {
 
     func handle(
         _ request: Request,
-        context: EdgeContext,
-        next: (Request, EdgeContext) async throws -> Response
+        context: RouteContext,
+        next: (Request, RouteContext) async throws -> Response
     ) async throws -> Response {
         guard !Self.untracedPaths.contains(request.uri.path) else { return try await next(request, context) }
         let method = Self.methods.contains(request.method.rawValue) ? request.method.rawValue : "_OTHER"

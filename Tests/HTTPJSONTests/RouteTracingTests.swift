@@ -10,7 +10,7 @@ import Tracing
 @testable import HTTPJSON
 
 /// The spans of requests, without sockets.
-@Suite struct EdgeTracingTests {
+@Suite struct RouteTracingTests {
     private struct Surprise: Error {}
 
     /// Sends a request and gives its span, and what the route saw.
@@ -28,11 +28,11 @@ import Tracing
             Route(.get, "/surprise") { _, _ in throw Surprise() },
             Route(.get, "/refused") { _, _ in throw Problem.routeNotFound },
         ]
-        var configuration = EdgeServer.Configuration(host: "127.0.0.1", port: 0)
+        var configuration = HTTPServer.Configuration(host: "127.0.0.1", port: 0)
         configuration.tracer = tracer
         var quiet = Logger(label: "test")
         quiet.logLevel = .critical
-        let server = EdgeServer(routes: routes, configuration: configuration, logger: quiet)
+        let server = HTTPServer(routes: routes, configuration: configuration, logger: quiet)
         _ = try await server.application().test(.router) { client in
             try await client.execute(uri: uri, method: method, headers: headers)
         }
@@ -85,10 +85,10 @@ import Tracing
 
     @Test func probesHaveNoSpans() async throws {
         let tracer = InMemoryTracer()
-        var configuration = EdgeServer.Configuration(host: "127.0.0.1", port: 0)
+        var configuration = HTTPServer.Configuration(host: "127.0.0.1", port: 0)
         configuration.tracer = tracer
         let routes = [Route(.get, "/readyz") { _, _ in .json(["ready": true]) }]
-        let server = EdgeServer(routes: routes, configuration: configuration, logger: Logger(label: "test"))
+        let server = HTTPServer(routes: routes, configuration: configuration, logger: Logger(label: "test"))
         _ = try await server.application().test(.router) { client in
             try await client.execute(uri: "/readyz", method: .get)
         }

@@ -6,7 +6,7 @@ import NIOCore
 import RPC
 
 /// What a route knows of the request that it answers, beside the request.
-public struct EdgeContext: RequestContext {
+public struct RouteContext: RequestContext {
     /// Hummingbird's own part.
     public var coreContext: CoreRequestContextStorage
     /// The request's id: the client's if it sent a sane one, else made here.
@@ -17,7 +17,7 @@ public struct EdgeContext: RequestContext {
     /// When the answer must be there; calls to services are given what is left of it.
     public internal(set) var deadline = Deadline.now()
     /// The bounds of this server.
-    public internal(set) var limits = EdgeLimits()
+    public internal(set) var limits = HTTPLimits()
     /// The connection.
     let channel: any Channel
 
@@ -37,7 +37,7 @@ public struct EdgeContext: RequestContext {
     }
 }
 
-extension EdgeContext {
+extension RouteContext {
     /// The request's body, which must be a JSON object of type application/json.
     ///
     /// - Throws: `Problem` 400 for anything but strict JSON (RFC 8259, no duplicate names), 408 if the body does not

@@ -1,5 +1,5 @@
 /// What became of a request, for whoever counts them. Nothing of a person.
-public struct EdgeOutcome: Sendable {
+public struct RequestOutcome: Sendable {
     /// The method as the client said it, which may be anything.
     public let method: String
     /// The route's path as it is declared; nil if none answers the request's.

@@ -4,22 +4,22 @@ import Logging
 import RPC
 
 /// What surrounds every route: the request's id and deadline, problems for errors, security headers, one log line.
-struct EdgeMiddleware: RouterMiddleware {
-    typealias Context = EdgeContext
+struct RouteMiddleware: RouterMiddleware {
+    typealias Context = RouteContext
 
     let logger: Logger
-    let limits: EdgeLimits
+    let limits: HTTPLimits
     let index: RouteIndex
     let strictTransportSeconds: Int64
     let makeRequestID: @Sendable () -> String
     let translate: @Sendable (any Error) -> Problem
-    let admit: @Sendable (Request, EdgeContext) throws -> Void
-    let observe: @Sendable (EdgeOutcome) -> Void
+    let admit: @Sendable (Request, RouteContext) throws -> Void
+    let observe: @Sendable (RequestOutcome) -> Void
 
     func handle(
         _ request: Request,
-        context: EdgeContext,
-        next: (Request, EdgeContext) async throws -> Response
+        context: RouteContext,
+        next: (Request, RouteContext) async throws -> Response
     ) async throws -> Response {
         let start = ContinuousClock.now
         var context = context
@@ -58,7 +58,7 @@ struct EdgeMiddleware: RouterMiddleware {
         let took = start.duration(to: .now)
         log(request, response, code: code, took: took, context)
         observe(
-            EdgeOutcome(
+            RequestOutcome(
                 method: request.method.rawValue,
                 route: context.endpointPath,
                 status: response.status.code,
@@ -114,7 +114,7 @@ struct EdgeMiddleware: RouterMiddleware {
         _ response: Response,
         code: String?,
         took: Duration,
-        _ context: EdgeContext
+        _ context: RouteContext
     ) {
         var facts: Logger.Metadata = [
             "method": "\(request.method.rawValue.prefix(16))",

@@ -7,7 +7,7 @@ import ServiceLifecycle
 import Tracing
 
 /// An HTTP/1.1 server of JSON routes on Hummingbird.
-public struct EdgeServer: Sendable {
+public struct HTTPServer: Sendable {
     /// What distinguishes one server from another.
     public struct Configuration: Sendable {
         /// The address or name to listen on.
@@ -15,7 +15,7 @@ public struct EdgeServer: Sendable {
         /// The port to listen on; 0 lets the system choose.
         public var port: Int
         /// The bounds.
-        public var limits: EdgeLimits
+        public var limits: HTTPLimits
         /// `max-age` of Strict-Transport-Security; 0 sends none.
         public var strictTransportSeconds: Int64
         /// How long a stop waits for requests in flight.
@@ -29,7 +29,7 @@ public struct EdgeServer: Sendable {
         public init(
             host: String,
             port: Int,
-            limits: EdgeLimits = EdgeLimits(),
+            limits: HTTPLimits = HTTPLimits(),
             strictTransportSeconds: Int64 = 0,
             drainLimit: Duration = .seconds(20),
             makeRequestID: @escaping @Sendable () -> String = { Hex.encode(SecureRandom.bytes(16)) }
@@ -47,8 +47,8 @@ public struct EdgeServer: Sendable {
     private let configuration: Configuration
     private let logger: Logger
     private let problem: @Sendable (any Error) -> Problem
-    private let admit: @Sendable (Request, EdgeContext) throws -> Void
-    private let observe: @Sendable (EdgeOutcome) -> Void
+    private let admit: @Sendable (Request, RouteContext) throws -> Void
+    private let observe: @Sendable (RequestOutcome) -> Void
 
     /// A server.
     ///
@@ -64,8 +64,8 @@ public struct EdgeServer: Sendable {
         configuration: Configuration,
         logger: Logger,
         problem: @escaping @Sendable (any Error) -> Problem = { .internalError(cause: $0) },
-        admit: @escaping @Sendable (Request, EdgeContext) throws -> Void = { _, _ in },
-        observe: @escaping @Sendable (EdgeOutcome) -> Void = { _ in }
+        admit: @escaping @Sendable (Request, RouteContext) throws -> Void = { _, _ in },
+        observe: @escaping @Sendable (RequestOutcome) -> Void = { _ in }
     ) {
         self.routes = routes
         self.configuration = configuration
@@ -82,10 +82,10 @@ public struct EdgeServer: Sendable {
         onListening: @escaping @Sendable (_ port: Int) async -> Void = { _ in }
     ) -> some ApplicationProtocol {
         let limits = configuration.limits
-        let router = Hummingbird.Router(context: EdgeContext.self, options: .autoGenerateHeadEndpoints)
-        if let tracer = configuration.tracer { router.add(middleware: EdgeTracing(tracer: tracer)) }
+        let router = Hummingbird.Router(context: RouteContext.self, options: .autoGenerateHeadEndpoints)
+        if let tracer = configuration.tracer { router.add(middleware: RouteTracing(tracer: tracer)) }
         router.add(
-            middleware: EdgeMiddleware(
+            middleware: RouteMiddleware(
                 logger: logger,
                 limits: limits,
                 index: RouteIndex(routes),
@@ -138,7 +138,7 @@ public struct EdgeServer: Sendable {
     /// - Parameters:
     ///   - stop: returns when the server shall stop.
     ///   - onListening: called with the port once clients can connect; requests are answered when it returns.
-    /// - Throws: `EdgeListenError` if the address cannot be had.
+    /// - Throws: `HTTPListenError` if the address cannot be had.
     public func run(
         stop: @escaping @Sendable () async -> Void,
         onListening: @escaping @Sendable (_ port: Int) async -> Void = { _ in }
@@ -171,7 +171,7 @@ public struct EdgeServer: Sendable {
                 tasks.cancelAll()
             }
         } catch let error as IOError {
-            throw EdgeListenError(host: host, port: configuration.port, error)
+            throw HTTPListenError(host: host, port: configuration.port, error)
         }
     }
 }

@@ -1,5 +1,5 @@
 /// The bounds of an HTTP server of ours.
-public struct EdgeLimits: Sendable {
+public struct HTTPLimits: Sendable {
     /// How long a request may take from its head to its answer.
     public var requestTimeout: Duration
     /// The largest request body, in bytes.

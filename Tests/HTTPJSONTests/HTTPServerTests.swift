@@ -9,13 +9,13 @@ import Testing
 @testable import HTTPJSON
 
 /// What surrounds every route, without sockets.
-@Suite struct EdgeTests {
+@Suite struct HTTPServerTests {
     private struct Surprise: Error {}
 
     private static func server(
-        limits: EdgeLimits = EdgeLimits(requestTimeout: .seconds(60), bodyBytesMax: 64),
+        limits: HTTPLimits = HTTPLimits(requestTimeout: .seconds(60), bodyBytesMax: 64),
         strict: Int64 = 0
-    ) -> EdgeServer {
+    ) -> HTTPServer {
         let routes = [
             Route(.get, "/things/{id}") { _, context in
                 .json(["id": .string(context.parameters.get("id") ?? ""), "request": .string(context.requestID)])
@@ -36,7 +36,7 @@ import Testing
             Route(.get, "/surprise") { _, _ in throw Surprise() },
             Route(.get, "/cached") { _, _ in .json(["a": 1], headers: [.cacheControl: "max-age=5"]) },
         ]
-        var configuration = EdgeServer.Configuration(
+        var configuration = HTTPServer.Configuration(
             host: "127.0.0.1",
             port: 0,
             limits: limits,
@@ -45,7 +45,7 @@ import Testing
         configuration.strictTransportSeconds = strict
         var quiet = Logger(label: "test")
         quiet.logLevel = .critical
-        return EdgeServer(routes: routes, configuration: configuration, logger: quiet)
+        return HTTPServer(routes: routes, configuration: configuration, logger: quiet)
     }
 
     private static func send(
@@ -53,7 +53,7 @@ import Testing
         _ uri: String,
         headers: HTTPFields = [:],
         body: String? = nil,
-        server: EdgeServer = server()
+        server: HTTPServer = server()
     ) async throws -> (TestResponse, JSONObject) {
         var headers = headers
         if body != nil, headers[.contentType] == nil { headers[.contentType] = "application/json" }
