@@ -1,36 +1,52 @@
 // swift-tools-version: 6.2
 import PackageDescription
 
-// The RPC layer's tests alone, so that each sanitizer builds that much and not the whole system. See run.sh.
+// The RPC layer and its tests alone, so that each sanitizer builds that much and not the whole system. See run.sh.
+// Versions and settings are those of the package above.
 
 let settings: [SwiftSetting] = [
     .enableUpcomingFeature("ExistentialAny"),
     .enableUpcomingFeature("MemberImportVisibility"),
 ]
-let rpc: Target.Dependency = .product(name: "RPC", package: "vestibule")
+let lifecycle: Target.Dependency = .product(name: "ServiceLifecycle", package: "swift-service-lifecycle")
+let logging: Target.Dependency = .product(name: "Logging", package: "swift-log")
 let protobuf: Target.Dependency = .product(name: "SwiftProtobuf", package: "swift-protobuf")
+
+func library(_ name: String, _ dependencies: [Target.Dependency]) -> Target {
+    .target(name: name, dependencies: dependencies, path: name, swiftSettings: settings)
+}
+
+func tests(_ name: String, _ dependencies: [Target.Dependency]) -> Target {
+    .testTarget(name: name, dependencies: dependencies, path: name, swiftSettings: settings)
+}
 
 let package = Package(
     name: "sanitizers",
-    platforms: [.macOS(.v26)],
     dependencies: [
-        .package(name: "vestibule", path: "../.."),
-        .package(url: "https://github.com/apple/swift-protobuf", .upToNextMinor(from: "1.39.0")),
+        .package(url: "https://github.com/apple/swift-log", exact: "1.16.2"),
+        .package(url: "https://github.com/apple/swift-protobuf", exact: "1.39.0"),
+        .package(url: "https://github.com/swift-server/swift-service-lifecycle", exact: "2.13.0"),
     ],
     targets: [
-        .target(name: "TestCertificates", dependencies: [rpc], path: "TestCertificates", swiftSettings: settings),
+        .systemLibrary(name: "CNghttp2", path: "CNghttp2", pkgConfig: "libnghttp2"),
+        .systemLibrary(name: "COpenSSL", path: "COpenSSL", pkgConfig: "openssl"),
+        .target(
+            name: "CRPC",
+            dependencies: ["CNghttp2", "COpenSSL"],
+            path: "CRPC",
+            cSettings: [.unsafeFlags(["-std=c11"]), .define("_GNU_SOURCE"), .headerSearchPath(".")],
+            linkerSettings: [.linkedLibrary("z")]
+        ),
+        library("RPC", [protobuf]),
+        library("RPCTransport", ["CRPC", "RPC", lifecycle, protobuf]),
+        library("API", ["RPC", protobuf]),
+        library("TestCertificates", ["RPCTransport"]),
         .target(name: "MutexOrder", path: "MutexOrder"),
-        .testTarget(
-            name: "RPCTests",
-            dependencies: [rpc, "MutexOrder", protobuf],
-            path: "RPCTests",
-            swiftSettings: settings
+        tests("RPCTests", ["MutexOrder", "RPC", protobuf]),
+        tests(
+            "RPCTransportTests",
+            ["API", "MutexOrder", "RPC", "RPCTransport", "TestCertificates", lifecycle, logging, protobuf]
         ),
-        .testTarget(
-            name: "RPCTransportTests",
-            dependencies: [rpc, "MutexOrder", "TestCertificates", protobuf],
-            path: "RPCTransportTests",
-            swiftSettings: settings
-        ),
-    ]
+    ],
+    swiftLanguageModes: [.v6]
 )
