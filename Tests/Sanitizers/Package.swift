@@ -23,7 +23,6 @@ func tests(_ name: String, _ dependencies: [Target.Dependency]) -> Target {
 
 let package = Package(
     name: "sanitizers",
-    platforms: [.macOS(.v26)],
     dependencies: [
         .package(url: "https://github.com/apple/swift-distributed-tracing", exact: "1.7.3"),
         .package(url: "https://github.com/apple/swift-log", exact: "1.16.2"),
@@ -48,5 +47,6 @@ let package = Package(
         .target(name: "MutexOrder", path: "MutexOrder"),
         tests("RPCTests", ["RPC", protobuf]),
         tests("RPCTransportTests", ["API", "RPC", "RPCTransport", "TestCertificates", lifecycle, logging, protobuf]),
-    ]
+    ],
+    swiftLanguageModes: [.v6]
 )

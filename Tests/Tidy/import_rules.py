@@ -43,7 +43,7 @@ ALLOWED = {
 C_MODULES = {"CLibPQ", "CNames", "CNghttp2", "COpenSSL", "CPhoneNumber", "CRPC", "CTimerFD"}
 OURS = {name for name in ALLOWED if "/" not in name} | C_MODULES
 
-_SYSTEM = {"Darwin", "Foundation", "FoundationEssentials", "Glibc", "Musl", "Synchronization"}
+_SYSTEM = {"Darwin", "Foundation", "FoundationEssentials", "Glibc", "Synchronization"}
 # Modules without I/O: what they may import of others is listed too.
 PURE = {
     "Certificates": _SYSTEM,

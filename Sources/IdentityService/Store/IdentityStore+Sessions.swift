@@ -96,7 +96,7 @@ extension IdentityStore {
             """
     }
 
-    private static let liveness = KeyedRead(
+    private static let sessionState = KeyedRead(
         "user_id, \(isEnded), expires_at",
         from: "sessions session",
         key: "session_id",
@@ -107,7 +107,7 @@ extension IdentityStore {
     nonisolated(nonsending) func checkAlive(_ claims: AccessClaims, nowMilliseconds: Int64, deadline: Deadline?)
         async throws
     {
-        let row = try await database.row(Self.liveness, key: ReadKey(claims.sessionID.uuid), deadline: deadline)
+        let row = try await database.row(Self.sessionState, key: ReadKey(claims.sessionID.uuid), deadline: deadline)
         guard let row else { throw IdentityFault.sessionInvalid }
         let (userID, isRevoked, expiresAt) = try row.decode(PostgresUUID.self, Bool.self, PostgresTimestamp.self)
         guard userID == claims.userID.uuid else { throw IdentityFault.sessionInvalid }

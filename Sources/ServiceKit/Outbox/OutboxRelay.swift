@@ -39,6 +39,8 @@ public final class OutboxRelay<Store: OutboxStore>: Service {
     private let random: @Sendable () -> Double
     private let deliver: @Sendable ([Store.Event]) async throws -> Void
     private let doorbell = Doorbell()
+    /// Rung once, at a graceful shutdown.
+    private let stop = Doorbell()
     private let isRun = Atomic(false)
     /// What it did so far, for whoever measures.
     public let metrics = OutboxMetrics()
@@ -74,6 +76,15 @@ public final class OutboxRelay<Store: OutboxStore>: Service {
     /// and the delivery of that batch notice. Throws `TransportError.alreadyRun` the second time.
     public func run() async throws {
         guard !isRun.exchange(true, ordering: .relaxed) else { throw TransportError.alreadyRun }
+        await withGracefulShutdownHandler {
+            await relay()
+        } onGracefulShutdown: { [doorbell, stop] in
+            doorbell.ring()
+            stop.ring()
+        }
+    }
+
+    private func relay() async {
         var failureCount = 0
         var pace = OutboxPace(eventsMax: configuration.batchEventsMax, quick: configuration.quickDelivery)
         while !Task.isCancelled, !Task.isShuttingDownGracefully {
@@ -82,20 +93,14 @@ public final class OutboxRelay<Store: OutboxStore>: Service {
             case .smaller: break
             case .rest:
                 failureCount = 0
-                await rest { await self.doorbell.wait(atMost: self.configuration.pollInterval) }
+                await doorbell.wait(atMost: configuration.pollInterval)
             case .failed:
                 // A nudge doesn't cut the wait short: new events don't mend the receiver.
                 failureCount += 1
                 let wait = configuration.backoff.wait(failures: failureCount, random: random())
-                await rest { try await Task.sleep(for: wait) }
+                await stop.wait(atMost: wait)
             }
         }
-    }
-
-    /// A rest that a graceful shutdown ends.
-    private func rest(_ wait: @escaping @Sendable () async throws -> Void) async {
-        // It throws for a task that was cancelled, which `run` looks at by itself.
-        try? await cancelWhenGracefulShutdown(wait)
     }
 
     /// What comes after a step: the next one at once, the same events in smaller batches, a rest, or a wait that grows.

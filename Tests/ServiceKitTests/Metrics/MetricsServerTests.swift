@@ -85,4 +85,11 @@ struct MetricsServerTests {
         #expect(second.port == port)
         await second.stop()
     }
+
+    @Test("one that is let go without a stop ends too")
+    func forgotten() async throws {
+        let port = try MetricsServer(address: loopback, registry: MetricsRegistry()).port
+        let address = HostPort(host: "127.0.0.1", port: port)
+        try await until { (try? MetricsServer(address: address, registry: MetricsRegistry())) != nil }
+    }
 }
