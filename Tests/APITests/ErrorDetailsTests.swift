@@ -4,15 +4,13 @@ import Testing
 
 @testable import API
 
-@Suite("Error details")
 struct ErrorDetailsTests {
     private static let fields = [
         FieldViolation(field: "phone_number", description: "Not a phone number.", reason: "PHONE_INVALID"),
         FieldViolation(field: "display_name", description: "Zu kurz: é."),
     ]
 
-    @Test("what a service says reaches its caller")
-    func roundTrip() {
+    @Test func `What a service says reaches its caller`() {
         let error = RPCError.domain(
             .invalidArgument,
             reason: "PHONE_INVALID",
@@ -27,8 +25,7 @@ struct ErrorDetailsTests {
         #expect(error.retryAfter == .milliseconds(1500))
     }
 
-    @Test("a plain error has no details")
-    func plain() {
+    @Test func `A plain error has no details`() {
         let error = RPCError(.notFound, "no such group")
         #expect(error.statusDetails.isEmpty)
         #expect(error.reason == nil)
@@ -36,8 +33,7 @@ struct ErrorDetailsTests {
         #expect(error.retryAfter == nil)
     }
 
-    @Test("only what is given is sent")
-    func reasonOnly() throws {
+    @Test func `Only what is given is sent`() throws {
         let error = RPCError.domain(.alreadyExists, reason: "PHONE_TAKEN", message: "Taken.")
         let status = try GoogleRpc.Status(serializedBytes: error.statusDetails)
         #expect(status.code == 6)
@@ -48,8 +44,7 @@ struct ErrorDetailsTests {
     }
 
     /// Written by hand after the protobuf encoding, so that an error in the writing and reading alike is seen.
-    @Test("the bytes are those of the standard")
-    func knownBytes() {
+    @Test func `The bytes are those of the standard`() {
         let error = RPCError.domain(.alreadyExists, reason: "PHONE_TAKEN", message: "Taken.")
         let info: [UInt8] = [0x0a, 11] + "PHONE_TAKEN".utf8 + [0x12, 9] + "vestibule".utf8
         let typeURL = Array("type.googleapis.com/google.rpc.ErrorInfo".utf8)
@@ -57,14 +52,12 @@ struct ErrorDetailsTests {
         #expect(error.statusDetails == [0x08, 6, 0x12, 6] + "Taken.".utf8 + [0x1a, UInt8(any.count)] + any)
     }
 
-    @Test("a negative wait is sent as zero")
-    func negativeWait() {
+    @Test func `A negative wait is sent as zero`() {
         let error = RPCError.domain(.unavailable, reason: "OVERLOADED", message: "", retryAfter: .seconds(-3))
         #expect(error.retryAfter == .zero)
     }
 
-    @Test("details stay within what trailers may carry: fields are dropped before the reason")
-    func sentBound() {
+    @Test func `Details stay within what trailers may carry: fields are dropped before the reason`() {
         let many = (0..<500).map {
             FieldViolation(field: "field_\($0)", description: String(repeating: "x", count: 40))
         }
@@ -76,8 +69,7 @@ struct ErrorDetailsTests {
         #expect(kept == Array(many.prefix(kept.count)))
     }
 
-    @Test("a message that is too long is not repeated in the details")
-    func longMessage() throws {
+    @Test func `A message that is too long is not repeated in the details`() throws {
         let message = String(repeating: "m", count: ErrorDetails.sentBytesMax)
         let error = RPCError.domain(.internalError, reason: "LONG", message: message, fields: Self.fields)
         #expect(error.message == message)

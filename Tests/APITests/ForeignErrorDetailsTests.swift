@@ -5,7 +5,6 @@ import Testing
 @testable import API
 
 /// Details come from the network: every input must end in an answer, never in a crash or in unbounded work.
-@Suite("Error details from elsewhere")
 struct ForeignErrorDetailsTests {
     private static let whole = RPCError.domain(
         .resourceExhausted,
@@ -51,8 +50,7 @@ struct ForeignErrorDetailsTests {
         return info
     }
 
-    @Test("cut at any offset they are read in part or not at all")
-    func truncated() {
+    @Test func `Cut at any offset they are read in part or not at all`() {
         let bytes = Self.whole.statusDetails
         let full = Self.read(bytes)
         for length in 0..<bytes.count {
@@ -64,8 +62,7 @@ struct ForeignErrorDetailsTests {
         }
     }
 
-    @Test("with any byte changed they are still read without a crash")
-    func corrupted() {
+    @Test func `With any byte changed they are still read without a crash`() {
         let bytes = Self.whole.statusDetails
         for index in bytes.indices {
             for mask: UInt8 in [0x01, 0x80, 0xff] {
@@ -76,16 +73,14 @@ struct ForeignErrorDetailsTests {
         }
     }
 
-    @Test("bytes that are no status tell nothing")
-    func noise() {
+    @Test func `Bytes that are no status tell nothing`() {
         for byte in UInt8.min...UInt8.max {
             #expect(Self.read([byte]) == ErrorDetails())
             #expect(Self.read(Array(repeating: byte, count: 64)) == ErrorDetails())
         }
     }
 
-    @Test("details above the limit count as none, those at it are read")
-    func oversize() throws {
+    @Test func `Details above the limit count as none, those at it are read`() throws {
         func padded(to size: Int) throws -> [UInt8] {
             var status = try GoogleRpc.Status(serializedBytes: Self.whole.statusDetails)
             let unpaddedCount = Self.whole.statusDetails.count
@@ -101,19 +96,16 @@ struct ForeignErrorDetailsTests {
         #expect(Self.read(aboveLimit) == ErrorDetails())
     }
 
-    @Test("details of another status than the call's tell nothing")
-    func otherCode() {
+    @Test func `Details of another status than the call's tell nothing`() {
         #expect(Self.read(Self.whole.statusDetails, code: .internalError) == ErrorDetails())
     }
 
-    @Test("another domain's reason is not ours")
-    func otherDomain() throws {
+    @Test func `Another domain's reason is not ours`() throws {
         let bytes = try Self.status([Self.errorInfo("API_DISABLED", domain: "googleapis.com")])
         #expect(Self.read(bytes).reason == nil)
     }
 
-    @Test("ours is found behind details of other kinds and domains")
-    func mixed() throws {
+    @Test func `Ours is found behind details of other kinds and domains`() throws {
         let bytes = try Self.status([
             Google_Protobuf_Duration(seconds: 1, nanos: 0),
             Self.errorInfo("API_DISABLED", domain: "googleapis.com"),
@@ -123,8 +115,7 @@ struct ForeignErrorDetailsTests {
         #expect(Self.read(bytes).reason == "OVERLOADED")
     }
 
-    @Test("a malformed detail is passed over")
-    func malformedDetail() throws {
+    @Test func `A malformed detail is passed over`() throws {
         var status = GoogleRpc.Status()
         status.code = Int32(Status.Code.resourceExhausted.rawValue)
         var broken = Google_Protobuf_Any()
@@ -136,20 +127,17 @@ struct ForeignErrorDetailsTests {
         #expect(details.retryAfter == .seconds(2) + .nanoseconds(5))
     }
 
-    @Test(
-        "a wait that no duration can have is none",
-        arguments: [
-            Wait(seconds: -1, nanos: 0), Wait(seconds: 0, nanos: -1), Wait(seconds: 0, nanos: 1_000_000_000),
-            Wait(seconds: 315_576_000_001, nanos: 0), Wait(seconds: .max, nanos: 0), Wait(seconds: .min, nanos: 0),
-        ]
+    @Test(arguments: [
+        Wait(seconds: -1, nanos: 0), Wait(seconds: 0, nanos: -1), Wait(seconds: 0, nanos: 1_000_000_000),
+        Wait(seconds: 315_576_000_001, nanos: 0), Wait(seconds: .max, nanos: 0), Wait(seconds: .min, nanos: 0),
+    ]
     )
-    func impossibleWait(_ wait: Wait) throws {
+    func `A wait that no duration can have is none`(_ wait: Wait) throws {
         let bytes = try Self.status([Self.retryInfo(seconds: wait.seconds, nanos: wait.nanos)])
         #expect(Self.read(bytes).retryAfter == nil)
     }
 
-    @Test("no more details and fields are read than their limits allow")
-    func counts() throws {
+    @Test func `No more details and fields are read than their limits allow`() throws {
         var bad = GoogleRpc.BadRequest()
         bad.fieldViolations = Array(
             repeating: GoogleRpc.BadRequest.FieldViolation(),

@@ -5,7 +5,6 @@ import SwiftProtobuf
 import Testing
 
 /// The generated handler, client and descriptors work together over a channel without sockets.
-@Suite("Generated stubs")
 struct GeneratedStubsTests {
     private let profiles = ProfileServiceDouble()
     private let client: ProfileServiceClient
@@ -30,8 +29,7 @@ struct GeneratedStubsTests {
         client = ProfileServiceClient(InProcessChannel(router))
     }
 
-    @Test("a call reaches its handler and its answer comes back")
-    func call() async throws {
+    @Test func `A call reaches its handler and its answer comes back`() async throws {
         var options = CallOptions()
         options.metadata.add("name", "Reyes")
         let request = ProfileV1.GetProfileRequest.with { $0.userID = "a" }
@@ -40,16 +38,14 @@ struct GeneratedStubsTests {
         #expect(profile.displayName == "Reyes")
     }
 
-    @Test("each method has its own handler")
-    func otherMethod() async throws {
+    @Test func `Each method has its own handler`() async throws {
         let absent = try await client.updateProfile(ProfileV1.UpdateProfileRequest())
         #expect(absent.profile.missingFields == ["display_name"])
         let present = try await client.updateProfile(.with { $0.displayName = "" })
         #expect(present.profile.missingFields.isEmpty)
     }
 
-    @Test("an error keeps its details")
-    func error() async throws {
+    @Test func `An error keeps its details`() async throws {
         let error = await #expect(throws: RPCError.self) {
             try await client.getProfile(.with { $0.userID = "unknown" })
         }
@@ -57,23 +53,20 @@ struct GeneratedStubsTests {
         #expect(error?.reason == "USER_ID_INVALID")
     }
 
-    @Test("a double answers UNIMPLEMENTED, with the method's path, where a test gave it no answer")
-    func doubleWithoutAnswers() async throws {
+    @Test func `A double answers UNIMPLEMENTED, with the method's path, where a test gave it no answer`() async throws {
         profiles.set { $0 = .init() }
         let error = await #expect(throws: RPCError.self) { try await client.getProfile(.init()) }
         #expect(error?.code == .unimplemented)
         #expect(error?.message == "/vestibule.profile.v1.ProfileService/GetProfile has no answer in this test")
     }
 
-    @Test("a double's answers may change between two calls")
-    func doubleWithOtherAnswers() async throws {
+    @Test func `A double's answers may change between two calls`() async throws {
         #expect(try await client.getProfile(.with { $0.userID = "a" }).profile.userID == "a")
         profiles.set { $0.getProfile = { _, _ in .with { $0.profile.userID = "b" } } }
         #expect(try await client.getProfile(.with { $0.userID = "a" }).profile.userID == "b")
     }
 
-    @Test("a double streams")
-    func doubleOfAStream() async throws {
+    @Test func `A double streams`() async throws {
         let health = HealthDouble()
         health.set { answers in
             answers.watch = { request, responses, _ in
@@ -92,8 +85,7 @@ struct GeneratedStubsTests {
         #expect(statuses == [.notServing, .serving])
     }
 
-    @Test("descriptors say what the protos say")
-    func descriptors() {
+    @Test func `Descriptors say what the protos say`() {
         #expect(ProfileServiceMethods.getProfile.path == "/vestibule.profile.v1.ProfileService/GetProfile")
         #expect(ProfileServiceMethods.all.map(\.method) == ["GetProfile", "UpdateProfile"])
         #expect(IdentityServiceMethods.signIn.isIdempotent == false)

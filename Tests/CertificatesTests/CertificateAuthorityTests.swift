@@ -3,7 +3,6 @@ import Foundation
 import JOSE
 import Testing
 
-@Suite("Certificate authority")
 struct CertificateAuthorityTests {
     private let now = Int(Date().timeIntervalSince1970)
     private let keyPEM: [UInt8]
@@ -46,8 +45,7 @@ struct CertificateAuthorityTests {
         try body(paths)
     }
 
-    @Test("the openssl command accepts what it issues, for server and client and for the names given")
-    func foreignVerification() throws {
+    @Test func `The openssl command accepts what it issues, for server and client and for the names given`() throws {
         let (authority, authorityPEM) = try authority()
         let ownersKey = Array(try SigningKey.generateP256().pem().utf8)
         let issued = try authority.issue(
@@ -76,8 +74,7 @@ struct CertificateAuthorityTests {
         #expect(try CertificateAuthority.daysLeft(certificatePEM: issued, now: now + 6 * 86_400) < 0)
     }
 
-    @Test("what it issues is no authority itself")
-    func leafIsNoAuthority() throws {
+    @Test func `What it issues is no authority itself`() throws {
         let (authority, authorityPEM) = try authority()
         let validity = Validity(now: now, days: 5)
         let leaf = try authority.issue(commonName: "a", names: [.dns("a")], keyPEM: keyPEM, validity: validity)
@@ -89,8 +86,7 @@ struct CertificateAuthorityTests {
         }
     }
 
-    @Test("keys of others, texts that are no PEM, and names with separators are refused")
-    func refusals() throws {
+    @Test func `Keys of others, texts that are no PEM, and names with separators are refused`() throws {
         let (authority, certificate) = try authority()
         let other = Array(try SigningKey.generateP256().pem().utf8)
         #expect(throws: CertificateError.mismatched) {
@@ -114,16 +110,15 @@ struct CertificateAuthorityTests {
         }
     }
 
-    @Test("a certificate tells the second in which it ends", arguments: [1, 60, 36_500])
-    func expiry(_ days: Int) throws {
+    @Test(arguments: [1, 60, 36_500])
+    func `A certificate tells the second in which it ends`(_ days: Int) throws {
         let validity = Validity(now: now, days: days)
         let certificate = try CertificateAuthority.certificate(name: "a", keyPEM: keyPEM, validity: validity)
         #expect(try CertificateAuthority.expiry(certificatePEM: certificate) == validity.until)
         #expect(throws: CertificateError.self) { try CertificateAuthority.expiry(certificatePEM: keyPEM) }
     }
 
-    @Test("a key is told from that of another certificate")
-    func pairs() throws {
+    @Test func `A key is told from that of another certificate`() throws {
         let certificate = try authority().certificatePEM
         let other = Array(try SigningKey.generateP256().pem().utf8)
         #expect(try CertificateAuthority.isPair(certificatePEM: certificate, keyPEM: keyPEM))

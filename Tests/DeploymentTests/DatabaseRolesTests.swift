@@ -5,7 +5,6 @@ import Testing
 
 @testable import Deployment
 
-@Suite("Database roles")
 struct DatabaseRolesTests {
     private func configuration(
         _ cluster: LocalCluster,
@@ -88,8 +87,7 @@ struct DatabaseRolesTests {
 
     private static let one = Migration(number: 1, name: "one", sql: "CREATE TABLE one (n int)")
 
-    @Test("with owners, a service may change rows and nothing else, also of tables to come")
-    func owners() async throws {
+    @Test func `With owners, a service may change rows and nothing else, also of tables to come`() async throws {
         let cluster = try SharedTestCluster.cluster()
         let roles = DatabaseRoles(configuration: try configuration(cluster, database: "owned", hasOwners: true))
         let names = ["identity", "profile", "invites"].flatMap { ["owned_\($0)", "owned_\($0)_owner"] }
@@ -99,8 +97,7 @@ struct DatabaseRolesTests {
         try await requireLeastPrivilege(cluster, "owned")
     }
 
-    @Test("a deployment with one role gets owners, and its rows stay")
-    func upgrade() async throws {
+    @Test func `A deployment with one role gets owners, and its rows stay`() async throws {
         let cluster = try SharedTestCluster.cluster()
         _ = try await DatabaseRoles(configuration: try configuration(cluster, database: "upgraded")).make()
         try await Migrator(access(cluster, "upgraded", "upgraded_profile", "p'2")).run([Self.one], schema: "profile")
@@ -113,8 +110,7 @@ struct DatabaseRolesTests {
         try await requireLeastPrivilege(cluster, "upgraded")
     }
 
-    @Test("an owner without a password, or that is the service's own role, is refused")
-    func ownerFaults() async throws {
+    @Test func `An owner without a password, or that is the service's own role, is refused`() async throws {
         let bare = try Configuration.testing(
             keys: DatabaseRoles.configurationKeys,
             program: "roles",
@@ -129,8 +125,7 @@ struct DatabaseRolesTests {
         }
     }
 
-    @Test("makes database, roles and schemas; several at once and again do no harm")
-    func make() async throws {
+    @Test func `Makes database, roles and schemas; several at once and again do no harm`() async throws {
         let cluster = try SharedTestCluster.cluster()
         let roles = DatabaseRoles(configuration: try configuration(cluster, database: "made"))
         let names = ["made_identity", "made_profile", "made_invites"]
@@ -147,8 +142,7 @@ struct DatabaseRolesTests {
         }
     }
 
-    @Test("a new password takes the place of the old one")
-    func password() async throws {
+    @Test func `A new password takes the place of the old one`() async throws {
         let cluster = try SharedTestCluster.cluster()
         for word in ["first", "second"] {
             let roles = try configuration(cluster, database: "changed", profilePassword: word)
@@ -160,8 +154,7 @@ struct DatabaseRolesTests {
         }
     }
 
-    @Test("missing passwords and names that need quotes are refused before anything is opened")
-    func faults() async throws {
+    @Test func `Missing passwords and names that need quotes are refused before anything is opened`() async throws {
         let bare = try Configuration.testing(keys: DatabaseRoles.configurationKeys, program: "roles")
         let faults = await #expect(throws: ConfigurationFaults.self) {
             _ = try await DatabaseRoles(configuration: bare).make()

@@ -6,7 +6,6 @@ import Testing
 
 @testable import Deployment
 
-@Suite("Deployment folder")
 struct DeploymentFolderTests {
     private let now = Int(Date().timeIntervalSince1970)
 
@@ -29,8 +28,7 @@ struct DeploymentFolderTests {
         return found
     }
 
-    @Test("makes everything once, in a folder that only its owner may enter")
-    func initialize() throws {
+    @Test func `Makes everything once, in a folder that only its owner may enter`() throws {
         try withFolder { folder in
             let entries = try folder.initialize(now: now)
             let names = Set(entries.map(\.name))
@@ -67,8 +65,7 @@ struct DeploymentFolderTests {
         }
     }
 
-    @Test("the transport takes the certificates, and each is its key's")
-    func certificates() throws {
+    @Test func `The transport takes the certificates, and each is its key's`() throws {
         try withFolder { folder in
             _ = try folder.initialize(now: now)
             for program in DeploymentFolder.programs {
@@ -88,8 +85,8 @@ struct DeploymentFolderTests {
         }
     }
 
-    @Test("a program's certificate is renewed with a new key in its last third, and nothing else with it")
-    func renewal() throws {
+    @Test
+    func `A program's certificate is renewed with a new key in its last third, and nothing else with it`() throws {
         try withFolder { folder in
             _ = try folder.initialize(now: now)
             let before = try contents(folder)
@@ -111,8 +108,7 @@ struct DeploymentFolderTests {
         }
     }
 
-    @Test("a renewed file is the same file, so that a container into which it is mounted sees it")
-    func sameFile() throws {
+    @Test func `A renewed file is the same file, so that a container into which it is mounted sees it`() throws {
         try withFolder { folder in
             _ = try folder.initialize(now: now)
             let names = ["identity.pem", "identity-key.pem"]
@@ -126,8 +122,7 @@ struct DeploymentFolderTests {
         }
     }
 
-    @Test("halves of a renewal that was cut are made whole")
-    func cutRenewal() throws {
+    @Test func `Halves of a renewal that was cut are made whole`() throws {
         try withFolder { folder in
             for (file, content) in [
                 ("profile-key.pem", ""), ("profile.pem", "-----BEGIN"), ("profile-key.pem", "identity"),
@@ -144,10 +139,7 @@ struct DeploymentFolderTests {
         }
     }
 
-    @Test(
-        "a certificate that was removed is made anew, and the one that is mounted somewhere stays a pair with its key"
-    )
-    func removed() throws {
+    @Test func `A removed certificate is made anew, and one that is mounted stays a pair with its key`() throws {
         try withFolder { folder in
             _ = try folder.initialize(now: now)
             let before = try contents(folder)
@@ -163,8 +155,7 @@ struct DeploymentFolderTests {
         }
     }
 
-    @Test("the authority's key may be elsewhere, and is asked for only when a certificate is made")
-    func authorityElsewhere() throws {
+    @Test func `The authority's key may be elsewhere, and is asked for only when a certificate is made`() throws {
         try withFolder { folder in
             _ = try folder.initialize(now: now)
             let elsewhere = folder.path + "-offline.pem"
@@ -199,8 +190,7 @@ struct DeploymentFolderTests {
         }
     }
 
-    @Test("a certificate without its key is told, and nothing takes its place")
-    func lostKey() throws {
+    @Test func `A certificate without its key is told, and nothing takes its place`() throws {
         try withFolder { folder in
             _ = try folder.initialize(now: now)
             try FileManager.default.removeItem(atPath: folder.path + "/gateway-key.pem")
@@ -211,8 +201,7 @@ struct DeploymentFolderTests {
         }
     }
 
-    @Test("a folder whose parent isn't there is told with its path")
-    func noParent() throws {
+    @Test func `A folder whose parent isn't there is told with its path`() throws {
         try withFolder { folder in
             let nested = DeploymentFolder(path: folder.path + "/a/b")
             let error = #expect(throws: (any Error).self) { _ = try nested.initialize(now: now) }

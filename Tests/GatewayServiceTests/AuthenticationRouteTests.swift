@@ -10,11 +10,11 @@ import Testing
 @testable import GatewayService
 
 /// `/auth/…` and bearer tokens.
-@Suite struct AuthenticationRouteTests {
+struct AuthenticationRouteTests {
     private static let apple =
         #"{"identity_token":"t","nonce":"n","authorization_code":"c","full_name":"M","email":"e"}"#
 
-    @Test func appleOpensASession() async throws {
+    @Test func `Apple opens a session`() async throws {
         let gateway = TestGateway()
         let seen = Mutex<IdentityV1.SignInRequest?>(nil)
         gateway.stubs.identity.set { answers in
@@ -41,7 +41,7 @@ import Testing
         #expect(request.fullName == "M" && request.email == "e")
     }
 
-    @Test func googleOpensASession() async throws {
+    @Test func `Google opens a session`() async throws {
         let gateway = TestGateway()
         let seen = Mutex<IdentityV1.SignInRequest?>(nil)
         gateway.stubs.identity.set { answers in
@@ -69,7 +69,7 @@ import Testing
         ("/auth/refresh", "{}", ["refresh_token"]),
         ("/auth/sign-out", #"{"refresh_token":7}"#, ["refresh_token"]),
     ])
-    func wrongFormsAreNamed(path: String, body: String, fields: [String]) async throws {
+    func `Wrong forms are named`(path: String, body: String, fields: [String]) async throws {
         let gateway = TestGateway()
         let answer = try await gateway.send(.post, path, body)
         #expect(answer.status == 400)
@@ -78,7 +78,7 @@ import Testing
         #expect(gateway.stubs.calls.isEmpty)
     }
 
-    @Test func refreshingAnswersTheSameForm() async throws {
+    @Test func `Refreshing answers the same form`() async throws {
         let gateway = TestGateway()
         let asked = Mutex<[IdentityV1.RefreshRequest]>([])
         gateway.stubs.identity.set { answers in
@@ -99,7 +99,7 @@ import Testing
         #expect(gateway.stubs.calls == ["Refresh", "GetProfile"])
     }
 
-    @Test func aProfileThatIsDownLosesNoTokens() async throws {
+    @Test func `A profile that is down loses no tokens`() async throws {
         let gateway = TestGateway()
         gateway.stubs.profile.set { $0.getProfile = { _, _ in throw RPCError(.unavailable, "down") } }
         for (path, body) in [("/auth/apple", Self.apple), ("/auth/refresh", #"{"refresh_token":"old"}"#)] {
@@ -114,7 +114,7 @@ import Testing
         "TOKEN_EXPIRED", "TOKEN_AUDIENCE", "TOKEN_ISSUER", "TOKEN_UNSIGNED", "TOKEN_SIGNATURE", "TOKEN_NONCE",
         "TOKEN_REPLAYED", "REFRESH_TOKEN_REUSED",
     ])
-    func aRefusedTokenSaysWhy(reason: String) async throws {
+    func `A refused token says why`(reason: String) async throws {
         let gateway = TestGateway()
         gateway.stubs.identity.set {
             $0.signIn = { _, _ in throw RPCError.domain(.unauthenticated, reason: reason, message: "It was refused.") }
@@ -128,7 +128,7 @@ import Testing
         #expect(!gateway.stubs.calls.contains("GetProfile"))
     }
 
-    @Test func signingOutTakesEitherToken() async throws {
+    @Test func `Signing out takes either token`() async throws {
         let gateway = TestGateway()
         let seen = Mutex<[IdentityV1.SignOutRequest]>([])
         gateway.stubs.identity.set { answers in
@@ -151,7 +151,7 @@ import Testing
         (HTTPRequest.Method.get, "/me"), (.patch, "/me"), (.get, "/groups"), (.post, "/groups"),
         (.get, "/groups/g/members"), (.post, "/groups/g/members"),
     ])
-    func aPathOfUsersNeedsALiveSession(method: HTTPRequest.Method, path: String) async throws {
+    func `A user's path needs a live session`(method: HTTPRequest.Method, path: String) async throws {
         let gateway = TestGateway()
         let without = try await gateway.send(method, path)
         #expect(without.status == 401)
@@ -165,7 +165,7 @@ import Testing
     }
 
     @Test(arguments: ["Basic YTpi", "good.access.token", ""])
-    func anotherSchemeIsNoToken(header: String) async throws {
+    func `Another scheme is no token`(header: String) async throws {
         let answer = try await TestGateway().send(.get, "/me", headers: [.authorization: header])
         #expect(answer.status == 401)
         #expect(answer.code == "AUTHENTICATION_REQUIRED")
@@ -174,7 +174,7 @@ import Testing
     @Test(arguments: [
         "Bearer", "Bearer a b", "Bearer a,b", "Bearer \"a\"", "Bearer " + String(repeating: "a", count: 8193),
     ])
-    func aMalformedTokenGoesNowhere(header: String) async throws {
+    func `A malformed token goes nowhere`(header: String) async throws {
         let gateway = TestGateway()
         let answer = try await gateway.send(.get, "/me", headers: [.authorization: header])
         #expect(answer.status == 401)
@@ -183,7 +183,7 @@ import Testing
     }
 
     @Test(arguments: ["bearer", "BEARER", "Bearer"])
-    func theSchemeHasNoCase(scheme: String) async throws {
+    func `The scheme is compared without case`(scheme: String) async throws {
         let answer = try await TestGateway().send(
             .get,
             "/me",

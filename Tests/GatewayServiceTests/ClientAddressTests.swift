@@ -3,12 +3,12 @@ import Testing
 
 @testable import GatewayService
 
-@Suite struct ClientAddressTests {
+struct ClientAddressTests {
     private static func client(_ text: String) throws -> ClientAddress {
         ClientAddress(try #require(IPAddress(text)))
     }
 
-    @Test func oneSubscriberIsOneClient() throws {
+    @Test func `One subscriber is one client`() throws {
         #expect(try Self.client("192.0.2.1") == Self.client("192.0.2.1"))
         #expect(try Self.client("192.0.2.1") != Self.client("192.0.2.2"))
         #expect(try Self.client("2001:db8::1") == Self.client("2001:db8::ffff"))
@@ -16,7 +16,7 @@ import Testing
         #expect(try Self.client("::ffff:192.0.2.1") == Self.client("192.0.2.1"))
     }
 
-    @Test func oneSiteIsSeveralClients() throws {
+    @Test func `One site is several clients`() throws {
         #expect(try Self.client("2001:db8:7::1").site == Self.client("2001:db8:7:ffff::1").site)
         #expect(try Self.client("2001:db8:7::1").site != Self.client("2001:db8:8::1").site)
         #expect(try Self.client("192.0.2.1").site == nil)
@@ -26,7 +26,7 @@ import Testing
         ("192.0.2.1", "192.0.2.1"), ("::ffff:192.0.2.1", "192.0.2.1"),
         ("2001:0DB8:0:1:aaaa::1", "2001:db8:0:1::"), ("::1", "::1"),
     ])
-    func servicesAreToldOneSpelling(address: String, told: String) throws {
+    func `Services are told one spelling of an address`(address: String, told: String) throws {
         #expect(try Self.client(address).text == told)
         #expect(ClientAddress.none.text == nil)
     }
@@ -60,13 +60,13 @@ import Testing
             ("10.0.0.1", "1.1.1", "10.0.0.1"), ("10.0.0.1", "01.1.1.1", "10.0.0.1"),
         ] as [(String, String?, String)]
     )
-    func onlyOurProxiesAreBelieved(peer: String, forwarded: String?, client: String) throws {
+    func `Only our proxies are believed`(peer: String, forwarded: String?, client: String) throws {
         let connected: IPAddress = try #require(IPAddress(peer))
         let found = Self.trusted.client(peer: connected, forwarded: forwarded)
         #expect(try found == Self.client(client))
     }
 
-    @Test func aLongWalkEnds() throws {
+    @Test func `A long list of proxies is walked only so far`() throws {
         let hops = Array(repeating: "10.0.0.2", count: 10_000).joined(separator: ",")
         let peer: IPAddress = try #require(IPAddress("10.0.0.1"))
         #expect(try Self.trusted.client(peer: peer, forwarded: "1.1.1.1,\(hops)") == Self.client("10.0.0.2"))
@@ -74,7 +74,7 @@ import Testing
         #expect(try Self.trusted.client(peer: peer, forwarded: "1.1.1.1,\(few)") == Self.client("1.1.1.1"))
     }
 
-    @Test func aConnectionWithoutAnAddressIsOneClient() {
+    @Test func `A connection without an address is one client`() {
         #expect(Self.trusted.client(peer: nil, forwarded: "1.1.1.1") == ClientAddress.none)
     }
 }

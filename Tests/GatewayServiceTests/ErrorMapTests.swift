@@ -8,7 +8,7 @@ import Testing
 @testable import GatewayService
 
 /// From statuses of calls to what clients are told.
-@Suite struct ErrorMapTests {
+struct ErrorMapTests {
     private static let statuses: [Status.Code: Int] = [
         .ok: 500, .cancelled: 499, .unknown: 500, .invalidArgument: 400, .deadlineExceeded: 504, .notFound: 404,
         .alreadyExists: 409, .permissionDenied: 403, .resourceExhausted: 429, .failedPrecondition: 400, .aborted: 409,
@@ -17,7 +17,7 @@ import Testing
     ]
 
     @Test(arguments: Status.Code.allCases)
-    func eachCodeHasItsStatus(code: Status.Code) throws {
+    func `Each code has its status`(code: Status.Code) throws {
         let expected = code == .ok ? 500 : try #require(Self.statuses[code])
         #expect(Problem(answering: RPCError(code, "inner words")).status.code == expected)
         let domain = Problem(answering: RPCError.domain(code, reason: "SOME_REASON", message: "For people."))
@@ -25,7 +25,7 @@ import Testing
     }
 
     @Test(arguments: Status.Code.allCases)
-    func aMessageWithoutAReasonIsNeverSent(code: Status.Code) {
+    func `A message without a reason is never sent`(code: Status.Code) {
         let problem = Problem(answering: RPCError(code, "inner words"))
         #expect(!problem.body.text.contains("inner"))
         #expect("\(problem.cause as Any)".contains("inner words"))
@@ -34,7 +34,7 @@ import Testing
     @Test(arguments: [
         Status.Code.unavailable, .deadlineExceeded, .cancelled, .unimplemented, .internalError, .unknown, .dataLoss,
     ])
-    func whatFailedOnOurSideIsNotExplained(code: Status.Code) {
+    func `What failed on our side is not explained`(code: Status.Code) {
         struct Secret: Error {}
         let error = RPCError.domain(code, reason: "DATABASE_UNAVAILABLE", message: "host db-3 is down", cause: Secret())
         let problem = Problem(answering: error)
@@ -45,7 +45,7 @@ import Testing
     }
 
     @Test(arguments: [Status.Code.invalidArgument, .failedPrecondition, .outOfRange])
-    func fieldsAtFaultAre422(code: Status.Code) {
+    func `Fields at fault are answered with 422`(code: Status.Code) {
         let fields = [
             FieldViolation(field: "a", description: "A.", reason: "A_BAD"),
             FieldViolation(field: "b", description: "B.", reason: ""),
@@ -59,7 +59,7 @@ import Testing
         )
     }
 
-    @Test func aConflictKeepsItsStatusAndItsFields() {
+    @Test func `A conflict keeps its status and its fields`() {
         let fields = [FieldViolation(field: "username", description: "Taken.", reason: "USERNAME_TAKEN")]
         let error = RPCError.domain(.alreadyExists, reason: "USERNAME_TAKEN", message: "Taken.", fields: fields)
         #expect(Problem(answering: error).status == .conflict)
@@ -67,14 +67,14 @@ import Testing
     }
 
     @Test(arguments: [Status.Code.unavailable, .resourceExhausted, .deadlineExceeded])
-    func whoMayTryAgainIsToldWhen(code: Status.Code) {
+    func `Who may try again is told when`(code: Status.Code) {
         #expect(Problem(answering: RPCError(code, "")).headers[.retryAfter] == "1")
         let error = RPCError.domain(code, reason: "TOO_MANY_ATTEMPTS", message: "Later.", retryAfter: .seconds(90))
         #expect(Problem(answering: error).headers[.retryAfter] == "90")
     }
 
     @Test(arguments: [(Status.Code.unknown, 500), (.deadlineExceeded, 504)])
-    func anUnknownOutcomeIsNotToBeTriedAgain(code: Status.Code, status: Int) {
+    func `An unknown outcome is not to be tried again`(code: Status.Code, status: Int) {
         let error = RPCError.domain(code, reason: "OUTCOME_UNKNOWN", message: "inner words")
         for problem in [Problem(answering: error), Problem(answering: error, mayBeRepeated: false)] {
             #expect(problem.status.code == status)
@@ -85,14 +85,14 @@ import Testing
     }
 
     @Test(arguments: [Status.Code.unavailable, .deadlineExceeded, .unknown, .internalError, .cancelled])
-    func aCallThatBrokeOffHasAnUnknownOutcomeUnlessItMayBeRepeated(code: Status.Code) {
+    func `A call that broke off has an unknown outcome unless it may be repeated`(code: Status.Code) {
         let problem = Problem(answering: RPCError(code, "the connection was lost"), mayBeRepeated: false)
         #expect(problem.status.code == (code == .deadlineExceeded ? 504 : 500))
         #expect(problem.code == "OUTCOME_UNKNOWN")
         #expect(problem.headers[.retryAfter] == nil)
     }
 
-    @Test func whatWasCertainlyNotDoneMayBeTriedAgain() {
+    @Test func `What was certainly not done may be tried again`() {
         let refused = RPCError.domain(
             .unavailable,
             reason: "DATABASE_UNAVAILABLE",
@@ -111,14 +111,14 @@ import Testing
         ("ACCESS_TOKEN_INVALID", true), ("SESSION_REVOKED", true), ("TOKEN_EXPIRED", false),
         ("REFRESH_TOKEN_REUSED", false),
     ])
-    func aChallengeFitsTheToken(reason: String, isInvalidToken: Bool) {
+    func `A challenge fits the token`(reason: String, isInvalidToken: Bool) {
         let problem = Problem(answering: RPCError.domain(.unauthenticated, reason: reason, message: "No."))
         let challenge = problem.headers[.wwwAuthenticate] ?? ""
         #expect(challenge.hasPrefix(#"Bearer realm="vestibule""#))
         #expect(challenge.contains("invalid_token") == isInvalidToken)
     }
 
-    @Test func otherErrorsAreInternalOrThemselves() {
+    @Test func `Other errors are internal or themselves`() {
         struct Surprise: Error {}
         #expect(Problem(answering: Surprise()).status == .internalServerError)
         #expect(Problem(answering: CancellationError()).status.code == 499)

@@ -15,7 +15,7 @@ import Testing
 @testable import GatewayService
 
 /// The program on real sockets: HTTP in front, gRPC behind.
-@Suite struct GatewayServerTests {
+struct GatewayServerTests {
     /// Runs a gateway whose services are at `address` while `body` talks to its port.
     private static func run(
         services address: String,
@@ -55,7 +55,7 @@ import Testing
         try await #require(talk.withLock { $0 }).value
     }
 
-    @Test func requestsReachServicesOverSockets() async throws {
+    @Test func `Requests reach services over sockets`() async throws {
         let stubs = StubServices()
         let group = try RPCTransport.EventLoopGroup(loopCount: 1, name: "stubs")
         let services = RPCServer(group: group, router: stubs.router, configuration: ServerConfiguration())
@@ -83,7 +83,7 @@ import Testing
         await group.shutdown()
     }
 
-    @Test func readinessIsAskedByMutualTLS() async throws {
+    @Test func `Readiness is asked by mutual TLS`() async throws {
         let authority = try TestAuthority()
         defer { authority.remove() }
         var own = try authority.issue("services", names: "IP:127.0.0.1")
@@ -108,14 +108,14 @@ import Testing
         await group.shutdown()
     }
 
-    @Test func filesOfTLSThatCannotBeUsedKeepItFromStarting() async throws {
+    @Test func `Files of TLS that cannot be used keep it from starting`() async throws {
         let error = await #expect(throws: ConfigurationFaults.self) {
             try await Self.run(services: "127.0.0.1:1", ["VESTIBULE_SERVICES_CA_FILE": "/nowhere/ca.pem"]) { _ in }
         }
         #expect(error?.faults.map(\.key) == ["VESTIBULE_SERVICES_CA_FILE"])
     }
 
-    @Test func theCountOfProxiesIsNoLongerUnderstood() async throws {
+    @Test func `The count of proxies is no longer understood`() async throws {
         let error = await #expect(throws: ConfigurationFaults.self) {
             try await Self.run(services: "127.0.0.1:1", ["VESTIBULE_GATEWAY_PROXY_COUNT": "1"]) { _ in }
         }
@@ -123,7 +123,7 @@ import Testing
         #expect(error?.description.contains("VESTIBULE_GATEWAY_TRUSTED_PROXIES") == true)
     }
 
-    @Test func limitsAndProxiesAreConfigured() async throws {
+    @Test func `Limits and proxies are configured`() async throws {
         let values = [
             "VESTIBULE_GATEWAY_ADDRESS_PER_SECOND": "1", "VESTIBULE_GATEWAY_ADDRESS_BURST": "2",
             "VESTIBULE_GATEWAY_TRUSTED_PROXIES": "10.0.0.0/8, 127.0.0.1/32",
@@ -141,7 +141,7 @@ import Testing
         }
     }
 
-    @Test func servicesThatAreDownAre503() async throws {
+    @Test func `Services that are down are answered with 503`() async throws {
         try await Self.run(services: "127.0.0.1:1") { client in
             let alive = try await client.ask(.get, "/healthz")
             #expect(alive.status == .ok)

@@ -7,7 +7,7 @@ import Testing
 
 @testable import GatewayService
 
-@Suite struct KeySetCacheTests {
+struct KeySetCacheTests {
     /// A clock that the test turns.
     private final class Hand: Sendable {
         private let time = Mutex(ContinuousClock.now)
@@ -33,7 +33,7 @@ import Testing
         }
     }
 
-    @Test func itAsksOnceAMaxAge() async throws {
+    @Test func `It asks once in a max-age`() async throws {
         let cache = cache()
         answer("a", maxAgeSeconds: 600)
         #expect(try await cache.answer(timeout: .seconds(1)) == .init(json: "a", maxAgeSeconds: 600))
@@ -46,7 +46,7 @@ import Testing
         #expect(stubs.calls.count == 2)
     }
 
-    @Test func aStaleSetIsServedWhileIdentityIsDown() async throws {
+    @Test func `A stale set is served while identity is down`() async throws {
         let cache = cache()
         answer("a", maxAgeSeconds: 10)
         _ = try await cache.answer(timeout: .seconds(1))
@@ -60,19 +60,19 @@ import Testing
         #expect(try await cache.answer(timeout: .seconds(1)).json == "b")
     }
 
-    @Test func withoutAnySetTheErrorShows() async throws {
+    @Test func `Without any set the error shows`() async throws {
         stubs.identity.set { $0.getJWKS = { _, _ in throw RPCError(.unavailable, "down") } }
         let error = await #expect(throws: RPCError.self) { try await cache().answer(timeout: .seconds(1)) }
         #expect(error?.code == .unavailable)
     }
 
     @Test(arguments: [(Int64(0), Int64(1)), (-5, 1), (1_000_000, 3600)])
-    func anUnreasonableMaxAgeIsBounded(told: Int64, kept: Int64) async throws {
+    func `An unreasonable max-age is bounded`(told: Int64, kept: Int64) async throws {
         answer("a", maxAgeSeconds: told)
         #expect(try await cache().answer(timeout: .seconds(1)).maxAgeSeconds == kept)
     }
 
-    @Test func manyWhoAskAtOnceShareOneCall() async throws {
+    @Test func `Many who ask at once share one call`() async throws {
         stubs.identity.set {
             $0.getJWKS = { _, _ in
                 try await Task.sleep(for: .milliseconds(50))

@@ -2,14 +2,14 @@ import Testing
 
 @testable import GatewayService
 
-@Suite struct RFC3339Tests {
+struct RFC3339Tests {
     @Test(arguments: [
         (0, "1970-01-01T00:00:00.000Z"), (1, "1970-01-01T00:00:00.001Z"), (-1, "1969-12-31T23:59:59.999Z"),
         (951_782_399_999, "2000-02-28T23:59:59.999Z"), (951_782_400_000, "2000-02-29T00:00:00.000Z"),
         (1_709_164_800_000, "2024-02-29T00:00:00.000Z"), (1_769_903_999_123, "2026-01-31T23:59:59.123Z"),
         (4_107_542_400_000, "2100-03-01T00:00:00.000Z"),
     ])
-    func momentsAreWritten(milliseconds: Int64, text: String) {
+    func `Moments are written as RFC 3339 has them`(milliseconds: Int64, text: String) {
         #expect(RFC3339.text(milliseconds: milliseconds) == text)
     }
 }

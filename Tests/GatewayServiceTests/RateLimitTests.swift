@@ -12,7 +12,7 @@ import Testing
 @testable import GatewayService
 
 /// How much an address and an account may ask for.
-@Suite struct RateLimitTests {
+struct RateLimitTests {
     private static let refresh = #"{"refresh_token":"r"}"#
 
     /// A policy without limits but those that are given, which never refill while a test runs.
@@ -33,7 +33,7 @@ import Testing
         )
     }
 
-    @Test func tooManySignInsWait() async throws {
+    @Test func `Too many sign-ins have to wait`() async throws {
         let gateway = TestGateway(rateLimit: Self.policy(auth: 2))
         for _ in 0..<2 {
             #expect(try await gateway.send(.post, "/auth/refresh", Self.refresh).status == 200)
@@ -54,7 +54,7 @@ import Testing
         "/auth/./refresh", "/me/../auth/refresh", "/auth%2frefresh", "/%61uth/refresh", "/auth/%2e/refresh",
         "http://x/auth/refresh/", "/auth/refresh//?a=b",
     ])
-    func anotherSpellingOfAPathIsNoWayAround(path: String) async throws {
+    func `Another spelling of a path is no way around a limit`(path: String) async throws {
         let gateway = TestGateway(rateLimit: Self.policy(auth: 1))
         #expect(try await gateway.send(.post, "/auth/refresh", Self.refresh).status == 200)
         #expect(try await gateway.send(.post, "/auth/refresh", Self.refresh).status == 429)
@@ -64,7 +64,7 @@ import Testing
     }
 
     @Test(arguments: ["//me", "/me/", "/./me", "/x/../me", "/%2e/me", "/groups//x/members", "/groups/a%2fb/members"])
-    func aPathThatIsNotPlainIsNothing(path: String) async throws {
+    func `A path that is not plain has no route`(path: String) async throws {
         let gateway = TestGateway()
         let answer = try await gateway.sendAsUser(.get, path)
         #expect(answer.status == 404)
@@ -72,7 +72,7 @@ import Testing
         #expect(gateway.stubs.calls.isEmpty)
     }
 
-    @Test func everyRouteCountsForItsAddress() async throws {
+    @Test func `Every route counts for its address`() async throws {
         let gateway = TestGateway(rateLimit: Self.policy(address: 6))
         for path in ["/healthz", "/readyz", "/openapi.json", "/.well-known/jwks.json", "/nothing"] {
             #expect(try await gateway.send(.get, path).status < 429)
@@ -89,7 +89,7 @@ import Testing
         #expect(gateway.stubs.calls.count == calls)
     }
 
-    @Test func oneAccountDoesNotSlowAnother() async throws {
+    @Test func `One account does not slow another`() async throws {
         let gateway = TestGateway(rateLimit: Self.policy(account: 3))
         let user = Mutex("a")
         gateway.stubs.identity.set { answers in
@@ -107,7 +107,7 @@ import Testing
         #expect(try await gateway.sendAsUser(.get, "/me").status == 200)
     }
 
-    @Test func changesAreFewerThanReads() async throws {
+    @Test func `Changes are fewer than reads`() async throws {
         let gateway = TestGateway(rateLimit: Self.policy(changes: 2))
         let member = #"{"phone_number":"+639170000000","display_name":"Ana"}"#
         #expect(try await gateway.sendAsUser(.patch, "/me", #"{"username":"ana"}"#).status == 200)
@@ -122,14 +122,14 @@ import Testing
         #expect(gateway.stubs.calls.filter { ["UpdateProfile", "AddMember", "CreateGroup"].contains($0) }.count == 2)
     }
 
-    @Test func aTokenThatIsRefusedCostsNoAccountAnything() async throws {
+    @Test func `A token that is refused costs no account anything`() async throws {
         let gateway = TestGateway(rateLimit: Self.policy(account: 1))
         for _ in 0..<5 { #expect(try await gateway.send(.get, "/me", token: "bad").status == 401) }
         #expect(try await gateway.sendAsUser(.get, "/me").status == 200)
     }
 
     @Test(arguments: [true, false])
-    func oneAddressDoesNotSlowAnother(isTrusted: Bool) async throws {
+    func `One address does not slow another`(isTrusted: Bool) async throws {
         let gateway = TestGateway(rateLimit: Self.policy(auth: 1, proxies: isTrusted ? ["127.0.0.0/8"] : []))
         func status(_ address: String) async throws -> Int {
             try await gateway.send(
@@ -147,7 +147,7 @@ import Testing
         #expect(try await status("[2001:db8::2]:80") == 429)
     }
 
-    @Test func aSiteIsNotAsManyClientsAsItHasNetworks() async throws {
+    @Test func `A site is not as many clients as it has networks`() async throws {
         let gateway = TestGateway(rateLimit: Self.policy(auth: 1, proxies: ["127.0.0.1"]))
         var statuses: [Int] = []
         for network in 0..<20 {
@@ -163,7 +163,7 @@ import Testing
         #expect(statuses == Array(repeating: 200, count: 16) + Array(repeating: 429, count: 4))
     }
 
-    @Test func theServicesAreToldTheClientsAddress() async throws {
+    @Test func `The services are told the client's address`() async throws {
         let gateway = TestGateway(rateLimit: Self.policy(proxies: ["127.0.0.1"]))
         func send(_ method: HTTPRequest.Method, _ path: String, _ body: String?, from address: String?) async throws {
             var headers: HTTPFields = [:]

@@ -7,7 +7,6 @@ import Testing
 
 @testable import GatewayService
 
-@Suite("Metrics of requests")
 struct RequestMetricsTests {
     private let metrics = RequestMetrics(routes: [
         Route(.get, "/me") { _, _ in Response(status: .ok) },
@@ -25,8 +24,7 @@ struct RequestMetricsTests {
         metrics.count(RequestOutcome(method: method, route: route, status: status, took: .milliseconds(2)))
     }
 
-    @Test("requests are counted by route, method and status, and timed")
-    func counts() {
+    @Test func `Requests are counted by route, method and status, and timed`() {
         count("GET", "/me", 200)
         count("GET", "/me", 200)
         count("GET", "/me", 401)
@@ -45,8 +43,7 @@ struct RequestMetricsTests {
         #expect(text.text.contains(times + #",le="0.0025"} 3"#))
     }
 
-    @Test("whatever a client makes up is one series")
-    func bounded() {
+    @Test func `Whatever a client makes up is one series`() {
         for word in 0..<100 { count("BREW\(word)", "/made/up/\(word)", 404) }
         count("BREW", nil, 404)
         #expect(lines == [#"vestibule_http_requests_total{route="none",method="other",status="404"} 101"#])

@@ -11,8 +11,8 @@ import Testing
 @testable import GatewayService
 
 /// Health, keys, the description, and the bounds of every route.
-@Suite struct SystemRouteTests {
-    @Test func aliveNeedsNobody() async throws {
+struct SystemRouteTests {
+    @Test func `Being alive needs nobody`() async throws {
         let gateway = TestGateway()
         let answer = try await gateway.send(.get, "/healthz")
         #expect(answer.status == 200)
@@ -20,7 +20,7 @@ import Testing
         #expect(gateway.stubs.calls.isEmpty)
     }
 
-    @Test func readyNeedsEveryService() async throws {
+    @Test func `Being ready needs every service`() async throws {
         let gateway = TestGateway()
         let ready = try await gateway.send(.get, "/readyz")
         #expect(ready.status == 200)
@@ -35,7 +35,7 @@ import Testing
         )
     }
 
-    @Test func readinessIsAskedOnceInAMoment() async throws {
+    @Test func `Readiness is asked once in a moment`() async throws {
         let stubs = StubServices()
         let channel = stubs.channel
         let backends = Backends(identity: channel, profile: channel, invites: channel)
@@ -59,7 +59,7 @@ import Testing
         #expect(stubs.calls.count == 6)
     }
 
-    @Test func keysMayBeCached() async throws {
+    @Test func `Keys may be cached`() async throws {
         let gateway = TestGateway()
         let answer = try await gateway.send(.get, "/.well-known/jwks.json")
         #expect(answer.status == 200)
@@ -68,7 +68,7 @@ import Testing
         #expect(answer.headers[.cacheControl] == "public, max-age=600")
     }
 
-    @Test func theDescriptionNamesExactlyTheRoutes() async throws {
+    @Test func `The description names exactly the routes`() async throws {
         let gateway = TestGateway()
         let document = try await gateway.send(.get, "/openapi.json")
         #expect(document.status == 200)
@@ -82,7 +82,7 @@ import Testing
         #expect(described.sorted() == existing.sorted())
     }
 
-    @Test func everyAnswerIsDescribedByItsStatus() async throws {
+    @Test func `Every answer is described by its status`() async throws {
         let document = OpenAPI.document(of: TestGateway().gateway.endpoints.map(\.operation))
         var operations = 0
         for path in try #require(document["paths"]?.object).members {
@@ -100,7 +100,7 @@ import Testing
         #expect(operations == TestGateway().gateway.endpoints.count)
     }
 
-    @Test func everyVariableOfAPathIsDescribed() {
+    @Test func `Every variable of a path is described`() {
         for operation in TestGateway().gateway.endpoints.map(\.operation) {
             let described = operation.parameters.filter { $0.place == .path }.map(\.name)
             let variables = operation.path.split(separator: "/").filter { $0.hasPrefix("{") }.map {
@@ -110,12 +110,12 @@ import Testing
         }
     }
 
-    @Test func everyOperationHasANameOfItsOwn() {
+    @Test func `Every operation has a name of its own`() {
         let names = TestGateway().gateway.endpoints.map(\.operation.id)
         #expect(Set(names).count == names.count)
     }
 
-    @Test func everyReferenceOfTheDescriptionLeadsSomewhere() throws {
+    @Test func `Every reference of the description leads somewhere`() throws {
         let document = JSONValue.object(OpenAPI.document(of: TestGateway().gateway.endpoints.map(\.operation)))
         var references: Set<String> = []
         func collect(_ value: JSONValue) {
@@ -141,7 +141,7 @@ import Testing
         }
     }
 
-    @Test func theDeadlineTravels() async throws {
+    @Test func `The deadline travels with the call`() async throws {
         var gateway = TestGateway()
         gateway.limits.requestTimeout = .seconds(3)
         let before = Deadline.after(.seconds(3))
@@ -154,7 +154,7 @@ import Testing
         #expect(before <= deadline && deadline <= after)
     }
 
-    @Test func aSlowServiceEndsWithTheDeadline() async throws {
+    @Test func `A slow service ends with the deadline`() async throws {
         var gateway = TestGateway()
         gateway.limits.requestTimeout = .milliseconds(100)
         gateway.stubs.profile.set {
@@ -169,7 +169,7 @@ import Testing
         #expect(answer.code == "DEADLINE_EXCEEDED")
     }
 
-    @Test func aServiceThatIsDownIs503() async throws {
+    @Test func `A service that is down is answered with 503`() async throws {
         let gateway = TestGateway()
         gateway.stubs.profile.set {
             $0.getProfile = { _, _ in
@@ -182,14 +182,14 @@ import Testing
         #expect(answer.headers[.retryAfter] == "1")
     }
 
-    @Test func anOversizeBodyIsRefused() async throws {
+    @Test func `An oversize body is refused`() async throws {
         let body = #"{"refresh_token":""# + String(repeating: "a", count: 65_536) + #""}"#
         let answer = try await TestGateway().send(.post, "/auth/refresh", body)
         #expect(answer.status == 413)
         #expect(answer.code == "BODY_TOO_LARGE")
     }
 
-    @Test func anUnknownPathAndAnotherMethodAreProblems() async throws {
+    @Test func `An unknown path and another method are problems`() async throws {
         #expect(try await TestGateway().send(.get, "/nowhere").code == "ROUTE_NOT_FOUND")
         let answer = try await TestGateway().send(.delete, "/me")
         #expect(answer.status == 405)

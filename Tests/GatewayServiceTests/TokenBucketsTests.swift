@@ -2,14 +2,14 @@ import Testing
 
 @testable import GatewayService
 
-@Suite struct TokenBucketsTests {
+struct TokenBucketsTests {
     private static let second: UInt64 = 1_000_000_000
 
     private static func buckets(_ perSecond: Double, _ burst: Double, slots: Int = 1024) -> TokenBuckets<Int> {
         TokenBuckets(RequestRate(perSecond: perSecond, burst: burst), slotsPerRow: slots)
     }
 
-    @Test func aBurstIsLetInAndThenTheRate() {
+    @Test func `A burst is let in and then the rate`() {
         var buckets = Self.buckets(2, 3)
         for _ in 0..<3 { #expect(buckets.take(1, nowNanoseconds: Self.second) == nil) }
         #expect(buckets.take(1, nowNanoseconds: Self.second) == .milliseconds(500))
@@ -19,7 +19,7 @@ import Testing
         #expect(buckets.take(1, nowNanoseconds: later) == .milliseconds(500))
     }
 
-    @Test func aBucketNeverHoldsMoreThanTheBurst() {
+    @Test func `A bucket never holds more than the burst`() {
         var buckets = Self.buckets(10, 2)
         #expect(buckets.take(1, nowNanoseconds: 0) == nil)
         let later = 1000 * Self.second
@@ -28,14 +28,14 @@ import Testing
         #expect(buckets.take(1, nowNanoseconds: later) != nil)
     }
 
-    @Test func aClockThatStepsBackGivesNothing() {
+    @Test func `A clock that steps back gives nothing`() {
         var buckets = Self.buckets(1, 2)
         #expect(buckets.take(1, nowNanoseconds: 5 * Self.second) == nil)
         #expect(buckets.take(1, nowNanoseconds: 5 * Self.second) == nil)
         #expect(buckets.take(1, nowNanoseconds: 4 * Self.second) != nil)
     }
 
-    @Test func aRefusalCostsNothing() {
+    @Test func `A refusal costs nothing`() {
         var buckets = Self.buckets(1, 1)
         #expect(buckets.take(1, nowNanoseconds: 0) == nil)
         for _ in 0..<100 { #expect(buckets.take(1, nowNanoseconds: 1) != nil) }
@@ -43,7 +43,7 @@ import Testing
     }
 
     /// Whoever can be as many as he likes may not push his own empty bucket out of the table.
-    @Test func nobodyCanHaveHisBucketForgotten() {
+    @Test func `Nobody can have a bucket of their own forgotten`() {
         var buckets = Self.buckets(0.001, 1)
         #expect(buckets.take(-1, nowNanoseconds: 0) == nil)
         for key in 0..<100_000 { _ = buckets.take(key, nowNanoseconds: 0) }
@@ -51,7 +51,7 @@ import Testing
     }
 
     /// However keys share slots, none gets more than a bucket of its own would give it.
-    @Test func sharingGivesNobodyMore() {
+    @Test func `Sharing gives nobody more`() {
         for slots in [1, 2, 8, 64] {
             var buckets = Self.buckets(10, 5, slots: slots)
             var generator = SystemRandomNumberGenerator()
@@ -67,7 +67,7 @@ import Testing
         }
     }
 
-    @Test func mostAreNotTouchedByThoseWhoUseTheirsUp() {
+    @Test func `Most addresses are not touched by those who use theirs up`() {
         var buckets = Self.buckets(1, 2, slots: 65_536)
         for key in 0..<1000 {
             while buckets.take(key, nowNanoseconds: 0) == nil {}

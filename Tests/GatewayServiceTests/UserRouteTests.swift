@@ -11,8 +11,8 @@ import Testing
 @testable import GatewayService
 
 /// `/me` and `/groups`.
-@Suite struct UserRouteTests {
-    @Test func meIsTheProfile() async throws {
+struct UserRouteTests {
+    @Test func `GET /me answers the profile`() async throws {
         let answer = try await TestGateway().sendAsUser(.get, "/me")
         #expect(answer.status == 200)
         #expect(
@@ -23,7 +23,7 @@ import Testing
         )
     }
 
-    @Test func aTraceGoesOnWithTheCalls() async throws {
+    @Test func `A trace goes on with the calls`() async throws {
         let gateway = TestGateway()
         let trace = "4bf92f3577b34da6a3ce929d0e0e4736"
         let parent = try #require(HTTPField.Name("traceparent"))
@@ -61,7 +61,7 @@ import Testing
         return try #require(seen.withLock { $0 })
     }
 
-    @Test func onlyPresentFieldsAreChanged() async throws {
+    @Test func `Only present fields are changed`() async throws {
         let all = try await Self.change(#"{"display_name":"Ana","phone_number":"0917","username":"ana"}"#)
         #expect(all.userID == StubServices.userID)
         #expect(all.displayName == "Ana" && all.phoneNumber == "0917" && all.username == "ana")
@@ -71,18 +71,18 @@ import Testing
         #expect(!none.hasDisplayName && !none.hasPhoneNumber && !none.hasUsername)
     }
 
-    @Test func aNullUsernameIsRemoved() async throws {
+    @Test func `A null username is removed`() async throws {
         let change = try await Self.change(#"{"username":null}"#)
         #expect(change.hasUsername && change.username.isEmpty)
     }
 
-    @Test func whatIsRequiredCannotBeNull() async throws {
+    @Test func `What is required cannot be null`() async throws {
         let answer = try await TestGateway().sendAsUser(.patch, "/me", #"{"display_name":null,"phone_number":null}"#)
         #expect(answer.status == 400)
         #expect(answer.fields == ["display_name", "phone_number"])
     }
 
-    @Test func aTakenPhoneSaysSo() async throws {
+    @Test func `A taken phone is told as such`() async throws {
         let gateway = TestGateway()
         let sentence = "This phone number is already associated with another account."
         gateway.stubs.profile.set {
@@ -102,7 +102,7 @@ import Testing
         #expect(answer.fields == ["phone_number"])
     }
 
-    @Test func aPhoneThatIsNoneIsAFieldAtFault() async throws {
+    @Test func `What is no phone number is a field at fault`() async throws {
         let gateway = TestGateway()
         gateway.stubs.profile.set {
             $0.updateProfile = { _, _ in
@@ -124,7 +124,7 @@ import Testing
         )
     }
 
-    @Test func aGroupIsCreatedUnderTheUsersName() async throws {
+    @Test func `A group is created under the user's name`() async throws {
         let gateway = TestGateway()
         let seen = Mutex<InvitesV1.CreateGroupRequest?>(nil)
         gateway.stubs.invites.set { answers in
@@ -149,7 +149,7 @@ import Testing
     @Test(arguments: [
         #""8e03978e-40d5-43dd-bc93-6894a57f9324""#, "8e03978e-40d5-43dd-bc93-6894a57f9324",
     ])
-    func aKeyIsHandedOnWithoutItsQuotes(header: String) async throws {
+    func `An idempotency key is handed on without its quotes`(header: String) async throws {
         let gateway = TestGateway()
         let seen = Mutex<String?>(nil)
         gateway.stubs.invites.set { answers in
@@ -170,13 +170,13 @@ import Testing
     }
 
     @Test(arguments: ["", "\"\"", String(repeating: "a", count: 39)])
-    func aKeyThatCanBeNoneIsRefused(header: String) async throws {
+    func `What cannot be an idempotency key is refused`(header: String) async throws {
         let answer = try await createGroup(TestGateway(), key: header)
         #expect(answer.status == 400)
         #expect(answer.code == "IDEMPOTENCY_KEY_INVALID")
     }
 
-    @Test func aKeyThatWasUsedForSomethingElseIs422() async throws {
+    @Test func `A key that was used for something else is answered with 422`() async throws {
         let gateway = TestGateway()
         gateway.stubs.invites.set {
             $0.createGroup = { _, _ in
@@ -206,7 +206,7 @@ import Testing
         )
     }
 
-    @Test func aMemberIsAddedByPhone() async throws {
+    @Test func `A member is added by phone`() async throws {
         let gateway = TestGateway()
         let seen = Mutex<InvitesV1.AddMemberRequest?>(nil)
         gateway.stubs.invites.set { answers in
@@ -229,7 +229,7 @@ import Testing
         #expect(seen.withLock { $0?.userID } == StubServices.userID)
     }
 
-    @Test func listsArePaged() async throws {
+    @Test func `Lists are paged`() async throws {
         let gateway = TestGateway()
         let seen = Mutex<[String]>([])
         gateway.stubs.invites.set { answers in
@@ -262,7 +262,7 @@ import Testing
     }
 
     @Test(arguments: ["0", "101", "x", "", "-1", "99999999999", "%2B5", "05"])
-    func aBadPageSizeIsNamed(size: String) async throws {
+    func `A bad page size is named`(size: String) async throws {
         for path in ["/groups", "/groups/g/members"] {
             let answer = try await TestGateway().sendAsUser(.get, "\(path)?page_size=\(size)")
             #expect(answer.status == 400)

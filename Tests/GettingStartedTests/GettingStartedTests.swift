@@ -6,7 +6,7 @@ import Testing
 /// Runs the server and the client of the page "Getting started". `make tidy` sees to it that its code is theirs.
 @Suite(.timeLimit(.minutes(1)))
 struct GettingStartedTests {
-    @Test func `the server of the page answers its client`() async throws {
+    @Test func `The server of the page answers its client`() async throws {
         let port = try await freePort()
         let serving = Task { try await serve(port: port) }
         #expect(try await ask(port: port) == [.serving, .serving])

@@ -9,7 +9,7 @@ import Testing
 @testable import HTTPJSON
 
 /// What surrounds every route, without sockets.
-@Suite struct HTTPServerTests {
+struct HTTPServerTests {
     private struct Surprise: Error {}
 
     private static func server(
@@ -64,7 +64,7 @@ import Testing
         return (response, try JSONObject(parsing: Array(response.body.readableBytesView)))
     }
 
-    @Test func anUnknownPathIsAProblem() async throws {
+    @Test func `An unknown path is a problem`() async throws {
         let (response, body) = try await Self.send(.get, "/nothing")
         #expect(response.status == .notFound)
         #expect(response.headers[.contentType] == "application/problem+json")
@@ -74,7 +74,7 @@ import Testing
         #expect(body["type"] == "about:blank")
     }
 
-    @Test func anotherMethodIsAProblemThatNamesThose() async throws {
+    @Test func `Another method is a problem that names those`() async throws {
         let (response, body) = try await Self.send(.delete, "/things/7")
         #expect(response.status == .methodNotAllowed)
         #expect(response.headers[.allow] == "GET, HEAD")
@@ -83,7 +83,7 @@ import Testing
         #expect(post.headers[.allow] == "POST")
     }
 
-    @Test func headersAreOnEveryAnswer() async throws {
+    @Test func `Headers are on every answer`() async throws {
         for uri in ["/things/7", "/nothing", "/surprise"] {
             let (response, _) = try await Self.send(.get, uri, server: Self.server(strict: 300))
             #expect(response.headers[.xContentTypeOptions] == "nosniff")
@@ -101,20 +101,20 @@ import Testing
         ("abc-DEF_1.2", "abc-DEF_1.2"), ("", "made"), ("a b", "made"), (String(repeating: "a", count: 129), "made"),
         (String(repeating: "a", count: 128), String(repeating: "a", count: 128)), ("a\"b", "made"), ("é", "made"),
     ])
-    func aSaneRequestIDIsEchoed(sent: String, echoed: String) async throws {
+    func `A sane request ID is echoed`(sent: String, echoed: String) async throws {
         let (response, body) = try await Self.send(.get, "/things/7", headers: [.requestID: sent])
         #expect(response.headers[.requestID] == echoed)
         #expect(body["request"]?.string == echoed)
     }
 
-    @Test func anUnforeseenErrorTellsNothing() async throws {
+    @Test func `An unforeseen error tells nothing`() async throws {
         let (response, body) = try await Self.send(.get, "/surprise")
         #expect(response.status == .internalServerError)
         #expect(body["code"] == "INTERNAL")
         #expect(!body.text.contains("Surprise"))
     }
 
-    @Test func aGoodBodyIsRead() async throws {
+    @Test func `A good body is read`() async throws {
         let (response, body) = try await Self.send(
             .post,
             "/things",
@@ -129,13 +129,13 @@ import Testing
         "", "{", "[]", "\"a\"", "nope", #"{"name":"a","name":"b"}"#, "{\"name\":\"a\"} x", #"{"name":"\ud800"}"#,
         "\u{feff}{}", #"{"a":[[[[[[[[1]]]]]]]]}"#,
     ])
-    func malformedJSONIsRefused(text: String) async throws {
+    func `Malformed JSON is refused`(text: String) async throws {
         let (response, body) = try await Self.send(.post, "/things", body: text)
         #expect(response.status == .badRequest)
         #expect(body["code"] == "JSON_MALFORMED")
     }
 
-    @Test func everyFaultIsNamed() async throws {
+    @Test func `Every fault is named`() async throws {
         let (response, body) = try await Self.send(
             .post,
             "/things",
@@ -153,13 +153,13 @@ import Testing
     }
 
     @Test(arguments: ["text/plain", "application/x-www-form-urlencoded", "application/jsonp"])
-    func anotherContentTypeIsRefused(type: String) async throws {
+    func `Another content type is refused`(type: String) async throws {
         let (response, body) = try await Self.send(.post, "/things", headers: [.contentType: type], body: "{}")
         #expect(response.status == .unsupportedMediaType)
         #expect(body["code"] == "CONTENT_TYPE_UNSUPPORTED")
     }
 
-    @Test func anOversizeBodyIsRefused() async throws {
+    @Test func `An oversize body is refused`() async throws {
         let (response, body) = try await Self.send(.post, "/things", body: String(repeating: " ", count: 65))
         #expect(response.status == .contentTooLarge)
         #expect(body["code"] == "BODY_TOO_LARGE")
@@ -168,7 +168,7 @@ import Testing
         #expect(atLimit.status == .badRequest)
     }
 
-    @Test func waitsAreWholeSecondsAndNeverNone() {
+    @Test func `Waits are whole seconds and at least one`() {
         let problem = Problem(.serviceUnavailable, code: "X", detail: "x")
         #expect(problem.retryingAfter(.zero).headers[.retryAfter] == "1")
         #expect(problem.retryingAfter(.milliseconds(1500)).headers[.retryAfter] == "2")

@@ -11,7 +11,7 @@ import Testing
 @testable import HTTPJSON
 
 /// What only a real socket shows: bounds on connections, late bodies, and the graceful stop.
-@Suite struct LiveServerTests {
+struct LiveServerTests {
     private static func server(_ limits: HTTPLimits, drainLimit: Duration = .seconds(30)) -> HTTPServer {
         let routes = [
             Route(.post, "/echo") { request, context in
@@ -71,7 +71,7 @@ import Testing
         }
     }
 
-    @Test func aBodyThatStopsComingEndsTheRequest() async throws {
+    @Test func `A body that stops coming ends the request`() async throws {
         try await Self.run(HTTPLimits(requestTimeout: .milliseconds(200))) { port in
             let head = "POST /echo HTTP/1.1\r\nhost: a\r\ncontent-type: application/json\r\ncontent-length: 20\r\n\r\n"
             let answer = try await Self.exchange(port, [head, "{\"te"])
@@ -81,7 +81,7 @@ import Testing
         }
     }
 
-    @Test func aChunkedBodyCannotOutgrowTheLimit() async throws {
+    @Test func `A chunked body cannot outgrow the limit`() async throws {
         try await Self.run(HTTPLimits(requestTimeout: .seconds(60), bodyBytesMax: 100)) { port in
             let head =
                 "POST /echo HTTP/1.1\r\nhost: a\r\ncontent-type: application/json\r\ntransfer-encoding: chunked\r\n\r\n"
@@ -101,7 +101,7 @@ import Testing
         ("host: b\r\n\r\n", 400, "HOST_COUNT"), ("host : b\r\n\r\n", 400, "REQUEST_MALFORMED"),
         ("x-long: \(String(repeating: "a", count: 20_000))\r\n\r\n", 431, "HEADERS_TOO_LARGE"),
     ])
-    func whatIsNoHTTPIsTheClientsFault(rest: String, status: Int, code: String) async throws {
+    func `What is no HTTP is the client's fault`(rest: String, status: Int, code: String) async throws {
         try await Self.run(HTTPLimits(requestTimeout: .seconds(60))) { port in
             // The second request must not be believed.
             let second = "GET /slow HTTP/1.1\r\nhost: a\r\n\r\n"
@@ -114,7 +114,7 @@ import Testing
         }
     }
 
-    @Test func anUnreadEndlessBodyIsCutOff() async throws {
+    @Test func `An unread endless body is cut off`() async throws {
         try await Self.run(HTTPLimits(requestTimeout: .seconds(60))) { port in
             let head = "POST /nowhere HTTP/1.1\r\nhost: a\r\ntransfer-encoding: chunked\r\n\r\n"
             let answer = try await Self.exchange(port, [head, "1\r\n \r\n"])
@@ -123,7 +123,7 @@ import Testing
         }
     }
 
-    @Test func tooManyHeaderBytesAreRefused() async throws {
+    @Test func `Too many header bytes are refused`() async throws {
         try await Self.run(HTTPLimits(headerBytesMax: 1024)) { port in
             let long = String(repeating: "a", count: 2000)
             let answer = try await Self.exchange(port, ["GET /slow HTTP/1.1\r\nhost: a\r\nx-long: \(long)\r\n\r\n"])
@@ -131,7 +131,7 @@ import Testing
         }
     }
 
-    @Test func aSilentConnectionIsClosed() async throws {
+    @Test func `A silent connection is closed`() async throws {
         try await Self.run(HTTPLimits(idleTimeout: .milliseconds(200))) { port in
             for parts in [[], ["GET /slow HTT"]] {
                 let answer = try await Self.exchange(port, parts)
@@ -140,7 +140,7 @@ import Testing
         }
     }
 
-    @Test func severalRequestsShareAConnection() async throws {
+    @Test func `Several requests share a connection`() async throws {
         try await Self.run(HTTPLimits(requestTimeout: .seconds(60))) { port in
             let body = #"{"text":"a"}"#
             let request = "POST /echo HTTP/1.1\r\nhost: a\r\ncontent-type: application/json\r\ncontent-length: 12\r\n"
@@ -152,7 +152,7 @@ import Testing
         }
     }
 
-    @Test func aStopLetsRequestsEnd() async throws {
+    @Test func `A stop lets requests end`() async throws {
         let (stopped, stop) = AsyncStream.makeStream(of: Void.self)
         let answer = Mutex<Task<String, any Error>?>(nil)
         try await Self.server(HTTPLimits(requestTimeout: .seconds(60))).run(

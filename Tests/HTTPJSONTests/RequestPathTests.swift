@@ -2,11 +2,11 @@ import Testing
 
 @testable import HTTPJSON
 
-@Suite struct RequestPathTests {
+struct RequestPathTests {
     @Test(arguments: [
         "/", "/me", "/groups/0190c2a5-7f00/members", "/.well-known/jwks.json", "/a%20b", "/a..b", "/%41", "/...",
     ])
-    func aPathWrittenInOneWayIsPlain(path: String) {
+    func `A path that can be written in one way only is plain`(path: String) {
         #expect(RequestPath.isPlain(path))
     }
 
@@ -15,7 +15,7 @@ import Testing
         "/auth/../me", "/me/..", "/%2e/me", "/%2E%2e/me", "/auth%2frefresh", "/auth%2Frefresh", "/auth%5crefresh",
         "/auth\\refresh", "/%00", "/%", "/%4", "/%zz", "/a b", "/a\u{7f}", "/é", "/me#x", "/a\tb",
     ])
-    func anyOtherIsNot(path: String) {
+    func `A path that has another spelling is not plain`(path: String) {
         #expect(!RequestPath.isPlain(path))
     }
 }

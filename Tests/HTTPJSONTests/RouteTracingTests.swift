@@ -10,7 +10,7 @@ import Tracing
 @testable import HTTPJSON
 
 /// The spans of requests, without sockets.
-@Suite struct RouteTracingTests {
+struct RouteTracingTests {
     private struct Surprise: Error {}
 
     /// Sends a request and gives its span, and what the route saw.
@@ -57,7 +57,7 @@ import Tracing
         return texts
     }
 
-    @Test func aRequestIsNamedAfterItsRoute() async throws {
+    @Test func `A request is named after its route`() async throws {
         let span = try await span(.get, "/things/private?query=private", headers: [.userAgent: "private"])
         #expect(span.operationName == "GET /things/{id}" && span.status == nil)
         #expect(
@@ -68,7 +68,7 @@ import Tracing
         )
     }
 
-    @Test func onlyFaultsOfOursAreErrors() async throws {
+    @Test func `Only faults of ours are errors`() async throws {
         let surprise = try await span(.get, "/surprise")
         #expect(surprise.status?.code == .error && surprise.status?.message == nil)
         #expect(texts(surprise)["error.type"] == "500" && surprise.errors.isEmpty)
@@ -76,14 +76,14 @@ import Tracing
         #expect(refused.status == nil && texts(refused)["http.response.status_code"] == "404")
     }
 
-    @Test func whatNoRouteAnswersHasNoPath() async throws {
+    @Test func `What no route answers has no path`() async throws {
         let span = try await span(try #require(HTTPRequest.Method("BREW")), "/private/words")
         #expect(span.operationName == "HTTP")
         #expect(texts(span)["http.request.method"] == "_OTHER")
         #expect(!"\(span)".contains("private") && !"\(span)".contains("BREW"))
     }
 
-    @Test func probesHaveNoSpans() async throws {
+    @Test func `Probes have no spans`() async throws {
         let tracer = InMemoryTracer()
         var configuration = HTTPServer.Configuration(host: "127.0.0.1", port: 0)
         configuration.tracer = tracer
@@ -96,7 +96,7 @@ import Tracing
     }
 
     /// `InMemoryTracer`'s own fields.
-    @Test func theClientsSpanIsTheParent() async throws {
+    @Test func `The client's span is the parent`() async throws {
         let trace = try #require(HTTPField.Name(InMemoryTracer.traceIDKey))
         let parent = try #require(HTTPField.Name(InMemoryTracer.spanIDKey))
         let span = try await span(.get, "/things/1", headers: [trace: "the-trace", parent: "the-span"])

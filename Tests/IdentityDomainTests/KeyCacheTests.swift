@@ -2,7 +2,7 @@ import IdentityDomain
 import JOSE
 import Testing
 
-@Suite struct KeyCacheTests {
+struct KeyCacheTests {
     private let first: KeySet
     private let second: KeySet
     private let times = KeyCache.Times()
@@ -36,7 +36,7 @@ import Testing
         Kind(cache.afterFetch(keyID: keyID, algorithm: .es256, nowMilliseconds: now))
     }
 
-    @Test func emptyFetchesOnceAndTheOthersWait() {
+    @Test func `An empty cache fetches once and the others wait`() {
         var cache = KeyCache()
         #expect(lookUp(&cache, "one", at: 1_000) == .fetchAndWait)
         #expect(lookUp(&cache, "one", at: 1_001) == .wait)
@@ -47,7 +47,7 @@ import Testing
         #expect(lookUp(&cache, "one", at: 1_200) == .use)
     }
 
-    @Test func failuresBackOff() {
+    @Test func `Failures back off`() {
         var cache = KeyCache()
         var now: Int64 = 1_000
         for delay in [1_000, 2_000, 4_000, 8_000, 16_000, 32_000, 60_000, 60_000] as [Int64] {
@@ -62,7 +62,7 @@ import Testing
         #expect(lookUp(&cache, "one", at: now) == .use)
     }
 
-    @Test func unknownKeyFetchesOnceInACooldown() {
+    @Test func `An unknown key fetches once in a cooldown`() {
         var cache = KeyCache()
         _ = lookUp(&cache, "one", at: 0)
         cache.fetched(first, maxAgeSeconds: 3600, nowMilliseconds: 0)
@@ -77,7 +77,7 @@ import Testing
         #expect(lookUp(&cache, "four", at: now + 6) == .unknownKey)
     }
 
-    @Test func unknownKeyWhileTheProviderIsDownIsUnavailable() {
+    @Test func `An unknown key while the provider is down is unavailable`() {
         var cache = KeyCache()
         _ = lookUp(&cache, "one", at: 0)
         cache.fetched(first, maxAgeSeconds: 3600, nowMilliseconds: 0)
@@ -90,7 +90,7 @@ import Testing
         #expect(lookUp(&cache, "two", at: now + 1_000) == .fetchAndWait)
     }
 
-    @Test func staleKeysServeWhileTheyAreFetched() {
+    @Test func `Stale keys serve while they are fetched`() {
         var cache = KeyCache()
         _ = lookUp(&cache, "one", at: 0)
         cache.fetched(first, maxAgeSeconds: 1000, nowMilliseconds: 0)
@@ -117,7 +117,7 @@ import Testing
             (nil, 3_600),
         ] as [(Int64?, Int64)]
     )
-    func maxAgeIsHonouredWithinBounds(maxAgeSeconds: Int64?, freshSeconds: Int64) {
+    func `The max-age is honoured within bounds`(maxAgeSeconds: Int64?, freshSeconds: Int64) {
         var cache = KeyCache()
         _ = lookUp(&cache, "one", at: 0)
         cache.fetched(first, maxAgeSeconds: maxAgeSeconds, nowMilliseconds: 0)
@@ -125,7 +125,7 @@ import Testing
         #expect(lookUp(&cache, "one", at: freshSeconds * 1000) == .useAndFetch)
     }
 
-    @Test func algorithmBelongsToTheLookUp() {
+    @Test func `The algorithm belongs to the look-up`() {
         var cache = KeyCache()
         _ = lookUp(&cache, "one", at: 0)
         cache.fetched(first, maxAgeSeconds: nil, nowMilliseconds: 0)
@@ -133,7 +133,7 @@ import Testing
     }
 }
 
-@Suite struct CacheControlTests {
+struct CacheControlTests {
     @Test(
         arguments: [
             ("max-age=100", 100), ("public, max-age=20339, must-revalidate, no-transform", 20_339),
@@ -142,7 +142,7 @@ import Testing
             ("max-age=99999999999999999999", Int64.max),
         ] as [(String, Int64?)]
     )
-    func maxAge(header: String, seconds: Int64?) {
+    func `The max-age is read from Cache-Control`(header: String, seconds: Int64?) {
         #expect(CacheControl.maxAgeSeconds(header) == seconds)
     }
 }

@@ -2,10 +2,10 @@ import IdentityDomain
 import JOSE
 import Testing
 
-@Suite struct ProviderPolicyTests {
+struct ProviderPolicyTests {
     static let now = TestProvider.nowSeconds
 
-    @Test func goodTokenGivesItsClaims() throws {
+    @Test func `A good token gives its claims`() throws {
         let claims = try TestProvider.apple().judge(["real_user_status": 2, "name": "Pat"])
         #expect(claims.subject == "001234.abcdef.0123")
         #expect(claims.audience == "com.example.app")
@@ -19,7 +19,6 @@ import Testing
     }
 
     @Test(
-        "each fault has its reason",
         arguments: [
             ("iss", "https://evil.example", .issuer), ("iss", nil, .issuer), ("iss", 1, .issuer),
             ("iss", ["https://appleid.apple.com"], .issuer), ("iss", "https://appleid.apple.com/", .issuer),
@@ -43,13 +42,12 @@ import Testing
             ("sub", "é", .subject), ("sub", .string(String(repeating: "s", count: 256)), .subject),
         ] as [(String, JSONValue?, TokenRejection)]
     )
-    func rejected(claim: String, value: JSONValue?, reason: TokenRejection) throws {
+    func `Each fault has its reason`(claim: String, value: JSONValue?, reason: TokenRejection) throws {
         let provider = try TestProvider.apple()
         #expect(throws: reason) { try provider.judge([claim: value]) }
     }
 
     @Test(
-        "what is loose stays accepted",
         arguments: [
             ("aud", ["com.example.web"]), ("aud", ["com.example.app", "com.example.web"]), ("azp", "anyone"),
             ("exp", .integer(now - 59)), ("exp", .number(literal: "\(now + 5).75")), ("iat", .integer(now + 60)),
@@ -58,7 +56,7 @@ import Testing
             ("real_user_status", 99), ("sub", .string(String(repeating: "s", count: 255))),
         ] as [(String, JSONValue?)]
     )
-    func accepted(claim: String, value: JSONValue?) throws {
+    func `What is loose stays accepted`(claim: String, value: JSONValue?) throws {
         let provider = try TestProvider.apple()
         #expect(throws: Never.self) { try provider.judge([claim: value]) }
     }
@@ -67,13 +65,13 @@ import Testing
         (JSONValue.bool(true), true), (.string("true"), true), (.bool(false), false), (.string("false"), false),
         (.string("TRUE"), false), (.integer(1), false), (.null, false),
     ])
-    func looseTruthValues(value: JSONValue, isTrue: Bool) throws {
+    func `Truth values may be texts`(value: JSONValue, isTrue: Bool) throws {
         let claims = try TestProvider.apple().judge(["email_verified": value, "is_private_email": value])
         #expect(claims.isEmailVerified == isTrue)
         #expect(claims.isPrivateEmail == isTrue)
     }
 
-    @Test func presentedProofsMustMatch() throws {
+    @Test func `Proofs that are presented must match`() throws {
         let provider = try TestProvider.apple()
         #expect(throws: TokenRejection.nonce) { try provider.judge(nonce: "") }
         #expect(throws: TokenRejection.nonce) { try provider.judge(nonce: "another") }
@@ -84,7 +82,7 @@ import Testing
         #expect(throws: Never.self) { try provider.judge(code: "") }
     }
 
-    @Test func missingNonceByPolicy() throws {
+    @Test func `A missing nonce is judged by the policy`() throws {
         var provider = try TestProvider.apple()
         provider.policy = try ProviderPolicy(
             name: .apple,
@@ -109,7 +107,7 @@ import Testing
         #expect(throws: TokenRejection.nonce) { try provider.judge(nonce: "another") }
     }
 
-    @Test func noncePolicies() {
+    @Test func `A nonce matches raw or hashed, as the policy says`() {
         let hash = Hex.encode(SHA256.hash("n"))
         #expect(NoncePolicy.sha256.matches(claim: hash, rawNonce: "n"))
         #expect(!NoncePolicy.sha256.matches(claim: "n", rawNonce: "n"))
@@ -120,7 +118,7 @@ import Testing
         #expect(!NoncePolicy.either.matches(claim: "m", rawNonce: "n"))
     }
 
-    @Test func malformedPayloads() throws {
+    @Test func `Malformed payloads are refused`() throws {
         let policy = try TestProvider.apple().policy
         for payload in [
             "", "[]", "{", #"{"iss":"a","iss":"a"}"#, #"{"a":"\#(String(repeating: "a", count: 17_000))"}"#,
@@ -137,7 +135,7 @@ import Testing
         }
     }
 
-    @Test func configurationFaults() throws {
+    @Test func `Faults of a policy are named`() throws {
         func make(
             issuers: [String] = ["i"],
             audiences: [String] = ["a"],
@@ -174,11 +172,11 @@ import Testing
         ("http://127.0.0.1:80@example.com/k", false), ("http://localhost.example.com", false), ("ftp://a/b", false),
         ("https://example.com/a b", false), ("", false), ("file:///etc/passwd", false), ("https:///k", false),
     ])
-    func keysURLs(url: String, isAcceptable: Bool) {
+    func `The URL of keys is HTTPS, or on a machine that is ours`(url: String, isAcceptable: Bool) {
         #expect(KeysURL.isAcceptable(url) == isAcceptable)
     }
 
-    @Test func providerNames() {
+    @Test func `Provider names are short and plain`() {
         #expect(ProviderName("apple") == .apple)
         for text in ["", "Apple", "1a", "a b", "-a", "é", String(repeating: "a", count: 33)] {
             #expect(ProviderName(text) == nil)

@@ -2,7 +2,7 @@ import IdentityDomain
 import JOSE
 import Testing
 
-@Suite struct ProviderTokenTests {
+struct ProviderTokenTests {
     private func claims(of text: String, _ provider: TestProvider, key: SigningKey? = nil) throws -> ProviderClaims {
         let token = try ProviderToken(parsing: text, policy: provider.policy)
         #expect(token.keyID == provider.key.keyID)
@@ -15,7 +15,7 @@ import Testing
         )
     }
 
-    @Test func fromTextToClaims() throws {
+    @Test func `A signed text becomes claims`() throws {
         let provider = try TestProvider.apple()
         let text = try provider.key.signedToken(claims: provider.claims())
         #expect(try claims(of: text, provider).subject == "001234.abcdef.0123")
@@ -23,14 +23,14 @@ import Testing
         #expect(try claims(of: typed, provider).subject == "001234.abcdef.0123")
     }
 
-    @Test func anotherKeyIsRefused() throws {
+    @Test func `Another key is refused`() throws {
         let provider = try TestProvider.apple()
         let other = try SigningKey.generateP256(keyID: provider.key.keyID)
         let text = try other.signedToken(claims: provider.claims())
         #expect(throws: TokenRejection.signature) { try claims(of: text, provider) }
     }
 
-    @Test func headersAreJudgedBeforeAnyKey() throws {
+    @Test func `Headers are judged before a key is looked up`() throws {
         let provider = try TestProvider.apple()
         let payload = Base64URL.encode(provider.claims().serialized())
         func token(_ header: JSONObject, signature: String = "AAAA") -> String {
@@ -52,7 +52,7 @@ import Testing
         }
     }
 
-    @Test func fingerprintIgnoresTheSignature() throws {
+    @Test func `The fingerprint ignores the signature`() throws {
         let provider = try TestProvider.apple()
         let first = try provider.key.signedToken(claims: provider.claims())
         let second = try provider.key.signedToken(claims: provider.claims())

@@ -3,7 +3,7 @@ import JOSE
 import Models
 import Testing
 
-@Suite struct RefreshTokenTests {
+struct RefreshTokenTests {
     private let sessionID = SessionID(high: 0x0123_4567_89ab_7def, low: 0x8123_4567_89ab_cdef)
     private let nonce = (0..<16).map { UInt8($0 * 3) }
     private let keys: RefreshKeys
@@ -13,7 +13,7 @@ import Testing
     }
 
     @Test(arguments: [0, 1, 255, 256, 0x0102_0304, UInt32.max])
-    func comesBack(generation: UInt32) {
+    func `A minted token comes back`(generation: UInt32) {
         let token = RefreshToken(sessionID: sessionID, generation: generation, nonce: nonce)
         let text = keys.mint(token)
         #expect(text.hasPrefix("vrt1_"))
@@ -21,7 +21,7 @@ import Testing
         #expect(keys.mint(token) == text, "a successor can be made again")
     }
 
-    @Test func layoutIsFixed() throws {
+    @Test func `The layout is fixed`() throws {
         let token = RefreshToken(sessionID: sessionID, generation: 0x0102_0304, nonce: nonce)
         let bytes = try #require(Base64URL.decode(keys.mint(token).dropFirst(5)))
         #expect(Array(bytes[..<16]) == sessionID.bytes)
@@ -31,7 +31,7 @@ import Testing
         #expect(Array(bytes[36...]) == SHA256.authenticationCode(of: Array(bytes[..<36]), key: key))
     }
 
-    @Test func everyChangedByteIsRefused() throws {
+    @Test func `Every changed byte is refused`() throws {
         let text = keys.mint(RefreshToken(sessionID: sessionID, generation: 5, nonce: nonce))
         let bytes = try #require(Base64URL.decode(text.dropFirst(5)))
         for index in bytes.indices {
@@ -55,7 +55,7 @@ import Testing
         }
     }
 
-    @Test func keysRotate() throws {
+    @Test func `Keys rotate`() throws {
         let old = [UInt8](repeating: 7, count: 32)
         let new = [UInt8](repeating: 8, count: 32)
         let token = RefreshToken(sessionID: sessionID, generation: 5, nonce: nonce)
@@ -66,14 +66,14 @@ import Testing
         #expect(onlyNew.verify(keys.mint(token)) == nil)
     }
 
-    @Test func keysHaveTheirLength() {
+    @Test func `Keys have one length, and there is a maximum of them`() {
         #expect(RefreshKeys([]) == nil)
         #expect(RefreshKeys([[UInt8](repeating: 1, count: 31)]) == nil)
         #expect(RefreshKeys([[UInt8](repeating: 1, count: 33)]) == nil)
         #expect(RefreshKeys(Array(repeating: [UInt8](repeating: 1, count: 32), count: 9)) == nil)
     }
 
-    @Test func printsNoSecret() {
+    @Test func `Prints no secret`() {
         let token = RefreshToken(sessionID: sessionID, generation: 5, nonce: nonce)
         #expect("\(token)" == "RefreshToken(session \(sessionID), generation 5)")
         #expect("\(keys)" == "RefreshKeys(1)")

@@ -3,7 +3,7 @@ import JOSE
 import Models
 import Testing
 
-@Suite struct TokenIssuerTests {
+struct TokenIssuerTests {
     private let key: SigningKey
     private let issuer: TokenIssuer
     private let session: SessionFacts
@@ -26,8 +26,7 @@ import Testing
         )
     }
 
-    @Test("RFC 9068 section 2: header and claims")
-    func accessToken() throws {
+    @Test func `An access token has the header and claims of RFC 9068, section 2`() throws {
         let text = try issuer.accessToken(for: session, tokenID: "id", nowSeconds: now)
         let jws = try CompactJWS(parsing: text)
         #expect(jws.type == "at+jwt")
@@ -45,7 +44,7 @@ import Testing
         )
     }
 
-    @Test func lifetimeEndsOnTheSecond() throws {
+    @Test func `A lifetime ends on the second`() throws {
         let claims = try issuer.verifiedAccessClaims(
             issuer.accessToken(for: session, tokenID: "id", nowSeconds: now)
         )
@@ -53,7 +52,7 @@ import Testing
         #expect(throws: IdentityFault.accessTokenExpired) { try claims.checkLifetime(nowSeconds: now + 600) }
     }
 
-    @Test func idTokenIsForTheAppAndNoAccessToken() throws {
+    @Test func `An ID token is for the app and is no access token`() throws {
         let text = try issuer.idToken(for: session, nowSeconds: now)
         let claims = try JSONObject(parsing: CompactJWS(parsing: text).verifiedPayload(with: key.verificationKey))
         #expect(claims["aud"] == "com.example.app")
@@ -62,7 +61,7 @@ import Testing
         #expect(throws: IdentityFault.accessTokenInvalid) { try issuer.verifiedAccessClaims(text) }
     }
 
-    @Test func refusesWhatIsNotOurs() throws {
+    @Test func `Refuses tokens that are not ours`() throws {
         let good = try issuer.accessToken(for: session, tokenID: "id", nowSeconds: now)
         let payload = try JSONObject(parsing: CompactJWS(parsing: good).verifiedPayload(with: key.verificationKey))
         func token(_ name: String, _ value: JSONValue?) throws -> String {
@@ -86,7 +85,7 @@ import Testing
         }
     }
 
-    @Test func retiredKeysStillVerify() throws {
+    @Test func `Retired keys still verify`() throws {
         let next = try SigningKey.generateP256()
         let publicHalf = try VerificationKey(pem: key.verificationKey.pem())
         let rotated = TokenIssuer(
@@ -103,7 +102,7 @@ import Testing
         #expect(throws: IdentityFault.accessTokenInvalid) { try issuer.verifiedAccessClaims(new) }
     }
 
-    @Test func cacheIsBoundedAndKeepsWhatIsUsed() {
+    @Test func `The cache is bounded and keeps what is used`() {
         var cache = VerifiedTokenCache(capacity: 10)
         let claims = AccessClaims(userID: session.userID, sessionID: session.sessionID, expiresAtSeconds: 1)
         for number in 0..<1_000 {
@@ -115,7 +114,7 @@ import Testing
         #expect(cache.claims(of: "1") == nil)
     }
 
-    @Test func cacheTellsTextsApartByTheirBytes() {
+    @Test func `The cache tells texts apart by their bytes`() {
         var cache = VerifiedTokenCache(capacity: 10)
         let claims = AccessClaims(userID: session.userID, sessionID: session.sessionID, expiresAtSeconds: 1)
         let end = String(repeating: "x", count: 40)

@@ -1,7 +1,7 @@
 import IdentityDomain
 import Testing
 
-@Suite struct ToldNameTests {
+struct ToldNameTests {
     @Test(
         arguments: [
             ("Ana Cruz", "Ana Cruz"), ("  Ana  ", "Ana"), ("A", nil), ("", nil), ("   ", nil), ("Ana\u{0}", nil),
@@ -9,12 +9,12 @@ import Testing
             (String(repeating: "a", count: 51), nil),
         ] as [(String, String?)]
     )
-    func acceptance(text: String, name: String?) {
+    func `A told name is accepted if it can be shown`(text: String, name: String?) {
         #expect(ToldName.accept(text) == name)
         #expect(DeviceName.accept(text) == name)
     }
 
-    @Test func theAppsNameComesBeforeTheTokens() {
+    @Test func `The app's name comes before the token's`() {
         #expect(ToldName.choose(fullName: "Ana", tokenName: "Bea") == "Ana")
         #expect(ToldName.choose(fullName: "", tokenName: "Bea") == "Bea")
         #expect(ToldName.choose(fullName: "\u{7}", tokenName: "Bea") == "Bea")
@@ -27,16 +27,16 @@ import Testing
         ("a@", false), ("a@b@c", false), ("a b@c", false), ("a@b\n", false), ("a\u{200b}@b", false),
         ("\u{a0}a@b", false),
     ])
-    func emails(text: String, isAccepted: Bool) {
+    func `E-mail addresses have two halves and nothing hidden`(text: String, isAccepted: Bool) {
         #expect((EmailAddress.accept(text) != nil) == isAccepted)
     }
 
-    @Test func longEmailIsDropped() {
+    @Test func `A long e-mail address is dropped`() {
         #expect(EmailAddress.accept(String(repeating: "a", count: 252) + "@b") != nil)
         #expect(EmailAddress.accept(String(repeating: "a", count: 253) + "@b") == nil)
     }
 
-    @Test func verdictsMeanTheirFaults() {
+    @Test func `Each verdict has its fault`() {
         #expect(
             RefreshVerdict.allCases.map(\.fault) == [
                 nil, nil, .refreshTokenInvalid, .refreshTokenReused, .sessionRevoked, .sessionExpired, .sessionInvalid,

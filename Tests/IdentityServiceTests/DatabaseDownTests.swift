@@ -6,8 +6,8 @@ import Testing
 
 @testable import IdentityService
 
-@Suite struct DatabaseDownTests {
-    @Test func everyMethodIsUnavailableAndComesBack() async throws {
+struct DatabaseDownTests {
+    @Test func `Every method is unavailable and comes back`() async throws {
         let directory = "/tmp/vst-identity-down-\(UInt32.random(in: .min ... .max))"
         // After the cluster has gone, which holds its folder's lock.
         defer { #expect(throws: Never.self) { try LocalCluster.remove(directory: directory) } }

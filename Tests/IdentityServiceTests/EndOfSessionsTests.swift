@@ -11,7 +11,7 @@ import Testing
 @testable import IdentityService
 
 /// A restore puts rows back as they were: what was over lives again, until all sessions are ended.
-@Suite struct EndOfSessionsTests {
+struct EndOfSessionsTests {
     private func keep(_ service: TestService) async throws {
         for table in ["sessions", "sign_ins"] {
             try await service.database.execute("DROP TABLE IF EXISTS kept_\(unsafeSQL: table)")
@@ -34,7 +34,7 @@ import Testing
         _ = try await service.parts.methods.store.endAllSessions(WallClock { service.clock.nowMilliseconds })
     }
 
-    @Test func whatARestoreBringsBackIsOverAgain() async throws {
+    @Test func `What a restore brings back is ended again`() async throws {
         try await TestService.run { service in
             let signedOut = try await service.signIn(subject: "signed-out")
             let rotating = try await service.signIn(subject: "rotating")
@@ -96,7 +96,7 @@ import Testing
         }
     }
 
-    @Test func itHoldsOnEveryReplicaAtOnce() async throws {
+    @Test func `It holds on every replica at once`() async throws {
         try await TestService.run { service in
             // Another process on the same database, which has seen the token before.
             let other = IdentityParts(
@@ -120,7 +120,7 @@ import Testing
         }
     }
 
-    @Test func aSessionFromAClockThatWasAheadIsEndedToo() async throws {
+    @Test func `A session from a clock that was ahead is ended too`() async throws {
         try await TestService.run { service in
             service.clock.advance(seconds: 300)
             let tokens = try await service.signIn().tokens
@@ -133,7 +133,7 @@ import Testing
         }
     }
 
-    @Test func aSessionFromAClockThatIsBehindIsAlive() async throws {
+    @Test func `A session from a clock that is behind is alive`() async throws {
         try await TestService.run { service in
             try await endAll(service)
             let issuedAt = service.clock.nowSeconds
@@ -144,7 +144,7 @@ import Testing
         }
     }
 
-    @Test func aRetryOfASignInFromBeforeIsAReplay() async throws {
+    @Test func `A retry of a sign-in from before is a replay`() async throws {
         try await TestService.run { service in
             let token = try service.provider.appleToken(at: service.clock)
             _ = try await service.signIn(token: token)
@@ -154,7 +154,7 @@ import Testing
         }
     }
 
-    @Test func withoutTheEpochNobodyIsAlive() async throws {
+    @Test func `Without the epoch nobody is alive`() async throws {
         try await TestService.run { service in
             let tokens = try await service.signIn().tokens
             try await service.database.execute("DELETE FROM session_epoch")
@@ -165,7 +165,7 @@ import Testing
         }
     }
 
-    @Test func theCommandSaysWhatItWouldDoAndDoesItWhenConfirmed() async throws {
+    @Test func `The command says what it would do and does it when confirmed`() async throws {
         try await TestService.run { service in
             let tokens = try await service.signIn().tokens
             let command = EndSessionsCommand(store: service.parts.methods.store, clock: .system)
@@ -181,7 +181,7 @@ import Testing
     }
 
     @Test(arguments: [-3_600_000, -60_000, 60_000, 3_600_000] as [Int64])
-    func aWrongClockEndsNothing(difference: Int64) async throws {
+    func `A wrong clock ends nothing`(difference: Int64) async throws {
         try await TestService.run { service in
             let tokens = try await service.signIn().tokens
             let command = EndSessionsCommand(
@@ -201,7 +201,7 @@ import Testing
     }
 
     /// While containers are replaced one by one, the version before writes into these tables.
-    @Test func theVersionBeforeCanStillWrite() async throws {
+    @Test func `The version before can still write`() async throws {
         try await TestService.run { service in
             let userID = try #require(UserID(try await service.signIn().tokens.userID))
             try await service.database.execute(

@@ -7,8 +7,8 @@ import Testing
 
 @testable import IdentityService
 
-@Suite struct ErrorMapTests {
-    @Test func everyTokenRejectionHasAReasonOfItsOwn() {
+struct ErrorMapTests {
+    @Test func `Every token rejection has a reason of its own`() {
         let errors = TokenRejection.allCases.map { IdentityFault.token($0).rpcError }
         #expect(errors.allSatisfy { $0.code == .unauthenticated })
         #expect(
@@ -21,7 +21,7 @@ import Testing
         #expect(Set(errors.map(\.message)).count == TokenRejection.allCases.count)
     }
 
-    @Test func databaseFaultsSayNothingOfTheInside() {
+    @Test func `Database faults say nothing of the inside`() {
         let down = RPCError(answering: PostgresError.unavailable("away"), mayBeRepeated: true)
         #expect(down.code == .unavailable)
         // The pool has tried already: a client that tries again only makes its caller wait.
@@ -40,7 +40,7 @@ import Testing
         #expect(cancelled.code == .cancelled)
     }
 
-    @Test func unknownProviderNamesTheField() {
+    @Test func `Unknown provider names the field`() {
         let error = IdentityFault.providerUnknown.rpcError
         #expect(error.fieldViolations.map(\.field) == ["provider"])
     }

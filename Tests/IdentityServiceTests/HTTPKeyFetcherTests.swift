@@ -3,8 +3,8 @@ import Testing
 
 @testable import IdentityService
 
-@Suite struct HTTPKeyFetcherTests {
-    @Test func fetchesAndRefuses() async throws {
+struct HTTPKeyFetcherTests {
+    @Test func `Fetches good answers and refuses the others`() async throws {
         let keys = KeySet([try SigningKey.generateRSA2048(keyID: "one")]).json.text
         let server = try ScriptedHTTPServer([
             "/good": ScriptedHTTPServer.answer("200 OK", "cache-control: public, max-age=1234\r\n", body: keys),
@@ -33,7 +33,7 @@ import Testing
     }
 
     /// Without a timeout of its own the fetch would wait as long as the provider keeps the connection.
-    @Test(.timeLimit(.minutes(2))) func aSilentProviderTimesOut() async throws {
+    @Test(.timeLimit(.minutes(2))) func `A silent provider times out`() async throws {
         let server = try ScriptedHTTPServer([:])
         defer { server.stop() }
         let fetcher = HTTPKeyFetcher(timeout: .milliseconds(200))

@@ -6,7 +6,7 @@ import Testing
 
 @testable import IdentityService
 
-@Suite struct IdentitySettingsTests {
+struct IdentitySettingsTests {
     private let signingPEM: String
 
     init() throws {
@@ -47,7 +47,7 @@ import Testing
         }
     }
 
-    @Test func defaults() throws {
+    @Test func `Providers, lifetimes and addresses have defaults`() throws {
         let settings = try settings()
         #expect(Set(settings.providers.keys) == [.apple, .google])
         #expect(settings.providers[.apple]?.keysURL == "https://appleid.apple.com/auth/keys")
@@ -58,7 +58,7 @@ import Testing
         #expect(settings.issuer.keySet.entries.count == 1)
     }
 
-    @Test func everythingCanBeSet() throws {
+    @Test func `Everything can be set`() throws {
         let otherPEM = try SigningKey.generateP256().pem()
         let providers = """
             {"providers": [{"name": "keycloak", "issuers": ["https://kc.example"], "audiences": ["app"],
@@ -101,7 +101,7 @@ import Testing
         #expect(settings.refreshKeys.verify(old.mint(token)) == token)
     }
 
-    @Test func faultsAreReportedTogetherAndShowNoSecret() {
+    @Test func `Faults are reported together and show no secret`() {
         let problems = problems(
             [
                 "VESTIBULE_IDENTITY_APPLE_KEYS_URL": "http://example.com/keys",
@@ -128,7 +128,7 @@ import Testing
         (#"{"providers":[{"name":"a","issuer_aliases":["x"],"audiences":["y"]}]}"#, "1 to 64 issuers"),
         (#"{"providers":[{"name":"a","nonce_required":"no"}]}"#, "true or false"),
     ])
-    func providersFileFaults(content: String, word: String) {
+    func `Faults of the providers' file are told`(content: String, word: String) {
         let problems = problems(
             ["VESTIBULE_IDENTITY_PROVIDERS_FILE": "providers"],
             files: ["providers": Array(content.utf8)]
@@ -141,7 +141,7 @@ import Testing
     ]
 
     /// Compose gives empty values for what a deployment does not set.
-    @Test func nothingStandsInForWhatADeploymentMustSet() {
+    @Test func `Nothing stands in for what a deployment must set`() {
         let unset = Self.noAudiences.merging(["VESTIBULE_IDENTITY_ISSUER": ""]) { _, new in new }
         let problems = problems(unset)
         #expect(problems.count == 2, "\(problems)")
@@ -157,13 +157,13 @@ import Testing
         )
     }
 
-    @Test func aProviderWithoutAudiencesIsOff() throws {
+    @Test func `A provider without audiences is off`() throws {
         let settings = try settings(["VESTIBULE_IDENTITY_APPLE_AUDIENCES": ""])
         #expect(Set(settings.providers.keys) == [.google])
         #expect(settings.providers[.google]?.audiences == ["one.apps.googleusercontent.com"])
     }
 
-    @Test func whatIsNamedMustBeConfigured() throws {
+    @Test func `What is named must be configured`() throws {
         let named = Self.noAudiences.merging(["VESTIBULE_IDENTITY_PROVIDERS": "apple, google"]) { _, new in new }
         #expect(
             problems(named) == [
@@ -175,7 +175,7 @@ import Testing
         #expect(problems(["VESTIBULE_IDENTITY_PROVIDERS": "apple,myspace"]).count == 1)
     }
 
-    @Test func aProviderOfTheFileIsOnByItself() throws {
+    @Test func `A provider of the file is on by itself`() throws {
         let content = #"{"providers":[{"name":"a","issuers":["x"],"audiences":["y"],"keys_url":"https://x.example"}]}"#
         let values = Self.noAudiences.merging(["VESTIBULE_IDENTITY_PROVIDERS_FILE": "providers"]) { _, new in new }
         let settings = try settings(values, files: ["providers": Array(content.utf8)])
@@ -196,7 +196,7 @@ import Testing
             ("https://keys.example/k", false, "https://id.example", nil),
         ] as [(String, Bool, String, String?)]
     )
-    func keysComeByTLS(url: String, isSwitchedOn: Bool, issuer: String, word: String?) {
+    func `Keys are fetched by TLS`(url: String, isSwitchedOn: Bool, issuer: String, word: String?) {
         let common = ["VESTIBULE_IDENTITY_KEYS_BY_HTTP": "\(isSwitchedOn)", "VESTIBULE_IDENTITY_ISSUER": issuer]
         let builtIn = problems(common.merging(["VESTIBULE_IDENTITY_GOOGLE_KEYS_URL": url]) { _, new in new })
         let content = #"{"providers":[{"name":"a","issuers":["x"],"audiences":["y"],"keys_url":"\#(url)"}]}"#
@@ -210,7 +210,7 @@ import Testing
         }
     }
 
-    @Test func theRetiredKeyMayBeItsPublicHalf() throws {
+    @Test func `The retired key may be its public half`() throws {
         let old = try SigningKey.generateP256()
         for pem in [try old.pem(), try old.verificationKey.pem()] {
             let settings = try settings(
@@ -225,7 +225,7 @@ import Testing
     }
 
     /// A container is given a file for each key, whether or not there is one.
-    @Test func emptyFilesOfOtherKeysCountAsNone() throws {
+    @Test func `Empty files of other keys count as none`() throws {
         let settings = try settings(
             [
                 "VESTIBULE_IDENTITY_SIGNING_KEY_OTHER_FILE": "empty",
@@ -238,7 +238,7 @@ import Testing
         #expect(problems(files: ["signing": [], "refresh": []]).count == 2)
     }
 
-    @Test func whoIsBelievedDependsOnWhoCanCall() throws {
+    @Test func `Who is believed depends on who can call`() throws {
         #expect(try settings(["VESTIBULE_IDENTITY_LISTEN": "[::1]:7001"]).lateCallers == .everybody)
         #expect(try settings(["VESTIBULE_IDENTITY_LISTEN": "0.0.0.0:7001"]).lateCallers == .nobody)
         let withCertificates = ["VESTIBULE_IDENTITY_TLS_CLIENT_CA_FILE": "/ca", "VESTIBULE_IDENTITY_GATEWAYS": "a, b"]
@@ -247,7 +247,7 @@ import Testing
         #expect(try settings(byDefault).lateCallers == .named(["spiffe://vestibule/gateway"]))
     }
 
-    @Test func theSameSigningKeyTwiceIsAFault() throws {
+    @Test func `The same signing key twice is a fault`() throws {
         for pem in [signingPEM, try SigningKey(pem: signingPEM).verificationKey.pem()] {
             let problems = problems(
                 ["VESTIBULE_IDENTITY_SIGNING_KEY_OTHER_FILE": "other"],

@@ -7,7 +7,7 @@ import Testing
 
 /// Calls that stood somewhere while they were tried elsewhere, and are done when nobody waits for them any more; and those
 /// who would like to pass for such calls.
-@Suite struct LateRefreshTests {
+struct LateRefreshTests {
     private struct Rotated {
         var first: String
         var second: String
@@ -34,7 +34,7 @@ import Testing
         }
     }
 
-    @Test func aLateCopyOfAnAnsweredCallDoesNotEndTheSession() async throws {
+    @Test func `A late copy of an answered call does not end the session`() async throws {
         try await TestService.run { service in
             let rotated = try await rotatedTwice(service)
             service.pass(seconds: 10)
@@ -48,7 +48,7 @@ import Testing
     }
 
     /// The process was stopped: its clock went on, and its ticks did not.
-    @Test func afterAPauseTheCopiesThatLayBeforeItAreLate() async throws {
+    @Test func `After a pause the copies that lay before it are late`() async throws {
         try await TestService.run { service in
             let rotated = try await rotatedTwice(service)
             service.clock.advance(seconds: 100)
@@ -70,7 +70,7 @@ import Testing
         }
     }
 
-    @Test func noPauseIsLongerThanTheMaximum() async throws {
+    @Test func `No pause is longer than the maximum`() async throws {
         try await TestService.run { service in
             let rotated = try await rotatedTwice(service)
             service.clock.advance(seconds: 601)
@@ -82,7 +82,7 @@ import Testing
 
     /// After the last rotation, from the future, and from so long ago that the caller's clock must be wrong.
     @Test(arguments: [(-500, 1), (1_000_000, 1), (-900_000, 16), (-20_000, 16)] as [(Int64, Int64)])
-    func aTimeThatCannotBeIsNotBelieved(offset: Int64, secondsLater: Int64) async throws {
+    func `A time that cannot be is not believed`(offset: Int64, secondsLater: Int64) async throws {
         try await TestService.run { service in
             let rotated = try await rotatedTwice(service)
             service.pass(seconds: secondsLater)
@@ -95,7 +95,7 @@ import Testing
         }
     }
 
-    @Test func onlyGatewaysAreBelieved() async throws {
+    @Test func `Only gateways are believed`() async throws {
         try await TestService.run(lateCallers: .named(["spiffe://vestibule/gateway"])) { service in
             for (number, names) in [[], ["spiffe://vestibule/profile"], ["gateway"]].enumerated() {
                 let rotated = try await rotatedTwice(service, subject: "\(number)")
@@ -120,13 +120,13 @@ import Testing
         }
     }
 
-    @Test func withoutNamesNobodyOrEverybodyIsBelieved() {
+    @Test func `Without names nobody or everybody is believed`() {
         #expect(!CallerTrust.nobody.believes(["spiffe://vestibule/gateway"]))
         #expect(CallerTrust.everybody.believes([]))
         #expect(!CallerTrust.named([]).believes([""]))
     }
 
-    @Test func everyVerdictIsCounted() async throws {
+    @Test func `Every verdict is counted`() async throws {
         try await TestService.run { service in
             let old = try await service.signIn().tokens.refreshToken
             _ = try await service.refresh(old)
@@ -145,8 +145,8 @@ import Testing
     }
 }
 
-@Suite struct PauseWatchTests {
-    @Test func ticksThatComeAreNoPause() {
+struct PauseWatchTests {
+    @Test func `Ticks that come are no pause`() {
         let watch = PauseWatch(nowMilliseconds: 0)
         for now in stride(from: Int64(0), to: 60_000, by: 1_900) {
             watch.tick(nowMilliseconds: now)
@@ -154,7 +154,7 @@ import Testing
         }
     }
 
-    @Test func aPauseIsToldBeforeAndShortlyAfterTheTickThatEndsIt() {
+    @Test func `A pause is told before and shortly after the tick that ends it`() {
         let watch = PauseWatch(nowMilliseconds: 0)
         #expect(watch.pauseMilliseconds(nowMilliseconds: 2_001) == 1_001)
         #expect(watch.pauseMilliseconds(nowMilliseconds: 61_000) == 60_000)
@@ -165,7 +165,7 @@ import Testing
         #expect(watch.pauseMilliseconds(nowMilliseconds: 66_000) == 0)
     }
 
-    @Test func aClockThatIsSetBackIsNoPause() {
+    @Test func `A clock that is set back is no pause`() {
         let watch = PauseWatch(nowMilliseconds: 100_000)
         watch.tick(nowMilliseconds: 50_000)
         #expect(watch.pauseMilliseconds(nowMilliseconds: 50_500) == 0)

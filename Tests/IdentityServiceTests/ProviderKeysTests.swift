@@ -6,8 +6,8 @@ import Testing
 
 @testable import IdentityService
 
-@Suite struct ProviderKeysTests {
-    @Test func keysAreFetchedOnceForAll() async throws {
+struct ProviderKeysTests {
+    @Test func `Keys are fetched once for all`() async throws {
         try await TestService.run { service in
             let responses = try await gather(16) { try await service.signIn(subject: "person-\($0)") }
             #expect(responses.count == 16)
@@ -15,7 +15,7 @@ import Testing
         }
     }
 
-    @Test func rotatedKeysAreFoundAfterTheCooldown() async throws {
+    @Test func `Rotated keys are found after the cooldown`() async throws {
         try await TestService.run { service in
             _ = try await service.signIn()
             try service.provider.rotateKeys()
@@ -27,7 +27,7 @@ import Testing
         }
     }
 
-    @Test func oldKeysServeWhileTheProviderIsDown() async throws {
+    @Test func `Old keys serve while the provider is down`() async throws {
         try await TestService.run { service in
             _ = try await service.signIn(subject: "a")
             service.provider.setDown(true)
@@ -36,7 +36,7 @@ import Testing
         }
     }
 
-    @Test func aProviderThatWasNeverReachedIsUnavailableAndComesBack() async throws {
+    @Test func `A provider that was never reached is unavailable and comes back`() async throws {
         try await TestService.run { service in
             service.provider.setDown(true)
             await expectFailure(.unavailable, "PROVIDER_UNAVAILABLE") { _ = try await service.signIn() }
@@ -49,7 +49,7 @@ import Testing
         }
     }
 
-    @Test func waitersAreLetGoWhenTheServiceStops() async throws {
+    @Test func `Waiters are let go when the service stops`() async throws {
         struct Stuck: KeyFetching {
             func fetchKeys(from url: String) async throws -> FetchedKeys {
                 try await Task.sleep(for: .seconds(600))

@@ -9,8 +9,8 @@ import Testing
 
 @testable import IdentityService
 
-@Suite struct RefreshTests {
-    @Test func refreshesRotate() async throws {
+struct RefreshTests {
+    @Test func `Refreshing rotates the tokens`() async throws {
         try await TestService.run { service in
             let first = try await service.signIn(fullName: "Ana Cruz")
             var token = first.tokens.refreshToken
@@ -31,7 +31,7 @@ import Testing
         }
     }
 
-    @Test func concurrentRefreshesMakeOneStepAndGetTheSameSuccessor() async throws {
+    @Test func `Concurrent refreshes make one step and get the same successor`() async throws {
         try await TestService.run { service in
             let first = try await service.signIn()
             for _ in 0..<5 {
@@ -51,7 +51,7 @@ import Testing
     }
 
     /// Inside the statement at the same time: a lock on the row holds them up until both loops' connections wait for it.
-    @Test func refreshesThatOverlapAgree() async throws {
+    @Test func `Refreshes that overlap agree`() async throws {
         try await TestService.run { service in
             let signIn = try await service.signIn()
             let id = try #require(SessionID(signIn.tokens.sessionID))
@@ -86,7 +86,7 @@ import Testing
         }
     }
 
-    @Test func aRetryWithinTheGraceGetsTheSameSuccessor() async throws {
+    @Test func `A retry within the grace gets the same successor`() async throws {
         try await TestService.run { service in
             let old = try await service.signIn().tokens.refreshToken
             let new = try await service.refresh(old).tokens.refreshToken
@@ -97,7 +97,7 @@ import Testing
         }
     }
 
-    @Test func reuseEndsTheSession() async throws {
+    @Test func `Reuse ends the session`() async throws {
         try await TestService.run { service in
             let signIn = try await service.signIn()
             let stolen = signIn.tokens.refreshToken
@@ -119,7 +119,7 @@ import Testing
         }
     }
 
-    @Test func sessionsEndWhenUnusedAndAtTheirAge() async throws {
+    @Test func `Sessions end when unused and at their age`() async throws {
         var limits = SessionLimits()
         limits.inactivitySeconds = 1_000
         limits.absoluteSeconds = 2_500
@@ -147,7 +147,7 @@ import Testing
         }
     }
 
-    @Test func forgedTokensAreRefused() async throws {
+    @Test func `Forged tokens are refused`() async throws {
         try await TestService.run { service in
             let signIn = try await service.signIn()
             let id = try #require(SessionID(signIn.tokens.sessionID))

@@ -10,8 +10,8 @@ import Testing
 
 @testable import IdentityService
 
-@Suite struct SessionTests {
-    @Test func accessTokensEndOnTime() async throws {
+struct SessionTests {
+    @Test func `Access tokens end on time`() async throws {
         try await TestService.run { service in
             let token = try await service.signIn().tokens.accessToken
             service.clock.advance(seconds: 599)
@@ -21,7 +21,7 @@ import Testing
         }
     }
 
-    @Test func onlyAccessTokensAreAccepted() async throws {
+    @Test func `Only access tokens are accepted`() async throws {
         try await TestService.run { service in
             let tokens = try await service.signIn().tokens
             for token in ["", "a.b.c", tokens.idToken, tokens.refreshToken, tokens.accessToken + "A"] {
@@ -30,7 +30,7 @@ import Testing
         }
     }
 
-    @Test func signOutHoldsAtOnceAndTwice() async throws {
+    @Test func `Signing out holds at once, and twice does no harm`() async throws {
         try await TestService.run { service in
             let first = try await service.signIn(subject: "a")
             let second = try await service.signIn(subject: "b")
@@ -49,7 +49,7 @@ import Testing
         }
     }
 
-    @Test func signOutWithOldTokensStillEndsTheSession() async throws {
+    @Test func `Signing out with old tokens still ends the session`() async throws {
         try await TestService.run { service in
             let first = try await service.signIn(subject: "a")
             let refreshed = try await service.refresh(first.tokens.refreshToken)
@@ -67,7 +67,7 @@ import Testing
         }
     }
 
-    @Test func signingOutOfNothingSucceedsAndHarmsNobody() async throws {
+    @Test func `Signing out of nothing succeeds and harms nobody`() async throws {
         try await TestService.run { service in
             let response = try await service.signIn()
             let id = try #require(SessionID(response.tokens.sessionID))
@@ -82,7 +82,7 @@ import Testing
         }
     }
 
-    @Test func aSessionThatIsGoneIsInvalid() async throws {
+    @Test func `A session that is gone is invalid`() async throws {
         try await TestService.run { service in
             let response = try await service.signIn()
             _ = try await service.database.execute("DELETE FROM accounts")
@@ -96,7 +96,7 @@ import Testing
         }
     }
 
-    @Test func aTokenSeenOnALoopIsRememberedThere() async throws {
+    @Test func `A token seen on a loop is remembered there`() async throws {
         try await TestService.run { service in
             let token = try await service.signIn().tokens.accessToken
             let verified = VerifiedTokens(group: service.group)
@@ -123,7 +123,7 @@ import Testing
         }
     }
 
-    @Test func accounts() async throws {
+    @Test func `An account that is not there is told, and what is no id`() async throws {
         try await TestService.run { service in
             await expectFailure(.notFound, "ACCOUNT_NOT_FOUND") {
                 _ = try await service.account("00000000-0000-7000-8000-000000000000")
@@ -132,7 +132,7 @@ import Testing
         }
     }
 
-    @Test func publishedKeysVerifyOurTokens() async throws {
+    @Test func `Published keys verify our tokens`() async throws {
         try await TestService.run { service in
             let tokens = try await service.signIn().tokens
             let response = try await service.client.getJWKS(IdentityV1.GetJWKSRequest())
@@ -150,7 +150,7 @@ import Testing
         }
     }
 
-    @Test func cleaningUpForgetsOnlyWhatIsOver() async throws {
+    @Test func `Cleaning up forgets only what is over`() async throws {
         try await TestService.run { service in
             let token = try service.provider.appleToken(at: service.clock)
             let response = try await service.signIn(token: token)

@@ -5,21 +5,21 @@ import Testing
 
 @testable import IdentityService
 
-@Suite struct SignInMetricsTests {
+struct SignInMetricsTests {
     private func lines(_ metrics: some MetricsSource) -> [String] {
         var text = MetricsText()
         metrics.write(to: &text)
         return text.text.split(separator: "\n").map(String.init).filter { !$0.hasPrefix("#") }
     }
 
-    @Test func everyProviderAndOutcomeHasASeriesFromTheStart() {
+    @Test func `Every provider and outcome has a series from the start`() {
         let lines = lines(SignInMetrics(providers: [.google, .apple]))
         #expect(lines.count == 3 * SignInMetrics.Outcome.all.count)
         #expect(Set(lines).count == lines.count)
         #expect(lines.allSatisfy { $0.hasSuffix(" 0") })
     }
 
-    @Test func countsUnderTheRightLabels() {
+    @Test func `Sign-ins are counted under the right labels`() {
         let metrics = SignInMetrics(providers: [.google, .apple])
         metrics.count(.apple, .newAccount)
         metrics.count(.google, SignInMetrics.Outcome(IdentityFault.token(.audience)))
@@ -39,7 +39,7 @@ import Testing
         )
     }
 
-    @Test func aProviderThatIsNotConfiguredIsUnknown() throws {
+    @Test func `A provider that is not configured is unknown`() throws {
         let metrics = SignInMetrics(providers: [.apple])
         metrics.count(ProviderName("someone-else"), .failed)
         let line = try #require(lines(metrics).first { $0.hasSuffix(" 1") })

@@ -7,8 +7,8 @@ import Testing
 
 @testable import IdentityService
 
-@Suite struct SignInTests {
-    @Test func firstSignInMakesAnAccount() async throws {
+struct SignInTests {
+    @Test func `The first sign-in makes an account`() async throws {
         try await TestService.run { service in
             let response = try await service.signIn(fullName: " Ana Cruz ", deviceName: "Ana's phone")
             #expect(response.isNewUser)
@@ -33,7 +33,7 @@ import Testing
         }
     }
 
-    @Test func laterSignInsFindTheAccountAndKeepTheName() async throws {
+    @Test func `Later sign-ins find the account and keep the name`() async throws {
         try await TestService.run { service in
             let first = try await service.signIn(fullName: "Ana Cruz")
             service.clock.advance(seconds: 100)
@@ -55,7 +55,7 @@ import Testing
         }
     }
 
-    @Test func badNameAndEmailAreDroppedNotRefused() async throws {
+    @Test func `A bad name or e-mail address is dropped, not refused`() async throws {
         try await TestService.run { service in
             let token = try service.provider.appleToken(at: service.clock, ["email": ""])
             let response = try await service.signIn(
@@ -70,7 +70,7 @@ import Testing
         }
     }
 
-    @Test func theAppsEmailIsTakenUnverifiedWhereTheTokenHasNone() async throws {
+    @Test func `The app's e-mail is taken unverified where the token has none`() async throws {
         try await TestService.run { service in
             let token = try service.provider.appleToken(at: service.clock, ["email": nil as JSONValue?])
             let response = try await service.signIn(token: token, email: "ana@example.com")
@@ -81,7 +81,7 @@ import Testing
         }
     }
 
-    @Test func whatTheAppTellsNeverReplacesATokensEmail() async throws {
+    @Test func `What the app tells never replaces a token's e-mail`() async throws {
         try await TestService.run { service in
             let none: [String: JSONValue?] = ["email": nil as JSONValue?, "email_verified": nil as JSONValue?]
             func expect(_ email: String, verified: Bool = false, token: [String: JSONValue?], told: String) async throws
@@ -111,7 +111,7 @@ import Testing
         }
     }
 
-    @Test func aRetryGetsTheSameSession() async throws {
+    @Test func `A retry gets the same session`() async throws {
         try await TestService.run { service in
             let token = try service.provider.appleToken(at: service.clock)
             let first = try await service.signIn(token: token, fullName: "Ana Cruz")
@@ -128,7 +128,7 @@ import Testing
         }
     }
 
-    @Test func afterARefreshOrSignOutARetryIsAReplay() async throws {
+    @Test func `After a refresh or sign-out a retry is a replay`() async throws {
         try await TestService.run { service in
             let token = try service.provider.appleToken(at: service.clock)
             let first = try await service.signIn(token: token)
@@ -142,7 +142,7 @@ import Testing
     }
 
     /// ECDSA lets anyone who sees a signature make a second valid one: (r, n − s).
-    @Test func anotherSignatureOverTheSameContentBuysNoSecondSession() async throws {
+    @Test func `Another signature over the same content buys no second session`() async throws {
         try await TestService.run { service in
             let first = try await service.signIn(token: service.provider.appleToken(at: service.clock))
             let signedAgain = try service.provider.appleToken(at: service.clock)
@@ -153,7 +153,7 @@ import Testing
         }
     }
 
-    @Test func concurrentPresentationsOfOneTokenOpenOneSession() async throws {
+    @Test func `Concurrent presentations of one token open one session`() async throws {
         try await TestService.run { service in
             let token = try service.provider.appleToken(at: service.clock)
             let responses = try await gather(24) { _ in try await service.signIn(token: token) }
@@ -164,7 +164,7 @@ import Testing
         }
     }
 
-    @Test func concurrentFirstSignInsOfOnePersonMakeOneAccount() async throws {
+    @Test func `Concurrent first sign-ins of one person make one account`() async throws {
         try await TestService.run { service in
             let tokens = try (0..<24).map {
                 try service.provider.appleToken(at: service.clock, ["jti": .string("\($0)")])
@@ -181,7 +181,7 @@ import Testing
         }
     }
 
-    @Test func differentPeopleAndProvidersAreDifferentAccounts() async throws {
+    @Test func `Different people and providers are different accounts`() async throws {
         try await TestService.run { service in
             let apple = try await service.signIn(subject: "same")
             let other = try await service.signIn(subject: "other")
@@ -199,7 +199,7 @@ import Testing
         }
     }
 
-    @Test func refusalsNameTheirReason() async throws {
+    @Test func `Refusals name their reason`() async throws {
         try await TestService.run { service in
             let clock = service.clock
             let stranger = try SigningKey.generateP256()
@@ -237,7 +237,7 @@ import Testing
         }
     }
 
-    @Test func aGoodCodeIsAccepted() async throws {
+    @Test func `A good code is accepted`() async throws {
         try await TestService.run { service in
             let token = try service.provider.appleToken(at: service.clock)
             #expect(try await service.signIn(token: token, code: TestProvider.code).isNewUser)

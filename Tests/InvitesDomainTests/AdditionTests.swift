@@ -2,7 +2,7 @@ import InvitesDomain
 import Models
 import Testing
 
-@Suite struct AdditionTests {
+struct AdditionTests {
     private let group = GroupID(high: 1, low: 1)
     private let maria = UserID(high: 2, low: 1)
     private let jose = UserID(high: 2, low: 2)

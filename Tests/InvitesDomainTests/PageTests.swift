@@ -2,7 +2,7 @@ import InvitesDomain
 import Models
 import Testing
 
-@Suite struct PageTests {
+struct PageTests {
     @Test(arguments: [(0, 50), (1, 1), (99, 99), (100, 100), (101, 100), (Int(Int32.max), 100)])
     func `A page's size has a default and a bound`(wanted: Int, size: Int) throws {
         #expect(try Page(size: wanted, token: "", list: .groups).size == size)

@@ -14,7 +14,7 @@ private struct SeededGenerator: RandomNumberGenerator {
     }
 }
 
-@Suite struct PhoneLedgerTests {
+struct PhoneLedgerTests {
     private let maria = UserID(high: 2, low: 1)
     private let jose = UserID(high: 2, low: 2)
     private let phone: PhoneNumber
@@ -63,7 +63,7 @@ private struct SeededGenerator: RandomNumberGenerator {
         #expect(ledger.links == [.init(phone: phone, userID: maria)])
     }
 
-    @Test func `A user who moves to another number`() {
+    @Test func `A user may move to another number`() {
         let events = [event(.released(by: maria), phone), event(.claimed(by: maria), other)]
         let ledger = PhoneLedger(applying: events, owners: [phone: maria])
         #expect(ledger.changedOwners == [phone: UserID?.none, other: maria])

@@ -2,7 +2,7 @@ import InvitesDomain
 import Models
 import Testing
 
-@Suite struct RequestTests {
+struct RequestTests {
     @Test func `A new group needs a name and takes its creator's if given`() throws {
         let group = try NewGroup(name: " Hikers ", ownerDisplayName: "")
         #expect(group.name.value == "Hikers")

@@ -75,7 +75,7 @@ import Testing
         }
     }
 
-    @Test func `To find out which number a member has now isn't`() async throws {
+    @Test func `Finding out which number a member has now counts`() async throws {
         try await InvitesFixture.run(limits: limits(userAdds: 2)) { service in
             let (user, member) = (someone(), someone())
             let group = try await service.group(by: user)

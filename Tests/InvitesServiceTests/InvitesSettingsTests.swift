@@ -4,7 +4,7 @@ import Testing
 
 @testable import InvitesService
 
-@Suite struct InvitesSettingsTests {
+struct InvitesSettingsTests {
     private func settings(_ values: [String: String]) throws -> InvitesSettings {
         let configuration = try Configuration(
             keys: InvitesServer.configurationKeys,

@@ -1,17 +1,17 @@
 import JOSE
 import Testing
 
-@Suite struct Base64URLTests {
+struct Base64URLTests {
     @Test(arguments: [
         ("", ""), ("f", "Zg"), ("fo", "Zm8"), ("foo", "Zm9v"), ("foob", "Zm9vYg"), ("fooba", "Zm9vYmE"),
         ("foobar", "Zm9vYmFy"),
     ])
-    func vectors(plain: String, encoded: String) {
+    func `Encodes and decodes the examples of RFC 4648`(plain: String, encoded: String) {
         #expect(Base64URL.encode(plain.utf8) == encoded)
         #expect(Base64URL.decode(encoded) == Array(plain.utf8))
     }
 
-    @Test func everyByteValueComesBack() {
+    @Test func `Every byte value comes back`() {
         let bytes = (0...255).map { UInt8($0) }
         for count in 0...bytes.count {
             #expect(Base64URL.decode(Base64URL.encode(bytes.prefix(count))) == Array(bytes.prefix(count)))
@@ -19,7 +19,7 @@ import Testing
     }
 
     @Test(arguments: ["Zg==", "Zg=", "Z", "Zm9vY", "Zm 9v", "Zm9v\n", "+/+/", "Zm9ü", "Zh", "Zm9"])
-    func refused(text: String) {
+    func `Padding, other alphabets and stray bits are refused`(text: String) {
         #expect(Base64URL.decode(text) == nil)
     }
 }

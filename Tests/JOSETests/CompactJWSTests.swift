@@ -1,8 +1,8 @@
 import JOSE
 import Testing
 
-@Suite struct CompactJWSTests {
-    @Test func roundTrip() throws {
+struct CompactJWSTests {
+    @Test func `A signed token is parsed and verified`() throws {
         let key = try SigningKey.generateP256()
         let token = try key.signedToken(claims: ["sub": "é"], type: "at+jwt")
         let jws = try CompactJWS(parsing: token)
@@ -11,7 +11,7 @@ import Testing
         #expect(try JSONObject(parsing: jws.verifiedPayload(with: key.verificationKey)) == ["sub": "é"])
     }
 
-    @Test func anotherKeyOrAnyChangeIsRefused() throws {
+    @Test func `Another key or any change is refused`() throws {
         let key = try SigningKey.generateP256()
         let token = try key.signedToken(claims: ["sub": "a"])
         let other = try SigningKey.generateP256(keyID: key.keyID)
@@ -44,12 +44,12 @@ import Testing
         (#"{"alg":"ES256","alg":"ES256"}"#, .malformed), (#"{"alg":"ES256","kid":1}"#, .malformed),
         (#"{"alg":"ES256","typ":[]}"#, .malformed), (#"["alg"]"#, .malformed), ("", .malformed), ("{", .malformed),
     ])
-    func refusesHeaders(header: String, error: JWSError) {
+    func `Refuses a header at fault`(header: String, error: JWSError) {
         let token = Base64URL.encode(header.utf8) + ".e30.AAAA"
         #expect(throws: error) { try CompactJWS(parsing: token) }
     }
 
-    @Test func refusesShapes() throws {
+    @Test func `Refuses what has not three parts of base64url`() throws {
         let header = Base64URL.encode(#"{"alg":"ES256"}"#.utf8)
         for token in [
             "", "a", "a.b", "a.b.c", header + ".e30", header + ".e30.AAAA.AAAA", header + ".e3 0.AAAA",
@@ -65,7 +65,7 @@ import Testing
     }
 
     /// The classic confusion: a symmetric signature made with the public key's text (RFC 8725 section 2.1).
-    @Test func publicKeyAsSecretIsRefused() throws {
+    @Test func `A public key taken as a secret is refused`() throws {
         let key = try SigningKey.generateRSA2048()
         let input = Base64URL.encode(#"{"alg":"HS256","kid":"\#(key.keyID)"}"#.utf8) + ".e30"
         let code = SHA256.authenticationCode(of: Array(input.utf8), key: key.publicJWK.serialized())

@@ -1,8 +1,8 @@
 import JOSE
 import Testing
 
-@Suite struct JSONTests {
-    @Test func readsEveryKindOfValue() throws {
+struct JSONTests {
+    @Test func `Reads every kind of value`() throws {
         let text = #" {"a":[1,-2,0,1.50,1e3,true,false,null,"x"],"b":{"c":"é\u00e9\uD83D\uDE00\n\/"},"d":{},"e":[]} "#
         let object = try JSONObject(parsing: text.utf8)
         #expect(
@@ -17,7 +17,7 @@ import Testing
         #expect(object.members.map(\.name) == ["a", "b", "d", "e"])
     }
 
-    @Test func numbersStayExact() throws {
+    @Test func `Numbers stay exact`() throws {
         #expect(try JSONValue(parsing: "9007199254740993".utf8) == .integer(9_007_199_254_740_993))
         #expect(try JSONValue(parsing: "9223372036854775807".utf8) == .integer(.max))
         #expect(try JSONValue(parsing: "9223372036854775808".utf8) == .number(literal: "9223372036854775808"))
@@ -29,7 +29,7 @@ import Testing
             ("9223372036854775808", nil), ("\"1700000000\"", nil), ("true", nil), ("99999999999999999999.5", nil),
         ] as [(String, Int64?)]
     )
-    func numericDates(text: String, seconds: Int64?) throws {
+    func `Numeric dates become whole seconds`(text: String, seconds: Int64?) throws {
         #expect(try JSONValue(parsing: text.utf8).numericDateSeconds == seconds)
     }
 
@@ -38,7 +38,7 @@ import Testing
         "'a'", "\"a", "\"\u{01}\"", "\"\\x\"", "\"\\ud800\"", "\"\\udc00\"", "\"\\ud800\\u0041\"", "\"\\u12g4\"",
         "\"\\u12\"", "1 2", "{} x", "[1 2]", "\u{feff}{}", "NaN", "Infinity", "[1}", "// x\n1",
     ])
-    func refusesSyntax(text: String) {
+    func `Refuses what is no JSON`(text: String) {
         #expect {
             try JSONValue(parsing: text.utf8)
         } throws: { error in
@@ -46,19 +46,19 @@ import Testing
         }
     }
 
-    @Test func refusesInvalidUTF8() {
+    @Test func `Refuses invalid UTF-8`() {
         #expect(throws: JSONError.self) { try JSONValue(parsing: [0x22, 0xff, 0x22]) }
         #expect(throws: JSONError.self) { try JSONValue(parsing: [0x22, 0xc0, 0xaf, 0x22]) }
         #expect(throws: JSONError.self) { try JSONValue(parsing: [0x22, 0xed, 0xa0, 0x80, 0x22]) }
     }
 
-    @Test func refusesDuplicatesAlsoWhenSpelledDifferently() {
+    @Test func `Refuses duplicate members, also when spelled differently`() {
         #expect(throws: JSONError.duplicateMember) { try JSONValue(parsing: #"{"a":1,"a":1}"#.utf8) }
         #expect(throws: JSONError.duplicateMember) { try JSONValue(parsing: #"{"a":1,"\u0061":2}"#.utf8) }
         #expect(throws: JSONError.duplicateMember) { try JSONValue(parsing: #"{"x":{"a":1,"a":1}}"#.utf8) }
     }
 
-    @Test func limits() {
+    @Test func `Bytes, depth and values are bounded`() {
         let limits = JSONLimits(bytesMax: 20, depthMax: 2, valuesMax: 4)
         #expect(throws: JSONError.tooLarge) {
             try JSONValue(parsing: ("\"" + String(repeating: "a", count: 19) + "\"").utf8, limits: limits)
@@ -69,7 +69,7 @@ import Testing
         #expect(throws: JSONError.notAnObject) { try JSONObject(parsing: "[]".utf8) }
     }
 
-    @Test func everyTruncationIsRefused() throws {
+    @Test func `Every truncation is refused`() throws {
         let text = Array(#"{"a":[1,"é\u00e9",true,null],"b":{"c":-1.5e3}}"#.utf8)
         _ = try JSONValue(parsing: text)
         for count in 0..<text.count {
@@ -77,7 +77,7 @@ import Testing
         }
     }
 
-    @Test func writesWhatItReads() throws {
+    @Test func `Writes what it reads`() throws {
         let text = #"{"a":[1,1.50,true,null],"b":"\"\\\u0000\u001f/é😀","c":{}}"#
         #expect(try JSONObject(parsing: text.utf8).text == text)
     }

@@ -1,8 +1,8 @@
 import JOSE
 import Testing
 
-@Suite struct KeySetTests {
-    @Test func findsByIDAndAlgorithmOnly() throws {
+struct KeySetTests {
+    @Test func `Finds keys by ID and algorithm only`() throws {
         let rsa = try SigningKey.generateRSA2048(keyID: "r")
         let ec = try SigningKey.generateP256(keyID: "e")
         let set = try KeySet(parsing: KeySet([rsa, ec]).json.serialized())
@@ -14,7 +14,7 @@ import Testing
         #expect(set.key(id: "x", algorithm: .rs256) == nil)
     }
 
-    @Test func passesOverWhatIsOfNoUse() throws {
+    @Test func `Passes over keys that are of no use`() throws {
         let good = try SigningKey.generateP256(keyID: "good").publicJWK
         var encryption = good
         encryption["use"] = "enc"
@@ -33,7 +33,7 @@ import Testing
         #expect(throws: KeySetError.noUsableKey) { try KeySet(parsing: Self.text(elements)) }
     }
 
-    @Test func keyWithoutAlgorithmServesItsKind() throws {
+    @Test func `A key without an algorithm serves those of its kind`() throws {
         var jwk = try SigningKey.generateRSA2048(keyID: "r").publicJWK
         jwk["alg"] = nil
         jwk["use"] = nil
@@ -43,7 +43,7 @@ import Testing
         #expect(set.key(id: "r", algorithm: .es256) == nil)
     }
 
-    @Test func refusesOtherDocuments() throws {
+    @Test func `Refuses documents that are no key set`() throws {
         let jwk = try SigningKey.generateP256().publicJWK
         #expect(throws: KeySetError.malformed) { try KeySet(parsing: "{}".utf8) }
         #expect(throws: KeySetError.malformed) { try KeySet(parsing: #"{"keys":[1]}"#.utf8) }

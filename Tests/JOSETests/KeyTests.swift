@@ -1,8 +1,8 @@
 import JOSE
 import Testing
 
-@Suite struct KeyTests {
-    @Test func generatedKeysSignAndComeBackFromPEM() throws {
+struct KeyTests {
+    @Test func `Generated keys sign and come back from PEM`() throws {
         for key in [try SigningKey.generateP256(), try SigningKey.generateRSA2048()] {
             let message = Array("message".utf8)
             let again = try SigningKey(pem: key.pem())
@@ -15,7 +15,7 @@ import Testing
         }
     }
 
-    @Test func everyFlippedBitOfAnECSignatureIsRefused() throws {
+    @Test func `Every flipped bit of an EC signature is refused`() throws {
         let key = try SigningKey.generateP256()
         let message = Array("message".utf8)
         let signature = try key.sign(message)
@@ -33,7 +33,7 @@ import Testing
         #expect(!key.verificationKey.verifies([UInt8](repeating: 0, count: 64), of: message, algorithm: .es256))
     }
 
-    @Test func rawSignaturesHaveFixedLengthWhateverTheNumbers() throws {
+    @Test func `Raw signatures have a fixed length whatever the numbers`() throws {
         // One in 128 has a leading zero byte in r or s, which DER leaves out.
         let key = try SigningKey.generateP256()
         for number in 0..<600 {
@@ -44,7 +44,7 @@ import Testing
         }
     }
 
-    @Test func algorithmsDoNotStandInForEachOther() throws {
+    @Test func `Algorithms do not stand in for each other`() throws {
         let key = try SigningKey.generateRSA2048()
         let message = Array("message".utf8)
         let signature = try key.sign(message)
@@ -55,7 +55,7 @@ import Testing
         }
     }
 
-    @Test func readsForeignPEM() throws {
+    @Test func `Reads foreign PEM`() throws {
         let key = try SigningKey(pem: Fixtures.p384PEM)
         #expect(key.algorithm == .es384)
         let message = Array("message".utf8)
@@ -65,11 +65,11 @@ import Testing
     }
 
     @Test(arguments: [Fixtures.weakPEM, Fixtures.ed25519PEM, Fixtures.encryptedPEM, "", "nonsense"])
-    func refusesOtherPEM(pem: String) {
+    func `Refuses PEM of other things`(pem: String) {
         #expect(throws: KeyError.self) { try SigningKey(pem: pem) }
     }
 
-    @Test func publicJWKHoldsNothingPrivate() throws {
+    @Test func `A public JWK holds nothing private`() throws {
         let key = try SigningKey.generateP256()
         #expect(Set(key.publicJWK.members.map(\.name)) == ["kty", "crv", "x", "y", "kid", "alg", "use"])
         #expect(try VerificationKey(jwk: key.publicJWK).thumbprint == key.keyID)
@@ -77,7 +77,7 @@ import Testing
         #expect(Set(rsa.publicJWK.members.map(\.name)) == ["kty", "n", "e", "kid", "alg", "use"])
     }
 
-    @Test func refusesBadJWK() throws {
+    @Test func `Refuses a bad JWK`() throws {
         let ec = try SigningKey.generateP256().publicJWK
         let rsa = try SigningKey.generateRSA2048().publicJWK
         func with(_ jwk: JSONObject, _ name: String, _ value: JSONValue?) -> JSONObject {
@@ -100,7 +100,7 @@ import Testing
         }
     }
 
-    @Test func publicPEMVerifiesAndSignsNothing() throws {
+    @Test func `A public PEM verifies and signs nothing`() throws {
         for key in [try SigningKey.generateP256(), try SigningKey.generateRSA2048()] {
             let pem = try key.verificationKey.pem()
             let message = Array("message".utf8)
@@ -117,7 +117,7 @@ import Testing
     }
 
     @Test(arguments: Fixtures.guessableModuli)
-    func aModulusWhosePrimesCanBeFoundIsRefused(modulus: String) {
+    func `A modulus whose primes can be found is refused`(modulus: String) {
         #expect(throws: KeyError.guessablePrimes) {
             try VerificationKey(jwk: ["kty": "RSA", "n": .string(modulus), "e": "AQAB"])
         }
@@ -126,7 +126,7 @@ import Testing
     }
 
     /// The fingerprint says something only of numbers that no small prime divides, as no modulus is divided by one.
-    @Test func otherModuliAreAccepted() throws {
+    @Test func `Other moduli are accepted`() throws {
         for _ in 0..<24 { _ = try SigningKey.generateRSA2048() }
         let primes = (3...167).filter { number in (2..<number).allSatisfy { number % $0 != 0 } }
         var count = 0
@@ -142,14 +142,14 @@ import Testing
         }
     }
 
-    @Test func randomBytesDiffer() {
+    @Test func `Random bytes differ`() {
         #expect(SecureRandom.bytes(32) != SecureRandom.bytes(32))
         #expect(SecureRandom.bytes(0).isEmpty)
         var generator = SecureRandom()
         #expect(generator.next() != generator.next() as UInt64)
     }
 
-    @Test func constantTimeComparison() {
+    @Test func `Texts are compared whole`() {
         #expect(ConstantTime.areEqual("abc", "abc"))
         #expect(!ConstantTime.areEqual("abc", "abd"))
         #expect(!ConstantTime.areEqual("abc", "ab"))

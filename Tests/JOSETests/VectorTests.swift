@@ -2,13 +2,12 @@ import JOSE
 import Testing
 
 /// The examples of the RFCs, so that our reading of them is checked against others'.
-@Suite struct VectorTests {
+struct VectorTests {
     static let payload = """
         eyJpc3MiOiJqb2UiLA0KICJleHAiOjEzMDA4MTkzODAsDQogImh0dHA6Ly9leGFtcGxlLmNvbS9pc19yb290Ijp0cnVlfQ
         """
 
-    @Test("RFC 7515 appendix A.2: RS256")
-    func rs256() throws {
+    @Test func `Verifies RFC 7515, appendix A.2: RS256`() throws {
         let n =
             "ofgWCuLjybRlzo0tZWJjNiuSfb4p4fAkd_wWJcyQoTbji9k0l8W26mPddxHmfHQp-Vaw-4qPCJrcS2mJPMEzP1Pt0Bm4d4QlL-yRT-SFd"
             + "2lZS-pCgNMsD1W_YpRPEwOWvG6b32690r2jZ47soMZo9wGzjb_7OMg0LOL-bSf63kpaSHSXndS5z5rexMdbBYUsLA9e-KXBdQOS-UTo7"
@@ -29,8 +28,7 @@ import Testing
         #expect(claims["http://example.com/is_root"] == true)
     }
 
-    @Test("RFC 7515 appendix A.3: ES256")
-    func es256() throws {
+    @Test func `Verifies RFC 7515, appendix A.3: ES256`() throws {
         let key = try VerificationKey(jwk: [
             "kty": "EC", "crv": "P-256", "x": "f83OJ3D2xF1Bg8vub9tLe1gHMzV76e8Tus9uPHvRVEU",
             "y": "x_FEzRu9m36HLN_tue659LNpXW6pCyStikYjKIWI5a0",
@@ -41,8 +39,7 @@ import Testing
         #expect(try JSONObject(parsing: jws.verifiedPayload(with: key))["iss"] == "joe")
     }
 
-    @Test("RFC 7638 section 3.1: thumbprint")
-    func thumbprint() throws {
+    @Test func `Makes the thumbprint of RFC 7638, section 3.1`() throws {
         let n =
             "0vx7agoebGcQSuuPiLJXZptN9nndrQmbXEps2aiAFbWhM78LhWx4cbbfAAtVT86zwu1RK7aPFFxuhDR1L6tSoc_BJECPebWKRXjBZCiFV"
             + "4n3oknjhMstn64tZ_2W-5JsGY4Hc5n9yBXArwl93lqt7_RN5w6Cf0h4QyQ5v-65YGjQR0_FDW2QvzqY368QQMicAtaSqzs8KJZgnYb9c"
@@ -52,8 +49,7 @@ import Testing
         #expect(key.thumbprint == "NzbLsXh8uDCcd-6MNwXF4W_7noWXFZAfHkxZsRGC9Xs")
     }
 
-    @Test("FIPS 180-4 and RFC 4231: SHA-256 and HMAC")
-    func digests() {
+    @Test func `Makes SHA-256 of FIPS 180-4 and HMAC of RFC 4231`() {
         #expect(
             Hex.encode(SHA256.hash("abc")) == "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad"
         )

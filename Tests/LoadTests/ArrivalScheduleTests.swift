@@ -2,24 +2,23 @@ import Testing
 
 @testable import Load
 
-@Suite("Arrival schedule")
 struct ArrivalScheduleTests {
-    @Test("each call has the exact nanosecond of its number, at rates that divide a second and at those that don't")
-    func exact() {
+    @Test
+    func `Each call has the exact nanosecond of its number, at rates that divide a second and at those that don't`() {
         let even = ArrivalSchedule(ratePerSecond: 1000, startNanoseconds: 5)
         #expect((0..<4).map(even.start(of:)) == [5, 1_000_005, 2_000_005, 3_000_005])
         let odd = ArrivalSchedule(ratePerSecond: 3, startNanoseconds: 0)
         #expect((0..<4).map(odd.start(of:)) == [0, 333_333_333, 666_666_666, 1_000_000_000])
     }
 
-    @Test("doesn't drift in a day", arguments: [1, 7, 999, 48_611, ArrivalSchedule.rateMax])
-    func noDrift(rate: Int) {
+    @Test(arguments: [1, 7, 999, 48_611, ArrivalSchedule.rateMax])
+    func `Doesn't drift in a day`(rate: Int) {
         let schedule = ArrivalSchedule(ratePerSecond: rate, startNanoseconds: 1_000)
         #expect(schedule.start(of: rate * 86_400) == 86_400 * 1_000_000_000 + 1_000)
     }
 
-    @Test("shares together make the whole, each call once", arguments: [2, 3, 8])
-    func shares(count: Int) {
+    @Test(arguments: [2, 3, 8])
+    func `Shares together make the whole, each call once`(count: Int) {
         let whole = ArrivalSchedule(ratePerSecond: 700, startNanoseconds: 9)
         let parts = (0..<count).flatMap { share in
             let part = ArrivalSchedule(ratePerSecond: 700, startNanoseconds: 9, share: share, shareCount: count)
@@ -29,7 +28,6 @@ struct ArrivalScheduleTests {
     }
 }
 
-@Suite("Arrival queue")
 struct ArrivalQueueTests {
     private static let millisecond: UInt64 = 1_000_000
 
@@ -42,8 +40,8 @@ struct ArrivalQueueTests {
         )
     }
 
-    @Test("gives out a call when it is due and not before, with its intended start however late it is asked for")
-    func due() {
+    @Test
+    func `Gives out a call when it is due and not before, with its intended start however late it is asked for`() {
         var queue = queue()
         #expect(queue.take(nowNanoseconds: 0) == 0)
         #expect(queue.take(nowNanoseconds: Self.millisecond - 1) == nil)
@@ -55,8 +53,7 @@ struct ArrivalQueueTests {
         #expect(queue.take(nowNanoseconds: 3 * Self.millisecond + 1) == nil)
     }
 
-    @Test("keeps the oldest when it is full, and counts what it drops")
-    func full() {
+    @Test func `Keeps the oldest when it is full, and counts what it drops`() {
         var queue = queue(countMax: 3)
         #expect(queue.take(nowNanoseconds: 9 * Self.millisecond) == 0)
         #expect(queue.droppedCount == 7)
@@ -66,15 +63,13 @@ struct ArrivalQueueTests {
         #expect(queue.droppedCount == 7)
     }
 
-    @Test("what is dropped in the warm-up isn't counted")
-    func warmUp() {
+    @Test func `What is dropped in the warm-up isn't counted`() {
         var queue = queue(countMax: 1, measureFrom: 5 * Self.millisecond)
         #expect(queue.take(nowNanoseconds: 9 * Self.millisecond) == 0)
         #expect(queue.droppedCount == 5)
     }
 
-    @Test("nothing begins at the end or after it")
-    func end() {
+    @Test func `Nothing begins at the end or after it`() {
         var queue = queue(end: 2 * Self.millisecond)
         #expect(queue.take(nowNanoseconds: .max) == 0)
         #expect(queue.take(nowNanoseconds: .max) == Self.millisecond)
@@ -83,16 +78,13 @@ struct ArrivalQueueTests {
     }
 }
 
-@Suite("Scenarios")
 struct ScenarioTests {
-    @Test("mixed is what it says")
-    func mixed() {
+    @Test func `The mixed load has the shares that it tells`() {
         let counts = Dictionary(grouping: Scenario.mixed.round, by: \.self).mapValues(\.count)
         #expect(counts == [.checkSession: 12, .getProfile: 4, .updateProfile: 1, .refresh: 2, .signIn: 1])
     }
 
-    @Test("sign-ins among calls, rounded up")
-    func signIns() {
+    @Test func `The share of sign-ins is rounded up`() {
         #expect(Scenario.mixed.signInCount(amongCalls: 41) == 3)
         #expect(Scenario.signIn.signInCount(amongCalls: 41) == 41)
         #expect(Scenario.refresh.signInCount(amongCalls: 41) == 0)

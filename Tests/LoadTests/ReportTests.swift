@@ -6,7 +6,6 @@ import Testing
 
 @testable import Load
 
-@Suite("Report")
 struct ReportTests {
     private static let hostile = "<script>alert(\"1\")</script> & 'x' \u{1}]]> é"
 
@@ -44,8 +43,7 @@ struct ReportTests {
         return report
     }
 
-    @Test("the page is well-formed XML, shows a hostile reason as text, and needs nothing else")
-    func page() throws {
+    @Test func `The page is well-formed XML, shows a hostile reason as text, and needs nothing else`() throws {
         let page = HTMLReport.text(try report())
         let seen = XMLOutline()
         let parser = XMLParser(data: Data(page.utf8))
@@ -62,11 +60,9 @@ struct ReportTests {
         #expect(page.contains("2026-11-21T"))
     }
 
-    @Test(
-        "the page is well-formed without calls, with one second, and with a day of seconds",
-        arguments: [0, 1, 86_400]
+    @Test(arguments: [0, 1, 86_400]
     )
-    func sizes(secondCount: Int) throws {
+    func `The page is well-formed without calls, with one second, and with a day of seconds`(secondCount: Int) throws {
         var report = try report(reason: "", secondCount: secondCount)
         if secondCount == 0 { report.rows = [.init(name: "refresh", statistics: CallStatistics())] }
         let page = HTMLReport.text(report)
@@ -75,8 +71,7 @@ struct ReportTests {
         #expect(page.utf8.count < 200_000)
     }
 
-    @Test("JSON is valid and has the figures")
-    func json() throws {
+    @Test func `JSON is valid and has the figures`() throws {
         let bytes = JSONReport.bytes(try report())
         let limits = JSONLimits(bytesMax: bytes.count, depthMax: 16, valuesMax: 100_000)
         let json = try JSONObject(parsing: bytes, limits: limits)
@@ -94,8 +89,7 @@ struct ReportTests {
         #expect(json["processor"]?.object?["is_limit"]?.bool == true)
     }
 
-    @Test("the table has a row a kind and one for all, the errors, and what limits the figures")
-    func table() throws {
+    @Test func `The table has a row a kind and one for all, the errors, and what limits the figures`() throws {
         let text = SummaryTable.text(try report(reason: "OUT_OF_LUCK"))
         let lines = text.split(separator: "\n").map(String.init)
         #expect(lines.contains { $0.hasPrefix("get-profile") && $0.contains("1,000") && $0.contains(" 400 ") })
@@ -107,8 +101,7 @@ struct ReportTests {
         #expect(text.contains("4 calls were not made"))
     }
 
-    @Test("a long run's chart keeps its worst second")
-    func downsampling() throws {
+    @Test func `A long run's chart keeps its worst second`() throws {
         var seconds = try report(secondCount: 5000).seconds
         var worst = SecondRecord(index: 2345)
         worst.latency.record(nanoseconds: 9_000_000_000)
@@ -118,8 +111,7 @@ struct ReportTests {
         #expect((points.map(\.p99).max() ?? 0) >= 9_000_000_000)
     }
 
-    @Test("figures")
-    func figures() {
+    @Test func `Figures are rounded to what can be read`() {
         #expect(Figures.latency(nanoseconds: 999) == "999 ns")
         #expect(Figures.latency(nanoseconds: 1_234) == "1.23 µs")
         #expect(Figures.latency(nanoseconds: 45_600_000) == "45.6 ms")
@@ -132,8 +124,7 @@ struct ReportTests {
         #expect([0.0, 0.3, 1, 1.1, 5.5, 99, 100.5].map(ChartFrame.roundUp) == [1, 0.4, 1, 2, 6, 100, 200])
     }
 
-    @Test("the live line and the bar")
-    func live() throws {
+    @Test func `The live line tells a second, and the bar how far the preparation is`() throws {
         let second = try report().seconds[0]
         let line = LiveLine.text(second, errorCount: 12, totalSeconds: 60)
         #expect(line.hasPrefix(" 1/60 s") && line.contains("p50  1.00 ms") && line.hasSuffix("errors 12"))
@@ -142,32 +133,30 @@ struct ReportTests {
     }
 }
 
-@Suite("Allowed hosts")
 struct AllowedHostsTests {
-    @Test(
-        "this machine, by address or as localhost",
-        arguments: ["127.0.0.1", "127.1.2.3", "::1", "localhost", "LOCALHOST"]
+    @Test(arguments: ["127.0.0.1", "127.1.2.3", "::1", "localhost", "LOCALHOST"]
     )
-    func loopback(host: String) { #expect(AllowedHosts(named: []).allows(host)) }
+    func `This machine is allowed, by address or as localhost`(host: String) {
+        #expect(AllowedHosts(named: []).allows(host))
+    }
 
-    @Test(
-        "nothing that only looks like it",
-        arguments: ["127.0.0.1.example.com", "128.0.0.1", "127.1", "localhost.example.com", "10.0.0.1", "0.0.0.0", ""]
+    @Test(arguments: [
+        "127.0.0.1.example.com", "128.0.0.1", "127.1", "localhost.example.com", "10.0.0.1", "0.0.0.0", "",
+    ]
     )
-    func others(host: String) { #expect(!AllowedHosts(named: []).allows(host)) }
+    func `Nothing that only looks like this machine is allowed`(host: String) {
+        #expect(!AllowedHosts(named: []).allows(host))
+    }
 
-    @Test(
-        "the hosts of a URL",
-        arguments: [
-            ("http://127.0.0.1:8080", "127.0.0.1"), ("https://example.com", "example.com"), ("http://[::1]:80", "::1"),
-            ("http://127.0.0.1@example.com", nil), ("http://127.0.0.1:80/path", nil), ("ftp://127.0.0.1", nil),
-            ("", nil),
-        ]
+    @Test(arguments: [
+        ("http://127.0.0.1:8080", "127.0.0.1"), ("https://example.com", "example.com"), ("http://[::1]:80", "::1"),
+        ("http://127.0.0.1@example.com", nil), ("http://127.0.0.1:80/path", nil), ("ftp://127.0.0.1", nil),
+        ("", nil),
+    ]
     )
-    func urls(url: String, host: String?) { #expect(AllowedHosts.host(ofURL: url) == host) }
+    func `A URL's host is what is judged`(url: String, host: String?) { #expect(AllowedHosts.host(ofURL: url) == host) }
 
-    @Test("each refused host is told once, and those that are named are not refused")
-    func refused() throws {
+    @Test func `Each refused host is told once, and those that are named are not refused`() throws {
         let addresses = try #require(AddressList("identity.test:1,127.0.0.1:2,other.test:3"))
         let plan = LoadPlan(
             scenario: .mixed,

@@ -2,10 +2,8 @@ import Testing
 
 @testable import Load
 
-@Suite("Statistics")
 struct StatisticsTests {
-    @Test("percentiles of a histogram agree with those of the sorted values to three digits")
-    func percentiles() {
+    @Test func `Percentiles of a histogram agree with those of the sorted values to three digits`() {
         var random = SplitMix(state: 7)
         var histogram = LatencyHistogram()
         // From 1 µs to about 17 s, as evenly over the magnitudes as latencies never are.
@@ -22,8 +20,7 @@ struct StatisticsTests {
         #expect(histogram.count == 50_000)
     }
 
-    @Test("a histogram without calls tells zeros; one too long counts as the longest")
-    func extremes() {
+    @Test func `A histogram without calls tells zeros; one too long counts as the longest`() {
         var histogram = LatencyHistogram()
         #expect(histogram.nanoseconds(percentile: 99) == 0)
         #expect(histogram.minNanoseconds == 0 && histogram.maxNanoseconds == 0 && histogram.meanNanoseconds == 0)
@@ -32,8 +29,7 @@ struct StatisticsTests {
         #expect(histogram.maxNanoseconds >= LatencyHistogram.nanosecondsMax)
     }
 
-    @Test("failures are counted by code and reason, have no latency, and are merged")
-    func failures() {
+    @Test func `Failures are counted by code and reason, have no latency, and are merged`() {
         var one = CallStatistics()
         one.record(latencyNanoseconds: 5, failure: nil)
         one.record(latencyNanoseconds: 5, failure: CallFailure(code: "UNAVAILABLE", reason: "away"))
@@ -48,8 +44,7 @@ struct StatisticsTests {
         #expect(one.failures.sorted.map(\.failure.reason) == ["away", "SESSION_REVOKED"])
     }
 
-    @Test("kinds of failures are bounded, and none is lost")
-    func manyFailures() {
+    @Test func `Kinds of failures are bounded, and none is lost`() {
         var counts = FailureCounts()
         for number in 0..<1000 { counts.add(CallFailure(code: "X", reason: "\(number)")) }
         #expect(counts.total == 1000)
@@ -57,10 +52,7 @@ struct StatisticsTests {
         #expect(counts.sorted.first?.count == 1000 - FailureCounts.kindsMax)
     }
 
-    @Test(
-        "an expired token asks for a refresh and doesn't end the session; a revoked session is over, a lost answer not"
-    )
-    func kinds() {
+    @Test func `An expired token asks for a refresh; a revoked session is over, after a lost answer it is not`() {
         #expect(CallFailure(code: "401", reason: "ACCESS_TOKEN_EXPIRED").asksForRefresh)
         #expect(!CallFailure(code: "401", reason: "ACCESS_TOKEN_EXPIRED").endsSession)
         #expect(CallFailure(code: "UNAUTHENTICATED", reason: "SESSION_REVOKED").endsSession)
@@ -69,12 +61,10 @@ struct StatisticsTests {
     }
 }
 
-@Suite("Timeline")
 struct TimelineTests {
     private static let second: UInt64 = 1_000_000_000
 
-    @Test("calls are in the second in which they ended, and a second without calls is there")
-    func seconds() {
+    @Test func `Calls are in the second in which they ended, and a second without calls is there`() {
         var timeline = Timeline(startNanoseconds: 0, endNanoseconds: 4 * Self.second)
         timeline.record(latencyNanoseconds: 1, failed: false, nowNanoseconds: 0)
         timeline.record(latencyNanoseconds: 1, failed: true, nowNanoseconds: Self.second - 1)
@@ -88,8 +78,7 @@ struct TimelineTests {
         #expect(timeline.afterEndCount == 1)
     }
 
-    @Test("an earlier end cuts it short")
-    func cutShort() {
+    @Test func `An earlier end cuts it short`() {
         var timeline = Timeline(startNanoseconds: 0, endNanoseconds: 60 * Self.second)
         timeline.record(latencyNanoseconds: 1, failed: false, nowNanoseconds: Self.second / 2)
         timeline.end(atNanoseconds: Self.second * 3 / 2)
@@ -98,8 +87,7 @@ struct TimelineTests {
         #expect(timeline.afterEndCount == 1)
     }
 
-    @Test("a second is told when every loop has told its part, its rate by how much of it was measured")
-    func board() {
+    @Test func `A second is told when every loop has told its part, its rate by how much of it was measured`() {
         var part = SecondRecord(index: 0)
         part.failureCount = 2
         for latency: UInt64 in [100, 200, 300] { part.latency.record(nanoseconds: latency) }

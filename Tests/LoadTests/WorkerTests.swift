@@ -4,10 +4,8 @@ import Testing
 
 @testable import Load
 
-@Suite("Worker")
 struct WorkerTests {
-    @Test("an expired access token is refreshed and the call made again; that is no error")
-    func expiredToken() async throws {
+    @Test func `An expired access token is refreshed and the call made again; that is no error`() async throws {
         let server = FakeServer(accessTokensExpireAfterChecks: 3)
         let result = try await run(.checkSession, server, until: { $0.checkCount >= 10 })
         let statistics = result.statistics[Operation.checkSession.rawValue]
@@ -17,8 +15,7 @@ struct WorkerTests {
         #expect(result.statistics[Operation.refresh.rawValue].callCount == 0)
     }
 
-    @Test("after a lost answer the same refresh token is presented again, and the chain goes on")
-    func lostAnswer() async throws {
+    @Test func `After a lost answer the same refresh token is presented again, and the chain goes on`() async throws {
         let server = FakeServer(losesEveryThirdRefresh: true)
         let result = try await run(.refresh, server, until: { $0.refreshCount >= 12 })
         let failures = result.statistics[Operation.refresh.rawValue].failures
@@ -29,24 +26,21 @@ struct WorkerTests {
         #expect(result.side.repeatedSignInCount == 0)
     }
 
-    @Test("a session that is over is counted as an error once and begins anew")
-    func sessionOver() async throws {
+    @Test func `A session that is over is counted as an error once and begins anew`() async throws {
         let server = FakeServer(endsSessionAtRefresh: 4)
         let result = try await run(.refresh, server, until: { $0.refreshCount >= 10 })
         #expect(result.statistics[Operation.refresh.rawValue].failures.sorted.map(\.count) == [1])
         #expect(result.side.repeatedSignInCount == 1)
     }
 
-    @Test("sign-ins use the tokens that were prepared, then ask for more")
-    func tokens() async throws {
+    @Test func `Sign-ins use the tokens that were prepared, then ask for more`() async throws {
         let server = FakeServer()
         let result = try await run(.signIn, server, proofCount: 4, until: { $0.signInCount >= 9 })
         #expect(server.seen.signInCount - 4 == result.side.lateTokenCount)
         #expect(server.seen.reusedProofCount == 0)
     }
 
-    @Test("an open loop makes exactly the calls of its time, none before its start")
-    func openLoop() async throws {
+    @Test func `An open loop makes exactly the calls of its time, none before its start`() async throws {
         let server = FakeServer()
         let result = try await run(.checkSession, server, rate: 400, milliseconds: 500, until: nil)
         #expect(result.statistics[Operation.checkSession.rawValue].callCount == 200)
@@ -54,8 +48,7 @@ struct WorkerTests {
         #expect(result.arrivals?.waitingAtEndCount == 0)
     }
 
-    @Test("accounts take turns, and none is used twice at once")
-    func accountsTakeTurns() {
+    @Test func `Accounts take turns, and none is used twice at once`() {
         let tokens = SessionTokens(accessToken: "", refreshToken: "", userID: "")
         var pool = AccountPool((0..<3).map { Account(email: "\($0)", tokens: tokens) })
         let (first, second) = (pool.take(), pool.take())

@@ -4,10 +4,8 @@ import Testing
 
 @testable import LocalStack
 
-@Suite("Port check")
 struct PortCheckTests {
-    @Test("names the port, the process that holds it, the program and the key; a free port is fine")
-    func taken() throws {
+    @Test func `Names the port, the process that holds it, the program and the key; a free port is fine`() throws {
         let descriptor = socket(AF_INET, Int32(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue), 0)
         var address = sockaddr_in()
         address.sin_family = sa_family_t(AF_INET)
@@ -32,16 +30,14 @@ struct PortCheckTests {
         try retrying { try PortCheck.requireFree(place, for: "gateway", key: "VESTIBULE_GATEWAY_LISTEN") }
     }
 
-    @Test("an address that isn't ours is a fault of its own")
-    func foreignAddress() {
+    @Test func `An address that isn't ours is a fault of its own`() {
         let error = #expect(throws: StackError.self) {
             try PortCheck.requireFree(HostPort(host: "192.0.2.1", port: 80), for: "gateway", key: "KEY")
         }
         #expect(error?.description.contains("cannot listen on 192.0.2.1:80") == true)
     }
 
-    @Test("reads listening sockets, and only those, from the kernel's table")
-    func table() {
+    @Test func `Reads listening sockets, and only those, from the kernel's table`() {
         let head = "  sl  local_address rem_address   st tx_queue rx_queue tr tm->when retrnsmt   uid  timeout inode\n"
         let rows = """
                0: 0100007F:1F90 00000000:0000 0A 00000000:00000000 00:00000000 00000000     0        0 4711 1 0 100

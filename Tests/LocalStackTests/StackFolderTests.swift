@@ -4,15 +4,13 @@ import Testing
 
 @testable import LocalStack
 
-@Suite("Stack folder")
 struct StackFolderTests {
     private func mode(_ path: String) throws -> Int {
         let attributes = try FileManager.default.attributesOfItem(atPath: path)
         return try #require(attributes[.posixPermissions] as? Int)
     }
 
-    @Test("makes secrets once, each for this user's eyes only")
-    func initialize() throws {
+    @Test func `Makes secrets once, each for this user's eyes only`() throws {
         let temporary = try TemporaryFolder()
         let folder = StackFolder(path: temporary.path + "/stack")
         let made = try folder.initialize()
@@ -27,8 +25,7 @@ struct StackFolderTests {
         #expect(try String(contentsOfFile: folder.signingKey, encoding: .utf8) == pem)
     }
 
-    @Test("an unfinished secret of a start that was cut is made anew")
-    func unfinished() throws {
+    @Test func `An unfinished secret of a start that was cut is made anew`() throws {
         let temporary = try TemporaryFolder()
         let folder = StackFolder(path: temporary.path)
         _ = try folder.initialize()
@@ -37,8 +34,7 @@ struct StackFolderTests {
         #expect(!FileManager.default.fileExists(atPath: folder.refreshKey + ".new"))
     }
 
-    @Test("cleaning takes everything, is refused while a stack runs, and can be done twice")
-    func clean() throws {
+    @Test func `Cleaning takes everything, is refused while a stack runs, and can be done twice`() throws {
         let temporary = try TemporaryFolder()
         let folder = StackFolder(path: temporary.path + "/stack")
         _ = try folder.initialize()
@@ -52,8 +48,7 @@ struct StackFolderTests {
         try folder.clean()
     }
 
-    @Test("cleaning leaves what isn't ours")
-    func cleanForeign() throws {
+    @Test func `Cleaning leaves what isn't ours`() throws {
         let temporary = try TemporaryFolder()
         let folder = StackFolder(path: temporary.path)
         _ = try folder.initialize()

@@ -3,7 +3,6 @@ import Testing
 
 @testable import LocalStack
 
-@Suite("Stack plan")
 struct StackPlanTests {
     private func plan(_ environment: [String: String]) throws -> StackPlan {
         let configuration = try Configuration(keys: StackKeys.all, program: "run", environment: environment)
@@ -15,8 +14,7 @@ struct StackPlanTests {
         )
     }
 
-    @Test("programs get the private database and the simulator's keys, each service its own role")
-    func defaults() throws {
+    @Test func `Programs get the private database and the simulator's keys, each service its own role`() throws {
         let environment = try plan(["HOME": "/h"]).environment(socketDirectory: "/socket", port: 5432)
         #expect(environment["HOME"] == "/h")
         #expect(environment["VESTIBULE_DATABASE_HOST"] == "/socket")
@@ -39,8 +37,7 @@ struct StackPlanTests {
         #expect(environment["VESTIBULE_CONFIG"]?.hasSuffix("/stack.env") == true)
     }
 
-    @Test("what was given is kept, but the private database can't be left")
-    func given() throws {
+    @Test func `What was given is kept, but the private database can't be left`() throws {
         let environment = try plan([
             "VESTIBULE_IDENTITY_ISSUER": "https://example.com", "VESTIBULE_LOG_FORMAT": "json",
             "VESTIBULE_DATABASE_HOST": "production", "VESTIBULE_IDENTITY_DATABASE_PASSWORD": "theirs",
@@ -51,8 +48,7 @@ struct StackPlanTests {
         #expect(environment["VESTIBULE_IDENTITY_DATABASE_PASSWORD"] == "")
     }
 
-    @Test("a moved port reaches those who call it, and the greeting")
-    func movedPorts() throws {
+    @Test func `A moved port reaches those who call it, and the greeting`() throws {
         let plan = try plan([
             "VESTIBULE_PROFILE_LISTEN": "0.0.0.0:9002", "VESTIBULE_SIMULATOR_LISTEN": "127.0.0.1:9080",
             "VESTIBULE_GATEWAY_LISTEN": "127.0.0.1:9000",
@@ -65,8 +61,7 @@ struct StackPlanTests {
         #expect(plan.greeting.contains("curl -sS http://127.0.0.1:9080/control/apple/sign-in"))
     }
 
-    @Test("the greeting holds three commands, each on a line of its own")
-    func greeting() throws {
+    @Test func `The greeting holds three commands, each on a line of its own`() throws {
         let commands = try plan([:]).greeting.split(separator: "\n").filter { $0.contains("curl ") }
         #expect(commands.count == 3)
     }

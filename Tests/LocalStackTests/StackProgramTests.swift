@@ -4,7 +4,6 @@ import Testing
 
 @testable import LocalStack
 
-@Suite("Stack program")
 struct StackProgramTests {
     private final class Lines: Sendable {
         private let lines = Mutex<[String]>([])
@@ -30,8 +29,7 @@ struct StackProgramTests {
         }
     }
 
-    @Test("tells all that it printed, then how it ended; it gets this environment and no other")
-    func output() async throws {
+    @Test func `Tells all that it printed, then how it ended; it gets this environment and no other`() async throws {
         let lines = Lines()
         let program = try start("echo $GREETING; echo \"[$HOME]\" >&2; printf 'no line end'; exit 3", lines)
         try await until { program.exitStatus != nil }
@@ -39,8 +37,7 @@ struct StackProgramTests {
         #expect(lines.all == ["hello", "[]", "no line end"])
     }
 
-    @Test("is asked to stop with SIGTERM and ends in its own way")
-    func stop() async throws {
+    @Test func `Is asked to stop with SIGTERM and ends in its own way`() async throws {
         let lines = Lines()
         let program = try start("trap 'echo bye; exit 0' TERM; echo up; while :; do sleep 0.01; done", lines)
         try await until { lines.all == ["up"] }
@@ -52,8 +49,7 @@ struct StackProgramTests {
         #expect(lines.all == ["up", "bye"])
     }
 
-    @Test("is killed if it doesn't heed that")
-    func deaf() async throws {
+    @Test func `Is killed if it doesn't heed that`() async throws {
         let lines = Lines()
         let program = try start("trap '' TERM; echo $$; while :; do sleep 0.01; done", lines, graceSeconds: 0)
         try await until { lines.all.count == 1 }
@@ -64,15 +60,13 @@ struct StackProgramTests {
         #expect(Foundation.kill(process, 0) != 0)
     }
 
-    @Test("a crash is told as the signal that it was")
-    func crash() async throws {
+    @Test func `A crash is told as the signal that it was`() async throws {
         let program = try start("kill -SEGV $$", Lines())
         try await until { program.exitStatus != nil }
         #expect(program.exitStatus == 128 + SIGSEGV)
     }
 
-    @Test("a program that isn't there ends at once with what the shell says")
-    func missing() async throws {
+    @Test func `A program that isn't there ends at once with what the shell says`() async throws {
         let lines = Lines()
         let program = try StackProgram.start(
             name: "test",
@@ -85,24 +79,21 @@ struct StackProgramTests {
         #expect(lines.all.contains { $0.contains("/nonexistent/program") })
     }
 
-    @Test(
-        "people are shown warnings, errors and what is no log line",
-        arguments: [
-            ("2026-01-31T23:59:59.123Z warning  identity: slow", true),
-            ("2026-01-31T23:59:59.123Z error    identity: broken", true),
-            ("2026-01-31T23:59:59.123Z info     identity: call code=OK", false),
-            ("2026-01-31T23:59:59.123Z notice   identity: error in a message", false),
-            (#"{"time":"2026-01-31T23:59:59.123Z","level":"error","message":"x"}"#, true),
-            (#"{"time":"2026-01-31T23:59:59.123Z","level":"info","message":"x"}"#, false),
-            ("Fatal error: index out of range", true), ("", false),
-        ]
+    @Test(arguments: [
+        ("2026-01-31T23:59:59.123Z warning  identity: slow", true),
+        ("2026-01-31T23:59:59.123Z error    identity: broken", true),
+        ("2026-01-31T23:59:59.123Z info     identity: call code=OK", false),
+        ("2026-01-31T23:59:59.123Z notice   identity: error in a message", false),
+        (#"{"time":"2026-01-31T23:59:59.123Z","level":"error","message":"x"}"#, true),
+        (#"{"time":"2026-01-31T23:59:59.123Z","level":"info","message":"x"}"#, false),
+        ("Fatal error: index out of range", true), ("", false),
+    ]
     )
-    func important(_ line: String, _ isImportant: Bool) {
+    func `People are shown warnings, errors and what is no log line`(_ line: String, _ isImportant: Bool) {
         #expect(ProgramLog.isImportant(line) == isImportant)
     }
 
-    @Test("the log keeps all lines in the file, the last ones in memory, and the run before beside it")
-    func log() throws {
+    @Test func `The log keeps all lines in the file, the last ones in memory, and the run before beside it`() throws {
         let temporary = try TemporaryFolder()
         let path = temporary.path + "/test.log"
         let first = try ProgramLog(path: path)

@@ -14,7 +14,7 @@ private struct OnesGenerator: RandomNumberGenerator {
     mutating func next() -> UInt64 { .max }
 }
 
-@Suite struct IdentifierTests {
+struct IdentifierTests {
     @Test func `An id is read from the text it is written as`() throws {
         let text = "0190163d-8694-739b-aea5-966c26f8ad91"
         let id = try #require(UserID(text))

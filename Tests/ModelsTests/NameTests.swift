@@ -1,7 +1,7 @@
 import Models
 import Testing
 
-@Suite struct NameTests {
+struct NameTests {
     @Test(arguments: [
         ("Jo", "Jo"), ("  Maria Clara \n", "Maria Clara"), ("李明", "李明"), ("José", "José"), ("Jose\u{301}", "José"),
         ("👨‍👩‍👧‍👦🇵🇭", "👨‍👩‍👧‍👦🇵🇭"), ("می\u{200C}خواهم", "می\u{200C}خواهم"), ("\u{3000}Ann\u{3000}", "Ann"),

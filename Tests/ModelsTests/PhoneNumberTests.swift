@@ -1,7 +1,7 @@
 import Models
 import Testing
 
-@Suite struct PhoneNumberTests {
+struct PhoneNumberTests {
     @Test(arguments: [
         "09171234567", "9171234567", "639171234567", "+639171234567", "00639171234567", "+63 917 123 4567",
         "0917-123-4567", "(0917) 123 4567", "+63 (0) 917 123 4567", "+6309171234567", "6309171234567",
@@ -70,7 +70,7 @@ import Testing
         "", "+", "123", "09171234567", "+09171234567", "++639171234567", "63917 1234567", "63917a234567",
         "1234567890123456", "６３９１７１２３４５６７",
     ])
-    func `Another shape isn't a stored number`(text: String) {
+    func `Refuses another shape as a stored number`(text: String) {
         #expect(PhoneNumber(stored: text) == nil)
     }
 

@@ -1,7 +1,7 @@
 import Models
 import Testing
 
-@Suite struct ScriptTests {
+struct ScriptTests {
     /// Two strings are equal if they are canonically equivalent; here it is told which of the two forms there is.
     private func scalars(_ text: String) -> [String] { text.unicodeScalars.map { String($0.value, radix: 16) } }
 

@@ -102,7 +102,7 @@ struct CallTracingTests {
     }
 
     /// Client, server, and the client and server of the call that the handler makes: each inside the one before.
-    @Test func callsOfCallsAreOneTrace() async throws {
+    @Test func `Calls of calls are one trace`() async throws {
         try await withFixture { fixture in
             try await fixture.call(Self.outer, "private words")
             let spans = try await fixture.spans(4)
@@ -134,7 +134,7 @@ struct CallTracingTests {
         }
     }
 
-    @Test func errorsAreOfTheSideThatTheyAreErrorsTo() async throws {
+    @Test func `Errors are of the side that they are errors to`() async throws {
         try await withFixture { fixture in
             await #expect(throws: RPCError.self) { try await fixture.call(Self.inner, "refuse") }
             let spans = try await fixture.spans(2)
@@ -146,7 +146,7 @@ struct CallTracingTests {
         }
     }
 
-    @Test func aDeadlineEndsBoth() async throws {
+    @Test func `A deadline ends both`() async throws {
         try await withFixture { fixture in
             await #expect(throws: RPCError.self) {
                 try await fixture.call(Self.inner, "sleep", CallOptions(timeout: .milliseconds(50)))
@@ -157,7 +157,7 @@ struct CallTracingTests {
         }
     }
 
-    @Test func attemptsAreEventsOfOneSpan() async throws {
+    @Test func `Attempts are events of one span`() async throws {
         try await withFixture(failures: 2) { fixture in
             try await fixture.call(Self.inner, "x")
             let spans = try await fixture.spans(4)
@@ -173,7 +173,7 @@ struct CallTracingTests {
         }
     }
 
-    @Test func streamsHaveSpansUntilTheyEnd() async throws {
+    @Test func `Streams have spans until they end`() async throws {
         try await withFixture { fixture in
             for text in ["whole", "break"] {
                 try? await fixture.channel.serverStreaming(
@@ -190,7 +190,7 @@ struct CallTracingTests {
     }
 
     /// A parent that another hand wrote into the metadata, a client of another make for instance.
-    @Test func theParentComesFromTheMetadata() async throws {
+    @Test func `The parent comes from the metadata`() async throws {
         try await withFixture { fixture in
             let metadata = Metadata(["traceparent": OTLPTracerTests.inbound])
             try await fixture.call(Self.inner, "x", CallOptions(metadata: metadata))
@@ -200,7 +200,7 @@ struct CallTracingTests {
         }
     }
 
-    @Test func healthHasNoSpansAndWhatIsNotSampledNeither() async throws {
+    @Test func `Neither health nor what is not sampled has spans`() async throws {
         try await withFixture { fixture in
             try await fixture.call(Self.health, "x")
             try await fixture.call(Self.inner, "x")

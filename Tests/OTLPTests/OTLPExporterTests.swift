@@ -53,7 +53,7 @@ struct OTLPExporterTests {
         while !condition() { try await Task.sleep(for: .milliseconds(5)) }
     }
 
-    @Test func spansComeWithTheResourceAndTheHeaders() async throws {
+    @Test func `Spans come with the resource and the headers`() async throws {
         try await withExporter {
             $0.headers.add("api-key", "hidden")
             $0.compresses = true
@@ -72,7 +72,7 @@ struct OTLPExporterTests {
         }
     }
 
-    @Test func aFullBatchDoesNotWait() async throws {
+    @Test func `A full batch does not wait`() async throws {
         try await withExporter {
             $0.scheduleDelay = .seconds(600)
             $0.batchSpansMax = 10
@@ -86,7 +86,7 @@ struct OTLPExporterTests {
         }
     }
 
-    @Test func aCollectorThatIsAwayForAMomentGetsThemLater() async throws {
+    @Test func `A collector that is away for a moment gets them later`() async throws {
         try await withExporter([.fail(.unavailable), .fail(.unavailable)]) { tracer, collector, lines in
             end(3, of: tracer)
             try await until { tracer.statistics.exported == 3 }
@@ -95,7 +95,7 @@ struct OTLPExporterTests {
     }
 
     @Test(arguments: [Status.Code.invalidArgument, .unimplemented, .resourceExhausted, .unauthenticated])
-    func whatTheCollectorRefusesIsNotSentAgain(code: Status.Code) async throws {
+    func `What the collector refuses is not sent again`(code: Status.Code) async throws {
         try await withExporter([.fail(code)]) { tracer, collector, lines in
             end(3, of: tracer)
             try await until { tracer.statistics.failed == 3 }
@@ -106,7 +106,7 @@ struct OTLPExporterTests {
         }
     }
 
-    @Test func aPartialSuccessIsCountedAndTold() async throws {
+    @Test func `A partial success is counted and told`() async throws {
         let script = [Collector.Answer.partly(rejected: 2, message: "too old")]
         try await withExporter(script) { tracer, collector, lines in
             end(5, of: tracer)
@@ -117,7 +117,7 @@ struct OTLPExporterTests {
     }
 
     /// The collector shows a certificate and asks for one.
-    @Test func aCollectorBehindMutualTLS() async throws {
+    @Test func `A collector behind mutual TLS`() async throws {
         let authority = try TestAuthority()
         defer { authority.remove() }
         var server = try authority.issue("server", names: "IP:127.0.0.1")
@@ -142,7 +142,7 @@ struct OTLPExporterTests {
     }
 
     /// Nobody waits for a collector that is down: the queue fills, and what is past it is counted.
-    @Test func aCollectorThatIsDownCostsNothingButSpans() async throws {
+    @Test func `A collector that is down costs nothing but spans`() async throws {
         try await withExporter(isCollectorThere: false) {
             $0.queueSpansMax = 100
             $0.batchSpansMax = 10
@@ -161,7 +161,7 @@ struct OTLPExporterTests {
     }
 
     /// The end is bounded, whatever the collector does.
-    @Test func aCollectorThatNeverAnswersHoldsUpTheEndForAMoment() async throws {
+    @Test func `A collector that never answers holds up the end for a moment`() async throws {
         let begin = Mutex(ContinuousClock.now)
         try await withExporter(Array(repeating: .never, count: 100)) { tracer, collector, _ in
             end(10, of: tracer)
@@ -173,7 +173,7 @@ struct OTLPExporterTests {
         }
     }
 
-    @Test func aGracefulShutdownSendsTheLast() async throws {
+    @Test func `A graceful shutdown sends the last`() async throws {
         let group = try EventLoopGroup(loopCount: 1, name: "export")
         let collector = Collector(group: group)
         let port = try await collector.start()
@@ -190,7 +190,7 @@ struct OTLPExporterTests {
         await group.shutdown()
     }
 
-    @Test func waitsGrowAndEnd() {
+    @Test func `Waits grow and end`() {
         func wait(_ code: Status.Code, _ attempts: Int, left: Duration = .seconds(60), chance: Double = 1) -> Duration?
         {
             ExportRetry.wait(after: code, attempts: attempts, timeLeft: left, chance: chance)

@@ -4,7 +4,7 @@ import Tracing
 
 @testable import OTLP
 
-@Suite struct OTLPTracerTests {
+struct OTLPTracerTests {
     static let inbound = "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01"
 
     private func tracer(_ change: (inout OTLPConfiguration) -> Void = { _ in }) -> OTLPTracer {
@@ -19,7 +19,7 @@ import Tracing
         return context
     }
 
-    @Test func aCallersSpanIsTheParent() throws {
+    @Test func `A caller's span is the parent`() throws {
         let tracer = tracer()
         let caller = context(tracer, ["traceparent": Self.inbound, "tracestate": "a=1", "tracestate": "b=2"])
         let span = tracer.startSpan("server", context: caller, ofKind: .server)
@@ -52,13 +52,13 @@ import Tracing
         "", "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331",
         "00-\(String(repeating: "0", count: 32))-b7ad6b7169203331-01",
     ])
-    func aMalformedParentIsNone(text: String) {
+    func `A malformed parent is none`(text: String) {
         let tracer = tracer()
         #expect(context(tracer, ["traceparent": text]).spanIdentity == nil)
         #expect(context(tracer, ["traceparent": Self.inbound, "traceparent": Self.inbound]).spanIdentity == nil)
     }
 
-    @Test func theCallersSampledFlagIsHonoured() {
+    @Test func `The caller's sampled flag is honoured`() {
         let tracer = tracer()
         let caller = context(tracer, ["traceparent": Self.inbound.dropLast() + "0"])
         let span = tracer.startSpan("x", context: caller, ofKind: .server)
@@ -69,7 +69,7 @@ import Tracing
         #expect(span.identity.traceParent.hasSuffix("-00"), "the next in line learns of it")
     }
 
-    @Test func aSpanIsQueuedOnceAndFrozen() {
+    @Test func `A span is queued once and frozen`() {
         let tracer = tracer()
         let span = tracer.startSpan("x", context: .topLevel)
         span.setStatus(SpanStatus(code: .ok))
@@ -84,7 +84,7 @@ import Tracing
         #expect(message.parentSpanID.isEmpty)
     }
 
-    @Test func whatASpanHoldsIsBounded() throws {
+    @Test func `What a span holds is bounded`() throws {
         let span = tracer().startSpan(String(repeating: "n", count: 5000), context: .topLevel)
         span.attributes["kept"] = "first"
         span.updateAttributes { attributes in
@@ -111,7 +111,7 @@ import Tracing
         #expect(try #require(texts.first { $0.key == "many" }).value.arrayValue.values.count == SpanLimits.elementsMax)
     }
 
-    @Test func anErrorIsRecordedByItsTypeAlone() {
+    @Test func `An error is recorded by its type alone`() {
         struct Quoting: Error, CustomStringConvertible { let description = "+639171234567" }
         let span = tracer().startSpan("x", context: .topLevel)
         span.recordError(Quoting())
@@ -119,7 +119,7 @@ import Tracing
         #expect(event.name == "exception" && event.attributes.map(\.value.stringValue) == ["Quoting"])
     }
 
-    @Test func theConfigurationDoesNotPrintItsHeaders() {
+    @Test func `The configuration does not print its headers`() {
         let configuration = tracer { $0.headers.add("api-key", "hidden") }.configuration
         var dumped = ""
         dump(configuration, to: &dumped)

@@ -4,7 +4,7 @@ import Tracing
 
 @testable import OTLP
 
-@Suite struct SpanQueueTests {
+struct SpanQueueTests {
     private func span(_ queue: SpanQueue) -> OTLPSpan {
         let identity = SpanIdentity(traceHigh: 1, traceLow: 1, spanID: .random(in: 1 ... .max), isSampled: true)
         return OTLPSpan(
@@ -18,7 +18,7 @@ import Tracing
         )
     }
 
-    @Test func whatIsPastTheCapacityIsDroppedAndCounted() {
+    @Test func `What is past the capacity is dropped and counted`() {
         let queue = SpanQueue(capacity: 10)
         for _ in 0..<15 { queue.append(span(queue)) }
         #expect(queue.count == 10 && queue.droppedCount == 5)
@@ -33,7 +33,7 @@ import Tracing
     }
 
     /// Threads add while one takes: each span is taken once, or counted as dropped.
-    @Test(.timeLimit(.minutes(1))) func nothingIsLostUncounted() async throws {
+    @Test(.timeLimit(.minutes(1))) func `Nothing is lost uncounted`() async throws {
         let queue = SpanQueue(capacity: 500)
         let group = try EventLoopGroup(loopCount: 4, name: "queue")
         let spansOfEach = 20_000

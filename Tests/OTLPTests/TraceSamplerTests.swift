@@ -1,8 +1,8 @@
 import OTLP
 import Testing
 
-@Suite struct TraceSamplerTests {
-    @Test func alwaysOnAndOff() {
+struct TraceSamplerTests {
+    @Test func `Always on and off`() {
         for low in [0, 1, UInt64.max / 2, .max] {
             #expect(TraceSampler.alwaysOn.samples(traceLow: low, parentIsSampled: false))
             #expect(!TraceSampler.alwaysOff.samples(traceLow: low, parentIsSampled: true))
@@ -10,7 +10,7 @@ import Testing
     }
 
     /// The parent decides where there is one, and the root's rule where there is none.
-    @Test func theParentDecides() {
+    @Test func `The parent decides`() {
         let sampler = TraceSampler.parentBased(.alwaysOff)
         #expect(sampler.samples(traceLow: 5, parentIsSampled: true))
         #expect(!sampler.samples(traceLow: 5, parentIsSampled: false))
@@ -19,7 +19,7 @@ import Testing
     }
 
     /// The same traces at each process: those whose last 63 bits but one are below the ratio's share of them.
-    @Test func ratioIsAShareOfTheTraceIDs() {
+    @Test func `Ratio is a share of the trace IDs`() {
         let sampler = TraceSampler.ratio(0.25)
         #expect(sampler.samples(traceLow: 0, parentIsSampled: nil))
         #expect(sampler.samples(traceLow: (UInt64.max >> 2) - 1, parentIsSampled: false))

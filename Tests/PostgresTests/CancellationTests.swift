@@ -6,7 +6,6 @@ import RPCTransport
 import Testing
 
 extension ServerTests {
-    @Suite("Cancelled callers")
     struct CancellationTests {
         /// Cancels a task once the database has a statement like the pattern; what it threw, and how long that took.
         private func cancel<R: Sendable>(
@@ -35,8 +34,7 @@ extension ServerTests {
             Issue.record("waited in vain for \(pattern)")
         }
 
-        @Test("whoever is cancelled waits no more, and a write that was sent is in doubt")
-        func statements() async throws {
+        @Test func `Whoever is cancelled waits no more, and a write that was sent is in doubt`() async throws {
             try await withClient { client, database in
                 let read = Task { try await client.query("SELECT pg_sleep(4), 'read'") }
                 let (readError, readTime) = try await cancel(read, at: "%''read''%", database)
@@ -49,8 +47,8 @@ extension ServerTests {
             }
         }
 
-        @Test("so does a caller of a read by key, whose neighbours go on waiting")
-        func keyedRead() async throws {
+        @Test
+        func `A cancelled caller of a read by key waits no more, and its neighbours go on waiting`() async throws {
             let things = """
                 CREATE TABLE app.things (id integer PRIMARY KEY);
                 INSERT INTO app.things VALUES (1);
@@ -72,8 +70,7 @@ extension ServerTests {
             }
         }
 
-        @Test("one who waits for a connection leaves its place to the next")
-        func waiters() async throws {
+        @Test func `One who waits for a connection leaves its place to the next`() async throws {
             try await withClient(configure: {
                 $0.connectionsPerLoop = 2
                 $0.waitersMax = 1
@@ -106,8 +103,8 @@ extension ServerTests {
             }
         }
 
-        @Test("a cancelled transaction's statement is stopped at the server, and its connection kept")
-        func transaction() async throws {
+        @Test
+        func `A cancelled transaction's statement is stopped at the server, and its connection kept`() async throws {
             let table = "CREATE TABLE app.t (n bigint); GRANT ALL ON app.t TO PUBLIC;"
             try await withClient(bootstrapSQL: table) { client, database in
                 let task = Task {
@@ -127,8 +124,10 @@ extension ServerTests {
             }
         }
 
-        @Test("under many cancellations at any moment every statement that was not cancelled gets its own answer")
-        func storm() async throws {
+        @Test
+        func `Under many cancellations at any moment every statement that was not cancelled gets its own answer`()
+            async throws
+        {
             try await withClient(loopCount: 2, configure: { $0.connectionsPerLoop = 3 }) { client, _ in
                 try await withThrowingTaskGroup(of: Void.self) { group in
                     for worker in 0..<24 {

@@ -5,10 +5,8 @@ import RPCTransport
 import Testing
 
 extension ServerTests {
-    @Suite("Statements on a real server")
     struct ClientTests {
-        @Test("every type comes back as it was sent, at its ends and as NULL")
-        func roundTrip() async throws {
+        @Test func `Every type comes back as it was sent, at its ends and as NULL`() async throws {
             try await withClient { client, _ in
                 func same<Value: PostgresCodable & Equatable & Sendable>(_ values: Value...) async throws {
                     for value in values {
@@ -44,16 +42,19 @@ extension ServerTests {
             }
         }
 
-        @Test("statements are never compiled, however dear they look to a server that knows nothing of their tables")
-        func noCompilation() async throws {
+        @Test
+        func `Statements are never compiled, however dear they look to a server that knows nothing of their tables`()
+            async throws
+        {
             try await withClient { client, _ in
                 let row = try #require(try await client.query("SELECT current_setting('jit')").first)
                 #expect(try row.decode(0, as: String.self) == "off")
             }
         }
 
-        @Test("types of the server's own are read: varchar, enumerations, JSON, timestamps by their text")
-        func serverTypes() async throws {
+        @Test
+        func `Types of the server's own are read: varchar, enumerations, JSON, timestamps by their text`() async throws
+        {
             try await withClient { client, _ in
                 try await client.execute("CREATE TYPE mood AS ENUM ('sad', 'glad')")
                 let rows = try await client.query(
@@ -80,8 +81,10 @@ extension ServerTests {
             }
         }
 
-        @Test("many concurrent statements on one connection each get their own answer, from loops and other threads")
-        func pipelining() async throws {
+        @Test
+        func `Many concurrent statements on one connection each get their own answer, from loops and other threads`()
+            async throws
+        {
             try await withClient(loopCount: 2, configure: { $0.connectionsPerLoop = 1 }) { client, database in
                 try await withThrowingTaskGroup(of: Void.self) { group in
                     for n in 0..<2000 {
@@ -100,8 +103,7 @@ extension ServerTests {
             }
         }
 
-        @Test("more output than a socket takes at once is sent in parts")
-        func largeOutput() async throws {
+        @Test func `More output than a socket takes at once is sent in parts`() async throws {
             try await withClient(configure: { $0.connectionsPerLoop = 1 }) { client, _ in
                 let text = String(repeating: "0123456789", count: 200_000)
                 try await withThrowingTaskGroup(of: Void.self) { group in
@@ -117,8 +119,7 @@ extension ServerTests {
             }
         }
 
-        @Test("one that fails among its pipelined neighbours fails alone")
-        func isolation() async throws {
+        @Test func `A statement that fails among its pipelined neighbours fails alone`() async throws {
             try await withClient(configure: { $0.connectionsPerLoop = 1 }) { client, _ in
                 try await client.execute("CREATE TABLE written (n bigint PRIMARY KEY)")
                 for round in 0..<5 {
@@ -148,8 +149,7 @@ extension ServerTests {
             }
         }
 
-        @Test("a statement whose preparation fails for one caller is prepared again for the next")
-        func preparationFails() async throws {
+        @Test func `A statement whose preparation fails for one caller is prepared again for the next`() async throws {
             try await withClient(configure: { $0.connectionsPerLoop = 1 }) { client, _ in
                 await withTaskGroup(of: Void.self) { group in
                     for _ in 0..<20 {
@@ -172,8 +172,7 @@ extension ServerTests {
             }
         }
 
-        @Test("more statements than are kept prepared, names given back")
-        func cacheBound() async throws {
+        @Test func `More statements than are kept prepared give their names back`() async throws {
             try await withClient(configure: {
                 $0.connectionsPerLoop = 1
                 $0.statementsMax = 8
@@ -188,8 +187,7 @@ extension ServerTests {
             }
         }
 
-        @Test("violations come with state and constraint, a deferred one from the commit")
-        func violations() async throws {
+        @Test func `Violations come with state and constraint, a deferred one from the commit`() async throws {
             try await withClient { client, _ in
                 try await client.execute(
                     """
@@ -213,8 +211,7 @@ extension ServerTests {
             }
         }
 
-        @Test("a write called as a read is committed whatever its neighbours do")
-        func disguisedWrite() async throws {
+        @Test func `A write called as a read is committed whatever its neighbours do`() async throws {
             try await withClient(configure: { $0.connectionsPerLoop = 1 }) { client, _ in
                 try await client.execute("CREATE TABLE t (n bigint)")
                 await withTaskGroup(of: Void.self) { group in
@@ -232,8 +229,7 @@ extension ServerTests {
             }
         }
 
-        @Test("what can't be sent is refused, and COPY does no harm")
-        func refused() async throws {
+        @Test func `What can't be sent is refused, and COPY does no harm`() async throws {
             try await withClient { client, _ in
                 let zero = await postgresError { try await client.query(Query(unsafeSQL: "SELECT 1\0, 2")) }
                 guard case .invalidQuery = zero else { throw zero ?? .closed }

@@ -52,10 +52,11 @@ private final class ForgetfulResolver: NameResolver {
 }
 
 extension ServerTests {
-    @Suite("Connecting")
     struct ConnectingTests {
-        @Test("with a resolver that hangs the loop goes on, one question is asked, and calls are told what is wrong")
-        func hangingResolver() async throws {
+        @Test
+        func `With a resolver that hangs the loop goes on, one question is asked, and calls are told what is wrong`()
+            async throws
+        {
             let resolver = HangingResolver()
             var configuration = PostgresConfiguration(host: "db.test", user: "app", database: "app")
             configuration.resolver = resolver
@@ -79,8 +80,8 @@ extension ServerTests {
             }
         }
 
-        @Test("every address of a name is tried, and the last answer counts while there is no new one")
-        func addresses() async throws {
+        @Test
+        func `Every address of a name is tried, and the last answer counts while there is no new one`() async throws {
             try await TCPCluster.run { server in
                 // Nobody listens on the first.
                 var configuration = server.configuration(host: "db.test", tls: .disable)
@@ -110,8 +111,7 @@ extension ServerTests {
             }
         }
 
-        @Test("where the server must prove its name nothing is said in clear, nor to another")
-        func tls() async throws {
+        @Test func `Where the server must prove its name nothing is said in clear, nor to another`() async throws {
             let authority = try TestAuthority()
             defer { authority.remove() }
             let stranger = try TestAuthority()
@@ -167,8 +167,10 @@ extension ServerTests {
             }
         }
 
-        @Test("a server that has become a standby is left for the one that takes writes, with nothing lost or doubtful")
-        func failover() async throws {
+        @Test
+        func `A server that has become a standby is left for the one that takes writes, with nothing lost or doubtful`()
+            async throws
+        {
             try await TCPCluster.run { first in
                 try await TCPCluster.run { second in
                     for server in [first, second] {
@@ -223,8 +225,8 @@ extension ServerTests {
             }
         }
 
-        @Test("a connection that can't be made is told of, once in a while and without the password")
-        func failuresAreTold() async throws {
+        @Test
+        func `A connection that can't be made is told of, once in a while and without the password`() async throws {
             let told = Mutex<[String]>([])
             try await withClient(configure: {
                 $0.password = "not this one"

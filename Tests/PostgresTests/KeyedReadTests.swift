@@ -6,7 +6,6 @@ import RPCTransport
 import Testing
 
 extension ServerTests {
-    @Suite("Reads by key on a real server")
     struct KeyedReadTests {
         private static let bootstrap = """
             CREATE TABLE app.things (id integer PRIMARY KEY, big bigint UNIQUE, name text);
@@ -22,8 +21,10 @@ extension ServerTests {
             return name
         }
 
-        @Test("everyone gets their own row, once however many ask for it, in far fewer statements than reads")
-        func merging() async throws {
+        @Test
+        func `Everyone gets their own row, once however many ask for it, in far fewer statements than reads`()
+            async throws
+        {
             try await withClient(loopCount: 2, bootstrapSQL: Self.bootstrap) { client, _ in
                 try await client.ping()
                 try await withThrowingTaskGroup(of: Void.self) { group in
@@ -41,8 +42,10 @@ extension ServerTests {
             }
         }
 
-        @Test("one turn's reads of one kind are one statement, up to its maximum; other kinds have their own")
-        func turns() async throws {
+        @Test
+        func `One turn's reads of one kind are one statement, up to its maximum; other kinds have their own`()
+            async throws
+        {
             try await withClientAndLoops(bootstrapSQL: Self.bootstrap) { client, _, loops in
                 let big = KeyedRead("name", from: "things", key: "big", keyType: .int64)
                 try await client.ping()
@@ -63,8 +66,7 @@ extension ServerTests {
             }
         }
 
-        @Test("keys of each type are found, and their like of another size or sign are not")
-        func keys() async throws {
+        @Test func `Keys of each type are found, and their like of another size or sign are not`() async throws {
             let ids = """
                 CREATE TABLE app.ids (id uuid PRIMARY KEY, name text);
                 INSERT INTO app.ids VALUES ('ffffffff-0000-0000-0000-000000000001', NULL);
@@ -86,8 +88,7 @@ extension ServerTests {
             }
         }
 
-        @Test("a read that the server refuses fails for all who asked, and for nobody else")
-        func refused() async throws {
+        @Test func `A read that the server refuses fails for all who asked, and for nobody else`() async throws {
             try await withClient(bootstrapSQL: Self.bootstrap) { client, _ in
                 let wrong = KeyedRead("nowhere", from: "things", key: "id", keyType: .int32)
                 await withTaskGroup(of: Void.self) { group in
@@ -105,8 +106,7 @@ extension ServerTests {
             }
         }
 
-        @Test("of a statement that is held up each caller waits as long as it wants")
-        func deadlines() async throws {
+        @Test func `Of a statement that is held up each caller waits as long as it wants`() async throws {
             try await withClient(bootstrapSQL: Self.bootstrap) { client, _ in
                 #expect(try await name(client, 1) == "thing 1")
                 let holder = Task {
@@ -124,8 +124,7 @@ extension ServerTests {
             }
         }
 
-        @Test("reads whose connection is lost are asked again")
-        func lostConnection() async throws {
+        @Test func `Reads whose connection is lost are asked again`() async throws {
             try await withClient(bootstrapSQL: Self.bootstrap) { client, _ in
                 #expect(try await name(client, 1) == "thing 1")
                 let holder = Task {
@@ -151,8 +150,7 @@ extension ServerTests {
             }
         }
 
-        @Test("the index is used however small the table seems")
-        func plan() async throws {
+        @Test func `The index is used however small the table seems`() async throws {
             let bootstrap = """
                 CREATE TABLE app.few (id integer PRIMARY KEY);
                 INSERT INTO app.few VALUES (1);
@@ -175,8 +173,7 @@ extension ServerTests {
             }
         }
 
-        @Test("after a shutdown reads are refused, and those under way were answered")
-        func shutdown() async throws {
+        @Test func `After a shutdown reads are refused, and those under way were answered`() async throws {
             try await withClient(bootstrapSQL: Self.bootstrap) { client, _ in
                 #expect(try await name(client, 1) == "thing 1")
                 await withTaskGroup(of: Void.self) { group in

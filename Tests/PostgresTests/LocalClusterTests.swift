@@ -4,7 +4,6 @@ import Testing
 @testable import LocalPostgres
 
 extension ServerTests {
-    @Suite("A private cluster")
     struct LocalClusterTests {
         /// A folder that is removed with its cluster at the end.
         private func withFolder(_ body: (String) throws -> Void) throws {
@@ -13,8 +12,8 @@ extension ServerTests {
             try body(folder)
         }
 
-        @Test("keeps its data over stop, crash and a second start, and lets one process at a time have it")
-        func lifecycle() throws {
+        @Test
+        func `Keeps its data over stop, crash and a second start, and lets one process at a time have it`() throws {
             try withFolder { folder in
                 var cluster: LocalCluster? = try LocalCluster.start(directory: folder, settings: .volatileForTests)
                 let first = try #require(cluster)
@@ -37,8 +36,7 @@ extension ServerTests {
             }
         }
 
-        @Test("is started again from its folder, with a stale lock file in it")
-        func secondStart() throws {
+        @Test func `Is started again from its folder, with a stale lock file in it`() throws {
             try withFolder { folder in
                 do {
                     let cluster = try LocalCluster.start(directory: folder, settings: .volatileForTests)
@@ -57,8 +55,7 @@ extension ServerTests {
             }
         }
 
-        @Test("leaves a folder alone that it did not make")
-        func foreignFolder() throws {
+        @Test func `Leaves a folder alone that it did not make`() throws {
             try withFolder { folder in
                 try FileManager.default.createDirectory(atPath: folder + "/base", withIntermediateDirectories: true)
                 #expect(throws: LocalPostgresError.foreignFolder(folder)) { try LocalCluster.start(directory: folder) }
@@ -67,8 +64,7 @@ extension ServerTests {
             }
         }
 
-        @Test("works in a folder whose path is far too long for a socket")
-        func longPath() throws {
+        @Test func `Works in a folder whose path is far too long for a socket`() throws {
             try withFolder { folder in
                 let long = folder + "/" + String(repeating: "long-", count: 30)
                 let cluster = try LocalCluster.start(directory: long, settings: .volatileForTests)
@@ -81,10 +77,9 @@ extension ServerTests {
         }
 
         @Test(
-            "runs below a folder that the server's user can't enter, and forgets it whole",
             .enabled(if: geteuid() == 0)
         )
-        func closedParent() throws {
+        func `Runs below a folder that the server's user can't enter, and forgets it whole`() throws {
             try withFolder { folder in
                 try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
                 chmod(folder, 0o700)
@@ -103,8 +98,7 @@ extension ServerTests {
             }
         }
 
-        @Test("gives a service role its own schema and nothing else")
-        func serviceRole() throws {
+        @Test func `Gives a service role its own schema and nothing else`() throws {
             let cluster = try SharedTestCluster.cluster()
             try cluster.createDatabase("roles")
             for (name, schema) in [("one", "first"), ("two", "second"), ("one", "first")] {
@@ -131,8 +125,7 @@ extension ServerTests {
             #expect(throws: LocalPostgresError.invalidName("x; y")) { try cluster.createDatabase("x; y") }
         }
 
-        @Test("reads the server's lock file")
-        func postmasterFile() throws {
+        @Test func `Reads the server's lock file`() throws {
             #expect(PostmasterFile(text: "") == nil)
             #expect(PostmasterFile(text: "-17\n") == nil)
             #expect(PostmasterFile(text: "17\n/data\n")?.isReady == false)

@@ -8,7 +8,6 @@ import Testing
 @testable import Postgres
 
 extension ServerTests {
-    @Suite("Locks and conflicts")
     struct LockTests {
         private static let table = """
             CREATE TABLE app.t (n bigint PRIMARY KEY, count bigint NOT NULL DEFAULT 0);
@@ -16,8 +15,10 @@ extension ServerTests {
             GRANT ALL ON app.t TO PUBLIC;
             """
 
-        @Test("a write that waits for a lock too long is refused for certain, and its neighbours lose nothing")
-        func lockTimeout() async throws {
+        @Test
+        func `A write that waits for a lock too long is refused for certain, and its neighbours lose nothing`()
+            async throws
+        {
             try await withClient(
                 bootstrapSQL: Self.table,
                 configure: {
@@ -55,8 +56,8 @@ extension ServerTests {
             }
         }
 
-        @Test("of one row's writes each has a commit of its own, while those of other rows share one")
-        func oneRow() async throws {
+        @Test
+        func `Of one row's writes each has a commit of its own, while those of other rows share one`() async throws {
             try await withClientAndLoops(bootstrapSQL: Self.table) { client, _, loops in
                 try await client.ping()
                 let commits = try await Task(executorPreference: loops[0]) {
@@ -80,8 +81,7 @@ extension ServerTests {
             }
         }
 
-        @Test("a key that a lost connection held is free again")
-        func lostKey() async throws {
+        @Test func `A key that a lost connection held is free again`() async throws {
             let suicide = """
                 WITH changed AS (UPDATE t SET count = 1 WHERE n = 1 RETURNING n)
                 SELECT pg_terminate_backend(pg_backend_pid()) FROM changed
@@ -106,8 +106,7 @@ extension ServerTests {
             }
         }
 
-        @Test("a deadlock between single statements is tried again, and is nobody's failure")
-        func deadlockAlone() async throws {
+        @Test func `A deadlock between single statements is tried again, and is nobody's failure`() async throws {
             try await withClient(
                 loopCount: 2,
                 bootstrapSQL: Self.table,
@@ -136,8 +135,7 @@ extension ServerTests {
             }
         }
 
-        @Test("a transaction whose prepared statement a migration has outdated is run again")
-        func outdatedStatement() async throws {
+        @Test func `A transaction whose prepared statement a migration has outdated is run again`() async throws {
             try await withClient(bootstrapSQL: Self.table, configure: { $0.connectionsPerLoop = 1 }) {
                 client,
                 database in
@@ -157,8 +155,10 @@ extension ServerTests {
             }
         }
 
-        @Test("a transaction is tried again as often as was said, after pauses, and for the conflicts that were named")
-        func retries() async throws {
+        @Test
+        func `A transaction is tried again as often as was said, after pauses, and for the conflicts that were named`()
+            async throws
+        {
             try await withClient { client, _ in
                 let tries = Atomic(0)
                 func fail(_ state: SQLState, retries: Int, _ deadline: Deadline? = nil) async -> PostgresError? {

@@ -6,10 +6,10 @@ import Testing
 
 extension ServerTests {
     /// What a client says when its loops end before it.
-    @Suite("end of the loops", .timeLimit(.minutes(1)))
+    @Suite(.timeLimit(.minutes(1)))
     struct LoopEndTests {
-        @Test("statements, reads by key and transactions end with the loops, and none is taken after")
-        func shutdown() async throws {
+        @Test
+        func `Statements, reads by key and transactions end with the loops, and none is taken after`() async throws {
             let database = try SharedTestCluster.freshDatabase()
             let group = try EventLoopGroup(loopCount: 2, name: "end")
             let client = PostgresClient(PostgresConfiguration(database), group: group)
@@ -47,8 +47,7 @@ extension ServerTests {
             Issue.record("the statement never began")
         }
 
-        @Test("who waits for a connection is told when the loops end")
-        func noServer() async throws {
+        @Test func `Who waits for a connection is told when the loops end`() async throws {
             let group = try EventLoopGroup(loopCount: 1, name: "end")
             var configuration = PostgresConfiguration(try SharedTestCluster.freshDatabase())
             configuration.host = "/nonexistent"

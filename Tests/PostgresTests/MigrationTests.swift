@@ -6,7 +6,6 @@ import Testing
 @testable import Postgres
 
 extension ServerTests {
-    @Suite("Migrations")
     struct MigrationTests {
         private let one = Migration(number: 1, name: "first", sql: "CREATE TABLE a (n int); CREATE TABLE b (n int);")
         private let two = Migration(number: 2, name: "it's second", sql: "INSERT INTO a VALUES (1)")
@@ -15,8 +14,7 @@ extension ServerTests {
             migrations.map { MigrationPlan.Applied(number: $0.number, checksum: $0.checksum) }
         }
 
-        @Test("the plan is what is not applied yet, or a clear error")
-        func plan() throws {
+        @Test func `The plan is what is not applied yet, or a clear error`() throws {
             #expect(try Array(MigrationPlan.pending([one, two], applied: applied(one))) == [two])
             #expect(try MigrationPlan.pending([one, two], applied: applied(one, two)).isEmpty)
             #expect(throws: MigrationError.misnumbered(expected: 1, found: 2)) { try MigrationPlan.check([two]) }
@@ -31,8 +29,8 @@ extension ServerTests {
             }
         }
 
-        @Test("runners at the same time apply each migration once, and later runs only what is new")
-        func concurrent() async throws {
+        @Test
+        func `Runners at the same time apply each migration once, and later runs only what is new`() async throws {
             let database = try SharedTestCluster.freshDatabase()
             let migrator = Migrator(PostgresConfiguration(database))
             let runs = try await withThrowingTaskGroup(of: [Int].self) { group in
@@ -53,8 +51,7 @@ extension ServerTests {
             #expect(changed == .changed(number: 2, name: "it's second"))
         }
 
-        @Test("one that fails is undone whole, those before it stay")
-        func failure() async throws {
+        @Test func `One that fails is undone whole, those before it stay`() async throws {
             let database = try SharedTestCluster.freshDatabase()
             let migrator = Migrator(PostgresConfiguration(database))
             let broken = Migration(number: 2, name: "broken", sql: "CREATE TABLE c (n int); SELECT * FROM nothing;")
@@ -73,13 +70,11 @@ extension ServerTests {
             #expect(try await migrator.run([one, two], schema: "app").applied == [2])
         }
 
-        @Test(
-            "one that ends its transaction is refused",
-            arguments: [
-                "CREATE TABLE c (n int); COMMIT;", "CREATE TABLE c (n int); COMMIT; BEGIN; CREATE TABLE d (n int);",
-            ]
+        @Test(arguments: [
+            "CREATE TABLE c (n int); COMMIT;", "CREATE TABLE c (n int); COMMIT; BEGIN; CREATE TABLE d (n int);",
+        ]
         )
-        func ownTransaction(_ sql: String) async throws {
+        func `One that ends its transaction is refused`(_ sql: String) async throws {
             let database = try SharedTestCluster.freshDatabase()
             let migration = Migration(number: 1, name: "greedy", sql: sql)
             let error = await migrationError {
@@ -88,8 +83,7 @@ extension ServerTests {
             #expect(error == .endedTransaction(number: 1))
         }
 
-        @Test("one that meets a lock lets others pass, and is applied when the lock is gone")
-        func lockedTable() async throws {
+        @Test func `One that meets a lock lets others pass, and is applied when the lock is gone`() async throws {
             let database = try SharedTestCluster.freshDatabase()
             let migrator = migrator(database, lockTimeout: .milliseconds(200))
             try await migrator.run([one], schema: "app")
@@ -131,8 +125,8 @@ extension ServerTests {
             }
         }
 
-        @Test("an index is made while others write; one that was cut short is removed and made again")
-        func concurrentIndex() async throws {
+        @Test
+        func `An index is made while others write; one that was cut short is removed and made again`() async throws {
             let database = try SharedTestCluster.freshDatabase()
             let migrator = Migrator(PostgresConfiguration(database))
             let index = Migration(number: 3, name: "index", concurrentIndex: "a_n", on: "a (n)", isUnique: true)
@@ -157,8 +151,7 @@ extension ServerTests {
             #expect(throws: MigrationError.invalidIndex("a; b")) { try MigrationPlan.check([odd]) }
         }
 
-        @Test("another program that migrates for too long is told of")
-        func busy() async throws {
+        @Test func `Another program that migrates for too long is told of`() async throws {
             let database = try SharedTestCluster.freshDatabase()
             let migrator = migrator(database, patience: .milliseconds(200))
             let slow = Migration(number: 1, name: "slow", sql: "SELECT pg_sleep(3)")
@@ -169,8 +162,10 @@ extension ServerTests {
             #expect(try await first.applied == [1])
         }
 
-        @Test("a check tells a schema that is too old, one that was changed, and none, from one that will do")
-        func check() async throws {
+        @Test
+        func `A check tells a schema that is too old, one that was changed, and none, from one that will do`()
+            async throws
+        {
             let database = try SharedTestCluster.freshDatabase()
             let migrator = Migrator(PostgresConfiguration(database))
             try await withClient(database) { client in
@@ -215,8 +210,8 @@ extension ServerTests {
             Issue.record("no \(text) runs")
         }
 
-        @Test("a database that isn't there, a schema's odd name and a foreign schema are clear errors")
-        func refused() async throws {
+        @Test
+        func `A database that isn't there, a schema's odd name and a foreign schema are clear errors`() async throws {
             let database = try SharedTestCluster.freshDatabase()
             var configuration = PostgresConfiguration(database)
             let migrator = Migrator(configuration)

@@ -6,7 +6,6 @@ import RPCTransport
 import Testing
 
 extension ServerTests {
-    @Suite("Outages and deadlines")
     struct OutageTests {
         /// A cluster of the test's own, which it may kill.
         private func withCluster(_ body: (LocalCluster) async throws -> Void) async throws {
@@ -17,8 +16,10 @@ extension ServerTests {
             try await body(cluster)
         }
 
-        @Test("with the server killed calls end by their deadline, and come through by themselves when it is back")
-        func killedAndRestarted() async throws {
+        @Test
+        func `With the server killed calls end by their deadline, and come through by themselves when it is back`()
+            async throws
+        {
             try await withCluster { cluster in
                 try await withClient(
                     loopCount: 2,
@@ -59,8 +60,10 @@ extension ServerTests {
             }
         }
 
-        @Test("under kills and restarts every confirmed write is there once, and none that was refused for certain")
-        func chaos() async throws {
+        @Test
+        func `Under kills and restarts every confirmed write is there once, and none that was refused for certain`()
+            async throws
+        {
             try await withCluster { cluster in
                 try await withClient(
                     loopCount: 2,
@@ -142,8 +145,7 @@ extension ServerTests {
             }
         }
 
-        @Test("a frozen server costs a call no more than its deadline")
-        func frozen() async throws {
+        @Test func `A frozen server costs a call no more than its deadline`() async throws {
             try await withCluster { cluster in
                 try await withClient(cluster: cluster, configure: { $0.connectionsPerLoop = 1 }) { client, database in
                     let pid = try await client.query("SELECT pg_backend_pid()")[0].decode(0, as: Int32.self)
@@ -168,8 +170,10 @@ extension ServerTests {
             }
         }
 
-        @Test("a slow statement gets its timeout, its neighbours their answers, and the server stops working on it")
-        func slowStatement() async throws {
+        @Test
+        func `A slow statement gets its timeout, its neighbours their answers, and the server stops working on it`()
+            async throws
+        {
             try await withClient(configure: { $0.connectionsPerLoop = 2 }) { client, database in
                 try await client.query("SELECT 1")
                 let slow = Task {
@@ -194,8 +198,7 @@ extension ServerTests {
             }
         }
 
-        @Test("a slow read in the midst of a turn's reads holds up none of them for long")
-        func slowAmongReads() async throws {
+        @Test func `A slow read in the midst of a turn's reads holds up none of them for long`() async throws {
             try await withClient(configure: { $0.connectionsPerLoop = 3 }) { client, _ in
                 try await client.query("SELECT 1")
                 let start = ContinuousClock.now
@@ -215,8 +218,7 @@ extension ServerTests {
             }
         }
 
-        @Test("a slow write's timeout says that its outcome is unknown")
-        func slowWrite() async throws {
+        @Test func `A slow write's timeout says that its outcome is unknown`() async throws {
             try await withClient { client, _ in
                 let error = await postgresError {
                     try await client.execute("SELECT pg_sleep(5)", deadline: .after(.milliseconds(100)))
@@ -226,8 +228,7 @@ extension ServerTests {
             }
         }
 
-        @Test("a wrong password and a missing database are unavailability with a reason")
-        func refusedConnection() async throws {
+        @Test func `A wrong password and a missing database are unavailability with a reason`() async throws {
             for change: @Sendable (inout PostgresConfiguration) -> Void in [
                 { $0.password = "wrong" }, { $0.database = "nowhere" },
             ] {
@@ -242,8 +243,10 @@ extension ServerTests {
             }
         }
 
-        @Test("shutdown waits for what is under way and refuses the rest; a client forgotten without it does no harm")
-        func shutdown() async throws {
+        @Test
+        func `Shutdown waits for what is under way and refuses the rest; a client forgotten without it does no harm`()
+            async throws
+        {
             let database = try SharedTestCluster.freshDatabase()
             let group = try EventLoopGroup(loopCount: 2, name: "test")
             let client = PostgresClient(PostgresConfiguration(database), group: group)

@@ -2,7 +2,6 @@ import Testing
 
 @testable import Postgres
 
-@Suite("Decisions of the pool")
 struct PoolStateTests {
     private func ready(_ connectionsMax: Int = 3, depthMax: Int = 2, waitersMax: Int = 4, open: Int) -> PoolState {
         var state = PoolState(connectionsMax: connectionsMax, depthMax: depthMax, waitersMax: waitersMax)
@@ -22,8 +21,7 @@ struct PoolStateTests {
         return state
     }
 
-    @Test("opens one connection for the first waiter and no second while that is connecting")
-    func firstConnection() {
+    @Test func `Opens one connection for the first waiter and no second while that is connecting`() {
         var state = PoolState(connectionsMax: 3, depthMax: 2, waitersMax: 4)
         #expect(state.place(.shared) == .wait)
         #expect(state.slotToOpen() == 0)
@@ -34,8 +32,7 @@ struct PoolStateTests {
         #expect(state.slotToOpen() == nil)
     }
 
-    @Test("writes get another connection when all are busy, up to their number, and not while one is coming")
-    func connectionsForCommits() {
+    @Test func `Writes get another connection when all are busy, up to their number, and not while one is coming`() {
         var state = PoolState(connectionsMax: 5, depthMax: 100, waitersMax: 10)
         #expect(state.slotToOpenForCommits() == 0)
         #expect(state.slotToOpenForCommits() == nil, "one is coming")
@@ -55,8 +52,7 @@ struct PoolStateTests {
         }
     }
 
-    @Test("describes connections, what is under way and what waits")
-    func description() {
+    @Test func `Describes connections, what is under way and what waits`() {
         var state = ready(3, depthMax: 2, waitersMax: 4, open: 2)
         _ = state.place(.shared)
         _ = state.place(.lease)
@@ -72,8 +68,7 @@ struct PoolStateTests {
         #expect(statistics.waiters == 1)
     }
 
-    @Test("refuses beyond the bound of waiters")
-    func bound() {
+    @Test func `Refuses beyond the bound of waiters`() {
         var state = PoolState(connectionsMax: 1, depthMax: 1, waitersMax: 2)
         #expect(state.place(.shared) == .wait)
         #expect(state.place(.lease) == .wait)
@@ -82,8 +77,7 @@ struct PoolStateTests {
         #expect(state.place(.shared) == .wait)
     }
 
-    @Test("keeps one turn's requests together and spreads turns by load")
-    func turns() {
+    @Test func `Keeps one turn's requests together and spreads turns by load`() {
         var state = ready(2, depthMax: 8, open: 2)
         #expect(state.place(.shared) == .slot(0))
         #expect(state.place(.shared) == .slot(0))
@@ -92,8 +86,7 @@ struct PoolStateTests {
         #expect(state.place(.shared) == .slot(1))
     }
 
-    @Test("never leases the last connection, unless it is the only one there can be")
-    func leases() {
+    @Test func `Never leases the last connection, unless it is the only one there can be`() {
         var state = ready(2, open: 2)
         #expect(state.place(.lease) == .slot(1))
         #expect(state.place(.lease) == .wait)
@@ -108,8 +101,7 @@ struct PoolStateTests {
         #expect(single.serveWaiter()?.kind == .shared)
     }
 
-    @Test("goes around a connection that makes no progress, and opens another")
-    func stall() {
+    @Test func `Goes around a connection that makes no progress, and opens another`() {
         var state = ready(2, depthMax: 8, open: 1)
         #expect(state.place(.shared) == .slot(0))
         #expect(state.slotToOpen() == nil)
@@ -128,8 +120,7 @@ struct PoolStateTests {
         #expect(state.place(.shared) == .slot(0))
     }
 
-    @Test("tries one connection at a time while the database is down, and counts the failures")
-    func down() {
+    @Test func `Tries one connection at a time while the database is down, and counts the failures`() {
         var state = PoolState(connectionsMax: 3, depthMax: 2, waitersMax: 4)
         #expect(state.place(.shared) == .wait)
         #expect(state.slotToOpen() == 0)
@@ -143,8 +134,7 @@ struct PoolStateTests {
         #expect(state.lost(0) == 1)
     }
 
-    @Test("whatever happens, no connection takes more than its depth and no waiter is forgotten")
-    func random() {
+    @Test func `Whatever happens, no connection takes more than its depth and no waiter is forgotten`() {
         for seed in UInt64(0)..<200 {
             var random = SplitMix(state: seed)
             var state = PoolState(connectionsMax: 3, depthMax: 3, waitersMax: 5)

@@ -9,7 +9,7 @@ import Testing
 
 extension ServerTests {
     /// The client as a service of a group, and in the closure of `withPostgresClient`.
-    @Suite("Service", .timeLimit(.minutes(1)))
+    @Suite(.timeLimit(.minutes(1)))
     struct ServiceTests {
         private struct Thrown: Error {}
 
@@ -32,8 +32,8 @@ extension ServerTests {
             return true
         }
 
-        @Test("a graceful shutdown lets the transaction under way end, and refuses what comes after")
-        func graceful() async throws {
+        @Test
+        func `A graceful shutdown lets the transaction under way end, and refuses what comes after`() async throws {
             try await withLoops { configuration, _, group in
                 let client = PostgresClient(configuration, group: group)
                 let services = services(client)
@@ -57,8 +57,8 @@ extension ServerTests {
             }
         }
 
-        @Test("cancellation closes the connections at once", arguments: [false, true])
-        func cancelled(drainsFirst: Bool) async throws {
+        @Test(arguments: [false, true])
+        func `Cancellation closes the connections at once`(drainsFirst: Bool) async throws {
             try await withLoops { configuration, _, group in
                 let client = PostgresClient(configuration, group: group)
                 let services = services(client)
@@ -87,8 +87,7 @@ extension ServerTests {
             }
         }
 
-        @Test("a client runs once")
-        func twice() async throws {
+        @Test func `A client runs once`() async throws {
             try await withLoops { configuration, _, group in
                 let client = PostgresClient(configuration, group: group)
                 let running = Task { try await client.run() }
@@ -98,8 +97,7 @@ extension ServerTests {
             }
         }
 
-        @Test("a client in a closure is closed when that returns, and when it throws")
-        func closure() async throws {
+        @Test func `A client in a closure is closed when that returns, and when it throws`() async throws {
             try await withLoops { configuration, database, group in
                 let returned = try await withPostgresClient(configuration, group: group) { client in
                     try await client.ping()

@@ -5,7 +5,6 @@ import RPCTransport
 import Testing
 
 extension ServerTests {
-    @Suite("Writes that are committed together")
     struct SharedCommitTests {
         private static let table = """
             CREATE TABLE app.t (n bigint PRIMARY KEY, count bigint NOT NULL DEFAULT 0);
@@ -42,8 +41,7 @@ extension ServerTests {
             try await client.query("SELECT count(*) FROM t")[0].decode(0, as: Int.self)
         }
 
-        @Test("a turn's writes are one transaction, up to the most that share one")
-        func together() async throws {
+        @Test func `A turn's writes are one transaction, up to the most that share one`() async throws {
             try await withClientAndLoops(bootstrapSQL: Self.table) { client, _, loops in
                 try await client.ping()
                 let outcomes = await insert(Array(0..<80), client, on: loops[0])
@@ -54,8 +52,7 @@ extension ServerTests {
             }
         }
 
-        @Test("one that is refused fails alone, and its neighbours are done once")
-        func refusedNeighbour() async throws {
+        @Test func `One that is refused fails alone, and its neighbours are done once`() async throws {
             try await withClientAndLoops(bootstrapSQL: Self.table) { client, _, loops in
                 try await client.execute("INSERT INTO t VALUES (7)")
                 let outcomes = await insert(Array(0..<20), client, on: loops[0])
@@ -71,8 +68,7 @@ extension ServerTests {
             }
         }
 
-        @Test("one whose preparation is refused fails alone")
-        func unknownTable() async throws {
+        @Test func `One whose preparation is refused fails alone`() async throws {
             try await withClientAndLoops(bootstrapSQL: Self.table) { client, _, loops in
                 try await client.ping()
                 let results = await Task(executorPreference: loops[0]) {
@@ -88,8 +84,7 @@ extension ServerTests {
             }
         }
 
-        @Test("what the commit itself refuses is refused alone")
-        func deferredConstraint() async throws {
+        @Test func `What the commit itself refuses is refused alone`() async throws {
             let table = """
                 CREATE TABLE app.t (n bigint UNIQUE DEFERRABLE INITIALLY DEFERRED);
                 INSERT INTO app.t VALUES (7);
@@ -106,8 +101,10 @@ extension ServerTests {
             }
         }
 
-        @Test("those that would lock each other's rows crosswise are sent in one order, and never meet in a deadlock")
-        func deadlock() async throws {
+        @Test
+        func `Those that would lock each other's rows crosswise are sent in one order, and never meet in a deadlock`()
+            async throws
+        {
             let rows = Self.table + "INSERT INTO app.t VALUES (1), (2);"
             try await withClientAndLoops(loopCount: 2, bootstrapSQL: rows) { client, database, loops in
                 @Sendable func slowly(_ n: Int) async throws {

@@ -6,7 +6,6 @@ import Tracing
 
 extension ServerTests {
     /// The spans of statements, over a real PostgreSQL.
-    @Suite("Spans of statements on a real server")
     struct StatementTracingTests {
         private static let read = KeyedRead("name", from: "people", key: "id", keyType: .int32)
 
@@ -22,7 +21,7 @@ extension ServerTests {
             ) { client, _ in try await body(tracer, client) }
         }
 
-        @Test func eachCallerHasASpanOfItsOwn() async throws {
+        @Test func `Each caller has a span of its own`() async throws {
             try await withTracer { tracer, client in
                 try await tracer.withSpan("call") { span in
                     try await withThrowingTaskGroup(of: Void.self) { tasks in
@@ -55,7 +54,7 @@ extension ServerTests {
             }
         }
 
-        @Test func aTransactionIsItsStatements() async throws {
+        @Test func `A transaction is its statements`() async throws {
             try await withTracer { tracer, client in
                 try await tracer.withSpan("call") { _ in
                     _ = try await client.withTransaction { transaction in
@@ -76,7 +75,7 @@ extension ServerTests {
             }
         }
 
-        @Test func workInNoSpanHasNone() async throws {
+        @Test func `Work in no span has none`() async throws {
             try await withTracer { tracer, client in
                 try await client.query("SELECT 1")
                 _ = try await client.row(Self.read, key: ReadKey(Int32(1)))
@@ -89,7 +88,7 @@ extension ServerTests {
             ("", "postgresql"),
             ("(SELECT 1)", "postgresql"), ("abcdefghijklmnopqrstuvwxyz", "postgresql"),
         ])
-        func aStatementIsNamedAfterItsFirstWord(text: String, name: String) {
+        func `A statement is named after its first word`(text: String, name: String) {
             #expect(StatementTracing.operation(text) == name)
         }
     }

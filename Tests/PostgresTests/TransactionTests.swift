@@ -4,7 +4,6 @@ import RPC
 import Testing
 
 extension ServerTests {
-    @Suite("Transactions")
     struct TransactionTests {
         private struct Refused: Error {}
 
@@ -14,8 +13,7 @@ extension ServerTests {
 
         private let table = "CREATE TABLE app.t (n bigint PRIMARY KEY); GRANT ALL ON app.t TO PUBLIC;"
 
-        @Test("what returns is committed, what throws is undone")
-        func commitAndRollback() async throws {
+        @Test func `What returns is committed, what throws is undone`() async throws {
             try await withClient(loopCount: 2, bootstrapSQL: table) { client, _ in
                 let sum = try await client.withTransaction { transaction in
                     try await transaction.execute("INSERT INTO t VALUES (1)")
@@ -34,8 +32,7 @@ extension ServerTests {
             }
         }
 
-        @Test("a statement's failure ends it, even if the closure looks away")
-        func swallowedFailure() async throws {
+        @Test func `A statement's failure ends it, even if the closure looks away`() async throws {
             try await withClient(bootstrapSQL: table) { client, _ in
                 let error = await postgresError {
                     try await client.withTransaction { transaction in
@@ -49,8 +46,7 @@ extension ServerTests {
             }
         }
 
-        @Test("a cancelled task's transaction is undone")
-        func cancellation() async throws {
+        @Test func `A cancelled task's transaction is undone`() async throws {
             try await withClient(bootstrapSQL: table) { client, _ in
                 let task = Task {
                     try await client.withTransaction { transaction in
@@ -64,8 +60,7 @@ extension ServerTests {
             }
         }
 
-        @Test("a transaction used after its end is refused")
-        func afterEnd() async throws {
+        @Test func `A transaction used after its end is refused`() async throws {
             try await withClient(bootstrapSQL: table) { client, _ in
                 let escaped = try await client.withTransaction { transaction in
                     try await transaction.execute("INSERT INTO t VALUES (1)")
@@ -76,8 +71,7 @@ extension ServerTests {
             }
         }
 
-        @Test("conflicting serializable transactions are a typed error, and succeed when retried")
-        func conflict() async throws {
+        @Test func `Conflicting serializable transactions are a typed error, and succeed when retried`() async throws {
             try await withClient(loopCount: 2, bootstrapSQL: table + "INSERT INTO app.t VALUES (0);") { client, _ in
                 try await withThrowingTaskGroup(of: Void.self) { group in
                     for _ in 0..<4 {
@@ -112,8 +106,10 @@ extension ServerTests {
             }
         }
 
-        @Test("transactions beyond the connections wait their turn, and only so long; others still get through")
-        func bound() async throws {
+        @Test
+        func `Transactions beyond the connections wait their turn, and only so long; others still get through`()
+            async throws
+        {
             try await withClient(
                 bootstrapSQL: table,
                 configure: {
@@ -154,8 +150,7 @@ extension ServerTests {
             }
         }
 
-        @Test("one that outlives its deadline is undone, and its connection comes back")
-        func deadline() async throws {
+        @Test func `One that outlives its deadline is undone, and its connection comes back`() async throws {
             try await withClient(bootstrapSQL: table, configure: { $0.connectionsPerLoop = 1 }) { client, _ in
                 let error = await postgresError {
                     try await client.withTransaction(deadline: .after(.milliseconds(150))) { transaction in

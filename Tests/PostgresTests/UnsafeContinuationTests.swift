@@ -2,10 +2,8 @@ import Testing
 
 @testable import Postgres
 
-@Suite("Continuations and their tasks")
 struct UnsafeContinuationTests {
-    @Test("a continuation tells whether its own task was cancelled")
-    func tasks() async {
+    @Test func `A continuation tells whether its own task was cancelled`() async {
         for cancels in [false, true] {
             let wait: @Sendable () async -> Bool = {
                 await withUnsafeContinuation { (continuation: UnsafeContinuation<Bool, Never>) in

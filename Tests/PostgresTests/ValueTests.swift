@@ -11,10 +11,8 @@ private func decode<Value: PostgresDecodable>(
     try bytes.withUnsafeBytes { buffer throws in try Value.decode(PostgresCell(bytes: buffer, type: type, column: 3)) }
 }
 
-@Suite("Values in binary form")
 struct ValueTests {
-    @Test("integers widen, and refuse what doesn't fit")
-    func integers() throws {
+    @Test func `Integers widen, and refuse what doesn't fit`() throws {
         #expect(try decode([0xFF, 0xFE], .int2, as: Int.self) == -2)
         #expect(try decode([0x80, 0, 0, 0], .int4, as: Int64.self) == Int64(Int32.min))
         #expect(throws: PostgresError.self) { try decode([0, 0, 0, 1, 0, 0, 0, 0], .int8, as: Int32.self) }
@@ -22,8 +20,7 @@ struct ValueTests {
         #expect(throws: PostgresError.self) { try decode([0, 0, 1], .int4, as: Int.self) }
     }
 
-    @Test("NULL is an error unless an optional is asked for, and names its column")
-    func null() throws {
+    @Test func `NULL is an error unless an optional is asked for, and names its column`() throws {
         let null = PostgresCell(bytes: nil, type: .text, column: 3)
         #expect(try Optional<String>.decode(null) == nil)
         do {
@@ -35,8 +32,7 @@ struct ValueTests {
         }
     }
 
-    @Test("an array cut at any byte, or with a wrong count, is an error and no crash")
-    func arrays() throws {
+    @Test func `An array cut at any byte, or with a wrong count, is an error and no crash`() throws {
         let type = PostgresType.int4.array
         var whole: [UInt8] = []
         [Int32?.some(7), nil, -1].encode(into: &whole)
@@ -51,8 +47,7 @@ struct ValueTests {
         }
     }
 
-    @Test("timestamps turn over at their ends without a trap")
-    func timestamps() throws {
+    @Test func `Timestamps turn over at their ends without a trap`() throws {
         for value in [Int64.min, .min + 1, -1, 0, 1, .max - 1, .max] {
             var bytes: [UInt8] = []
             PostgresTimestamp(microsecondsSince1970: value).encode(into: &bytes)
@@ -64,18 +59,15 @@ struct ValueTests {
         #expect(PostgresTimestamp(secondsSince1970: .max).microsecondsSince1970 == .max)
     }
 
-    @Test("sixteen bytes make a UUID, fewer don't")
-    func uuid() {
+    @Test func `Sixteen bytes make a UUID, fewer don't`() {
         let bytes = (0..<16).map { UInt8($0 * 16 + 1) }
         #expect(PostgresUUID(bytes: bytes)?.bytes == bytes)
         #expect(PostgresUUID(bytes: bytes.dropLast()) == nil)
     }
 }
 
-@Suite("Queries")
 struct QueryTests {
-    @Test("interpolated values become parameters, not text")
-    func interpolation() {
+    @Test func `Interpolated values become parameters, not text`() {
         let name: String? = nil
         let query: Query = "SELECT * FROM t WHERE a = \(Int32(1)) AND b = \("x'; DROP") AND c = \(name)"
         #expect(query.text == "SELECT * FROM t WHERE a = $1 AND b = $2 AND c = $3")
@@ -85,8 +77,7 @@ struct QueryTests {
         #expect(values == [[0, 0, 0, 1], Array("x'; DROP".utf8), nil])
     }
 
-    @Test("the same text is the same statement, another type of parameter is not")
-    func hash() {
+    @Test func `The same text is the same statement, another type of parameter is not`() {
         func query(_ n: Int) -> Query { "SELECT \(n), 'some text that is longer than eight bytes'" }
         #expect(query(1).hash == query(2).hash)
         let other: Query = "SELECT \(Int32(1)), 'some text that is longer than eight bytes'"
@@ -94,26 +85,24 @@ struct QueryTests {
         #expect(other.hash != query(1).hash)
     }
 
-    @Test("more than sixteen parameters keep counting")
-    func many() {
+    @Test func `More than sixteen parameters keep counting`() {
         var interpolation = Query.StringInterpolation(literalCapacity: 0, interpolationCount: 0)
         for n in 0..<20 { interpolation.appendInterpolation(n) }
         #expect(Query(stringInterpolation: interpolation).text.hasSuffix("$15$16$17$18$19$20"))
     }
 
-    @Test(
-        "words that write or lock are found, names that contain them are not",
-        arguments: [
-            ("SELECT 1", false), ("select updated_at, last_update from inserts", false),
-            ("SELECT x FROM t WHERE y = $1 ORDER BY z", false), ("SELECT * FROM t FOR UPDATE", true),
-            ("select * from t for key share", true), ("WITH a AS (insert into t values (1)) SELECT 1", true),
-            ("SELECT nextval('s')", true), ("DELETE FROM t", true), ("update", true), ("", false),
-        ]
+    @Test(arguments: [
+        ("SELECT 1", false), ("select updated_at, last_update from inserts", false),
+        ("SELECT x FROM t WHERE y = $1 ORDER BY z", false), ("SELECT * FROM t FOR UPDATE", true),
+        ("select * from t for key share", true), ("WITH a AS (insert into t values (1)) SELECT 1", true),
+        ("SELECT nextval('s')", true), ("DELETE FROM t", true), ("update", true), ("", false),
+    ]
     )
-    func mayWrite(_ text: String, _ expected: Bool) { #expect(StatementText.mayWrite(text) == expected) }
+    func `Words that write or lock are found, names that contain them are not`(_ text: String, _ expected: Bool) {
+        #expect(StatementText.mayWrite(text) == expected)
+    }
 
-    @Test("a full cache lets the least recently used statement go and never uses a name again")
-    func cache() {
+    @Test func `A full cache lets the least recently used statement go and never uses a name again`() {
         var cache = StatementCache(statementsMax: 2)
         let first = cache.find("SELECT 1")
         first.isPrepared = true
@@ -128,10 +117,8 @@ struct QueryTests {
     }
 }
 
-@Suite("Parts of the pool")
 struct PartTests {
-    @Test("a queue keeps its order while it grows and turns around")
-    func fifo() {
+    @Test func `A queue keeps its order while it grows and turns around`() {
         var queue = FIFO<Int>()
         var expected: [Int] = []
         for n in 0..<200 {
@@ -145,8 +132,7 @@ struct PartTests {
         #expect(rest == expected.filter { $0 % 2 == 1 })
     }
 
-    @Test("the password is never printed, and option values are escaped")
-    func configuration() {
+    @Test func `The password is never printed, and option values are escaped`() {
         var configuration = PostgresConfiguration(host: "/run", user: "u", password: "secret", database: "d")
         configuration.searchPath = "a b\\c"
         #expect(!"\(configuration)".contains("secret"))
@@ -155,8 +141,7 @@ struct PartTests {
         #expect(options?.hasSuffix(#"-c search_path=a\ b\\c"#) == true)
     }
 
-    @Test("an error prints nothing of what was stored")
-    func privacy() {
+    @Test func `An error prints nothing of what was stored`() {
         var fault = ServerFault(state: .uniqueViolation, message: "duplicate 639171234567", constraint: "phones_pkey")
         fault.detail = "Key (phone)=(639171234567) already exists."
         let error = PostgresError.server(fault)

@@ -2,7 +2,7 @@ import Models
 import ProfileDomain
 import Testing
 
-@Suite struct ProfileChangeTests {
+struct ProfileChangeTests {
     @Test func `Fields that weren't given stay`() throws {
         let change = try ProfileChange(displayName: nil, phoneNumber: nil, username: nil, policy: .philippines)
         #expect(change == ProfileChange())

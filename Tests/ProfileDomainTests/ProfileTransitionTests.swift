@@ -2,7 +2,7 @@ import Models
 import ProfileDomain
 import Testing
 
-@Suite struct ProfileTransitionTests {
+struct ProfileTransitionTests {
     private let userID = UserID(high: 1, low: 2)
     private let now: Int64 = 1_700_000_000_000
     private let first: PhoneNumber

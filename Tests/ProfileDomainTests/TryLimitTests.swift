@@ -1,7 +1,7 @@
 import ProfileDomain
 import Testing
 
-@Suite struct TryLimitTests {
+struct TryLimitTests {
     private let limit = TryLimit(triesMax: 3, windowMilliseconds: 1_000)
 
     @Test func `Tries are allowed up to the limit`() {

@@ -5,7 +5,7 @@ import Testing
 
 @testable import ProfileService
 
-@Suite struct ProfileSettingsTests {
+struct ProfileSettingsTests {
     private func settings(_ values: [String: String]) throws -> ProfileSettings {
         let configuration = try Configuration(
             keys: ProfileServer.configurationKeys,

@@ -9,7 +9,6 @@ import Testing
 ///
 /// After an intended change of the output run the tests with `VESTIBULE_UPDATE_GOLDEN=1`, and read the difference
 /// before it is committed.
-@Suite("protoc-gen-vestibule")
 struct VestibulePluginTests {
     private static let golden = URL(filePath: #filePath).deletingLastPathComponent().appending(path: "Golden")
     private static let files = [
@@ -26,8 +25,7 @@ struct VestibulePluginTests {
         return generateCode(request: request, generator: VestibulePlugin())
     }
 
-    @Test("the output is the approved one")
-    func output() throws {
+    @Test func `The output is the approved one`() throws {
         let response = try Self.generate("FileNaming=DropPath")
         #expect(response.error.isEmpty)
         #expect(
@@ -38,8 +36,7 @@ struct VestibulePluginTests {
         try Self.compare(response)
     }
 
-    @Test("the doubles are the approved ones, for protos that declare services only")
-    func doubles() throws {
+    @Test func `The doubles are the approved ones, for protos that declare services only`() throws {
         let response = try Self.generate("FileNaming=DropPath,Doubles=SampleAPI")
         #expect(response.error.isEmpty)
         #expect(response.file.map(\.name) == ["sample.doubles.swift"])
@@ -65,8 +62,9 @@ struct VestibulePluginTests {
         }
     }
 
-    @Test("a service that grew by an RPC has a double that grew with it, and nobody who uses the double notices")
-    func oneMoreMethod() throws {
+    @Test
+    func `A service that grew by an RPC has a double that grew with it, and nobody who uses the double notices`() throws
+    {
         let folder = FileManager.default.temporaryDirectory.appending(path: UUID().uuidString)
         defer { try? FileManager.default.removeItem(at: folder) }
         try FileManager.default.copyItem(at: Self.golden, to: folder)
@@ -96,22 +94,19 @@ struct VestibulePluginTests {
         #expect(named.allSatisfy { lines.contains($0) })
     }
 
-    @Test(
-        "output names follow the option",
-        arguments: [
-            ("", "sample/v1/shared.vestibule.swift"),
-            ("FileNaming=FullPath", "sample/v1/shared.vestibule.swift"),
-            ("FileNaming=PathToUnderscores", "sample_v1_shared.vestibule.swift"),
-            ("FileNaming=DropPath", "shared.vestibule.swift"),
-        ]
+    @Test(arguments: [
+        ("", "sample/v1/shared.vestibule.swift"),
+        ("FileNaming=FullPath", "sample/v1/shared.vestibule.swift"),
+        ("FileNaming=PathToUnderscores", "sample_v1_shared.vestibule.swift"),
+        ("FileNaming=DropPath", "shared.vestibule.swift"),
+    ]
     )
-    func outputName(parameter: String, name: String) throws {
+    func `Output names follow the option`(parameter: String, name: String) throws {
         let response = try Self.generate(parameter, files: ["sample/v1/shared.proto"])
         #expect(response.file.map(\.name) == [name])
     }
 
-    @Test("the descriptor set holds every file, after what it imports, and no comments")
-    func descriptorSet() throws {
+    @Test func `The descriptor set holds every file, after what it imports, and no comments`() throws {
         let response = try Self.generate("FileNaming=DropPath,DescriptorSet=SampleDescriptors")
         let file = try #require(response.file.first { $0.name == "SampleDescriptors.vestibule.swift" })
         #expect(file.content.contains("public enum SampleDescriptors {\n"))
@@ -131,8 +126,7 @@ struct VestibulePluginTests {
         #expect(set.file.last?.service.first?.method.map(\.name).contains("Chat") == true)
     }
 
-    @Test("no descriptor set is written unless it is asked for, and its name must be a type's")
-    func descriptorSetName() throws {
+    @Test func `No descriptor set is written unless it is asked for, and its name must be a type's`() throws {
         #expect(try Self.generate("").file.allSatisfy { !$0.content.contains("fileDescriptorSet") })
         let wrong = try Self.generate("DescriptorSet=no name")
         #expect(wrong.error == "option 'DescriptorSet' can't be 'no name'; it is one of the names of types")
@@ -140,8 +134,7 @@ struct VestibulePluginTests {
         #expect(wrongModule.error == "option 'Doubles' can't be 'api'; it is one of the names of types")
     }
 
-    @Test("a misspelt option is an error and nothing is written")
-    func unknownOption() throws {
+    @Test func `A misspelt option is an error and nothing is written`() throws {
         let misspelt = try Self.generate("FileName=DropPath")
         #expect(misspelt.error == "unknown option 'FileName'")
         #expect(misspelt.file.isEmpty)
@@ -151,8 +144,7 @@ struct VestibulePluginTests {
         )
     }
 
-    @Test("a message of a file that is generated elsewhere goes by its long name")
-    func foreignFile() throws {
+    @Test func `A message of a file that is generated elsewhere goes by its long name`() throws {
         let response = try Self.generate("FileNaming=DropPath", files: ["sample/v1/sample.proto"])
         let stub = try #require(response.file.first?.content)
         #expect(stub.contains("import SwiftProtobuf\n"))

@@ -7,10 +7,10 @@ import Testing
 @testable import ProviderSimulator
 
 /// Keys, their rotation, misbehaviour, and what outlives a run.
-@Suite struct ControlTests {
+struct ControlTests {
     private static let order = #"{"client_id":"c","person":{"email":"a@example.com","given_name":"Ana"}}"#
 
-    @Test func keySetsMayBeCachedAndAreApart() async throws {
+    @Test func `Key sets may be cached, and each provider has its own`() async throws {
         let simulation = try Simulation()
         let (response, _) = try await simulation.send(.get, "/google/oauth2/v3/certs")
         #expect(response.headers[.cacheControl] == "public, max-age=3600, must-revalidate, no-transform")
@@ -19,7 +19,7 @@ import Testing
         #expect(apple.count == 2 && google.count == 2 && Set(apple + google).count == 4)
     }
 
-    @Test func rotationKeepsOldTokensValid() async throws {
+    @Test func `Rotation keeps old tokens valid`() async throws {
         let simulation = try Simulation()
         let old = try await simulation.signIn("apple", Self.order)["identity_token"]?.string
         let (response, answer) = try await simulation.send(.post, "/control/keys/rotate", #"{"provider":"apple"}"#)
@@ -32,7 +32,7 @@ import Testing
         #expect(try await simulation.keys("google").entries.count == 2)
     }
 
-    @Test func aDroppingRotationLeavesOneKey() async throws {
+    @Test func `A dropping rotation leaves one key`() async throws {
         let simulation = try Simulation()
         let before = try await simulation.keys("google").entries.map(\.keyID)
         _ = try await simulation.send(.post, "/control/keys/rotate", #"{"provider":"google","drop_old":true}"#)
@@ -40,7 +40,7 @@ import Testing
         #expect(after.count == 1 && !before.contains(after[0]))
     }
 
-    @Test func rotationNeverPublishesMoreThanTheMaximum() async throws {
+    @Test func `Rotation never publishes more than the maximum`() async throws {
         let simulation = try Simulation()
         for _ in 0..<KeyRing.keysMax + 1 {
             _ = try await simulation.send(.post, "/control/keys/rotate", #"{"provider":"apple"}"#)
@@ -48,7 +48,7 @@ import Testing
         #expect(try await simulation.keys("apple").entries.count == KeyRing.keysMax)
     }
 
-    @Test func keysFailAndRecoverOnDemand() async throws {
+    @Test func `Keys fail and recover on demand`() async throws {
         let simulation = try Simulation()
         let (set, answer) = try await simulation.send(
             .post,
@@ -65,7 +65,7 @@ import Testing
         #expect(try await simulation.keys("apple").entries.count == 2)
     }
 
-    @Test func keysAreSlowOnDemand() async throws {
+    @Test func `Keys are slow on demand`() async throws {
         let simulation = try Simulation()
         _ = try await simulation.send(
             .post,
@@ -82,19 +82,19 @@ import Testing
         ("/control/misbehave", #"{"keys":"off"}"#, "provider"),
         ("/control/keys/rotate", #"{"provider":"facebook"}"#, "provider"),
     ])
-    func badControlsAreRefused(path: String, body: String, field: String) async throws {
+    func `Bad controls are refused`(path: String, body: String, field: String) async throws {
         let (response, answer) = try await Simulation().send(.post, path, body)
         #expect(response.status == .badRequest)
         #expect(answer["fields"]?.array?.map { $0.object?["field"]?.string } == [field])
     }
 
-    @Test func itSaysThatItIsAlive() async throws {
+    @Test func `It says that it is alive`() async throws {
         let (response, answer) = try await Simulation().send(.get, "/healthz")
         #expect(response.status == .ok)
         #expect(answer == ["status": "ok"])
     }
 
-    @Test func whatIsKeptOutlivesARun() async throws {
+    @Test func `What is kept outlives a run`() async throws {
         let path = "/tmp/vestibule-simulator-\(Hex.encode(SecureRandom.bytes(8))).json"
         defer { unlink(path) }
         let first = try Simulation(file: StateFile(path: path))
@@ -111,7 +111,7 @@ import Testing
         #expect(status.st_mode & 0o777 == 0o600)
     }
 
-    @Test func aDamagedStateIsRefused() async throws {
+    @Test func `A damaged state is refused`() async throws {
         let path = "/tmp/vestibule-simulator-\(Hex.encode(SecureRandom.bytes(8))).json"
         defer { unlink(path) }
         let file = StateFile(path: path)
@@ -123,7 +123,7 @@ import Testing
         #expect(throws: SimulatorState.Fault.malformed) { try Simulation(file: file) }
     }
 
-    @Test func aStateThatCannotBeKeptIsAnError() throws {
+    @Test func `A state that cannot be kept is an error`() throws {
         let file = StateFile(path: "/nonexistent/state.json")
         let fault = #expect(throws: StateFile.Fault.self) { try Simulation(file: file) }
         #expect(fault?.description == "cannot write /nonexistent/state.json.new: No such file or directory")

@@ -5,13 +5,13 @@ import Testing
 @testable import ProviderSimulator
 
 /// Tokens that must be refused, each for its own reason.
-@Suite struct OverrideTests {
+struct OverrideTests {
     private static func token(_ overrides: String, _ simulation: Simulation) async throws -> String {
         let body = #"{"client_id":"c","nonce":"n","person":{"email":"a@example.com"},"overrides":\#(overrides)}"#
         return try #require(try await simulation.signIn("apple", body)["identity_token"]?.string)
     }
 
-    @Test func claimsAreReplacedAndLeftOut() async throws {
+    @Test func `Claims are replaced and left out`() async throws {
         let simulation = try Simulation()
         let overrides = #"""
             {"issuer":"https://evil.example","audience":"other","expires_in":-5,"issued_in":-10,
@@ -28,14 +28,14 @@ import Testing
         #expect(claims["email_verified"] == "true")
     }
 
-    @Test func anUnsignedTokenHasNoSignature() async throws {
+    @Test func `An unsigned token has no signature`() async throws {
         let simulation = try Simulation()
         let token = try await Self.token(#"{"algorithm":"none"}"#, simulation)
         #expect(token.hasSuffix("."))
         #expect(throws: JWSError.unsigned) { try CompactJWS(parsing: token) }
     }
 
-    @Test func aTokenWithASymmetricAlgorithmIsSignedWithThePublicKey() async throws {
+    @Test func `A token with a symmetric algorithm is signed with the public key`() async throws {
         let simulation = try Simulation()
         let token = try await Self.token(#"{"algorithm":"HS256"}"#, simulation)
         #expect(throws: JWSError.unsupportedAlgorithm) { try CompactJWS(parsing: token) }
@@ -47,7 +47,7 @@ import Testing
         #expect(Base64URL.decode(token[token.index(after: cut)...]) == expected)
     }
 
-    @Test func aForeignKeyUsesThePublishedName() async throws {
+    @Test func `A foreign key uses the published name`() async throws {
         let simulation = try Simulation()
         let jws = try CompactJWS(parsing: await Self.token(#"{"signing_key":"foreign"}"#, simulation))
         let keyID = try #require(jws.keyID)
@@ -55,7 +55,7 @@ import Testing
         #expect(throws: JWSError.badSignature) { try jws.verifiedPayload(with: key) }
     }
 
-    @Test func anUnknownKeyHasAnUnpublishedName() async throws {
+    @Test func `An unknown key has an unpublished name`() async throws {
         let simulation = try Simulation()
         let jws = try CompactJWS(parsing: await Self.token(#"{"signing_key":"unknown"}"#, simulation))
         let keyID = try #require(jws.keyID)

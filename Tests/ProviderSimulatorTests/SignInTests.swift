@@ -6,7 +6,7 @@ import Testing
 @testable import ProviderSimulator
 
 /// What a phone gets from the providers.
-@Suite struct SignInTests {
+struct SignInTests {
     private static let maria = #"{"email":"Maria@example.com","given_name":"Maria","family_name":"Santos"}"#
 
     private static func order(_ more: String = "", nonce: String = #""nonce":"abc","#, person: String = maria) -> String
@@ -14,7 +14,7 @@ import Testing
         #"{"client_id":"com.example.app",\#(nonce)"person":\#(person)\#(more)}"#
     }
 
-    @Test func applesTokenVerifiesAndSaysWhatApplesSay() async throws {
+    @Test func `Apple's token verifies and says what Apple's say`() async throws {
         let simulation = try Simulation()
         let answer = try await simulation.signIn("apple", Self.order())
         let claims = try await simulation.verifiedClaims(answer["identity_token"]?.string, "apple")
@@ -40,7 +40,7 @@ import Testing
         #expect(header.type == nil)
     }
 
-    @Test func appleTellsTheNameToEachClientOnce() async throws {
+    @Test func `Apple tells the name to each client once`() async throws {
         let simulation = try Simulation()
         #expect(try await simulation.signIn("apple", Self.order())["user"] != nil)
         let second = try await simulation.signIn("apple", Self.order())
@@ -54,14 +54,14 @@ import Testing
         #expect(try await simulation.signIn("apple", someone)["user"] == ["name": ["firstName": "Ana"]])
     }
 
-    @Test func everyCodeIsNew() async throws {
+    @Test func `Every code is new`() async throws {
         let simulation = try Simulation()
         let first = try await simulation.signIn("apple", Self.order())["authorization_code"]?.string
         let second = try await simulation.signIn("apple", Self.order())["authorization_code"]?.string
         #expect(first != nil && second != nil && first != second)
     }
 
-    @Test func googlesTokenVerifiesAndSaysWhatGooglesSay() async throws {
+    @Test func `Google's token verifies and says what Google's say`() async throws {
         let simulation = try Simulation()
         let answer = try await simulation.signIn("google", Self.order())
         #expect(answer.members.map(\.name) == ["id_token"])
@@ -79,7 +79,7 @@ import Testing
         #expect(try CompactJWS(parsing: try #require(answer["id_token"]?.string)).type == "JWT")
     }
 
-    @Test func aPersonIsTheSameSubjectEachTime() async throws {
+    @Test func `A person is the same subject each time`() async throws {
         let simulation = try Simulation()
         var subjects: [String] = []
         for email in ["maria@example.com", "MARIA@example.com", "ana@example.com"] {
@@ -96,7 +96,7 @@ import Testing
         #expect(try Simulation.unverifiedClaims(given["id_token"]?.string)["sub"] == "s-1")
     }
 
-    @Test func aHiddenAddressIsARelay() async throws {
+    @Test func `A hidden address is a relay`() async throws {
         let simulation = try Simulation()
         let person = #"{"email":"m@example.com","hide_email":true}"#
         let answer = try await simulation.signIn("apple", Self.order(person: person))
@@ -109,7 +109,7 @@ import Testing
         #expect(try Simulation.unverifiedClaims(again["identity_token"]?.string)["email"]?.string == relay)
     }
 
-    @Test func withoutANonceThereIsNoClaim() async throws {
+    @Test func `Without a nonce there is no claim`() async throws {
         let answer = try await Simulation().signIn("apple", Self.order(nonce: ""))
         #expect(try Simulation.unverifiedClaims(answer["identity_token"]?.string)["nonce"] == nil)
     }
@@ -122,7 +122,7 @@ import Testing
         (#"{"client_id":"a","person":{"sub":"a"},"overrides":{"algorithm":"ES256"}}"#, ["overrides.algorithm"]),
         (#"{"client_id":"a","person":{"sub":"a"},"overrides":{"signing_key":"mine"}}"#, ["overrides.signing_key"]),
     ])
-    func aBadOrderNamesItsFields(body: String, fields: [String]) async throws {
+    func `A bad order names its fields`(body: String, fields: [String]) async throws {
         let (response, answer) = try await Simulation().send(.post, "/control/apple/sign-in", body)
         #expect(response.status == .badRequest)
         #expect(answer["fields"]?.array?.compactMap { $0.object?["field"]?.string } == fields)

@@ -6,7 +6,7 @@ import Testing
 @testable import ProviderSimulator
 
 /// The program on a real socket.
-@Suite struct SimulatorServerTests {
+struct SimulatorServerTests {
     private static func server(_ listen: String) throws -> SimulatorServer {
         let configuration = try Configuration.testing(
             keys: SimulatorServer.configurationKeys,
@@ -16,7 +16,7 @@ import Testing
         return SimulatorServer(configuration: configuration)
     }
 
-    @Test func itListensAndStopsWhenTold() async throws {
+    @Test func `It listens and stops when told`() async throws {
         let (stopped, stop) = AsyncStream.makeStream(of: Void.self)
         let port = Mutex(0)
         try await Self.server("127.0.0.1:0").serve(
@@ -29,7 +29,7 @@ import Testing
         #expect(port.withLock { $0 } > 0)
     }
 
-    @Test func aTakenAddressIsOneClearLine() async throws {
+    @Test func `A taken address is one clear line`() async throws {
         let (stopped, stop) = AsyncStream.makeStream(of: Void.self)
         try await Self.server("127.0.0.1:0").serve(
             stop: { for await _ in stopped {} },

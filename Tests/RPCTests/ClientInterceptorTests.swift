@@ -85,7 +85,7 @@ struct ClientInterceptorTests {
         return InterceptedChannel(InProcessChannel(router), interceptors: interceptors)
     }
 
-    @Test func theFirstIsOutermost() async throws {
+    @Test func `The first interceptor is the outermost`() async throws {
         let log = Log()
         let channel = Self.channel([Tagger(name: "a", log: log), Tagger(name: "b", log: log)])
         let answer = try await channel.unary(Self.echo, Text(), response: Text.self, options: .init())
@@ -93,7 +93,7 @@ struct ClientInterceptorTests {
         #expect(log.lines == ["a Echo in", "b Echo in", "b out", "a out"])
     }
 
-    @Test func streamsPassThemToo() async throws {
+    @Test func `Streams pass the interceptors too`() async throws {
         let log = Log()
         let channel = Self.channel([Tagger(name: "a", log: log), Retry(), Tagger(name: "b", log: log)])
         let answers = try await channel.stream(
@@ -110,7 +110,7 @@ struct ClientInterceptorTests {
         #expect(log.lines == ["a Talk in", "b Talk in", "b out", "a out"])
     }
 
-    @Test func oneMayCallAgainAndErrorsComeThrough() async throws {
+    @Test func `An interceptor may call again, and errors come through`() async throws {
         let answer = try await Self.channel([Retry()], failures: 1)
             .unary(Self.echo, Text(), response: Text.self, options: .init())
         #expect(answer.value == "")

@@ -34,45 +34,45 @@ struct InProcessChannelTests {
         return try await InProcessChannel(router).unary(method, request, response: Text.self, options: options).value
     }
 
-    @Test func answers() async throws {
+    @Test func `A call is answered`() async throws {
         #expect(try await call(Self.echo, "hello") == "hello")
     }
 
-    @Test func passesErrorsWithTrailers() async throws {
+    @Test func `Errors come with their trailers`() async throws {
         let error = await #expect(throws: RPCError.self) { try await call(Self.fail, "gone") }
         #expect(error?.code == .notFound)
         #expect(error?.message == "gone")
         #expect(error?.metadata.first("x-trailer") == "t")
     }
 
-    @Test func knowsNoOtherMethods() async throws {
+    @Test func `A method that is not registered is UNIMPLEMENTED`() async throws {
         let other = MethodDescriptor(service: "test.Echo", method: "Other")
         let error = await #expect(throws: RPCError.self) { try await call(other, "") }
         #expect(error?.code == .unimplemented)
     }
 
-    @Test func holdsDeadlines() async throws {
+    @Test func `A call ends at its deadline`() async throws {
         let error = await #expect(throws: RPCError.self) {
             try await call(Self.sleep, "", options: .init(timeout: .milliseconds(50)))
         }
         #expect(error?.code == .deadlineExceeded)
     }
 
-    @Test func holdsCancellation() async throws {
+    @Test func `A cancelled task's call ends with CANCELLED`() async throws {
         let task = Task { try await call(Self.sleep, "") }
         task.cancel()
         let error = await #expect(throws: RPCError.self) { try await task.value }
         #expect(error?.code == .cancelled)
     }
 
-    @Test func interceptorsWrapEachOther() async throws {
+    @Test func `Interceptors wrap each other`() async throws {
         let log = Log()
         let router = Self.router(interceptors: [Tracer("outer", log), Tracer("inner", log)])
         #expect(try await call(Self.echo, "x", router: router) == "x")
         #expect(log.lines == ["outer in", "inner in", "inner out", "outer out"])
     }
 
-    @Test func anOnwardCallEndsWhenTheCallMust() {
+    @Test func `An onward call ends when the call must`() {
         let outer = ServerContext(
             ServerCall(
                 method: Self.echo,

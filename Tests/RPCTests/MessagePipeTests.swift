@@ -3,13 +3,13 @@ import SwiftProtobuf
 import Synchronization
 import Testing
 
-@Suite struct MessagePipeTests {
+struct MessagePipeTests {
     typealias Text = Google_Protobuf_StringValue
 
     private static func bytes(_ text: String) throws -> [UInt8] { try Text(text).serializedBytes() }
 
     /// What lies in a pipe is bounded in compressed bytes, so it must stay compressed until it is read.
-    @Test func compressedMessagesAreInflatedOneByOneAsTheyAreRead() async throws {
+    @Test func `Compressed messages are inflated one by one as they are read`() async throws {
         let inflated = Mutex(0)
         let taken = Mutex<[Int]>([])
         let pipe = MessagePipe { byteCount in taken.withLock { $0.append(byteCount) } }
@@ -35,7 +35,7 @@ import Testing
         #expect(taken.withLock { $0 } == [10, 20, 30, last.count])
     }
 
-    @Test func whatIsNoMessageIsItsReadersError() async throws {
+    @Test func `What is no message is its reader's error`() async throws {
         let pipe = MessagePipe { _ in }
         pipe.deliver(.bytes([0xff]))
         pipe.deliver(.compressed(CompressedMessage([1]) { _ throws(RPCError) in throw RPCError(.dataLoss, "damaged") }))
@@ -46,7 +46,7 @@ import Testing
         #expect(compressed?.message == "damaged")
     }
 
-    @Test(.timeLimit(.minutes(1))) func aWaitingReaderGetsWhatComes() async throws {
+    @Test(.timeLimit(.minutes(1))) func `A waiting reader gets what comes`() async throws {
         let pipe = MessagePipe { _ in }
         async let text = {
             var reader = MessageReader<Text>(pipe).makeAsyncIterator()
@@ -58,7 +58,7 @@ import Testing
     }
 
     /// A call that ended otherwise leaves nothing for its reader, who may never come for it.
-    @Test func whatIsAbandonedIsDropped() async throws {
+    @Test func `What is abandoned is dropped`() async throws {
         for hasEnded in [false, true] {
             let pipe = MessagePipe { _ in }
             let isFreed = Mutex(0)
@@ -76,7 +76,7 @@ import Testing
     }
 
     /// Flow control counts what was not taken; so nothing else may be kept, also while the reader never quite catches up.
-    @Test func whatWasTakenIsLetGo() async throws {
+    @Test func `What was taken is let go`() async throws {
         let pipe = MessagePipe { _ in }
         let isFreed = Mutex(0)
         for _ in 0..<3 {
@@ -90,7 +90,7 @@ import Testing
     }
 
     /// One that was read to its end stays as it ended.
-    @Test func anAbandonedPipeThatWasReadHasItsEnd() async throws {
+    @Test func `An abandoned pipe that was read has its end`() async throws {
         let pipe = MessagePipe { _ in }
         pipe.deliver(.bytes(try Self.bytes("all")))
         pipe.end()

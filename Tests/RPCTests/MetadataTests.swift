@@ -3,7 +3,7 @@ import Testing
 @testable import RPC
 
 struct MetadataTests {
-    @Test func keepsOrderAndRepetition() {
+    @Test func `Keeps order and repetition`() {
         var metadata = Metadata()
         metadata.add("X-One", "1")
         metadata.add("x-two", "2")
@@ -15,19 +15,19 @@ struct MetadataTests {
         #expect(Metadata().isEmpty)
     }
 
-    @Test func dropsWhatATextValueMayNotHold() {
+    @Test func `Drops what a text value may not hold`() {
         #expect(Metadata(["x": "a\r\nb\u{e9}c\u{7f}"]).first("x") == "abc")
     }
 
     @Test(arguments: [[], [0], [255, 0], [1, 2, 3], Array(0...255)] as [[UInt8]])
-    func carriesBytes(_ bytes: [UInt8]) {
+    func `Binary values come back as they were`(_ bytes: [UInt8]) {
         var metadata = Metadata()
         metadata.addBinary("x-data", bytes)
         #expect(metadata.firstBinary("x-data-bin") == bytes)
         #expect(metadata.first("x-data-bin")?.contains("=") == false)
     }
 
-    @Test func stopsAtAnEntryThatIsCutShort() {
+    @Test func `Stops at an entry that is cut short`() {
         let whole = Metadata(["name": "value", "other": "thing"]).packed
         for length in 0..<whole.count {
             let cut = Metadata(packed: Array(whole.prefix(length)))
@@ -43,7 +43,7 @@ struct Base64Tests {
         ("foobar", "Zm9vYmFy"),
     ]
 
-    @Test(arguments: examples) func readsWithAndWithoutPadding(_ plain: String, _ padded: String) {
+    @Test(arguments: examples) func `Reads with and without padding`(_ plain: String, _ padded: String) {
         let bare = padded.filter { $0 != "=" }
         #expect(Base64.decode(padded.utf8) == Array(plain.utf8))
         #expect(Base64.decode(bare.utf8) == Array(plain.utf8))
@@ -51,13 +51,13 @@ struct Base64Tests {
     }
 
     @Test(arguments: ["A", "AAAAA", "A===", "Zg=", "Zm8==", "=", "====", "Zm9v=", "Z g=", "Zg-_", "Z=g="])
-    func refusesWhatNoBytesEncodeTo(_ text: String) {
+    func `Refuses what no bytes encode to`(_ text: String) {
         #expect(Base64.decode(text.utf8) == nil)
     }
 }
 
 struct DeadlineTests {
-    @Test func remainsWithinItsDuration() {
+    @Test func `A deadline remains within its duration`() {
         let deadline = Deadline.after(.seconds(5))
         #expect(deadline.remaining <= .seconds(5))
         #expect(deadline.remaining > .seconds(4))
@@ -67,7 +67,7 @@ struct DeadlineTests {
         #expect(Deadline.after(.seconds(Int64.max)) > deadline, "an endless duration does not overflow")
     }
 
-    @Test func codesOutsideTheTableAreUnknown() {
+    @Test func `Codes outside the table are unknown`() {
         #expect(Status.Code(wire: 16) == .unauthenticated)
         #expect(Status.Code(wire: 17) == .unknown)
         #expect(Status.Code(wire: -1) == .unknown)

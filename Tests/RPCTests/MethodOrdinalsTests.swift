@@ -2,10 +2,8 @@ import Testing
 
 @testable import RPC
 
-@Suite("Numbers of methods")
 struct MethodOrdinalsTests {
-    @Test("a path has one number, and its number finds it")
-    func one() {
+    @Test func `A path has one number, and its number finds it`() {
         let first = MethodDescriptor(service: "test.ordinals.Service", method: "A")
         let again = MethodDescriptor(service: "test.ordinals.Service", method: "A", kind: .bidirectionalStreaming)
         let other = MethodDescriptor(service: "test.ordinals.Service", method: "B")

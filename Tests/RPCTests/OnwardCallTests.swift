@@ -55,7 +55,7 @@ struct OnwardCallTests {
         _ = try await channel.unary(inner, Text(), response: Text.self, options: options)
     }
 
-    @Test func theDeadlineIsHandedOnAndASoonerOneStays() async throws {
+    @Test func `The deadline is handed on and a sooner one stays`() async throws {
         let outer = CallOptions(timeout: .seconds(50))
         #expect(try await seen(by: outer) { try await Self.call($0) }.deadline == outer.deadline)
         let later = try await seen(by: outer) { try await Self.call($0, .init(timeout: .seconds(90))) }
@@ -64,7 +64,7 @@ struct OnwardCallTests {
         #expect(try await seen(by: outer) { try await Self.call($0, sooner) }.deadline == sooner.deadline)
     }
 
-    @Test func itReachesStreamsChildTasksAndWhatComesAfterAWait() async throws {
+    @Test func `The deadline reaches streams, child tasks and what comes after a wait`() async throws {
         let outer = CallOptions(timeout: .seconds(50))
         let stream = try await seen(by: outer) { channel in
             try await channel.serverStreaming(Self.innerStream, Text(), response: Text.self, options: .init()) {
@@ -81,7 +81,7 @@ struct OnwardCallTests {
         #expect(child.deadline == outer.deadline)
     }
 
-    @Test func outsideOfAHandlerAndWhereItIsNotWantedNothingIsInherited() async throws {
+    @Test func `Outside of a handler, and where it is not wanted, nothing is inherited`() async throws {
         let metadata = Metadata(["traceparent": Self.parent])
         var alone = CallOptions()
         alone.inheritsFromCall = false
@@ -94,7 +94,7 @@ struct OnwardCallTests {
         #expect(OnwardCall.options(CallOptions()).deadline == nil)
     }
 
-    @Test func theTraceGoesOnWithASpanOfItsOwn() async throws {
+    @Test func `The trace goes on with a span of its own`() async throws {
         let metadata = Metadata(["traceparent": Self.parent, "tracestate": "a=1", "tracestate": "b=2", "x-own": "x"])
         let seen = try await seen(by: .init(metadata: metadata)) { try await Self.call($0) }
         #expect(seen.parents.count == 1)
@@ -104,7 +104,7 @@ struct OnwardCallTests {
         #expect(seen.states == ["a=1,b=2"])
     }
 
-    @Test func aTraceOfTheCallsOwnStays() async throws {
+    @Test func `A trace of the call's own stays`() async throws {
         let own = "00-11111111111111111111111111111111-2222222222222222-00"
         let options = CallOptions(metadata: Metadata(["traceparent": own]))
         let seen = try await seen(by: .init(metadata: Metadata(["traceparent": Self.parent]))) {
@@ -113,14 +113,14 @@ struct OnwardCallTests {
         #expect(seen.parents == [own])
     }
 
-    @Test func aMalformedTraceIsNotHandedOn() async throws {
+    @Test func `A malformed trace is not handed on`() async throws {
         let seen = try await seen(by: .init(metadata: Metadata(["traceparent": "00-abc", "tracestate": "a=1"]))) {
             try await Self.call($0)
         }
         #expect(seen.parents.isEmpty && seen.states.isEmpty)
     }
 
-    @Test func anOnwardCallEndsWithTheOuterDeadline() async throws {
+    @Test func `An onward call ends with the outer deadline`() async throws {
         let error = await #expect(throws: RPCError.self) {
             _ = try await seen(by: .init(timeout: .milliseconds(100))) { channel in
                 try await Task.sleep(for: .milliseconds(150))

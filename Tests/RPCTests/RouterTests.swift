@@ -78,17 +78,14 @@ struct RouterTests {
         }
     }
 
-    @Test(
-        "what an interceptor throws after the handler is what the caller gets",
-        arguments: [CallKind.unary, .serverStreaming, .clientStreaming, .bidirectionalStreaming]
+    @Test(arguments: [CallKind.unary, .serverStreaming, .clientStreaming, .bidirectionalStreaming]
     )
-    func refusalAfterwards(kind: CallKind) async {
+    func `What an interceptor throws after the handler is what the caller gets`(kind: CallKind) async {
         let error = await #expect(throws: RPCError.self) { try await Self.call(kind, Self.channel(Refusing())) }
         #expect(error?.code == .permissionDenied)
     }
 
-    @Test("a client-streaming call whose handler was not asked ends with INTERNAL, and at once")
-    func noAnswer() async {
+    @Test func `A client-streaming call whose handler was not asked ends with INTERNAL, and at once`() async {
         let error = await #expect(throws: RPCError.self) {
             try await Self.call(.clientStreaming, Self.channel(Silent()))
         }

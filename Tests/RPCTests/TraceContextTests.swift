@@ -14,7 +14,7 @@ struct TraceContextTests {
         return TraceContext(metadata)
     }
 
-    @Test func readsWhatTheStandardShows() throws {
+    @Test func `Reads what the standard shows`() throws {
         let context = try #require(Self.context(Self.parent, "congo=t61rcWkgMzE"))
         #expect(context.traceID == Self.trace)
         #expect(context.spanID == Self.span)
@@ -31,16 +31,16 @@ struct TraceContextTests {
         "00-\(String(repeating: "0", count: 32))-\(span)-01", "00-\(trace)-0000000000000000-01",
         "00-\(trace)-\(span)-0x", "00-\(trace)-\(span)-+1", "01-\(trace)-\(span)-01x", "00-\(span)-\(trace)-01",
     ])
-    func refusesWhatIsMalformed(_ parent: String) {
+    func `Refuses what is malformed`(_ parent: String) {
         #expect(Self.context(parent) == nil)
     }
 
-    @Test func aLaterVersionMayGoOn() {
+    @Test func `A later version may go on`() {
         #expect(Self.context("01-\(Self.trace)-\(Self.span)-01-more")?.spanID == Self.span)
         #expect(Self.context("cc-\(Self.trace)-\(Self.span)-01")?.spanID == Self.span)
     }
 
-    @Test func twoParentsAreNone() {
+    @Test func `Two parents count as none`() {
         var metadata = Metadata()
         metadata.add("traceparent", Self.parent)
         metadata.add("traceparent", Self.parent)
@@ -52,11 +52,11 @@ struct TraceContextTests {
         ("t@v/x-1_*=a b", "t@v/x-1_*=a b"),
         ("a=1,a=2", ""), ("A=1", ""), ("=1", ""), ("a=", ""), ("a", ""), ("a=1=2", ""), ("a=1,b", ""), ("_a=1", ""),
     ])
-    func keepsOnlyAWellFormedState(_ state: String, _ kept: String) {
+    func `Keeps only a well-formed state`(_ state: String, _ kept: String) {
         #expect(Self.context(Self.parent, state)?.state == kept)
     }
 
-    @Test func joinsAndBoundsTheState() {
+    @Test func `The state's headers are joined, and bounded`() {
         #expect(Self.context(Self.parent, "a=1", "b=2")?.state == "a=1,b=2")
         let long = (0..<8).map { "k\($0)=" + String(repeating: "v", count: 100) }
         let kept = Self.context(Self.parent, long.joined(separator: ","))?.state
@@ -66,7 +66,7 @@ struct TraceContextTests {
         #expect(Self.context(Self.parent, many.dropLast().joined(separator: ","))?.state.isEmpty == false)
     }
 
-    @Test func aChildIsANewSpanOfTheSameTrace() throws {
+    @Test func `A child is a new span of the same trace`() throws {
         let context = try #require(Self.context(Self.parent, "a=1"))
         var metadata = Metadata()
         context.child().add(to: &metadata)

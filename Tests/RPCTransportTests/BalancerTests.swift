@@ -2,7 +2,7 @@ import Testing
 
 @testable import RPCTransport
 
-@Suite struct BalancerTests {
+struct BalancerTests {
     private func balancer(_ policy: BalancingPolicy, _ states: [ConnectivityState]) -> Balancer {
         var balancer = Balancer(policy, firstTurn: 0)
         balancer.replace(states)
@@ -13,7 +13,7 @@ import Testing
         (0..<count).map { _ in balancer.pick { !full.contains($0) } }
     }
 
-    @Test func roundsGoOverTheReadyOnes() {
+    @Test func `Rounds go over the connections that are ready`() {
         var balancer = balancer(.roundRobin, [.ready, .connecting, .ready, .transientFailure, .ready])
         let picked = picks(&balancer, 300).compactMap(\.self)
         #expect([0, 2, 4].map { index in picked.count { $0 == index } } == [100, 100, 100])
@@ -23,7 +23,7 @@ import Testing
         #expect(Set(picks(&balancer, 10)) == [0, 1, 4])
     }
 
-    @Test func fullOnesArePassedOver() {
+    @Test func `Full connections are passed over`() {
         var balancer = balancer(.roundRobin, [.ready, .ready, .ready])
         #expect(Set(picks(&balancer, 6, full: [1])) == [0, 2])
         #expect(picks(&balancer, 2, full: [0, 1, 2]) == [nil, nil])
@@ -34,18 +34,18 @@ import Testing
         #expect(picks(&none, 1) == [nil])
     }
 
-    @Test func manyRoundsDoNotOverflow() {
+    @Test func `Many rounds do not overflow`() {
         var balancer = Balancer(.roundRobin, firstTurn: .max)
         balancer.replace([.ready, .ready])
         #expect(Set(picks(&balancer, 4)) == [0, 1])
     }
 
-    @Test func roundRobinConnectsToAll() {
+    @Test func `Round robin connects to all`() {
         #expect(balancer(.roundRobin, [.idle, .ready, .idle, .transientFailure]).toConnect == [0, 2])
         #expect(balancer(.roundRobin, [.ready, .connecting]).toConnect == [])
     }
 
-    @Test func pickFirstConnectsToOneAfterTheOther() {
+    @Test func `Pick first connects to one after the other`() {
         #expect(balancer(.pickFirst, [.idle, .idle]).toConnect == [0])
         #expect(balancer(.pickFirst, [.connecting, .idle]).toConnect == [])
         #expect(balancer(.pickFirst, [.transientFailure, .idle, .idle]).toConnect == [1])
@@ -61,7 +61,7 @@ import Testing
         ([.connecting, .idle], .connecting),
         ([], .idle),
     ])
-    func theStateOfAllTogether(states: [ConnectivityState], together: ConnectivityState) {
+    func `The states of all connections make one`(states: [ConnectivityState], together: ConnectivityState) {
         #expect(balancer(.roundRobin, states).state == together)
     }
 }

@@ -6,7 +6,7 @@ import Testing
 /// How calls end when the handler does not end them.
 @Suite(.timeLimit(.minutes(2)))
 struct CallEndTests {
-    @Test func theDeadlineEndsACallAndCancelsItsHandler() async throws {
+    @Test func `The deadline ends a call and cancels its handler`() async throws {
         let probe = EchoService.Probe()
         try await withFixture(probe: probe) { (fixture) async throws -> Void in
             let error = await #expect(throws: RPCError.self) {
@@ -17,7 +17,7 @@ struct CallEndTests {
         }
     }
 
-    @Test func aDeadlineThatHasPassedSendsNothing() async throws {
+    @Test func `A call whose deadline has passed sends nothing`() async throws {
         let probe = EchoService.Probe()
         try await withFixture(probe: probe) { (fixture) async throws -> Void in
             let error = await #expect(throws: RPCError.self) {
@@ -29,7 +29,7 @@ struct CallEndTests {
         }
     }
 
-    @Test func aCallWithoutADeadlineTellsTheServerOfNone() async throws {
+    @Test func `A call without a deadline tells the server of none`() async throws {
         let echo = CallOptions(deadline: .never)
         try await withFixture { (fixture) async throws -> Void in
             #expect(try await fixture.text(EchoService.deadline, "", options: echo) == "none")
@@ -52,7 +52,7 @@ struct CallEndTests {
         #expect(answer.value == "none")
     }
 
-    @Test func aCallWithoutADeadlineWaitsForAServer() async throws {
+    @Test func `A call without a deadline waits for a server`() async throws {
         let group = try EventLoopGroup(loopCount: 1, name: "test")
         let channel = try RPCChannel(target: "127.0.0.1:1", group: group)
         let task = Task {
@@ -71,7 +71,7 @@ struct CallEndTests {
         await group.shutdown()
     }
 
-    @Test func cancellingTheTaskCancelsTheHandler() async throws {
+    @Test func `Cancelling the task cancels the handler`() async throws {
         let probe = EchoService.Probe()
         try await withFixture(probe: probe) { (fixture) async throws -> Void in
             let task = Task { try await fixture.text(EchoService.sleep, "x") }
@@ -84,7 +84,7 @@ struct CallEndTests {
         }
     }
 
-    @Test func losingTheServerEndsCallsAndTheChannelComesBack() async throws {
+    @Test func `Losing the server ends calls and the channel comes back`() async throws {
         let probe = EchoService.Probe()
         try await withFixture(probe: probe) { (fixture) async throws -> Void in
             let task = Task { try await fixture.text(EchoService.sleep, "x") }
@@ -108,7 +108,7 @@ struct CallEndTests {
         }
     }
 
-    @Test func withoutAServerACallFailsSoonUnlessItWaits() async throws {
+    @Test func `Without a server a call fails soon unless it waits`() async throws {
         let group = try EventLoopGroup(loopCount: 1, name: "test")
         // Nobody listens on port 1 (tcpmux), and only root could.
         let channel = try RPCChannel(target: "127.0.0.1:1", group: group)
@@ -132,7 +132,7 @@ struct CallEndTests {
         await group.shutdown()
     }
 
-    @Test func drainLetsCallsFinishAndRefusesNewConnections() async throws {
+    @Test func `Drain lets calls finish and refuses new connections`() async throws {
         let probe = EchoService.Probe()
         var configuration = ServerConfiguration()
         configuration.limits.drainTimeout = .seconds(1)
@@ -149,7 +149,7 @@ struct CallEndTests {
         }
     }
 
-    @Test func callsPastTheCapAreShed() async throws {
+    @Test func `Calls past the cap are shed`() async throws {
         let probe = EchoService.Probe()
         var configuration = ServerConfiguration()
         configuration.callsMax = 2

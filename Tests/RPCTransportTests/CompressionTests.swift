@@ -63,7 +63,10 @@ struct CompressionTests {
         return options
     }
 
-    @Test(arguments: [true, false], [true, false]) func unaryCallsAreCompressedWhereAsked(sends: Bool, takes: Bool)
+    @Test(arguments: [true, false], [true, false]) func `Unary calls are compressed where asked`(
+        sends: Bool,
+        takes: Bool
+    )
         async throws
     {
         try await withChannel { (channel) async throws -> Void in
@@ -80,7 +83,7 @@ struct CompressionTests {
         }
     }
 
-    @Test func whatDoesNotGetShorterIsSentAsItIs() async throws {
+    @Test func `What does not get shorter is sent as it is`() async throws {
         try await withChannel { (channel) async throws -> Void in
             let metadata = ResponseMetadata()
             let answer = try await channel.unary(
@@ -95,7 +98,7 @@ struct CompressionTests {
         }
     }
 
-    @Test func streamsAreCompressedBothWays() async throws {
+    @Test func `Streams are compressed both ways`() async throws {
         try await withChannel { (channel) async throws -> Void in
             let metadata = ResponseMetadata()
             let sizes = [0, 1, 50_000, 99_000, 3]
@@ -115,7 +118,7 @@ struct CompressionTests {
     }
 
     /// Far more than the windows hold before it is inflated comes through, one message at a time.
-    @Test func manyCompressedMessagesKeepTheWindowOpen() async throws {
+    @Test func `Many compressed messages keep the window open`() async throws {
         try await withChannel { (channel) async throws -> Void in
             let count = 3000
             let received = try await channel.stream(
@@ -136,7 +139,8 @@ struct CompressionTests {
         }
     }
 
-    @Test(arguments: [echo, talk]) func whatInflatesPastTheLimitIsRefused(method: MethodDescriptor) async throws {
+    @Test(arguments: [echo, talk]) func `What inflates past the limit is refused`(method: MethodDescriptor) async throws
+    {
         try await withChannel { (channel) async throws -> Void in
             let options = Self.options(sends: true, takes: false, ResponseMetadata())
             let error = await #expect(throws: RPCError.self) {

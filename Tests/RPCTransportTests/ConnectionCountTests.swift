@@ -34,7 +34,7 @@ struct ConnectionCountTests {
         )
     }
 
-    @Test func anotherConnectionIsOpenedPastThePeersLimitUpToAMaximum() async throws {
+    @Test func `Another connection is opened past the peer's limit, up to a maximum`() async throws {
         let probe = EchoService.Probe()
         try await Replicas.run(EchoService(probe: probe), server: Self.server(streamsMax: 2)) {
             (replicas) async throws -> Void in
@@ -55,7 +55,7 @@ struct ConnectionCountTests {
         }
     }
 
-    @Test func pastTheMaximumCallsAreShed() async throws {
+    @Test func `Past the maximum calls are shed`() async throws {
         let probe = EchoService.Probe()
         try await Replicas.run(EchoService(probe: probe), server: Self.server(streamsMax: 1)) {
             (replicas) async throws -> Void in
@@ -75,7 +75,7 @@ struct ConnectionCountTests {
         }
     }
 
-    @Test func callsThatGiveUpLeaveTheirPlace() async throws {
+    @Test func `Calls that give up leave their place`() async throws {
         let probe = EchoService.Probe()
         try await Replicas.run(EchoService(probe: probe), server: Self.server(streamsMax: 1)) {
             (replicas) async throws -> Void in
@@ -99,7 +99,7 @@ struct ConnectionCountTests {
         }
     }
 
-    @Test func noLoopWaitsToConnectOnceTheServerAnswersAnother() async throws {
+    @Test func `No loop waits to connect once the server answers another`() async throws {
         try await Replicas.run(loops: 2, EchoService()) { (replicas) async throws -> Void in
             await replicas.stop("127.0.0.1")
             var configuration = ChannelConfiguration()

@@ -7,8 +7,7 @@ import Testing
 /// Calls whose cancellation reaches the loop before their start does.
 @Suite(.timeLimit(.minutes(2)))
 struct EarlyCancellationTests {
-    @Test("a unary call that was cancelled before it started ends with CANCELLED")
-    func cancelledFirst() async throws {
+    @Test func `A unary call that was cancelled before it started ends with CANCELLED`() async throws {
         let group = try EventLoopGroup(loopCount: 1, name: "early")
         let loop = group.loops[0]
         // Nobody listens on port 1 (tcpmux), and only root could: nothing else ends the call before its deadline.
@@ -47,8 +46,7 @@ struct EarlyCancellationTests {
         await group.shutdown()
     }
 
-    @Test("calls of cancelled tasks end while the loop is busy")
-    func cancelledTasks() async throws {
+    @Test func `Calls of cancelled tasks end while the loop is busy`() async throws {
         try await withFixture { (fixture) async throws -> Void in
             let loop = fixture.clientGroup.loops[0]
             let isBusy = Flag()

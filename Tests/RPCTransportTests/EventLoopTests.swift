@@ -6,7 +6,7 @@ import Testing
 
 @Suite(.timeLimit(.minutes(1)))
 struct EventLoopTests {
-    @Test func timersFireInOrderAndCancelledOnesDoNot() async throws {
+    @Test func `Timers fire in order, and cancelled ones do not`() async throws {
         let group = try EventLoopGroup(loopCount: 1, name: "test")
         let loop = group.loops[0]
         let fired = Mutex<[Int]>([])
@@ -21,7 +21,7 @@ struct EventLoopTests {
         await group.shutdown()
     }
 
-    @Test func manyTimersFireInOrderWhateverIsCancelled() async throws {
+    @Test func `Many timers fire in order whatever is cancelled`() async throws {
         let group = try EventLoopGroup(loopCount: 1, name: "test")
         let loop = group.loops[0]
         let fired = Mutex<[Int]>([])
@@ -42,7 +42,7 @@ struct EventLoopTests {
         await group.shutdown()
     }
 
-    @Test func hooksRunOnceATurnHoweverOftenRequested() async throws {
+    @Test func `Hooks run once a turn, however often requested`() async throws {
         let group = try EventLoopGroup(loopCount: 1, name: "test")
         let loop = group.loops[0]
         let count = Mutex(0)
@@ -59,7 +59,7 @@ struct EventLoopTests {
         #expect(count.withLock { $0 } == 1)
     }
 
-    @Test func watchesTellOfReadableFilesUntilCancelled() async throws {
+    @Test func `Watches tell of readable files until they are cancelled`() async throws {
         let group = try EventLoopGroup(loopCount: 1, name: "test")
         let loop = group.loops[0]
         var ends: [Int32] = [0, 0]
@@ -85,7 +85,7 @@ struct EventLoopTests {
         await group.shutdown()
     }
 
-    @Test func postsFromManyThreadsAllRun() async throws {
+    @Test func `Posts from many threads all run`() async throws {
         let group = try EventLoopGroup(loopCount: 2, name: "test")
         let count = Counter()
         await withTaskGroup(of: Void.self) { tasks in
@@ -99,7 +99,7 @@ struct EventLoopTests {
         await group.shutdown()
     }
 
-    @Test func tasksWithTheLoopsPreferenceComeBackToIt() async throws {
+    @Test func `Tasks with the loop's preference come back to it`() async throws {
         let group = try EventLoopGroup(loopCount: 2, name: "test")
         for loop in group.loops {
             let indices = await Task(executorPreference: loop) {

@@ -92,7 +92,7 @@ import Testing
         )
     }
 
-    @Test func handlersThatOutliveTheirCallsAreBounded() async throws {
+    @Test func `Handlers that outlive their calls are bounded`() async throws {
         var configuration = ServerConfiguration()
         configuration.limits.streamsMax = 2
         try await withServer(configuration) { (gate, channel, group) async throws -> Void in
@@ -110,7 +110,7 @@ import Testing
         }
     }
 
-    @Test func handlersThatOutliveTheirCallsAreBoundedOnAllConnections() async throws {
+    @Test func `Handlers that outlive their calls are bounded on all connections`() async throws {
         var configuration = ServerConfiguration()
         configuration.callsMax = 2
         try await withServer(configuration) { (gate, channel, group) async throws -> Void in
@@ -123,7 +123,7 @@ import Testing
         }
     }
 
-    @Test func callsThatNeverBecomeHandlersAreNotCounted() async throws {
+    @Test func `Calls that never become handlers are not counted`() async throws {
         try await withServer(ServerConfiguration()) { (_, channel, group) async throws -> Void in
             // A request that is no message, and a call that is cancelled before its message came.
             let method = MethodDescriptor(service: EchoService.name, method: "Fail")
@@ -139,7 +139,7 @@ import Testing
         }
     }
 
-    @Test func messagesThatAHandlerHasNotReadAreCountedAndLetGo() async throws {
+    @Test func `Messages that a handler has not read are counted and let go`() async throws {
         try await withServer(ServerConfiguration()) { (gate, channel, group) async throws -> Void in
             let call = Task {
                 try await channel.clientStreaming(

@@ -7,7 +7,7 @@ import Testing
 /// What a channel does so that it notices a server that is stuck, and does not annoy one that is well.
 @Suite(.timeLimit(.minutes(2)))
 struct KeepaliveTests {
-    @Test func theIntervalDoublesUpToALongest() {
+    @Test func `The interval doubles up to a longest`() {
         var interval = KeepaliveInterval(.seconds(10))
         interval.double()
         #expect(interval.current == .seconds(20))
@@ -21,7 +21,7 @@ struct KeepaliveTests {
         #expect(long.current == .seconds(100_000))
     }
 
-    @Test func aServerThatIsAskedTooOftenIsAskedLessOften() async throws {
+    @Test func `A server that is asked too often is asked less often`() async throws {
         let probe = EchoService.Probe()
         var server = ServerConfiguration()
         server.limits.pingIntervalMin = .milliseconds(150)

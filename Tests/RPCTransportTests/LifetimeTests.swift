@@ -35,7 +35,7 @@ struct LifetimeTests {
         }
     }
 
-    @Test func aGroupThatIsLetGoStopsItsLoops() async throws {
+    @Test func `A group that is let go stops its loops`() async throws {
         let loops: [EventLoop]
         do {
             let group = try EventLoopGroup(loopCount: 2, name: "forgotten")
@@ -48,7 +48,7 @@ struct LifetimeTests {
         }
     }
 
-    @Test func aGroupMayBeLetGoOnALoopOfItsOwn() async throws {
+    @Test func `A group may be let go on a loop of its own`() async throws {
         let group = Mutex<EventLoopGroup?>(try EventLoopGroup(loopCount: 2, name: "own"))
         let loops = try #require(group.withLock { $0?.loops })
         await withCheckedContinuation { continuation in
@@ -60,7 +60,7 @@ struct LifetimeTests {
         for loop in loops { await loop.waitForEnd() }
     }
 
-    @Test func aLoopThatHasEndedIsFreed() async throws {
+    @Test func `A loop that has ended is freed`() async throws {
         weak var loop: EventLoop?
         weak var counter: Counter?
         do {
@@ -82,7 +82,7 @@ struct LifetimeTests {
         #expect(await eventually { loop == nil && counter == nil })
     }
 
-    @Test func tasksAndPostsGoOnAfterTheEndOneAtATime() async throws {
+    @Test func `Tasks and posts go on after the end one at a time`() async throws {
         let group = try EventLoopGroup(loopCount: 1, name: "late")
         let loop = group.loops[0]
         let (sleepy, begun) = (Counter(), Latch())
@@ -122,7 +122,7 @@ struct LifetimeTests {
 
     private final class Counting { var count = 0 }
 
-    @Test func callsEndAtTheShutdownAndAfterIt() async throws {
+    @Test func `Calls end at the shutdown and after it`() async throws {
         let probe = EchoService.Probe()
         let serverGroup = try EventLoopGroup(loopCount: 1, name: "server")
         let clientGroup = try EventLoopGroup(loopCount: 2, name: "client")
@@ -150,7 +150,7 @@ struct LifetimeTests {
         await #expect(throws: TransportError.closed) { try await server.start() }
     }
 
-    @Test func aServersGroupThatIsShutDownCancelsItsHandlers() async throws {
+    @Test func `A server's group that is shut down cancels its handlers`() async throws {
         let probe = EchoService.Probe()
         let serverGroup = try EventLoopGroup(loopCount: 1, name: "server")
         let clientGroup = try EventLoopGroup(loopCount: 1, name: "client")
@@ -168,7 +168,7 @@ struct LifetimeTests {
         await clientGroup.shutdown()
     }
 
-    @Test func aServerThatIsLetGoClosesItsPort() async throws {
+    @Test func `A server that is let go closes its port`() async throws {
         let group = try EventLoopGroup(loopCount: 2, name: "gone")
         let port: Int
         do {
@@ -181,7 +181,7 @@ struct LifetimeTests {
         await group.shutdown()
     }
 
-    @Test func aChannelThatIsLetGoClosesItsConnections() async throws {
+    @Test func `A channel that is let go closes its connections`() async throws {
         try await withFixture { (fixture) async throws -> Void in
             do {
                 let channel = try RPCChannel(target: "127.0.0.1:\(fixture.port)", group: fixture.clientGroup)
@@ -192,7 +192,7 @@ struct LifetimeTests {
         }
     }
 
-    @Test func runServesUntilSomebodyDrains() async throws {
+    @Test func `run() serves until somebody drains`() async throws {
         let probe = EchoService.Probe()
         let group = try EventLoopGroup(loopCount: 1, name: "run")
         let server = RPCServer(group: group, router: Self.router(probe), configuration: .init())
@@ -211,7 +211,7 @@ struct LifetimeTests {
         await group.shutdown()
     }
 
-    @Test func runEndsWithItsGroup() async throws {
+    @Test func `run() ends with its group`() async throws {
         let group = try EventLoopGroup(loopCount: 2, name: "run")
         let server = RPCServer(group: group, router: Self.router(EchoService.Probe()), configuration: .init())
         try await server.start()
@@ -220,7 +220,7 @@ struct LifetimeTests {
         try await run.value
     }
 
-    @Test func runClosesAtOnceWhenItsTaskIsCancelled() async throws {
+    @Test func `run() closes at once when its task is cancelled`() async throws {
         let probe = EchoService.Probe()
         let group = try EventLoopGroup(loopCount: 1, name: "run")
         let server = RPCServer(group: group, router: Self.router(probe), configuration: .init())
@@ -236,7 +236,7 @@ struct LifetimeTests {
         await group.shutdown()
     }
 
-    @Test func aStreamingMethodCannotBeCalledAsAUnaryOneInProcess() async throws {
+    @Test func `A streaming method cannot be called as a unary one in process`() async throws {
         for method in [EchoService.sum, EchoService.count, EchoService.talk] {
             let error = await #expect(throws: RPCError.self) {
                 try await Self.call(InProcessChannel(Self.router()), method)
@@ -245,7 +245,7 @@ struct LifetimeTests {
         }
     }
 
-    @Test func aMessageThatIsMadeHoldsWhatItShould() {
+    @Test func `A message that is made holds what it should`() {
         for count in [0, 1, 64, 5000] {
             do { _ = MessageBuffer([UInt8](repeating: 0x41, count: count)) }  // leaves its bytes behind
             let buffer = MessageBuffer(repeating: 3, count: count)

@@ -29,7 +29,7 @@ struct LookUpsTests {
         func letGo(_ count: Int) { for _ in 0..<count { gate.signal() } }
     }
 
-    @Test func aStuckNameTakesOneThreadHoweverManyWaitForIt() async throws {
+    @Test func `A stuck name takes one thread however many wait for it`() async throws {
         let names = Names()
         let lookUps = LookUps(threadsMax: 2, hostsMax: 10) { names.lookUp($0) }
         let stuck = (0..<20).map { _ in Task { await lookUps.addresses(of: "stuck") } }
@@ -42,7 +42,7 @@ struct LookUpsTests {
         #expect(names.asked.withLock { asked in asked.filter { $0 == "stuck" }.count } == 1)
     }
 
-    @Test func threadsAndHostsAreBounded() async throws {
+    @Test func `Threads and hosts are bounded`() async throws {
         let names = Names()
         let lookUps = LookUps(threadsMax: 3, hostsMax: 5) { names.lookUp($0) }
         let stuck = (0..<5).map { index in Task { await lookUps.addresses(of: "stuck\(index)") } }

@@ -51,7 +51,7 @@ struct PeerAllowListTransportTests {
         }
     }
 
-    @Test func eachPeerMayCallWhatItsNamesAllow() async throws {
+    @Test func `Each peer may call what its names allow`() async throws {
         let authority = try TestAuthority()
         defer { authority.remove() }
         var server = try authority.issue("server", names: "IP:127.0.0.1")

@@ -65,7 +65,7 @@ struct ReplicaTests {
         }
     }
 
-    @Test func callsAreSpreadEvenly() async throws {
+    @Test func `Calls are spread evenly`() async throws {
         try await withThree { (replicas) async throws -> Void in
             let channel = try replicas.channel(
                 "127.0.0.1",
@@ -78,7 +78,7 @@ struct ReplicaTests {
         }
     }
 
-    @Test func pickFirstStaysWithOneUntilItIsGone() async throws {
+    @Test func `Pick first stays with one until it is gone`() async throws {
         try await withThree { (replicas) async throws -> Void in
             let channel = try replicas.channel(
                 "127.0.0.9",  // nobody listens there
@@ -93,7 +93,7 @@ struct ReplicaTests {
         }
     }
 
-    @Test func aStoppedReplicaIsLeftWithoutAFailedCall() async throws {
+    @Test func `A stopped replica is left without a failed call`() async throws {
         try await withThree(loops: 2) { (replicas) async throws -> Void in
             let channel = try replicas.channel(
                 "127.0.0.1",
@@ -127,7 +127,7 @@ struct ReplicaTests {
     }
 
     /// The only one is replaced, and its name takes a while to look up: nobody is told meanwhile that there is none.
-    @Test func callsWaitForTheAddressThatTookALostOnesPlace() async throws {
+    @Test func `Calls wait for the address that took a lost one's place`() async throws {
         try await Replicas.run(ScriptedService(answer: "1")) { (replicas) async throws -> Void in
             try await replicas.start("127.0.0.2", ScriptedService(answer: "2"))
             let resolver = TestResolver(["127.0.0.1"], delay: .milliseconds(300))
@@ -144,7 +144,7 @@ struct ReplicaTests {
         }
     }
 
-    @Test func aDrainedReplicaFailsNoCallAtAll() async throws {
+    @Test func `A drained replica fails no call at all`() async throws {
         try await withThree(loops: 2) { (replicas) async throws -> Void in
             let channel = try replicas.channel(
                 "127.0.0.1",
@@ -169,7 +169,7 @@ struct ReplicaTests {
         }
     }
 
-    @Test func aReplicaThatComesBackTakesCallsAgain() async throws {
+    @Test func `A replica that comes back takes calls again`() async throws {
         try await withThree { (replicas) async throws -> Void in
             let channel = try replicas.channel(
                 "127.0.0.1",
@@ -184,7 +184,7 @@ struct ReplicaTests {
         }
     }
 
-    @Test func aNameStandsForAllItsAddressesAndTheyMayChange() async throws {
+    @Test func `A name stands for all its addresses and they may change`() async throws {
         try await withThree(loops: 2) { (replicas) async throws -> Void in
             let resolver = TestResolver(["127.0.0.1", "127.0.0.2"])
             let channel = try replicas.channel(
@@ -201,7 +201,7 @@ struct ReplicaTests {
         }
     }
 
-    @Test func aLostConnectionAsksAgainButNotWithoutEnd() async throws {
+    @Test func `A lost connection asks again but not without end`() async throws {
         try await withThree { (replicas) async throws -> Void in
             let resolver = TestResolver(["127.0.0.1"])
             var configuration = Self.configuration(.roundRobin, resolver)
@@ -220,7 +220,7 @@ struct ReplicaTests {
         }
     }
 
-    @Test func aNameWithoutAddressFailsCallsThatDoNotWait() async throws {
+    @Test func `A name without address fails calls that do not wait`() async throws {
         try await withThree { (replicas) async throws -> Void in
             let resolver = TestResolver([])
             let channel = try replicas.channel(
@@ -241,7 +241,7 @@ struct ReplicaTests {
         }
     }
 
-    @Test func whatTheSystemResolves() async throws {
+    @Test func `A name is resolved as the system resolves it`() async throws {
         try await withThree { (replicas) async throws -> Void in
             let channel = try replicas.channel(
                 target: "localhost:\(replicas.port)",

@@ -2,7 +2,7 @@ import Testing
 
 @testable import RPCTransport
 
-@Suite struct ResolutionScheduleTests {
+struct ResolutionScheduleTests {
     private static let second: UInt64 = 1_000_000_000
     /// The value in a box, since `#expect` takes no expression that changes one.
     private final class Schedule {
@@ -14,14 +14,14 @@ import Testing
         }
     }
 
-    @Test func theFirstToAskIsServedAtOnceAndTheOthersWithIt() {
+    @Test func `The first to ask is served at once, and the others with it`() {
         let schedule = Schedule()
         #expect(schedule.ask(now: 5) == .resolve)
         #expect(schedule.ask(now: 6) == .nothing)
         #expect(schedule.finished(now: 7, isComplete: true) == .wait(until: 7 + 10 * Self.second))
     }
 
-    @Test func failuresDoNotHammer() {
+    @Test func `Failures do not hammer`() {
         let schedule = Schedule()
         _ = schedule.ask(now: 0)
         _ = schedule.finished(now: 0, isComplete: true)
@@ -34,14 +34,14 @@ import Testing
         #expect(schedule.ask(now: 2 * Self.second) == .resolve, "the minimum has passed")
     }
 
-    @Test func namesAreResolvedAgainAfterTheInterval() {
+    @Test func `Names are resolved again after the interval`() {
         let schedule = Schedule()
         _ = schedule.ask(now: 0)
         _ = schedule.finished(now: 0, isComplete: true)
         #expect(schedule.arrived(now: 10 * Self.second) == .resolve)
     }
 
-    @Test func aNameWithoutAddressIsAskedForAgainSoonerButLessAndLess() {
+    @Test func `A name without address is asked for again sooner, but less and less often`() {
         let schedule = Schedule()
         var now: UInt64 = 0
         _ = schedule.ask(now: now)

@@ -99,7 +99,7 @@ struct ResponseMetadataTests {
         #expect(entries(metadata.trailing) == entries(trailing))
     }
 
-    @Test(arguments: ["ok", "elsewhere"]) func aUnaryAnswerHasBoth(_ value: String) async throws {
+    @Test(arguments: ["ok", "elsewhere"]) func `A unary answer has head and trailers`(_ value: String) async throws {
         try await withChannels { (channel) async throws -> Void in
             let metadata = ResponseMetadata()
             let answer = try await channel.unary(
@@ -113,7 +113,7 @@ struct ResponseMetadataTests {
         }
     }
 
-    @Test func anErrorHasBoth() async throws {
+    @Test func `An error has head and trailers`() async throws {
         try await withChannels { (channel) async throws -> Void in
             for method in [Self.unary, Self.download] {
                 let metadata = ResponseMetadata()
@@ -150,7 +150,7 @@ struct ResponseMetadataTests {
         }
     }
 
-    @Test func streamsHaveBoth() async throws {
+    @Test func `Streams have head and trailers`() async throws {
         try await withChannels { (channel) async throws -> Void in
             var metadata = ResponseMetadata()
             try await Self.read(channel, Self.download, "ok", metadata)
@@ -167,7 +167,7 @@ struct ResponseMetadataTests {
         }
     }
 
-    @Test func theHeadComesAheadOfTheFirstMessage() async throws {
+    @Test func `The head comes ahead of the first message`() async throws {
         try await withChannels { (channel) async throws -> Void in
             let metadata = ResponseMetadata()
             try await channel.stream(
@@ -186,7 +186,7 @@ struct ResponseMetadataTests {
         }
     }
 
-    @Test func anAnswerWithoutMetadataHasNone() async throws {
+    @Test func `An answer without metadata has none`() async throws {
         try await withChannels { (channel) async throws -> Void in
             let metadata = ResponseMetadata()
             _ = try await channel.unary(
@@ -200,7 +200,7 @@ struct ResponseMetadataTests {
         }
     }
 
-    @Test func aSecondHeadIsAnError() async throws {
+    @Test func `A second head is an error`() async throws {
         try await withChannels { (channel) async throws -> Void in
             let error = await #expect(throws: RPCError.self) {
                 _ = try await channel.unary(Self.unary, Self.text("twice"), response: Text.self, options: .init())
@@ -210,7 +210,7 @@ struct ResponseMetadataTests {
         }
     }
 
-    @Test func aCallThatTheServerDidNotEndHasNoTrailers() async throws {
+    @Test func `A call that the server did not end has no trailers`() async throws {
         try await withChannels { (channel) async throws -> Void in
             let metadata = ResponseMetadata()
             var options = Self.options(metadata)
@@ -229,7 +229,7 @@ struct ResponseMetadataTests {
         }
     }
 
-    @Test func whoeverWaitsForAHeadThatNeverComesGoesOn() async throws {
+    @Test func `Whoever waits for a head that never comes goes on`() async throws {
         try await withChannels { (channel) async throws -> Void in
             let metadata = ResponseMetadata()
             async let head = metadata.waitForInitial()

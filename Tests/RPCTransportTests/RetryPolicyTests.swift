@@ -4,7 +4,7 @@ import Testing
 @testable import RPCTransport
 
 /// What the policy decides, without a network.
-@Suite struct RetryPolicyTests {
+struct RetryPolicyTests {
     private func waits(
         _ policy: RetryPolicy,
         code: Status.Code = .unavailable,
@@ -29,7 +29,7 @@ import Testing
         return waits
     }
 
-    @Test func waitsGrowToTheMaximumGiveOrTakeAFifth() {
+    @Test func `Waits grow to the maximum, give or take a fifth`() {
         var policy = RetryPolicy()
         policy.attemptsMax = 8
         policy.backoffFirst = .milliseconds(100)
@@ -45,7 +45,7 @@ import Testing
         #expect(Set((0..<20).map { _ in waits(policy)[0] }).count > 10, "there is jitter")
     }
 
-    @Test func attemptsAreBounded() {
+    @Test func `Attempts are bounded`() {
         var policy = RetryPolicy()
         for count in 1...5 {
             policy.attemptsMax = count
@@ -53,7 +53,7 @@ import Testing
         }
     }
 
-    @Test func onlyTheCodesNamedAreTriedAgain() {
+    @Test func `Only the codes named are tried again`() {
         var policy = RetryPolicy()
         for code in Status.Code.allCases where code != .unavailable { #expect(waits(policy, code: code).isEmpty) }
         policy.codes = [.aborted]
@@ -61,14 +61,14 @@ import Testing
         #expect(waits(policy, code: .aborted).count == 3)
     }
 
-    @Test func aRetryThatWouldBeginAfterTheDeadlineIsNone() {
+    @Test func `A retry that would begin after the deadline is not made`() {
         var policy = RetryPolicy()
         policy.backoffFirst = .milliseconds(100)
         #expect(waits(policy, timeLeft: .milliseconds(70)).isEmpty)
         #expect(waits(policy, timeLeft: .milliseconds(130)).count == 1)
     }
 
-    @Test func theServersWordCountsMore() {
+    @Test func `The server's word counts more than the policy`() {
         let policy = RetryPolicy()
         #expect(waits(policy, pushbacks: ["700"]).first == .milliseconds(700))
         #expect(waits(policy, pushbacks: ["0"]).first == .zero)
@@ -81,7 +81,7 @@ import Testing
         #expect(waits(policy, pushbacks: ["2147483647"], timeLeft: .seconds(1000)).first == RetryPolicy.pushbackMax)
     }
 
-    @Test func theBudgetAllowsRetriesOnlyAboveHalf() {
+    @Test func `The budget allows retries only above half of it`() {
         var policy = RetryPolicy()
         policy.tokensMax = 10
         policy.tokenRatioThousandths = 500
@@ -100,7 +100,7 @@ import Testing
         #expect(tokens.count == 10_000)
     }
 
-    @Test func theSharedBudgetCountsAsTheValueDoes() async {
+    @Test func `The shared budget counts as the value does`() async {
         var policy = RetryPolicy()
         policy.tokensMax = 2000
         policy.tokenRatioThousandths = 250

@@ -22,7 +22,7 @@ struct RetryTests {
         }
     }
 
-    @Test func anIdempotentCallIsTriedAgainAndSaysHowOften() async throws {
+    @Test func `An idempotent call is tried again and says how often`() async throws {
         let service = ScriptedService([.error(.unavailable), .error(.unavailable)])
         try await Replicas.run(service) { (replicas) async throws -> Void in
             let channel = try replicas.channel("127.0.0.1", configuration: Self.quick())
@@ -31,7 +31,7 @@ struct RetryTests {
         }
     }
 
-    @Test func otherCallsAreNotTriedAgain() async throws {
+    @Test func `Calls that are not idempotent are not tried again`() async throws {
         let service = ScriptedService([.error(.unavailable)])
         try await Replicas.run(service) { (replicas) async throws -> Void in
             let channel = try replicas.channel("127.0.0.1", configuration: Self.quick())
@@ -43,7 +43,7 @@ struct RetryTests {
         }
     }
 
-    @Test func attemptsAndTheDeadlineAreBounds() async throws {
+    @Test func `Attempts and the deadline are bounds`() async throws {
         let service = ScriptedService(Array(repeating: .error(.unavailable), count: 20))
         try await Replicas.run(service) { (replicas) async throws -> Void in
             let channel = try replicas.channel("127.0.0.1", configuration: Self.quick { $0.attemptsMax = 3 })
@@ -63,7 +63,7 @@ struct RetryTests {
         }
     }
 
-    @Test func theServerSaysWhenAndWhether() async throws {
+    @Test func `The server says when and whether to try again`() async throws {
         let service = ScriptedService([.error(.unavailable, pushback: "200"), .error(.unavailable, pushback: "-1")])
         try await Replicas.run(service) { (replicas) async throws -> Void in
             let channel = try replicas.channel("127.0.0.1", configuration: Self.quick())
@@ -74,7 +74,7 @@ struct RetryTests {
         }
     }
 
-    @Test func theBudgetEndsRetriesUntilCallsEndWell() async throws {
+    @Test func `The budget ends retries until calls end well`() async throws {
         let service = ScriptedService(Array(repeating: .error(.unavailable), count: 100))
         try await Replicas.run(service) { (replicas) async throws -> Void in
             let configuration = Self.quick {
@@ -96,7 +96,7 @@ struct RetryTests {
         }
     }
 
-    @Test func aStreamIsTriedAgainUntilItsFirstMessage() async throws {
+    @Test func `A stream is tried again until its first message`() async throws {
         let service = ScriptedService([.error(.unavailable), .error(.unavailable)])
         try await Replicas.run(service) { (replicas) async throws -> Void in
             let channel = try replicas.channel("127.0.0.1", configuration: Self.quick())
@@ -108,7 +108,7 @@ struct RetryTests {
         }
     }
 
-    @Test func aCallCancelledBetweenAttemptsEndsAtOnce() async throws {
+    @Test func `A call cancelled between attempts ends at once`() async throws {
         // The server says how long, since a wait of the channel's own choice may be as short as none.
         let service = ScriptedService([.error(.unavailable, pushback: "5000")])
         try await Replicas.run(service) { (replicas) async throws -> Void in
@@ -123,7 +123,7 @@ struct RetryTests {
         }
     }
 
-    @Test func closingTheChannelEndsCallsThatWaitForAnotherAttempt() async throws {
+    @Test func `Closing the channel ends calls that wait for another attempt`() async throws {
         // The server says how long, since a wait of the channel's own choice may be as short as none.
         let service = ScriptedService([.error(.unavailable, pushback: "5000")])
         try await Replicas.run(service) { (replicas) async throws -> Void in

@@ -61,7 +61,7 @@ struct ServiceTests {
 
     // MARK: Server
 
-    @Test func `a graceful shutdown of a server lets the call in flight end`() async throws {
+    @Test func `A graceful shutdown of a server lets the call in flight end`() async throws {
         let service = Waiting()
         try await withEventLoopGroup(loopCount: 2, name: "service") { group in
             let server = RPCServer(group: group, router: Self.router(service), configuration: .init())
@@ -100,7 +100,7 @@ struct ServiceTests {
     }
 
     @Test(arguments: [false, true])
-    func `cancellation ends a server's calls at once`(drainsFirst: Bool) async throws {
+    func `Cancellation ends a server's calls at once`(drainsFirst: Bool) async throws {
         let service = Waiting()
         try await withEventLoopGroup(loopCount: 1, name: "service") { group in
             let server = RPCServer(group: group, router: Self.router(service), configuration: .init())
@@ -121,7 +121,7 @@ struct ServiceTests {
         }
     }
 
-    @Test func `a server runs once`() async throws {
+    @Test func `A server runs once`() async throws {
         try await withEventLoopGroup(loopCount: 1, name: "service") { group in
             let server = RPCServer(group: group, router: Router(), configuration: .init())
             try await server.start()
@@ -141,7 +141,7 @@ struct ServiceTests {
         return error == .alreadyRun
     }
 
-    @Test func `a server in a closure drains when that returns`() async throws {
+    @Test func `A server in a closure drains when that returns`() async throws {
         let service = Waiting()
         try await withEventLoopGroup(loopCount: 1, name: "service") { group in
             let call = try await withRPCServer(group: group, router: Self.router(service)) { _, port in
@@ -158,7 +158,7 @@ struct ServiceTests {
         }
     }
 
-    @Test func `a server in a closure ends when that throws`() async throws {
+    @Test func `A server in a closure ends when that throws`() async throws {
         struct Thrown: Error {}
         let service = Waiting()
         try await withEventLoopGroup(loopCount: 1, name: "service") { group in
@@ -176,7 +176,7 @@ struct ServiceTests {
 
     // MARK: Channel
 
-    @Test func `a graceful shutdown of a channel lets the call in flight end and takes no other`() async throws {
+    @Test func `A graceful shutdown of a channel lets the call in flight end and takes no other`() async throws {
         let service = Waiting()
         try await withEventLoopGroup(loopCount: 2, name: "service") { group in
             try await withRPCServer(group: group, router: Self.router(service)) { _, port in
@@ -203,7 +203,7 @@ struct ServiceTests {
         }
     }
 
-    @Test func `cancellation ends a channel's calls at once`() async throws {
+    @Test func `Cancellation ends a channel's calls at once`() async throws {
         let service = Waiting()
         try await withEventLoopGroup(loopCount: 1, name: "service") { group in
             try await withRPCServer(group: group, router: Self.router(service)) { _, port in
@@ -218,7 +218,7 @@ struct ServiceTests {
         }
     }
 
-    @Test func `a channel that drains fails the calls that wait for a connection`() async throws {
+    @Test func `A channel that drains fails the calls that wait for a connection`() async throws {
         try await withEventLoopGroup(loopCount: 1, name: "service") { group in
             let channel = try RPCChannel(target: "127.0.0.1:1", group: group)
             let waiting = Task(executorPreference: group.loops[0]) {
@@ -237,7 +237,7 @@ struct ServiceTests {
         }
     }
 
-    @Test func `a drain ends at its limit`() async throws {
+    @Test func `A drain ends at its limit`() async throws {
         let service = Waiting()
         try await withEventLoopGroup(loopCount: 1, name: "service") { group in
             try await withRPCServer(group: group, router: Self.router(service)) { _, port in
@@ -253,7 +253,7 @@ struct ServiceTests {
         }
     }
 
-    @Test func `a channel runs once`() async throws {
+    @Test func `A channel runs once`() async throws {
         try await withEventLoopGroup(loopCount: 1, name: "service") { group in
             let channel = try RPCChannel(target: "127.0.0.1:1", group: group)
             let running = Task { try await channel.run() }

@@ -15,7 +15,7 @@ struct StatisticsTests {
         calls.first { $0.method == method.path }
     }
 
-    @Test func callsAreCountedByMethodAndStatusOnBothSides() async throws {
+    @Test func `Calls are counted by method and status on both sides`() async throws {
         try await withFixture { (fixture) async throws -> Void in
             let before = calls(fixture.clientGroup.clientCalls, EchoService.echo)?.count ?? 0
             for _ in 0..<5 { #expect(try await fixture.echo([1]) == [1]) }
@@ -43,7 +43,7 @@ struct StatisticsTests {
         }
     }
 
-    @Test func aCallThatIsGivenUpIsCancelledOnTheServerAndPastItsDeadlineOnTheClient() async throws {
+    @Test func `A call that is given up is cancelled on the server and past its deadline on the client`() async throws {
         try await withFixture { (fixture) async throws -> Void in
             await #expect(throws: RPCError.self) {
                 try await fixture.text(EchoService.sleep, "", options: .init(timeout: .milliseconds(50)))
@@ -62,7 +62,7 @@ struct StatisticsTests {
         }
     }
 
-    @Test func loopsTellConnectionsStreamsAndBytes() async throws {
+    @Test func `Loops tell their connections, streams and bytes`() async throws {
         try await withFixture { (fixture) async throws -> Void in
             #expect(try await fixture.echo([UInt8](repeating: 7, count: 10_000)).count == 10_000)
             let bytes: Range<UInt64> = 10_000..<12_000
@@ -83,7 +83,7 @@ struct StatisticsTests {
         }
     }
 
-    @Test func aLoopThatIsStuckTellsForHowLong() async throws {
+    @Test func `A loop that is stuck tells for how long`() async throws {
         let group = try EventLoopGroup(loopCount: 1, name: "stuck")
         let loop = group.loops[0]
         #expect(await eventually { loop.statistics.turnAgeNanoseconds == 0 }, "it waits")
@@ -98,7 +98,7 @@ struct StatisticsTests {
         await group.shutdown()
     }
 
-    @Test func callsPastTheMaximumAreCountedAsShed() async throws {
+    @Test func `Calls past the maximum are counted as shed`() async throws {
         var server = ServerConfiguration()
         server.callsMax = 1
         let probe = EchoService.Probe()

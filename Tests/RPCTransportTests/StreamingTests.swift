@@ -28,7 +28,7 @@ struct StreamingTests {
         return number
     }
 
-    @Test func clientStreamingSumsWhatIsSent() async throws {
+    @Test func `A client-streaming call takes all that is sent`() async throws {
         try await withChannels { (channel) async throws -> Void in
             for count in [0, 1, 1000] as [Int64] {
                 let sum = try await channel.clientStreaming(
@@ -44,7 +44,7 @@ struct StreamingTests {
         }
     }
 
-    @Test func serverStreamingAnswersInOrder() async throws {
+    @Test func `A server-streaming call is answered in order`() async throws {
         try await withChannels { (channel) async throws -> Void in
             for count in [0, 1, 5000] as [Int64] {
                 let values = try await channel.serverStreaming(
@@ -62,7 +62,7 @@ struct StreamingTests {
         }
     }
 
-    @Test func anErrorComesAfterTheMessages() async throws {
+    @Test func `An error comes after the messages`() async throws {
         try await withChannels { (channel) async throws -> Void in
             let seen = Counter()
             let error = await #expect(throws: RPCError.self) {
@@ -80,7 +80,7 @@ struct StreamingTests {
         }
     }
 
-    @Test func bidirectionalTalkTakesTurns() async throws {
+    @Test func `Bidirectional talk takes turns`() async throws {
         try await withChannels { (channel) async throws -> Void in
             let answers = try await channel.stream(
                 EchoService.talk,
@@ -106,7 +106,7 @@ struct StreamingTests {
         }
     }
 
-    @Test func aReaderThatStopsReadingStopsTheServer() async throws {
+    @Test func `A reader that stops reading stops the server`() async throws {
         let probe = EchoService.Probe()
         try await withFixture(probe: probe) { (fixture) async throws -> Void in
             try await fixture.channel.serverStreaming(
@@ -129,7 +129,7 @@ struct StreamingTests {
         }
     }
 
-    @Test func aServerThatDoesNotReadStopsTheClient() async throws {
+    @Test func `A server that does not read stops the client`() async throws {
         let probe = EchoService.Probe()
         try await withFixture(probe: probe) { (fixture) async throws -> Void in
             let sent = Counter()
@@ -153,7 +153,7 @@ struct StreamingTests {
         }
     }
 
-    @Test func aWriterThatIsCancelledGoesOnAndSoDoesTheCall() async throws {
+    @Test func `A writer that is cancelled goes on, and so does the call`() async throws {
         let probe = EchoService.Probe()
         try await withChannels(probe: probe) { (channel) async throws -> Void in
             await probe.reset()
@@ -189,7 +189,7 @@ struct StreamingTests {
         }
     }
 
-    @Test func aHandlersWriteThatIsCancelledGoesOnAndSoDoesTheCall() async throws {
+    @Test func `A handler's write that is cancelled goes on, and so does the call`() async throws {
         let probe = EchoService.Probe()
         try await withChannels(probe: probe) { (channel) async throws -> Void in
             await probe.reset()
@@ -213,7 +213,7 @@ struct StreamingTests {
         return bytes
     }
 
-    @Test func cancellingEndsBothSides() async throws {
+    @Test func `Cancelling ends both sides`() async throws {
         let probe = EchoService.Probe()
         try await withFixture(probe: probe) { (fixture) async throws -> Void in
             let channel = fixture.channel
@@ -235,7 +235,7 @@ struct StreamingTests {
         }
     }
 
-    @Test func aCancelledErrorOfTheWritersOwnEndsTheCallWithIt() async throws {
+    @Test func `A CANCELLED error of the writer's own ends the call with it`() async throws {
         try await withChannels { (channel) async throws -> Void in
             let begin = Deadline.now()
             let error = await #expect(throws: RPCError.self) {
@@ -255,7 +255,7 @@ struct StreamingTests {
         }
     }
 
-    @Test func theServersWordCountsWhereItEndsTheCallUnderTheWriter() async throws {
+    @Test func `The server's word counts where it ends the call under the writer`() async throws {
         try await withChannels { (channel) async throws -> Void in
             let error = await #expect(throws: RPCError.self) {
                 try await channel.clientStreaming(
@@ -271,7 +271,7 @@ struct StreamingTests {
         }
     }
 
-    @Test func manyStreamsAtOnce() async throws {
+    @Test func `Many streams run at once`() async throws {
         try await withFixture(loops: 2) { (fixture) async throws -> Void in
             let channel = fixture.channel
             let total = try await withThrowingTaskGroup(of: Int.self) { group in

@@ -12,8 +12,8 @@ struct StressTests {
     /// Calls of each caller. Under a sanitizer each takes a hundred times as long, and fewer are made.
     private static let calls = ProcessInfo.processInfo.environment["STRESS_CALLS"].flatMap { Int($0) } ?? 30
 
-    @Test("every call returns, whatever happens to its server and its channel", arguments: [1, 2] as [UInt64])
-    func servers(seed: UInt64) async throws {
+    @Test(arguments: [1, 2] as [UInt64])
+    func `Every call returns, whatever happens to its server and its channel`(seed: UInt64) async throws {
         let world = try await World(seed: seed)
         let disorder = Task { await world.disorder() }
         let calls = Task { await world.call(callers: 16, calls: Self.calls) }
@@ -25,8 +25,8 @@ struct StressTests {
         await world.end()
     }
 
-    @Test("every call returns when the loops end under it", arguments: [3, 4] as [UInt64])
-    func loops(seed: UInt64) async throws {
+    @Test(arguments: [3, 4] as [UInt64])
+    func `Every call returns when the loops end under it`(seed: UInt64) async throws {
         let world = try await World(seed: seed)
         let calls = Task { await world.call(callers: 16, calls: Self.calls) }
         try await Task.sleep(for: .milliseconds(20 * Int(seed - 2)))

@@ -3,13 +3,13 @@ import Testing
 
 @testable import RPCTransport
 
-@Suite struct SubchannelStateTests {
+struct SubchannelStateTests {
     private func machine(max: Int = 2) -> SubchannelState {
         let backoff = Backoff(first: .milliseconds(100), max: .milliseconds(400))
         return SubchannelState(backoff: backoff, connectionsMax: max)
     }
 
-    @Test func goesFromIdleToReadyAndBack() {
+    @Test func `Goes from idle to ready and back`() {
         var machine = machine()
         #expect(machine.state == .idle && machine.canConnect)
         machine.began()
@@ -20,7 +20,7 @@ import Testing
         #expect(machine.state == .idle && machine.canConnect)
     }
 
-    @Test func waitsLongerAfterEachFailureUntilItSucceeds() {
+    @Test func `Waits longer after each failure until it succeeds`() {
         var machine = machine()
         var waits: [Duration] = []
         for _ in 0..<5 {
@@ -43,7 +43,7 @@ import Testing
         #expect(wait <= .milliseconds(100), "a success begins the waits anew")
     }
 
-    @Test func aWaitThatWasGivenUpEndsNothing() {
+    @Test func `A wait that was given up ends nothing`() {
         var machine = machine()
         machine.began()
         let first = machine.failed(random: .random(in: 0..<1))
@@ -57,7 +57,7 @@ import Testing
         #expect(latter && machine.state == .idle)
     }
 
-    @Test func hasNoMoreConnectionsThanTheMaximum() {
+    @Test func `Has no more connections than the maximum`() {
         var machine = machine(max: 2)
         machine.began()
         machine.opened()
@@ -75,7 +75,7 @@ import Testing
         #expect(machine.state == .ready && machine.canConnect)
     }
 
-    @Test func nothingFollowsTheEnd() {
+    @Test func `Nothing follows the end`() {
         var machine = machine()
         machine.began()
         let wait = machine.failed(random: .random(in: 0..<1))

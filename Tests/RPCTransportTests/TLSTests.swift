@@ -8,7 +8,7 @@ import Testing
 /// TLS with certificates that the `openssl` command makes for each test.
 @Suite(.timeLimit(.minutes(2)))
 struct TLSTests {
-    @Test func callsOverTLS() async throws {
+    @Test func `Calls go over TLS`() async throws {
         let authority = try TestAuthority()
         defer { authority.remove() }
         let server = try authority.issue("server", names: "DNS:localhost,IP:127.0.0.1")
@@ -22,7 +22,7 @@ struct TLSTests {
         }
     }
 
-    @Test func aForeignAuthorityIsNotTrusted() async throws {
+    @Test func `A foreign authority is not trusted`() async throws {
         let (authority, other) = (try TestAuthority(), try TestAuthority())
         defer {
             authority.remove()
@@ -38,7 +38,7 @@ struct TLSTests {
         }
     }
 
-    @Test func theNameMustBeTheCertificates() async throws {
+    @Test func `The name must be the certificate's`() async throws {
         let authority = try TestAuthority()
         defer { authority.remove() }
         let server = try authority.issue("server", names: "DNS:elsewhere.example")
@@ -52,7 +52,7 @@ struct TLSTests {
         }
     }
 
-    @Test func mutualTLSRefusesAClientWithoutACertificate() async throws {
+    @Test func `Mutual TLS refuses a client without a certificate`() async throws {
         let authority = try TestAuthority()
         defer { authority.remove() }
         var server = try authority.issue("server", names: "IP:127.0.0.1")
@@ -73,7 +73,7 @@ struct TLSTests {
         }
     }
 
-    @Test func newCertificatesAreReadWithoutARestart() async throws {
+    @Test func `New certificates are read without a restart`() async throws {
         let (first, second) = (try TestAuthority(), try TestAuthority())
         defer {
             first.remove()
@@ -107,7 +107,7 @@ struct TLSTests {
         }
     }
 
-    @Test func unusableFilesAreNamed() async throws {
+    @Test func `Unusable files are named`() async throws {
         let group = try EventLoopGroup(loopCount: 1, name: "test")
         #expect {
             try RPCChannel(
@@ -119,7 +119,7 @@ struct TLSTests {
         await group.shutdown()
     }
 
-    @Test func certificatesThatCannotBeReadLeaveTheFormerInUse() async throws {
+    @Test func `Certificates that cannot be read leave the former in use`() async throws {
         let authority = try TestAuthority()
         defer { authority.remove() }
         let server = try authority.issue("server", names: "IP:127.0.0.1")
@@ -137,7 +137,7 @@ struct TLSTests {
         }
     }
 
-    @Test func aClientsCertificatesAreReadAgainToo() async throws {
+    @Test func `A client's certificates are read again too`() async throws {
         let (first, second) = (try TestAuthority(), try TestAuthority())
         defer {
             first.remove()

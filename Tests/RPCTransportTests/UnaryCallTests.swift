@@ -5,14 +5,14 @@ import Testing
 @Suite(.timeLimit(.minutes(2)))
 struct UnaryCallTests {
     @Test(arguments: [0, 1, 100, 16_383, 16_384, 65_536, 1 << 20, (4 << 20) - 8])
-    func echoesMessagesOfAnySize(count: Int) async throws {
+    func `Echoes messages of any size`(count: Int) async throws {
         try await withFixture { (fixture) async throws -> Void in
             let bytes = (0..<count).map { UInt8(truncatingIfNeeded: $0 &* 31) }
             #expect(try await fixture.echo(bytes, options: .init(timeout: .seconds(30))) == bytes)
         }
     }
 
-    @Test func refusesARequestOverTheLimit() async throws {
+    @Test func `Refuses a request over the limit`() async throws {
         try await withFixture { (fixture) async throws -> Void in
             let error = await #expect(throws: RPCError.self) {
                 try await fixture.echo([UInt8](repeating: 1, count: 5 << 20), options: .init(timeout: .seconds(30)))
@@ -22,7 +22,7 @@ struct UnaryCallTests {
         }
     }
 
-    @Test func refusesAnAnswerOverTheLimit() async throws {
+    @Test func `Refuses an answer over the limit`() async throws {
         var client = ChannelConfiguration()
         client.limits.messageBytesMax = 1000
         try await withFixture(client: client) { (fixture) async throws -> Void in
@@ -34,7 +34,7 @@ struct UnaryCallTests {
         }
     }
 
-    @Test func carriesStatusMessageDetailsAndTrailers() async throws {
+    @Test func `Carries status, message, details and trailers`() async throws {
         try await withFixture { (fixture) async throws -> Void in
             let error = await #expect(throws: RPCError.self) {
                 try await fixture.text(EchoService.fail, "gr\u{fc}n 100% \u{1F600}\n")
@@ -46,7 +46,7 @@ struct UnaryCallTests {
         }
     }
 
-    @Test func tellsNothingOfAnUnexpectedError() async throws {
+    @Test func `Tells nothing of an unexpected error`() async throws {
         try await withFixture { (fixture) async throws -> Void in
             let error = await #expect(throws: RPCError.self) { try await fixture.text(EchoService.fail, "") }
             #expect(error?.code == .internalError)
@@ -54,7 +54,7 @@ struct UnaryCallTests {
         }
     }
 
-    @Test func answersUnknownMethods() async throws {
+    @Test func `Answers unknown methods`() async throws {
         try await withFixture { (fixture) async throws -> Void in
             let unknown = MethodDescriptor(service: EchoService.name, method: "Missing")
             let error = await #expect(throws: RPCError.self) { try await fixture.text(unknown, "x") }
@@ -62,7 +62,7 @@ struct UnaryCallTests {
         }
     }
 
-    @Test func carriesMetadata() async throws {
+    @Test func `Carries metadata both ways`() async throws {
         try await withFixture { (fixture) async throws -> Void in
             var metadata = Metadata(["x-word": "first", "X-Word": "second"])
             metadata.addBinary("x-data-bin", [0, 255, 10])
@@ -75,7 +75,7 @@ struct UnaryCallTests {
         }
     }
 
-    @Test func refusesMetadataThatMayNotBeSent() async throws {
+    @Test func `Refuses metadata that may not be sent`() async throws {
         try await withFixture { (fixture) async throws -> Void in
             let error = await #expect(throws: RPCError.self) {
                 try await fixture.echo([1], options: .init(metadata: Metadata(["te": "x"])))
@@ -84,7 +84,7 @@ struct UnaryCallTests {
         }
     }
 
-    @Test func handlersStayOnTheirLoop() async throws {
+    @Test func `Handlers stay on their loop`() async throws {
         try await withFixture(loops: 2) { (fixture) async throws -> Void in
             try await withThrowingTaskGroup(of: String.self) { group in
                 for index in 0..<200 { group.addTask { try await fixture.text(EchoService.yields, "\(index)") } }
@@ -95,7 +95,7 @@ struct UnaryCallTests {
         }
     }
 
-    @Test func answersManyCallsAtOnce() async throws {
+    @Test func `Answers many calls at once`() async throws {
         try await withFixture(loops: 2) { (fixture) async throws -> Void in
             try await withThrowingTaskGroup(of: Bool.self) { group in
                 for index in 0..<3000 {

@@ -3,7 +3,7 @@ import ServiceKit
 import ServiceModels
 import Testing
 
-@Suite struct PhonePolicyConfigurationTests {
+struct PhonePolicyConfigurationTests {
     private func read(
         _ environment: [String: String],
         file: [String: String] = [:],

@@ -125,6 +125,8 @@ class _Lexer:
             self._string(hashes=0)
         elif self.is_swift and rest[:1] == "#":
             self._hash()
+        elif self.is_swift and rest[:1] == "`":
+            self._raw_identifier()
         elif not self.is_swift and rest[:1] == "'":
             self._character()
         else:
@@ -148,6 +150,10 @@ class _Lexer:
     def _character(self):
         match = re.compile(r"'(\\.[0-9a-fA-F]*|[^'\\\n])'").match(self.text, self.position)
         self._take(match.end() - match.start() if match else 1, 2 if match else 0)
+
+    def _raw_identifier(self):
+        match = re.compile(r"`[^`\n]*`").match(self.text, self.position)
+        self._take(match.end() - match.start() if match else 1, 0)
 
     def _hash(self):
         match = re.compile(r'(#+)"').match(self.text, self.position)

@@ -34,10 +34,18 @@ _DEFAULT_CASE = re.compile(r"\bdefault\s*:")
 # A switch over `any Error` by type can't do without.
 _TYPE_CASE = re.compile(r"\bcase\s+(let\s+\w+\s+as|is)\s")
 
+# A test's name is a sentence that says what holds, as a raw identifier; a suite's is its type's.
+_TEST = re.compile(r"@Test\b")
+_TEST_FUNCTION = re.compile(r"\bfunc\s+(`[^`]*`|\w+)")
+_SENTENCE = re.compile(r"`([A-Z][^`]*|\w+\(\)) [^`]*[^`.]`")
+_TEST_WITH_TITLE = re.compile(r'@(Test|Suite)\s*\(\s*#*"')
+_BARE_SUITE = re.compile(r"@Suite\b(?!\s*\()")
+
 
 def check(file):
     if not file.is_swift or file.is_generated:
         return
+    yield from _test_names(file)
     for pattern, name in NEEDS_REASON.items():
         for match in file.code_matches(pattern):
             if not file.has_comment_near(match.start(), REASON_LINES_BEFORE, REASON_LINES_AFTER, _is_reason):
@@ -60,6 +68,21 @@ def check(file):
             if _TYPE_CASE.search(_block_before(file.code, match.start())):
                 continue
             yield file.fault(match.start(), "an error map names every case: no default")
+
+
+def _test_names(file):
+    for match in file.code_matches(_TEST):
+        function = _TEST_FUNCTION.search(file.code, match.end())
+        if function and not _SENTENCE.fullmatch(function.group(1)):
+            yield file.fault(
+                function.start(1), f"{function.group(1)} is no sentence: @Test func `Calls that end late are counted`()")
+    for match in _TEST_WITH_TITLE.finditer(file.text):
+        if file.code[match.start()] == "@":
+            kind = match.group(1)
+            name = "its raw identifier" if kind == "Test" else "its type's name"
+            yield file.fault(match.start(), f"@{kind} has no title beside {name}")
+    for match in file.code_matches(_BARE_SUITE):
+        yield file.fault(match.start(), "a type with tests is a suite: @Suite is for traits only")
 
 
 def _block_before(code, offset):

@@ -45,6 +45,11 @@ class SourceTextTests(unittest.TestCase):
         self.assertIn("g(", file.code)
         self.assertNotIn("\\d", file.code)
 
+    def test_raw_identifiers_are_code(self):
+        file = SourceFile("a.swift", 'func `A "name" /* is`() { "s" }')
+        self.assertIn('`A "name" /* is`', file.code)
+        self.assertEqual(file.strings.strip(), '"s"')
+
     def test_quote_characters_of_c(self):
         file = self.split("a.c", "char q = '\"'; gets(q); char e = '\\''; atoi(e);")
         self.assertIn("gets", file.code)
@@ -181,6 +186,21 @@ class SwiftRuleTests(unittest.TestCase):
         self.assertEqual(messages(swift_rules.check, "Sources/InvitesService/Other.swift", code), [])
         by_type = "switch e { case let f as Fault: g { }\ndefault: c }"
         self.assertEqual(messages(swift_rules.check, "Sources/InvitesService/ErrorMap.swift", by_type), [])
+
+    def test_names_of_tests(self):
+        for code in (
+                "@Test func `Calls that end late are counted`() {}",
+                "@Test(arguments: [1])\n    func `A call ends`(_ a: Int) {}",
+                "@Test(.timeLimit(.minutes(1))) func `run() ends with its group`() {}",
+                '@Test func `A "name" // is kept`() {}\n@Test func `And the next`() {}',
+                "@Suite(.serialized) struct A {}", 'let text = "@Test func f()"', '// @Test("a")', "func `any`() {}"):
+            self.assertEqual(messages(swift_rules.check, "Tests/A/B.swift", code), [], code)
+        for code in (
+                "@Test func callsEnd() {}", "@Test func `calls end`() {}", "@Test func `Calls`() {}",
+                "@Test func `Calls end.`() {}", "@Test(arguments: [1]) func callsEnd(_ a: Int) {}",
+                '@Test("calls end") func `Calls end`() {}', "@Suite struct A {}", '@Suite("Calls") struct A {}',
+                '@Suite(\n    "Calls", .serialized) struct A {}'):
+            self.assertEqual(len(messages(swift_rules.check, "Tests/A/B.swift", code)), 1, code)
 
 
 class ImportRuleTests(unittest.TestCase):

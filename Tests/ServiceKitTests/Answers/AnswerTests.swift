@@ -16,7 +16,6 @@ private enum Refusal: DomainFault {
 
 private struct Surprise: Error {}
 
-@Suite("What methods throw, as callers see it")
 struct AnswerTests {
     private func context(isIdempotent: Bool = false) -> ServerContext {
         let method = MethodDescriptor(service: "test.Service", method: "Do", isIdempotent: isIdempotent)
@@ -40,20 +39,20 @@ struct AnswerTests {
         }
     }
 
-    @Test("what a body returns is the answer")
-    func answer() async throws {
+    @Test func `What a body returns is the answer`() async throws {
         #expect(try await context().answer { 7 } == 7)
     }
 
-    @Test("a refusal of the rules has its code, reason, words and field")
-    func refusal() async throws {
+    @Test func `A refusal of the rules has its code, reason, words and field`() async throws {
         let told = try await error(of: Refusal.full)
         #expect(told.code == .failedPrecondition && told.reason == "FULL" && told.message == "It is full.")
         #expect(told.fieldViolations == [FieldViolation(field: "size", description: "It is full.", reason: "FULL")])
     }
 
-    @Test("an unknown outcome is told unless the call may be repeated: by its proto, or as the method says")
-    func repetition() async throws {
+    @Test
+    func `An unknown outcome is told unless the call may be repeated: by its proto, or as the method says`()
+        async throws
+    {
         let lost = PostgresError.connectionLost(outcomeUnknown: true)
         #expect(try await error(of: lost).reason == "OUTCOME_UNKNOWN")
         #expect(try await error(of: lost, isIdempotent: true).reason == "DATABASE_UNAVAILABLE")
@@ -61,8 +60,7 @@ struct AnswerTests {
         #expect(try await error(of: lost, isIdempotent: true, mayBeRepeated: false).reason == "OUTCOME_UNKNOWN")
     }
 
-    @Test("an RPCError goes through, and of anything else nothing is told")
-    func others() async throws {
+    @Test func `An RPCError goes through, and of anything else nothing is told`() async throws {
         #expect(try await error(of: RPCError(.aborted, "as it is")).message == "as it is")
         let inner = try await error(of: Surprise())
         #expect(inner.code == .internalError && inner.message == "internal error" && inner.cause is Surprise)

@@ -23,12 +23,10 @@ private final class Heap: Sendable {
 
 private struct Broken: Error {}
 
-@Suite("Cleanup")
 struct CleanupTests {
     private let logger = Logger(label: "test", factory: { _ in SwiftLogNoOpLogHandler() })
 
-    @Test("deletes all that is over, so much at once as it may")
-    func batches() async {
+    @Test func `Deletes all that is over, so much at once as it may`() async {
         let (large, small) = (Heap(2 * Cleanup.rowsMax), Heap(1))
         let steps = [large, small].map { heap in Cleanup.Step("things") { heap.delete($0) } }
         await Cleanup(every: .seconds(60), steps, logger: logger).clean()
@@ -37,8 +35,7 @@ struct CleanupTests {
         #expect(small.looks == [1])
     }
 
-    @Test("a step that fails keeps no other from being done, and is done again in the next round")
-    func failure() async {
+    @Test func `A step that fails keeps no other from being done, and is done again in the next round`() async {
         let heap = Heap(1)
         let steps = [
             Cleanup.Step("broken") { _ in throw Broken() },
@@ -50,8 +47,7 @@ struct CleanupTests {
         #expect(heap.looks == [1, 0])
     }
 
-    @Test("ends when its task is cancelled, also between two batches")
-    func cancellation() async {
+    @Test func `Ends when its task is cancelled, also between two batches`() async {
         let (batches, batch) = AsyncStream.makeStream(of: Void.self)
         let endless = Cleanup.Step("things") { limit in
             batch.yield()

@@ -3,7 +3,6 @@ import Testing
 
 @testable import ServiceKit
 
-@Suite("Addresses of clients")
 struct ClientAddressKeyTests {
     private let key = ClientAddressKey(Secret([UInt8](repeating: 1, count: 32)), service: "profile")
 
@@ -11,8 +10,7 @@ struct ClientAddressKeyTests {
         (key ?? self.key).code(of: Metadata([ClientAddressKey.metadataName: address]))
     }
 
-    @Test("an address has a code of its own, a household of IPv6 one for all its addresses")
-    func same() {
+    @Test func `An address has a code of its own, a household of IPv6 one for all its addresses`() {
         #expect(code("192.0.2.1")?.count == 32)
         #expect(code("192.0.2.1") == code("192.0.2.1"))
         #expect(code("192.0.2.1") == code("::ffff:192.0.2.1"))
@@ -22,35 +20,30 @@ struct ClientAddressKeyTests {
         #expect(code("2001:db8::1") != code("2001:db8:0:100::1"))
     }
 
-    @Test("the code is of no use to another service, and none without the key")
-    func keyed() {
+    @Test func `The code is of no use to another service, and none without the key`() {
         #expect(code("192.0.2.1") != code("192.0.2.1", ClientAddressKey(Secret([1]), service: "profile")))
         let invites = ClientAddressKey(Secret([UInt8](repeating: 1, count: 32)), service: "invites")
         #expect(code("192.0.2.1") != code("192.0.2.1", invites))
     }
 
-    @Test(
-        "what is none, this machine's own, and a private network's have none",
-        arguments: [
-            "", "127.0.0.1", "127.200.1.1", "::1", "::ffff:127.0.0.1", "192.0.2.1:80", "[2001:db8::1]", "192.0.2",
-            "unknown", "10.1.2.3", "172.18.0.1", "172.31.255.255", "192.168.1.1", "169.254.1.1", "::ffff:172.18.0.1",
-            "fd00::1", "fe80::1",
-            "192.0.2.1, 192.0.2.2", String(repeating: "1", count: 5_000),
-        ]
+    @Test(arguments: [
+        "", "127.0.0.1", "127.200.1.1", "::1", "::ffff:127.0.0.1", "192.0.2.1:80", "[2001:db8::1]", "192.0.2",
+        "unknown", "10.1.2.3", "172.18.0.1", "172.31.255.255", "192.168.1.1", "169.254.1.1", "::ffff:172.18.0.1",
+        "fd00::1", "fe80::1",
+        "192.0.2.1, 192.0.2.2", String(repeating: "1", count: 5_000),
+    ]
     )
-    func none(_ text: String) { #expect(code(text) == nil) }
+    func `What is none, this machine's own, and a private network's have none`(_ text: String) {
+        #expect(code(text) == nil)
+    }
 
-    @Test(
-        "what lies beside a private network has one",
-        arguments: ["11.0.0.1", "172.15.0.1", "172.32.0.1", "192.169.0.1"]
+    @Test(arguments: ["11.0.0.1", "172.15.0.1", "172.32.0.1", "192.169.0.1"]
     )
-    func beside(_ text: String) { #expect(code(text) != nil) }
+    func `What lies beside a private network has one`(_ text: String) { #expect(code(text) != nil) }
 
-    @Test("a call without metadata has none")
-    func noMetadata() { #expect(key.code(of: Metadata()) == nil) }
+    @Test func `A call without metadata has none`() { #expect(key.code(of: Metadata()) == nil) }
 
-    @Test("the key has 32 bytes")
-    func length() throws {
+    @Test func `The key has 32 bytes`() throws {
         func configured(_ count: Int) throws -> ClientAddressKey {
             let configuration = try Configuration(
                 keys: [ClientAddressKey.key],

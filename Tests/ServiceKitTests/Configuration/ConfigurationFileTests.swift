@@ -3,20 +3,17 @@ import Testing
 
 @testable import ServiceKit
 
-@Suite("Configuration file")
 struct ConfigurationFileTests {
     private static let key = ConfigurationKey.int("VESTIBULE_IDENTITY_N", in: 0...9, default: 1, help: "A number.")
 
-    @Test("reads KEY=VALUE, comments, quotes and either line end")
-    func parse() {
+    @Test func `Reads KEY=VALUE, comments, quotes and either line end`() {
         let text = "# comment\r\n\r\nA=1\r\n  B = two words \nC=\"quoted # not a comment\"\nD='='\nE="
         let (entries, faults) = ConfigurationFile.parse(text, name: "f")
         #expect(entries == ["A": "1", "B": "two words", "C": "quoted # not a comment", "D": "=", "E": ""])
         #expect(faults.isEmpty)
     }
 
-    @Test("a bad line or a doubled key is a fault without the line's content")
-    func faults() {
+    @Test func `A bad line or a doubled key is a fault without the line's content`() {
         let (_, faults) = ConfigurationFile.parse("A=1\nhunter2\n=x\nA=2", name: "f")
         #expect(
             faults.map(\.description) == [
@@ -25,8 +22,7 @@ struct ConfigurationFileTests {
         )
     }
 
-    @Test("is found by path or by VESTIBULE_CONFIG; its faults and those of values come together")
-    func load() throws {
+    @Test func `Is found by path or by VESTIBULE_CONFIG; its faults and those of values come together`() throws {
         let path = "/tmp/vestibule-configuration-\(getpid()).env"
         try write("VESTIBULE_IDENTITY_N=5\n", to: path)
         defer { unlink(path) }
@@ -50,8 +46,7 @@ struct ConfigurationFileTests {
         }
     }
 
-    @Test("some keys can be read while others have faults, as healthcheck does")
-    func loadOnlySome() throws {
+    @Test func `Some keys can be read while others have faults, as healthcheck does`() throws {
         let path = "/tmp/vestibule-configuration-value-\(getpid()).env"
         try write("VESTIBULE_IDENTITY_N=5\nVESTIBULE_IDENTITY_M=1\n", to: path)
         defer { unlink(path) }
@@ -65,53 +60,43 @@ struct ConfigurationFileTests {
     }
 }
 
-@Suite("Configuration values")
 struct ConfigurationValueTests {
-    @Test(
-        "durations",
-        arguments: [
-            ("500ms", Duration.milliseconds(500)), ("5s", .seconds(5)), ("10m", .seconds(600)),
-            ("2h", .seconds(7200)), ("30d", .seconds(2_592_000)), ("0s", .zero),
-        ]
+    @Test(arguments: [
+        ("500ms", Duration.milliseconds(500)), ("5s", .seconds(5)), ("10m", .seconds(600)),
+        ("2h", .seconds(7200)), ("30d", .seconds(2_592_000)), ("0s", .zero),
+    ]
     )
-    func durations(_ text: String, _ duration: Duration) {
+    func `Durations are read and written`(_ text: String, _ duration: Duration) {
         #expect(DurationText.parse(text) == duration)
         #expect(DurationText.parse(DurationText.format(duration)) == duration)
     }
 
-    @Test(
-        "texts that are no durations",
-        arguments: ["", "5", "s", "-5s", "5 s", "5S", "1.5s", "5us", "9999999999999s", "100001d", "٥s", "5s5"]
+    @Test(arguments: ["", "5", "s", "-5s", "5 s", "5S", "1.5s", "5us", "9999999999999s", "100001d", "٥s", "5s5"]
     )
-    func noDurations(_ text: String) {
+    func `Refuses texts that are no durations`(_ text: String) {
         #expect(DurationText.parse(text) == nil)
     }
 
-    @Test("durations are written in the largest unit that is exact")
-    func durationFormat() {
+    @Test func `Durations are written in the largest unit that is exact`() {
         #expect(DurationText.format(.milliseconds(1500)) == "1500ms")
         #expect(DurationText.format(.seconds(90)) == "90s")
         #expect(DurationText.format(.seconds(3600)) == "1h")
         #expect(DurationText.format(.zero) == "0ms")
     }
 
-    @Test(
-        "addresses",
-        arguments: [
-            ("127.0.0.1:7001", "127.0.0.1", 7001), ("identity:1", "identity", 1), ("[::1]:65535", "::1", 65_535),
-            ("a-b.example_c:0", "a-b.example_c", 0),
-        ]
+    @Test(arguments: [
+        ("127.0.0.1:7001", "127.0.0.1", 7001), ("identity:1", "identity", 1), ("[::1]:65535", "::1", 65_535),
+        ("a-b.example_c:0", "a-b.example_c", 0),
+    ]
     )
-    func addresses(_ text: String, _ host: String, _ port: Int) {
+    func `Addresses are read and written`(_ text: String, _ host: String, _ port: Int) {
         #expect(HostPort(text) == HostPort(host: host, port: port))
         #expect(HostPort(text)?.description == text)
     }
 
-    @Test(
-        "texts that are no addresses",
-        arguments: ["", ":80", "host", "host:", "host:65536", "host:-1", "::1:80", "[::1]", "ho st:1", "h:1 ", "h:٣"]
+    @Test(arguments: ["", ":80", "host", "host:", "host:65536", "host:-1", "::1:80", "[::1]", "ho st:1", "h:1 ", "h:٣"]
     )
-    func noAddresses(_ text: String) {
+    func `Refuses texts that are no addresses`(_ text: String) {
         #expect(HostPort(text) == nil)
     }
 }

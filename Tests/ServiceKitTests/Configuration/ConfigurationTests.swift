@@ -52,10 +52,8 @@ private func faults(
     }
 }
 
-@Suite("Configuration")
 struct ConfigurationTests {
-    @Test("takes the environment before the file before the default; an empty value counts as none")
-    func precedence() throws {
+    @Test func `Takes the environment before the file before the default; an empty value counts as none`() throws {
         let configuration = try read(
             required.merging(["VESTIBULE_TEST_PORT": "7", "VESTIBULE_TEST_COLOR": " "]) { $1 },
             file: ["VESTIBULE_TEST_PORT": "8", "VESTIBULE_TEST_FLAG": "true", "VESTIBULE_TEST_COLOR": "green"]
@@ -71,8 +69,7 @@ struct ConfigurationTests {
         #expect(!configuration.isGiven("VESTIBULE_TEST_LIMIT"))
     }
 
-    @Test("an address may be left out, and is checked where it is given")
-    func optionalAddress() throws {
+    @Test func `An address may be left out, and is checked where it is given`() throws {
         let key = ServiceKeys(program: "test", listenPort: 7001).metricsListen
         #expect(key.name == "VESTIBULE_TEST_METRICS_LISTEN")
         #expect(!key.isRequired)
@@ -95,8 +92,7 @@ struct ConfigurationTests {
         }
     }
 
-    @Test("reports all faults together, in the order of the keys, each with its name")
-    func allFaultsTogether() {
+    @Test func `Reports all faults together, in the order of the keys, each with its name`() {
         let found = faults([
             "VESTIBULE_TEST_PORT": "11", "VESTIBULE_TEST_NAME": "", "VESTIBULE_TEST_LIMIT": "5",
             "VESTIBULE_TEST_TARGET": "nowhere", "VESTIBULE_TEST_LINK": "ftp://example.com",
@@ -113,19 +109,16 @@ struct ConfigurationTests {
         #expect(ConfigurationFaults(found).description.split(separator: "\n").count == 8)
     }
 
-    @Test(
-        "refuses URLs that aren't plain absolute HTTP ones",
-        arguments: [
-            "example.com", "http://", "https://user:pass@example.com/", "https://example.com/#top", "http://:80/",
-            "https://exa mple.com", "https:///path",
-        ]
+    @Test(arguments: [
+        "example.com", "http://", "https://user:pass@example.com/", "https://example.com/#top", "http://:80/",
+        "https://exa mple.com", "https:///path",
+    ]
     )
-    func badURL(_ text: String) {
+    func `Refuses URLs that aren't plain absolute HTTP ones`(_ text: String) {
         #expect(faults(["VESTIBULE_TEST_LINK": text]).map(\.key) == ["VESTIBULE_TEST_LINK"])
     }
 
-    @Test("takes a secret from its variable or from the file that NAME_FILE names, not from both")
-    func secrets() throws {
+    @Test func `Takes a secret from its variable or from the file that NAME_FILE names, not from both`() throws {
         #expect(try read(required)[password].text == "hunter2")
         let fromFile = try read(
             ["VESTIBULE_TEST_NAME": "n", "VESTIBULE_TEST_PASSWORD_FILE": "/p"],
@@ -141,8 +134,7 @@ struct ConfigurationTests {
         #expect(raw[keyFile]?.bytes == [0, 10])
     }
 
-    @Test("a fault of a secret names the file and never the value")
-    func secretFaults() {
+    @Test func `A fault of a secret names the file and never the value`() {
         let missing = faults(["VESTIBULE_TEST_KEY_FILE": "/none"])
         #expect(
             missing.map(\.description) == [
@@ -155,8 +147,7 @@ struct ConfigurationTests {
         #expect(!twice.description.contains("hunter2"))
     }
 
-    @Test("an unknown key of ours in the file is a fault; another program's, a shared or a strange one isn't")
-    func unknownKeys() {
+    @Test func `An unknown key of ours in the file is a fault; another program's, a shared or a strange one isn't`() {
         let found = faults(
             [:],
             file: [
@@ -171,8 +162,10 @@ struct ConfigurationTests {
         )
     }
 
-    @Test("a key is also given by a name that it had before, with a warning, and not by two with different values")
-    func formerNames() throws {
+    @Test
+    func `A key is also given by a name that it had before, with a warning, and not by two with different values`()
+        throws
+    {
         let key = ConfigurationKey.int("VESTIBULE_TEST_COUNT", in: 1...10, default: 3, help: "A number.")
             .formerly("VESTIBULE_TEST_NUMBER", "VESTIBULE_OTHER_NUMBER")
         func read(_ environment: [String: String], file: [String: String] = [:]) throws -> Configuration {
@@ -198,15 +191,13 @@ struct ConfigurationTests {
         }
     }
 
-    @Test("a control character or a long value in a fault can't fill or forge lines")
-    func faultsAreOneLine() throws {
+    @Test func `A control character or a long value in a fault can't fill or forge lines`() throws {
         let fault = try #require(faults(["VESTIBULE_TEST_COLOR": "a\nb" + String(repeating: "c", count: 500)]).first)
         #expect(!fault.description.contains("\n"))
         #expect(fault.description.count < 200)
     }
 
-    @Test("help lists every key with its kind, default and purpose")
-    func help() {
+    @Test func `Help lists every key with its kind, default and purpose`() {
         let text = ConfigurationHelp.text(all)
         for key in all {
             #expect(text.contains(key.name))

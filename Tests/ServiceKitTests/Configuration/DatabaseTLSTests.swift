@@ -4,28 +4,24 @@ import Testing
 
 @testable import ServiceKit
 
-@Suite("TLS to PostgreSQL as configured")
 struct DatabaseTLSTests {
     private func configuration(_ values: [String: String]) throws -> Configuration {
         try .testing(keys: ServiceKeys(program: "profile", listenPort: 7002).all, program: "profile", values)
     }
 
-    @Test(
-        "nothing leaves the machine in clear unless that is said",
-        arguments: [
-            ("127.0.0.1", PostgresTLS.prefer), ("localhost", .prefer), ("::1", .prefer), ("/run/postgresql", .prefer),
-            ("127.9.9.9, /run/postgresql", .prefer), ("postgres", .verifyFull(authoritiesFile: nil)),
-            ("10.0.0.1", .verifyFull(authoritiesFile: nil)), ("127.0.0.1,db", .verifyFull(authoritiesFile: nil)),
-            ("127.0.0.1.example.com", .verifyFull(authoritiesFile: nil)),
-            ("127.evil.a.b", .verifyFull(authoritiesFile: nil)),
-        ]
+    @Test(arguments: [
+        ("127.0.0.1", PostgresTLS.prefer), ("localhost", .prefer), ("::1", .prefer), ("/run/postgresql", .prefer),
+        ("127.9.9.9, /run/postgresql", .prefer), ("postgres", .verifyFull(authoritiesFile: nil)),
+        ("10.0.0.1", .verifyFull(authoritiesFile: nil)), ("127.0.0.1,db", .verifyFull(authoritiesFile: nil)),
+        ("127.0.0.1.example.com", .verifyFull(authoritiesFile: nil)),
+        ("127.evil.a.b", .verifyFull(authoritiesFile: nil)),
+    ]
     )
-    func automatic(host: String, tls: PostgresTLS) throws {
+    func `Nothing leaves the machine in clear unless that is said`(host: String, tls: PostgresTLS) throws {
         #expect(try configuration(["VESTIBULE_DATABASE_HOST": host]).databaseTLS == tls)
     }
 
-    @Test("what is said counts, whatever the host")
-    func explicit() throws {
+    @Test func `What is said counts, whatever the host`() throws {
         for (word, tls) in [
             ("disable", PostgresTLS.disable), ("prefer", .prefer), ("require", .require),
             ("verify-full", .verifyFull(authoritiesFile: nil)),
@@ -38,8 +34,8 @@ struct DatabaseTLSTests {
         #expect(throws: ConfigurationFaults.self) { try configuration(["VESTIBULE_DATABASE_TLS": "yes"]) }
     }
 
-    @Test("authorities are used on any host, must be readable, and make no sense where nothing is verified")
-    func authorities() throws {
+    @Test
+    func `Authorities are used on any host, must be readable, and make no sense where nothing is verified`() throws {
         let authority = try TestAuthority()
         defer { authority.remove() }
         let given = try configuration(["VESTIBULE_DATABASE_CA_FILE": authority.file])

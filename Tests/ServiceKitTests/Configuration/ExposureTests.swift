@@ -4,7 +4,6 @@ import Testing
 
 @testable import ServiceKit
 
-@Suite("Exposure")
 struct ExposureTests {
     private let keys = ServiceKeys(program: "profile", listenPort: 7002)
 
@@ -18,22 +17,18 @@ struct ExposureTests {
         "VESTIBULE_PROFILE_TLS_CLIENT_CA_FILE": "/a", "VESTIBULE_PROFILE_TLS_ALLOW": "gateway *",
     ]
 
-    @Test(
-        "on loopback nothing is asked for",
-        arguments: ["127.0.0.1:7002", "127.9.8.7:7002", "[::1]:7002", "localhost:7002", "[::ffff:127.0.0.1]:7002"]
+    @Test(arguments: ["127.0.0.1:7002", "127.9.8.7:7002", "[::1]:7002", "localhost:7002", "[::ffff:127.0.0.1]:7002"]
     )
-    func loopback(_ address: String) throws {
+    func `On loopback nothing is asked for`(_ address: String) throws {
         let exposure = try exposure(["VESTIBULE_PROFILE_LISTEN": address])
         #expect(exposure.faults.isEmpty && exposure.warning == nil)
     }
 
-    @Test(
-        "elsewhere it needs a certificate, the callers' authorities and the rules",
-        arguments: [
-            "0.0.0.0:7002", "[::]:7002", "10.0.0.1:7002", "profile:7002", "127.0.0.1.example.com:7002", "127.1:7002",
-        ]
+    @Test(arguments: [
+        "0.0.0.0:7002", "[::]:7002", "10.0.0.1:7002", "profile:7002", "127.0.0.1.example.com:7002", "127.1:7002",
+    ]
     )
-    func elsewhere(_ address: String) throws {
+    func `Elsewhere it needs a certificate, the callers' authorities and the rules`(_ address: String) throws {
         let listen = ["VESTIBULE_PROFILE_LISTEN": address]
         let found = try exposure(listen).faults
         #expect(found.map(\.key) == ["VESTIBULE_PROFILE_LISTEN"])
@@ -44,8 +39,8 @@ struct ExposureTests {
         #expect(whole.faults.isEmpty && whole.warning == nil)
     }
 
-    @Test("each of the three alone is missed", arguments: ["CERTIFICATE_FILE", "CLIENT_CA_FILE", "ALLOW"])
-    func oneMissing(_ name: String) throws {
+    @Test(arguments: ["CERTIFICATE_FILE", "CLIENT_CA_FILE", "ALLOW"])
+    func `Each of the three alone is missed`(_ name: String) throws {
         var values = secured.merging(["VESTIBULE_PROFILE_LISTEN": "0.0.0.0:7002"]) { $1 }
         values["VESTIBULE_PROFILE_TLS_\(name)"] = nil
         let found = try exposure(values).faults
@@ -57,8 +52,8 @@ struct ExposureTests {
         #expect(allowed.warning?.contains("VESTIBULE_PROFILE_TLS_\(name)") == true)
     }
 
-    @Test("a service that strangers could reach doesn't start; told to, it does", .timeLimit(.minutes(1)))
-    func serving() async throws {
+    @Test(.timeLimit(.minutes(1)))
+    func `A service that strangers could reach doesn't start; told to, it does`() async throws {
         func serve(_ more: [String: String]) async throws {
             let values = ["VESTIBULE_PROFILE_LISTEN": "0.0.0.0:0", "VESTIBULE_DATABASE_HOST": "/nonexistent"]
             let configuration = try Configuration.testing(
@@ -73,8 +68,7 @@ struct ExposureTests {
         try await serve(["VESTIBULE_PROFILE_INSECURE": "true"])
     }
 
-    @Test("reflection must be asked for")
-    func reflection() throws {
+    @Test func `Reflection must be asked for`() throws {
         let configuration = try Configuration.testing(keys: keys.all, program: "profile")
         #expect(!configuration[SharedKeys.reflection])
     }

@@ -3,7 +3,6 @@ import Testing
 
 @testable import ServiceKit
 
-@Suite("Making files")
 struct FileBytesTests {
     private func withFolder(_ body: (String) throws -> Void) throws {
         let folder = FileManager.default.temporaryDirectory.appending(path: "vestibule-files-\(UUID().uuidString)").path
@@ -12,8 +11,7 @@ struct FileBytesTests {
         try body(folder)
     }
 
-    @Test("makes a file with its mode, and never a second time")
-    func create() throws {
+    @Test func `Makes a file with its mode, and never a second time`() throws {
         try withFolder { folder in
             let path = folder + "/secret"
             #expect(try FileBytes.create(path, mode: 0o444) { [1, 2, 3] })
@@ -28,8 +26,7 @@ struct FileBytesTests {
         }
     }
 
-    @Test("a file that another makes meanwhile is left alone")
-    func race() throws {
+    @Test func `A file that another makes meanwhile is left alone`() throws {
         try withFolder { folder in
             let path = folder + "/secret"
             let isMade = try FileBytes.create(path, mode: 0o600) {
@@ -42,8 +39,7 @@ struct FileBytesTests {
         }
     }
 
-    @Test("takes away what an attempt that was cut left, and says where it cannot write")
-    func faults() throws {
+    @Test func `Takes away what an attempt that was cut left, and says where it cannot write`() throws {
         try withFolder { folder in
             try Data([7]).write(to: URL(filePath: folder + "/a.new"))
             #expect(try FileBytes.create(folder + "/a", mode: 0o600) { [1] })

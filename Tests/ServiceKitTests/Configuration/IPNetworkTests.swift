@@ -1,20 +1,20 @@
 import ServiceKit
 import Testing
 
-@Suite struct IPNetworkTests {
+struct IPNetworkTests {
     @Test(arguments: [
         ("192.0.2.1", "192.0.2.1"), ("::ffff:192.0.2.1", "192.0.2.1"), ("2001:DB8:0:0::1", "2001:db8::1"), ("::", "::"),
         ("0.0.0.0", "0.0.0.0"),
         ("ffff:ffff:ffff:ffff:ffff:ffff:255.255.255.255", "ffff:ffff:ffff:ffff:ffff:ffff:ffff:ffff"),
     ])
-    func addressesHaveOneSpelling(text: String, spelled: String) {
+    func `Addresses have one spelling`(text: String, spelled: String) {
         #expect(IPAddress(text)?.description == spelled)
     }
 
     @Test(arguments: [
         "", "1", "1.2.3", "1.2.3.4.5", "256.1.1.1", "1.2.3.4 ", "localhost", ":::", "fe80::1%lo", "[::1]",
     ])
-    func whatIsNoAddress(text: String) {
+    func `Refuses what is no address`(text: String) {
         #expect(IPAddress(text) == nil)
         #expect(IPNetwork(text) == nil)
     }
@@ -32,7 +32,7 @@ import Testing
         ("2001:db8::8000:0:0:0/65", ["2001:db8::8000:0:0:0"], ["2001:db8::7fff:0:0:0"]),
         ("::1/128", ["::1"], ["::2", "::"]),
     ])
-    func whoIsInside(text: String, inside: [String], outside: [String]) throws {
+    func `Tells who is inside a network`(text: String, inside: [String], outside: [String]) throws {
         let network = try #require(IPNetwork(text))
         for address in inside { #expect(network.contains(try #require(IPAddress(address)))) }
         for address in outside { #expect(!network.contains(try #require(IPAddress(address)))) }
@@ -42,7 +42,7 @@ import Testing
         "10.0.0.0/33", "10.0.0.0/", "10.0.0.0/-1", "10.0.0.0/+8", "10.0.0.0/8/8", "10.0.0.1/8", "2001:db8::/129", "/8",
         "2001:db8::1/64", "10.0.0.0/0008", "10.0.0.0/ 8", "10.0.0.0/255.0.0.0",
     ])
-    func whatIsNoNetwork(text: String) {
+    func `Refuses what is no network`(text: String) {
         #expect(IPNetwork(text) == nil)
     }
 
@@ -52,7 +52,7 @@ import Testing
         try Configuration.testing(keys: [key], program: "test", [key.name: text])[key]
     }
 
-    @Test func aListIsReadWithSpaces() throws {
+    @Test func `A list is read with spaces`() throws {
         #expect(try Self.read(" 10.0.0.0/8, ::1 ").map(\.description) == ["10.0.0.0/8", "::1/128"])
         #expect(try Self.read("").isEmpty)
     }
@@ -60,7 +60,7 @@ import Testing
     @Test(arguments: [
         "10.0.0.0/8,", "proxy", ",", "10.0.0.0/8 ::1", Array(repeating: "::1", count: 65).joined(separator: ","),
     ])
-    func aListWithAFaultIsNamed(text: String) throws {
+    func `A list with a fault is named`(text: String) throws {
         let faults = #expect(throws: ConfigurationFaults.self) { try Self.read(text) }
         #expect(faults?.faults.map(\.key) == [Self.key.name])
     }

@@ -2,7 +2,7 @@ import ServiceKit
 import Testing
 
 /// Keys without a default, which whoever reads them may do without.
-@Suite struct OptionalKindsTests {
+struct OptionalKindsTests {
     private let link = ConfigurationKey.optionalURL("VESTIBULE_TEST_LINK", isRequired: true, help: "A URL.")
     private let items = ConfigurationKey.optionalList("VESTIBULE_TEST_ITEMS", help: "A list.", countMax: 2)
     private let key = ConfigurationKey.optionalSecretFile("VESTIBULE_TEST_KEY_FILE", help: "A key.", emptyIsNone: true)
@@ -16,7 +16,7 @@ import Testing
         }
     }
 
-    @Test func emptyValuesAndFilesAreNone() throws {
+    @Test func `Empty values and files count as none`() throws {
         for empty in [
             [:], ["VESTIBULE_TEST_LINK": " ", "VESTIBULE_TEST_ITEMS": "", "VESTIBULE_TEST_KEY_FILE": "empty"],
         ] {
@@ -28,7 +28,7 @@ import Testing
         #expect(link.isRequired && link.defaultText == nil && !items.isRequired)
     }
 
-    @Test func valuesAreReadAsThoseThatAreRequired() throws {
+    @Test func `Values are read as those that are required`() throws {
         let configuration = try read(
             [
                 "VESTIBULE_TEST_LINK": "https://a.example", "VESTIBULE_TEST_ITEMS": "a, b",

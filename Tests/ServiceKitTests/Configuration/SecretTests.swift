@@ -1,10 +1,8 @@
 import ServiceKit
 import Testing
 
-@Suite("Secret")
 struct SecretTests {
-    @Test("shows as stars however it is printed")
-    func shownAsStars() {
+    @Test func `Shows as stars however it is printed`() {
         struct Holder {
             let password = Secret("hunter2")
             let name = "role"
@@ -18,8 +16,7 @@ struct SecretTests {
         #expect(!dumped.contains("104"))  // the first byte, as a number
     }
 
-    @Test("gives its bytes to who asks for them")
-    func givesBytes() {
+    @Test func `Gives its bytes to who asks for them`() {
         #expect(Secret("hunter2").bytes == Array("hunter2".utf8))
         #expect(Secret([0xff, 0x41]).text == "\u{FFFD}A")
     }

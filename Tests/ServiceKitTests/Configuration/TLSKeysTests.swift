@@ -6,7 +6,6 @@ import Testing
 
 @testable import ServiceKit
 
-@Suite("Keys of TLS")
 struct TLSKeysTests {
     private static let keys = ServiceKeys(program: "identity", listenPort: 7001)
 
@@ -19,8 +18,7 @@ struct TLSKeysTests {
         return Self.keys.tls.faults(configuration) + Self.keys.channels.faults(configuration)
     }
 
-    @Test("without them everything is clear text, and round robin")
-    func none() throws {
+    @Test func `Without keys of TLS everything is clear text, and round robin`() throws {
         let configuration = try configuration([:])
         #expect(Self.keys.tls.settings(configuration) == nil)
         #expect(Self.keys.channels.settings(configuration).tls == nil)
@@ -28,8 +26,7 @@ struct TLSKeysTests {
         #expect(try faults([:]).isEmpty)
     }
 
-    @Test("files that fit each other have no faults")
-    func good() throws {
+    @Test func `Files that fit each other have no faults`() throws {
         let authority = try TestAuthority()
         defer { authority.remove() }
         let own = try authority.issue("identity", names: "DNS:identity")
@@ -52,8 +49,7 @@ struct TLSKeysTests {
         #expect(configuration[Self.keys.tls.allowList]?.allows(["gateway"], signIn) == true)
     }
 
-    @Test("all that is wrong is told together, by key")
-    func faultsTogether() throws {
+    @Test func `All that is wrong is told together, by key`() throws {
         let authority = try TestAuthority()
         defer { authority.remove() }
         let (one, two) = (try authority.issue("one", names: "DNS:a"), try authority.issue("two", names: "DNS:b"))
@@ -74,8 +70,7 @@ struct TLSKeysTests {
         #expect(found[3].problem.contains("VESTIBULE_IDENTITY_TLS_CLIENT_KEY_FILE"))
     }
 
-    @Test("keys that make no sense alone say what they need")
-    func incomplete() throws {
+    @Test func `Keys that make no sense alone say what they need`() throws {
         let authority = try TestAuthority()
         defer { authority.remove() }
         let found = try faults([
@@ -87,8 +82,7 @@ struct TLSKeysTests {
         #expect(other.map(\.key) == ["VESTIBULE_IDENTITY_TLS_CLIENT_CA_FILE"])
     }
 
-    @Test("rules stand in the value or in a file, and are checked")
-    func allowList() throws {
+    @Test func `Rules stand in the value or in a file, and are checked`() throws {
         #expect(throws: ConfigurationFaults.self) { try configuration(["VESTIBULE_IDENTITY_TLS_ALLOW": "gateway"]) }
         let path = FileManager.default.temporaryDirectory.path + "/vestibule-allow-\(UUID().uuidString)"
         try "# who\ngateway *\n".write(toFile: path, atomically: true, encoding: .utf8)
@@ -102,20 +96,19 @@ struct TLSKeysTests {
         }
     }
 
-    @Test("every key is in the help")
-    func help() {
+    @Test func `Every key is in the help`() {
         let text = ConfigurationHelp.text(Self.keys.all)
         for key in Self.keys.tls.all + Self.keys.channels.all { #expect(text.contains("\(key.name) ")) }
         #expect(text.contains("VESTIBULE_IDENTITY_TLS_ALLOW or VESTIBULE_IDENTITY_TLS_ALLOW_FILE"))
     }
 
-    @Test("an address may be several", arguments: ["127.0.0.1:7001", "a:1,b:2", "[::1]:7001, identity:7002"])
-    func addressLists(text: String) throws {
+    @Test(arguments: ["127.0.0.1:7001", "a:1,b:2", "[::1]:7001, identity:7002"])
+    func `An address may be several`(text: String) throws {
         let list = try #require(AddressList(text))
         #expect(list.description == text.filter { $0 != " " })
         #expect(throws: Never.self) { try configuration([:]) }
     }
 
-    @Test("or none of these", arguments: ["", ",", "a:1,", "a", "a:1;b:2", "a:1,,b:2"])
-    func noAddressLists(text: String) { #expect(AddressList(text) == nil) }
+    @Test(arguments: ["", ",", "a:1,", "a", "a:1;b:2", "a:1,,b:2"])
+    func `What is no list of addresses is refused`(text: String) { #expect(AddressList(text) == nil) }
 }

@@ -4,7 +4,6 @@ import Testing
 
 @testable import ServiceKit
 
-@Suite("Keys of traces")
 struct TraceKeysTests {
     private static let keys = ServiceKeys(program: "profile", listenPort: 7002).all
 
@@ -29,8 +28,7 @@ struct TraceKeysTests {
         }
     }
 
-    @Test("traces are off unless something turns them on")
-    func isOff() throws {
+    @Test func `Traces are off unless something turns them on`() throws {
         #expect(try settings([:]) == nil)
         #expect(try settings(["OTEL_SERVICE_NAME": "x", "OTEL_TRACES_SAMPLER": "always_on"]) == nil)
         let endpoint = ["OTEL_EXPORTER_OTLP_ENDPOINT": "http://collector:4317"]
@@ -40,8 +38,7 @@ struct TraceKeysTests {
         #expect(try settings(["OTEL_TRACES_EXPORTER": "otlp"])?.target == "localhost:4317")
     }
 
-    @Test("the defaults are OpenTelemetry's")
-    func defaults() throws {
+    @Test func `The defaults are OpenTelemetry's`() throws {
         let settings = try #require(try settings(["OTEL_EXPORTER_OTLP_ENDPOINT": "http://collector"]))
         #expect(settings.target == "collector:4317" && settings.tls == nil && settings.headers.isEmpty)
         #expect(settings.queueSpansMax == 2048 && settings.batchSpansMax == 512 && !settings.compresses)
@@ -52,8 +49,7 @@ struct TraceKeysTests {
         #expect(settings.resource["telemetry.sdk.language"] == "swift")
     }
 
-    @Test("every value is taken")
-    func values() throws {
+    @Test func `Every value is taken`() throws {
         let settings = try #require(
             try settings([
                 "OTEL_EXPORTER_OTLP_ENDPOINT": "http://other:1",
@@ -82,8 +78,8 @@ struct TraceKeysTests {
         #expect(settings.resource["deployment.environment.name"] == "caf\u{e9}")
     }
 
-    @Test("another protocol is refused in a sentence", arguments: ["http/protobuf", "http/json"])
-    func otherProtocols(text: String) {
+    @Test(arguments: ["http/protobuf", "http/json"])
+    func `Another protocol is refused in a sentence`(text: String) {
         for name in ["OTEL_EXPORTER_OTLP_PROTOCOL", "OTEL_EXPORTER_OTLP_TRACES_PROTOCOL"] {
             #expect(
                 faults([name: text]) == [
@@ -93,8 +89,7 @@ struct TraceKeysTests {
         }
     }
 
-    @Test("faults come together with all others, and say nothing of the headers")
-    func allFaults() {
+    @Test func `Faults come together with all others, and say nothing of the headers`() {
         let found = faults([
             "OTEL_EXPORTER_OTLP_HEADERS": "no hidden value", "OTEL_TRACES_SAMPLER": "sometimes",
             "OTEL_TRACES_SAMPLER_ARG": "2", "OTEL_RESOURCE_ATTRIBUTES": "a=%zz", "OTEL_BSP_MAX_QUEUE_SIZE": "0",
@@ -107,8 +102,7 @@ struct TraceKeysTests {
         }
     }
 
-    @Test("faults between keys are told where traces are on")
-    func faultsBetweenKeys() {
+    @Test func `Faults between keys are told where traces are on`() {
         let pair = ["OTEL_BSP_MAX_QUEUE_SIZE": "10", "OTEL_EXPORTER_OTLP_CLIENT_KEY": "/nowhere"]
         #expect(faults(pair) == [])
         #expect(
@@ -120,8 +114,7 @@ struct TraceKeysTests {
         )
     }
 
-    @Test("they stand in files and in --help, and names of others are no faults")
-    func fileAndHelp() throws {
+    @Test func `They stand in files and in --help, and names of others are no faults`() throws {
         #expect(faults(["OTEL_LOGS_EXPORTER": "otlp"], file: ["OTEL_METRICS_EXPORTER": "otlp"]) == [])
         let file = ["OTEL_TRACES_EXPORTER": "otlp", "OTEL_EXPORTER_OTLP_ENDPOINT": "http://a:1"]
         let configuration = try Configuration(keys: Self.keys, program: "profile", environment: [:], file: file)

@@ -2,7 +2,6 @@ import Testing
 
 @testable import ServiceKit
 
-@Suite("Unknown keys")
 struct UnknownKeysTests {
     private let keys = ServiceKeys(program: "profile", listenPort: 7002)
     private var all: [any AnyConfigurationKey] { keys.all + [SharedKeys.identityAddress] }
@@ -20,18 +19,16 @@ struct UnknownKeysTests {
         try Configuration(keys: all, program: "profile", environment: environment).warnings
     }
 
-    @Test(
-        "a misspelt key of a file is a fault that names the right one",
-        arguments: [
-            ("VESTIBULE_PROFILE_LISTNE", "VESTIBULE_PROFILE_LISTEN"),
-            ("VESTIBULE_PROFIEL_LISTEN", "VESTIBULE_PROFILE_LISTEN"),
-            ("VESTIBULE_DATABASE_HOTS", "VESTIBULE_DATABASE_HOST"),
-            ("VESTIBULE_PROFILE_DATABASE_PASSWORDFILE", "VESTIBULE_PROFILE_DATABASE_PASSWORD_FILE"),
-            // Another program's by its beginning, but what is meant is read here.
-            ("VESTIBULE_IDENTITY_ADRESS", "VESTIBULE_IDENTITY_ADDRESS"),
-        ]
+    @Test(arguments: [
+        ("VESTIBULE_PROFILE_LISTNE", "VESTIBULE_PROFILE_LISTEN"),
+        ("VESTIBULE_PROFIEL_LISTEN", "VESTIBULE_PROFILE_LISTEN"),
+        ("VESTIBULE_DATABASE_HOTS", "VESTIBULE_DATABASE_HOST"),
+        ("VESTIBULE_PROFILE_DATABASE_PASSWORDFILE", "VESTIBULE_PROFILE_DATABASE_PASSWORD_FILE"),
+        // Another program's by its beginning, but what is meant is read here.
+        ("VESTIBULE_IDENTITY_ADRESS", "VESTIBULE_IDENTITY_ADDRESS"),
+    ]
     )
-    func fileHint(_ written: String, _ meant: String) {
+    func `A misspelt key of a file is a fault that names the right one`(_ written: String, _ meant: String) {
         #expect(
             faults(file: [written: "x"]) == [
                 "\(written) is in the file, but there is no such key; did you mean \(meant)?"
@@ -39,8 +36,7 @@ struct UnknownKeysTests {
         )
     }
 
-    @Test("one that is like no other is a fault without a guess")
-    func noHint() {
+    @Test func `A key that is like no other is a fault without a guess`() {
         #expect(
             faults(file: ["VESTIBULE_ZZZZZZZZZZZZ": "x"]) == [
                 "VESTIBULE_ZZZZZZZZZZZZ is in the file, but there is no such key"
@@ -52,8 +48,7 @@ struct UnknownKeysTests {
         #expect(found[0].utf8.count < 250 && !found[0].contains("did you mean"))
     }
 
-    @Test("keys of other programs, shared ones and other people's names are in order")
-    func others() throws {
+    @Test func `Keys of other programs, shared ones and other people's names are in order`() throws {
         let file = [
             "VESTIBULE_INVITES_GROUP_MEMBERS": "x", "VESTIBULE_GATEWAY_LISTEN": "x", "VESTIBULE_REFLECTION": "true",
             "VESTIBULE_IDENTITY_ISSUER": "x", "VESTIBULE_PROFILE_DATABASE_PASSWORD_FILE": "", "POSTGRES_PASSWORD": "x",
@@ -62,8 +57,7 @@ struct UnknownKeysTests {
         #expect(try warnings(file).isEmpty)
     }
 
-    @Test("in the environment it is a warning, which tells no value, and the program starts")
-    func environment() throws {
+    @Test func `A misspelt key of the environment is a warning, which tells no value, and the program starts`() throws {
         let found = try warnings(["VESTIBULE_PROFILE_LISTNE": "hunter2", "VESTIBULE_LOG_LEVLE": "x"])
         #expect(
             found.map(\.description) == [
@@ -77,38 +71,32 @@ struct UnknownKeysTests {
         #expect(!forged.description.contains("\n"))
     }
 
-    @Test(
-        "what Kubernetes and Docker put there is none of ours",
-        arguments: [
-            ("VESTIBULE_SERVICE_HOST", "10.0.0.1"), ("VESTIBULE_SERVICE_PORT", "7002"),
-            ("VESTIBULE_PROFILE_SERVICE_HOST", "10.0.0.1"), ("VESTIBULE_PROFILE_SERVICE_PORT_GRPC", "7002"),
-            ("VESTIBULE_PROFILE_PORT", "tcp://10.0.0.1:7002"),
-            ("VESTIBULE_PROFILE_PORT_7002_TCP", "tcp://10.0.0.1:7002"),
-            ("VESTIBULE_PROFILE_PORT_7002_TCP_ADDR", "10.0.0.1"), ("VESTIBULE_PROFILE_PORT_7002_UDP_PROTO", "udp"),
-            ("VESTIBULE_PORT_443_TCP_PORT", "443"), ("VESTIBULE_SECRETS", "/secrets"),
-        ]
+    @Test(arguments: [
+        ("VESTIBULE_SERVICE_HOST", "10.0.0.1"), ("VESTIBULE_SERVICE_PORT", "7002"),
+        ("VESTIBULE_PROFILE_SERVICE_HOST", "10.0.0.1"), ("VESTIBULE_PROFILE_SERVICE_PORT_GRPC", "7002"),
+        ("VESTIBULE_PROFILE_PORT", "tcp://10.0.0.1:7002"),
+        ("VESTIBULE_PROFILE_PORT_7002_TCP", "tcp://10.0.0.1:7002"),
+        ("VESTIBULE_PROFILE_PORT_7002_TCP_ADDR", "10.0.0.1"), ("VESTIBULE_PROFILE_PORT_7002_UDP_PROTO", "udp"),
+        ("VESTIBULE_PORT_443_TCP_PORT", "443"), ("VESTIBULE_SECRETS", "/secrets"),
+    ]
     )
-    func serviceLinks(_ name: String, _ value: String) throws {
+    func `What Kubernetes and Docker put into the environment is none of ours`(_ name: String, _ value: String) throws {
         #expect(try warnings([name: value]).isEmpty)
         // People write files.
         if name != "VESTIBULE_SECRETS" { #expect(faults(file: [name: value]).count == 1) }
     }
 
-    @Test(
-        "but not what only looks a little like it",
-        arguments: ["VESTIBULE_PROFILE_PORT", "VESTIBULE_PROFILE_TCP_ADDR"]
+    @Test(arguments: ["VESTIBULE_PROFILE_PORT", "VESTIBULE_PROFILE_TCP_ADDR"]
     )
-    func noServiceLinks(_ name: String) throws {
+    func `What only looks a little like it is warned of`(_ name: String) throws {
         #expect(try warnings([name: "7002"]).count == 1)
     }
 
-    @Test(
-        "distances",
-        arguments: [
-            ("", "", 0), ("a", "", 1), ("", "abc", 3), ("ab", "ba", 1), ("kitten", "sitting", 3), ("ca", "abc", 3),
-        ]
+    @Test(arguments: [
+        ("", "", 0), ("a", "", 1), ("", "abc", 3), ("ab", "ba", 1), ("kitten", "sitting", 3), ("ca", "abc", 3),
+    ]
     )
-    func distance(_ left: String, _ right: String, _ distance: Int) {
+    func `The distance of two keys counts single changes`(_ left: String, _ right: String, _ distance: Int) {
         #expect(UnknownKeys.distance(Array(left.utf8), Array(right.utf8)) == distance)
         #expect(UnknownKeys.distance(Array(right.utf8), Array(left.utf8)) == distance)
     }

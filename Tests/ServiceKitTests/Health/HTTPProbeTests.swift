@@ -4,7 +4,6 @@ import ServiceKit
 import Synchronization
 import Testing
 
-@Suite("HTTP probe")
 struct HTTPProbeTests {
     /// A listening socket on a port that the system chose.
     private func listener() throws -> (descriptor: Int32, address: HostPort) {
@@ -46,18 +45,17 @@ struct HTTPProbeTests {
         return status
     }
 
-    @Test("reads the status", arguments: [("200 OK", 200), ("503 Service Unavailable", 503)])
-    func statuses(_ line: String, _ status: Int) throws {
+    @Test(arguments: [("200 OK", 200), ("503 Service Unavailable", 503)])
+    func `Reads the status`(_ line: String, _ status: Int) throws {
         #expect(try self.status(answer: "HTTP/1.1 \(line)\r\ncontent-length: 0\r\n\r\n") == status)
     }
 
-    @Test("an answer that isn't HTTP, or is cut, is none", arguments: ["SSH-2.0-x\r\n\r\n", "HTTP/1.1 2", ""])
-    func noStatus(_ answer: String) throws {
+    @Test(arguments: ["SSH-2.0-x\r\n\r\n", "HTTP/1.1 2", ""])
+    func `An answer that isn't HTTP, or is cut, is none`(_ answer: String) throws {
         #expect(try status(answer: answer) == nil)
     }
 
-    @Test("nobody there is none, and so is one who doesn't answer, in time")
-    func silence() throws {
+    @Test func `Nobody there is none, and so is one who doesn't answer, in time`() throws {
         let (descriptor, address) = try listener()
         let start = ContinuousClock.now
         #expect(HTTPProbe.status(address: address, path: "/", timeoutMilliseconds: 50) == nil)

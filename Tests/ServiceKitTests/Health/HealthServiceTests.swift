@@ -6,7 +6,6 @@ import Testing
 
 @testable import ServiceKit
 
-@Suite("Health")
 struct HealthServiceTests {
     private let service = "vestibule.identity.v1.IdentityService"
 
@@ -21,8 +20,7 @@ struct HealthServiceTests {
         return try await HealthClient(InProcessChannel(router)).check(request).status
     }
 
-    @Test("nothing serves before the readiness probe says so, and nothing while draining")
-    func lifeCycle() async throws {
+    @Test func `Nothing serves before the readiness probe says so, and nothing while draining`() async throws {
         let health = HealthService(services: [service])
         #expect(try await status(health, of: "") == .notServing)
         #expect(try await status(health, of: service) == .notServing)
@@ -40,16 +38,14 @@ struct HealthServiceTests {
         }
     }
 
-    @Test("an unknown service is NOT_FOUND, also after somebody tried to set it")
-    func unknown() async {
+    @Test func `An unknown service is NOT_FOUND, also after somebody tried to set it`() async {
         let health = HealthService(services: [service])
         health.setReady(true, service: "other")
         let error = await #expect(throws: RPCError.self) { try await status(health, of: "other") }
         #expect(error?.code == .notFound)
     }
 
-    @Test("the probe follows what it asks, down and up again")
-    func probe() async throws {
+    @Test func `The probe follows what it asks, down and up again`() async throws {
         struct Down: Error {}
         let health = HealthService(services: [service])
         let isUp = Mutex(true)

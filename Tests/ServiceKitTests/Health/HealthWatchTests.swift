@@ -6,7 +6,7 @@ import Testing
 
 @testable import ServiceKit
 
-@Suite("Watching health", .timeLimit(.minutes(1)))
+@Suite(.timeLimit(.minutes(1)))
 struct HealthWatchTests {
     typealias Status = HealthV1.HealthCheckResponse.ServingStatus
 
@@ -18,8 +18,7 @@ struct HealthWatchTests {
         return HealthClient(InProcessChannel(router))
     }
 
-    @Test("the status comes at once, then each change, and the drain ends it")
-    func changes() async throws {
+    @Test func `The status comes at once, then each change, and the drain ends it`() async throws {
         let health = HealthService(services: [service])
         let seen = Mutex<[Status]>([])
         let error = await #expect(throws: RPCError.self) {
@@ -43,8 +42,7 @@ struct HealthWatchTests {
         #expect(health.watcherCount == 0)
     }
 
-    @Test("an unknown service is told as such, and the call stays until the drain")
-    func unknown() async throws {
+    @Test func `An unknown service is told as such, and the call stays until the drain`() async throws {
         let health = HealthService(services: [service])
         let seen = Mutex<[Status]>([])
         let error = await #expect(throws: RPCError.self) {
@@ -62,8 +60,7 @@ struct HealthWatchTests {
         #expect(error?.code == .unavailable)
     }
 
-    @Test("a watcher that comes while draining is told and let go")
-    func draining() async throws {
+    @Test func `A watcher that comes while draining is told and let go`() async throws {
         let health = HealthService(services: [service])
         health.setReady(true)
         health.beginDrain()
@@ -76,8 +73,7 @@ struct HealthWatchTests {
         #expect(seen.withLock { $0 } == [.notServing])
     }
 
-    @Test("who leaves is forgotten")
-    func leaving() async throws {
+    @Test func `Who leaves is forgotten`() async throws {
         let health = HealthService(services: [service])
         try await client(health).watch(HealthV1.HealthCheckRequest()) { (reader) async throws -> Void in
             var responses = reader.makeAsyncIterator()
@@ -87,8 +83,7 @@ struct HealthWatchTests {
         try await until { health.watcherCount == 0 }
     }
 
-    @Test("more watchers than the maximum are refused")
-    func maximum() async throws {
+    @Test func `More watchers than the maximum are refused`() async throws {
         let health = HealthService(services: [service])
         let client = client(health)
         try await withThrowingTaskGroup(of: Void.self) { tasks in

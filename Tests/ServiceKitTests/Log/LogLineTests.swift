@@ -3,7 +3,6 @@ import Testing
 
 @testable import ServiceKit
 
-@Suite("Log line")
 struct LogLineTests {
     private func line(_ message: String, _ facts: [(String, Logger.MetadataValue)] = []) -> LogLine {
         LogLine(
@@ -19,8 +18,7 @@ struct LogLineTests {
         String(decoding: line.bytes(format), as: UTF8.self)
     }
 
-    @Test("JSON: one object with the facts flat, numbers bare")
-    func json() {
+    @Test func `A line of JSON is one object with the facts flat and numbers bare`() {
         let line = line("call", [("code", "ok"), ("microseconds", .stringConvertible(12)), ("list", ["a", "b"])])
         #expect(
             text(line, .json) == #"{"time":"2026-12-31T23:59:59.007Z","level":"warning","logger":"identity","#
@@ -28,45 +26,40 @@ struct LogLineTests {
         )
     }
 
-    @Test("text: time, level, logger, message, facts")
-    func plain() {
+    @Test func `A line of text has time, level, logger, message and facts`() {
         #expect(
             text(line("call", [("code", "ok")]), .text)
                 == "2026-12-31T23:59:59.007Z warning  identity: call code=ok\n"
         )
     }
 
-    @Test("whatever is in it, a line is one line", arguments: LogFormat.allCases)
-    func oneLine(_ format: LogFormat) {
+    @Test(arguments: LogFormat.allCases)
+    func `Whatever is in it, a line is one line`(_ format: LogFormat) {
         let text = text(line("a\nb\r\n\u{1}\u{7f}\"\\", [("k\ney", "v\nalue")]), format)
         #expect(text.unicodeScalars.count { $0 == "\n" } == 1)
         #expect(!text.dropLast().unicodeScalars.contains { $0.value < 0x20 || $0.value == 0x7f })
     }
 
-    @Test("JSON escapes what it must")
-    func escapes() {
+    @Test func `JSON escapes what it must`() {
         #expect(text(line("\"\\\n\u{1}\u{7f}é"), .json).contains(#""message":"\"\\\n\u0001\u007fé""#))
     }
 
-    @Test("a fact can't take the place of the line's own members")
-    func reserved() {
+    @Test func `A fact can't take the place of the line's own members`() {
         #expect(text(line("m", [("level", "x")]), .json).contains(#""_level":"x""#))
     }
 
-    @Test("a huge value is cut")
-    func cut() {
+    @Test func `A huge value is cut`() {
         #expect(line("m", [("v", .string(String(repeating: "é", count: 100_000)))]).bytes(.json).count < 10_000)
     }
 
     @Test(
-        "timestamps",
         arguments: [
             (0, "1970-01-01T00:00:00.000Z"), (951_782_400, "2000-02-29T00:00:00.000Z"),
             (4_107_542_399, "2100-02-28T23:59:59.000Z"), (4_107_542_400, "2100-03-01T00:00:00.000Z"),
             (-1, "1969-12-31T23:59:59.000Z"), (1_709_164_800, "2024-02-29T00:00:00.000Z"),
         ] as [(Int64, String)]
     )
-    func timestamps(_ seconds: Int64, _ text: String) {
+    func `Timestamps follow the calendar`(_ seconds: Int64, _ text: String) {
         var bytes: [UInt8] = []
         LogTimestamp(seconds: seconds, milliseconds: 0).append(to: &bytes)
         #expect(String(decoding: bytes, as: UTF8.self) == text)

@@ -4,7 +4,6 @@ import Testing
 
 @testable import ServiceKit
 
-@Suite("Log sink")
 struct LogSinkTests {
     private func pipe() throws -> (readEnd: Int32, writeEnd: Int32) {
         var ends: [Int32] = [-1, -1]
@@ -23,8 +22,7 @@ struct LogSinkTests {
         return String(decoding: bytes, as: UTF8.self)
     }
 
-    @Test("writes lines in order, all of them by the end of flush")
-    func order() throws {
+    @Test func `Writes lines in order, all of them by the end of flush`() throws {
         let (readEnd, writeEnd) = try pipe()
         let sink = LogSink(fileDescriptor: writeEnd)
         for number in 0..<100 { sink.append(Array("line \(number)\n".utf8)) }
@@ -34,8 +32,8 @@ struct LogSinkTests {
         close(readEnd)
     }
 
-    @Test("a reader that stands still doesn't hold up the writer; what doesn't fit is dropped and counted")
-    func slowReader() throws {
+    @Test
+    func `A reader that stands still doesn't hold up the writer; what doesn't fit is dropped and counted`() throws {
         let (readEnd, writeEnd) = try pipe()
         let sink = LogSink(fileDescriptor: writeEnd, bytesMax: 10_000)
         let line = [UInt8](repeating: UInt8(ascii: "x"), count: 999) + [UInt8(ascii: "\n")]
@@ -59,8 +57,7 @@ struct LogSinkTests {
         close(readEnd)
     }
 
-    @Test("the handler merges facts, the nearest wins, and obeys its level")
-    func handler() throws {
+    @Test func `The handler merges facts, the nearest wins, and obeys its level`() throws {
         let (readEnd, writeEnd) = try pipe()
         let sink = LogSink(fileDescriptor: writeEnd)
         var logger = Logger(label: "test") { label in

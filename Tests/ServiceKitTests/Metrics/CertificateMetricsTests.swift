@@ -5,7 +5,6 @@ import Testing
 
 @testable import ServiceKit
 
-@Suite("Metrics of certificates")
 struct CertificateMetricsTests {
     private func text(_ metrics: CertificateMetrics) -> String {
         var text = MetricsText()
@@ -21,8 +20,7 @@ struct CertificateMetricsTests {
         }
     }
 
-    @Test("tells when each certificate ends, of the one in use and not of one that was put in its place")
-    func times() throws {
+    @Test func `Tells when each certificate ends, of the one in use and not of one that was put in its place`() throws {
         let authority = try TestAuthority()
         defer { authority.remove() }
         let server = try authority.issue("server", names: "DNS:server")
@@ -38,11 +36,13 @@ struct CertificateMetricsTests {
         #expect(expiry("server", metrics) == nil)
     }
 
-    @Test("without certificates there is no such family")
-    func none() { #expect(text(CertificateMetrics(server: nil, client: nil)).isEmpty) }
+    @Test
+    func `Without certificates there is no such family`() {
+        #expect(text(CertificateMetrics(server: nil, client: nil)).isEmpty)
+    }
 
-    @Test("connections of a service with certificates end after an hour, so that no old one lives on in them")
-    func age() throws {
+    @Test
+    func `Connections of a service with certificates end after an hour, so that no old one lives on in them`() throws {
         let keys = ServiceKeys(program: "identity", listenPort: 0)
         func age(_ values: [String: String]) throws -> Duration {
             let configuration = try Configuration.testing(keys: keys.all, program: "identity", values)

@@ -2,7 +2,6 @@ import Testing
 
 @testable import ServiceKit
 
-@Suite("Exchange of a scrape")
 struct MetricsExchangeTests {
     private func answer(_ request: String, byteCount: Int? = nil) -> String? {
         var exchange = MetricsExchange()
@@ -16,8 +15,8 @@ struct MetricsExchangeTests {
         return nil
     }
 
-    @Test("metrics, whole and byte by byte, with CRLF and with LF", arguments: [nil, 1, 2, 3, 7])
-    func get(byteCount: Int?) throws {
+    @Test(arguments: [nil, 1, 2, 3, 7])
+    func `Answers metrics to a request whole and byte by byte, with CRLF and with LF`(byteCount: Int?) throws {
         for request in ["GET /metrics HTTP/1.1\r\nHost: a\r\n\r\n", "GET /metrics?x=1 HTTP/1.0\nHost: a\n\n"] {
             let answer = try #require(self.answer(request, byteCount: byteCount))
             #expect(answer.hasPrefix("HTTP/1.1 200 OK\r\nContent-Type: text/plain; version=0.0.4; charset=utf-8\r\n"))
@@ -26,30 +25,26 @@ struct MetricsExchangeTests {
         }
     }
 
-    @Test("HEAD tells the length and sends nothing")
-    func head() throws {
+    @Test func `HEAD tells the length and sends nothing`() throws {
         let answer = try #require(self.answer("HEAD /metrics HTTP/1.1\r\n\r\n"))
         #expect(answer.contains("\r\nContent-Length: 10\r\n"))
         #expect(answer.hasSuffix("\r\n\r\n"))
     }
 
-    @Test(
-        "anything else is refused",
-        arguments: [
-            ("GET / HTTP/1.1\r\n\r\n", "404 Not Found"), ("GET /metricsx HTTP/1.1\r\n\r\n", "404 Not Found"),
-            ("POST /metrics HTTP/1.1\r\n\r\n", "405 Method Not Allowed"), ("hello\r\n\r\n", "400 Bad Request"),
-            ("GET /metrics\r\n\r\n", "400 Bad Request"), ("GET  /metrics HTTP/1.1\r\n\r\n", "400 Bad Request"),
-            ("\r\n\r\n", "400 Bad Request"), ("GET /metrics HTTP/2.0\r\n\r\n", "400 Bad Request"),
-        ]
+    @Test(arguments: [
+        ("GET / HTTP/1.1\r\n\r\n", "404 Not Found"), ("GET /metricsx HTTP/1.1\r\n\r\n", "404 Not Found"),
+        ("POST /metrics HTTP/1.1\r\n\r\n", "405 Method Not Allowed"), ("hello\r\n\r\n", "400 Bad Request"),
+        ("GET /metrics\r\n\r\n", "400 Bad Request"), ("GET  /metrics HTTP/1.1\r\n\r\n", "400 Bad Request"),
+        ("\r\n\r\n", "400 Bad Request"), ("GET /metrics HTTP/2.0\r\n\r\n", "400 Bad Request"),
+    ]
     )
-    func refusals(request: String, status: String) throws {
+    func `Anything else is refused`(request: String, status: String) throws {
         let answer = try #require(self.answer(request))
         #expect(answer.hasPrefix("HTTP/1.1 \(status)\r\n"))
         #expect(answer.contains("Allow: GET, HEAD\r\n") == status.hasPrefix("405"))
     }
 
-    @Test("a head that does not end is waited for up to its maximum, and then refused")
-    func bounded() throws {
+    @Test func `A head that does not end is waited for up to its maximum, and then refused`() throws {
         #expect(answer("GET /metrics HTTP/1.1\r\nHost: a\r\n") == nil)
         let long = "GET /metrics HTTP/1.1\r\nx: " + String(repeating: "a", count: MetricsExchange.headBytesMax)
         let answer = try #require(self.answer(long, byteCount: 1000))

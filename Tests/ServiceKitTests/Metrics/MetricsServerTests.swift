@@ -3,7 +3,6 @@ import Testing
 
 @testable import ServiceKit
 
-@Suite("Server of metrics")
 struct MetricsServerTests {
     private let loopback = HostPort(host: "127.0.0.1", port: 0)
 
@@ -38,16 +37,14 @@ struct MetricsServerTests {
         return descriptor
     }
 
-    @Test("serves again and again, and nothing but metrics")
-    func serves() async throws {
+    @Test func `Serves again and again, and nothing but metrics`() async throws {
         try await serving { server in
             for _ in 0..<50 { #expect(status(server) == 200) }
             #expect(status(server, "/") == 404)
         }
     }
 
-    @Test("those who say nothing hold up nobody, while there is room")
-    func slowPeers() async throws {
+    @Test func `Those who say nothing hold up nobody, while there is room`() async throws {
         try await serving { server in
             var silent: [Int32] = []
             for _ in 0..<MetricsServer.connectionsMax - 1 { silent.append(try connect(server)) }
@@ -60,8 +57,7 @@ struct MetricsServerTests {
         }
     }
 
-    @Test("an address that is taken, and one that is none, are told with their reason")
-    func refusedAddresses() async throws {
+    @Test func `An address that is taken, and one that is none, are told with their reason`() async throws {
         try await serving { server in
             let taken = HostPort(host: "127.0.0.1", port: server.port)
             do {
@@ -76,8 +72,7 @@ struct MetricsServerTests {
         }
     }
 
-    @Test("after it stopped the port is free again")
-    func stops() async throws {
+    @Test func `After it stopped the port is free again`() async throws {
         let first = try MetricsServer(address: loopback, registry: MetricsRegistry())
         let port = first.port
         await first.stop()
@@ -86,8 +81,7 @@ struct MetricsServerTests {
         await second.stop()
     }
 
-    @Test("one that is let go without a stop ends too")
-    func forgotten() async throws {
+    @Test func `One that is let go without a stop ends too`() async throws {
         let port = try MetricsServer(address: loopback, registry: MetricsRegistry()).port
         let address = HostPort(host: "127.0.0.1", port: port)
         try await until { (try? MetricsServer(address: address, registry: MetricsRegistry())) != nil }

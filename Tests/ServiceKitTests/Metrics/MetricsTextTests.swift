@@ -3,10 +3,8 @@ import Testing
 
 @testable import ServiceKit
 
-@Suite("Metrics as text")
 struct MetricsTextTests {
-    @Test("a family has its help and type once, and a line for each sample")
-    func family() {
+    @Test func `A family has its help and type once, and a line for each sample`() {
         var text = MetricsText()
         text.family(
             "vestibule_test_total",
@@ -29,16 +27,14 @@ struct MetricsTextTests {
         )
     }
 
-    @Test("a family without samples is not told at all")
-    func empty() {
+    @Test func `A family without samples is not told at all`() {
         var text = MetricsText()
         text.family("vestibule_test_total", .counter, help: "Tests.", [])
         text.times("vestibule_test_seconds", help: "Times.", [])
         #expect(text.text == "")
     }
 
-    @Test("backslashes, quotes and line ends in values cannot end a label or a line")
-    func escapes() {
+    @Test func `Backslashes, quotes and line ends in values cannot end a label or a line`() {
         var text = MetricsText()
         text.family("vestibule_test", .gauge, help: "A \"test\" \\ here.", [([("kind", "a\"}\\\n1")], 1)])
         #expect(
@@ -50,18 +46,16 @@ struct MetricsTextTests {
     }
 
     @Test(
-        "numbers as the format spells them",
         arguments: [
             (0, "0"), (1, "1"), (-3, "-3"), (0.25, "0.25"), (1e15, "1000000000000000"), (5e-05, "5e-05"),
             (.infinity, "+Inf"), (-.infinity, "-Inf"), (.nan, "NaN"), (1e300, "1e+300"),
         ] as [(Double, String)]
     )
-    func numbers(value: Double, spelled: String) {
+    func `Numbers are written as the format spells them`(value: Double, spelled: String) {
         #expect(MetricsText.number(value) == spelled)
     }
 
-    @Test("a histogram's buckets are sums up to their bound, from 50 µs to 10 s, and end with all")
-    func histogram() {
+    @Test func `A histogram's buckets are sums up to their bound, from 50 µs to 10 s, and end with all`() {
         var times = TimeStatistics()
         for nanoseconds in [1, 50_000, 50_001, 10_000_000_000, 10_000_000_001] as [UInt64] {
             times.count(nanoseconds: nanoseconds)
@@ -78,8 +72,7 @@ struct MetricsTextTests {
         #expect(lines[21] == "vestibule_test_seconds_count{kind=\"a\"} 5")
     }
 
-    @Test("sources follow each other, and counters count from any thread")
-    func registry() async {
+    @Test func `Sources follow each other, and counters count from any thread`() async {
         let registry = MetricsRegistry()
         let first = CounterFamily(
             "vestibule_first_total",
@@ -103,8 +96,7 @@ struct MetricsTextTests {
         )
     }
 
-    @Test("the process's own statistics are read past a name with spaces and parentheses in it")
-    func processStatistics() throws {
+    @Test func `The process's own statistics are read past a name with spaces and parentheses in it`() throws {
         let line =
             "42 (a (b) c) S 1 42 42 0 -1 4194560 100 0 0 0 31 11 0 0 20 0 7 0 12345 1048576 250 18446744073709551615 1 1"
         let process = try #require(ProcessStatistics(own: line.split(separator: " ")))

@@ -79,7 +79,6 @@ private final class MemoryOutbox: OutboxStore {
     }
 }
 
-@Suite("Outbox relay")
 struct OutboxRelayTests {
     private struct Unreachable: Error {}
     private let logger = Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }
@@ -104,8 +103,7 @@ struct OutboxRelayTests {
         try result.get()
     }
 
-    @Test("delivers everything in order, batch after batch, without waiting for the next poll")
-    func order() async throws {
+    @Test func `Delivers everything in order, batch after batch, without waiting for the next poll`() async throws {
         let outbox = MemoryOutbox(Array(0..<10))
         let delivered = Mutex<[[Int]]>([])
         let relay = OutboxRelay(store: outbox, configuration: configuration(), logger: logger) { events in
@@ -115,8 +113,7 @@ struct OutboxRelayTests {
         #expect(delivered.withLock { $0 } == [[0, 1, 2], [3, 4, 5], [6, 7, 8], [9]])
     }
 
-    @Test("a failed delivery is tried again until it succeeds; nothing overtakes")
-    func retry() async throws {
+    @Test func `A failed delivery is tried again until it succeeds; nothing overtakes`() async throws {
         let outbox = MemoryOutbox(Array(0..<4))
         let attempts = Mutex<[[Int]]>([])
         let relay = OutboxRelay(store: outbox, configuration: configuration(), logger: logger) { events in
@@ -130,8 +127,7 @@ struct OutboxRelayTests {
         #expect(attempts.withLock { $0 } == [[0, 1, 2], [0, 1, 2], [0, 1, 2], [0, 1, 2], [3]])
     }
 
-    @Test("an event that the receiver will never take is set aside and holds up no other")
-    func rejection() async throws {
+    @Test func `An event that the receiver will never take is set aside and holds up no other`() async throws {
         let outbox = MemoryOutbox(Array(0..<5))
         let delivered = Mutex<[Int]>([])
         let relay = OutboxRelay(store: outbox, configuration: configuration(), logger: logger) { events in
@@ -150,8 +146,7 @@ struct OutboxRelayTests {
         return text.text.split(separator: "\n").filter { !$0.hasPrefix("#") }
     }
 
-    @Test("metrics tell what waits, what was delivered, set aside and failed")
-    func metrics() async throws {
+    @Test func `Metrics tell what waits, what was delivered, set aside and failed`() async throws {
         let outbox = MemoryOutbox(Array(0..<5))
         let attempts = Mutex(0)
         let relay = OutboxRelay(store: outbox, configuration: configuration(), logger: logger) { events in
@@ -178,8 +173,7 @@ struct OutboxRelayTests {
         await watch.value
     }
 
-    @Test("a failure after a rejection keeps what came before it")
-    func rejectionThenFailure() async throws {
+    @Test func `A failure after a rejection keeps what came before it`() async throws {
         let outbox = MemoryOutbox(Array(0..<3))
         let isUp = Mutex(false)
         let delivered = Mutex<[Int]>([])
@@ -200,8 +194,9 @@ struct OutboxRelayTests {
 
     private struct Bug: Error {}
 
-    @Test("an event that the receiver fails on waits longer each time, alone, and is set aside in the end")
-    func setback() async throws {
+    @Test
+    func `An event that the receiver fails on waits longer each time, alone, and is set aside in the end`() async throws
+    {
         let outbox = MemoryOutbox(Array(0..<8))
         let delivered = Mutex<[Int]>([])
         var configuration = configuration(poll: .milliseconds(1))
@@ -219,8 +214,8 @@ struct OutboxRelayTests {
         #expect(told(relay.metrics).contains("vestibule_outbox_set_aside_total 1"))
     }
 
-    @Test("an event on which a receiver takes too long waits longer each time, and is never set aside")
-    func slowForAll() async throws {
+    @Test
+    func `An event on which a receiver takes too long waits longer each time, and is never set aside`() async throws {
         let outbox = MemoryOutbox([3])
         var configuration = configuration(poll: .milliseconds(1))
         configuration.triesMax = 2
@@ -231,8 +226,7 @@ struct OutboxRelayTests {
         #expect(outbox.state.withLock { $0.setAside.isEmpty && $0.events == [3] })
     }
 
-    @Test("a receiver that isn't there costs no event a try")
-    func away() async throws {
+    @Test func `A receiver that isn't there costs no event a try`() async throws {
         let outbox = MemoryOutbox([1])
         let attempts = Mutex(0)
         var configuration = configuration(poll: .milliseconds(1))
@@ -246,8 +240,7 @@ struct OutboxRelayTests {
         #expect(outbox.state.withLock { $0.failures.isEmpty && $0.setAside.isEmpty })
     }
 
-    @Test("what isn't committed isn't counted")
-    func uncommitted() async throws {
+    @Test func `What isn't committed isn't counted`() async throws {
         let outbox = MemoryOutbox([1])
         outbox.state.withLock { $0.breaksAfterDelivery = true }
         let attempts = Mutex(0)
@@ -264,8 +257,7 @@ struct OutboxRelayTests {
         #expect(told(relay.metrics).contains("vestibule_outbox_set_aside_total 1"))
     }
 
-    @Test("a nudge makes it prompt, polling makes it certain")
-    func nudgeAndPoll() async throws {
+    @Test func `A nudge makes it prompt, polling makes it certain`() async throws {
         let outbox = MemoryOutbox([])
         let relay = OutboxRelay(store: outbox, configuration: configuration(), logger: logger) { _ in }
         try await running(relay) {
@@ -287,8 +279,8 @@ struct OutboxRelayTests {
         }
     }
 
-    @Test("leaves an outbox alone while another process relays it, and takes over when that is gone")
-    func busy() async throws {
+    @Test
+    func `Leaves an outbox alone while another process relays it, and takes over when that is gone`() async throws {
         let outbox = MemoryOutbox([1])
         outbox.state.withLock { $0.isBusy = true }
         let relay = OutboxRelay(
@@ -304,8 +296,7 @@ struct OutboxRelayTests {
         }
     }
 
-    @Test("survives a store that fails")
-    func brokenStore() async throws {
+    @Test func `Survives a store that fails`() async throws {
         let outbox = MemoryOutbox([1])
         outbox.state.withLock { $0.isBroken = true }
         let relay = OutboxRelay(store: outbox, configuration: configuration(), logger: logger) { _ in }
@@ -316,8 +307,8 @@ struct OutboxRelayTests {
         }
     }
 
-    @Test("a graceful shutdown ends a rest at once, and lets a delivery under way end", .timeLimit(.minutes(1)))
-    func gracefulShutdown() async throws {
+    @Test(.timeLimit(.minutes(1)))
+    func `A graceful shutdown ends a rest at once, and lets a delivery under way end`() async throws {
         let outbox = MemoryOutbox(Array(0..<5))
         let (deliveries, delivery) = AsyncStream.makeStream(of: Void.self)
         let delivered = Mutex(0)
@@ -343,8 +334,7 @@ struct OutboxRelayTests {
         try await rest.value  // polls each minute
     }
 
-    @Test("a relay runs once")
-    func runsOnce() async throws {
+    @Test func `A relay runs once`() async throws {
         let relay = OutboxRelay(store: MemoryOutbox([]), configuration: configuration(), logger: logger) { _ in }
         try await running(relay) {}
         await #expect(throws: TransportError.alreadyRun) { try await relay.run() }

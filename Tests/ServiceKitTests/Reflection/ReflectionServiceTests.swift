@@ -6,7 +6,6 @@ import Testing
 
 @testable import ServiceKit
 
-@Suite("Reflection")
 struct ReflectionServiceTests {
     typealias Request = ReflectionV1.ServerReflectionRequest
     typealias Answer = ReflectionV1.ServerReflectionResponse.OneOf_MessageResponse
@@ -51,11 +50,9 @@ struct ReflectionServiceTests {
         if case .errorResponse(let error) = answer { error.errorCode } else { nil }
     }
 
-    @Test(
-        "both versions list what is served, themselves among it",
-        arguments: [ServerReflectionMethods.serverReflectionInfo, alpha]
+    @Test(arguments: [ServerReflectionMethods.serverReflectionInfo, alpha]
     )
-    func services(method: MethodDescriptor) async throws {
+    func `Both versions list what is served, themselves among it`(method: MethodDescriptor) async throws {
         let response = try #require(try await answers([.listServices("*")], method: method).first)
         #expect(response.validHost == "here")
         #expect(response.originalRequest.listServices == "*")
@@ -71,8 +68,7 @@ struct ReflectionServiceTests {
         )
     }
 
-    @Test("a file is found by its name and by all that it declares")
-    func files() async throws {
+    @Test func `A file is found by its name and by all that it declares`() async throws {
         let file = "vestibule/identity/v1/identity.proto"
         let symbols = [
             "vestibule.identity.v1.IdentityService", "vestibule.identity.v1.IdentityService.SignIn",
@@ -88,8 +84,7 @@ struct ReflectionServiceTests {
         for response in nested { #expect(try fileNames(response.messageResponse) == ["grpc/health/v1/health.proto"]) }
     }
 
-    @Test("what errors carry as details is described, though no method names it")
-    func errorDetails() async throws {
+    @Test func `What errors carry as details is described, though no method names it`() async throws {
         let symbols = ["google.rpc.ErrorInfo", "google.rpc.BadRequest", "google.rpc.RetryInfo"]
         let found = try await answers(symbols.map { .fileContainingSymbol($0) })
         #expect(found.count == 3)
@@ -99,8 +94,7 @@ struct ReflectionServiceTests {
         }
     }
 
-    @Test("what isn't there is NOT_FOUND, each in turn, and the call goes on")
-    func notFound() async throws {
+    @Test func `What isn't there is NOT_FOUND, each in turn, and the call goes on`() async throws {
         let found = try await answers([
             .fileByFilename("no/such.proto"), .fileContainingSymbol("no.such.Symbol"), .fileContainingSymbol(""),
             .fileContainingExtension(.with { $0.containingType = "vestibule.identity.v1.SignInRequest" }),
@@ -109,8 +103,7 @@ struct ReflectionServiceTests {
         #expect(found.map { errorCode($0.messageResponse) } == [5, 5, 5, 5, 5, 3, nil])
     }
 
-    @Test("a message of proto3 has no extensions")
-    func noExtensions() async throws {
+    @Test func `A message of proto3 has no extensions`() async throws {
         let name = "vestibule.identity.v1.SignInRequest"
         let response = try await answers([.allExtensionNumbersOfType(name)]).first
         guard case .allExtensionNumbersResponse(let numbers) = response?.messageResponse else {
@@ -121,8 +114,7 @@ struct ReflectionServiceTests {
         #expect(numbers.extensionNumber.isEmpty)
     }
 
-    @Test("the alpha's own proto is the other's in its package")
-    func alphaFile() async throws {
+    @Test func `The alpha's own proto is the other's in its package`() async throws {
         let response = try await answers([.fileContainingSymbol(Self.alpha.service)]).first
         guard case .fileDescriptorResponse(let files) = response?.messageResponse else {
             Issue.record("no file")
@@ -137,7 +129,6 @@ struct ReflectionServiceTests {
     }
 }
 
-@Suite("Descriptor index")
 struct DescriptorIndexTests {
     private static let index: DescriptorIndex? = {
         let base = Google_Protobuf_FileDescriptorProto.with {
@@ -178,8 +169,7 @@ struct DescriptorIndexTests {
         try files?.map { try Google_Protobuf_FileDescriptorProto(serializedBytes: $0).name }
     }
 
-    @Test("a file comes with what it imports, each once")
-    func imports() throws {
+    @Test func `A file comes with what it imports, each once`() throws {
         let index = try #require(Self.index)
         #expect(try names(index.files(named: "top.proto"))?.first == "top.proto")
         #expect(try names(index.files(named: "top.proto"))?.sorted() == ["base.proto", "middle.proto", "top.proto"])
@@ -187,8 +177,7 @@ struct DescriptorIndexTests {
         #expect(index.files(named: "absent.proto") == nil)
     }
 
-    @Test("extensions are found by number, wherever they stand")
-    func extensions() throws {
+    @Test func `Extensions are found by number, wherever they stand`() throws {
         let index = try #require(Self.index)
         #expect(index.extensionNumbers(of: "test.Open") == [10, 20])
         #expect(index.extensionNumbers(of: "test.top.Outer") == [])
@@ -197,13 +186,11 @@ struct DescriptorIndexTests {
         #expect(index.files(extending: "test.Open", number: 11) == nil)
     }
 
-    @Test(
-        "nested names, oneofs and extensions are symbols",
-        arguments: [
-            "test.top.Outer.Inner", "test.top.Outer.choice", "test.top.Outer.inside", "test.top.at_the_top",
-        ]
+    @Test(arguments: [
+        "test.top.Outer.Inner", "test.top.Outer.choice", "test.top.Outer.inside", "test.top.at_the_top",
+    ]
     )
-    func symbols(_ symbol: String) throws {
+    func `Nested names, oneofs and extensions are symbols`(_ symbol: String) throws {
         #expect(try names(try #require(Self.index).files(declaring: symbol))?.first == "top.proto")
     }
 }

@@ -29,7 +29,6 @@ private struct Cause: Error, CustomStringConvertible {
     let description = "the cause"
 }
 
-@Suite("Call log")
 struct CallLogTests {
     private func events(
         _ calls: CallLogging,
@@ -59,8 +58,7 @@ struct CallLogTests {
         return recorder.events.withLock { $0 }
     }
 
-    @Test("one line a call with method, code, time and peer, and nothing of the message")
-    func success() async throws {
+    @Test func `A call has one line with method, code, time and peer, and nothing of the message`() async throws {
         let event = try #require(await events(.all, error: nil).first)
         #expect(event.level == .info)
         #expect(event.facts["method"] == "/test.v1.TestService/Check")
@@ -70,8 +68,7 @@ struct CallLogTests {
         #expect(!"\(event.facts)".contains("639171234567"))
     }
 
-    @Test("a trace that begins here is named too")
-    func trace() async throws {
+    @Test func `A trace that begins here is named too`() async throws {
         let tracer = OTLPTracer(OTLPConfiguration(target: "127.0.0.1:1", serviceName: "test"))
         for error in [nil, RPCError(.notFound, "x")] {
             let event = try #require(await events(.all, error: error, tracer: tracer).first)
@@ -80,8 +77,7 @@ struct CallLogTests {
         #expect(tracer.statistics.waiting == 2)
     }
 
-    @Test("a fault of ours is an error with its cause; what a caller did wrong is not, and keeps its cause to itself")
-    func failures() async throws {
+    @Test func `A fault of ours is an error with its cause; what a caller did wrong is neither`() async throws {
         let ours = try #require(await events(.all, error: RPCError(.internalError, "x", cause: Cause())).first)
         #expect(ours.level == .error)
         #expect(ours.facts["cause"] == "the cause")
@@ -94,8 +90,7 @@ struct CallLogTests {
         #expect(lack.level == .warning)
     }
 
-    @Test("a stream has a line too, when it has ended; those of health have none")
-    func streams() async throws {
+    @Test func `A stream has a line too, when it has ended; those of health have none`() async throws {
         let recorder = Recorder()
         let logger = Logger(label: "test") { _ in Recorder.Handler(recorder: recorder) }
         var router = Router(interceptors: [CallLog(logger: logger, calls: .all)])
@@ -124,8 +119,7 @@ struct CallLogTests {
         #expect(events.allSatisfy { $0.facts["method"] == "/test.v1.TestService/Stream" })
     }
 
-    @Test("calls that nobody wants to see aren't logged")
-    func silence() async {
+    @Test func `Calls that nobody wants to see aren't logged`() async {
         #expect(await events(.failures, error: nil).isEmpty)
         #expect(await events(.all, error: nil, service: HealthMethods.serviceName).isEmpty)
         #expect(await events(.all, error: RPCError(.notFound, "x"), service: HealthMethods.serviceName).count == 1)
@@ -134,15 +128,14 @@ struct CallLogTests {
     }
 }
 
-@Suite("Call log of a mesh")
 struct CallLogIdentityTests {
     /// A call whose peer showed a certificate.
     private final class Call: ServerCall, @unchecked Sendable {
         // Sound as its superclass: nothing is added.
     }
 
-    @Test("the name in the peer's certificate and the trace are told, and nothing else of the metadata")
-    func identityAndTrace() async throws {
+    @Test
+    func `The name in the peer's certificate and the trace are told, and nothing else of the metadata`() async throws {
         let recorder = Recorder()
         let log = CallLog(logger: Logger(label: "test") { _ in Recorder.Handler(recorder: recorder) }, calls: .all)
         let call = Call(

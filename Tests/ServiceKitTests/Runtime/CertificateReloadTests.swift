@@ -6,7 +6,6 @@ import Testing
 @testable import ServiceKit
 
 /// What happens when the process is told to read its certificates again.
-@Suite("Reload of certificates")
 struct CertificateReloadTests {
     /// Keeps what is logged.
     private final class Lines: Sendable {
@@ -50,29 +49,26 @@ struct CertificateReloadTests {
         return (lines.all, count.withLock { $0 })
     }
 
-    @Test("reloads and says so")
-    func success() async {
+    @Test func `Reloads and says so`() async {
         let outcome = await outcome([])
         #expect(outcome.count == 1)
         #expect(outcome.lines.count == 1 && outcome.lines[0].hasPrefix("notice"))
     }
 
-    @Test("files that cannot be used change nothing, and the log says which and why")
-    func faults() async {
+    @Test func `Files that cannot be used change nothing, and the log says which and why`() async {
         let outcome = await outcome([ConfigurationFault(key: "VESTIBULE_X_TLS_KEY_FILE", problem: "cannot be used")])
         #expect(outcome.count == 0)
         #expect(outcome.lines.count == 1 && outcome.lines[0].hasPrefix("error"))
         #expect(outcome.lines[0].contains("VESTIBULE_X_TLS_KEY_FILE cannot be used"))
     }
 
-    @Test("a failure is logged too, and the next signal is answered")
-    func failure() async {
+    @Test func `A failure is logged too, and the next signal is answered`() async {
         let outcome = await outcome([]) { throw Broken() }
         #expect(outcome.lines.count == 1 && outcome.lines[0].contains("Broken"))
     }
 
-    @Test("a signal to the process arrives", .timeLimit(.minutes(1)))
-    func signal() async {
+    @Test(.timeLimit(.minutes(1)))
+    func `A signal to the process arrives`() async {
         // Not SIGHUP, which a terminal that is closed sends to the tests.
         let signal = ReloadSignal(number: SIGWINCH)
         kill(getpid(), SIGWINCH)

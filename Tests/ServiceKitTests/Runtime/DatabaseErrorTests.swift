@@ -5,18 +5,15 @@ import ServiceKit
 import Testing
 
 /// From what became of a statement to what the caller is told: what may be tried again, and what may not.
-@Suite("Database errors as callers see them")
 struct DatabaseErrorTests {
     private func pushback(_ error: RPCError) -> String? { error.metadata.first("grpc-retry-pushback-ms") }
 
-    @Test(
-        "an unknown outcome is never told as one to try again",
-        arguments: [
-            (PostgresError.connectionLost(outcomeUnknown: true), Status.Code.unknown),
-            (.timeout(outcomeUnknown: true), .deadlineExceeded),
-        ]
+    @Test(arguments: [
+        (PostgresError.connectionLost(outcomeUnknown: true), Status.Code.unknown),
+        (.timeout(outcomeUnknown: true), .deadlineExceeded),
+    ]
     )
-    func unknown(error: PostgresError, code: Status.Code) {
+    func `An unknown outcome is never told as one to try again`(error: PostgresError, code: Status.Code) {
         let told = RPCError(database: error)
         #expect(told.code == code)
         #expect(told.reason == "OUTCOME_UNKNOWN")
@@ -24,8 +21,7 @@ struct DatabaseErrorTests {
         #expect(pushback(told) == "-1")
     }
 
-    @Test("of what may be repeated it is told when, and a broken connection leaves the client's own retry")
-    func repeatable() {
+    @Test func `Of what may be repeated it is told when, and a broken connection leaves the client's own retry`() {
         let lost = RPCError(database: .connectionLost(outcomeUnknown: true), mayBeRepeated: true)
         #expect(lost.code == .unavailable && lost.reason == "DATABASE_UNAVAILABLE")
         #expect(lost.retryAfter == .seconds(1))
@@ -36,15 +32,16 @@ struct DatabaseErrorTests {
         #expect(pushback(late) == "-1")
     }
 
-    @Test(
-        "what was certainly not done may be tried again, though not by the client at once",
-        arguments: [
-            (PostgresError.connectionLost(outcomeUnknown: false), Status.Code.unavailable),
-            (.unavailable("away"), .unavailable), (.poolExhausted, .unavailable), (.closed, .unavailable),
-            (.timeout(outcomeUnknown: false), .deadlineExceeded),
-        ]
+    @Test(arguments: [
+        (PostgresError.connectionLost(outcomeUnknown: false), Status.Code.unavailable),
+        (.unavailable("away"), .unavailable), (.poolExhausted, .unavailable), (.closed, .unavailable),
+        (.timeout(outcomeUnknown: false), .deadlineExceeded),
+    ]
     )
-    func notDone(error: PostgresError, code: Status.Code) {
+    func `What was certainly not done may be tried again, though not by the client at once`(
+        error: PostgresError,
+        code: Status.Code
+    ) {
         let told = RPCError(database: error)
         #expect(told.code == code)
         #expect(told.reason == (code == .unavailable ? "DATABASE_UNAVAILABLE" : "DATABASE_TIMEOUT"))
@@ -52,8 +49,7 @@ struct DatabaseErrorTests {
         #expect(pushback(told) == "-1")
     }
 
-    @Test("a fault of ours says nothing of the inside")
-    func inner() {
+    @Test func `A fault of ours says nothing of the inside`() {
         let fault = ServerFault(state: .uniqueViolation, message: "Key (phone)=(63917) already exists")
         let told = RPCError(database: .server(fault))
         #expect(told.code == .internalError && told.message == "internal error" && told.reason == nil)

@@ -49,7 +49,6 @@ private final class Gate: Sendable {
     }
 }
 
-@Suite("Service runtime")
 struct ServiceRuntimeTests {
     private static let keys = ServiceKeys(program: "identity", listenPort: 0)
     private static let migration = Migration(
@@ -113,8 +112,8 @@ struct ServiceRuntimeTests {
         }
     }
 
-    @Test("migrates, serves, says that it is ready, and stops", .timeLimit(.minutes(1)))
-    func lifeCycle() async throws {
+    @Test(.timeLimit(.minutes(1)))
+    func `Migrates, serves, says that it is ready, and stops`() async throws {
         let environment = Mutex<ServiceEnvironment?>(nil)
         let backgroundEnded = Mutex(false)
         let background: @Sendable () async throws -> Void = {
@@ -134,8 +133,8 @@ struct ServiceRuntimeTests {
         #expect(backgroundEnded.withLock { $0 })
     }
 
-    @Test("a schema that is too old, or was changed, is not served; a newer one is", .timeLimit(.minutes(2)))
-    func schema() async throws {
+    @Test(.timeLimit(.minutes(2)))
+    func `A schema that is too old, or was changed, is not served; a newer one is`() async throws {
         let values = try databaseValues().merging(["VESTIBULE_IDENTITY_MIGRATE": "false"]) { $1 }
         try await serving(values, parts: ServiceParts(services: [SlowService()])) { [self] address, _ in
             // Its database answers all the time; readiness is looked at each second.
@@ -170,8 +169,8 @@ struct ServiceRuntimeTests {
         }
     }
 
-    @Test("without its database it listens and says that it isn't serving", .timeLimit(.minutes(1)))
-    func noDatabase() async throws {
+    @Test(.timeLimit(.minutes(1)))
+    func `Without its database it listens and says that it isn't serving`() async throws {
         try await serving(Self.noDatabase, parts: ServiceParts(services: [SlowService()])) { address, _ in
             let group = try EventLoopGroup(loopCount: 1, name: "client")
             let channel = try RPCChannel(target: address.description, group: group)
@@ -184,8 +183,8 @@ struct ServiceRuntimeTests {
         }
     }
 
-    @Test("tells what can be called, unless that is switched off", .timeLimit(.minutes(1)), arguments: [true, false])
-    func reflection(isOn: Bool) async throws {
+    @Test(.timeLimit(.minutes(1)), arguments: [true, false])
+    func `Tells what can be called, unless that is switched off`(isOn: Bool) async throws {
         let values = Self.noDatabase.merging(["VESTIBULE_REFLECTION": "\(isOn)"]) { $1 }
         try await serving(values, parts: ServiceParts(services: [SlowService()])) { address, _ in
             let group = try EventLoopGroup(loopCount: 1, name: "client")
@@ -203,8 +202,8 @@ struct ServiceRuntimeTests {
         }
     }
 
-    @Test("a call in flight is finished before the end", .timeLimit(.minutes(1)))
-    func drain() async throws {
+    @Test(.timeLimit(.minutes(1)))
+    func `A call in flight is finished before the end`() async throws {
         let slow = SlowService()
         try await serving(Self.noDatabase, parts: ServiceParts(services: [slow])) { address, stop in
             let group = try EventLoopGroup(loopCount: 1, name: "client")
@@ -225,8 +224,8 @@ struct ServiceRuntimeTests {
         }
     }
 
-    @Test("work that fails ends the service with its error", .timeLimit(.minutes(1)))
-    func failingBackground() async throws {
+    @Test(.timeLimit(.minutes(1)))
+    func `Work that fails ends the service with its error`() async throws {
         struct Broken: Error {}
         await #expect(throws: Broken.self) {
             try await runtime(Self.noDatabase).serve(
@@ -236,8 +235,8 @@ struct ServiceRuntimeTests {
         }
     }
 
-    @Test("a start that fails is an error: port taken, database down while migrating", .timeLimit(.minutes(1)))
-    func failingStart() async throws {
+    @Test(.timeLimit(.minutes(1)))
+    func `A start that fails is an error: port taken, database down while migrating`() async throws {
         try await serving(Self.noDatabase, parts: ServiceParts(services: [])) { address, _ in
             let second = try runtime(Self.noDatabase.merging(["VESTIBULE_IDENTITY_LISTEN": "\(address)"]) { $1 })
             await #expect(throws: TransportError.self) {

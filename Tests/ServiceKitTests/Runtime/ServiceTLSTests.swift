@@ -7,7 +7,7 @@ import Testing
 @testable import ServiceKit
 
 /// A service that speaks mutual TLS, on real sockets.
-@Suite("Service with TLS", .timeLimit(.minutes(2)))
+@Suite(.timeLimit(.minutes(2)))
 struct ServiceTLSTests {
     private static let keys = ServiceKeys(program: "identity", listenPort: 0)
 
@@ -94,8 +94,7 @@ struct ServiceTLSTests {
         try result.get()
     }
 
-    @Test("takes calls of peers that the list allows, and of nobody else")
-    func peers() async throws {
+    @Test func `Takes calls of peers that the list allows, and of nobody else`() async throws {
         try await serving(allow: "gateway grpc.health.v1.Health/Check") { running in
             func shown(_ name: String) throws -> TLSConfiguration {
                 var shown = try running.authority.issue(name, names: "DNS:\(name)")
@@ -110,8 +109,7 @@ struct ServiceTLSTests {
         }
     }
 
-    @Test("healthcheck asks by TLS, with the service's own certificate where it needs one")
-    func healthcheck() async throws {
+    @Test func `Healthcheck asks by TLS, with the service's own certificate where it needs one`() async throws {
         try await serving(allow: "identity grpc.health.v1.Health/Check") { running in
             let probe = try HealthProbe.configuration(program: "identity", path: nil, environment: running.values)
             #expect(probe.serverName == "identity")
@@ -121,8 +119,7 @@ struct ServiceTLSTests {
         #expect(clear.tls == nil)
     }
 
-    @Test("reads new certificates without dropping a connection")
-    func reload() async throws {
+    @Test func `Reads new certificates without dropping a connection`() async throws {
         try await serving(allow: "gateway *") { running in
             let next = try TestAuthority()
             defer { next.remove() }
@@ -147,8 +144,7 @@ struct ServiceTLSTests {
         }
     }
 
-    @Test("faults of all files keep it from starting")
-    func faults() async throws {
+    @Test func `Faults of all files keep it from starting`() async throws {
         let configuration = try Configuration.testing(
             keys: Self.keys.all,
             program: "identity",

@@ -5,10 +5,9 @@ import Testing
 @testable import ServiceKit
 
 // Signals that nothing else in the test process takes stand in for SIGTERM and SIGINT.
-@Suite("Shutdown signals", .serialized)
+@Suite(.serialized)
 struct ShutdownSignalsTests {
-    @Test("the first signal ends the wait, the second calls for a harsh end")
-    func firstAndSecond() async throws {
+    @Test func `The first signal ends the wait, the second calls for a harsh end`() async throws {
         let harsh = Mutex(0)
         let signals = ShutdownSignals(
             numbers: [SIGUSR1, SIGUSR2],
@@ -25,8 +24,7 @@ struct ShutdownSignalsTests {
         try await until { harsh.withLock { $0 } == 1 }
     }
 
-    @Test("a signal that comes twice at once counts as one")
-    func handedOn() async throws {
+    @Test func `A signal that comes twice at once counts as one`() async throws {
         let harsh = Mutex(0)
         let signals = ShutdownSignals(
             numbers: [SIGUSR1, SIGUSR2],
@@ -40,8 +38,7 @@ struct ShutdownSignalsTests {
         #expect(harsh.withLock { $0 } == 0)
     }
 
-    @Test("a cancelled wait ends without a signal")
-    func cancelled() async {
+    @Test func `A cancelled wait ends without a signal`() async {
         let signals = ShutdownSignals(numbers: [SIGUSR1], sameWithin: .zero, onSecond: {})
         let task = Task { await signals.first() }
         task.cancel()
