@@ -39,7 +39,7 @@ for container in "${old[@]}"; do
     "${compose[@]}" --progress quiet "${files[@]}" up --detach --wait --no-deps --no-recreate \
         --scale "$service=$((${#old[@]} + 1))" "$service"
     # To the end of its calls, which compose.yaml gives 30 s.
-    docker stop --time 30 "$container" >/dev/null
+    docker stop --time 40 "$container" >/dev/null
     docker rm "$container" >/dev/null
     echo "replaced $service ${container:0:12}"
 done

@@ -47,11 +47,11 @@ public final class RPCServer: Service {
     public func run() async throws {
         let phase = try state.withLock { state in
             guard !state.isRun else { throw TransportError.alreadyRun }
-            state.isRun = true
+            state.isRun = state.phase == .idle || state.phase == .serving
             return state.phase
         }
         switch phase {
-        case .idle: try await start()
+        case .idle: try await startToRun()
         case .starting: throw TransportError.argument("the server is being started")
         case .serving: break
         case .over: throw TransportError.closed
@@ -68,6 +68,16 @@ public final class RPCServer: Service {
             for listener in listeners { listener.loop.execute { listener.close() } }
         }
         await shutdown()
+    }
+
+    /// Starts as a part of `run`, which may be called again if it fails.
+    private func startToRun() async throws {
+        do {
+            try await start()
+        } catch {
+            state.withLock { $0.isRun = false }
+            throw error
+        }
     }
 
     /// Listens on every loop and returns the port. May be called once. Throws `TransportError`, and then nothing is left

@@ -86,6 +86,7 @@ struct PhonePolicyConfigurationTests {
         let expected = ["VESTIBULE_PHONE_KINDS is given as \(first) and as \(second), with different values"]
         #expect(problems([first: "mobile", second: "voip"]) == expected)
         #expect(problems([first: "mobile"], file: [second: "voip"]) == expected)
+        #expect(problems([first: "mobile,voip", second: "voip, mobile"]) == [])
     }
 
     @Test func `Programs that read no numbers pass the keys over in a shared file`() throws {

@@ -32,6 +32,7 @@ static void driver_on_flush(crpc_chore *chore) {
     crpc_driver *driver = crpc_driver_of_h2(CRPC_CONTAINER(chore, crpc_h2, flush));
     driver_enter(driver);
     crpc_driver_write(driver);
+    crpc_driver_set_timer(driver); // also where it is to be flushed again, which may go on turn after turn
     driver_leave(driver);
 }
 
@@ -42,9 +43,10 @@ static void driver_on_close(crpc_chore *chore) {
 static void driver_on_timer(void *context) {
     crpc_driver *driver = context;
     crpc_h2 *h2 = &driver->connection.h2;
-    if (crpc_h2_is_broken(h2)) return;
     driver_enter(driver);
-    if (driver->out.stall_ns <= driver->loop->turn.now_ns && !crpc_driver_is_written_on(driver)) {
+    if (crpc_h2_is_broken(h2)) { // it ends with this turn; a deadline that has passed is still told
+        crpc_timers_run(&driver->connection.deadlines, driver->loop->turn.now_ns);
+    } else if (driver->out.stall_ns <= driver->loop->turn.now_ns && !crpc_driver_is_written_on(driver)) {
         crpc_h2_break(h2, CRPC_ERROR_TIMEOUT);
     } else {
         crpc_connection_on_time(&driver->connection);
@@ -164,7 +166,10 @@ int crpc_driver_accept(
     error = driver_begin(driver, tls, NULL, CRPC_READABLE);
     if (error != CRPC_OK) return error;
     crpc_listener_keep(listener, driver);
-    if (tls == NULL) driver_open(driver);
+    if (tls != NULL) return CRPC_OK;
+    driver_enter(driver);
+    driver_open(driver);
+    driver_leave(driver);
     return CRPC_OK;
 }
 
@@ -211,9 +216,9 @@ static bool driver_may_be_heard(const crpc_driver *driver) {
 
 void crpc_driver_end(crpc_driver *driver) {
     bool was_open = driver->phase == CRPC_PHASE_OPEN;
-    if (was_open) crpc_driver_say_goodbye(driver);
-    crpc_driver_set_phase(driver, CRPC_PHASE_CLOSED);
     driver->loop->turn.callback_depth += 1;
+    if (was_open) crpc_driver_say_goodbye(driver); // calls that end with what it sends are told
+    crpc_driver_set_phase(driver, CRPC_PHASE_CLOSED);
     crpc_connection_tell_end(&driver->connection);
     driver->loop->turn.callback_depth -= 1;
     crpc_watch_end(&driver->watch);

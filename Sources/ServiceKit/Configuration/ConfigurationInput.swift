@@ -9,10 +9,15 @@ public struct ConfigurationInput: Sendable {
     func renaming(_ formerNames: [String], to name: String) throws(ConfigurationProblem) -> ConfigurationInput {
         let given = ([name] + formerNames).compactMap { name in text(name).map { (name: name, text: $0) } }
         guard let first = given.first else { return self }
-        if let other = given.first(where: { $0.text.trimmingSpaces != first.text.trimmingSpaces }) {
+        if let other = given.first(where: { Self.words($0.text) != Self.words(first.text) }) {
             throw ConfigurationProblem("is given as \(first.name) and as \(other.name), with different values")
         }
         return ConfigurationInput(text: { [text] in $0 == name ? first.text : text($0) }, readFile: readFile)
+    }
+
+    /// What a value says: a list says the same in any order.
+    private static func words(_ text: String) -> Set<Substring> {
+        Set(text.split(separator: ",").map(\.trimmingSpaces))
     }
 }
 

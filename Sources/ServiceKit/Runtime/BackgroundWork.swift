@@ -1,5 +1,7 @@
+import Logging
 import RPCTransport
 import ServiceLifecycle
+import Synchronization
 
 /// Work beside the calls, as a `Service`: a closure that runs until its task is cancelled, which a graceful shutdown does.
 /// One that returns before has done its work.
@@ -14,7 +16,8 @@ public struct BackgroundWork: Service {
         do {
             try await cancelWhenGracefulShutdown(work)
         } catch {
-            guard error is CancellationError, Task.isShuttingDownGracefully else { throw error }
+            // What ends cancelled work is told in many words: `CancellationError`, or an error of the database or of a call.
+            guard Task.isShuttingDownGracefully else { throw error }
         }
     }
 }
@@ -26,5 +29,33 @@ struct LoopService: Service {
 
     func run() async throws {
         try await withTaskExecutorPreference(loop) { try await service.run() }
+    }
+}
+
+/// Whether the process was told to stop.
+final class StopFlag: Sendable {
+    private let flag = Atomic(false)
+
+    var isSet: Bool { flag.load(ordering: .relaxed) }
+
+    func set() { flag.store(true, ordering: .relaxed) }
+}
+
+/// A service that ends when it is told to and not before, though its work may be done: a `ServiceGroup` that is shutting one
+/// down takes another that ends meanwhile for a fault, and cancels all of them. Work that fails then is told, and no reason
+/// to cut the calls that are being drained.
+struct UntilStopped: Service {
+    let service: any Service
+    let isStopping: StopFlag
+    let logger: Logger
+
+    func run() async throws {
+        do {
+            try await service.run()
+        } catch {
+            guard isStopping.isSet else { throw error }
+            logger.warning("failed while stopping", metadata: ["error": .string("\(error)")])
+        }
+        try? await gracefulShutdown()
     }
 }

@@ -114,9 +114,16 @@ public struct ServiceRuntime: Sendable {
     /// at once.
     private func run(_ services: [any Service], until stop: @escaping @Sendable () async -> Void) async throws {
         typealias Member = ServiceGroupConfiguration.ServiceConfiguration
-        let members = services.map { Member(service: $0, successTerminationBehavior: .ignore) }
+        let isStopping = StopFlag()
+        let logger = Logger(label: keys.program)
+        let members = services.map {
+            Member(service: UntilStopped(service: $0, isStopping: isStopping, logger: logger))
+        }
         let stopping = Member(
-            service: BackgroundWork { await stop() },
+            service: BackgroundWork {
+                await stop()
+                isStopping.set()
+            },
             successTerminationBehavior: .gracefullyShutdownGroup
         )
         // What it would log, we log or throw.

@@ -33,7 +33,14 @@ public enum Traces {
         guard let tracer else { return nil }
         let exporter = try OTLPExporter(tracer, group: group, logger: logger)
         metrics.add(TraceMetrics(tracer))
-        logger.notice("traces are exported", metadata: ["collector": .string(tracer.configuration.target)])
+        let settings = tracer.configuration
+        logger.notice("traces are exported", metadata: ["collector": .string(settings.target)])
+        if !settings.headers.isEmpty, settings.tls == nil, HostPort(settings.target)?.isLoopback == false {
+            logger.warning(
+                "exposed",
+                metadata: ["problem": "\(TraceKeys.headers.name) are sent in clear text: the endpoint is not https://"]
+            )
+        }
         return exporter
     }
 }

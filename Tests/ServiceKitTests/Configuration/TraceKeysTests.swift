@@ -89,6 +89,27 @@ struct TraceKeysTests {
         }
     }
 
+    @Test func `A protocol of another program is no fault where traces are told to be off`() {
+        let other = ["OTEL_EXPORTER_OTLP_PROTOCOL": "http/protobuf"]
+        #expect(faults(other.merging(["OTEL_SDK_DISABLED": "true"]) { $1 }) == [])
+        #expect(faults(other.merging(["OTEL_TRACES_EXPORTER": "none"]) { $1 }) == [])
+        #expect(faults(other.merging(["OTEL_EXPORTER_OTLP_TRACES_PROTOCOL": "grpc"]) { $1 }) == [])
+        #expect(faults(other.merging(["OTEL_EXPORTER_OTLP_ENDPOINT": "http://collector"]) { $1 }).count == 1)
+    }
+
+    @Test func `Files of TLS are a fault where the endpoint has none`() {
+        for key in ["OTEL_EXPORTER_OTLP_CERTIFICATE", "OTEL_EXPORTER_OTLP_CLIENT_KEY"] {
+            let found = faults(["OTEL_EXPORTER_OTLP_ENDPOINT": "http://collector", key: "/dev/null"])
+            #expect(found.contains("\(key) has no effect: the endpoint is not https://"), "\(found)")
+        }
+    }
+
+    @Test func `Names of headers are taken without case`() throws {
+        let endpoint = ["OTEL_EXPORTER_OTLP_ENDPOINT": "http://collector"]
+        let headers = ["OTEL_EXPORTER_OTLP_HEADERS": "Authorization=Bearer%20x"]
+        #expect(try settings(endpoint.merging(headers) { $1 })?.headers.first("authorization") == "Bearer x")
+    }
+
     @Test func `Faults come together with all others, and say nothing of the headers`() {
         let found = faults([
             "OTEL_EXPORTER_OTLP_HEADERS": "no hidden value", "OTEL_TRACES_SAMPLER": "sometimes",
@@ -97,7 +118,7 @@ struct TraceKeysTests {
             "VESTIBULE_PROFILE_LISTEN": "nowhere",
         ])
         #expect(found.count == 8 && !found.contains { $0.contains("hidden") }, "\(found)")
-        for headers in ["Api-Key=x", "grpc-timeout=x", "a=%0A", "=x", "te=x"] {
+        for headers in ["api key=x", "grpc-timeout=x", "a=%0A", "=x", "te=x", "Host=x"] {
             #expect(faults(["OTEL_EXPORTER_OTLP_HEADERS": headers]).count == 1, "\(headers)")
         }
     }

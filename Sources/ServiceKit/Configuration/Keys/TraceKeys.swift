@@ -22,8 +22,8 @@ public enum TraceKeys {
         "OTEL_EXPORTER_OTLP_TRACES_ENDPOINT",
         help: "The same, for traces alone."
     )
-    static let `protocol` = ConfigurationKey<TraceProtocol>.traceProtocol("OTEL_EXPORTER_OTLP_PROTOCOL")
-    static let tracesProtocol = ConfigurationKey<TraceProtocol>.traceProtocol("OTEL_EXPORTER_OTLP_TRACES_PROTOCOL")
+    static let `protocol` = ConfigurationKey<String?>.traceProtocol("OTEL_EXPORTER_OTLP_PROTOCOL")
+    static let tracesProtocol = ConfigurationKey<String?>.traceProtocol("OTEL_EXPORTER_OTLP_TRACES_PROTOCOL")
     static let headers = ConfigurationKey<Secret?>.traceHeaders(
         "OTEL_EXPORTER_OTLP_HEADERS",
         help: "Metadata of each export, such as api-key=…; name=value, comma between several, percent-encoded."
@@ -65,7 +65,7 @@ public enum TraceKeys {
     )
     static let batchSpansMax = ConfigurationKey.int(
         "OTEL_BSP_MAX_EXPORT_BATCH_SIZE",
-        in: 1...10_000,
+        in: 1...2048,
         default: 512,
         help: "Spans of one batch; so many are sent without waiting longer."
     )

@@ -1,24 +1,9 @@
 import RPC
 
-/// What OTEL_EXPORTER_OTLP_PROTOCOL can be.
-enum TraceProtocol: String, Sendable { case grpc }
-
-extension ConfigurationKey where Value == TraceProtocol {
-    /// A protocol of OTLP, which must be the one that we speak.
+extension ConfigurationKey where Value == String? {
+    /// A protocol of OTLP. That it is ours is judged with the other keys, since it says nothing where traces are off.
     static func traceProtocol(_ name: String) -> ConfigurationKey {
-        ConfigurationKey(
-            name,
-            kind: "grpc",
-            defaultText: TraceProtocol.grpc.rawValue,
-            help: "How traces are sent. OTLP by gRPC is spoken, and no other protocol."
-        ) { (text) throws(ConfigurationProblem) in
-            guard let value = TraceProtocol(rawValue: text) else {
-                throw ConfigurationProblem(
-                    "must be grpc: traces are sent by OTLP over gRPC alone, to a collector's port 4317 as a rule"
-                )
-            }
-            return value
-        }
+        optionalString(name, help: "How traces are sent: grpc. OTLP by gRPC is spoken, and no other protocol.", lengthMax: 64)
     }
 }
 
@@ -73,8 +58,8 @@ extension ConfigurationKey where Value == Secret? {
             guard let entries = KeyValueList.parse(secret.text), entries.allSatisfy({ isMetadata($0.name, $0.value) })
             else {
                 throw ConfigurationProblem(
-                    "must be name=value, with commas between several and percent-encoded; names are lowercase and no "
-                        + "protocol's own, values printable ASCII"
+                    "must be name=value, with commas between several and percent-encoded; names are no protocol's own, "
+                        + "values printable ASCII"
                 )
             }
             return secret
@@ -83,11 +68,20 @@ extension ConfigurationKey where Value == Secret? {
 
     /// Whether a call may have such metadata (gRPC over HTTP/2, "Custom-Metadata").
     private static func isMetadata(_ name: String, _ value: String) -> Bool {
+        let name = name.lowercased()
         let isName = name.utf8.allSatisfy { byte in
             UInt8(ascii: "a")...UInt8(ascii: "z") ~= byte || UInt8(ascii: "0")...UInt8(ascii: "9") ~= byte
                 || "-_.".utf8.contains(byte)
         }
-        let isReserved = name.hasPrefix("grpc-") || ["te", "content-type", "connection", "user-agent"].contains(name)
+        let isReserved = name.hasPrefix("grpc-") || protocolsOwn.contains(name)
         return isName && !isReserved && value.utf8.allSatisfy { 0x20...0x7e ~= $0 }
+    }
+
+    /// Of gRPC, HTTP/2 and HTTP/1.1, where HTTP/2 forbids them (RFC 9113 section 8.2.2).
+    private static var protocolsOwn: Set<String> {
+        [
+            "te", "content-type", "connection", "user-agent", "host", "keep-alive", "proxy-connection",
+            "transfer-encoding", "upgrade",
+        ]
     }
 }

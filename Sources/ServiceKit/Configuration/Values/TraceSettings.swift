@@ -18,7 +18,7 @@ extension TraceKeys {
             )
         }
         if let secret = configuration[headers], let pairs = KeyValueList.parse(secret.text) {
-            for (name, value) in pairs { settings.headers.add(name, value) }
+            for (name, value) in pairs { settings.headers.add(name.lowercased(), value) }
         }
         settings.attemptTimeout = .milliseconds(configuration[timeout])
         settings.compresses = configuration[compression] == .gzip
@@ -35,9 +35,10 @@ extension TraceKeys {
 
     /// What is wrong beyond the values of single keys. Reads the files of TLS.
     public static func faults(_ configuration: Configuration) -> [ConfigurationFault] {
-        guard isOn(configuration) else { return [] }
-        var faults: [ConfigurationFault] = []
-        if CollectorEndpoint(endpointText(configuration)) == nil {
+        var faults = protocolFaults(configuration)
+        guard isOn(configuration) else { return faults }
+        let collector = CollectorEndpoint(endpointText(configuration))
+        if collector == nil {
             let name = configuration[tracesEndpoint] == nil ? endpoint.name : tracesEndpoint.name
             faults.append(
                 ConfigurationFault(
@@ -51,8 +52,24 @@ extension TraceKeys {
                 ConfigurationFault(key: batchSpansMax.name, problem: "must not be more than \(queueSpansMax.name)")
             )
         }
+        if let collector, !collector.isEncrypted {
+            // One letter less in the endpoint must not turn TLS off in silence.
+            for file in [authorities, certificate, key] where configuration[file] != nil {
+                faults.append(ConfigurationFault(key: file.name, problem: "has no effect: the endpoint is not https://"))
+            }
+        }
         return faults + TLSFiles.authorityFaults(authorities, configuration)
             + TLSFiles.pairFaults(certificate, key, configuration)
+    }
+
+    /// A protocol that is not ours. Where traces are told to be off it may be another program's.
+    private static func protocolFaults(_ configuration: Configuration) -> [ConfigurationFault] {
+        guard !configuration[isDisabled], configuration[exporter] != .some(.none) else { return [] }
+        // The one for traces alone counts where both are given.
+        let given = [tracesProtocol, `protocol`].first { configuration[$0] != nil }
+        guard let given, configuration[given] != "grpc" else { return [] }
+        let problem = "must be grpc: traces are sent by OTLP over gRPC alone, to a collector's port 4317 as a rule"
+        return [ConfigurationFault(key: given.name, problem: problem)]
     }
 
     private static func isOn(_ configuration: Configuration) -> Bool {
