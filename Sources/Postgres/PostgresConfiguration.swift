@@ -40,11 +40,11 @@ public struct PostgresConfiguration: Sendable, CustomStringConvertible, CustomDe
     public var queryTimeout: Duration = .seconds(5)
     /// After this the server itself ends a statement.
     public var statementTimeout: Duration = .seconds(30)
-    /// How long the server lets a statement wait for a lock. Then that one is refused (55P03) and nothing of it done; its
-    /// neighbours on the connection lose no more time and none loses its answer. Keep it well under `queryTimeout`, and
+    /// How long the server lets a statement wait for a lock. Then that one is refused (55P03) and nothing of it done;
+    /// statements behind it on the connection wait no longer, and keep their answers. Keep it well under `queryTimeout`, and
     /// above the server's `deadlock_timeout` of a second, or a deadlock is no longer seen as what it is.
     public var lockTimeout: Duration = .milliseconds(1500)
-    /// After this the server ends a session that sits in a transaction and says nothing.
+    /// After this the server ends a session that is idle in a transaction.
     public var idleInTransactionTimeout: Duration = .seconds(10)
     /// How long an attempt to connect may take, the look-up of names included. The servers' addresses share it, but each
     /// gets two seconds at least.

@@ -21,7 +21,7 @@ public struct MetadataCarrier: Extractor, Injector {
 }
 
 extension MetadataCarrier {
-    /// Makes `span` the one that a call is part of, as its metadata say.
+    /// Writes the trace context of `context` into a call's metadata, in place of what was there.
     public static func inject(_ context: ServiceContext, of tracer: any Tracer, into metadata: inout Metadata) {
         // What another hand wrote there names another span.
         metadata.removeAll(TraceContext.parentName)

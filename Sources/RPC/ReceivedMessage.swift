@@ -1,7 +1,7 @@
 import SwiftProtobuf
 
-/// A message as it came, still to be decoded: a stream's messages are decoded as they are read, so that what lies in a
-/// pipe takes its bytes and a little more, which flow control counts with them.
+/// A message as it came, still to be decoded: a stream's messages are decoded as they are read, so that a waiting message
+/// takes its bytes and a fixed overhead; flow control counts both.
 public enum ReceivedMessage: Sendable {
     /// A copy of what a transport's buffer held.
     case bytes([UInt8])

@@ -9,7 +9,7 @@ public struct TraceContext: Sendable, Hashable {
     public let spanID: String
     /// Whether the caller may have recorded its span.
     public let isSampled: Bool
-    /// What tracing systems say of the trace, as it stands in `tracestate`; empty if there is none.
+    /// The vendors' entries of `tracestate`, as they stand there; empty if there are none.
     public let state: String
 
     static let parentName = "traceparent"

@@ -88,7 +88,7 @@ extension EventLoopGroup {
 }
 
 extension RPCServer {
-    /// The calls that have ended, by method, and last those to unknown ones. A call that took until now is not in it. Any
+    /// The calls that have ended, by method, and last those to unknown ones. A call still in progress is not counted. Any
     /// thread; empty before `start` and after `shutdown`.
     public var calls: [CallStatistics] { callTables.sums(methodPaths + ["other"]) }
 }

@@ -10,8 +10,8 @@ public struct ServerConfiguration: Sendable {
     /// whether its peer is there after two hours.
     public var limits = ConnectionLimits()
     /// Connections at once, on all loops. Past it the one that has been without a call for longest makes room for a new
-    /// one, or else the one that has been at its handshake for longest, if it is so for a second; until then new ones wait
-    /// in the kernel.
+    /// one, or else the one that has been at its handshake for longest, once it has been for a second; until then new ones
+    /// wait in the kernel.
     public var connectionsMax = 10_000
     /// Of these, those from one IPv4 address or one IPv6 network of 64 bits; 0 for as many as there are. Past it one of the
     /// address's own makes room as above, or the new one is closed. Each loop counts for itself: it lets its share of them
