@@ -4,8 +4,9 @@ import Tracing
 
 /// Where the database is, who we are there, and every bound.
 ///
-/// For a server, or a pooler that gives a session to one client for as long as it stays. PgBouncer's transaction mode
-/// isn't supported: sessions are set up by startup options, keep named statements, and hold advisory locks.
+/// For a server, or a pooler that gives a session to one client for as long as it stays (session pooling). PgBouncer's
+/// transaction mode isn't supported: sessions are set up by startup options, keep named statements, and hold advisory
+/// locks.
 public struct PostgresConfiguration: Sendable, CustomStringConvertible, CustomDebugStringConvertible {
     /// The folder of a unix socket, or a host; or several with commas between, of which the first that takes writes is
     /// used. All addresses of a name are tried. Names are looked up away from the event loops.
@@ -42,7 +43,7 @@ public struct PostgresConfiguration: Sendable, CustomStringConvertible, CustomDe
     public var statementTimeout: Duration = .seconds(30)
     /// How long the server lets a statement wait for a lock. Then that one is refused (55P03) and nothing of it done;
     /// statements behind it on the connection wait no longer, and keep their answers. Keep it well under `queryTimeout`, and
-    /// above the server's `deadlock_timeout` of a second, or a deadlock is no longer seen as what it is.
+    /// above the server's `deadlock_timeout` of a second, or a deadlock is told as 55P03, too.
     public var lockTimeout: Duration = .milliseconds(1500)
     /// After this the server ends a session that is idle in a transaction.
     public var idleInTransactionTimeout: Duration = .seconds(10)

@@ -18,7 +18,8 @@ public enum ReceivedMessage: Sendable {
         }
     }
 
-    /// The message. Throws INTERNAL where the bytes are none, RESOURCE_EXHAUSTED where it is too large once inflated.
+    /// The message. Throws INTERNAL where the bytes are no such message, RESOURCE_EXHAUSTED where it is too large once
+    /// inflated.
     @inlinable
     public func decoded<Message: SwiftProtobuf.Message>(as type: Message.Type) throws(RPCError) -> Message {
         do {

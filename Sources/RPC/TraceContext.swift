@@ -48,7 +48,7 @@ public struct TraceContext: Sendable, Hashable {
         self.state = state
     }
 
-    /// The same place one call further: a new span of the trace.
+    /// The context of a call that is made from here: the same trace, and a new span id.
     public func child() -> TraceContext {
         let spanID = Self.hex16(.random(in: 1 ... .max))
         return TraceContext(traceID: traceID, spanID: spanID, isSampled: isSampled, state: state)

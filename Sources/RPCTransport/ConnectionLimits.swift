@@ -11,7 +11,8 @@ public struct ConnectionLimits: Sendable, Hashable {
     /// Bytes of one received message. A larger one ends the call with RESOURCE_EXHAUSTED.
     public var messageBytesMax = 4 << 20
     /// Bytes of one received header block: names, values, and 32 for each entry (RFC 9113 section 6.5.2). A larger one ends
-    /// the call with RESOURCE_EXHAUSTED. A peer is dismissed if the compressed block has four times as many.
+    /// the call with RESOURCE_EXHAUSTED. A peer is dismissed if the compressed block has more than four times
+    /// as many.
     public var headerBytesMax = 16_384
     /// CONTINUATION frames of one received header block. With more the peer is dismissed.
     public var continuationsMax = 8
