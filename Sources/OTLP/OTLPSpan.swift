@@ -3,9 +3,9 @@ import Tracing
 
 /// A span of an `OTLPTracer`. Any thread. It waits to be exported once it has ended, and changes no more.
 public final class OTLPSpan: Span {
-    /// The context that what is done within the span has.
+    /// The context for work inside the span.
     public let context: ServiceContext
-    /// Whether it is sampled. One that is not takes nothing and is exported never; it only stands in the context.
+    /// Whether it is sampled. One that is not records nothing and is never exported; it only stands in the context.
     public let isRecording: Bool
     let identity: SpanIdentity
     let parent: SpanIdentity?
@@ -74,7 +74,7 @@ public final class OTLPSpan: Span {
         }
     }
 
-    /// Sets what came of it. That it succeeded is final.
+    /// Sets the status. `ok` is final.
     public func setStatus(_ status: SpanStatus) {
         let status = SpanStatus(code: status.code, message: status.message.map(SpanLimits.text))
         change { if $0.status?.code != .ok { $0.status = status } }

@@ -6,7 +6,7 @@ import RPC
 public struct MigrationOutcome: Sendable, Hashable {
     /// The numbers of the migrations that it applied.
     public let applied: [Int]
-    /// The last migration that the schema has and the program, which is older, doesn't know; nil if it knows all.
+    /// The last migration of the schema that this older program doesn't know; nil if it knows all.
     public let newerNumber: Int?
 }
 

@@ -4,8 +4,9 @@ import Tracing
 
 /// Where the database is, who we are there, and every bound.
 ///
-/// For a server, or a pooler that gives a session to one client for as long as it stays. PgBouncer's transaction mode
-/// isn't supported: sessions are set up by startup options, keep named statements, and hold advisory locks.
+/// For a server, or a pooler that gives a session to one client for as long as it stays (session pooling). PgBouncer's
+/// transaction mode isn't supported: sessions are set up by startup options, keep named statements, and hold advisory
+/// locks.
 public struct PostgresConfiguration: Sendable, CustomStringConvertible, CustomDebugStringConvertible {
     /// The folder of a unix socket, or a host; or several with commas between, of which the first that takes writes is
     /// used. All addresses of a name are tried. Names are looked up away from the event loops.
@@ -40,11 +41,11 @@ public struct PostgresConfiguration: Sendable, CustomStringConvertible, CustomDe
     public var queryTimeout: Duration = .seconds(5)
     /// After this the server itself ends a statement.
     public var statementTimeout: Duration = .seconds(30)
-    /// How long the server lets a statement wait for a lock. Then that one is refused (55P03) and nothing of it done; its
-    /// neighbours on the connection lose no more time and none loses its answer. Keep it well under `queryTimeout`, and
-    /// above the server's `deadlock_timeout` of a second, or a deadlock is no longer seen as what it is.
+    /// How long the server lets a statement wait for a lock. Then that one is refused (55P03) and nothing of it done;
+    /// statements behind it on the connection wait no longer, and keep their answers. Keep it well under `queryTimeout`, and
+    /// above the server's `deadlock_timeout` of a second, or a deadlock is told as 55P03, too.
     public var lockTimeout: Duration = .milliseconds(1500)
-    /// After this the server ends a session that sits in a transaction and says nothing.
+    /// After this the server ends a session that is idle in a transaction.
     public var idleInTransactionTimeout: Duration = .seconds(10)
     /// How long an attempt to connect may take, the look-up of names included. The servers' addresses share it, but each
     /// gets two seconds at least.

@@ -36,15 +36,15 @@ public enum PostgresError: Error, Sendable {
         sqlState == .uniqueViolation && self.constraint == constraint
     }
 
-    /// Whether another transaction got in the way (a migration, that changed what a prepared statement gives, included),
-    /// so that the same transaction may succeed when tried again. All of it is undone.
+    /// Whether another transaction got in the way (or a migration changed a prepared statement's columns), so that the same
+    /// transaction may succeed when tried again. All of it is undone.
     public var isRetryableConflict: Bool {
         guard case .server(let fault) = self else { return false }
         return fault.state == .serializationFailure || fault.state == .deadlockDetected || fault.isOutdatedStatement
     }
 
     /// Whether nobody knows if the statement, a write or a commit, took effect. Only an operation that has the effect of
-    /// one however often it is done may be tried again then.
+    /// one however often it is done may be tried again then. False for `.cancelled`: nobody waits for the answer.
     public var isOutcomeUnknown: Bool {
         switch self {
         case .timeout(let unknown), .connectionLost(let unknown): unknown
@@ -52,8 +52,8 @@ public enum PostgresError: Error, Sendable {
         }
     }
 
-    /// Whether the database, not the statement, is at fault. Unless ``isOutcomeUnknown``, the caller may be told to try
-    /// later.
+    /// Whether the database, not the statement, is at fault, so that the same may succeed later. Unless
+    /// ``isOutcomeUnknown``, the caller may be told to try again then.
     public var isUnavailable: Bool {
         switch self {
         case .server(let fault):

@@ -4,10 +4,10 @@ public enum PostgresTLS: Sendable, Hashable {
     case disable
     /// Encrypted if the server offers it. Whoever sits between can prevent that, and read and change everything.
     case prefer
-    /// Encrypted or not at all. The server need not prove who it is, so whoever sits between can play it.
+    /// Connects only with encryption. The server need not prove who it is, so whoever sits between can play it.
     case require
-    /// Encrypted or not at all, with a certificate for the very host that is asked for, from an authority in the PEM file;
-    /// nil stands for those that the system trusts.
+    /// Connects only with encryption, and with a certificate for the very host that is asked for, from an authority in
+    /// the PEM file; nil stands for those that the system trusts.
     case verifyFull(authoritiesFile: String?)
 
     /// Where Debian, Ubuntu and their like keep the authorities that the system trusts (package ca-certificates).

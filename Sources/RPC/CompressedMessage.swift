@@ -4,7 +4,7 @@ public struct CompressedMessage: Sendable {
     public let bytes: [UInt8]
     private let inflate: @Sendable ([UInt8]) throws(RPCError) -> [UInt8]
 
-    /// Bytes, and what makes the message of them, within the limit on messages.
+    /// Bytes, and the function that inflates them, within the limit on messages.
     public init(_ bytes: [UInt8], inflate: @escaping @Sendable ([UInt8]) throws(RPCError) -> [UInt8]) {
         self.bytes = bytes
         self.inflate = inflate

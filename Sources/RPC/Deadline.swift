@@ -17,7 +17,7 @@ public struct Deadline: Sendable, Hashable, Comparable {
     /// One that never passes: of a call that may take as long as it likes. Nothing of it is sent to the server.
     public static let never = Deadline(nanoseconds: .max)
 
-    /// A deadline that passes as it is made.
+    /// The present moment.
     public static func now() -> Deadline { Deadline(nanoseconds: MonotonicClock.nanoseconds) }
 
     /// The time left; zero when it has passed.

@@ -19,7 +19,7 @@ public final class MessagePipe: Sendable {
     private let state = Mutex(State())
     private let onTake: @Sendable (Int) -> Void
 
-    /// `onTake` is called with the bytes of each message that was taken, an empty one's too, on the reader's executor.
+    /// `onTake` is called with the byte count of each message that was taken, 0 for an empty one.
     public init(onTake: @escaping @Sendable (Int) -> Void) { self.onTake = onTake }
 
     /// Hands a message over; dropped after the end.

@@ -5,15 +5,15 @@ public struct MetadataCarrier: Extractor, Injector {
     /// A carrier, which holds nothing.
     public init() {}
 
-    /// What the caller says. A name that may come once and comes twice says nothing (W3C Trace Context, section 3.2); the
-    /// values of `tracestate` are one list (section 3.3.1.1).
+    /// The value of a name. Nil also for a name that comes twice although it may come once (W3C Trace Context, section 3.2);
+    /// the values of `tracestate` are one list (section 3.3.1.1).
     public func extract(key: String, from metadata: Metadata) -> String? {
         let values = metadata.all(key)
         if key == TraceContext.stateName, values.count > 1 { return values.joined(separator: ",") }
         return values.count == 1 ? values[0] : nil
     }
 
-    /// Says it, in place of what was said under the name before.
+    /// Sets the value of a name, in place of the values that it had.
     public func inject(_ value: String, forKey key: String, into metadata: inout Metadata) {
         metadata.removeAll(key)
         metadata.add(key, value)
@@ -21,7 +21,7 @@ public struct MetadataCarrier: Extractor, Injector {
 }
 
 extension MetadataCarrier {
-    /// Makes `span` the one that a call is part of, as its metadata say.
+    /// Writes the trace context of `context` into a call's metadata, in place of what was there.
     public static func inject(_ context: ServiceContext, of tracer: any Tracer, into metadata: inout Metadata) {
         // What another hand wrote there names another span.
         metadata.removeAll(TraceContext.parentName)
@@ -31,7 +31,7 @@ extension MetadataCarrier {
 }
 
 extension TraceContext {
-    /// Where the span that this task is in stands, as `tracer` hands it on; nil outside of spans. For logs.
+    /// The trace context of this task's span, as `tracer` would send it; nil outside of spans. For logs.
     public static func current(of tracer: any Tracer) -> TraceContext? {
         guard let context = ServiceContext.current else { return nil }
         var metadata = Metadata()

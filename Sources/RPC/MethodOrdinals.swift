@@ -3,7 +3,7 @@ import Synchronization
 /// Numbers for the methods that this process knows, so that whoever keeps something for each method finds it by an index
 /// and not by its name. Each path gets its number when its descriptor is first made. Any thread.
 public enum MethodOrdinals {
-    /// Most numbers, and one more than the largest. Number 0 stands for all paths that came when the others were taken.
+    /// How many numbers there are: 0 to `max` − 1. 0 stands for every path that comes once the others are taken.
     public static let max = 256
 
     private struct State {

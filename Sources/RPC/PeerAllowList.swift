@@ -1,6 +1,6 @@
 import SwiftProtobuf
 
-/// Lets a call through if a rule allows its method to a name in the caller's certificate. All other calls get
+/// Lets a call through if a rule lets a name in the caller's certificate call its method. All other calls get
 /// PERMISSION_DENIED, among them all calls without a certificate.
 ///
 /// The names are those that the transport found in the certificate that the peer proved to own (`PeerInfo`), so it needs

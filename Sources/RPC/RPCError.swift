@@ -2,7 +2,8 @@
 public struct RPCError: Error, Sendable, CustomStringConvertible {
     /// The code sent as `grpc-status`; never `ok`.
     public var code: Status.Code
-    /// The message sent as `grpc-message`: for developers, with nothing secret or personal in it.
+    /// The message sent as `grpc-message`: for developers; for people if the error carries a reason. With
+    /// nothing secret or personal in it.
     public var message: String
     /// A serialized `google.rpc.Status`, sent as `grpc-status-details-bin`; empty if there is none.
     public var statusDetails: [UInt8]

@@ -1,7 +1,7 @@
 import SwiftProtobuf
 
-/// A message as it came, still to be decoded: a stream's messages are decoded as they are read, so that what lies in a
-/// pipe takes its bytes and a little more, which flow control counts with them.
+/// A message as it came, still to be decoded: a stream's messages are decoded as they are read, so that a waiting message
+/// takes its bytes and a fixed overhead; flow control counts both.
 public enum ReceivedMessage: Sendable {
     /// A copy of what a transport's buffer held.
     case bytes([UInt8])
@@ -18,7 +18,8 @@ public enum ReceivedMessage: Sendable {
         }
     }
 
-    /// The message. Throws INTERNAL where the bytes are none, RESOURCE_EXHAUSTED where it is too large once inflated.
+    /// The message. Throws INTERNAL where the bytes are no such message, RESOURCE_EXHAUSTED where it is too large once
+    /// inflated.
     @inlinable
     public func decoded<Message: SwiftProtobuf.Message>(as type: Message.Type) throws(RPCError) -> Message {
         do {

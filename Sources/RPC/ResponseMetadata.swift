@@ -31,8 +31,8 @@ public final class ResponseMetadata: Sendable {
     /// Whether a message of the answer came compressed.
     public var isCompressed: Bool { state.withLock { $0.isCompressed } }
 
-    /// Waits for the initial metadata. Nil if the call ended without it, or the task was cancelled. Must be called during a
-    /// call: without one nothing but cancellation ends the wait.
+    /// Waits for the initial metadata. Nil if the call ended without it, or the task was cancelled. To be called during
+    /// a call: outside a call only cancellation ends the wait.
     public func waitForInitial() async -> Metadata? {
         let id = state.withLock { state in
             state.nextWait += 1

@@ -55,8 +55,8 @@ open class ServerCall: @unchecked Sendable {
         preconditionFailure("overridden by every transport")
     }
 
-    /// Has the messages of the answer compressed where that makes them shorter. False if the caller does not accept gzip, or
-    /// the answer has begun. Any executor.
+    /// Compresses (gzip) the messages of the answer where that makes them shorter. False if the caller does not accept gzip,
+    /// or the answer has begun. Any executor.
     open func compressResponses() async -> Bool { false }
 
     /// Whether the one message of the request came compressed.

@@ -9,7 +9,7 @@ public struct TraceContext: Sendable, Hashable {
     public let spanID: String
     /// Whether the caller may have recorded its span.
     public let isSampled: Bool
-    /// What tracing systems say of the trace, as it stands in `tracestate`; empty if there is none.
+    /// The vendors' entries of `tracestate`, as they stand there; empty if there are none.
     public let state: String
 
     static let parentName = "traceparent"
@@ -48,7 +48,7 @@ public struct TraceContext: Sendable, Hashable {
         self.state = state
     }
 
-    /// The same place one call further: a new span of the trace.
+    /// The context of a call that is made from here: the same trace, and a new span id.
     public func child() -> TraceContext {
         let spanID = Self.hex16(.random(in: 1 ... .max))
         return TraceContext(traceID: traceID, spanID: spanID, isSampled: isSampled, state: state)

@@ -32,7 +32,7 @@ public struct TimeStatistics: Sendable {
     public static let boundsNanoseconds: [UInt64] = withUnsafeBytes(of: crpc_time_bounds_ns) {
         Array($0.bindMemory(to: UInt64.self))
     }
-    /// How many were within each bound and above the one before, and at the end how many were above all.
+    /// The histogram's buckets, one for each bound; the last counts what exceeded every bound.
     public internal(set) var counts: [UInt64]
     /// All of them together.
     public internal(set) var sumNanoseconds: UInt64

@@ -32,7 +32,7 @@ public struct ChannelConfiguration: Sendable {
     public var extraConnectionIdleTimeout: Duration = .seconds(60)
     /// Calls on one loop that may wait for a connection, or for room on one. More fail with RESOURCE_EXHAUSTED.
     public var waitingCallsMax = 10_000
-    /// How often a call is tried again, at once, that the server certainly did not process, whatever its method. These
+    /// How often a call that the server certainly did not process is tried again, at once and whatever its method. These
     /// attempts do not count in `retry`.
     public var transparentRetriesMax = 2
     /// When a call of an idempotent method is tried again that the server may have processed.

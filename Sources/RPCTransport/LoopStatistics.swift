@@ -8,9 +8,9 @@ public struct LoopStatistics: Sendable {
     public let turns: TimeStatistics
     /// The age of the current turn, in nanoseconds. 0 if the loop waits.
     public let turnAgeNanoseconds: UInt64
-    /// Connections of servers that were taken, and that have ended.
+    /// Connections that servers accepted, and how many of them have ended.
     public let serverConnections: OpenedAndClosed
-    /// Connections of channels that were made, and that have ended.
+    /// Connections that channels made, and how many of them have ended.
     public let clientConnections: OpenedAndClosed
     /// Requests that came, and that have ended.
     public let serverStreams: OpenedAndClosed
@@ -82,13 +82,12 @@ extension EventLoop {
 }
 
 extension EventLoopGroup {
-    /// The calls that were made on these loops, by method; those of streaming calls count when they end, and one that was
-    /// tried again counts once. Any thread.
+    /// The calls that were made on these loops and have ended, by method. One that was tried again counts once. Any thread.
     public var clientCalls: [CallStatistics] { loops.map(\.clientCalls).sums(MethodOrdinals.paths) }
 }
 
 extension RPCServer {
-    /// The calls that have ended, by method, and last those to unknown ones. A call that took until now is not in it. Any
+    /// The calls that have ended, by method, and last those to unknown ones. A call still in progress is not counted. Any
     /// thread; empty before `start` and after `shutdown`.
     public var calls: [CallStatistics] { callTables.sums(methodPaths + ["other"]) }
 }

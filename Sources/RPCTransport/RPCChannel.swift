@@ -6,9 +6,9 @@ import Synchronization
 /// Calls a server, or the replicas of one, over HTTP/2.
 ///
 /// Each loop of the group has connections of its own. A call made on a loop stays on that loop's thread; calls from
-/// elsewhere are spread over the loops in turn. The channel connects when the first call needs it, and again, with growing
-/// waits, when a connection is lost. While no address can be connected to, calls fail with UNAVAILABLE at once, or wait if
-/// `CallOptions.waitForReady` says so.
+/// elsewhere are spread over the loops in turn. The channel connects when a call needs it; after a loss the next call connects
+/// again. After a failed attempt there is a wait, which grows with each further one. While no address can be connected to,
+/// calls fail with UNAVAILABLE at once, or wait if `CallOptions.waitForReady` says so.
 ///
 /// It takes calls from the beginning. As a `Service` it ends with its `ServiceGroup`; `withRPCChannel` ends it with a
 /// closure. A channel that nobody holds any more closes its connections.
@@ -152,8 +152,8 @@ public final class RPCChannel: ClientChannel, Service {
         }
     }
 
-    /// Waits for the end, and closes the channel then. A graceful shutdown of its `ServiceGroup` lets the calls in flight
-    /// finish, as `drain` does; cancellation ends them at once. Throws `TransportError.alreadyRun` the second time.
+    /// Runs until shutdown or cancellation, then closes the channel. A graceful shutdown of its `ServiceGroup` lets the calls
+    /// in flight finish, as `drain` does; cancellation ends them at once. Throws `TransportError.alreadyRun` the second time.
     public func run() async throws {
         guard !isRun.exchange(true, ordering: .relaxed) else { throw TransportError.alreadyRun }
         try? await gracefulShutdown()

@@ -2,7 +2,7 @@ import RPC
 
 /// When a channel tries a failed call again (gRFC A6). A pure value: chance is passed in.
 ///
-/// It is for idempotent methods, and for calls that have received nothing of their answer. Calls that the server certainly
+/// It is for calls of idempotent methods that have received nothing of their answer. Calls that the server certainly
 /// did not process are tried again whatever their method: see `ChannelConfiguration.transparentRetriesMax`.
 public struct RetryPolicy: Sendable, Hashable {
     /// Attempts of one call, including the first. 1 for no retries.

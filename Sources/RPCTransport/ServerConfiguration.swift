@@ -6,24 +6,24 @@ public struct ServerConfiguration: Sendable {
     public var port: Int
     /// TLS; nil for clear text (HTTP/2 by prior knowledge).
     public var tls: TLSConfiguration?
-    /// The bounds of each connection. Unlike a client's, they have it drained after five minutes without a call, and asked
-    /// whether its peer is there after two hours.
+    /// The bounds of each connection. By default it is drained after five minutes without a call, and a PING asks whether
+    /// the client is there after two hours without anything received.
     public var limits = ConnectionLimits()
     /// Connections at once, on all loops. Past it the one that has been without a call for longest makes room for a new
-    /// one, or else the one that has been at its handshake for longest, if it is so for a second; until then new ones wait
-    /// in the kernel.
+    /// one, or else the one that has been at its handshake for longest, once it has been for a second; until then new ones
+    /// wait in the kernel.
     public var connectionsMax = 10_000
-    /// Of these, those from one IPv4 address or one IPv6 network of 64 bits; 0 for as many as there are. Past it one of the
+    /// Of these, those from one IPv4 address or one IPv6 network of 64 bits; 0 for no bound of its own. Past it one of the
     /// address's own makes room as above, or the new one is closed. Each loop counts for itself: it lets its share of them
     /// in, but eight at least.
     ///
     /// Half of all by default, so that no address takes every place: behind a proxy or a NAT all clients have one address.
     public var connectionsPerAddressMax = 5000
-    /// Of these, those that have not yet said all that a connection begins with; past it the one that has been at it for
-    /// longest is closed.
+    /// Of these, those whose handshake is not complete: TLS and the client's first SETTINGS. Past it the one that has been
+    /// at it for longest is closed.
     public var handshakesMax = 512
-    /// Calls in flight at once, and handlers that run at once, those of calls among them that have ended already, on all
-    /// loops; past either calls end with RESOURCE_EXHAUSTED before their handler starts.
+    /// Calls in flight at once, on all loops, and also handlers that run at once, counting handlers whose calls have ended.
+    /// Past either, new calls end with RESOURCE_EXHAUSTED before their handler starts.
     public var callsMax = 20_000
     /// Bytes that clients may make the server hold, on all loops, counted as for `ConnectionLimits.bufferedBytesMax`. While a
     /// loop holds more than half of its part, no connection may hold more than an equal share of the other half, so that

@@ -1,6 +1,6 @@
 import Glibc
 
-/// Asks the system (`getaddrinfo`), in the order of RFC 6724. As that blocks, for half a minute where no server of names
+/// Asks the system (`getaddrinfo`), in the order of RFC 6724. As that blocks, for half a minute where no name server
 /// answers, it happens on threads that do nothing else, a few in all (`LookUps`).
 public struct SystemNameResolver: NameResolver {
     /// Addresses taken of one answer.

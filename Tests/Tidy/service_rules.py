@@ -1,4 +1,8 @@
-"""One shape for the services: whoever has learned one knows where things are in the others (CONTRIBUTING)."""
+"""One shape for the services: whoever has learned one knows where things are in the others (CONTRIBUTING).
+
+And every RPC stands in the allow list of its service in compose.yaml: one that doesn't works in every test of the code, and
+gets PERMISSION_DENIED in containers.
+"""
 
 import re
 
@@ -12,7 +16,12 @@ FOLDERS = {
     "Background", "Commands", "Configuration", "Conversions", "Methods", "Metrics", "Migrations", "ProviderKeys", "Store",
     "Tokens"}
 
+COMPOSE = "docker/compose.yaml"
+# RPCs that no program calls, so that nobody is let in.
+UNCALLED = {"vestibule.identity.v1.IdentityService/GetAccount"}
+
 _RPC = re.compile(r"^\s*rpc\s+(\w+)", re.MULTILINE)
+_SERVICE = re.compile(r"^service\s+(\w+)", re.MULTILINE)
 
 
 def check(paths, read):
@@ -37,3 +46,31 @@ def check(paths, read):
             path = f"{root}/Methods/{method}.swift"
             if path not in known:
                 yield f"{path}: is missing: each method stands in a file of its own"
+    if COMPOSE in known:
+        yield from _check_allow_lists(known, read)
+
+
+def _check_allow_lists(known, read):
+    compose = read(COMPOSE)
+    for name, package in SERVICES.items():
+        proto = f"proto/vestibule/{package}/v1/{package}.proto"
+        if proto not in known:
+            continue
+        text, key = read(proto), f"VESTIBULE_{name.upper()}_TLS_ALLOW"
+        prefix = f"vestibule.{package}.v1.{_SERVICE.search(text).group(1)}/"
+        methods = {prefix + method for method in _RPC.findall(text)}
+        allowed = _allowed(compose, key)
+        for method in sorted(methods - allowed - UNCALLED):
+            yield f"{COMPOSE}: {key} lets nobody call {method}: see the page AddingAnRPC"
+        for method in sorted(methods & allowed & UNCALLED):
+            yield f"{COMPOSE}: {key} lets somebody call {method}, which Tests/Tidy/service_rules.py calls uncalled"
+        for method in sorted(allowed - methods):
+            if method.startswith("vestibule."):
+                yield f"{COMPOSE}: {key} names {method}, which is no RPC of {proto}"
+
+
+def _allowed(compose, key):
+    """The methods that a list lets anybody call. A line of it is a certificate's name and a method, or a comment."""
+    block = re.search(rf"^( *){key}: \|\n((?:\1 +.*\n)*)", compose, re.MULTILINE)
+    rules = [line.split() for line in block.group(2).splitlines()] if block else []
+    return {rule[1] for rule in rules if len(rule) == 2 and not rule[0].startswith("#")}

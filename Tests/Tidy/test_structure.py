@@ -56,6 +56,41 @@ class ServiceTests(unittest.TestCase):
         self.assertEqual(self.check(self.GOOD + ["Sources/InvitesService/InvitesService.docc/A.md"]), [])
 
 
+class AllowListTests(unittest.TestCase):
+    PROTO = "proto/vestibule/identity/v1/identity.proto"
+    TEXT = "service IdentityService {\n  rpc SignIn(A) returns (B);\n  rpc GetAccount(A) returns (B) {\n  }\n}\n"
+    RULE = "        spiffe://vestibule/gateway vestibule.identity.v1.IdentityService/"
+    HEALTH = "        spiffe://vestibule/gateway grpc.health.v1.Health/Check\n"
+
+    def check(self, *rules, key="VESTIBULE_IDENTITY_TLS_ALLOW"):
+        compose = f"    environment:\n      {key}: |\n" + "".join(rules) + "    secrets: [ca]\n" + self.RULE + "SignIn\n"
+        texts = {self.PROTO: self.TEXT, service_rules.COMPOSE: compose}
+        faults = service_rules.check(list(texts), texts.get)
+        return [fault for fault in faults if fault.startswith(service_rules.COMPOSE)]
+
+    def test_every_called_method_is_in_the_list(self):
+        self.assertEqual(self.check(self.HEALTH, "        # By people:\n", self.RULE + "SignIn\n"), [])
+
+    def test_a_method_without_a_line(self):
+        for rules in ((), (self.HEALTH,), ("        # " + self.RULE.strip() + "SignIn\n",)):
+            faults = self.check(*rules)
+            self.assertEqual(len(faults), 1, faults)
+            self.assertIn("lets nobody call vestibule.identity.v1.IdentityService/SignIn", faults[0])
+
+    def test_the_list_of_another_service_does_not_count(self):
+        self.assertEqual(len(self.check(self.RULE + "SignIn\n", key="VESTIBULE_INVITES_TLS_ALLOW")), 1)
+
+    def test_an_exception_that_is_none_any_more(self):
+        faults = self.check(self.RULE + "SignIn\n", self.RULE + "GetAccount\n")
+        self.assertEqual(len(faults), 1, faults)
+        self.assertIn("lets somebody call", faults[0])
+
+    def test_a_line_for_a_method_that_is_gone(self):
+        faults = self.check(self.RULE + "SignIn\n", self.RULE + "LogIn\n")
+        self.assertEqual(len(faults), 1, faults)
+        self.assertIn("which is no RPC", faults[0])
+
+
 class IncludeRuleTests(unittest.TestCase):
     # A small tree as it should be: each floor looks down or beside itself.
     GOOD = {

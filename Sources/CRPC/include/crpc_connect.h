@@ -1,4 +1,4 @@
-/// Connections over sockets: how a client makes one, and whom one leads to.
+/// Connections over sockets: how a client makes one, and who is at the other end.
 #ifndef CRPC_CONNECT_H
 #define CRPC_CONNECT_H
 

@@ -4,7 +4,7 @@
 
 typedef enum crpc_error {
     CRPC_OK = 0,
-    /// No memory, or a named maximum reached.
+    /// No memory, or a maximum of this layer itself; LIMIT is for configured ones.
     CRPC_ERROR_MEMORY = -1,
     /// A system call failed; errno says why.
     CRPC_ERROR_SYSTEM = -2,

@@ -15,8 +15,8 @@ typedef struct crpc_limits {
     /// Bytes of a message; past it RESOURCE_EXHAUSTED.
     uint32_t message_bytes_max;
     /// Bytes of one header block: names, values and 32 for each (RFC 9113 section 6.5.2); past it RESOURCE_EXHAUSTED. A
-    /// block whose compressed form has four times as many, or more than `continuations_max` frames after its first, is
-    /// dismissed before it ends.
+    /// peer whose block has more than four times as many in compressed form, or more than `continuations_max` frames
+    /// after its first, is dismissed before the block ends.
     uint32_t header_bytes_max;
     uint32_t continuations_max;
     /// Flow control: bytes that the peer may send on one stream, and on all, before we take them off.
@@ -73,13 +73,16 @@ typedef struct crpc_limits {
     bool permits_pings_without_calls;
 } crpc_limits;
 
-/// What frames cost of the sender's `credit_max`. DATA with bytes in it is free, but for what comes on a stream that is over
-/// and that the sender knew to be; any other frame, known or not, has its price at once; so have messages of TLS after the
-/// handshake, such as KeyUpdate, for which keys are derived; SETTINGS and PING want an answer; a call that is wasted costs
-/// as much as a reset: where the peer resets one that is not answered within CRPC_RAPID_RESET_MS of its begin
-/// (CVE-2023-44487), or sets it a deadline that passes within that, and where it makes us end one by breaking the rules of
-/// HTTP or gRPC (CVE-2025-8671). A stream past `streams_max` costs as a frame, which its peer may open before it knows our
-/// SETTINGS. Each entry of a header block past `header_bytes_max` is one frame.
+/// What a peer pays out of its credit (`credit_max`), and why:
+///
+/// - FRAME: any frame but DATA with bytes in it, whether its type is known or not, since each is work. Also DATA on a stream
+///   that is over, once the peer must know that; a stream past `streams_max`, since a peer may open it before it knows our
+///   SETTINGS; and each entry of a header block past `header_bytes_max`.
+/// - PING and SETTINGS: each wants an answer. An acknowledgement costs what a frame does.
+/// - TLS: a message after the handshake, such as KeyUpdate, for which keys are derived.
+/// - RESET: a call that is wasted. The peer resets it without an answer within CRPC_RAPID_RESET_MS of its begin
+///   (CVE-2023-44487), or sets it a deadline that passes within that, or makes us end it by breaking the rules of HTTP or
+///   gRPC (CVE-2025-8671).
 enum { CRPC_COST_FRAME = 1, CRPC_COST_PING = 2, CRPC_COST_SETTINGS = 10, CRPC_COST_TLS = 10, CRPC_COST_RESET = 12 };
 /// What frames that we send bring back: HEADERS, and DATA of CRPC_EARNING_BYTES_MIN. A server's HEADERS do so when the call
 /// has ended, and if its handler ended it; one that was refused, or ended in the handler's place, brings back what its head
@@ -89,6 +92,7 @@ enum { CRPC_GAIN_HEADERS = 5, CRPC_GAIN_DATA = 2, CRPC_EARNING_BYTES_MIN = 16, C
 enum { CRPC_WRITE_PROGRESS_MIN = 16384 };
 /// Least time between PINGs on a connection without calls: two hours, as gRPC's servers have it.
 enum { CRPC_PING_IDLE_MS = 7200000 };
+/// Fills in the defaults.
 void crpc_limits_default(crpc_limits *limits);
 
 #endif

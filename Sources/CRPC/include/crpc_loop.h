@@ -39,10 +39,11 @@ void crpc_loop_run(crpc_loop *loop);
 /// posted, no timer fires and no file is watched.
 void crpc_loop_end(crpc_loop *loop, crpc_function close);
 
-/// Runs what `crpc_loop_enqueue` or, with a function, `crpc_loop_post` would not take because the loop has ended, and the
-/// jobs that come of it. A call without both runs the jobs that are left. While it lasts the calling thread stands in for
-/// the loop's own: `crpc_loop_current` says so. After `crpc_loop_end`; one thread at a time, or
-/// the process ends. Returns whether jobs are left.
+/// After the loop's end: runs one refused job, or one refused function with its context, and then the jobs that follow from
+/// it. Refused is what `crpc_loop_enqueue` or `crpc_loop_post` did not take because the loop has ended. `function` NULL:
+/// `context` is the job; both NULL: runs the jobs that are left. While it lasts the calling thread stands in for the
+/// loop's own: `crpc_loop_current` says so. After `crpc_loop_end`; one thread at a time, or the process ends. Returns
+/// whether jobs are left.
 bool crpc_loop_run_late(crpc_loop *loop, crpc_function function, void *context);
 
 /// Names the calling thread, for debuggers and `top`; the system keeps 15 bytes. Any thread.

@@ -102,7 +102,7 @@ void crpc_handler_ended(crpc_handlers *handlers);
 /// it, on either side of this layer.
 enum { CRPC_MESSAGE_OVERHEAD = 96 };
 
-/// Bytes queued on a stream past which it is not writable, and under which `on_writable` fires.
+/// Past HIGH_WATER queued bytes a stream is not writable; below LOW_WATER `on_writable` fires.
 enum { CRPC_STREAM_HIGH_WATER = 65536, CRPC_STREAM_LOW_WATER = 16384 };
 
 /// Longest `grpc-message` that a server sends, before it is encoded, cut between characters of UTF-8; and most that it
@@ -131,9 +131,8 @@ int crpc_stream_send_message(crpc_stream *stream, void *memory, size_t length, b
 /// Whether less than the high-water mark is queued.
 bool crpc_stream_is_writable(const crpc_stream *stream);
 
-/// Server: ends the call with a status, a message (percent-encoded here) and trailing metadata; `details` is a
-/// google.rpc.Status for `grpc-status-details-bin`, base64-encoded here. What was queued is sent first. If the peer
-/// still sends, it is told to stop (RST_STREAM with NO_ERROR). Errors: CLOSED, MEMORY (then the stream is reset).
+/// How a server ends a call: a status, a message (percent-encoded when it is sent), `details`, a google.rpc.Status for
+/// `grpc-status-details-bin` (base64-encoded then), and trailing metadata. It borrows what it points to.
 typedef struct crpc_status {
     int code;
     const uint8_t *message;
@@ -143,12 +142,15 @@ typedef struct crpc_status {
     const uint8_t *metadata;
     size_t metadata_length;
 } crpc_status;
+
+/// Server: ends the call with a status. What was queued is sent first. If the peer still sends, it is told to stop
+/// (RST_STREAM with NO_ERROR). Errors: CLOSED, MEMORY (then the stream is reset).
 int crpc_stream_finish(crpc_stream *stream, const crpc_status *status);
 
 /// Client: opens a call on a connection. `path` is the request's `:path`. `deadline_ns` on the loop's clock, 0 for
 /// none; the time left goes into `grpc-timeout`, and the layer ends the call when it passes. `sends_gzip`: the head says
-/// that messages may be compressed. That answers may be is said always.
-/// Errors: CLOSED (connection takes no calls), ARGUMENT (as above), MEMORY; then no callback fires.
+/// that messages may be compressed. `grpc-accept-encoding` always says gzip.
+/// Errors: CLOSED (connection takes no calls), ARGUMENT (as in `crpc_stream_send_headers`), MEMORY; then no callback fires.
 int crpc_stream_open(
     struct crpc_connection *connection, const char *path, size_t path_length, uint64_t deadline_ns,
     bool sends_gzip, const uint8_t *metadata, size_t metadata_length, void *call, crpc_stream **result);

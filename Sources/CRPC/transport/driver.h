@@ -26,7 +26,7 @@ typedef struct crpc_driver {
     crpc_loop *loop;
     struct crpc_listener *listener; // server's, else NULL
     int fd;
-    crpc_phase phase;               // written by `crpc_driver_set_phase` alone
+    crpc_phase phase;               // written, after it is made, by `crpc_driver_set_phase` alone
     crpc_watch watch;
     crpc_timer timer;               // for the connection's next moment, or `stall_ns`
     crpc_tls_filter tls;

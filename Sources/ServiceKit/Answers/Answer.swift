@@ -4,8 +4,8 @@ import RPC
 extension ServerContext {
     /// Runs a method's body. Whatever it throws becomes an error that callers may see.
     ///
-    /// - Parameter mayBeRepeated: whether the call has the effect of one however often it is made. If it hasn't, callers are
-    ///   told where nobody knows whether it was done. Nil stands for what the proto says by `idempotency_level`.
+    /// - Parameter mayBeRepeated: whether the call has the effect of one however often it is made. If not, an unknown outcome
+    ///   is told as OUTCOME_UNKNOWN. Nil stands for what the proto says by `idempotency_level`.
     @inlinable
     public nonisolated(nonsending) func answer<Response>(
         mayBeRepeated: Bool? = nil,

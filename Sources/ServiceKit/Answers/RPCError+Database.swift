@@ -8,8 +8,8 @@ extension RPCError {
     /// - It is away, and nothing was done: UNAVAILABLE with the reason DATABASE_UNAVAILABLE.
     /// - The deadline passed, and nothing was done: DEADLINE_EXCEEDED with the reason DATABASE_TIMEOUT.
     /// - It may have been done, or not: DEADLINE_EXCEEDED or, if the connection broke, UNKNOWN, with the reason
-    ///   OUTCOME_UNKNOWN and without a time to wait, so that nobody does a thing twice by trying again. Of an operation
-    ///   that may be repeated it is told like the others, since whoever tries again finds out.
+    ///   OUTCOME_UNKNOWN and without a time to wait, so that nobody does a thing twice by trying again. If the operation
+    ///   may be repeated, it is told as one of the two above, since whoever tries again finds out.
     ///
     /// A client is told not to try again by itself (gRFC A6: `grpc-retry-pushback-ms` below zero): the pool has waited for
     /// a connection and repeated what may be repeated, and another try would do the same until the caller's deadline.

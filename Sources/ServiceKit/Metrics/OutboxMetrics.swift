@@ -27,7 +27,8 @@ public final class OutboxMetrics: MetricsSource {
 
     func countFailure() { failures[0].add() }
 
-    /// Looks again and again at what waits, until the task is cancelled. While it cannot be known it is not told.
+    /// Looks again and again at what waits, until the task is cancelled. While the
+    /// database can't say, nothing is reported.
     public func watch(_ store: some OutboxStore, logger: Logger) async {
         while !Task.isCancelled {
             do {

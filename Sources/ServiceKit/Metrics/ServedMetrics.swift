@@ -1,7 +1,7 @@
 import Logging
 import ServiceLifecycle
 
-/// What a process measures, and the port where that is told; without a port nothing is.
+/// Serves a process's metrics, if a port is configured.
 public struct ServedMetrics: Service {
     /// The sources.
     public let registry: MetricsRegistry

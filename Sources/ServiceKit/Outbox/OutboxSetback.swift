@@ -5,7 +5,7 @@ public struct OutboxSetback: Error, Sendable {
     public let reason: String
     /// For the log.
     public let cause: any Error
-    /// Whether it may be the event that is at fault. One that isn't is tried ever again, and never set aside.
+    /// Whether it may be the event that is at fault. One that isn't is tried again for ever, and never set aside.
     public let isEventAtFault: Bool
 
     /// A setback.

@@ -59,7 +59,8 @@ public struct ServiceRuntime: Sendable {
     /// Serves until SIGTERM or SIGINT, then drains and returns. Anything that keeps the service from starting is thrown.
     /// With TLS, SIGHUP has the certificates read again.
     ///
-    /// - Parameter build: makes the service's parts, once the database client runs and migrations are applied.
+    /// - Parameter build: makes the service's parts. The migrations are applied by then, if the configuration says so; the
+    ///   database client connects when it is first used, or else once everything runs.
     public func serve(_ build: (ServiceEnvironment) async throws -> ServiceParts) async throws {
         Traces.install(configuration, program: keys.program)
         let signals = ShutdownSignals()
