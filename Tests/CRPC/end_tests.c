@@ -74,6 +74,26 @@ TEST(a_server_that_cancels_at_the_deadline_is_too_late) {
     EXPECT_EQUAL(status_after_reset(0, false), CRPC_STATUS_CANCELLED);
 }
 
+TEST(a_deadline_that_passed_as_the_connection_broke_is_told) {
+    rig_setup setup = rig_defaults();
+    setup.has_no_listener = true;
+    rig *rig = rig_start(&setup);
+    raw *raw = raw_listen(rig);
+    peer *peer = rig_connect_to(rig, raw->port);
+    raw_accept(raw);
+    UNTIL(rig, peer->opens == 1);
+    uint64_t deadline_ns = crpc_loop_now_ns(rig->loop) + 100000000u;
+    call *call = call_open_with(peer, rig_paths[METHOD_HOLD], deadline_ns, NULL, 0);
+    UNTIL(rig, raw_read(raw) && raw_find(raw, NGHTTP2_HEADERS, 1) != NULL);
+    raw_close(raw, false);
+    while (crpc_clock_ns() < deadline_ns + 1000000) {} // so that one turn finds both
+    UNTIL(rig, call->closes == 1);
+    EXPECT_EQUAL(call->deadlines, 1);
+    EXPECT_EQUAL(call->status, CRPC_STATUS_DEADLINE_EXCEEDED);
+    raw_free(raw);
+    rig_end(rig);
+}
+
 TEST(a_timeout_is_sent_as_what_is_left) {
     rig *rig = rig_start(NULL);
     peer *peer = rig_open(rig);
