@@ -1,4 +1,5 @@
 internal import CLibPQ
+import Glibc
 import RPC
 import RPCTransport
 
@@ -35,6 +36,10 @@ final class Connection {
     /// libpq's connection: nil until it is made, freed, and nil, once closed.
     private(set) var handle: OpaquePointer?
     private var watch: FileWatch?
+    /// What is watched in place of libpq's socket: a descriptor of ours for the same. libpq closes its own when the connection
+    /// breaks, before the watch can end; while a child that is just being started holds a copy of it, the kernel would go
+    /// on telling of a watch that has been freed. -1 if there is none.
+    private var watchedDescriptor: Int32 = -1
     private var wantsWrite = false
     private var isMaking = false
 
@@ -85,6 +90,7 @@ final class Connection {
     }
 
     deinit {
+        endWatch()
         if let handle { PQfinish(handle) }
     }
 
@@ -153,8 +159,7 @@ final class Connection {
         phase = .closed
         attempt.giveUp()
         forgetQuestion()
-        watch?.cancel()
-        watch = nil
+        endWatch()
         // Does not wait: the connection doesn't block, and what the socket has no room for is dropped.
         if let handle { PQfinish(handle) }
         handle = nil
@@ -268,7 +273,9 @@ final class Connection {
     private func watchSocket() {
         guard let handle else { return }
         do {
-            watch = try loop.watch(fileDescriptor: PQsocket(handle), interest: .readable) { [weak self] _ in
+            watchedDescriptor = fcntl(PQsocket(handle), F_DUPFD_CLOEXEC, 0)
+            guard watchedDescriptor >= 0 else { return close("there is no descriptor left to watch the socket") }
+            watch = try loop.watch(fileDescriptor: watchedDescriptor, interest: .readable) { [weak self] _ in
                 guard let self, self.phase == .ready else { return }
                 self.receive()
                 if self.wantsWrite { self.flushOutput() }
@@ -276,6 +283,14 @@ final class Connection {
         } catch {
             close("the socket can't be watched")
         }
+    }
+
+    private func endWatch() {
+        watch?.cancel()
+        watch = nil
+        // Glibc's: `close` is the connection's here.
+        if watchedDescriptor >= 0 { _ = Glibc.close(watchedDescriptor) }
+        watchedDescriptor = -1
     }
 
     private func receive() {
@@ -314,7 +329,7 @@ final class Connection {
         guard phase == .ready, let handle else { return }
         if sendFailed { return close(errorMessage) }
         let outcome = PQflush(handle)
-        // libpq may have given the socket up inside; then there is nothing left to watch.
+        // libpq may have given the socket up inside; then nothing comes any more.
         guard PQstatus(handle) == CONNECTION_OK, PQsocket(handle) >= 0 else { return close(errorMessage) }
         switch outcome {
         case 0:

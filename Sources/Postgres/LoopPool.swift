@@ -10,7 +10,7 @@ final class LoopPool {
     private let addresses: ServerAddresses
     private let maker = ConnectionMaker()
     private var state: PoolState
-    private var connections: [Connection?]
+    private(set) var connections: [Connection?]
     private var waiting = FIFO<Request>()
     private var leasesWaiting = FIFO<LeaseRequest>()
     private var leases: [Lease] = []

@@ -3,7 +3,11 @@ import RPC
 extension ConfigurationKey where Value == String? {
     /// A protocol of OTLP. That it is ours is judged with the other keys, since it says nothing where traces are off.
     static func traceProtocol(_ name: String) -> ConfigurationKey {
-        optionalString(name, help: "How traces are sent: grpc. OTLP by gRPC is spoken, and no other protocol.", lengthMax: 64)
+        optionalString(
+            name,
+            help: "How traces are sent: grpc. OTLP by gRPC is spoken, and no other protocol.",
+            lengthMax: 64
+        )
     }
 }
 

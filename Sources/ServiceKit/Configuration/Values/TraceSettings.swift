@@ -55,7 +55,9 @@ extension TraceKeys {
         if let collector, !collector.isEncrypted {
             // One letter less in the endpoint must not turn TLS off in silence.
             for file in [authorities, certificate, key] where configuration[file] != nil {
-                faults.append(ConfigurationFault(key: file.name, problem: "has no effect: the endpoint is not https://"))
+                faults.append(
+                    ConfigurationFault(key: file.name, problem: "has no effect: the endpoint is not https://")
+                )
             }
         }
         return faults + TLSFiles.authorityFaults(authorities, configuration)
