@@ -22,7 +22,10 @@ public enum TraceKeys {
         "OTEL_EXPORTER_OTLP_TRACES_ENDPOINT",
         help: "The same, for traces alone."
     )
-    static let `protocol` = ConfigurationKey<String?>.traceProtocol("OTEL_EXPORTER_OTLP_PROTOCOL")
+    static let `protocol` = ConfigurationKey<String?>.traceProtocol(
+        "OTEL_EXPORTER_OTLP_PROTOCOL",
+        specificName: "OTEL_EXPORTER_OTLP_TRACES_PROTOCOL"
+    )
     static let tracesProtocol = ConfigurationKey<String?>.traceProtocol("OTEL_EXPORTER_OTLP_TRACES_PROTOCOL")
     static let headers = ConfigurationKey<Secret?>.traceHeaders(
         "OTEL_EXPORTER_OTLP_HEADERS",

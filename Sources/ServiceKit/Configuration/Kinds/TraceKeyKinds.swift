@@ -1,13 +1,26 @@
 import RPC
 
 extension ConfigurationKey where Value == String? {
-    /// A protocol of OTLP. That it is ours is judged with the other keys, since it says nothing where traces are off.
-    static func traceProtocol(_ name: String) -> ConfigurationKey {
-        optionalString(
+    /// A protocol of OTLP, which must be the one that we speak. It may be another program's where traces are told to be off,
+    /// and where `specificName`, the same for traces alone, says another.
+    static func traceProtocol(_ name: String, specificName: String? = nil) -> ConfigurationKey {
+        ConfigurationKey(
             name,
-            help: "How traces are sent: grpc. OTLP by gRPC is spoken, and no other protocol.",
-            lengthMax: 64
-        )
+            kind: "grpc",
+            defaultText: "grpc",
+            isRequired: false,
+            help: "How traces are sent. OTLP by gRPC is spoken, and no other protocol."
+        ) { (input) throws(ConfigurationProblem) in
+            guard let text = input.text(name), text != "grpc" else { return nil }
+            let isOff = input.text("OTEL_SDK_DISABLED") == "true" || input.text("OTEL_TRACES_EXPORTER") == "none"
+            let isOverridden = specificName.flatMap { input.text($0) } != nil
+            guard isOff || isOverridden else {
+                throw ConfigurationProblem(
+                    "must be grpc: traces are sent by OTLP over gRPC alone, to a collector's port 4317 as a rule"
+                )
+            }
+            return nil
+        }
     }
 }
 

@@ -35,8 +35,8 @@ extension TraceKeys {
 
     /// What is wrong beyond the values of single keys. Reads the files of TLS.
     public static func faults(_ configuration: Configuration) -> [ConfigurationFault] {
-        var faults = protocolFaults(configuration)
-        guard isOn(configuration) else { return faults }
+        guard isOn(configuration) else { return [] }
+        var faults: [ConfigurationFault] = []
         let collector = CollectorEndpoint(endpointText(configuration))
         if collector == nil {
             let name = configuration[tracesEndpoint] == nil ? endpoint.name : tracesEndpoint.name
@@ -62,16 +62,6 @@ extension TraceKeys {
         }
         return faults + TLSFiles.authorityFaults(authorities, configuration)
             + TLSFiles.pairFaults(certificate, key, configuration)
-    }
-
-    /// A protocol that is not ours. Where traces are told to be off it may be another program's.
-    private static func protocolFaults(_ configuration: Configuration) -> [ConfigurationFault] {
-        guard !configuration[isDisabled], configuration[exporter] != .some(.none) else { return [] }
-        // The one for traces alone counts where both are given.
-        let given = [tracesProtocol, `protocol`].first { configuration[$0] != nil }
-        guard let given, configuration[given] != "grpc" else { return [] }
-        let problem = "must be grpc: traces are sent by OTLP over gRPC alone, to a collector's port 4317 as a rule"
-        return [ConfigurationFault(key: given.name, problem: problem)]
     }
 
     private static func isOn(_ configuration: Configuration) -> Bool {
