@@ -20,32 +20,311 @@ fileprivate nonisolated struct _GeneratedWithProtocGenSwiftVersion: SwiftProtobu
   typealias Version = _2
 }
 
-/// A provider's proof of who the person is, and what the provider told the app only once.
-public nonisolated struct Vestibule_Identity_V1_SignInRequest: Sendable {
+/// How a sign-in was proven, strongest first. Linking, absorbing and deleting accounts ask for NONCE or CODE.
+public nonisolated enum Vestibule_Identity_V1_Proof: SwiftProtobuf.Enum, Swift.CaseIterable {
+  public typealias RawValue = Int
+
+  /// Not known: the session is from before proofs were recorded.
+  case unspecified // = 0
+
+  /// The ID token carries the nonce that the app presented, or one of ours.
+  case nonce // = 1
+
+  /// The authorization code was exchanged with the provider, by us, for this person.
+  case code // = 2
+
+  /// The ID token carried no nonce that the app knows; it was young and bought no session before.
+  case fresh // = 3
+
+  /// The provider said whose access token it is, and that it was issued to our app.
+  case accessToken // = 4
+
+  /// Nothing: somebody knew the person's id at the provider, and the operator lets that pass in one dialect.
+  case unproven // = 5
+  case UNRECOGNIZED(Int)
+
+  public init() {
+    self = .unspecified
+  }
+
+  public init?(rawValue: Int) {
+    switch rawValue {
+    case 0: self = .unspecified
+    case 1: self = .nonce
+    case 2: self = .code
+    case 3: self = .fresh
+    case 4: self = .accessToken
+    case 5: self = .unproven
+    default: self = .UNRECOGNIZED(rawValue)
+    }
+  }
+
+  public var rawValue: Int {
+    switch self {
+    case .unspecified: return 0
+    case .nonce: return 1
+    case .code: return 2
+    case .fresh: return 3
+    case .accessToken: return 4
+    case .unproven: return 5
+    case .UNRECOGNIZED(let i): return i
+    }
+  }
+
+  // The compiler won't synthesize support with the UNRECOGNIZED case.
+  public static let allCases: [Vestibule_Identity_V1_Proof] = [
+    .unspecified,
+    .nonce,
+    .code,
+    .fresh,
+    .accessToken,
+    .unproven,
+  ]
+
+}
+
+/// Which tokens a session is told by.
+public nonisolated enum Vestibule_Identity_V1_TokenStyle: SwiftProtobuf.Enum, Swift.CaseIterable {
+  public typealias RawValue = Int
+
+  /// A short access token and a refresh token that rotates.
+  case unspecified // = 0
+
+  /// One token that lives for days and is renewed with RenewSingleToken.
+  case single // = 1
+
+  /// One token that lives as long as the session may, for apps that renew nothing.
+  case singleForSession // = 2
+  case UNRECOGNIZED(Int)
+
+  public init() {
+    self = .unspecified
+  }
+
+  public init?(rawValue: Int) {
+    switch rawValue {
+    case 0: self = .unspecified
+    case 1: self = .single
+    case 2: self = .singleForSession
+    default: self = .UNRECOGNIZED(rawValue)
+    }
+  }
+
+  public var rawValue: Int {
+    switch self {
+    case .unspecified: return 0
+    case .single: return 1
+    case .singleForSession: return 2
+    case .UNRECOGNIZED(let i): return i
+    }
+  }
+
+  // The compiler won't synthesize support with the UNRECOGNIZED case.
+  public static let allCases: [Vestibule_Identity_V1_TokenStyle] = [
+    .unspecified,
+    .single,
+    .singleForSession,
+  ]
+
+}
+
+/// Which of an account's sessions end.
+public nonisolated enum Vestibule_Identity_V1_SignOutScope: SwiftProtobuf.Enum, Swift.CaseIterable {
+  public typealias RawValue = Int
+
+  /// The token's own.
+  case unspecified // = 0
+
+  /// All of the account.
+  case everywhere // = 1
+
+  /// All of the account but the token's own.
+  case others // = 2
+  case UNRECOGNIZED(Int)
+
+  public init() {
+    self = .unspecified
+  }
+
+  public init?(rawValue: Int) {
+    switch rawValue {
+    case 0: self = .unspecified
+    case 1: self = .everywhere
+    case 2: self = .others
+    default: self = .UNRECOGNIZED(rawValue)
+    }
+  }
+
+  public var rawValue: Int {
+    switch self {
+    case .unspecified: return 0
+    case .everywhere: return 1
+    case .others: return 2
+    case .UNRECOGNIZED(let i): return i
+    }
+  }
+
+  // The compiler won't synthesize support with the UNRECOGNIZED case.
+  public static let allCases: [Vestibule_Identity_V1_SignOutScope] = [
+    .unspecified,
+    .everywhere,
+    .others,
+  ]
+
+}
+
+/// A provider's proof of who the person is, and what the provider told the app only once. At least one of `id_token`,
+/// `authorization_code`, `access_token` and `unproven` is needed.
+public nonisolated struct Vestibule_Identity_V1_SignInRequest: @unchecked Sendable {
   // SwiftProtobuf.Message conformance is added in an extension below. See the
   // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
   // methods supported on all messages.
 
   /// The configured provider's name: "apple", "google", ….
-  public var provider: String = String()
+  public var provider: String {
+    get {_storage._provider}
+    set {_uniqueStorage()._provider = newValue}
+  }
 
-  /// The provider's ID token, a compact JWS.
-  public var idToken: String = String()
+  /// The provider's ID token, a compact JWS; or a ticket of FinishWebSignIn in its place.
+  public var idToken: String {
+    get {_storage._idToken}
+    set {_uniqueStorage()._idToken = newValue}
+  }
 
-  /// The raw nonce; what the provider carries of it is the provider's policy (Apple: lowercase hex SHA-256).
-  public var nonce: String = String()
+  /// The raw nonce; what the provider carries of it is the audience's policy (Apple's apps: lowercase hex SHA-256).
+  public var nonce: String {
+    get {_storage._nonce}
+    set {_uniqueStorage()._nonce = newValue}
+  }
 
   /// The provider's authorization code, where the app has one. It must match the token's c_hash if that is present.
-  public var authorizationCode: String = String()
+  /// Without an ID token it is exchanged, for `client_id`. The ticket of the code, where `id_token` is a ticket.
+  public var authorizationCode: String {
+    get {_storage._authorizationCode}
+    set {_uniqueStorage()._authorizationCode = newValue}
+  }
 
   /// The person's name as the provider told the app; Apple tells it on the first authorization only.
-  public var fullName: String = String()
+  public var fullName: String {
+    get {_storage._fullName}
+    set {_uniqueStorage()._fullName = newValue}
+  }
 
   /// The e-mail as the provider told the app; used only where the token has none, and never as a key.
-  public var email: String = String()
+  public var email: String {
+    get {_storage._email}
+    set {_uniqueStorage()._email = newValue}
+  }
 
   /// The device as the app calls it, shown in the list of sessions.
-  public var deviceName: String = String()
+  public var deviceName: String {
+    get {_storage._deviceName}
+    set {_uniqueStorage()._deviceName = newValue}
+  }
+
+  /// The audience that a code or access token without an ID token is for; beside an ID token it must be its audience.
+  public var clientID: String {
+    get {_storage._clientID}
+    set {_uniqueStorage()._clientID = newValue}
+  }
+
+  /// The redirect URI that the code was issued to, where one was used.
+  public var redirectUri: String {
+    get {_storage._redirectUri}
+    set {_uniqueStorage()._redirectUri = newValue}
+  }
+
+  /// The PKCE verifier of the code (RFC 7636), passed on in the exchange; or of the ticket.
+  public var codeVerifier: String {
+    get {_storage._codeVerifier}
+    set {_uniqueStorage()._codeVerifier = newValue}
+  }
+
+  /// The provider's access token, for apps that send this alone.
+  public var accessToken: String {
+    get {_storage._accessToken}
+    set {_uniqueStorage()._accessToken = newValue}
+  }
+
+  /// Whether somebody new gets an account; absent is true.
+  public var create: Bool {
+    get {_storage._create ?? false}
+    set {_uniqueStorage()._create = newValue}
+  }
+  /// Returns true if `create` has been explicitly set.
+  public var hasCreate: Bool {_storage._create != nil}
+  /// Clears the value of `create`. Subsequent reads from it will return its default value.
+  public mutating func clearCreate() {_uniqueStorage()._create = nil}
+
+  /// Which tokens to answer.
+  public var tokenStyle: Vestibule_Identity_V1_TokenStyle {
+    get {_storage._tokenStyle}
+    set {_uniqueStorage()._tokenStyle = newValue}
+  }
+
+  /// A sign-in without any proof; refused with PROOF_REQUIRED unless the operator allows it for the dialect.
+  public var unproven: Vestibule_Identity_V1_UnprovenPerson {
+    get {_storage._unproven ?? Vestibule_Identity_V1_UnprovenPerson()}
+    set {_uniqueStorage()._unproven = newValue}
+  }
+  /// Returns true if `unproven` has been explicitly set.
+  public var hasUnproven: Bool {_storage._unproven != nil}
+  /// Clears the value of `unproven`. Subsequent reads from it will return its default value.
+  public mutating func clearUnproven() {_uniqueStorage()._unproven = nil}
+
+  /// The subject that the app says is signing in; the credentials must name it. Empty is any.
+  public var expectedSubject: String {
+    get {_storage._expectedSubject}
+    set {_uniqueStorage()._expectedSubject = newValue}
+  }
+
+  /// An e-mail address to reserve for the account in a dialect whose accounts have distinct ones; taken by another
+  /// account it is ALREADY_EXISTS with EMAIL_TAKEN, and nothing changes.
+  public var emailReservation: Vestibule_Identity_V1_EmailReservation {
+    get {_storage._emailReservation ?? Vestibule_Identity_V1_EmailReservation()}
+    set {_uniqueStorage()._emailReservation = newValue}
+  }
+  /// Returns true if `emailReservation` has been explicitly set.
+  public var hasEmailReservation: Bool {_storage._emailReservation != nil}
+  /// Clears the value of `emailReservation`. Subsequent reads from it will return its default value.
+  public mutating func clearEmailReservation() {_uniqueStorage()._emailReservation = nil}
+
+  public var unknownFields = SwiftProtobuf.UnknownStorage()
+
+  public init() {}
+
+  fileprivate var _storage = _StorageClass.defaultInstance
+}
+
+/// Somebody who only says who they are.
+public nonisolated struct Vestibule_Identity_V1_UnprovenPerson: Sendable {
+  // SwiftProtobuf.Message conformance is added in an extension below. See the
+  // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
+  // methods supported on all messages.
+
+  /// The dialect that they come by, such as "wordpress". What it opens is good there only.
+  public var dialect: String = String()
+
+  /// The provider's subject, as the app tells it.
+  public var subject: String = String()
+
+  public var unknownFields = SwiftProtobuf.UnknownStorage()
+
+  public init() {}
+}
+
+/// An e-mail address that no two accounts of a dialect may have.
+public nonisolated struct Vestibule_Identity_V1_EmailReservation: Sendable {
+  // SwiftProtobuf.Message conformance is added in an extension below. See the
+  // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
+  // methods supported on all messages.
+
+  /// The dialect, such as "wordpress".
+  public var dialect: String = String()
+
+  /// The address, as the person wrote it; compared without case.
+  public var email: String = String()
 
   public var unknownFields = SwiftProtobuf.UnknownStorage()
 
@@ -73,6 +352,193 @@ public nonisolated struct Vestibule_Identity_V1_SignInResponse: Sendable {
 
   /// The name that the provider told us, for the app to offer; empty if none is known.
   public var suggestedDisplayName: String = String()
+
+  /// How this session was proven.
+  public var proof: Vestibule_Identity_V1_Proof = .unspecified
+
+  public var unknownFields = SwiftProtobuf.UnknownStorage()
+
+  public init() {}
+
+  fileprivate var _tokens: Vestibule_Identity_V1_SessionTokens? = nil
+}
+
+/// Credentials to look up: what SignIn would be given.
+public nonisolated struct Vestibule_Identity_V1_FindAccountRequest: Sendable {
+  // SwiftProtobuf.Message conformance is added in an extension below. See the
+  // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
+  // methods supported on all messages.
+
+  /// The credentials. An authorization code alone is INVALID_ARGUMENT; `create`, `token_style` and what is told are ignored.
+  public var credentials: Vestibule_Identity_V1_SignInRequest {
+    get {_credentials ?? Vestibule_Identity_V1_SignInRequest()}
+    set {_credentials = newValue}
+  }
+  /// Returns true if `credentials` has been explicitly set.
+  public var hasCredentials: Bool {self._credentials != nil}
+  /// Clears the value of `credentials`. Subsequent reads from it will return its default value.
+  public mutating func clearCredentials() {self._credentials = nil}
+
+  public var unknownFields = SwiftProtobuf.UnknownStorage()
+
+  public init() {}
+
+  fileprivate var _credentials: Vestibule_Identity_V1_SignInRequest? = nil
+}
+
+/// Whom credentials name.
+public nonisolated struct Vestibule_Identity_V1_FindAccountResponse: Sendable {
+  // SwiftProtobuf.Message conformance is added in an extension below. See the
+  // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
+  // methods supported on all messages.
+
+  /// The account's id, a UUID; empty if there is none yet.
+  public var userID: String = String()
+
+  /// The account's number; 0 if there is none yet.
+  public var accountNumber: Int64 = 0
+
+  /// Whether another account has reserved the address of `email_reservation`.
+  public var emailIsTaken: Bool = false
+
+  public var unknownFields = SwiftProtobuf.UnknownStorage()
+
+  public init() {}
+}
+
+/// A sign-in in a browser that is about to begin.
+public nonisolated struct Vestibule_Identity_V1_BeginWebSignInRequest: Sendable {
+  // SwiftProtobuf.Message conformance is added in an extension below. See the
+  // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
+  // methods supported on all messages.
+
+  /// The configured provider's name.
+  public var provider: String = String()
+
+  /// The audience of kind "services" or "web"; empty if the provider has just one.
+  public var clientID: String = String()
+
+  /// Where the browser is sent at the end; the caller has checked that it may be.
+  public var appURL: String = String()
+
+  /// The PKCE challenge, S256 (RFC 7636 section 4.2), that whoever redeems the tickets must have the verifier of.
+  public var codeChallenge: String = String()
+
+  /// Where the provider posts to: the gateway's public URL of its callback.
+  public var redirectUri: String = String()
+
+  public var unknownFields = SwiftProtobuf.UnknownStorage()
+
+  public init() {}
+}
+
+/// What the browser needs.
+public nonisolated struct Vestibule_Identity_V1_BeginWebSignInResponse: Sendable {
+  // SwiftProtobuf.Message conformance is added in an extension below. See the
+  // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
+  // methods supported on all messages.
+
+  /// Goes to the provider and into a cookie; 10 minutes.
+  public var state: String = String()
+
+  /// The URL of the provider's page, complete.
+  public var authorizationURL: String = String()
+
+  public var unknownFields = SwiftProtobuf.UnknownStorage()
+
+  public init() {}
+}
+
+/// What a provider posted.
+public nonisolated struct Vestibule_Identity_V1_FinishWebSignInRequest: Sendable {
+  // SwiftProtobuf.Message conformance is added in an extension below. See the
+  // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
+  // methods supported on all messages.
+
+  /// The configured provider's name.
+  public var provider: String = String()
+
+  /// The ID token.
+  public var idToken: String = String()
+
+  /// The authorization code.
+  public var authorizationCode: String = String()
+
+  /// The person's name, if the provider told it.
+  public var fullName: String = String()
+
+  /// The e-mail, if the provider told one beside the token.
+  public var email: String = String()
+
+  /// The `state` that came in the form; empty if none did.
+  public var state: String = String()
+
+  /// The state of the browser's cookie; empty if it has none. A form's state must be the browser's.
+  public var browserState: String = String()
+
+  /// The audiences that may come without state; nobody else may.
+  public var clientsWithoutState: [String] = []
+
+  /// Where the provider posted to.
+  public var redirectUri: String = String()
+
+  public var unknownFields = SwiftProtobuf.UnknownStorage()
+
+  public init() {}
+}
+
+/// One-time tickets for two minutes.
+public nonisolated struct Vestibule_Identity_V1_FinishWebSignInResponse: Sendable {
+  // SwiftProtobuf.Message conformance is added in an extension below. See the
+  // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
+  // methods supported on all messages.
+
+  /// In the place of the ID token.
+  public var idTokenTicket: String = String()
+
+  /// In the place of the authorization code.
+  public var codeTicket: String = String()
+
+  /// Where BeginWebSignIn said that the browser is sent; empty for a client without state.
+  public var appURL: String = String()
+
+  /// The token's audience.
+  public var clientID: String = String()
+
+  public var unknownFields = SwiftProtobuf.UnknownStorage()
+
+  public init() {}
+}
+
+/// The single token to renew.
+public nonisolated struct Vestibule_Identity_V1_RenewSingleTokenRequest: Sendable {
+  // SwiftProtobuf.Message conformance is added in an extension below. See the
+  // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
+  // methods supported on all messages.
+
+  /// The token, current or expired.
+  public var singleToken: String = String()
+
+  public var unknownFields = SwiftProtobuf.UnknownStorage()
+
+  public init() {}
+}
+
+/// The renewed token.
+public nonisolated struct Vestibule_Identity_V1_RenewSingleTokenResponse: Sendable {
+  // SwiftProtobuf.Message conformance is added in an extension below. See the
+  // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
+  // methods supported on all messages.
+
+  /// The session's tokens, of which only the single token is there.
+  public var tokens: Vestibule_Identity_V1_SessionTokens {
+    get {_tokens ?? Vestibule_Identity_V1_SessionTokens()}
+    set {_tokens = newValue}
+  }
+  /// Returns true if `tokens` has been explicitly set.
+  public var hasTokens: Bool {self._tokens != nil}
+  /// Clears the value of `tokens`. Subsequent reads from it will return its default value.
+  public mutating func clearTokens() {self._tokens = nil}
 
   public var unknownFields = SwiftProtobuf.UnknownStorage()
 
@@ -104,6 +570,12 @@ public nonisolated struct Vestibule_Identity_V1_SessionTokens: Sendable {
 
   /// The session's id, a UUID.
   public var sessionID: String = String()
+
+  /// The one token of a session of style SINGLE: then access, refresh and ID token are empty.
+  public var singleToken: String = String()
+
+  /// The account's number: stable, positive, below 2^53.
+  public var accountNumber: Int64 = 0
 
   public var unknownFields = SwiftProtobuf.UnknownStorage()
 
@@ -161,8 +633,12 @@ public nonisolated struct Vestibule_Identity_V1_CheckSessionRequest: Sendable {
   // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
   // methods supported on all messages.
 
-  /// A JWT of type at+jwt.
+  /// A JWT of type at+jwt, or a single token.
   public var accessToken: String = String()
+
+  /// The dialect in which the caller uses it: only there a session without proof is good. Elsewhere empty, and such a
+  /// session is refused with SESSION_UNPROVEN.
+  public var dialect: String = String()
 
   public var unknownFields = SwiftProtobuf.UnknownStorage()
 
@@ -183,6 +659,9 @@ public nonisolated struct Vestibule_Identity_V1_CheckSessionResponse: Sendable {
 
   /// When the access token expires, in Unix seconds.
   public var expiresAtSeconds: Int64 = 0
+
+  /// How the session was proven.
+  public var proof: Vestibule_Identity_V1_Proof = .unspecified
 
   public var unknownFields = SwiftProtobuf.UnknownStorage()
 
@@ -216,6 +695,9 @@ public nonisolated struct Vestibule_Identity_V1_SignOutRequest: Sendable {
     set {token = .refreshToken(newValue)}
   }
 
+  /// Which sessions to end; all but the token's own only if it names a live session.
+  public var scope: Vestibule_Identity_V1_SignOutScope = .unspecified
+
   public var unknownFields = SwiftProtobuf.UnknownStorage()
 
   /// The token that names the session.
@@ -230,11 +712,42 @@ public nonisolated struct Vestibule_Identity_V1_SignOutRequest: Sendable {
   public init() {}
 }
 
-/// Nothing: the session is over.
+/// Nothing: the sessions are over.
 public nonisolated struct Vestibule_Identity_V1_SignOutResponse: Sendable {
   // SwiftProtobuf.Message conformance is added in an extension below. See the
   // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
   // methods supported on all messages.
+
+  public var unknownFields = SwiftProtobuf.UnknownStorage()
+
+  public init() {}
+}
+
+/// Members to change.
+public nonisolated struct Vestibule_Identity_V1_UpdateUserMetadataRequest: Sendable {
+  // SwiftProtobuf.Message conformance is added in an extension below. See the
+  // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
+  // methods supported on all messages.
+
+  /// The account's id, a UUID.
+  public var userID: String = String()
+
+  /// A JSON object; a member that is null is removed. The result has at most 16 KiB.
+  public var changesJson: String = String()
+
+  public var unknownFields = SwiftProtobuf.UnknownStorage()
+
+  public init() {}
+}
+
+/// The metadata after the change.
+public nonisolated struct Vestibule_Identity_V1_UpdateUserMetadataResponse: Sendable {
+  // SwiftProtobuf.Message conformance is added in an extension below. See the
+  // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
+  // methods supported on all messages.
+
+  /// A JSON object.
+  public var metadataJson: String = String()
 
   public var unknownFields = SwiftProtobuf.UnknownStorage()
 
@@ -296,6 +809,12 @@ public nonisolated struct Vestibule_Identity_V1_Account: Sendable {
   /// The provider identities that open this account.
   public var identities: [Vestibule_Identity_V1_ProviderIdentity] = []
 
+  /// The account's number: stable, positive, below 2^53.
+  public var accountNumber: Int64 = 0
+
+  /// What an app keeps of its own with the account: a JSON object.
+  public var metadataJson: String = String()
+
   public var unknownFields = SwiftProtobuf.UnknownStorage()
 
   public init() {}
@@ -321,6 +840,15 @@ public nonisolated struct Vestibule_Identity_V1_ProviderIdentity: Sendable {
 
   /// Whether the e-mail is a relay address of the provider.
   public var isPrivateEmail: Bool = false
+
+  /// When the account got it, in Unix milliseconds.
+  public var createdAtMs: Int64 = 0
+
+  /// When it last signed in, in Unix milliseconds.
+  public var lastSignInAtMs: Int64 = 0
+
+  /// The name that the provider told; empty if none is known.
+  public var toldName: String = String()
 
   public var unknownFields = SwiftProtobuf.UnknownStorage()
 
@@ -359,9 +887,196 @@ public nonisolated struct Vestibule_Identity_V1_GetJWKSResponse: Sendable {
 
 fileprivate nonisolated let _protobuf_package = "vestibule.identity.v1"
 
+nonisolated extension Vestibule_Identity_V1_Proof: SwiftProtobuf._ProtoNameProviding {
+  public static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{2}\0PROOF_UNSPECIFIED\0\u{1}PROOF_NONCE\0\u{1}PROOF_CODE\0\u{1}PROOF_FRESH\0\u{1}PROOF_ACCESS_TOKEN\0\u{1}PROOF_UNPROVEN\0")
+}
+
+nonisolated extension Vestibule_Identity_V1_TokenStyle: SwiftProtobuf._ProtoNameProviding {
+  public static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{2}\0TOKEN_STYLE_UNSPECIFIED\0\u{1}TOKEN_STYLE_SINGLE\0\u{1}TOKEN_STYLE_SINGLE_FOR_SESSION\0")
+}
+
+nonisolated extension Vestibule_Identity_V1_SignOutScope: SwiftProtobuf._ProtoNameProviding {
+  public static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{2}\0SIGN_OUT_SCOPE_UNSPECIFIED\0\u{1}SIGN_OUT_SCOPE_EVERYWHERE\0\u{1}SIGN_OUT_SCOPE_OTHERS\0")
+}
+
 nonisolated extension Vestibule_Identity_V1_SignInRequest: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
   public static let protoMessageName: String = _protobuf_package + ".SignInRequest"
-  public static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}provider\0\u{3}id_token\0\u{1}nonce\0\u{3}authorization_code\0\u{3}full_name\0\u{1}email\0\u{3}device_name\0")
+  public static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}provider\0\u{3}id_token\0\u{1}nonce\0\u{3}authorization_code\0\u{3}full_name\0\u{1}email\0\u{3}device_name\0\u{3}client_id\0\u{3}redirect_uri\0\u{3}code_verifier\0\u{3}access_token\0\u{1}create\0\u{3}token_style\0\u{1}unproven\0\u{3}expected_subject\0\u{3}email_reservation\0")
+
+  fileprivate class _StorageClass {
+    var _provider: String = String()
+    var _idToken: String = String()
+    var _nonce: String = String()
+    var _authorizationCode: String = String()
+    var _fullName: String = String()
+    var _email: String = String()
+    var _deviceName: String = String()
+    var _clientID: String = String()
+    var _redirectUri: String = String()
+    var _codeVerifier: String = String()
+    var _accessToken: String = String()
+    var _create: Bool? = nil
+    var _tokenStyle: Vestibule_Identity_V1_TokenStyle = .unspecified
+    var _unproven: Vestibule_Identity_V1_UnprovenPerson? = nil
+    var _expectedSubject: String = String()
+    var _emailReservation: Vestibule_Identity_V1_EmailReservation? = nil
+
+      // This property is used as the initial default value for new instances of the type.
+      // The type itself is protecting the reference to its storage via CoW semantics.
+      // This will force a copy to be made of this reference when the first mutation occurs;
+      // hence, it is safe to mark this as `nonisolated(unsafe)`.
+      static nonisolated(unsafe) let defaultInstance = _StorageClass()
+
+    private init() {}
+
+    init(copying source: _StorageClass) {
+      _provider = source._provider
+      _idToken = source._idToken
+      _nonce = source._nonce
+      _authorizationCode = source._authorizationCode
+      _fullName = source._fullName
+      _email = source._email
+      _deviceName = source._deviceName
+      _clientID = source._clientID
+      _redirectUri = source._redirectUri
+      _codeVerifier = source._codeVerifier
+      _accessToken = source._accessToken
+      _create = source._create
+      _tokenStyle = source._tokenStyle
+      _unproven = source._unproven
+      _expectedSubject = source._expectedSubject
+      _emailReservation = source._emailReservation
+    }
+  }
+
+  fileprivate mutating func _uniqueStorage() -> _StorageClass {
+    if !isKnownUniquelyReferenced(&_storage) {
+      _storage = _StorageClass(copying: _storage)
+    }
+    return _storage
+  }
+
+  public mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
+    _ = _uniqueStorage()
+    try withExtendedLifetime(_storage) { (_storage: _StorageClass) in
+      while let fieldNumber = try decoder.nextFieldNumber() {
+        // The use of inline closures is to circumvent an issue where the compiler
+        // allocates stack space for every case branch when no optimizations are
+        // enabled. https://github.com/apple/swift-protobuf/issues/1034
+        switch fieldNumber {
+        case 1: try { try decoder.decodeSingularStringField(value: &_storage._provider) }()
+        case 2: try { try decoder.decodeSingularStringField(value: &_storage._idToken) }()
+        case 3: try { try decoder.decodeSingularStringField(value: &_storage._nonce) }()
+        case 4: try { try decoder.decodeSingularStringField(value: &_storage._authorizationCode) }()
+        case 5: try { try decoder.decodeSingularStringField(value: &_storage._fullName) }()
+        case 6: try { try decoder.decodeSingularStringField(value: &_storage._email) }()
+        case 7: try { try decoder.decodeSingularStringField(value: &_storage._deviceName) }()
+        case 8: try { try decoder.decodeSingularStringField(value: &_storage._clientID) }()
+        case 9: try { try decoder.decodeSingularStringField(value: &_storage._redirectUri) }()
+        case 10: try { try decoder.decodeSingularStringField(value: &_storage._codeVerifier) }()
+        case 11: try { try decoder.decodeSingularStringField(value: &_storage._accessToken) }()
+        case 12: try { try decoder.decodeSingularBoolField(value: &_storage._create) }()
+        case 13: try { try decoder.decodeSingularEnumField(value: &_storage._tokenStyle) }()
+        case 14: try { try decoder.decodeSingularMessageField(value: &_storage._unproven) }()
+        case 15: try { try decoder.decodeSingularStringField(value: &_storage._expectedSubject) }()
+        case 16: try { try decoder.decodeSingularMessageField(value: &_storage._emailReservation) }()
+        default: break
+        }
+      }
+    }
+  }
+
+  public func traverse<V: SwiftProtobuf.Visitor>(visitor: inout V) throws {
+    try withExtendedLifetime(_storage) { (_storage: _StorageClass) in
+      // The use of inline closures is to circumvent an issue where the compiler
+      // allocates stack space for every if/case branch local when no optimizations
+      // are enabled. https://github.com/apple/swift-protobuf/issues/1034 and
+      // https://github.com/apple/swift-protobuf/issues/1182
+      if !_storage._provider.isEmpty {
+        try visitor.visitSingularStringField(value: _storage._provider, fieldNumber: 1)
+      }
+      if !_storage._idToken.isEmpty {
+        try visitor.visitSingularStringField(value: _storage._idToken, fieldNumber: 2)
+      }
+      if !_storage._nonce.isEmpty {
+        try visitor.visitSingularStringField(value: _storage._nonce, fieldNumber: 3)
+      }
+      if !_storage._authorizationCode.isEmpty {
+        try visitor.visitSingularStringField(value: _storage._authorizationCode, fieldNumber: 4)
+      }
+      if !_storage._fullName.isEmpty {
+        try visitor.visitSingularStringField(value: _storage._fullName, fieldNumber: 5)
+      }
+      if !_storage._email.isEmpty {
+        try visitor.visitSingularStringField(value: _storage._email, fieldNumber: 6)
+      }
+      if !_storage._deviceName.isEmpty {
+        try visitor.visitSingularStringField(value: _storage._deviceName, fieldNumber: 7)
+      }
+      if !_storage._clientID.isEmpty {
+        try visitor.visitSingularStringField(value: _storage._clientID, fieldNumber: 8)
+      }
+      if !_storage._redirectUri.isEmpty {
+        try visitor.visitSingularStringField(value: _storage._redirectUri, fieldNumber: 9)
+      }
+      if !_storage._codeVerifier.isEmpty {
+        try visitor.visitSingularStringField(value: _storage._codeVerifier, fieldNumber: 10)
+      }
+      if !_storage._accessToken.isEmpty {
+        try visitor.visitSingularStringField(value: _storage._accessToken, fieldNumber: 11)
+      }
+      try { if let v = _storage._create {
+        try visitor.visitSingularBoolField(value: v, fieldNumber: 12)
+      } }()
+      if _storage._tokenStyle != .unspecified {
+        try visitor.visitSingularEnumField(value: _storage._tokenStyle, fieldNumber: 13)
+      }
+      try { if let v = _storage._unproven {
+        try visitor.visitSingularMessageField(value: v, fieldNumber: 14)
+      } }()
+      if !_storage._expectedSubject.isEmpty {
+        try visitor.visitSingularStringField(value: _storage._expectedSubject, fieldNumber: 15)
+      }
+      try { if let v = _storage._emailReservation {
+        try visitor.visitSingularMessageField(value: v, fieldNumber: 16)
+      } }()
+    }
+    try unknownFields.traverse(visitor: &visitor)
+  }
+
+  public static func ==(lhs: Vestibule_Identity_V1_SignInRequest, rhs: Vestibule_Identity_V1_SignInRequest) -> Bool {
+    if lhs._storage !== rhs._storage {
+      let storagesAreEqual: Bool = withExtendedLifetime((lhs._storage, rhs._storage)) { (_args: (_StorageClass, _StorageClass)) in
+        let _storage = _args.0
+        let rhs_storage = _args.1
+        if _storage._provider != rhs_storage._provider {return false}
+        if _storage._idToken != rhs_storage._idToken {return false}
+        if _storage._nonce != rhs_storage._nonce {return false}
+        if _storage._authorizationCode != rhs_storage._authorizationCode {return false}
+        if _storage._fullName != rhs_storage._fullName {return false}
+        if _storage._email != rhs_storage._email {return false}
+        if _storage._deviceName != rhs_storage._deviceName {return false}
+        if _storage._clientID != rhs_storage._clientID {return false}
+        if _storage._redirectUri != rhs_storage._redirectUri {return false}
+        if _storage._codeVerifier != rhs_storage._codeVerifier {return false}
+        if _storage._accessToken != rhs_storage._accessToken {return false}
+        if _storage._create != rhs_storage._create {return false}
+        if _storage._tokenStyle != rhs_storage._tokenStyle {return false}
+        if _storage._unproven != rhs_storage._unproven {return false}
+        if _storage._expectedSubject != rhs_storage._expectedSubject {return false}
+        if _storage._emailReservation != rhs_storage._emailReservation {return false}
+        return true
+      }
+      if !storagesAreEqual {return false}
+    }
+    if lhs.unknownFields != rhs.unknownFields {return false}
+    return true
+  }
+}
+
+nonisolated extension Vestibule_Identity_V1_UnprovenPerson: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
+  public static let protoMessageName: String = _protobuf_package + ".UnprovenPerson"
+  public static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}dialect\0\u{1}subject\0")
 
   public mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
     while let fieldNumber = try decoder.nextFieldNumber() {
@@ -369,51 +1084,61 @@ nonisolated extension Vestibule_Identity_V1_SignInRequest: SwiftProtobuf.Message
       // allocates stack space for every case branch when no optimizations are
       // enabled. https://github.com/apple/swift-protobuf/issues/1034
       switch fieldNumber {
-      case 1: try { try decoder.decodeSingularStringField(value: &self.provider) }()
-      case 2: try { try decoder.decodeSingularStringField(value: &self.idToken) }()
-      case 3: try { try decoder.decodeSingularStringField(value: &self.nonce) }()
-      case 4: try { try decoder.decodeSingularStringField(value: &self.authorizationCode) }()
-      case 5: try { try decoder.decodeSingularStringField(value: &self.fullName) }()
-      case 6: try { try decoder.decodeSingularStringField(value: &self.email) }()
-      case 7: try { try decoder.decodeSingularStringField(value: &self.deviceName) }()
+      case 1: try { try decoder.decodeSingularStringField(value: &self.dialect) }()
+      case 2: try { try decoder.decodeSingularStringField(value: &self.subject) }()
       default: break
       }
     }
   }
 
   public func traverse<V: SwiftProtobuf.Visitor>(visitor: inout V) throws {
-    if !self.provider.isEmpty {
-      try visitor.visitSingularStringField(value: self.provider, fieldNumber: 1)
+    if !self.dialect.isEmpty {
+      try visitor.visitSingularStringField(value: self.dialect, fieldNumber: 1)
     }
-    if !self.idToken.isEmpty {
-      try visitor.visitSingularStringField(value: self.idToken, fieldNumber: 2)
-    }
-    if !self.nonce.isEmpty {
-      try visitor.visitSingularStringField(value: self.nonce, fieldNumber: 3)
-    }
-    if !self.authorizationCode.isEmpty {
-      try visitor.visitSingularStringField(value: self.authorizationCode, fieldNumber: 4)
-    }
-    if !self.fullName.isEmpty {
-      try visitor.visitSingularStringField(value: self.fullName, fieldNumber: 5)
-    }
-    if !self.email.isEmpty {
-      try visitor.visitSingularStringField(value: self.email, fieldNumber: 6)
-    }
-    if !self.deviceName.isEmpty {
-      try visitor.visitSingularStringField(value: self.deviceName, fieldNumber: 7)
+    if !self.subject.isEmpty {
+      try visitor.visitSingularStringField(value: self.subject, fieldNumber: 2)
     }
     try unknownFields.traverse(visitor: &visitor)
   }
 
-  public static func ==(lhs: Vestibule_Identity_V1_SignInRequest, rhs: Vestibule_Identity_V1_SignInRequest) -> Bool {
-    if lhs.provider != rhs.provider {return false}
-    if lhs.idToken != rhs.idToken {return false}
-    if lhs.nonce != rhs.nonce {return false}
-    if lhs.authorizationCode != rhs.authorizationCode {return false}
-    if lhs.fullName != rhs.fullName {return false}
+  public static func ==(lhs: Vestibule_Identity_V1_UnprovenPerson, rhs: Vestibule_Identity_V1_UnprovenPerson) -> Bool {
+    if lhs.dialect != rhs.dialect {return false}
+    if lhs.subject != rhs.subject {return false}
+    if lhs.unknownFields != rhs.unknownFields {return false}
+    return true
+  }
+}
+
+nonisolated extension Vestibule_Identity_V1_EmailReservation: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
+  public static let protoMessageName: String = _protobuf_package + ".EmailReservation"
+  public static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}dialect\0\u{1}email\0")
+
+  public mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
+    while let fieldNumber = try decoder.nextFieldNumber() {
+      // The use of inline closures is to circumvent an issue where the compiler
+      // allocates stack space for every case branch when no optimizations are
+      // enabled. https://github.com/apple/swift-protobuf/issues/1034
+      switch fieldNumber {
+      case 1: try { try decoder.decodeSingularStringField(value: &self.dialect) }()
+      case 2: try { try decoder.decodeSingularStringField(value: &self.email) }()
+      default: break
+      }
+    }
+  }
+
+  public func traverse<V: SwiftProtobuf.Visitor>(visitor: inout V) throws {
+    if !self.dialect.isEmpty {
+      try visitor.visitSingularStringField(value: self.dialect, fieldNumber: 1)
+    }
+    if !self.email.isEmpty {
+      try visitor.visitSingularStringField(value: self.email, fieldNumber: 2)
+    }
+    try unknownFields.traverse(visitor: &visitor)
+  }
+
+  public static func ==(lhs: Vestibule_Identity_V1_EmailReservation, rhs: Vestibule_Identity_V1_EmailReservation) -> Bool {
+    if lhs.dialect != rhs.dialect {return false}
     if lhs.email != rhs.email {return false}
-    if lhs.deviceName != rhs.deviceName {return false}
     if lhs.unknownFields != rhs.unknownFields {return false}
     return true
   }
@@ -421,7 +1146,7 @@ nonisolated extension Vestibule_Identity_V1_SignInRequest: SwiftProtobuf.Message
 
 nonisolated extension Vestibule_Identity_V1_SignInResponse: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
   public static let protoMessageName: String = _protobuf_package + ".SignInResponse"
-  public static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}tokens\0\u{3}is_new_user\0\u{3}suggested_display_name\0")
+  public static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}tokens\0\u{3}is_new_user\0\u{3}suggested_display_name\0\u{1}proof\0")
 
   public mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
     while let fieldNumber = try decoder.nextFieldNumber() {
@@ -432,6 +1157,7 @@ nonisolated extension Vestibule_Identity_V1_SignInResponse: SwiftProtobuf.Messag
       case 1: try { try decoder.decodeSingularMessageField(value: &self._tokens) }()
       case 2: try { try decoder.decodeSingularBoolField(value: &self.isNewUser) }()
       case 3: try { try decoder.decodeSingularStringField(value: &self.suggestedDisplayName) }()
+      case 4: try { try decoder.decodeSingularEnumField(value: &self.proof) }()
       default: break
       }
     }
@@ -451,6 +1177,9 @@ nonisolated extension Vestibule_Identity_V1_SignInResponse: SwiftProtobuf.Messag
     if !self.suggestedDisplayName.isEmpty {
       try visitor.visitSingularStringField(value: self.suggestedDisplayName, fieldNumber: 3)
     }
+    if self.proof != .unspecified {
+      try visitor.visitSingularEnumField(value: self.proof, fieldNumber: 4)
+    }
     try unknownFields.traverse(visitor: &visitor)
   }
 
@@ -458,6 +1187,345 @@ nonisolated extension Vestibule_Identity_V1_SignInResponse: SwiftProtobuf.Messag
     if lhs._tokens != rhs._tokens {return false}
     if lhs.isNewUser != rhs.isNewUser {return false}
     if lhs.suggestedDisplayName != rhs.suggestedDisplayName {return false}
+    if lhs.proof != rhs.proof {return false}
+    if lhs.unknownFields != rhs.unknownFields {return false}
+    return true
+  }
+}
+
+nonisolated extension Vestibule_Identity_V1_FindAccountRequest: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
+  public static let protoMessageName: String = _protobuf_package + ".FindAccountRequest"
+  public static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}credentials\0")
+
+  public mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
+    while let fieldNumber = try decoder.nextFieldNumber() {
+      // The use of inline closures is to circumvent an issue where the compiler
+      // allocates stack space for every case branch when no optimizations are
+      // enabled. https://github.com/apple/swift-protobuf/issues/1034
+      switch fieldNumber {
+      case 1: try { try decoder.decodeSingularMessageField(value: &self._credentials) }()
+      default: break
+      }
+    }
+  }
+
+  public func traverse<V: SwiftProtobuf.Visitor>(visitor: inout V) throws {
+    // The use of inline closures is to circumvent an issue where the compiler
+    // allocates stack space for every if/case branch local when no optimizations
+    // are enabled. https://github.com/apple/swift-protobuf/issues/1034 and
+    // https://github.com/apple/swift-protobuf/issues/1182
+    try { if let v = self._credentials {
+      try visitor.visitSingularMessageField(value: v, fieldNumber: 1)
+    } }()
+    try unknownFields.traverse(visitor: &visitor)
+  }
+
+  public static func ==(lhs: Vestibule_Identity_V1_FindAccountRequest, rhs: Vestibule_Identity_V1_FindAccountRequest) -> Bool {
+    if lhs._credentials != rhs._credentials {return false}
+    if lhs.unknownFields != rhs.unknownFields {return false}
+    return true
+  }
+}
+
+nonisolated extension Vestibule_Identity_V1_FindAccountResponse: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
+  public static let protoMessageName: String = _protobuf_package + ".FindAccountResponse"
+  public static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{3}user_id\0\u{3}account_number\0\u{3}email_is_taken\0")
+
+  public mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
+    while let fieldNumber = try decoder.nextFieldNumber() {
+      // The use of inline closures is to circumvent an issue where the compiler
+      // allocates stack space for every case branch when no optimizations are
+      // enabled. https://github.com/apple/swift-protobuf/issues/1034
+      switch fieldNumber {
+      case 1: try { try decoder.decodeSingularStringField(value: &self.userID) }()
+      case 2: try { try decoder.decodeSingularInt64Field(value: &self.accountNumber) }()
+      case 3: try { try decoder.decodeSingularBoolField(value: &self.emailIsTaken) }()
+      default: break
+      }
+    }
+  }
+
+  public func traverse<V: SwiftProtobuf.Visitor>(visitor: inout V) throws {
+    if !self.userID.isEmpty {
+      try visitor.visitSingularStringField(value: self.userID, fieldNumber: 1)
+    }
+    if self.accountNumber != 0 {
+      try visitor.visitSingularInt64Field(value: self.accountNumber, fieldNumber: 2)
+    }
+    if self.emailIsTaken != false {
+      try visitor.visitSingularBoolField(value: self.emailIsTaken, fieldNumber: 3)
+    }
+    try unknownFields.traverse(visitor: &visitor)
+  }
+
+  public static func ==(lhs: Vestibule_Identity_V1_FindAccountResponse, rhs: Vestibule_Identity_V1_FindAccountResponse) -> Bool {
+    if lhs.userID != rhs.userID {return false}
+    if lhs.accountNumber != rhs.accountNumber {return false}
+    if lhs.emailIsTaken != rhs.emailIsTaken {return false}
+    if lhs.unknownFields != rhs.unknownFields {return false}
+    return true
+  }
+}
+
+nonisolated extension Vestibule_Identity_V1_BeginWebSignInRequest: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
+  public static let protoMessageName: String = _protobuf_package + ".BeginWebSignInRequest"
+  public static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}provider\0\u{3}client_id\0\u{3}app_url\0\u{3}code_challenge\0\u{3}redirect_uri\0")
+
+  public mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
+    while let fieldNumber = try decoder.nextFieldNumber() {
+      // The use of inline closures is to circumvent an issue where the compiler
+      // allocates stack space for every case branch when no optimizations are
+      // enabled. https://github.com/apple/swift-protobuf/issues/1034
+      switch fieldNumber {
+      case 1: try { try decoder.decodeSingularStringField(value: &self.provider) }()
+      case 2: try { try decoder.decodeSingularStringField(value: &self.clientID) }()
+      case 3: try { try decoder.decodeSingularStringField(value: &self.appURL) }()
+      case 4: try { try decoder.decodeSingularStringField(value: &self.codeChallenge) }()
+      case 5: try { try decoder.decodeSingularStringField(value: &self.redirectUri) }()
+      default: break
+      }
+    }
+  }
+
+  public func traverse<V: SwiftProtobuf.Visitor>(visitor: inout V) throws {
+    if !self.provider.isEmpty {
+      try visitor.visitSingularStringField(value: self.provider, fieldNumber: 1)
+    }
+    if !self.clientID.isEmpty {
+      try visitor.visitSingularStringField(value: self.clientID, fieldNumber: 2)
+    }
+    if !self.appURL.isEmpty {
+      try visitor.visitSingularStringField(value: self.appURL, fieldNumber: 3)
+    }
+    if !self.codeChallenge.isEmpty {
+      try visitor.visitSingularStringField(value: self.codeChallenge, fieldNumber: 4)
+    }
+    if !self.redirectUri.isEmpty {
+      try visitor.visitSingularStringField(value: self.redirectUri, fieldNumber: 5)
+    }
+    try unknownFields.traverse(visitor: &visitor)
+  }
+
+  public static func ==(lhs: Vestibule_Identity_V1_BeginWebSignInRequest, rhs: Vestibule_Identity_V1_BeginWebSignInRequest) -> Bool {
+    if lhs.provider != rhs.provider {return false}
+    if lhs.clientID != rhs.clientID {return false}
+    if lhs.appURL != rhs.appURL {return false}
+    if lhs.codeChallenge != rhs.codeChallenge {return false}
+    if lhs.redirectUri != rhs.redirectUri {return false}
+    if lhs.unknownFields != rhs.unknownFields {return false}
+    return true
+  }
+}
+
+nonisolated extension Vestibule_Identity_V1_BeginWebSignInResponse: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
+  public static let protoMessageName: String = _protobuf_package + ".BeginWebSignInResponse"
+  public static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}state\0\u{3}authorization_url\0")
+
+  public mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
+    while let fieldNumber = try decoder.nextFieldNumber() {
+      // The use of inline closures is to circumvent an issue where the compiler
+      // allocates stack space for every case branch when no optimizations are
+      // enabled. https://github.com/apple/swift-protobuf/issues/1034
+      switch fieldNumber {
+      case 1: try { try decoder.decodeSingularStringField(value: &self.state) }()
+      case 2: try { try decoder.decodeSingularStringField(value: &self.authorizationURL) }()
+      default: break
+      }
+    }
+  }
+
+  public func traverse<V: SwiftProtobuf.Visitor>(visitor: inout V) throws {
+    if !self.state.isEmpty {
+      try visitor.visitSingularStringField(value: self.state, fieldNumber: 1)
+    }
+    if !self.authorizationURL.isEmpty {
+      try visitor.visitSingularStringField(value: self.authorizationURL, fieldNumber: 2)
+    }
+    try unknownFields.traverse(visitor: &visitor)
+  }
+
+  public static func ==(lhs: Vestibule_Identity_V1_BeginWebSignInResponse, rhs: Vestibule_Identity_V1_BeginWebSignInResponse) -> Bool {
+    if lhs.state != rhs.state {return false}
+    if lhs.authorizationURL != rhs.authorizationURL {return false}
+    if lhs.unknownFields != rhs.unknownFields {return false}
+    return true
+  }
+}
+
+nonisolated extension Vestibule_Identity_V1_FinishWebSignInRequest: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
+  public static let protoMessageName: String = _protobuf_package + ".FinishWebSignInRequest"
+  public static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}provider\0\u{3}id_token\0\u{3}authorization_code\0\u{3}full_name\0\u{1}email\0\u{1}state\0\u{3}browser_state\0\u{3}clients_without_state\0\u{3}redirect_uri\0")
+
+  public mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
+    while let fieldNumber = try decoder.nextFieldNumber() {
+      // The use of inline closures is to circumvent an issue where the compiler
+      // allocates stack space for every case branch when no optimizations are
+      // enabled. https://github.com/apple/swift-protobuf/issues/1034
+      switch fieldNumber {
+      case 1: try { try decoder.decodeSingularStringField(value: &self.provider) }()
+      case 2: try { try decoder.decodeSingularStringField(value: &self.idToken) }()
+      case 3: try { try decoder.decodeSingularStringField(value: &self.authorizationCode) }()
+      case 4: try { try decoder.decodeSingularStringField(value: &self.fullName) }()
+      case 5: try { try decoder.decodeSingularStringField(value: &self.email) }()
+      case 6: try { try decoder.decodeSingularStringField(value: &self.state) }()
+      case 7: try { try decoder.decodeSingularStringField(value: &self.browserState) }()
+      case 8: try { try decoder.decodeRepeatedStringField(value: &self.clientsWithoutState) }()
+      case 9: try { try decoder.decodeSingularStringField(value: &self.redirectUri) }()
+      default: break
+      }
+    }
+  }
+
+  public func traverse<V: SwiftProtobuf.Visitor>(visitor: inout V) throws {
+    if !self.provider.isEmpty {
+      try visitor.visitSingularStringField(value: self.provider, fieldNumber: 1)
+    }
+    if !self.idToken.isEmpty {
+      try visitor.visitSingularStringField(value: self.idToken, fieldNumber: 2)
+    }
+    if !self.authorizationCode.isEmpty {
+      try visitor.visitSingularStringField(value: self.authorizationCode, fieldNumber: 3)
+    }
+    if !self.fullName.isEmpty {
+      try visitor.visitSingularStringField(value: self.fullName, fieldNumber: 4)
+    }
+    if !self.email.isEmpty {
+      try visitor.visitSingularStringField(value: self.email, fieldNumber: 5)
+    }
+    if !self.state.isEmpty {
+      try visitor.visitSingularStringField(value: self.state, fieldNumber: 6)
+    }
+    if !self.browserState.isEmpty {
+      try visitor.visitSingularStringField(value: self.browserState, fieldNumber: 7)
+    }
+    if !self.clientsWithoutState.isEmpty {
+      try visitor.visitRepeatedStringField(value: self.clientsWithoutState, fieldNumber: 8)
+    }
+    if !self.redirectUri.isEmpty {
+      try visitor.visitSingularStringField(value: self.redirectUri, fieldNumber: 9)
+    }
+    try unknownFields.traverse(visitor: &visitor)
+  }
+
+  public static func ==(lhs: Vestibule_Identity_V1_FinishWebSignInRequest, rhs: Vestibule_Identity_V1_FinishWebSignInRequest) -> Bool {
+    if lhs.provider != rhs.provider {return false}
+    if lhs.idToken != rhs.idToken {return false}
+    if lhs.authorizationCode != rhs.authorizationCode {return false}
+    if lhs.fullName != rhs.fullName {return false}
+    if lhs.email != rhs.email {return false}
+    if lhs.state != rhs.state {return false}
+    if lhs.browserState != rhs.browserState {return false}
+    if lhs.clientsWithoutState != rhs.clientsWithoutState {return false}
+    if lhs.redirectUri != rhs.redirectUri {return false}
+    if lhs.unknownFields != rhs.unknownFields {return false}
+    return true
+  }
+}
+
+nonisolated extension Vestibule_Identity_V1_FinishWebSignInResponse: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
+  public static let protoMessageName: String = _protobuf_package + ".FinishWebSignInResponse"
+  public static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{3}id_token_ticket\0\u{3}code_ticket\0\u{3}app_url\0\u{3}client_id\0")
+
+  public mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
+    while let fieldNumber = try decoder.nextFieldNumber() {
+      // The use of inline closures is to circumvent an issue where the compiler
+      // allocates stack space for every case branch when no optimizations are
+      // enabled. https://github.com/apple/swift-protobuf/issues/1034
+      switch fieldNumber {
+      case 1: try { try decoder.decodeSingularStringField(value: &self.idTokenTicket) }()
+      case 2: try { try decoder.decodeSingularStringField(value: &self.codeTicket) }()
+      case 3: try { try decoder.decodeSingularStringField(value: &self.appURL) }()
+      case 4: try { try decoder.decodeSingularStringField(value: &self.clientID) }()
+      default: break
+      }
+    }
+  }
+
+  public func traverse<V: SwiftProtobuf.Visitor>(visitor: inout V) throws {
+    if !self.idTokenTicket.isEmpty {
+      try visitor.visitSingularStringField(value: self.idTokenTicket, fieldNumber: 1)
+    }
+    if !self.codeTicket.isEmpty {
+      try visitor.visitSingularStringField(value: self.codeTicket, fieldNumber: 2)
+    }
+    if !self.appURL.isEmpty {
+      try visitor.visitSingularStringField(value: self.appURL, fieldNumber: 3)
+    }
+    if !self.clientID.isEmpty {
+      try visitor.visitSingularStringField(value: self.clientID, fieldNumber: 4)
+    }
+    try unknownFields.traverse(visitor: &visitor)
+  }
+
+  public static func ==(lhs: Vestibule_Identity_V1_FinishWebSignInResponse, rhs: Vestibule_Identity_V1_FinishWebSignInResponse) -> Bool {
+    if lhs.idTokenTicket != rhs.idTokenTicket {return false}
+    if lhs.codeTicket != rhs.codeTicket {return false}
+    if lhs.appURL != rhs.appURL {return false}
+    if lhs.clientID != rhs.clientID {return false}
+    if lhs.unknownFields != rhs.unknownFields {return false}
+    return true
+  }
+}
+
+nonisolated extension Vestibule_Identity_V1_RenewSingleTokenRequest: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
+  public static let protoMessageName: String = _protobuf_package + ".RenewSingleTokenRequest"
+  public static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{3}single_token\0")
+
+  public mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
+    while let fieldNumber = try decoder.nextFieldNumber() {
+      // The use of inline closures is to circumvent an issue where the compiler
+      // allocates stack space for every case branch when no optimizations are
+      // enabled. https://github.com/apple/swift-protobuf/issues/1034
+      switch fieldNumber {
+      case 1: try { try decoder.decodeSingularStringField(value: &self.singleToken) }()
+      default: break
+      }
+    }
+  }
+
+  public func traverse<V: SwiftProtobuf.Visitor>(visitor: inout V) throws {
+    if !self.singleToken.isEmpty {
+      try visitor.visitSingularStringField(value: self.singleToken, fieldNumber: 1)
+    }
+    try unknownFields.traverse(visitor: &visitor)
+  }
+
+  public static func ==(lhs: Vestibule_Identity_V1_RenewSingleTokenRequest, rhs: Vestibule_Identity_V1_RenewSingleTokenRequest) -> Bool {
+    if lhs.singleToken != rhs.singleToken {return false}
+    if lhs.unknownFields != rhs.unknownFields {return false}
+    return true
+  }
+}
+
+nonisolated extension Vestibule_Identity_V1_RenewSingleTokenResponse: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
+  public static let protoMessageName: String = _protobuf_package + ".RenewSingleTokenResponse"
+  public static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}tokens\0")
+
+  public mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
+    while let fieldNumber = try decoder.nextFieldNumber() {
+      // The use of inline closures is to circumvent an issue where the compiler
+      // allocates stack space for every case branch when no optimizations are
+      // enabled. https://github.com/apple/swift-protobuf/issues/1034
+      switch fieldNumber {
+      case 1: try { try decoder.decodeSingularMessageField(value: &self._tokens) }()
+      default: break
+      }
+    }
+  }
+
+  public func traverse<V: SwiftProtobuf.Visitor>(visitor: inout V) throws {
+    // The use of inline closures is to circumvent an issue where the compiler
+    // allocates stack space for every if/case branch local when no optimizations
+    // are enabled. https://github.com/apple/swift-protobuf/issues/1034 and
+    // https://github.com/apple/swift-protobuf/issues/1182
+    try { if let v = self._tokens {
+      try visitor.visitSingularMessageField(value: v, fieldNumber: 1)
+    } }()
+    try unknownFields.traverse(visitor: &visitor)
+  }
+
+  public static func ==(lhs: Vestibule_Identity_V1_RenewSingleTokenResponse, rhs: Vestibule_Identity_V1_RenewSingleTokenResponse) -> Bool {
+    if lhs._tokens != rhs._tokens {return false}
     if lhs.unknownFields != rhs.unknownFields {return false}
     return true
   }
@@ -465,7 +1533,7 @@ nonisolated extension Vestibule_Identity_V1_SignInResponse: SwiftProtobuf.Messag
 
 nonisolated extension Vestibule_Identity_V1_SessionTokens: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
   public static let protoMessageName: String = _protobuf_package + ".SessionTokens"
-  public static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{3}access_token\0\u{3}refresh_token\0\u{3}id_token\0\u{3}expires_in_seconds\0\u{3}user_id\0\u{3}session_id\0")
+  public static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{3}access_token\0\u{3}refresh_token\0\u{3}id_token\0\u{3}expires_in_seconds\0\u{3}user_id\0\u{3}session_id\0\u{3}single_token\0\u{3}account_number\0")
 
   public mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
     while let fieldNumber = try decoder.nextFieldNumber() {
@@ -479,6 +1547,8 @@ nonisolated extension Vestibule_Identity_V1_SessionTokens: SwiftProtobuf.Message
       case 4: try { try decoder.decodeSingularInt64Field(value: &self.expiresInSeconds) }()
       case 5: try { try decoder.decodeSingularStringField(value: &self.userID) }()
       case 6: try { try decoder.decodeSingularStringField(value: &self.sessionID) }()
+      case 7: try { try decoder.decodeSingularStringField(value: &self.singleToken) }()
+      case 8: try { try decoder.decodeSingularInt64Field(value: &self.accountNumber) }()
       default: break
       }
     }
@@ -503,6 +1573,12 @@ nonisolated extension Vestibule_Identity_V1_SessionTokens: SwiftProtobuf.Message
     if !self.sessionID.isEmpty {
       try visitor.visitSingularStringField(value: self.sessionID, fieldNumber: 6)
     }
+    if !self.singleToken.isEmpty {
+      try visitor.visitSingularStringField(value: self.singleToken, fieldNumber: 7)
+    }
+    if self.accountNumber != 0 {
+      try visitor.visitSingularInt64Field(value: self.accountNumber, fieldNumber: 8)
+    }
     try unknownFields.traverse(visitor: &visitor)
   }
 
@@ -513,6 +1589,8 @@ nonisolated extension Vestibule_Identity_V1_SessionTokens: SwiftProtobuf.Message
     if lhs.expiresInSeconds != rhs.expiresInSeconds {return false}
     if lhs.userID != rhs.userID {return false}
     if lhs.sessionID != rhs.sessionID {return false}
+    if lhs.singleToken != rhs.singleToken {return false}
+    if lhs.accountNumber != rhs.accountNumber {return false}
     if lhs.unknownFields != rhs.unknownFields {return false}
     return true
   }
@@ -594,7 +1672,7 @@ nonisolated extension Vestibule_Identity_V1_RefreshResponse: SwiftProtobuf.Messa
 
 nonisolated extension Vestibule_Identity_V1_CheckSessionRequest: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
   public static let protoMessageName: String = _protobuf_package + ".CheckSessionRequest"
-  public static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{3}access_token\0")
+  public static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{3}access_token\0\u{1}dialect\0")
 
   public mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
     while let fieldNumber = try decoder.nextFieldNumber() {
@@ -603,6 +1681,7 @@ nonisolated extension Vestibule_Identity_V1_CheckSessionRequest: SwiftProtobuf.M
       // enabled. https://github.com/apple/swift-protobuf/issues/1034
       switch fieldNumber {
       case 1: try { try decoder.decodeSingularStringField(value: &self.accessToken) }()
+      case 2: try { try decoder.decodeSingularStringField(value: &self.dialect) }()
       default: break
       }
     }
@@ -612,11 +1691,15 @@ nonisolated extension Vestibule_Identity_V1_CheckSessionRequest: SwiftProtobuf.M
     if !self.accessToken.isEmpty {
       try visitor.visitSingularStringField(value: self.accessToken, fieldNumber: 1)
     }
+    if !self.dialect.isEmpty {
+      try visitor.visitSingularStringField(value: self.dialect, fieldNumber: 2)
+    }
     try unknownFields.traverse(visitor: &visitor)
   }
 
   public static func ==(lhs: Vestibule_Identity_V1_CheckSessionRequest, rhs: Vestibule_Identity_V1_CheckSessionRequest) -> Bool {
     if lhs.accessToken != rhs.accessToken {return false}
+    if lhs.dialect != rhs.dialect {return false}
     if lhs.unknownFields != rhs.unknownFields {return false}
     return true
   }
@@ -624,7 +1707,7 @@ nonisolated extension Vestibule_Identity_V1_CheckSessionRequest: SwiftProtobuf.M
 
 nonisolated extension Vestibule_Identity_V1_CheckSessionResponse: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
   public static let protoMessageName: String = _protobuf_package + ".CheckSessionResponse"
-  public static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{3}user_id\0\u{3}session_id\0\u{3}expires_at_seconds\0")
+  public static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{3}user_id\0\u{3}session_id\0\u{3}expires_at_seconds\0\u{1}proof\0")
 
   public mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
     while let fieldNumber = try decoder.nextFieldNumber() {
@@ -635,6 +1718,7 @@ nonisolated extension Vestibule_Identity_V1_CheckSessionResponse: SwiftProtobuf.
       case 1: try { try decoder.decodeSingularStringField(value: &self.userID) }()
       case 2: try { try decoder.decodeSingularStringField(value: &self.sessionID) }()
       case 3: try { try decoder.decodeSingularInt64Field(value: &self.expiresAtSeconds) }()
+      case 4: try { try decoder.decodeSingularEnumField(value: &self.proof) }()
       default: break
       }
     }
@@ -650,6 +1734,9 @@ nonisolated extension Vestibule_Identity_V1_CheckSessionResponse: SwiftProtobuf.
     if self.expiresAtSeconds != 0 {
       try visitor.visitSingularInt64Field(value: self.expiresAtSeconds, fieldNumber: 3)
     }
+    if self.proof != .unspecified {
+      try visitor.visitSingularEnumField(value: self.proof, fieldNumber: 4)
+    }
     try unknownFields.traverse(visitor: &visitor)
   }
 
@@ -657,6 +1744,7 @@ nonisolated extension Vestibule_Identity_V1_CheckSessionResponse: SwiftProtobuf.
     if lhs.userID != rhs.userID {return false}
     if lhs.sessionID != rhs.sessionID {return false}
     if lhs.expiresAtSeconds != rhs.expiresAtSeconds {return false}
+    if lhs.proof != rhs.proof {return false}
     if lhs.unknownFields != rhs.unknownFields {return false}
     return true
   }
@@ -664,7 +1752,7 @@ nonisolated extension Vestibule_Identity_V1_CheckSessionResponse: SwiftProtobuf.
 
 nonisolated extension Vestibule_Identity_V1_SignOutRequest: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
   public static let protoMessageName: String = _protobuf_package + ".SignOutRequest"
-  public static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{3}access_token\0\u{3}refresh_token\0")
+  public static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{3}access_token\0\u{3}refresh_token\0\u{1}scope\0")
 
   public mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
     while let fieldNumber = try decoder.nextFieldNumber() {
@@ -688,6 +1776,7 @@ nonisolated extension Vestibule_Identity_V1_SignOutRequest: SwiftProtobuf.Messag
           self.token = .refreshToken(v)
         }
       }()
+      case 3: try { try decoder.decodeSingularEnumField(value: &self.scope) }()
       default: break
       }
     }
@@ -709,11 +1798,15 @@ nonisolated extension Vestibule_Identity_V1_SignOutRequest: SwiftProtobuf.Messag
     }()
     case nil: break
     }
+    if self.scope != .unspecified {
+      try visitor.visitSingularEnumField(value: self.scope, fieldNumber: 3)
+    }
     try unknownFields.traverse(visitor: &visitor)
   }
 
   public static func ==(lhs: Vestibule_Identity_V1_SignOutRequest, rhs: Vestibule_Identity_V1_SignOutRequest) -> Bool {
     if lhs.token != rhs.token {return false}
+    if lhs.scope != rhs.scope {return false}
     if lhs.unknownFields != rhs.unknownFields {return false}
     return true
   }
@@ -733,6 +1826,71 @@ nonisolated extension Vestibule_Identity_V1_SignOutResponse: SwiftProtobuf.Messa
   }
 
   public static func ==(lhs: Vestibule_Identity_V1_SignOutResponse, rhs: Vestibule_Identity_V1_SignOutResponse) -> Bool {
+    if lhs.unknownFields != rhs.unknownFields {return false}
+    return true
+  }
+}
+
+nonisolated extension Vestibule_Identity_V1_UpdateUserMetadataRequest: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
+  public static let protoMessageName: String = _protobuf_package + ".UpdateUserMetadataRequest"
+  public static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{3}user_id\0\u{3}changes_json\0")
+
+  public mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
+    while let fieldNumber = try decoder.nextFieldNumber() {
+      // The use of inline closures is to circumvent an issue where the compiler
+      // allocates stack space for every case branch when no optimizations are
+      // enabled. https://github.com/apple/swift-protobuf/issues/1034
+      switch fieldNumber {
+      case 1: try { try decoder.decodeSingularStringField(value: &self.userID) }()
+      case 2: try { try decoder.decodeSingularStringField(value: &self.changesJson) }()
+      default: break
+      }
+    }
+  }
+
+  public func traverse<V: SwiftProtobuf.Visitor>(visitor: inout V) throws {
+    if !self.userID.isEmpty {
+      try visitor.visitSingularStringField(value: self.userID, fieldNumber: 1)
+    }
+    if !self.changesJson.isEmpty {
+      try visitor.visitSingularStringField(value: self.changesJson, fieldNumber: 2)
+    }
+    try unknownFields.traverse(visitor: &visitor)
+  }
+
+  public static func ==(lhs: Vestibule_Identity_V1_UpdateUserMetadataRequest, rhs: Vestibule_Identity_V1_UpdateUserMetadataRequest) -> Bool {
+    if lhs.userID != rhs.userID {return false}
+    if lhs.changesJson != rhs.changesJson {return false}
+    if lhs.unknownFields != rhs.unknownFields {return false}
+    return true
+  }
+}
+
+nonisolated extension Vestibule_Identity_V1_UpdateUserMetadataResponse: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
+  public static let protoMessageName: String = _protobuf_package + ".UpdateUserMetadataResponse"
+  public static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{3}metadata_json\0")
+
+  public mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
+    while let fieldNumber = try decoder.nextFieldNumber() {
+      // The use of inline closures is to circumvent an issue where the compiler
+      // allocates stack space for every case branch when no optimizations are
+      // enabled. https://github.com/apple/swift-protobuf/issues/1034
+      switch fieldNumber {
+      case 1: try { try decoder.decodeSingularStringField(value: &self.metadataJson) }()
+      default: break
+      }
+    }
+  }
+
+  public func traverse<V: SwiftProtobuf.Visitor>(visitor: inout V) throws {
+    if !self.metadataJson.isEmpty {
+      try visitor.visitSingularStringField(value: self.metadataJson, fieldNumber: 1)
+    }
+    try unknownFields.traverse(visitor: &visitor)
+  }
+
+  public static func ==(lhs: Vestibule_Identity_V1_UpdateUserMetadataResponse, rhs: Vestibule_Identity_V1_UpdateUserMetadataResponse) -> Bool {
+    if lhs.metadataJson != rhs.metadataJson {return false}
     if lhs.unknownFields != rhs.unknownFields {return false}
     return true
   }
@@ -804,7 +1962,7 @@ nonisolated extension Vestibule_Identity_V1_GetAccountResponse: SwiftProtobuf.Me
 
 nonisolated extension Vestibule_Identity_V1_Account: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
   public static let protoMessageName: String = _protobuf_package + ".Account"
-  public static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{3}user_id\0\u{3}created_at_ms\0\u{3}suggested_display_name\0\u{1}identities\0")
+  public static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{3}user_id\0\u{3}created_at_ms\0\u{3}suggested_display_name\0\u{1}identities\0\u{3}account_number\0\u{3}metadata_json\0")
 
   public mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
     while let fieldNumber = try decoder.nextFieldNumber() {
@@ -816,6 +1974,8 @@ nonisolated extension Vestibule_Identity_V1_Account: SwiftProtobuf.Message, Swif
       case 2: try { try decoder.decodeSingularInt64Field(value: &self.createdAtMs) }()
       case 3: try { try decoder.decodeSingularStringField(value: &self.suggestedDisplayName) }()
       case 4: try { try decoder.decodeRepeatedMessageField(value: &self.identities) }()
+      case 5: try { try decoder.decodeSingularInt64Field(value: &self.accountNumber) }()
+      case 6: try { try decoder.decodeSingularStringField(value: &self.metadataJson) }()
       default: break
       }
     }
@@ -834,6 +1994,12 @@ nonisolated extension Vestibule_Identity_V1_Account: SwiftProtobuf.Message, Swif
     if !self.identities.isEmpty {
       try visitor.visitRepeatedMessageField(value: self.identities, fieldNumber: 4)
     }
+    if self.accountNumber != 0 {
+      try visitor.visitSingularInt64Field(value: self.accountNumber, fieldNumber: 5)
+    }
+    if !self.metadataJson.isEmpty {
+      try visitor.visitSingularStringField(value: self.metadataJson, fieldNumber: 6)
+    }
     try unknownFields.traverse(visitor: &visitor)
   }
 
@@ -842,6 +2008,8 @@ nonisolated extension Vestibule_Identity_V1_Account: SwiftProtobuf.Message, Swif
     if lhs.createdAtMs != rhs.createdAtMs {return false}
     if lhs.suggestedDisplayName != rhs.suggestedDisplayName {return false}
     if lhs.identities != rhs.identities {return false}
+    if lhs.accountNumber != rhs.accountNumber {return false}
+    if lhs.metadataJson != rhs.metadataJson {return false}
     if lhs.unknownFields != rhs.unknownFields {return false}
     return true
   }
@@ -849,7 +2017,7 @@ nonisolated extension Vestibule_Identity_V1_Account: SwiftProtobuf.Message, Swif
 
 nonisolated extension Vestibule_Identity_V1_ProviderIdentity: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
   public static let protoMessageName: String = _protobuf_package + ".ProviderIdentity"
-  public static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}provider\0\u{1}subject\0\u{1}email\0\u{3}email_verified\0\u{3}is_private_email\0")
+  public static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}provider\0\u{1}subject\0\u{1}email\0\u{3}email_verified\0\u{3}is_private_email\0\u{3}created_at_ms\0\u{3}last_sign_in_at_ms\0\u{3}told_name\0")
 
   public mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
     while let fieldNumber = try decoder.nextFieldNumber() {
@@ -862,6 +2030,9 @@ nonisolated extension Vestibule_Identity_V1_ProviderIdentity: SwiftProtobuf.Mess
       case 3: try { try decoder.decodeSingularStringField(value: &self.email) }()
       case 4: try { try decoder.decodeSingularBoolField(value: &self.emailVerified) }()
       case 5: try { try decoder.decodeSingularBoolField(value: &self.isPrivateEmail) }()
+      case 6: try { try decoder.decodeSingularInt64Field(value: &self.createdAtMs) }()
+      case 7: try { try decoder.decodeSingularInt64Field(value: &self.lastSignInAtMs) }()
+      case 8: try { try decoder.decodeSingularStringField(value: &self.toldName) }()
       default: break
       }
     }
@@ -883,6 +2054,15 @@ nonisolated extension Vestibule_Identity_V1_ProviderIdentity: SwiftProtobuf.Mess
     if self.isPrivateEmail != false {
       try visitor.visitSingularBoolField(value: self.isPrivateEmail, fieldNumber: 5)
     }
+    if self.createdAtMs != 0 {
+      try visitor.visitSingularInt64Field(value: self.createdAtMs, fieldNumber: 6)
+    }
+    if self.lastSignInAtMs != 0 {
+      try visitor.visitSingularInt64Field(value: self.lastSignInAtMs, fieldNumber: 7)
+    }
+    if !self.toldName.isEmpty {
+      try visitor.visitSingularStringField(value: self.toldName, fieldNumber: 8)
+    }
     try unknownFields.traverse(visitor: &visitor)
   }
 
@@ -892,6 +2072,9 @@ nonisolated extension Vestibule_Identity_V1_ProviderIdentity: SwiftProtobuf.Mess
     if lhs.email != rhs.email {return false}
     if lhs.emailVerified != rhs.emailVerified {return false}
     if lhs.isPrivateEmail != rhs.isPrivateEmail {return false}
+    if lhs.createdAtMs != rhs.createdAtMs {return false}
+    if lhs.lastSignInAtMs != rhs.lastSignInAtMs {return false}
+    if lhs.toldName != rhs.toldName {return false}
     if lhs.unknownFields != rhs.unknownFields {return false}
     return true
   }

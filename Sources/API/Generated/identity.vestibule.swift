@@ -5,11 +5,51 @@ import RPC
 
 /// The package `vestibule.identity.v1`.
 public enum IdentityV1 {
-    /// A provider's proof of who the person is, and what the provider told the app only once.
+    /// How a sign-in was proven, strongest first. Linking, absorbing and deleting accounts ask for NONCE or CODE.
+    public typealias Proof = Vestibule_Identity_V1_Proof
+
+    /// Which tokens a session is told by.
+    public typealias TokenStyle = Vestibule_Identity_V1_TokenStyle
+
+    /// Which of an account's sessions end.
+    public typealias SignOutScope = Vestibule_Identity_V1_SignOutScope
+
+    /// A provider's proof of who the person is, and what the provider told the app only once. At least one of `id_token`,
+    /// `authorization_code`, `access_token` and `unproven` is needed.
     public typealias SignInRequest = Vestibule_Identity_V1_SignInRequest
+
+    /// Somebody who only says who they are.
+    public typealias UnprovenPerson = Vestibule_Identity_V1_UnprovenPerson
+
+    /// An e-mail address that no two accounts of a dialect may have.
+    public typealias EmailReservation = Vestibule_Identity_V1_EmailReservation
 
     /// A new session, or the one that this token already bought.
     public typealias SignInResponse = Vestibule_Identity_V1_SignInResponse
+
+    /// Credentials to look up: what SignIn would be given.
+    public typealias FindAccountRequest = Vestibule_Identity_V1_FindAccountRequest
+
+    /// Whom credentials name.
+    public typealias FindAccountResponse = Vestibule_Identity_V1_FindAccountResponse
+
+    /// A sign-in in a browser that is about to begin.
+    public typealias BeginWebSignInRequest = Vestibule_Identity_V1_BeginWebSignInRequest
+
+    /// What the browser needs.
+    public typealias BeginWebSignInResponse = Vestibule_Identity_V1_BeginWebSignInResponse
+
+    /// What a provider posted.
+    public typealias FinishWebSignInRequest = Vestibule_Identity_V1_FinishWebSignInRequest
+
+    /// One-time tickets for two minutes.
+    public typealias FinishWebSignInResponse = Vestibule_Identity_V1_FinishWebSignInResponse
+
+    /// The single token to renew.
+    public typealias RenewSingleTokenRequest = Vestibule_Identity_V1_RenewSingleTokenRequest
+
+    /// The renewed token.
+    public typealias RenewSingleTokenResponse = Vestibule_Identity_V1_RenewSingleTokenResponse
 
     /// What an app keeps of a session.
     public typealias SessionTokens = Vestibule_Identity_V1_SessionTokens
@@ -29,8 +69,14 @@ public enum IdentityV1 {
     /// Either token of the session to end.
     public typealias SignOutRequest = Vestibule_Identity_V1_SignOutRequest
 
-    /// Nothing: the session is over.
+    /// Nothing: the sessions are over.
     public typealias SignOutResponse = Vestibule_Identity_V1_SignOutResponse
+
+    /// Members to change.
+    public typealias UpdateUserMetadataRequest = Vestibule_Identity_V1_UpdateUserMetadataRequest
+
+    /// The metadata after the change.
+    public typealias UpdateUserMetadataResponse = Vestibule_Identity_V1_UpdateUserMetadataResponse
 
     /// The account to return.
     public typealias GetAccountRequest = Vestibule_Identity_V1_GetAccountRequest
@@ -56,12 +102,39 @@ public enum IdentityServiceMethods {
     /// The service's full name.
     public static let serviceName = "vestibule.identity.v1.IdentityService"
 
-    /// Verifies an ID token of a configured provider and opens a session for the account that it names, creating the
-    /// account the first time. Presenting the same token again within a minute returns the same session; later it is
-    /// refused with TOKEN_REPLAYED.
+    /// Verifies what a provider gave the app (an ID token, an authorization code or an access token) and opens a session
+    /// for the account that it names, creating the account the first time unless `create` is false: then somebody new gets
+    /// NOT_FOUND with ACCOUNT_NOT_FOUND, and nothing changes. Presenting the same credentials again within a minute returns
+    /// the same session; later they are refused with TOKEN_REPLAYED or CODE_SPENT.
     public static let signIn = MethodDescriptor(
         service: serviceName,
         method: "SignIn",
+        kind: .unary,
+        isIdempotent: false
+    )
+
+    /// Tells which account credentials name, without a session and without using them up. Authorization codes can't be
+    /// looked up so, since they are spent by their exchange: ask SignIn with `create` false.
+    public static let findAccount = MethodDescriptor(
+        service: serviceName,
+        method: "FindAccount",
+        kind: .unary,
+        isIdempotent: true
+    )
+
+    /// Begins a sign-in in a browser: makes the state and the nonce, and the URL of the provider's page.
+    public static let beginWebSignIn = MethodDescriptor(
+        service: serviceName,
+        method: "BeginWebSignIn",
+        kind: .unary,
+        isIdempotent: false
+    )
+
+    /// Takes what a provider posted to the redirect URI (form_post), verifies it, and answers one-time tickets that SignIn
+    /// takes in the place of the ID token and the authorization code.
+    public static let finishWebSignIn = MethodDescriptor(
+        service: serviceName,
+        method: "FinishWebSignIn",
         kind: .unary,
         isIdempotent: false
     )
@@ -75,7 +148,16 @@ public enum IdentityServiceMethods {
         isIdempotent: true
     )
 
-    /// Tells whose session an access token belongs to, provided that the session is alive now.
+    /// Makes a single token with a later end for the session of one that is current or expired, while the session lives and
+    /// was used within the inactivity limit.
+    public static let renewSingleToken = MethodDescriptor(
+        service: serviceName,
+        method: "RenewSingleToken",
+        kind: .unary,
+        isIdempotent: true
+    )
+
+    /// Tells whose session an access token or a single token belongs to, provided that the session is alive now.
     public static let checkSession = MethodDescriptor(
         service: serviceName,
         method: "CheckSession",
@@ -83,7 +165,8 @@ public enum IdentityServiceMethods {
         isIdempotent: true
     )
 
-    /// Ends the session of an access or refresh token. Ending an unknown or ended session is a success (RFC 7009).
+    /// Ends the session of an access, single or refresh token, or more of its account's sessions by `scope`. Ending an
+    /// unknown or ended session is a success (RFC 7009).
     public static let signOut = MethodDescriptor(
         service: serviceName,
         method: "SignOut",
@@ -99,6 +182,14 @@ public enum IdentityServiceMethods {
         isIdempotent: true
     )
 
+    /// Changes what an app keeps of its own with an account: members of a JSON object, replaced one by one, removed by null.
+    public static let updateUserMetadata = MethodDescriptor(
+        service: serviceName,
+        method: "UpdateUserMetadata",
+        kind: .unary,
+        isIdempotent: true
+    )
+
     /// Returns the public keys that verify our tokens, as an RFC 7517 key set.
     public static let getJWKS = MethodDescriptor(
         service: serviceName,
@@ -110,10 +201,15 @@ public enum IdentityServiceMethods {
     /// All of them, in the order of the proto.
     public static let all: [MethodDescriptor] = [
         signIn,
+        findAccount,
+        beginWebSignIn,
+        finishWebSignIn,
         refresh,
+        renewSingleToken,
         checkSession,
         signOut,
         getAccount,
+        updateUserMetadata,
         getJWKS,
     ]
 }
@@ -122,13 +218,34 @@ public enum IdentityServiceMethods {
 ///
 /// Errors carry google.rpc.ErrorInfo with the domain "vestibule" and a stable reason such as TOKEN_EXPIRED.
 public protocol IdentityServiceHandler: RPCService {
-    /// Verifies an ID token of a configured provider and opens a session for the account that it names, creating the
-    /// account the first time. Presenting the same token again within a minute returns the same session; later it is
-    /// refused with TOKEN_REPLAYED.
+    /// Verifies what a provider gave the app (an ID token, an authorization code or an access token) and opens a session
+    /// for the account that it names, creating the account the first time unless `create` is false: then somebody new gets
+    /// NOT_FOUND with ACCOUNT_NOT_FOUND, and nothing changes. Presenting the same credentials again within a minute returns
+    /// the same session; later they are refused with TOKEN_REPLAYED or CODE_SPENT.
     func signIn(
         _ request: IdentityV1.SignInRequest,
         context: ServerContext
     ) async throws -> IdentityV1.SignInResponse
+
+    /// Tells which account credentials name, without a session and without using them up. Authorization codes can't be
+    /// looked up so, since they are spent by their exchange: ask SignIn with `create` false.
+    func findAccount(
+        _ request: IdentityV1.FindAccountRequest,
+        context: ServerContext
+    ) async throws -> IdentityV1.FindAccountResponse
+
+    /// Begins a sign-in in a browser: makes the state and the nonce, and the URL of the provider's page.
+    func beginWebSignIn(
+        _ request: IdentityV1.BeginWebSignInRequest,
+        context: ServerContext
+    ) async throws -> IdentityV1.BeginWebSignInResponse
+
+    /// Takes what a provider posted to the redirect URI (form_post), verifies it, and answers one-time tickets that SignIn
+    /// takes in the place of the ID token and the authorization code.
+    func finishWebSignIn(
+        _ request: IdentityV1.FinishWebSignInRequest,
+        context: ServerContext
+    ) async throws -> IdentityV1.FinishWebSignInResponse
 
     /// Exchanges a refresh token for its successor and a new access token. Presenting the token before the current one
     /// within the grace returns the same successor again; anything older ends the session (RFC 9700 section 4.14.2).
@@ -137,13 +254,21 @@ public protocol IdentityServiceHandler: RPCService {
         context: ServerContext
     ) async throws -> IdentityV1.RefreshResponse
 
-    /// Tells whose session an access token belongs to, provided that the session is alive now.
+    /// Makes a single token with a later end for the session of one that is current or expired, while the session lives and
+    /// was used within the inactivity limit.
+    func renewSingleToken(
+        _ request: IdentityV1.RenewSingleTokenRequest,
+        context: ServerContext
+    ) async throws -> IdentityV1.RenewSingleTokenResponse
+
+    /// Tells whose session an access token or a single token belongs to, provided that the session is alive now.
     func checkSession(
         _ request: IdentityV1.CheckSessionRequest,
         context: ServerContext
     ) async throws -> IdentityV1.CheckSessionResponse
 
-    /// Ends the session of an access or refresh token. Ending an unknown or ended session is a success (RFC 7009).
+    /// Ends the session of an access, single or refresh token, or more of its account's sessions by `scope`. Ending an
+    /// unknown or ended session is a success (RFC 7009).
     func signOut(
         _ request: IdentityV1.SignOutRequest,
         context: ServerContext
@@ -154,6 +279,12 @@ public protocol IdentityServiceHandler: RPCService {
         _ request: IdentityV1.GetAccountRequest,
         context: ServerContext
     ) async throws -> IdentityV1.GetAccountResponse
+
+    /// Changes what an app keeps of its own with an account: members of a JSON object, replaced one by one, removed by null.
+    func updateUserMetadata(
+        _ request: IdentityV1.UpdateUserMetadataRequest,
+        context: ServerContext
+    ) async throws -> IdentityV1.UpdateUserMetadataResponse
 
     /// Returns the public keys that verify our tokens, as an RFC 7517 key set.
     func getJWKS(
@@ -173,11 +304,39 @@ extension IdentityServiceHandler {
             try await self.signIn(request, context: context)
         }
         router.unary(
+            IdentityServiceMethods.findAccount,
+            request: IdentityV1.FindAccountRequest.self,
+            response: IdentityV1.FindAccountResponse.self
+        ) { request, context in
+            try await self.findAccount(request, context: context)
+        }
+        router.unary(
+            IdentityServiceMethods.beginWebSignIn,
+            request: IdentityV1.BeginWebSignInRequest.self,
+            response: IdentityV1.BeginWebSignInResponse.self
+        ) { request, context in
+            try await self.beginWebSignIn(request, context: context)
+        }
+        router.unary(
+            IdentityServiceMethods.finishWebSignIn,
+            request: IdentityV1.FinishWebSignInRequest.self,
+            response: IdentityV1.FinishWebSignInResponse.self
+        ) { request, context in
+            try await self.finishWebSignIn(request, context: context)
+        }
+        router.unary(
             IdentityServiceMethods.refresh,
             request: IdentityV1.RefreshRequest.self,
             response: IdentityV1.RefreshResponse.self
         ) { request, context in
             try await self.refresh(request, context: context)
+        }
+        router.unary(
+            IdentityServiceMethods.renewSingleToken,
+            request: IdentityV1.RenewSingleTokenRequest.self,
+            response: IdentityV1.RenewSingleTokenResponse.self
+        ) { request, context in
+            try await self.renewSingleToken(request, context: context)
         }
         router.unary(
             IdentityServiceMethods.checkSession,
@@ -201,6 +360,13 @@ extension IdentityServiceHandler {
             try await self.getAccount(request, context: context)
         }
         router.unary(
+            IdentityServiceMethods.updateUserMetadata,
+            request: IdentityV1.UpdateUserMetadataRequest.self,
+            response: IdentityV1.UpdateUserMetadataResponse.self
+        ) { request, context in
+            try await self.updateUserMetadata(request, context: context)
+        }
+        router.unary(
             IdentityServiceMethods.getJWKS,
             request: IdentityV1.GetJWKSRequest.self,
             response: IdentityV1.GetJWKSResponse.self
@@ -221,9 +387,10 @@ public struct IdentityServiceClient: Sendable {
         self.channel = channel
     }
 
-    /// Verifies an ID token of a configured provider and opens a session for the account that it names, creating the
-    /// account the first time. Presenting the same token again within a minute returns the same session; later it is
-    /// refused with TOKEN_REPLAYED.
+    /// Verifies what a provider gave the app (an ID token, an authorization code or an access token) and opens a session
+    /// for the account that it names, creating the account the first time unless `create` is false: then somebody new gets
+    /// NOT_FOUND with ACCOUNT_NOT_FOUND, and nothing changes. Presenting the same credentials again within a minute returns
+    /// the same session; later they are refused with TOKEN_REPLAYED or CODE_SPENT.
     public func signIn(
         _ request: IdentityV1.SignInRequest,
         options: CallOptions = CallOptions()
@@ -232,6 +399,47 @@ public struct IdentityServiceClient: Sendable {
             IdentityServiceMethods.signIn,
             request,
             response: IdentityV1.SignInResponse.self,
+            options: options
+        )
+    }
+
+    /// Tells which account credentials name, without a session and without using them up. Authorization codes can't be
+    /// looked up so, since they are spent by their exchange: ask SignIn with `create` false.
+    public func findAccount(
+        _ request: IdentityV1.FindAccountRequest,
+        options: CallOptions = CallOptions()
+    ) async throws(RPCError) -> IdentityV1.FindAccountResponse {
+        try await channel.unary(
+            IdentityServiceMethods.findAccount,
+            request,
+            response: IdentityV1.FindAccountResponse.self,
+            options: options
+        )
+    }
+
+    /// Begins a sign-in in a browser: makes the state and the nonce, and the URL of the provider's page.
+    public func beginWebSignIn(
+        _ request: IdentityV1.BeginWebSignInRequest,
+        options: CallOptions = CallOptions()
+    ) async throws(RPCError) -> IdentityV1.BeginWebSignInResponse {
+        try await channel.unary(
+            IdentityServiceMethods.beginWebSignIn,
+            request,
+            response: IdentityV1.BeginWebSignInResponse.self,
+            options: options
+        )
+    }
+
+    /// Takes what a provider posted to the redirect URI (form_post), verifies it, and answers one-time tickets that SignIn
+    /// takes in the place of the ID token and the authorization code.
+    public func finishWebSignIn(
+        _ request: IdentityV1.FinishWebSignInRequest,
+        options: CallOptions = CallOptions()
+    ) async throws(RPCError) -> IdentityV1.FinishWebSignInResponse {
+        try await channel.unary(
+            IdentityServiceMethods.finishWebSignIn,
+            request,
+            response: IdentityV1.FinishWebSignInResponse.self,
             options: options
         )
     }
@@ -250,7 +458,21 @@ public struct IdentityServiceClient: Sendable {
         )
     }
 
-    /// Tells whose session an access token belongs to, provided that the session is alive now.
+    /// Makes a single token with a later end for the session of one that is current or expired, while the session lives and
+    /// was used within the inactivity limit.
+    public func renewSingleToken(
+        _ request: IdentityV1.RenewSingleTokenRequest,
+        options: CallOptions = CallOptions()
+    ) async throws(RPCError) -> IdentityV1.RenewSingleTokenResponse {
+        try await channel.unary(
+            IdentityServiceMethods.renewSingleToken,
+            request,
+            response: IdentityV1.RenewSingleTokenResponse.self,
+            options: options
+        )
+    }
+
+    /// Tells whose session an access token or a single token belongs to, provided that the session is alive now.
     public func checkSession(
         _ request: IdentityV1.CheckSessionRequest,
         options: CallOptions = CallOptions()
@@ -263,7 +485,8 @@ public struct IdentityServiceClient: Sendable {
         )
     }
 
-    /// Ends the session of an access or refresh token. Ending an unknown or ended session is a success (RFC 7009).
+    /// Ends the session of an access, single or refresh token, or more of its account's sessions by `scope`. Ending an
+    /// unknown or ended session is a success (RFC 7009).
     public func signOut(
         _ request: IdentityV1.SignOutRequest,
         options: CallOptions = CallOptions()
@@ -285,6 +508,19 @@ public struct IdentityServiceClient: Sendable {
             IdentityServiceMethods.getAccount,
             request,
             response: IdentityV1.GetAccountResponse.self,
+            options: options
+        )
+    }
+
+    /// Changes what an app keeps of its own with an account: members of a JSON object, replaced one by one, removed by null.
+    public func updateUserMetadata(
+        _ request: IdentityV1.UpdateUserMetadataRequest,
+        options: CallOptions = CallOptions()
+    ) async throws(RPCError) -> IdentityV1.UpdateUserMetadataResponse {
+        try await channel.unary(
+            IdentityServiceMethods.updateUserMetadata,
+            request,
+            response: IdentityV1.UpdateUserMetadataResponse.self,
             options: options
         )
     }

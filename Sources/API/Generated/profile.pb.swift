@@ -38,7 +38,7 @@ public nonisolated struct Vestibule_Profile_V1_Profile: Sendable {
   /// E.164 with the leading plus; empty if not told yet.
   public var phoneNumber: String = String()
 
-  /// The required fields that are not told yet, in the order to ask for them: "display_name", "phone_number".
+  /// The fields that the configuration requires and that are not told yet, in the order to ask for them: "display_name", "phone_number", "username".
   public var missingFields: [String] = []
 
   /// When the profile last changed, in Unix milliseconds; 0 if never.
@@ -84,6 +84,37 @@ public nonisolated struct Vestibule_Profile_V1_GetProfileResponse: Sendable {
   public init() {}
 
   fileprivate var _profile: Vestibule_Profile_V1_Profile? = nil
+}
+
+/// The username to check.
+public nonisolated struct Vestibule_Profile_V1_CheckUsernameRequest: Sendable {
+  // SwiftProtobuf.Message conformance is added in an extension below. See the
+  // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
+  // methods supported on all messages.
+
+  /// The user who would take it, a UUID; empty for somebody new. Their own is free for them.
+  public var userID: String = String()
+
+  /// The username; one that can't be one is INVALID_ARGUMENT with the reason that UpdateProfile gives.
+  public var username: String = String()
+
+  public var unknownFields = SwiftProtobuf.UnknownStorage()
+
+  public init() {}
+}
+
+/// Whether it is free.
+public nonisolated struct Vestibule_Profile_V1_CheckUsernameResponse: Sendable {
+  // SwiftProtobuf.Message conformance is added in an extension below. See the
+  // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
+  // methods supported on all messages.
+
+  /// Whether nobody else has it now.
+  public var isFree: Bool = false
+
+  public var unknownFields = SwiftProtobuf.UnknownStorage()
+
+  public init() {}
 }
 
 /// The fields to change. An absent field stays; an empty one is removed where it is optional, and refused where not.
@@ -275,6 +306,71 @@ nonisolated extension Vestibule_Profile_V1_GetProfileResponse: SwiftProtobuf.Mes
 
   public static func ==(lhs: Vestibule_Profile_V1_GetProfileResponse, rhs: Vestibule_Profile_V1_GetProfileResponse) -> Bool {
     if lhs._profile != rhs._profile {return false}
+    if lhs.unknownFields != rhs.unknownFields {return false}
+    return true
+  }
+}
+
+nonisolated extension Vestibule_Profile_V1_CheckUsernameRequest: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
+  public static let protoMessageName: String = _protobuf_package + ".CheckUsernameRequest"
+  public static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{3}user_id\0\u{1}username\0")
+
+  public mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
+    while let fieldNumber = try decoder.nextFieldNumber() {
+      // The use of inline closures is to circumvent an issue where the compiler
+      // allocates stack space for every case branch when no optimizations are
+      // enabled. https://github.com/apple/swift-protobuf/issues/1034
+      switch fieldNumber {
+      case 1: try { try decoder.decodeSingularStringField(value: &self.userID) }()
+      case 2: try { try decoder.decodeSingularStringField(value: &self.username) }()
+      default: break
+      }
+    }
+  }
+
+  public func traverse<V: SwiftProtobuf.Visitor>(visitor: inout V) throws {
+    if !self.userID.isEmpty {
+      try visitor.visitSingularStringField(value: self.userID, fieldNumber: 1)
+    }
+    if !self.username.isEmpty {
+      try visitor.visitSingularStringField(value: self.username, fieldNumber: 2)
+    }
+    try unknownFields.traverse(visitor: &visitor)
+  }
+
+  public static func ==(lhs: Vestibule_Profile_V1_CheckUsernameRequest, rhs: Vestibule_Profile_V1_CheckUsernameRequest) -> Bool {
+    if lhs.userID != rhs.userID {return false}
+    if lhs.username != rhs.username {return false}
+    if lhs.unknownFields != rhs.unknownFields {return false}
+    return true
+  }
+}
+
+nonisolated extension Vestibule_Profile_V1_CheckUsernameResponse: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
+  public static let protoMessageName: String = _protobuf_package + ".CheckUsernameResponse"
+  public static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{3}is_free\0")
+
+  public mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
+    while let fieldNumber = try decoder.nextFieldNumber() {
+      // The use of inline closures is to circumvent an issue where the compiler
+      // allocates stack space for every case branch when no optimizations are
+      // enabled. https://github.com/apple/swift-protobuf/issues/1034
+      switch fieldNumber {
+      case 1: try { try decoder.decodeSingularBoolField(value: &self.isFree) }()
+      default: break
+      }
+    }
+  }
+
+  public func traverse<V: SwiftProtobuf.Visitor>(visitor: inout V) throws {
+    if self.isFree != false {
+      try visitor.visitSingularBoolField(value: self.isFree, fieldNumber: 1)
+    }
+    try unknownFields.traverse(visitor: &visitor)
+  }
+
+  public static func ==(lhs: Vestibule_Profile_V1_CheckUsernameResponse, rhs: Vestibule_Profile_V1_CheckUsernameResponse) -> Bool {
+    if lhs.isFree != rhs.isFree {return false}
     if lhs.unknownFields != rhs.unknownFields {return false}
     return true
   }

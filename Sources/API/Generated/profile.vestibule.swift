@@ -14,6 +14,12 @@ public enum ProfileV1 {
     /// A profile.
     public typealias GetProfileResponse = Vestibule_Profile_V1_GetProfileResponse
 
+    /// The username to check.
+    public typealias CheckUsernameRequest = Vestibule_Profile_V1_CheckUsernameRequest
+
+    /// Whether it is free.
+    public typealias CheckUsernameResponse = Vestibule_Profile_V1_CheckUsernameResponse
+
     /// The fields to change. An absent field stays; an empty one is removed where it is optional, and refused where not.
     public typealias UpdateProfileRequest = Vestibule_Profile_V1_UpdateProfileRequest
 
@@ -34,6 +40,14 @@ public enum ProfileServiceMethods {
         isIdempotent: true
     )
 
+    /// Tells whether a username could be taken now.
+    public static let checkUsername = MethodDescriptor(
+        service: serviceName,
+        method: "CheckUsername",
+        kind: .unary,
+        isIdempotent: true
+    )
+
     /// Changes the fields that are present, all or none, and returns the whole profile.
     public static let updateProfile = MethodDescriptor(
         service: serviceName,
@@ -45,6 +59,7 @@ public enum ProfileServiceMethods {
     /// All of them, in the order of the proto.
     public static let all: [MethodDescriptor] = [
         getProfile,
+        checkUsername,
         updateProfile,
     ]
 }
@@ -58,6 +73,12 @@ public protocol ProfileServiceHandler: RPCService {
         _ request: ProfileV1.GetProfileRequest,
         context: ServerContext
     ) async throws -> ProfileV1.GetProfileResponse
+
+    /// Tells whether a username could be taken now.
+    func checkUsername(
+        _ request: ProfileV1.CheckUsernameRequest,
+        context: ServerContext
+    ) async throws -> ProfileV1.CheckUsernameResponse
 
     /// Changes the fields that are present, all or none, and returns the whole profile.
     func updateProfile(
@@ -75,6 +96,13 @@ extension ProfileServiceHandler {
             response: ProfileV1.GetProfileResponse.self
         ) { request, context in
             try await self.getProfile(request, context: context)
+        }
+        router.unary(
+            ProfileServiceMethods.checkUsername,
+            request: ProfileV1.CheckUsernameRequest.self,
+            response: ProfileV1.CheckUsernameResponse.self
+        ) { request, context in
+            try await self.checkUsername(request, context: context)
         }
         router.unary(
             ProfileServiceMethods.updateProfile,
@@ -106,6 +134,19 @@ public struct ProfileServiceClient: Sendable {
             ProfileServiceMethods.getProfile,
             request,
             response: ProfileV1.GetProfileResponse.self,
+            options: options
+        )
+    }
+
+    /// Tells whether a username could be taken now.
+    public func checkUsername(
+        _ request: ProfileV1.CheckUsernameRequest,
+        options: CallOptions = CallOptions()
+    ) async throws(RPCError) -> ProfileV1.CheckUsernameResponse {
+        try await channel.unary(
+            ProfileServiceMethods.checkUsername,
+            request,
+            response: ProfileV1.CheckUsernameResponse.self,
             options: options
         )
     }

@@ -6,7 +6,86 @@ public enum IdentityMigrations {
     public static let all: [Migration] = [
         Migration(number: 1, name: "accounts, provider identities, sessions, sign-ins", sql: accountsAndSessions),
         Migration(number: 2, name: "an end for all sessions, and where e-mails are from", sql: endOfAllSessions),
+        Migration(number: 3, name: "proofs, account numbers, codes, tickets, what is told once", sql: proofsAndNumbers),
     ]
+
+    private static let proofsAndNumbers = """
+        -- How a session was proven; null in those from before. A dialect only in those without proof, which are good there alone.
+        ALTER TABLE sessions ADD COLUMN proof text, ADD COLUMN dialect text;
+        ALTER TABLE sessions ADD CONSTRAINT sessions_proof_check
+            CHECK (proof IN ('nonce', 'code', 'fresh', 'access_token', 'unproven')
+                AND (proof = 'unproven') = (dialect IS NOT NULL)) NOT VALID;
+        ALTER TABLE sessions DROP CONSTRAINT sessions_revoke_reason_check;
+        ALTER TABLE sessions ADD CONSTRAINT sessions_revoke_reason_check
+            CHECK (revoke_reason IN ('sign_out', 'reuse', 'end_all', 'proven')) NOT VALID;
+
+        -- The dialect in which somebody registered as this person without proof; null once anybody proved it.
+        ALTER TABLE provider_identities ADD COLUMN unproven_dialect text;
+
+        -- A number for dialects that need one. Accounts from before get theirs when it is first asked for: a default in the
+        -- same statement would rewrite the table.
+        CREATE SEQUENCE account_numbers AS bigint MAXVALUE 9007199254740991;
+        ALTER TABLE accounts ADD COLUMN number bigint;
+        ALTER TABLE accounts ALTER COLUMN number SET DEFAULT nextval('account_numbers');
+        ALTER SEQUENCE account_numbers OWNED BY accounts.number;
+        CREATE UNIQUE INDEX accounts_number ON accounts (number);
+
+        -- What an app keeps of its own with an account: a JSON object.
+        CREATE TABLE user_metadata (
+            user_id uuid PRIMARY KEY REFERENCES accounts ON DELETE CASCADE,
+            metadata text NOT NULL CHECK (octet_length(metadata) <= 16384),
+            updated_at timestamptz NOT NULL
+        );
+
+        -- E-mail addresses in lower case that no two accounts of a dialect may have. No key to any account.
+        CREATE TABLE email_reservations (
+            dialect text NOT NULL,
+            email text NOT NULL,
+            user_id uuid NOT NULL REFERENCES accounts ON DELETE CASCADE,
+            created_at timestamptz NOT NULL,
+            PRIMARY KEY (dialect, email)
+        );
+        CREATE INDEX email_reservations_user_id ON email_reservations (user_id);
+
+        -- Name and e-mail that came with credentials which couldn't be verified at that moment. Nobody sees them until the
+        -- same credentials prove themselves; by address as a keyed hash, so that nobody fills the table alone.
+        CREATE TABLE told_once (
+            fingerprint bytea PRIMARY KEY CHECK (octet_length(fingerprint) = 32),
+            provider text NOT NULL,
+            full_name text,
+            email text,
+            address_key bytea,
+            created_at timestamptz NOT NULL,
+            expires_at timestamptz NOT NULL
+        );
+        CREATE INDEX told_once_expires_at ON told_once (expires_at);
+        CREATE INDEX told_once_address_key ON told_once (address_key);
+
+        -- Authorization codes that are being exchanged or were: who holds the claim exchanges, the others wait. What came
+        -- of it is sealed under a key that only the code gives.
+        CREATE TABLE code_exchanges (
+            code_hash bytea PRIMARY KEY CHECK (octet_length(code_hash) = 32),
+            claim_id uuid NOT NULL,
+            claimed_until timestamptz NOT NULL,
+            exchanged_at timestamptz,
+            content bytea,
+            expires_at timestamptz NOT NULL,
+            CHECK ((exchanged_at IS NULL) = (content IS NULL))
+        );
+        CREATE INDEX code_exchanges_expires_at ON code_exchanges (expires_at);
+
+        -- Tickets of sign-ins in a browser, taken once. The content is sealed under a key that only the tickets give.
+        CREATE TABLE web_tickets (
+            ticket_hash bytea PRIMARY KEY CHECK (octet_length(ticket_hash) = 32),
+            code_ticket_hash bytea NOT NULL CHECK (octet_length(code_ticket_hash) = 32),
+            client_id text NOT NULL,
+            code_challenge text,
+            content bytea NOT NULL,
+            created_at timestamptz NOT NULL,
+            expires_at timestamptz NOT NULL
+        );
+        CREATE INDEX web_tickets_expires_at ON web_tickets (expires_at);
+        """
 
     private static let endOfAllSessions = """
         -- One row: sessions that were begun before sessions_from have been ended, all of them at once, and provider tokens

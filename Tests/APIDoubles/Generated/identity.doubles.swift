@@ -10,14 +10,41 @@ import Synchronization
 public final class IdentityServiceDouble: IdentityServiceHandler {
     /// What each method does with a call.
     public struct Answers: Sendable {
-        /// Verifies an ID token of a configured provider and opens a session for the account that it names, creating the
-        /// account the first time. Presenting the same token again within a minute returns the same session; later it is
-        /// refused with TOKEN_REPLAYED.
+        /// Verifies what a provider gave the app (an ID token, an authorization code or an access token) and opens a session
+        /// for the account that it names, creating the account the first time unless `create` is false: then somebody new gets
+        /// NOT_FOUND with ACCOUNT_NOT_FOUND, and nothing changes. Presenting the same credentials again within a minute returns
+        /// the same session; later they are refused with TOKEN_REPLAYED or CODE_SPENT.
         public var signIn: @Sendable (
             IdentityV1.SignInRequest,
             ServerContext
         ) async throws -> IdentityV1.SignInResponse = { _, _ in
             throw RPCError(.unimplemented, "\(IdentityServiceMethods.signIn.path) has no answer in this test")
+        }
+
+        /// Tells which account credentials name, without a session and without using them up. Authorization codes can't be
+        /// looked up so, since they are spent by their exchange: ask SignIn with `create` false.
+        public var findAccount: @Sendable (
+            IdentityV1.FindAccountRequest,
+            ServerContext
+        ) async throws -> IdentityV1.FindAccountResponse = { _, _ in
+            throw RPCError(.unimplemented, "\(IdentityServiceMethods.findAccount.path) has no answer in this test")
+        }
+
+        /// Begins a sign-in in a browser: makes the state and the nonce, and the URL of the provider's page.
+        public var beginWebSignIn: @Sendable (
+            IdentityV1.BeginWebSignInRequest,
+            ServerContext
+        ) async throws -> IdentityV1.BeginWebSignInResponse = { _, _ in
+            throw RPCError(.unimplemented, "\(IdentityServiceMethods.beginWebSignIn.path) has no answer in this test")
+        }
+
+        /// Takes what a provider posted to the redirect URI (form_post), verifies it, and answers one-time tickets that SignIn
+        /// takes in the place of the ID token and the authorization code.
+        public var finishWebSignIn: @Sendable (
+            IdentityV1.FinishWebSignInRequest,
+            ServerContext
+        ) async throws -> IdentityV1.FinishWebSignInResponse = { _, _ in
+            throw RPCError(.unimplemented, "\(IdentityServiceMethods.finishWebSignIn.path) has no answer in this test")
         }
 
         /// Exchanges a refresh token for its successor and a new access token. Presenting the token before the current one
@@ -29,7 +56,16 @@ public final class IdentityServiceDouble: IdentityServiceHandler {
             throw RPCError(.unimplemented, "\(IdentityServiceMethods.refresh.path) has no answer in this test")
         }
 
-        /// Tells whose session an access token belongs to, provided that the session is alive now.
+        /// Makes a single token with a later end for the session of one that is current or expired, while the session lives and
+        /// was used within the inactivity limit.
+        public var renewSingleToken: @Sendable (
+            IdentityV1.RenewSingleTokenRequest,
+            ServerContext
+        ) async throws -> IdentityV1.RenewSingleTokenResponse = { _, _ in
+            throw RPCError(.unimplemented, "\(IdentityServiceMethods.renewSingleToken.path) has no answer in this test")
+        }
+
+        /// Tells whose session an access token or a single token belongs to, provided that the session is alive now.
         public var checkSession: @Sendable (
             IdentityV1.CheckSessionRequest,
             ServerContext
@@ -37,7 +73,8 @@ public final class IdentityServiceDouble: IdentityServiceHandler {
             throw RPCError(.unimplemented, "\(IdentityServiceMethods.checkSession.path) has no answer in this test")
         }
 
-        /// Ends the session of an access or refresh token. Ending an unknown or ended session is a success (RFC 7009).
+        /// Ends the session of an access, single or refresh token, or more of its account's sessions by `scope`. Ending an
+        /// unknown or ended session is a success (RFC 7009).
         public var signOut: @Sendable (
             IdentityV1.SignOutRequest,
             ServerContext
@@ -51,6 +88,14 @@ public final class IdentityServiceDouble: IdentityServiceHandler {
             ServerContext
         ) async throws -> IdentityV1.GetAccountResponse = { _, _ in
             throw RPCError(.unimplemented, "\(IdentityServiceMethods.getAccount.path) has no answer in this test")
+        }
+
+        /// Changes what an app keeps of its own with an account: members of a JSON object, replaced one by one, removed by null.
+        public var updateUserMetadata: @Sendable (
+            IdentityV1.UpdateUserMetadataRequest,
+            ServerContext
+        ) async throws -> IdentityV1.UpdateUserMetadataResponse = { _, _ in
+            throw RPCError(.unimplemented, "\(IdentityServiceMethods.updateUserMetadata.path) has no answer in this test")
         }
 
         /// Returns the public keys that verify our tokens, as an RFC 7517 key set.
@@ -84,11 +129,39 @@ public final class IdentityServiceDouble: IdentityServiceHandler {
         try await answers.withLock(\.signIn)(request, context)
     }
 
+    public func findAccount(
+        _ request: IdentityV1.FindAccountRequest,
+        context: ServerContext
+    ) async throws -> IdentityV1.FindAccountResponse {
+        try await answers.withLock(\.findAccount)(request, context)
+    }
+
+    public func beginWebSignIn(
+        _ request: IdentityV1.BeginWebSignInRequest,
+        context: ServerContext
+    ) async throws -> IdentityV1.BeginWebSignInResponse {
+        try await answers.withLock(\.beginWebSignIn)(request, context)
+    }
+
+    public func finishWebSignIn(
+        _ request: IdentityV1.FinishWebSignInRequest,
+        context: ServerContext
+    ) async throws -> IdentityV1.FinishWebSignInResponse {
+        try await answers.withLock(\.finishWebSignIn)(request, context)
+    }
+
     public func refresh(
         _ request: IdentityV1.RefreshRequest,
         context: ServerContext
     ) async throws -> IdentityV1.RefreshResponse {
         try await answers.withLock(\.refresh)(request, context)
+    }
+
+    public func renewSingleToken(
+        _ request: IdentityV1.RenewSingleTokenRequest,
+        context: ServerContext
+    ) async throws -> IdentityV1.RenewSingleTokenResponse {
+        try await answers.withLock(\.renewSingleToken)(request, context)
     }
 
     public func checkSession(
@@ -110,6 +183,13 @@ public final class IdentityServiceDouble: IdentityServiceHandler {
         context: ServerContext
     ) async throws -> IdentityV1.GetAccountResponse {
         try await answers.withLock(\.getAccount)(request, context)
+    }
+
+    public func updateUserMetadata(
+        _ request: IdentityV1.UpdateUserMetadataRequest,
+        context: ServerContext
+    ) async throws -> IdentityV1.UpdateUserMetadataResponse {
+        try await answers.withLock(\.updateUserMetadata)(request, context)
     }
 
     public func getJWKS(

@@ -18,6 +18,14 @@ public final class ProfileServiceDouble: ProfileServiceHandler {
             throw RPCError(.unimplemented, "\(ProfileServiceMethods.getProfile.path) has no answer in this test")
         }
 
+        /// Tells whether a username could be taken now.
+        public var checkUsername: @Sendable (
+            ProfileV1.CheckUsernameRequest,
+            ServerContext
+        ) async throws -> ProfileV1.CheckUsernameResponse = { _, _ in
+            throw RPCError(.unimplemented, "\(ProfileServiceMethods.checkUsername.path) has no answer in this test")
+        }
+
         /// Changes the fields that are present, all or none, and returns the whole profile.
         public var updateProfile: @Sendable (
             ProfileV1.UpdateProfileRequest,
@@ -47,6 +55,13 @@ public final class ProfileServiceDouble: ProfileServiceHandler {
         context: ServerContext
     ) async throws -> ProfileV1.GetProfileResponse {
         try await answers.withLock(\.getProfile)(request, context)
+    }
+
+    public func checkUsername(
+        _ request: ProfileV1.CheckUsernameRequest,
+        context: ServerContext
+    ) async throws -> ProfileV1.CheckUsernameResponse {
+        try await answers.withLock(\.checkUsername)(request, context)
     }
 
     public func updateProfile(
