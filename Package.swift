@@ -215,8 +215,8 @@ let package = Package(
         executable(
             "vestibule",
             [
-                "Deployment", "Load", "LocalStack", "ProviderSimulator", "RPCTransport", "ServiceCommands",
-                "ServiceKit", argumentParser, logging,
+                "Deployment", "IdentityService", "Load", "LocalStack", "ProviderSimulator", "RPCTransport",
+                "ServiceCommands", "ServiceKit", argumentParser, logging,
             ]
         ),
         executable(

@@ -37,8 +37,8 @@ ALLOWED = {
     "Executables/profile": {"ProfileService", "ServiceCommands", "ServiceKit"},
     "Executables/programs": set(),
     "Executables/vestibule": {
-        "Deployment", "Load", "LocalStack", "ProviderSimulator", "RPCTransport", "ServiceCommands",
-        "ServiceKit"},
+        "Deployment", "IdentityService", "Load", "LocalStack", "ProviderSimulator", "RPCTransport",
+        "ServiceCommands", "ServiceKit"},
 }
 C_MODULES = {"CLibPQ", "CNames", "CNghttp2", "COpenSSL", "CPhoneNumber", "CRPC", "CTimerFD"}
 OURS = {name for name in ALLOWED if "/" not in name} | C_MODULES

@@ -15,19 +15,24 @@ struct IdentitySettings: Sendable {
     /// Who is believed when they say that a refresh token came in some time ago.
     let lateCallers: CallerTrust
 
+    /// What works, but should be mended, or known: each a line to log once at start.
+    let hints: [ConfigurationFault]
+
     /// Settings by hand, for tests.
     init(
         providers: [ProviderConfiguration],
         issuer: TokenIssuer,
         refreshKeys: RefreshKeys,
         limits: SessionLimits = SessionLimits(),
-        lateCallers: CallerTrust = .nobody
+        lateCallers: CallerTrust = .nobody,
+        hints: [ConfigurationFault] = []
     ) {
         self.providers = Dictionary(providers.map { ($0.policy.name, $0) }, uniquingKeysWith: { _, last in last })
         self.issuer = issuer
         self.refreshKeys = refreshKeys
         self.limits = limits
         self.lateCallers = lateCallers
+        self.hints = hints
     }
 
     /// Settings from a configuration that was read with our keys.
@@ -55,7 +60,8 @@ struct IdentitySettings: Sendable {
                 )
             )
         }
-        let providers = ProviderSettings.read(configuration, &faults)
+        let providers = ProviderSettings(configuration)
+        faults += providers.faults
         guard faults.isEmpty, let signingKey, let refreshKeys, let issuerName else { throw ConfigurationFaults(faults) }
         let issuer = TokenIssuer(
             issuer: issuerName,
@@ -65,11 +71,12 @@ struct IdentitySettings: Sendable {
             otherKeys: otherKey.map { [$0] } ?? []
         )
         self.init(
-            providers: providers,
+            providers: providers.providers,
             issuer: issuer,
             refreshKeys: refreshKeys,
             limits: limits,
-            lateCallers: Self.lateCallers(configuration)
+            lateCallers: Self.lateCallers(configuration),
+            hints: providers.hints
         )
     }
 
