@@ -32,7 +32,7 @@ struct IdentityParts: Sendable {
         logger: Logger
     ) {
         let store = IdentityStore(database: database, limits: settings.limits)
-        keys = ProviderKeys(settings.providers.values, fetcher: fetcher, clock: clock, logger: logger)
+        keys = ProviderKeys(settings.providers.values.map(\.policy), fetcher: fetcher, clock: clock, logger: logger)
         self.clock = clock
         let signIns = SignInMetrics(providers: settings.providers.keys)
         let refreshes = RefreshMetrics()
