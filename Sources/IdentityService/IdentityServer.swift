@@ -1,5 +1,6 @@
 import Logging
 import Models
+import OutgoingHTTP
 import ServiceKit
 
 /// The program `identity`: accounts, sign-in and sessions, over gRPC.
@@ -43,14 +44,14 @@ public struct IdentityServer: MigratingServer {
 
     /// Serves until the process is told to stop, and returns after a graceful stop.
     public func serve() async throws {
-        let fetcher = HTTPKeyFetcher()
+        let http = HTTPSClient(userAgent: "vestibule-identity")
         do {
             try await runtime.serve { environment in
                 let parts = IdentityParts(
                     settings: settings,
                     database: environment.database,
                     group: environment.group,
-                    fetcher: fetcher,
+                    fetcher: HTTPKeyFetcher(http),
                     logger: environment.logger
                 )
                 for source in parts.metrics { environment.metrics.add(source) }
@@ -64,9 +65,9 @@ public struct IdentityServer: MigratingServer {
                 )
             }
         } catch {
-            try? await fetcher.shutdown()
+            try? await http.shutdown()
             throw error
         }
-        try await fetcher.shutdown()
+        try await http.shutdown()
     }
 }
