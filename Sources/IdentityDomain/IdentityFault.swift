@@ -20,6 +20,8 @@ public enum IdentityFault: Error, Sendable, Hashable {
     case sessionExpired
     /// The session was ended.
     case sessionRevoked
+    /// The session is without proof, and good only in the dialect that opened it.
+    case sessionUnproven
     /// A sign-out that names no token.
     case tokenMissing
     /// The user id is no UUID.

@@ -40,6 +40,8 @@ extension IdentityFault: DomainFault {
             .unauthenticated("SESSION_EXPIRED", "The session has expired. Sign in again.")
         case .sessionRevoked:
             .unauthenticated("SESSION_REVOKED", "The session has been ended. Sign in again.")
+        case .sessionUnproven:
+            .unauthenticated("SESSION_UNPROVEN", "The session is without proof and is not good here. Sign in again.")
         case .tokenMissing:
             .domain(
                 .invalidArgument,

@@ -53,6 +53,11 @@ struct IdentityParts: Sendable {
             mint: SessionTokenMint(
                 issuer: settings.issuer,
                 refreshKeys: settings.refreshKeys,
+                singleTokens: SingleTokens(
+                    issuer: settings.issuer.issuer,
+                    lifetimeSeconds: settings.limits.singleTokenSeconds,
+                    keys: settings.refreshKeys
+                ),
                 clock: clock,
                 randomBytes: randomBytes
             ),

@@ -85,6 +85,7 @@ struct IdentitySettings: Sendable {
     private static func limits(_ configuration: Configuration) -> SessionLimits {
         var limits = SessionLimits()
         limits.accessTokenSeconds = configuration[IdentityKeys.accessTokenLifetime].components.seconds
+        limits.singleTokenSeconds = configuration[IdentityKeys.singleTokenLifetime].components.seconds
         limits.refreshGraceSeconds = configuration[IdentityKeys.refreshGrace].components.seconds
         limits.inactivitySeconds = configuration[IdentityKeys.inactivity].components.seconds
         limits.absoluteSeconds = configuration[IdentityKeys.sessionLifetime].components.seconds

@@ -38,7 +38,7 @@ extension IdentityMethods {
             deadline: context.deadline
         )
         var response = IdentityV1.SignInResponse()
-        response.tokens = try mint.tokens(of: outcome.session)
+        response.tokens = try mint.tokens(of: outcome.session, style: request.tokenStyle)
         response.isNewUser = outcome.isNewUser
         response.suggestedDisplayName = outcome.session.toldName ?? ""
         return response

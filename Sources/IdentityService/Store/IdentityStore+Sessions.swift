@@ -29,11 +29,12 @@ extension IdentityStore {
             deadline: deadline
         )
         guard let row = rows.first else { return (.mismatched, nil) }
-        let (word, userID, provider, clientID, createdAt, toldName) = try row.decode(
+        let (word, userID, provider, clientID, createdAt, endsAt, toldName) = try row.decode(
             String.self,
             PostgresUUID.self,
             String.self,
             String.self,
+            PostgresTimestamp.self,
             PostgresTimestamp.self,
             String?.self
         )
@@ -51,7 +52,9 @@ extension IdentityStore {
             facts: facts,
             nonce: token.nonce,
             generation: token.generation + 1,
-            toldName: toldName
+            toldName: toldName,
+            endsAtSeconds: endsAt.secondsSince1970,
+            accountNumber: nil
         )
         return (verdict, session)
     }
@@ -68,7 +71,7 @@ extension IdentityStore {
         let presented = Int64(token.generation)
         return """
             WITH session AS MATERIALIZED (
-                SELECT session_id, user_id, provider, client_id, created_at,
+                SELECT session_id, user_id, provider, client_id, created_at, expires_at,
                     CASE
                         WHEN nonce <> \(token.nonce) THEN 'mismatched'
                         WHEN \(unsafeSQL: Self.isEnded) THEN 'revoked'
@@ -88,7 +91,7 @@ extension IdentityStore {
                 UPDATE sessions SET revoked_at = \(now), revoke_reason = 'reuse', expires_at = \(now)
                 FROM session WHERE sessions.session_id = session.session_id AND session.verdict = 'reused'
             )
-            SELECT verdict, user_id, provider, client_id, created_at,
+            SELECT verdict, user_id, provider, client_id, created_at, expires_at,
                 (SELECT told_name FROM provider_identities identity
                     WHERE identity.user_id = session.user_id AND told_name IS NOT NULL
                     ORDER BY identity.created_at LIMIT 1)

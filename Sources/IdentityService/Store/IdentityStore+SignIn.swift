@@ -36,7 +36,14 @@ extension IdentityStore {
                 clientID: signIn.clientID,
                 signedInAtSeconds: nowMilliseconds / 1000
             )
-            let session = StoredSession(facts: facts, nonce: new.nonce, generation: 0, toldName: toldName)
+            let session = StoredSession(
+                facts: facts,
+                nonce: new.nonce,
+                generation: 0,
+                toldName: toldName,
+                endsAtSeconds: nowMilliseconds / 1000 + limits.absoluteSeconds,
+                accountNumber: nil
+            )
             return SignInOutcome(session: session, isNewUser: facts.userID == new.userID)
         }
         return try await earlierSession(signIn, nowMilliseconds: nowMilliseconds, deadline: deadline)
@@ -122,7 +129,7 @@ extension IdentityStore {
         let rows = try await database.query(
             """
             SELECT taken.created_at, session.generation, \(unsafeSQL: Self.isEnded), session.opened_account,
-                session.user_id, session.session_id, session.client_id, session.created_at, session.nonce,
+                session.user_id, session.session_id, session.client_id, session.created_at, session.expires_at, session.nonce,
                 identity.told_name
             FROM sign_ins taken
             JOIN sessions session ON session.session_id = taken.session_id
@@ -135,7 +142,10 @@ extension IdentityStore {
         guard let row = rows.first else {
             throw IdentityFault.token(try await isFromBeforeEpoch(signIn, deadline: deadline) ? .expired : .replayed)
         }
-        let (takenAt, generation, isRevoked, openedAccount, userID, sessionID, clientID, createdAt, nonce, toldName) =
+        let (
+            takenAt, generation, isRevoked, openedAccount, userID, sessionID, clientID, createdAt, endsAt, nonce,
+            toldName
+        ) =
             try row.decode(
                 PostgresTimestamp.self,
                 Int64.self,
@@ -144,6 +154,7 @@ extension IdentityStore {
                 PostgresUUID.self,
                 PostgresUUID.self,
                 String.self,
+                PostgresTimestamp.self,
                 PostgresTimestamp.self,
                 [UInt8].self,
                 String?.self
@@ -163,7 +174,14 @@ extension IdentityStore {
             clientID: clientID,
             signedInAtSeconds: createdAt.secondsSince1970
         )
-        let session = StoredSession(facts: facts, nonce: nonce, generation: earlier.generation, toldName: toldName)
+        let session = StoredSession(
+            facts: facts,
+            nonce: nonce,
+            generation: earlier.generation,
+            toldName: toldName,
+            endsAtSeconds: endsAt.secondsSince1970,
+            accountNumber: nil
+        )
         return SignInOutcome(session: session, isNewUser: openedAccount)
     }
 }

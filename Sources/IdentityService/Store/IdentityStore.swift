@@ -15,6 +15,10 @@ struct StoredSession: Sendable, Hashable {
     let generation: UInt32
     /// The name that a provider told us of the person; nil if none is known.
     let toldName: String?
+    /// When it ends at the latest, in Unix seconds.
+    let endsAtSeconds: Int64
+    /// The account's number; nil where it was not asked for.
+    let accountNumber: Int64?
 }
 
 /// Ids and the nonce of a session to be, made before the statement that may or may not use them.
