@@ -24,6 +24,8 @@ public enum IdentityFault: Error, Sendable, Hashable {
     case sessionUnproven
     /// A sign-out that names no token.
     case tokenMissing
+    /// A sign-out of a scope that we don't know.
+    case scopeUnknown
     /// The user id is no UUID.
     case userIDInvalid
     /// There is no such account.

@@ -48,6 +48,13 @@ extension IdentityFault: DomainFault {
                 reason: "TOKEN_MALFORMED",
                 message: "An access token or a refresh token is needed."
             )
+        case .scopeUnknown:
+            .domain(
+                .invalidArgument,
+                reason: "SCOPE_UNKNOWN",
+                message: "There is no such scope.",
+                field: "scope"
+            )
         case .userIDInvalid:
             .domain(
                 .invalidArgument,

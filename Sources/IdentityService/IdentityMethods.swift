@@ -11,6 +11,7 @@ struct IdentityMethods: IdentityServiceHandler {
     let verifiedTokens: VerifiedTokens
     let signIns: SignInMetrics
     let refreshes: RefreshMetrics
+    let sessionUses: SessionUses
     /// Who is believed when they say that a refresh token came in some time ago.
     let lateCallers: CallerTrust
     let pauses: PauseWatch

@@ -36,7 +36,8 @@ struct IdentityParts: Sendable {
         self.clock = clock
         let signIns = SignInMetrics(providers: settings.providers.keys)
         let refreshes = RefreshMetrics()
-        metrics = [signIns, refreshes, ProviderKeyMetrics(keys: keys, clock: clock)]
+        let sessionUses = SessionUses()
+        metrics = [signIns, refreshes, sessionUses, ProviderKeyMetrics(keys: keys, clock: clock)]
         let steps = [
             Cleanup.Step("sign-ins") { limit in
                 try await store.forgetSignIns(nowMilliseconds: clock.nowMilliseconds, limit: limit)
@@ -64,6 +65,7 @@ struct IdentityParts: Sendable {
             verifiedTokens: VerifiedTokens(group: group),
             signIns: signIns,
             refreshes: refreshes,
+            sessionUses: sessionUses,
             lateCallers: settings.lateCallers,
             pauses: PauseWatch(nowMilliseconds: clock.nowMilliseconds),
             clock: clock,

@@ -205,17 +205,17 @@ struct TestService {
 /// Whether the body fails with this code and reason.
 func expectFailure(
     _ code: Status.Code,
-    _ reason: String,
+    _ reason: String?,
     sourceLocation: SourceLocation = #_sourceLocation,
     _ body: () async throws -> Void
 ) async {
     do {
         try await body()
-        Issue.record("nothing was refused; expected \(reason)", sourceLocation: sourceLocation)
+        Issue.record("nothing was refused; expected \(reason ?? "no reason")", sourceLocation: sourceLocation)
     } catch let error as RPCError {
         #expect(error.code == code, sourceLocation: sourceLocation)
         #expect(error.reason == reason, sourceLocation: sourceLocation)
     } catch {
-        Issue.record("threw \(error); expected \(reason)", sourceLocation: sourceLocation)
+        Issue.record("threw \(error); expected \(reason ?? "no reason")", sourceLocation: sourceLocation)
     }
 }

@@ -17,37 +17,65 @@ struct SessionTokenMint: Sendable {
         of session: StoredSession,
         style: IdentityV1.TokenStyle = .unspecified
     ) throws(KeyError) -> IdentityV1.SessionTokens {
+        var tokens =
+            if let style = SingleTokenStyle(style) {
+                singleToken(
+                    userID: session.facts.userID,
+                    sessionID: session.facts.sessionID,
+                    nonce: session.nonce,
+                    style: style,
+                    sessionEndsAtSeconds: session.endsAtSeconds
+                )
+            } else {
+                try rotatingTokens(of: session)
+            }
+        tokens.accountNumber = session.accountNumber ?? 0
+        return tokens
+    }
+
+    /// The single token of a session, and nothing else.
+    func singleToken(
+        userID: UserID,
+        sessionID: SessionID,
+        nonce: [UInt8],
+        style: SingleTokenStyle,
+        sessionEndsAtSeconds: Int64
+    ) -> IdentityV1.SessionTokens {
         let now = clock.nowSeconds
+        let token = singleTokens.mint(
+            userID: userID,
+            sessionID: sessionID,
+            nonce: nonce,
+            style: style,
+            sessionEndsAtSeconds: sessionEndsAtSeconds,
+            nowSeconds: now
+        )
         var tokens = IdentityV1.SessionTokens()
-        if let style = SingleTokenStyle(style) {
-            let token = singleTokens.mint(
-                userID: session.facts.userID,
-                sessionID: session.facts.sessionID,
-                nonce: session.nonce,
-                style: style,
-                sessionEndsAtSeconds: session.endsAtSeconds,
-                nowSeconds: now
-            )
-            tokens.singleToken = token.text
-            tokens.expiresInSeconds = max(token.expiresAtSeconds - now, 0)
-        } else {
-            let refreshToken = RefreshToken(
-                sessionID: session.facts.sessionID,
-                generation: session.generation,
-                nonce: session.nonce
-            )
-            tokens.accessToken = try issuer.accessToken(
-                for: session.facts,
-                tokenID: Base64URL.encode(randomBytes(16)),
-                nowSeconds: now
-            )
-            tokens.refreshToken = refreshKeys.mint(refreshToken)
-            tokens.idToken = try issuer.idToken(for: session.facts, nowSeconds: now)
-            tokens.expiresInSeconds = issuer.lifetimeSeconds
-        }
+        tokens.singleToken = token.text
+        tokens.expiresInSeconds = max(token.expiresAtSeconds - now, 0)
+        tokens.userID = userID.description
+        tokens.sessionID = sessionID.description
+        return tokens
+    }
+
+    private func rotatingTokens(of session: StoredSession) throws(KeyError) -> IdentityV1.SessionTokens {
+        let now = clock.nowSeconds
+        let refreshToken = RefreshToken(
+            sessionID: session.facts.sessionID,
+            generation: session.generation,
+            nonce: session.nonce
+        )
+        var tokens = IdentityV1.SessionTokens()
+        tokens.accessToken = try issuer.accessToken(
+            for: session.facts,
+            tokenID: Base64URL.encode(randomBytes(16)),
+            nowSeconds: now
+        )
+        tokens.refreshToken = refreshKeys.mint(refreshToken)
+        tokens.idToken = try issuer.idToken(for: session.facts, nowSeconds: now)
+        tokens.expiresInSeconds = issuer.lifetimeSeconds
         tokens.userID = session.facts.userID.description
         tokens.sessionID = session.facts.sessionID.description
-        tokens.accountNumber = session.accountNumber ?? 0
         return tokens
     }
 }
