@@ -52,6 +52,7 @@ public struct IdentityServer: MigratingServer {
                     database: environment.database,
                     group: environment.group,
                     fetcher: HTTPKeyFetcher(http),
+                    http: http,
                     logger: environment.logger
                 )
                 for source in parts.metrics { environment.metrics.add(source) }
@@ -59,6 +60,7 @@ public struct IdentityServer: MigratingServer {
                     services: [parts.methods],
                     background: [
                         BackgroundWork { await parts.fetchProviderKeys() },
+                        BackgroundWork { await parts.exchangeCodes() },
                         BackgroundWork { await parts.watchForPauses() },
                         BackgroundWork { await parts.cleanup.run() },
                         BackgroundWork { await parts.numbering.run() },
