@@ -119,12 +119,12 @@ extension ProviderPolicy {
     }
 
     /// OpenID Connect Core section 2: at most 255 ASCII characters.
-    private static func isSubject(_ text: String) -> Bool {
+    static func isSubject(_ text: String) -> Bool {
         1...255 ~= text.utf8.count && text.utf8.allSatisfy { 0x20...0x7e ~= $0 }
     }
 
     /// Apple sends truth values as booleans and as the strings "true" and "false".
-    private static func looseBool(_ value: JSONValue?) -> Bool {
+    static func looseBool(_ value: JSONValue?) -> Bool {
         value == true || value == "true"
     }
 }

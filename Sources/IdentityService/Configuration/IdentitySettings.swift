@@ -14,6 +14,8 @@ struct IdentitySettings: Sendable {
     let limits: SessionLimits
     /// Who is believed when they say that a refresh token came in some time ago.
     let lateCallers: CallerTrust
+    /// The dialects in which people are let in without proof.
+    let unprovenDialects: Set<String>
 
     /// What works, but should be mended, or known: each a line to log once at start.
     let hints: [ConfigurationFault]
@@ -25,7 +27,8 @@ struct IdentitySettings: Sendable {
         refreshKeys: RefreshKeys,
         limits: SessionLimits = SessionLimits(),
         lateCallers: CallerTrust = .nobody,
-        hints: [ConfigurationFault] = []
+        hints: [ConfigurationFault] = [],
+        unprovenDialects: Set<String> = []
     ) {
         self.providers = Dictionary(providers.map { ($0.policy.name, $0) }, uniquingKeysWith: { _, last in last })
         self.issuer = issuer
@@ -33,6 +36,7 @@ struct IdentitySettings: Sendable {
         self.limits = limits
         self.lateCallers = lateCallers
         self.hints = hints
+        self.unprovenDialects = unprovenDialects
     }
 
     /// Settings from a configuration that was read with our keys.
@@ -76,7 +80,8 @@ struct IdentitySettings: Sendable {
             refreshKeys: refreshKeys,
             limits: limits,
             lateCallers: Self.lateCallers(configuration),
-            hints: providers.hints
+            hints: providers.hints,
+            unprovenDialects: Set(configuration[IdentityKeys.unprovenLogins] ?? [])
         )
     }
 
@@ -92,6 +97,7 @@ struct IdentitySettings: Sendable {
     private static func limits(_ configuration: Configuration) -> SessionLimits {
         var limits = SessionLimits()
         limits.accessTokenSeconds = configuration[IdentityKeys.accessTokenLifetime].components.seconds
+        limits.singleTokenSeconds = configuration[IdentityKeys.singleTokenLifetime].components.seconds
         limits.refreshGraceSeconds = configuration[IdentityKeys.refreshGrace].components.seconds
         limits.inactivitySeconds = configuration[IdentityKeys.inactivity].components.seconds
         limits.absoluteSeconds = configuration[IdentityKeys.sessionLifetime].components.seconds
