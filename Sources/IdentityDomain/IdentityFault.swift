@@ -30,6 +30,10 @@ public enum IdentityFault: Error, Sendable, Hashable {
     case tokenMissing
     /// A sign-out of a scope that we don't know.
     case scopeUnknown
+    /// Metadata that is no JSON object, or nested too deeply.
+    case metadataInvalid
+    /// Metadata that is too long or has too many values, or would be after a change.
+    case metadataTooLarge
     /// The user id is no UUID.
     case userIDInvalid
     /// There is no such account.

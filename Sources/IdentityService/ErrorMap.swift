@@ -59,6 +59,20 @@ extension IdentityFault: DomainFault {
                 message: "There is no such scope.",
                 field: "scope"
             )
+        case .metadataInvalid:
+            .domain(
+                .invalidArgument,
+                reason: "METADATA_INVALID",
+                message: "The metadata must be a JSON object that is not nested deeply.",
+                field: "changes_json"
+            )
+        case .metadataTooLarge:
+            .domain(
+                .invalidArgument,
+                reason: "METADATA_TOO_LARGE",
+                message: "An account's metadata has 16 KiB of JSON at most.",
+                field: "changes_json"
+            )
         case .userIDInvalid:
             .domain(
                 .invalidArgument,
