@@ -7,6 +7,7 @@ struct IdentityMethods: IdentityServiceHandler {
     let providers: [ProviderName: ProviderConfiguration]
     let keys: ProviderKeys
     let store: IdentityStore
+    let webSignIns: WebSignIns
     let mint: SessionTokenMint
     let verifiedTokens: VerifiedTokens
     let signIns: SignInMetrics

@@ -44,12 +44,16 @@ struct IdentityParts: Sendable {
             Cleanup.Step("sessions") { limit in
                 try await store.forgetSessions(nowMilliseconds: clock.nowMilliseconds, limit: limit)
             },
+            Cleanup.Step("web tickets") { limit in
+                try await store.forgetWebTickets(nowMilliseconds: clock.nowMilliseconds, limit: limit)
+            },
         ]
         cleanup = Cleanup(every: Self.cleanupInterval, steps, logger: logger)
         methods = IdentityMethods(
             providers: settings.providers,
             keys: keys,
             store: store,
+            webSignIns: WebSignIns(settings.refreshKeys),
             mint: SessionTokenMint(
                 issuer: settings.issuer,
                 refreshKeys: settings.refreshKeys,
