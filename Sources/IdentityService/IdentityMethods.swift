@@ -8,6 +8,7 @@ struct IdentityMethods: IdentityServiceHandler {
     let providers: [ProviderName: ProviderConfiguration]
     let keys: ProviderKeys
     let store: IdentityStore
+    let webSignIns: WebSignIns
     let mint: SessionTokenMint
     let verifiedTokens: VerifiedTokens
     /// By what codes are exchanged, for providers that can.

@@ -73,6 +73,9 @@ struct IdentityParts: Sendable {
             Cleanup.Step("what was told once") { limit in
                 try await store.forgetToldOnce(nowMilliseconds: clock.nowMilliseconds, limit: limit)
             },
+            Cleanup.Step("web tickets") { limit in
+                try await store.forgetWebTickets(nowMilliseconds: clock.nowMilliseconds, limit: limit)
+            },
         ]
         cleanup = Cleanup(every: Self.cleanupInterval, steps, logger: logger)
         numbering = AccountNumbering(store: store, logger: logger)
@@ -80,6 +83,7 @@ struct IdentityParts: Sendable {
             providers: settings.providers,
             keys: keys,
             store: store,
+            webSignIns: WebSignIns(settings.refreshKeys),
             mint: SessionTokenMint(
                 issuer: settings.issuer,
                 refreshKeys: settings.refreshKeys,
