@@ -13,6 +13,7 @@ struct RouteMiddleware: RouterMiddleware {
     let strictTransportSeconds: Int64
     let makeRequestID: @Sendable () -> String
     let translate: @Sendable (any Error) -> Problem
+    let render: @Sendable (Problem, Request) -> Response
     let admit: @Sendable (Request, RouteContext) throws -> Void
     let observe: @Sendable (RequestOutcome) -> Void
 
@@ -46,7 +47,7 @@ struct RouteMiddleware: RouterMiddleware {
         } catch {
             let problem = self.problem(error, request)
             log(problem, context.logger)
-            response = problem.response()
+            response = render(problem, request)
             code = problem.code
             closes = closes || problem.closesConnection
         }

@@ -16,14 +16,15 @@ struct TestGateway {
     /// Long enough for a machine that is busy with other tests.
     var limits = HTTPLimits(requestTimeout: .seconds(60))
 
-    init(rateLimit: RateLimit.Policy = .init()) {
+    init(rateLimit: RateLimit.Policy = .init(), dialects: DialectSettings = .init()) {
         // Small tables: thousands of gateways are made.
         var rateLimit = rateLimit
         rateLimit.slotsPerRow = 1024
         let channel = stubs.channel
         gateway = Gateway(
             backends: Backends(identity: channel, profile: channel, invites: channel),
-            rateLimit: rateLimit
+            rateLimit: rateLimit,
+            dialects: dialects
         )
     }
 

@@ -7,6 +7,8 @@ struct GatewaySettings: Sendable {
     let edge: HTTPServer.Configuration
     /// The rate limit's part.
     let rateLimit: RateLimit.Policy
+    /// The dialects' part.
+    let dialects: DialectSettings
 
     /// Settings from a configuration that was read with our keys.
     ///
@@ -16,6 +18,7 @@ struct GatewaySettings: Sendable {
         guard faults.isEmpty else { throw ConfigurationFaults(faults) }
         edge = Self.edge(configuration)
         rateLimit = Self.rateLimit(configuration)
+        dialects = DialectSettings(configuration)
     }
 
     private static func edge(_ configuration: Configuration) -> HTTPServer.Configuration {
@@ -50,7 +53,9 @@ struct GatewaySettings: Sendable {
 
     private static func faults(_ configuration: Configuration) -> [ConfigurationFault] {
         let replaced = GatewayKeys.replacedProxyCount
-        let others = GatewayKeys.channels.faults(configuration) + TraceKeys.faults(configuration)
+        let others =
+            GatewayKeys.channels.faults(configuration) + TraceKeys.faults(configuration)
+            + DialectSettings.faults(configuration)
         guard configuration.isGiven(replaced) else { return others }
         let fault = ConfigurationFault(
             key: replaced,

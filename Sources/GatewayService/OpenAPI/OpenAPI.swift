@@ -68,8 +68,8 @@ enum OpenAPI {
                 add([.requestID])
             }
             for problem in operation.problems {
-                responses.add(problem.component, problem.json)
-                add(problem.schema)
+                responses.add(operation.errors.component(problem), operation.errors.json(problem))
+                add(operation.errors.schema(problem))
                 add(problem.headers)
             }
         }
