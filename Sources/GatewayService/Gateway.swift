@@ -35,9 +35,8 @@ struct Gateway: Sendable {
             GetLiveness.endpoint(),
             GetReadiness.endpoint(ReadinessCache(backends.probes)),
         ]
-        let endpoints = ours + dialects.endpoints(
-            DialectParts(backends: backends, authentication: authentication, keySet: keySet)
-        )
+        let parts = DialectParts(backends: backends, authentication: authentication, keySet: keySet)
+        let endpoints = ours + dialects.endpoints(parts)
         return endpoints + [GetDescription.endpoint(describing: endpoints.map(\.operation))]
     }
 

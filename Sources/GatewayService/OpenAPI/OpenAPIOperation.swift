@@ -118,7 +118,9 @@ extension OpenAPI.Operation {
         for (status, answer) in answers.sorted(by: { $0.key < $1.key }) {
             responses["\(status)"] = .object(answer.component.map(Self.reference) ?? answer.json)
         }
-        for problem in problems { responses["\(problem.rawValue)"] = .object(Self.reference(errors.component(problem))) }
+        for problem in problems {
+            responses["\(problem.rawValue)"] = .object(Self.reference(errors.component(problem)))
+        }
         return responses
     }
 

@@ -18,7 +18,7 @@ enum SupabaseHealth {
 
     static func endpoint() -> Endpoint {
         Endpoint(operation) { _, _ in
-            .json(["name": "Vestibule", "version": "1", "description": "Vestibule speaks this dialect of Supabase Auth"])
+            .json(["name": "Vestibule", "version": "1", "description": "It speaks as Supabase Auth does."])
         }
     }
 }

@@ -136,7 +136,11 @@ enum WordPressRegister {
         return error.code == .invalidArgument && isAtFault ? Registration.usernameInvalid : error
     }
 
-    private static let usernameExists = WordPress.refusal("USERNAME_EXISTS", "Username already exists", isConflict: true)
+    private static let usernameExists = WordPress.refusal(
+        "USERNAME_EXISTS",
+        "Username already exists",
+        isConflict: true
+    )
     private static let emailExists = WordPress.refusal(
         "EMAIL_EXISTS",
         "An account with this email already exists",
