@@ -9,6 +9,8 @@ struct GatewaySettings: Sendable {
     let rateLimit: RateLimit.Policy
     /// Apple by web; nil where it is off.
     let webSignIn: WebSignIn?
+    /// The dialects' part.
+    let dialects: DialectSettings
 
     /// Settings from a configuration that was read with our keys.
     ///
@@ -23,6 +25,7 @@ struct GatewaySettings: Sendable {
         self.edge = edge
         self.webSignIn = webSignIn
         rateLimit = Self.rateLimit(configuration)
+        dialects = DialectSettings(configuration)
     }
 
     private static func edge(_ configuration: Configuration) -> HTTPServer.Configuration {
@@ -57,7 +60,9 @@ struct GatewaySettings: Sendable {
 
     private static func faults(_ configuration: Configuration) -> [ConfigurationFault] {
         let replaced = GatewayKeys.replacedProxyCount
-        let others = GatewayKeys.channels.faults(configuration) + TraceKeys.faults(configuration)
+        let others =
+            GatewayKeys.channels.faults(configuration) + TraceKeys.faults(configuration)
+            + DialectSettings.faults(configuration)
         guard configuration.isGiven(replaced) else { return others }
         let fault = ConfigurationFault(
             key: replaced,

@@ -40,6 +40,8 @@ extension OpenAPI {
         let problems: [ProblemAnswer]
         /// Whether its problems are pages for people, but for those that never reach it.
         let answersPages: Bool
+        /// How it tells them.
+        let errors: ErrorShape
 
         /// An operation. What it may answer besides `answers` and `problems` follows from the rest: 401 from a caller with a
         /// token, 408, 413 and 415 from a body, 503 and 504 from services, and what every request may be answered.
@@ -48,6 +50,7 @@ extension OpenAPI {
         ///   - callsServices: whether its answer needs another program than the gateway.
         ///   - problems: what this operation may answer of its own.
         ///   - answersPages: whether its problems are pages for people, but for those that never reach it.
+        ///   - errors: how it tells them.
         init(
             _ method: HTTPRequest.Method,
             _ path: String,
@@ -61,7 +64,8 @@ extension OpenAPI {
             body: RequestBody? = nil,
             answers: [Int: Answer],
             problems: Set<ProblemAnswer> = [],
-            answersPages: Bool = false
+            answersPages: Bool = false,
+            errors: ErrorShape = .problem
         ) {
             self.method = method
             self.path = path
@@ -74,6 +78,7 @@ extension OpenAPI {
             self.body = body
             self.answers = answers
             self.answersPages = answersPages
+            self.errors = errors
             var all = problems.union(ProblemAnswer.ofEveryRequest)
             if body != nil { all.formUnion(ProblemAnswer.ofBodies) }
             if callsServices { all.formUnion(ProblemAnswer.ofServices) }
@@ -119,7 +124,7 @@ extension OpenAPI.Operation {
             responses["\(status)"] = .object(answer.component.map(Self.reference) ?? answer.json)
         }
         for problem in problems {
-            let json = answersPages ? problem.jsonOrPage : Self.reference(problem.component)
+            let json = answersPages ? errors.jsonOrPage(problem) : Self.reference(errors.component(problem))
             responses["\(problem.rawValue)"] = .object(json)
         }
         return responses
