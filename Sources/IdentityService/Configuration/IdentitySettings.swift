@@ -52,14 +52,7 @@ struct IdentitySettings: Sendable {
         }
         let refreshKeys = Self.refreshKeys(configuration, &faults)
         let issuerName = configuration[IdentityKeys.issuer]
-        if issuerName == nil {
-            faults.append(
-                ConfigurationFault(
-                    key: IdentityKeys.issuer.name,
-                    problem: "is required: the public URL of the gateway, such as https://api.example.com"
-                )
-            )
-        }
+        if issuerName == nil { faults.append(Self.issuerIsMissing) }
         let providers = ProviderSettings(configuration)
         faults += providers.faults
         guard faults.isEmpty, let signingKey, let refreshKeys, let issuerName else { throw ConfigurationFaults(faults) }
@@ -79,6 +72,12 @@ struct IdentitySettings: Sendable {
             hints: providers.hints
         )
     }
+
+    /// The fault of a configuration without our name.
+    static let issuerIsMissing = ConfigurationFault(
+        key: IdentityKeys.issuer.name,
+        problem: "is required: the public URL of the gateway, such as https://api.example.com"
+    )
 
     /// Without client certificates nobody can be told from anybody: then it is enough that only this machine can call.
     private static func lateCallers(_ configuration: Configuration) -> CallerTrust {
