@@ -14,6 +14,8 @@ struct IdentitySettings: Sendable {
     let limits: SessionLimits
     /// Who is believed when they say that a refresh token came in some time ago.
     let lateCallers: CallerTrust
+    /// The dialects in which people are let in without proof.
+    let unprovenDialects: Set<String>
 
     /// What works, but should be mended, or known: each a line to log once at start.
     let hints: [ConfigurationFault]
@@ -25,6 +27,7 @@ struct IdentitySettings: Sendable {
         refreshKeys: RefreshKeys,
         limits: SessionLimits = SessionLimits(),
         lateCallers: CallerTrust = .nobody,
+        unprovenDialects: Set<String> = [],
         hints: [ConfigurationFault] = []
     ) {
         self.providers = Dictionary(providers.map { ($0.policy.name, $0) }, uniquingKeysWith: { _, last in last })
@@ -32,6 +35,7 @@ struct IdentitySettings: Sendable {
         self.refreshKeys = refreshKeys
         self.limits = limits
         self.lateCallers = lateCallers
+        self.unprovenDialects = unprovenDialects
         self.hints = hints
     }
 
@@ -69,6 +73,7 @@ struct IdentitySettings: Sendable {
             refreshKeys: refreshKeys,
             limits: limits,
             lateCallers: Self.lateCallers(configuration),
+            unprovenDialects: Set(configuration[IdentityKeys.unprovenLogins] ?? []),
             hints: providers.hints
         )
     }
@@ -91,6 +96,7 @@ struct IdentitySettings: Sendable {
     private static func limits(_ configuration: Configuration) -> SessionLimits {
         var limits = SessionLimits()
         limits.accessTokenSeconds = configuration[IdentityKeys.accessTokenLifetime].components.seconds
+        limits.singleTokenSeconds = configuration[IdentityKeys.singleTokenLifetime].components.seconds
         limits.refreshGraceSeconds = configuration[IdentityKeys.refreshGrace].components.seconds
         limits.inactivitySeconds = configuration[IdentityKeys.inactivity].components.seconds
         limits.absoluteSeconds = configuration[IdentityKeys.sessionLifetime].components.seconds
