@@ -314,7 +314,7 @@ let package = Package(
             "IdentityServiceTests",
             [
                 "API", "IdentityDomain", "IdentityService", "JOSE", "LocalPostgres", "Models", "OutgoingHTTP",
-                "Postgres", "RPC", "RPCTransport", "ScriptedHTTP", "ServiceKit", "ServiceModels", logging,
+                "Postgres", "RPC", "RPCTransport", "ScriptedHTTP", "ServiceKit", "ServiceModels", logging, protobuf,
             ]
         ),
         tests(
