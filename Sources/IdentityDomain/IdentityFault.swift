@@ -22,6 +22,8 @@ public enum IdentityFault: Error, Sendable, Hashable {
     case sessionRevoked
     /// The session is without proof, and good only in the dialect that opened it.
     case sessionUnproven
+    /// A sign-in was refused for another reason than its ID token alone.
+    case signIn(SignInRefusal)
     /// A sign-out that names no token.
     case tokenMissing
     /// A sign-out of a scope that we don't know.

@@ -85,6 +85,9 @@ public struct RefreshKeys: Sendable, CustomStringConvertible {
         keys.map { SHA256.authenticationCode(of: Array(label.utf8), key: $0) }
     }
 
+    /// The key under which addresses of clients are hashed where tickets of sign-ins in a browser are counted.
+    public var addressKey: [UInt8] { derived("vestibule web ticket addresses 1")[0] }
+
     /// How many keys there are; never a key.
     public var description: String { "RefreshKeys(\(keys.count))" }
 }

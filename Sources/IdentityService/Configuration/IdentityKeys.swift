@@ -88,6 +88,14 @@ enum IdentityKeys {
         help: "For how long a session may live at all."
     )
 
+    static let unprovenLogins = ConfigurationKey.optionalList(
+        "VESTIBULE_IDENTITY_UNPROVEN_LOGINS",
+        help:
+            "The dialects in which people sign in without any proof, such as wordpress; none without it. Whoever knows somebody's "
+            + "id at the provider is let in there. It opens only accounts that were registered so in the same dialect, until "
+            + "their owner proves who they are. Each start logs a warning.",
+        countMax: 8
+    )
     static let providers = ConfigurationKey.optionalList(
         "VESTIBULE_IDENTITY_PROVIDERS",
         help:
@@ -135,7 +143,7 @@ enum IdentityKeys {
     static let all: [any AnyConfigurationKey] =
         service.all + [
             issuer, audience, signingKey, otherSigningKey, refreshKey, otherRefreshKey, accessTokenLifetime,
-            singleTokenLifetime, refreshGrace, gateways, inactivity, sessionLifetime, providers, appleAudiences,
+            singleTokenLifetime, refreshGrace, gateways, inactivity, sessionLifetime, unprovenLogins, providers, appleAudiences,
             appleKeysURL,
             googleAudiences, googleKeysURL, providersFile, keysByHTTP,
         ]

@@ -54,7 +54,12 @@ extension IdentityStore {
             generation: token.generation + 1,
             toldName: toldName,
             endsAtSeconds: endsAt.secondsSince1970,
-            accountNumber: nil
+            accountNumber: try row.decode(7),
+            email: EmailFacts(
+                address: try row.decode(8),
+                isVerified: try row.decode(9),
+                isPrivate: try row.decode(10)
+            )
         )
         return (verdict, session)
     }
@@ -94,8 +99,15 @@ extension IdentityStore {
             SELECT verdict, user_id, provider, client_id, created_at, expires_at,
                 (SELECT told_name FROM provider_identities identity
                     WHERE identity.user_id = session.user_id AND told_name IS NOT NULL
-                    ORDER BY identity.created_at LIMIT 1)
-            FROM session
+                    ORDER BY identity.created_at LIMIT 1),
+                person.number, person.email, COALESCE(person.is_email_verified, false),
+                COALESCE(person.is_private_email, false)
+            FROM session LEFT JOIN LATERAL (
+                SELECT account.number, identity.email, identity.is_email_verified, identity.is_private_email
+                FROM provider_identities identity JOIN accounts account USING (user_id)
+                WHERE identity.user_id = session.user_id AND identity.provider = session.provider
+                ORDER BY identity.created_at LIMIT 1
+            ) person ON true
             """
     }
 

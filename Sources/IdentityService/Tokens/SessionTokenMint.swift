@@ -8,6 +8,8 @@ struct SessionTokenMint: Sendable {
     let issuer: TokenIssuer
     let refreshKeys: RefreshKeys
     let singleTokens: SingleTokens
+    /// How long access tokens of apps live that have a lifetime of their own, in seconds, by provider and audience.
+    let lifetimes: [ProviderName: [String: Int64]]
     let clock: WallClock
     /// That many random bytes, fit for keys.
     let randomBytes: @Sendable (Int) -> [UInt8]
@@ -66,17 +68,42 @@ struct SessionTokenMint: Sendable {
             nonce: session.nonce
         )
         var tokens = IdentityV1.SessionTokens()
+        let lifetimeSeconds = lifetimes[session.facts.provider]?[session.facts.clientID] ?? issuer.lifetimeSeconds
         tokens.accessToken = try issuer.accessToken(
             for: session.facts,
             tokenID: Base64URL.encode(randomBytes(16)),
-            nowSeconds: now
+            nowSeconds: now,
+            lifetimeSeconds: lifetimeSeconds
         )
         tokens.refreshToken = refreshKeys.mint(refreshToken)
-        tokens.idToken = try issuer.idToken(for: session.facts, nowSeconds: now)
-        tokens.expiresInSeconds = issuer.lifetimeSeconds
+        tokens.idToken = try issuer.idToken(
+            for: session.facts,
+            name: session.toldName,
+            email: session.email,
+            nowSeconds: now,
+            lifetimeSeconds: lifetimeSeconds
+        )
+        tokens.expiresInSeconds = lifetimeSeconds
         tokens.userID = session.facts.userID.description
         tokens.sessionID = session.facts.sessionID.description
         return tokens
+    }
+}
+
+extension SessionTokenMint {
+    /// The longest that an access token may live.
+    static let accessTokenSecondsMax: Int64 = 3_600
+
+    /// The lifetimes that providers' audiences have of their own; providers without any are not in it.
+    static func lifetimes(_ providers: some Sequence<ProviderConfiguration>) -> [ProviderName: [String: Int64]] {
+        var lifetimes: [ProviderName: [String: Int64]] = [:]
+        for provider in providers {
+            let own = provider.policy.audiences.compactMapValues { audience in
+                audience.accessTokenSeconds.map { min($0, accessTokenSecondsMax) }
+            }
+            if !own.isEmpty { lifetimes[provider.policy.name] = own }
+        }
+        return lifetimes
     }
 }
 
