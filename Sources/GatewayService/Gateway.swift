@@ -6,12 +6,20 @@ import ServiceKit
 struct Gateway: Sendable {
     let backends: Backends
     let rateLimit: RateLimit
+    /// Apple by web; nil where it is off, and then its routes don't exist.
+    let webSignIn: WebSignIn?
     let dialects: DialectSettings
 
     /// A gateway to services.
-    init(backends: Backends, rateLimit: RateLimit.Policy = .init(), dialects: DialectSettings = .init()) {
+    init(
+        backends: Backends,
+        rateLimit: RateLimit.Policy = .init(),
+        webSignIn: WebSignIn? = nil,
+        dialects: DialectSettings = .init()
+    ) {
         self.backends = backends
         self.rateLimit = RateLimit(rateLimit)
+        self.webSignIn = webSignIn
         self.dialects = dialects
     }
 
@@ -20,9 +28,11 @@ struct Gateway: Sendable {
         let authentication = Authentication(identity: backends.identity, rateLimit: rateLimit)
         let answer = SessionAnswer(profile: backends.profile)
         let keySet = KeySetCache(identity: backends.identity)
-        let ours = [
-            SignInWithApple.endpoint(backends.identity, answer),
-            SignInWithGoogle.endpoint(backends.identity, answer),
+        let credentials = ProviderCredentials(authentication: authentication, answer: answer)
+        var endpoints = [
+            SignInWithApple.endpoint(credentials),
+            SignInWithGoogle.endpoint(credentials),
+            SignInWithProvider.endpoint(credentials),
             RefreshSession.endpoint(backends.identity, answer),
             SignOut.endpoint(backends.identity),
             GetMe.endpoint(authentication, backends.profile),
@@ -35,8 +45,15 @@ struct Gateway: Sendable {
             GetLiveness.endpoint(),
             GetReadiness.endpoint(ReadinessCache(backends.probes)),
         ]
-        let parts = DialectParts(backends: backends, authentication: authentication, keySet: keySet)
-        let endpoints = ours + dialects.endpoints(parts)
+        if let webSignIn {
+            endpoints += [
+                BeginAppleByWeb.endpoint(authentication, webSignIn),
+                FinishAppleByWeb.endpoint(authentication, webSignIn),
+            ]
+        }
+        endpoints += dialects.endpoints(
+            DialectParts(backends: backends, authentication: authentication, keySet: keySet)
+        )
         return endpoints + [GetDescription.endpoint(describing: endpoints.map(\.operation))]
     }
 

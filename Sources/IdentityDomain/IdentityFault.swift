@@ -24,6 +24,8 @@ public enum IdentityFault: Error, Sendable, Hashable {
     case tokenMissing
     /// The user id is no UUID.
     case userIDInvalid
+    /// A sign-in in a browser was refused.
+    case web(WebSignInFault)
     /// There is no such account.
     case accountNotFound
 }

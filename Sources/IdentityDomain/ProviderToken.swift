@@ -34,13 +34,14 @@ public struct ProviderToken: Sendable {
     ///
     /// - Parameters:
     ///   - nowSeconds: the time, in Unix seconds.
-    ///   - nonce: the raw nonce that the app presents with the token; empty if it has none.
+    ///   - nonce: the raw nonce that the app presents with the token; empty if it has none, nil if none is asked for
+    ///     (``ProviderPolicy/judge(payload:algorithm:nowSeconds:nonce:code:)``).
     ///   - code: the authorization code that came with the token; empty if there is none.
     public func claims(
         verifiedWith key: VerificationKey,
         policy: ProviderPolicy,
         nowSeconds: Int64,
-        nonce: String,
+        nonce: String?,
         code: String
     ) throws(TokenRejection) -> ProviderClaims {
         let payload: [UInt8]

@@ -4,9 +4,10 @@ import Models
 
 /// The methods of `vestibule.identity.v1.IdentityService`; each stands in a file of its own.
 struct IdentityMethods: IdentityServiceHandler {
-    let providers: [ProviderName: ProviderPolicy]
+    let providers: [ProviderName: ProviderConfiguration]
     let keys: ProviderKeys
     let store: IdentityStore
+    let webSignIns: WebSignIns
     let mint: SessionTokenMint
     let verifiedTokens: VerifiedTokens
     let signIns: SignInMetrics

@@ -32,7 +32,7 @@ struct IdentityParts: Sendable {
         logger: Logger
     ) {
         let store = IdentityStore(database: database, limits: settings.limits)
-        keys = ProviderKeys(settings.providers.values, fetcher: fetcher, clock: clock, logger: logger)
+        keys = ProviderKeys(settings.providers.values.map(\.policy), fetcher: fetcher, clock: clock, logger: logger)
         self.clock = clock
         let signIns = SignInMetrics(providers: settings.providers.keys)
         let refreshes = RefreshMetrics()
@@ -44,12 +44,16 @@ struct IdentityParts: Sendable {
             Cleanup.Step("sessions") { limit in
                 try await store.forgetSessions(nowMilliseconds: clock.nowMilliseconds, limit: limit)
             },
+            Cleanup.Step("web tickets") { limit in
+                try await store.forgetWebTickets(nowMilliseconds: clock.nowMilliseconds, limit: limit)
+            },
         ]
         cleanup = Cleanup(every: Self.cleanupInterval, steps, logger: logger)
         methods = IdentityMethods(
             providers: settings.providers,
             keys: keys,
             store: store,
+            webSignIns: WebSignIns(settings.refreshKeys),
             mint: SessionTokenMint(
                 issuer: settings.issuer,
                 refreshKeys: settings.refreshKeys,

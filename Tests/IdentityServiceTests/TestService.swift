@@ -55,7 +55,7 @@ struct TestService {
         let clock = TestClock()
         let refreshKeys = try #require(RefreshKeys([SecureRandom.bytes(32)]))
         let settings = IdentitySettings(
-            providers: try TestProvider.policies(),
+            providers: try TestProvider.providers(),
             issuer: TokenIssuer(
                 issuer: "https://id.example.com",
                 audience: "vestibule",

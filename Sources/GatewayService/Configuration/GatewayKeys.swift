@@ -118,5 +118,5 @@ enum GatewayKeys {
             trustedProxies, strictTransport, SharedKeys.identityAddress, SharedKeys.profileAddress,
             SharedKeys.invitesAddress, SharedKeys.eventLoops, SharedKeys.drainLimit,
             dialects, supabaseServiceKey,
-        ] + channels.all + SharedKeys.log + TraceKeys.all
+        ] + browsers + channels.all + SharedKeys.log + TraceKeys.all
 }

@@ -40,6 +40,8 @@ extension OpenAPI {
         let problems: [ProblemAnswer]
         /// How it tells them.
         let errors: ErrorShape
+        /// Whether its problems are pages for people, but for those that never reach it.
+        let answersPages: Bool
 
         /// An operation. What it may answer besides `answers` and `problems` follows from the rest: 401 from a caller with a
         /// token, 408, 413 and 415 from a body, 503 and 504 from services, and what every request may be answered.
@@ -48,6 +50,7 @@ extension OpenAPI {
         ///   - callsServices: whether its answer needs another program than the gateway.
         ///   - problems: what this operation may answer of its own.
         ///   - errors: how it tells them.
+        ///   - answersPages: whether its problems are pages for people, but for those that never reach it.
         init(
             _ method: HTTPRequest.Method,
             _ path: String,
@@ -61,7 +64,8 @@ extension OpenAPI {
             body: RequestBody? = nil,
             answers: [Int: Answer],
             problems: Set<ProblemAnswer> = [],
-            errors: ErrorShape = .problem
+            errors: ErrorShape = .problem,
+            answersPages: Bool = false
         ) {
             self.method = method
             self.path = path
@@ -74,6 +78,7 @@ extension OpenAPI {
             self.body = body
             self.answers = answers
             self.errors = errors
+            self.answersPages = answersPages
             var all = problems.union(ProblemAnswer.ofEveryRequest)
             if body != nil { all.formUnion(ProblemAnswer.ofBodies) }
             if callsServices { all.formUnion(ProblemAnswer.ofServices) }
@@ -119,7 +124,8 @@ extension OpenAPI.Operation {
             responses["\(status)"] = .object(answer.component.map(Self.reference) ?? answer.json)
         }
         for problem in problems {
-            responses["\(problem.rawValue)"] = .object(Self.reference(errors.component(problem)))
+            let json = answersPages ? problem.jsonOrPage : Self.reference(errors.component(problem))
+            responses["\(problem.rawValue)"] = .object(json)
         }
         return responses
     }

@@ -5,7 +5,7 @@ import ServiceKit
 /// What the configuration says, parsed: the keys are keys and the providers hold together.
 struct IdentitySettings: Sendable {
     /// The providers by their names.
-    let providers: [ProviderName: ProviderPolicy]
+    let providers: [ProviderName: ProviderConfiguration]
     /// Makes and verifies our tokens.
     let issuer: TokenIssuer
     /// Make and verify refresh tokens.
@@ -17,13 +17,13 @@ struct IdentitySettings: Sendable {
 
     /// Settings by hand, for tests.
     init(
-        providers: [ProviderPolicy],
+        providers: [ProviderConfiguration],
         issuer: TokenIssuer,
         refreshKeys: RefreshKeys,
         limits: SessionLimits = SessionLimits(),
         lateCallers: CallerTrust = .nobody
     ) {
-        self.providers = Dictionary(providers.map { ($0.name, $0) }, uniquingKeysWith: { _, last in last })
+        self.providers = Dictionary(providers.map { ($0.policy.name, $0) }, uniquingKeysWith: { _, last in last })
         self.issuer = issuer
         self.refreshKeys = refreshKeys
         self.limits = limits

@@ -10,7 +10,7 @@ extension IdentityMethods {
         _ request: IdentityV1.SignInRequest,
         context: ServerContext
     ) async throws -> IdentityV1.SignInResponse {
-        let policy = ProviderName(request.provider).flatMap { providers[$0] }
+        let policy = ProviderName(request.provider).flatMap { providers[$0]?.policy }
         // A repetition within a minute gets the same session.
         return try await context.answer(mayBeRepeated: true) {
             do {
@@ -64,6 +64,9 @@ extension IdentityMethods {
                 nonce: request.nonce,
                 code: request.authorizationCode
             )
+            guard claims.nonceVerdict == .proven || claims.policy.withoutNonce == .fresh else {
+                throw TokenRejection.nonce
+            }
             return SignIn(
                 fingerprint: token.fingerprint,
                 provider: policy.name,

@@ -58,5 +58,8 @@ enum WordPress {
 
 extension OpenAPI.Schema {
     static let appleUserID = text("Apple's id of the person, which the token must name.", minLength: 1)
-    static let wordPressIdentityToken = text("Apple's ID token; needed unless the operator lets go without.", orNull: true)
+    static let wordPressIdentityToken = text(
+        "Apple's ID token; without one only where the operator allows it.",
+        orNull: true
+    )
 }
