@@ -119,7 +119,7 @@ extension ProviderPolicy {
     }
 
     /// OpenID Connect Core section 2: at most 255 ASCII characters.
-    private static func isSubject(_ text: String) -> Bool {
+    static func isSubject(_ text: String) -> Bool {
         1...255 ~= text.utf8.count && text.utf8.allSatisfy { 0x20...0x7e ~= $0 }
     }
 

@@ -58,6 +58,23 @@ public struct ProviderToken: Sendable {
             code: code
         )
     }
+
+    /// Throws unless the policy would accept what the token says, once a key has verified it: issuer, audience, times, nonce,
+    /// code and subject are judged, and nothing of them may be believed.
+    public func checkPlausible(
+        policy: ProviderPolicy,
+        nowSeconds: Int64,
+        nonce: String,
+        code: String
+    ) throws(TokenRejection) {
+        _ = try policy.judge(
+            payload: jws.unverifiedPayload,
+            algorithm: algorithm,
+            nowSeconds: nowSeconds,
+            nonce: nonce,
+            code: code
+        )
+    }
 }
 
 extension TokenRejection {
