@@ -27,8 +27,8 @@ struct Gateway: Sendable {
     var endpoints: [Endpoint] {
         let authentication = Authentication(identity: backends.identity, rateLimit: rateLimit)
         let answer = SessionAnswer(profile: backends.profile)
-        let credentials = ProviderCredentials(authentication: authentication, answer: answer)
         let keySet = KeySetCache(identity: backends.identity)
+        let credentials = ProviderCredentials(authentication: authentication, answer: answer)
         var endpoints = [
             SignInWithApple.endpoint(credentials),
             SignInWithGoogle.endpoint(credentials),
@@ -51,8 +51,9 @@ struct Gateway: Sendable {
                 FinishAppleByWeb.endpoint(authentication, webSignIn),
             ]
         }
-        let parts = DialectParts(backends: backends, authentication: authentication, keySet: keySet)
-        endpoints += dialects.endpoints(parts)
+        endpoints += dialects.endpoints(
+            DialectParts(backends: backends, authentication: authentication, keySet: keySet)
+        )
         return endpoints + [GetDescription.endpoint(describing: endpoints.map(\.operation))]
     }
 

@@ -7,10 +7,10 @@ struct GatewaySettings: Sendable {
     let edge: HTTPServer.Configuration
     /// The rate limit's part.
     let rateLimit: RateLimit.Policy
-    /// Apple by web; nil where it is off.
-    let webSignIn: WebSignIn?
     /// The dialects' part.
     let dialects: DialectSettings
+    /// Apple by web; nil where it is off.
+    let webSignIn: WebSignIn?
 
     /// Settings from a configuration that was read with our keys.
     ///

@@ -28,15 +28,5 @@ extension OpenAPI {
                 "content": .object(OpenAPI.content(contentType, schema(problem))),
             ]
         }
-
-        /// The same where an operation answers it by a page for people.
-        func jsonOrPage(_ problem: ProblemAnswer) -> JSONObject {
-            var json = json(problem)
-            var content = json["content"]?.object ?? JSONObject()
-            content["text/html"] = ["schema": .object(Schema.text().json)]
-            json["content"] = .object(content)
-            json["headers"] = .object(OpenAPI.references([.requestID]))
-            return json
-        }
     }
 }

@@ -64,6 +64,16 @@ extension OpenAPI {
                 [.requestID]
             }
         }
+
+        /// Its component where an operation answers it by a page for people.
+        var jsonOrPage: JSONObject {
+            var json = ErrorShape.problem.json(self)
+            var content = json["content"]?.object ?? JSONObject()
+            content["text/html"] = ["schema": .object(Schema.text().json)]
+            json["content"] = .object(content)
+            json["headers"] = .object(OpenAPI.references([.requestID]))
+            return json
+        }
     }
 }
 

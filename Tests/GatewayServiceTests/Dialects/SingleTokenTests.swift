@@ -79,10 +79,26 @@ struct SingleTokenTests {
 
     @Test func `The token renews itself`() async throws {
         let gateway = TestGateway.speaking(.singleToken)
+        let checked = Asked<IdentityV1.CheckSessionRequest>()
+        gateway.stubs.identity.set { answers in
+            answers.checkSession = { request, _ in
+                checked.add(request)
+                return .with { $0.userID = StubServices.userID }
+            }
+        }
         let answer = try await gateway.send(.post, "/api/auth/refresh", token: Maria.singleToken)
         #expect(answer.status == 200)
         #expect(answer.body == ["success": true, "token": "single.token.two"])
-        #expect(gateway.stubs.calls == ["RenewSingleToken"])
+        #expect(gateway.stubs.calls == ["RenewSingleToken", "CheckSession"])
+        #expect(checked.all.map(\.accessToken) == ["single.token.two"])
+        #expect(checked.all.map(\.dialect) == ["single-token"])
+    }
+
+    @Test func `A token of a session without proof, from another dialect, is not renewed`() async throws {
+        let gateway = TestGateway.speaking(.singleToken)
+        gateway.stubs.identity.set { $0.checkSession = { _, _ in throw RPCError.refusal("SESSION_UNPROVEN") } }
+        let answer = try await gateway.send(.post, "/api/auth/refresh", token: Maria.singleToken)
+        #expect(answer.status == 401 && answer.body["error"] == "SESSION_UNPROVEN" && answer.body["token"] == nil)
     }
 
     @Test func `A refused renewal is a 401`() async throws {

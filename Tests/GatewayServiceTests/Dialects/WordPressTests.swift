@@ -17,7 +17,7 @@ struct WordPressTests {
         #"{"appleUserID":"001234.abcdef.0001","email":"m@example.com","username":"maria_2","fullName":"Maria Santos","identityToken":"t"}"#
 
     /// A gateway for whom nobody, or somebody without a username, is there.
-    private static func forNewcomer(hasAccount: Bool = false, emailIsTaken: Bool = false) -> TestGateway {
+    static func forNewcomer(hasAccount: Bool = false, emailIsTaken: Bool = false) -> TestGateway {
         let gateway = TestGateway.speaking(.wordpress)
         gateway.stubs.identity.set { answers in
             answers.findAccount = { _, _ in
@@ -31,7 +31,7 @@ struct WordPressTests {
         return gateway
     }
 
-    private static func error(_ status: Int64, _ code: JSONValue, _ message: JSONValue) -> JSONObject {
+    static func error(_ status: Int64, _ code: JSONValue, _ message: JSONValue) -> JSONObject {
         ["code": code, "message": message, "data": ["status": .integer(status)]]
     }
 
@@ -282,28 +282,5 @@ struct WordPressTests {
         #expect(answer.status == 409)
         #expect(answer.body == Self.error(409, "apple_id_exists", "This Apple ID is already registered"))
         #expect(!gateway.stubs.calls.contains("SignIn"))
-    }
-
-    @Test(arguments: [
-        ("FindAccount", 401, "invalid_token"), ("SignIn", 401, "invalid_token"),
-        ("UpdateUserMetadata", 503, "unavailable"), ("UpdateProfile", 503, "unavailable"),
-    ])
-    func `A registration that breaks off says so`(at method: String, status: Int, code: String) async throws {
-        let gateway = Self.forNewcomer()
-        gateway.stubs.identity.set { answers in
-            switch method {
-            case "FindAccount": answers.findAccount = { _, _ in throw RPCError.refusal("TOKEN_EXPIRED") }
-            case "SignIn": answers.signIn = { _, _ in throw RPCError.refusal("TOKEN_REPLAYED") }
-            case "UpdateUserMetadata":
-                answers.updateUserMetadata = { _, _ in throw RPCError(.unavailable, "down") }
-            default: break
-            }
-        }
-        if method == "UpdateProfile" {
-            gateway.stubs.profile.set { $0.updateProfile = { _, _ in throw RPCError(.unavailable, "down") } }
-        }
-        let answer = try await gateway.send(.post, Self.registerPath, Self.register)
-        #expect(answer.status == status && answer.code == code)
-        #expect(answer.body["data"] == ["status": .integer(Int64(status))])
     }
 }

@@ -21,7 +21,13 @@ enum SingleTokenRefresh {
         Endpoint(operation) { request, context in
             var call = IdentityV1.RenewSingleTokenRequest()
             call.singleToken = try Authentication.requiredToken(request)
-            let renewal = try await parts.backends.identity.renewSingleToken(call, options: context.callOptions())
+            let identity = parts.backends.identity
+            let renewal = try await identity.renewSingleToken(call, options: context.callOptions())
+            // A session without proof is good in its own dialect only, and identity knows which that is.
+            var check = IdentityV1.CheckSessionRequest()
+            check.accessToken = renewal.tokens.singleToken
+            check.dialect = Dialect.singleToken.rawValue
+            _ = try await identity.checkSession(check, options: context.callOptions())
             return .json(["success": true, "token": .string(renewal.tokens.singleToken)])
         }
     }

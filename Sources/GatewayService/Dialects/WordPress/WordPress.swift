@@ -50,6 +50,14 @@ enum WordPress {
         detail: "No account found with this Apple ID. Please register first."
     )
 
+    /// The account is not one that was opened without proof, so none opens it now.
+    static let proofRequired = Problem(
+        .unauthorized,
+        code: "PROOF_REQUIRED",
+        detail: "This account needs Apple's identity token.",
+        headers: [.wwwAuthenticate: Authentication.challenge]
+    )
+
     /// A refusal with the code and the words that the app knows; the code is told in small letters.
     static func refusal(_ code: String, _ detail: String, isConflict: Bool = false) -> Problem {
         Problem(isConflict ? .conflict : .badRequest, code: code, detail: detail)
@@ -58,5 +66,8 @@ enum WordPress {
 
 extension OpenAPI.Schema {
     static let appleUserID = text("Apple's id of the person, which the token must name.", minLength: 1)
-    static let wordPressIdentityToken = text("Apple's ID token; needed unless the operator lets go without.", orNull: true)
+    static let wordPressIdentityToken = text(
+        "Apple's ID token; without one only where the operator allows it.",
+        orNull: true
+    )
 }

@@ -3,6 +3,7 @@ import HTTPJSON
 import HTTPTypes
 import Hummingbird
 import JOSE
+import RPC
 
 /// `POST /wp-json/gread/v1/auth/apple/login`: opens a session for somebody who is registered.
 ///
@@ -40,9 +41,25 @@ enum WordPressLogin {
             async let account = people.account(found.userID, context.callOptions())
             async let profile = people.profile(found.userID, context.callOptions())
             let person = try await WordPressPerson(account: account, profile: profile)
+            // Whether an account may be opened without proof only signing in tells: one that may not must look the same to
+            // whoever knows no more than the id, with a username or without.
+            guard person.isRegistered || call.hasUnproven else { throw WordPress.notRegistered }
+            let tokens = try await open(call, identity, options)
             guard person.isRegistered else { throw WordPress.notRegistered }
-            let tokens = try await identity.signIn(call, options: options).tokens
             return .json(person.session(tokens, message: "Login successful"))
+        }
+    }
+
+    private static func open(
+        _ call: IdentityV1.SignInRequest,
+        _ identity: IdentityServiceClient,
+        _ options: CallOptions
+    ) async throws -> IdentityV1.SessionTokens {
+        do {
+            return try await identity.signIn(call, options: options).tokens
+        } catch {
+            if call.hasUnproven, error.reason == "ACCOUNT_NOT_FOUND" { throw WordPress.proofRequired }
+            throw error
         }
     }
 }

@@ -31,8 +31,9 @@ enum WordPressRegister {
             let registration = try Registration(&input)
             try input.finish()
             let options = parts.authentication.callOptionsWithAddress(request, context)
-            let hasName = try await checkIsNew(registration, parts, options, context)
-            let signIn = try await open(registration, parts, options)
+            let profile = try await checkIsNew(registration, parts, options, context)
+            let signIn = try await open(registration, isKnown: profile != nil, parts, options)
+            let hasName = profile?.displayName.isEmpty == false
             let suggestion = hasName ? "" : signIn.suggestedDisplayName
             let name = registration.fullName.isEmpty ? suggestion : registration.fullName
             let person = try await register(registration, as: name, signIn.tokens.userID, parts, options)
@@ -42,48 +43,62 @@ enum WordPressRegister {
 
     /// Finds what stands in the way, and changes nothing.
     ///
-    /// - Returns: whether the person has an account with a display name, though no username.
+    /// - Returns: the profile of the person's account, which has no username; nil if there is no account.
     private static func checkIsNew(
         _ registration: Registration,
         _ parts: DialectParts,
         _ options: CallOptions,
         _ context: RouteContext
-    ) async throws -> Bool {
-        let (identity, profile) = (parts.backends.identity, parts.backends.profile)
+    ) async throws -> ProfileV1.Profile? {
         var search = IdentityV1.FindAccountRequest()
         search.credentials = registration.call
-        let found = try await identity.findAccount(search, options: options)
-        var hasName = false
+        let found: IdentityV1.FindAccountResponse
+        do {
+            found = try await parts.backends.identity.findAccount(search, options: options)
+        } catch {
+            if error.reason == "EMAIL_INVALID" { throw emailInvalid }
+            throw error
+        }
+        var profile: ProfileV1.Profile?
         if !found.userID.isEmpty {
-            let profile = try await parts.people.profile(found.userID, context.callOptions())
-            guard profile.username.isEmpty else {
-                throw WordPress.refusal("APPLE_ID_EXISTS", "This Apple ID is already registered", isConflict: true)
-            }
-            hasName = !profile.displayName.isEmpty
+            let known = try await parts.people.profile(found.userID, context.callOptions())
+            guard known.username.isEmpty else { throw appleIDExists }
+            profile = known
         }
         guard !found.emailIsTaken else { throw emailExists }
         var question = ProfileV1.CheckUsernameRequest()
         question.userID = found.userID
         question.username = registration.username
         do {
-            guard try await profile.checkUsername(question, options: options).isFree else { throw usernameExists }
+            let answer = try await parts.backends.profile.checkUsername(question, options: options)
+            guard answer.isFree else { throw usernameExists }
         } catch let error as RPCError {
             throw refusal(ofUsername: error)
         }
-        return hasName
+        return profile
     }
 
     /// Opens the account and the session, and reserves the e-mail address.
+    ///
+    /// - Parameter isKnown: whether there is an account. Without proof, one is not opened by what makes a new one.
     private static func open(
         _ registration: Registration,
+        isKnown: Bool,
         _ parts: DialectParts,
         _ options: CallOptions
     ) async throws -> IdentityV1.SignInResponse {
+        var call = registration.call
+        if call.hasUnproven { call.create = !isKnown }
         do {
-            return try await parts.backends.identity.signIn(registration.call, options: options)
+            return try await parts.backends.identity.signIn(call, options: options)
         } catch {
-            if error.reason == "EMAIL_TAKEN" { throw emailExists }
-            throw error
+            switch error.reason {
+            case "EMAIL_TAKEN": throw emailExists
+            // Somebody registers the same person at the same moment.
+            case "ACCOUNT_EXISTS": throw appleIDExists
+            case "ACCOUNT_NOT_FOUND": throw WordPress.proofRequired
+            default: throw error
+            }
         }
     }
 
@@ -141,6 +156,12 @@ enum WordPressRegister {
         "Username already exists",
         isConflict: true
     )
+    private static let appleIDExists = WordPress.refusal(
+        "APPLE_ID_EXISTS",
+        "This Apple ID is already registered",
+        isConflict: true
+    )
+    private static let emailInvalid = WordPress.refusal("INVALID_REQUEST", "The email address is not valid")
     private static let emailExists = WordPress.refusal(
         "EMAIL_EXISTS",
         "An account with this email already exists",
