@@ -23,7 +23,10 @@ build_packages=(curl g++ libicu-dev libmimalloc-dev libnghttp2-dev libphonenumbe
 bench_packages=(binutils golang-go golang-google-grpc-dev libgrpc++-dev libprotobuf-dev nghttp2-client nghttp2-server protobuf-compiler
     protobuf-compiler-grpc python3 python3-venv util-linux valgrind)
 compose_packages=(binutils debootstrap docker.io iproute2 iptables make python3 python3-venv)
-test_packages=(binutils chromium git libprotobuf-dev openssl procps prometheus protobuf-compiler python3 python3-venv)
+test_packages=(binutils git libprotobuf-dev openssl procps prometheus protobuf-compiler python3 python3-venv)
+# Ubuntu has Chromium as a snap alone, so any that is there will do.
+command -v chromium >/dev/null || command -v chromium-browser >/dev/null || command -v google-chrome >/dev/null ||
+    test_packages+=(chromium)
 
 case "${1:-}" in
 "") packages=("${build_packages[@]}") ;;

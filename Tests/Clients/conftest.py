@@ -1,5 +1,6 @@
 """What the five apps share: running stacks, people's phones, networks that lose answers, compiled decoders."""
 
+import contextlib
 import os
 import pathlib
 import sys
@@ -51,20 +52,22 @@ def parts():
 
 @pytest.fixture
 def without_keys(parts):
-    """Makes a stack that has no keys of a provider and can't get any; what it returns brings them back."""
-    simulators = []
+    """Makes the stack with parts one that has no keys of a provider and can't get any; what it returns ends that."""
+    with contextlib.ExitStack() as misbehaviour:
+        def lose(name):
+            misbehaviour.enter_context(Simulated(parts.stack, name).misbehaving("keys", "error", status=503))
+            # What it had was in memory.
+            parts.restart("identity")
+            process_table.wait_until(parts.is_ready, 60, "readiness")
+            return misbehaviour.close
 
-    def lose(name):
-        parts.restart("identity")
-        process_table.wait_until(parts.is_ready, 60, "readiness")
-        context = Simulated(parts.stack, name).misbehaving("keys", "error", status=503)
-        context.__enter__()
-        simulators.append(context)
-        return lambda: simulators.pop().__exit__(None, None, None)
+        yield lose
 
-    yield lose
-    while simulators:
-        simulators.pop().__exit__(None, None, None)
+
+@pytest.fixture
+def gateway(stack):
+    """A client without a session."""
+    return stack.client()
 
 
 @pytest.fixture

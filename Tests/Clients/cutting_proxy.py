@@ -25,7 +25,7 @@ class CuttingProxy:
         threading.Thread(target=self._accept, daemon=True).start()
 
     def lose_next(self, count=1, part=0.0):
-        """The next answers are lost once the gateway has given them: all of it, or what comes after a part."""
+        """The next answers are lost once the gateway has given them: by a reset of the connection, or by its end after a part."""
         self._orders.extend([part] * count)
 
     def close(self):
@@ -54,8 +54,10 @@ class CuttingProxy:
                         connection.sendall(answer)
                         continue
                     part = self._orders.popleft()
-                    connection.sendall(answer[:int(len(answer) * part)])
-                    connection.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, ABORT)
+                    if part:
+                        connection.sendall(answer[:int(len(answer) * part)])
+                    else:
+                        connection.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, ABORT)
                     return
 
 

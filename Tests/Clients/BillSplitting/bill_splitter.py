@@ -35,12 +35,14 @@ SESSION = {
 class BillSplitter:
     """The app on one phone."""
 
-    def __init__(self, phone, address=None):
+    def __init__(self, phone, address=None, key=None):
         self.phone = phone
         self._http = httpx.Client(
             transport=httpx.HTTPTransport(local_address=phone.gateway.source), timeout=SECONDS)
         self.auth = SyncGoTrueClient(
-            url=f"http://{address or phone.gateway.address}/auth/v1", headers={"apikey": ANON_KEY},
+            url=f"http://{address or phone.gateway.address}/auth/v1",
+            # As Supabase's clients send their one key; an administrator's program has another one than the app.
+            headers={"apikey": key or ANON_KEY, "Authorization": f"Bearer {key or ANON_KEY}"},
             # In the app a timer refreshes; here each test says when.
             auto_refresh_token=False, storage=SyncMemoryStorage(), http_client=self._http)
         # What Apple told the app, which it offers in profile set-up.

@@ -9,8 +9,8 @@ from bill_splitter import BillSplitter
 def new_app():
     apps = []
 
-    def make(phone, address=None):
-        apps.append(BillSplitter(phone, address))
+    def make(phone, address=None, key=None):
+        apps.append(BillSplitter(phone, address, key))
         return apps[-1]
 
     yield make

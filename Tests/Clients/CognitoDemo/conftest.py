@@ -2,7 +2,7 @@
 
 import pytest
 
-from chromium import BACKEND, chromium
+from chromium import BACKEND, MILLISECONDS, chromium
 from other_gateway import another_gateway
 from phone import Phone
 
@@ -25,6 +25,7 @@ class Tab:
 
     def __init__(self, context):
         self.page = context.new_page()
+        self.page.set_default_timeout(MILLISECONDS)
         self.context = context
         self.urls, self.complaints = [], []
         context.on("request", lambda request: self.urls.append(request.url))
@@ -32,6 +33,13 @@ class Tab:
         self.page.on("console", lambda message: self.complaints.append(message.text) if message.type == "error" else None)
         self.page.on("pageerror", lambda error: self.complaints.append(str(error)))
         self.page.on("dialog", lambda dialog: self.complaints.append(f"dialog: {dialog.message}"))
+
+    def app_opened_by(self, act, app_url):
+        """The URL that an app on this phone is opened with, by what the person does."""
+        with self.context.expect_event(
+                "request", lambda request: request.url.startswith(app_url), timeout=MILLISECONDS) as opened:
+            act(self.page)
+        return opened.value.url
 
 
 @pytest.fixture
@@ -42,9 +50,3 @@ def tab(browser):
     context.close()
     # An ID token begins so: a JWT's header is a JSON object.
     assert not [url for url in tab.urls if "eyJ" in url], "a token in a URL"
-
-
-@pytest.fixture
-def person(phone, stack):
-    """Somebody who signs in by the browser: nothing of theirs may stand in a URL or a log."""
-    return phone.person

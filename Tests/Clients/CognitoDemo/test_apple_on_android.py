@@ -9,7 +9,7 @@ import process_table
 import tokens
 from apple_by_web import (
     APP_URL, REDIRECT_URI, authorize_url, expect_safe_page, form_of, link_of, parameters, post_form, take, tickets)
-from apple_page import cancel, sign_in_as
+from apple_page import closing_it, signing_in_as
 from cognito_demo import KOTLIN, NativeApp
 from cutting_proxy import CuttingProxy
 from elapsed import credentials_older_by_two_minutes
@@ -34,9 +34,8 @@ def posted(app, stack):
 def test_the_custom_tab(tab, app, stack):
     """Every click of it, in a browser that really posts Apple's form to another site."""
     tab.page.goto(authorize_url(stack))
-    sign_in_as(tab.page, app.phone.person)
-    tab.page.wait_for_url(REDIRECT_URI)
-    told = parameters(tab.page.get_attribute("a", "href"))
+    told = parameters(tab.app_opened_by(signing_in_as(app.phone.person), APP_URL))
+    assert tab.page.url == REDIRECT_URI
     request = take(app.phone, told)
     body = app.post("apple", {**request, **NOTHING_TOLD}).expect(200)
     expect_shape(body, KOTLIN)
@@ -54,9 +53,7 @@ def test_the_custom_tab(tab, app, stack):
 
 def test_the_person_closes_apples_page(tab, app, stack):
     tab.page.goto(authorize_url(stack))
-    cancel(tab.page)
-    tab.page.wait_for_url(REDIRECT_URI)
-    assert parameters(tab.page.get_attribute("a", "href")) == {"error": "user_cancelled_authorize"}
+    assert parameters(tab.app_opened_by(closing_it, APP_URL)) == {"error": "user_cancelled_authorize"}
 
 
 def test_the_page(app, stack):
@@ -164,9 +161,7 @@ def test_markup_in_a_name_in_a_real_browser(tab, app, stack):
     app.phone.person.given_name = "<img src=x onerror=alert(1)>"
     app.phone.person.family_name = "</a><script>alert(2)</script>"
     tab.page.goto(authorize_url(stack))
-    sign_in_as(tab.page, app.phone.person)
-    tab.page.wait_for_url(REDIRECT_URI)
-    take(app.phone, parameters(tab.page.get_attribute("a", "href")))
+    take(app.phone, parameters(tab.app_opened_by(signing_in_as(app.phone.person), APP_URL)))
     assert not [each for each in tab.complaints if "dialog" in each]
 
 

@@ -7,7 +7,7 @@ import pytest
 import tokens
 from apple_by_web import (
     APP_URL, REDIRECT_URI, expect_safe_page, form_of, link_of, parameters, pkce, post_form, take)
-from apple_page import cancel, sign_in_as
+from apple_page import closing_it, signing_in_as
 from chromium import BACKEND
 from cognito_demo import NativeApp
 from phone import SERVICES
@@ -43,9 +43,8 @@ def test_in_a_real_browser(tab, app, stack):
     assert cookie["name"].startswith("__Host-") and cookie["sameSite"] == "None"
     assert cookie["httpOnly"] and cookie["secure"] and cookie["path"] == "/"
     app.phone.keep_secret(cookie["value"])
-    sign_in_as(tab.page, app.phone.person)
-    tab.page.wait_for_url(REDIRECT_URI)
-    told = parameters(tab.page.get_attribute("a", "href"), NEW_APP_URL)
+    told = parameters(tab.app_opened_by(signing_in_as(app.phone.person), NEW_APP_URL), NEW_APP_URL)
+    assert tab.page.url == REDIRECT_URI
     assert tab.context.cookies(f"http://{BACKEND}") == [], "the cookie has done its work"
     request = take(app.phone, told)
     body = app.post("apple", {**request, "code_verifier": verifier}).expect(200)
@@ -58,9 +57,8 @@ def test_in_a_real_browser(tab, app, stack):
 
 def test_the_person_closes_apples_page(tab, stack):
     tab.page.goto(f"http://{BACKEND}{start_path(pkce()[1])}")
-    cancel(tab.page)
-    tab.page.wait_for_url(REDIRECT_URI)
-    assert parameters(tab.page.get_attribute("a", "href"), NEW_APP_URL) == {"error": "user_cancelled_authorize"}
+    told = parameters(tab.app_opened_by(closing_it, NEW_APP_URL), NEW_APP_URL)
+    assert told == {"error": "user_cancelled_authorize"}
 
 
 def test_the_way_to_apple(stack):

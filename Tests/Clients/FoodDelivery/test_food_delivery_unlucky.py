@@ -151,7 +151,7 @@ def test_apple_has_no_access_tokens(phone):
 def test_nothing_to_sign_in_with(phone):
     app = FoodApp(phone)
     for body in ({}, {"client_id": STORE_APP}, {"authorization_code": None, "client_id": STORE_APP}, {"create": False}):
-        app.post("apple", body).problem(400, "CREDENTIALS_MISSING")
+        app.post("apple", body).problem(400, "REQUEST_INVALID", [("identity_token", "REQUIRED")])
 
 
 def test_an_audience_with_the_stores_key(phone):
