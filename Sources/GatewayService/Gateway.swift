@@ -6,20 +6,25 @@ import ServiceKit
 struct Gateway: Sendable {
     let backends: Backends
     let rateLimit: RateLimit
+    /// Apple by web; nil where it is off, and then its routes don't exist.
+    let webSignIn: WebSignIn?
 
     /// A gateway to services.
-    init(backends: Backends, rateLimit: RateLimit.Policy = .init()) {
+    init(backends: Backends, rateLimit: RateLimit.Policy = .init(), webSignIn: WebSignIn? = nil) {
         self.backends = backends
         self.rateLimit = RateLimit(rateLimit)
+        self.webSignIn = webSignIn
     }
 
     /// Every route that exists, each with its description.
     var endpoints: [Endpoint] {
         let authentication = Authentication(identity: backends.identity, rateLimit: rateLimit)
         let answer = SessionAnswer(profile: backends.profile)
-        let endpoints = [
-            SignInWithApple.endpoint(backends.identity, answer),
-            SignInWithGoogle.endpoint(backends.identity, answer),
+        let credentials = ProviderCredentials(authentication: authentication, answer: answer)
+        var endpoints = [
+            SignInWithApple.endpoint(credentials),
+            SignInWithGoogle.endpoint(credentials),
+            SignInWithProvider.endpoint(credentials),
             RefreshSession.endpoint(backends.identity, answer),
             SignOut.endpoint(backends.identity),
             GetMe.endpoint(authentication, backends.profile),
@@ -32,6 +37,12 @@ struct Gateway: Sendable {
             GetLiveness.endpoint(),
             GetReadiness.endpoint(ReadinessCache(backends.probes)),
         ]
+        if let webSignIn {
+            endpoints += [
+                BeginAppleByWeb.endpoint(authentication, webSignIn),
+                FinishAppleByWeb.endpoint(authentication, webSignIn),
+            ]
+        }
         return endpoints + [GetDescription.endpoint(describing: endpoints.map(\.operation))]
     }
 

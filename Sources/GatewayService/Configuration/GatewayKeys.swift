@@ -108,5 +108,5 @@ enum GatewayKeys {
             addressPerSecond, addressBurst, accountPerSecond, accountBurst, changesPerSecond, changesBurst,
             trustedProxies, strictTransport, SharedKeys.identityAddress, SharedKeys.profileAddress,
             SharedKeys.invitesAddress, SharedKeys.eventLoops, SharedKeys.drainLimit,
-        ] + channels.all + SharedKeys.log + TraceKeys.all
+        ] + browsers + channels.all + SharedKeys.log + TraceKeys.all
 }

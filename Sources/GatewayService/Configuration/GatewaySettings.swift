@@ -7,14 +7,21 @@ struct GatewaySettings: Sendable {
     let edge: HTTPServer.Configuration
     /// The rate limit's part.
     let rateLimit: RateLimit.Policy
+    /// Apple by web; nil where it is off.
+    let webSignIn: WebSignIn?
 
     /// Settings from a configuration that was read with our keys.
     ///
     /// - Throws: `ConfigurationFaults` for keys that are not understood any more, and for files of TLS that cannot be used.
     init(_ configuration: Configuration) throws(ConfigurationFaults) {
-        let faults = Self.faults(configuration)
+        var faults = Self.faults(configuration)
+        let webSignIn = WebSignIn.read(configuration, &faults)
+        let crossOrigin = Self.crossOrigin(configuration, &faults)
         guard faults.isEmpty else { throw ConfigurationFaults(faults) }
-        edge = Self.edge(configuration)
+        var edge = Self.edge(configuration)
+        edge.crossOrigin = crossOrigin
+        self.edge = edge
+        self.webSignIn = webSignIn
         rateLimit = Self.rateLimit(configuration)
     }
 

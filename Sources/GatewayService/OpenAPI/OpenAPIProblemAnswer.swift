@@ -67,6 +67,16 @@ extension OpenAPI {
 
         var schema: Schema { .problem.narrowed([.required("status", .constant(.integer(Int64(rawValue))))]) }
 
+        /// The same where an operation answers it by a page for people.
+        var jsonOrPage: JSONObject {
+            var json = json
+            var content = json["content"]?.object ?? JSONObject()
+            content["text/html"] = ["schema": .object(Schema.text().json)]
+            json["content"] = .object(content)
+            json["headers"] = .object(OpenAPI.references([.requestID]))
+            return json
+        }
+
         /// The component.
         var json: JSONObject {
             [

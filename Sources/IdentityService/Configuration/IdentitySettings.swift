@@ -5,7 +5,7 @@ import ServiceKit
 /// What the configuration says, parsed: the keys are keys and the providers hold together.
 struct IdentitySettings: Sendable {
     /// The providers by their names.
-    let providers: [ProviderName: ProviderPolicy]
+    let providers: [ProviderName: ProviderConfiguration]
     /// Makes and verifies our tokens.
     let issuer: TokenIssuer
     /// Make and verify refresh tokens.
@@ -14,20 +14,29 @@ struct IdentitySettings: Sendable {
     let limits: SessionLimits
     /// Who is believed when they say that a refresh token came in some time ago.
     let lateCallers: CallerTrust
+    /// The dialects in which people are let in without proof.
+    let unprovenDialects: Set<String>
+
+    /// What works, but should be mended, or known: each a line to log once at start.
+    let hints: [ConfigurationFault]
 
     /// Settings by hand, for tests.
     init(
-        providers: [ProviderPolicy],
+        providers: [ProviderConfiguration],
         issuer: TokenIssuer,
         refreshKeys: RefreshKeys,
         limits: SessionLimits = SessionLimits(),
-        lateCallers: CallerTrust = .nobody
+        lateCallers: CallerTrust = .nobody,
+        hints: [ConfigurationFault] = [],
+        unprovenDialects: Set<String> = []
     ) {
-        self.providers = Dictionary(providers.map { ($0.name, $0) }, uniquingKeysWith: { _, last in last })
+        self.providers = Dictionary(providers.map { ($0.policy.name, $0) }, uniquingKeysWith: { _, last in last })
         self.issuer = issuer
         self.refreshKeys = refreshKeys
         self.limits = limits
         self.lateCallers = lateCallers
+        self.hints = hints
+        self.unprovenDialects = unprovenDialects
     }
 
     /// Settings from a configuration that was read with our keys.
@@ -55,7 +64,8 @@ struct IdentitySettings: Sendable {
                 )
             )
         }
-        let providers = ProviderSettings.read(configuration, &faults)
+        let providers = ProviderSettings(configuration)
+        faults += providers.faults
         guard faults.isEmpty, let signingKey, let refreshKeys, let issuerName else { throw ConfigurationFaults(faults) }
         let issuer = TokenIssuer(
             issuer: issuerName,
@@ -65,11 +75,13 @@ struct IdentitySettings: Sendable {
             otherKeys: otherKey.map { [$0] } ?? []
         )
         self.init(
-            providers: providers,
+            providers: providers.providers,
             issuer: issuer,
             refreshKeys: refreshKeys,
             limits: limits,
-            lateCallers: Self.lateCallers(configuration)
+            lateCallers: Self.lateCallers(configuration),
+            hints: providers.hints,
+            unprovenDialects: Set(configuration[IdentityKeys.unprovenLogins] ?? [])
         )
     }
 
@@ -85,6 +97,7 @@ struct IdentitySettings: Sendable {
     private static func limits(_ configuration: Configuration) -> SessionLimits {
         var limits = SessionLimits()
         limits.accessTokenSeconds = configuration[IdentityKeys.accessTokenLifetime].components.seconds
+        limits.singleTokenSeconds = configuration[IdentityKeys.singleTokenLifetime].components.seconds
         limits.refreshGraceSeconds = configuration[IdentityKeys.refreshGrace].components.seconds
         limits.inactivitySeconds = configuration[IdentityKeys.inactivity].components.seconds
         limits.absoluteSeconds = configuration[IdentityKeys.sessionLifetime].components.seconds
