@@ -87,6 +87,12 @@ struct ProviderSignInTests {
         }
     }
 
+    @Test func `A path's own name for the ID token goes first`() async throws {
+        let body = #"{"id_token":"i","identity_token":"a"}"#
+        #expect(try await Self.signIn("/auth/apple", body).request.idToken == "a")
+        #expect(try await Self.signIn("/auth/google", body).request.idToken == "i")
+    }
+
     @Test(arguments: ["apple", "google", "myspace"])
     func `A provider that is not configured is a path that is not there`(provider: String) async throws {
         let gateway = TestGateway()
