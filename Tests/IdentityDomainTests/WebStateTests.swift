@@ -100,8 +100,12 @@ struct WebStateTests {
         let query =
             "client_id=com.example.services&redirect_uri=https%3A%2F%2Fapi.example.com%2Fauth%2Fapple%2Fcallback"
             + "&response_type=code%20id_token&response_mode=form_post&scope=name%20email&state=vws1_a-b&nonce=\(nonce)"
-        #expect(request.url(of: "https://a.example/authorize", provider: .apple) == "https://a.example/authorize?\(query)")
-        #expect(request.url(of: "https://a.example/?x=1", provider: .google).hasPrefix("https://a.example/?x=1&client_id"))
+        #expect(
+            request.url(of: "https://a.example/authorize", provider: .apple) == "https://a.example/authorize?\(query)"
+        )
+        #expect(
+            request.url(of: "https://a.example/?x=1", provider: .google).hasPrefix("https://a.example/?x=1&client_id")
+        )
         #expect(request.url(of: "https://a.example/", provider: .google).contains("scope=openid%20email%20profile"))
     }
 }

@@ -274,12 +274,13 @@ extension TestService {
         _ tickets: IdentityV1.FinishWebSignInResponse,
         verifier: String = WebSignInTests.verifier,
         provider: String = "apple",
-        clientID: String = ""
+        clientID: String = "",
+        expectedSubject: String = ""
     ) async throws -> IdentityV1.SignInResponse {
         try await client.signIn(
             .with {
                 ($0.provider, $0.idToken, $0.authorizationCode) = (provider, tickets.idTokenTicket, tickets.codeTicket)
-                ($0.codeVerifier, $0.clientID) = (verifier, clientID)
+                ($0.codeVerifier, $0.clientID, $0.expectedSubject) = (verifier, clientID, expectedSubject)
             }
         )
     }

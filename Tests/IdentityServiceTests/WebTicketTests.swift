@@ -20,8 +20,11 @@ struct WebTicketTests {
             #expect(try await service.count("sessions") == 1)
             #expect(try await service.count("web_tickets") == 0)
             service.clock.advance(seconds: 59)
-            let again = try await service.redeem(tickets)
+            let again = try await service.redeem(tickets, expectedSubject: "001.person")
             #expect(again.tokens.refreshToken == responses[0].tokens.refreshToken)
+            await expectFailure(.unauthenticated, "TOKEN_SUBJECT") {
+                _ = try await service.redeem(tickets, expectedSubject: "002.other")
+            }
             service.clock.advance(seconds: 1)
             await expectFailure(.unauthenticated, "TICKET_INVALID") { _ = try await service.redeem(tickets) }
             #expect(try await service.count("sessions") == 1)
@@ -123,7 +126,35 @@ struct WebTicketTests {
                     }
                 )
             }
+            await expectFailure(.unauthenticated, "TOKEN_SUBJECT") {
+                _ = try await service.redeem(tickets, verifier: "", expectedSubject: "002.other")
+            }
+            #expect(try await service.count("web_tickets") == 1)
             #expect(try await service.redeem(tickets, verifier: "").isNewUser)
+        }
+    }
+
+    @Test func `Tickets that were taken by nobody we know buy nothing`() async throws {
+        try await TestService.run(providers: WebSignInTests.providers()) { service in
+            let tickets = try await service.finishWithoutState()
+            try await service.database.execute("DELETE FROM web_tickets")
+            await expectFailure(.unauthenticated, "TICKET_INVALID") {
+                _ = try await service.redeem(tickets, verifier: "")
+            }
+            #expect(try await service.count("sign_ins") == 0)
+        }
+    }
+
+    @Test func `An e-mail beside the token never replaces a token's`() async throws {
+        try await TestService.run(providers: WebSignInTests.providers()) { service in
+            let userID = try await service.signIn().tokens.userID
+            let tickets = try await service.finishWithoutState(
+                changes: ["email": nil as JSONValue?],
+                email: "ceo@victim.example"
+            )
+            #expect(try await service.redeem(tickets, verifier: "").tokens.userID == userID)
+            let identity = try #require(try await service.account(userID).identities.first)
+            #expect(identity.email == "person@privaterelay.appleid.com" && identity.emailVerified)
         }
     }
 
@@ -136,13 +167,16 @@ struct WebTicketTests {
                 _ = try await service.redeem(tickets, verifier: "")
             }
             service.exchange.setFault(nil)
+            await expectFailure(.unauthenticated, "CODE_SPENT") {
+                _ = try await service.redeem(tickets, verifier: "")
+            }
             let fromProvider = try service.provider.webToken(at: service.clock, ["jti": "exchanged"])
             try service.exchange.answer(fromProvider, for: TestProvider.code, service: service)
             let response = try await service.redeem(tickets, verifier: "")
             #expect(response.proof == .code)
             let again = try await service.redeem(tickets, verifier: "")
             #expect(again.tokens.sessionID == response.tokens.sessionID)
-            #expect(service.exchange.exchangeCount == 2, "the retry finds its session without it")
+            #expect(service.exchange.exchangeCount == 3, "the retry finds its session without it")
         }
     }
 
