@@ -22,6 +22,8 @@ public struct HTTPServer: Sendable {
         public var drainLimit: Duration
         /// Makes the ids of requests that bring none.
         public var makeRequestID: @Sendable () -> String
+        /// Whether a path may end with a slash that its route does not have: false, so that each has one spelling.
+        public var takesTrailingSlash = false
         /// Makes a span of each request; nil for none. By default the program's tracer, if it has installed one by now.
         public var tracer: (any Tracer)? = InstrumentationSystem.installedTracer
 
@@ -90,6 +92,7 @@ public struct HTTPServer: Sendable {
                 limits: limits,
                 index: RouteIndex(routes),
                 strictTransportSeconds: configuration.strictTransportSeconds,
+                takesTrailingSlash: configuration.takesTrailingSlash,
                 makeRequestID: configuration.makeRequestID,
                 translate: problem,
                 admit: admit,

@@ -11,6 +11,7 @@ struct RouteMiddleware: RouterMiddleware {
     let limits: HTTPLimits
     let index: RouteIndex
     let strictTransportSeconds: Int64
+    let takesTrailingSlash: Bool
     let makeRequestID: @Sendable () -> String
     let translate: @Sendable (any Error) -> Problem
     let admit: @Sendable (Request, RouteContext) throws -> Void
@@ -40,7 +41,9 @@ struct RouteMiddleware: RouterMiddleware {
         do {
             if let fault = request.headers[.framingFault] { throw FramingFault(rawValue: fault).problem }
             try admit(request, context)
-            guard RequestPath.isPlain(request.uri.path) else { throw Problem.routeNotFound }
+            guard RequestPath.isPlain(request.uri.path, mayEndWithSlash: takesTrailingSlash) else {
+                throw Problem.routeNotFound
+            }
             response = try await next(request, context)
             closes = closes && response.status.code >= 400
         } catch {
@@ -94,7 +97,10 @@ struct RouteMiddleware: RouterMiddleware {
 
     private func addHeaders(to response: inout Response, requestID: String) {
         response.headers[.requestID] = requestID
-        for field in HTTPFields.ofEveryAnswer { response.headers[field.name] = field.value }
+        // A page says itself what it may load.
+        for field in HTTPFields.ofEveryAnswer where response.headers[field.name] == nil {
+            response.headers[field.name] = field.value
+        }
         // Answers hold tokens and personal data; routes that may be cached say so themselves.
         if response.headers[.cacheControl] == nil { response.headers[.cacheControl] = "no-store" }
         if strictTransportSeconds > 0 {
