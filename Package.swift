@@ -317,7 +317,7 @@ let package = Package(
             "IdentityServiceTests",
             [
                 "API", "IdentityDomain", "IdentityService", "JOSE", "LocalPostgres", "Models", "Postgres", "RPC",
-                "RPCTransport", "ServiceKit", "ServiceModels", logging,
+                "RPCTransport", "ServiceKit", "ServiceModels", logging, protobuf,
             ]
         ),
         tests(

@@ -12,8 +12,10 @@ struct RouteMiddleware: RouterMiddleware {
     let index: RouteIndex
     let strictTransportSeconds: Int64
     let takesTrailingSlash: Bool
+    let crossOrigin: CrossOriginRoutes?
     let makeRequestID: @Sendable () -> String
     let translate: @Sendable (any Error) -> Problem
+    let render: @Sendable (Problem, Request) -> Response
     let admit: @Sendable (Request, RouteContext) throws -> Void
     let observe: @Sendable (RequestOutcome) -> Void
 
@@ -44,12 +46,16 @@ struct RouteMiddleware: RouterMiddleware {
             guard RequestPath.isPlain(request.uri.path, mayEndWithSlash: takesTrailingSlash) else {
                 throw Problem.routeNotFound
             }
-            response = try await next(request, context)
+            if let answer = crossOrigin?.preflightAnswer(request) {
+                response = answer
+            } else {
+                response = try await next(request, context)
+            }
             closes = closes && response.status.code >= 400
         } catch {
             let problem = self.problem(error, request)
             log(problem, context.logger)
-            response = problem.response()
+            response = render(problem, request)
             code = problem.code
             closes = closes || problem.closesConnection
         }
@@ -58,6 +64,7 @@ struct RouteMiddleware: RouterMiddleware {
             context.closeConnectionSoon()
         }
         addHeaders(to: &response, requestID: context.requestID)
+        crossOrigin?.addHeaders(to: &response, request, route: context.endpointPath)
         let took = start.duration(to: .now)
         log(request, response, code: code, took: took, context)
         observe(

@@ -40,7 +40,7 @@ public struct AudiencePolicy: Sendable, Hashable {
     /// What the app is.
     public let kind: Kind
     /// How a nonce is compared.
-    public let match: NoncePolicy
+    public let match: NonceMatch
     /// What becomes of the `nonce` claim.
     public let nonce: Nonce
     /// What proves a sign-in whose nonce is not proven.
@@ -48,11 +48,16 @@ public struct AudiencePolicy: Sendable, Hashable {
     /// For how long access tokens of this app live, in seconds; nil is the deployment's default.
     public let accessTokenSeconds: Int64?
 
+    /// Whether a token that names this audience and another one is judged the same way by both.
+    func hasSameNonceRules(as other: AudiencePolicy) -> Bool {
+        match == other.match && nonce == other.nonce && withoutNonce == other.withoutNonce
+    }
+
     /// An audience.
     public init(
         id: String,
         kind: Kind = .native,
-        match: NoncePolicy,
+        match: NonceMatch,
         nonce: Nonce = .required,
         withoutNonce: WithoutNonce = .refuse,
         accessTokenSeconds: Int64? = nil

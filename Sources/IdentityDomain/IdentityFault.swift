@@ -20,10 +20,18 @@ public enum IdentityFault: Error, Sendable, Hashable {
     case sessionExpired
     /// The session was ended.
     case sessionRevoked
+    /// The session is without proof, and good only in the dialect that opened it.
+    case sessionUnproven
+    /// A sign-in was refused for another reason than its ID token alone.
+    case signIn(SignInRefusal)
     /// A sign-out that names no token.
     case tokenMissing
+    /// A sign-out of a scope that we don't know.
+    case scopeUnknown
     /// The user id is no UUID.
     case userIDInvalid
+    /// A sign-in in a browser was refused.
+    case web(WebSignInFault)
     /// There is no such account.
     case accountNotFound
 }

@@ -4,6 +4,10 @@ public struct ProviderClaims: Sendable, Hashable {
     public let subject: String
     /// Which of our apps the token was issued to.
     public let audience: String
+    /// What is asked of tokens of that app.
+    public let policy: AudiencePolicy
+    /// Whether the nonce proves that the token was made for that app.
+    public let nonceVerdict: NonceVerdict
     /// When the token was issued, in Unix seconds.
     public let issuedAtSeconds: Int64
     /// Until when the token would be accepted, in Unix seconds, leeway included.
@@ -18,4 +22,12 @@ public struct ProviderClaims: Sendable, Hashable {
     public let name: String?
     /// Apple's `real_user_status`: 0 unsupported, 1 unknown, 2 likely real. Recorded, never a reason to refuse.
     public let realUserStatus: Int16?
+}
+
+/// What came of comparing a token's `nonce` with what the app presented.
+public enum NonceVerdict: Sendable, Hashable {
+    /// The app knows the nonce that the token carries.
+    case proven
+    /// It doesn't, there is none, or none was asked for: something else must prove the sign-in.
+    case notProven
 }

@@ -7,6 +7,9 @@ public struct ProviderName: Sendable, Hashable, Comparable, CustomStringConverti
     /// Google.
     public static let google = ProviderName(unchecked: "google")
 
+    /// Facebook: its Limited Login's ID tokens and its access tokens name a person by the same app-scoped id.
+    public static let facebook = ProviderName(unchecked: "facebook")
+
     /// The name.
     public let value: String
 

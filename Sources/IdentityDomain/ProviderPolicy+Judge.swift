@@ -5,11 +5,19 @@ extension ProviderPolicy {
     ///
     /// Pure: everything that matters is a parameter. The order is fixed, so that a token with several faults always
     /// gets the same reason: issuer, audience, times, nonce, code, subject.
+    ///
+    /// - Parameters:
+    ///   - payload: the claims.
+    ///   - algorithm: what the token was signed with, for `c_hash`.
+    ///   - nowSeconds: the time, in Unix seconds.
+    ///   - nonce: the raw nonce that the app presents; empty if it has none. Nil if none is asked for, since the token came
+    ///     from the provider itself, in exchange for a code: then its claim is not looked at.
+    ///   - code: the authorization code that came with the token; empty if there is none.
     public func judge(
         payload: [UInt8],
         algorithm: SignatureAlgorithm,
         nowSeconds: Int64,
-        nonce: String,
+        nonce: String?,
         code: String
     ) throws(TokenRejection) -> ProviderClaims {
         guard let claims = try? JSONObject(parsing: payload, limits: JSONLimits(bytesMax: 16 * 1024)) else {
@@ -18,12 +26,14 @@ extension ProviderPolicy {
         guard let issuer = claims["iss"]?.string, issuers.contains(issuer) else { throw .issuer }
         let audience = try audience(of: claims)
         let times = try times(of: claims, nowSeconds: nowSeconds)
-        try checkNonce(of: claims, presented: nonce)
+        let nonceVerdict = try nonceVerdict(of: claims, presented: nonce, by: audience)
         try checkCode(code, against: claims, algorithm: algorithm)
         guard let subject = claims["sub"]?.string, Self.isSubject(subject) else { throw .subject }
         return ProviderClaims(
             subject: subject,
-            audience: audience,
+            audience: audience.id,
+            policy: audience,
+            nonceVerdict: nonceVerdict,
             issuedAtSeconds: times.issuedAt,
             acceptedUntilSeconds: times.acceptedUntil,
             email: claims["email"]?.string.flatMap(EmailAddress.accept),
@@ -35,17 +45,19 @@ extension ProviderPolicy {
     }
 
     /// Every audience must be ours: a token that is also meant for somebody else could come from them. `azp` is not
-    /// looked at, since Google puts the Android client there.
-    private func audience(of claims: JSONObject) throws(TokenRejection) -> String {
+    /// looked at, since Google puts the Android client there. The first one counts; a token must not get round the rules
+    /// of another one that it names too, so these must be the same.
+    private func audience(of claims: JSONObject) throws(TokenRejection) -> AudiencePolicy {
         let names: [String?]
         switch claims["aud"] {
         case .string(let name): names = [name]
         case .array(let elements): names = elements.map(\.string)
         case nil, .null, .bool, .integer, .number, .object: throw .audience
         }
-        guard let first = names.first, let first, names.allSatisfy({ $0.map(audiences.contains) ?? false }) else {
-            throw .audience
-        }
+        let policies = names.compactMap { $0.flatMap { audiences[$0] } }
+        guard let first = policies.first, policies.count == names.count,
+            policies.allSatisfy({ $0.hasSameNonceRules(as: first) })
+        else { throw .audience }
         return first
     }
 
@@ -70,16 +82,28 @@ extension ProviderPolicy {
         return seconds
     }
 
-    private func checkNonce(of claims: JSONObject, presented: String) throws(TokenRejection) {
+    /// Whether the nonce proves that the token was made for this app; throws if it doesn't and nothing else may.
+    /// Apple's `nonce_supported` says only what the SDK could do, so it is not looked at.
+    private func nonceVerdict(
+        of claims: JSONObject,
+        presented: String?,
+        by audience: AudiencePolicy
+    ) throws(TokenRejection) -> NonceVerdict {
+        guard let presented else { return .notProven }
         guard presented.utf8.count <= ProviderToken.proofBytesMax else { throw .nonce }
-        guard let claim = claims["nonce"] else {
-            // Apple: a token that could have carried a nonce and has none was not made for this sign-in.
-            if isNonceRequired || Self.looseBool(claims["nonce_supported"]) { throw .nonce }
-            return
+        let claim = claims["nonce"]
+        if let text = claim?.string, !text.isEmpty, !presented.isEmpty,
+            audience.match.matches(claim: text, rawNonce: presented)
+        {
+            return .proven
         }
-        guard let text = claim.string, !text.isEmpty, !presented.isEmpty,
-            noncePolicy.matches(claim: text, rawNonce: presented)
-        else { throw .nonce }
+        switch audience.nonce {
+        case .required: throw .nonce
+        case .optional: if claim != nil || !presented.isEmpty { throw .nonce }
+        case .unknown: break
+        }
+        guard audience.withoutNonce != .refuse else { throw .nonce }
+        return .notProven
     }
 
     private func checkCode(
@@ -95,7 +119,7 @@ extension ProviderPolicy {
     }
 
     /// OpenID Connect Core section 2: at most 255 ASCII characters.
-    private static func isSubject(_ text: String) -> Bool {
+    static func isSubject(_ text: String) -> Bool {
         1...255 ~= text.utf8.count && text.utf8.allSatisfy { 0x20...0x7e ~= $0 }
     }
 

@@ -7,17 +7,12 @@ public struct ProviderPolicy: Sendable, Hashable {
     /// The values of `iss` that are this provider's: spellings of one issuer, in which a subject is the same person, since
     /// accounts are kept by provider and subject. Never taken from discovery: Apple's said something else for a day.
     public let issuers: Set<String>
-    /// The values of `aud` that are our apps'.
-    public let audiences: Set<String>
+    /// Our apps by the values of `aud`, and what is asked of their tokens.
+    public let audiences: [String: AudiencePolicy]
     /// The algorithms that the provider signs with (RFC 8725 section 3.1).
     public let algorithms: Set<SignatureAlgorithm>
     /// Where its key set is.
     public let keysURL: String
-    /// How the nonce claim is compared.
-    public let noncePolicy: NoncePolicy
-    /// Whether a token without a nonce claim is refused. If false it is still refused when the provider says that it
-    /// could have carried one (`nonce_supported`).
-    public let isNonceRequired: Bool
     /// How far the provider's clock may be from ours.
     public let clockLeewaySeconds: Int64
     /// How long after `iat` a token is accepted, whatever its `exp`.
@@ -30,49 +25,48 @@ public struct ProviderPolicy: Sendable, Hashable {
     public init(
         name: ProviderName,
         issuers: [String],
-        audiences: [String],
+        audiences: [AudiencePolicy],
         algorithms: [SignatureAlgorithm] = [.rs256],
         keysURL: String,
-        noncePolicy: NoncePolicy,
-        isNonceRequired: Bool = true,
         clockLeewaySeconds: Int64 = 60,
         tokenAgeSecondsMax: Int64 = 86_400
     ) throws(ProviderPolicyFault) {
         guard 1...Self.namesMax ~= issuers.count, issuers.allSatisfy({ !$0.isEmpty }) else { throw .issuers }
-        guard 1...Self.namesMax ~= audiences.count, audiences.allSatisfy({ !$0.isEmpty }) else { throw .audiences }
+        guard 1...Self.namesMax ~= audiences.count, audiences.allSatisfy({ !$0.id.isEmpty }) else { throw .audiences }
+        let byID = Dictionary(audiences.map { ($0.id, $0) }, uniquingKeysWith: { first, _ in first })
+        guard byID.count == audiences.count else { throw .audiences }
         guard !algorithms.isEmpty else { throw .algorithms }
         guard KeysURL.isAcceptable(keysURL) else { throw .keysURL }
         guard 0...600 ~= clockLeewaySeconds, 60...604_800 ~= tokenAgeSecondsMax else { throw .times }
         self.name = name
         self.issuers = Set(issuers)
-        self.audiences = Set(audiences)
+        self.audiences = byID
         self.algorithms = Set(algorithms)
         self.keysURL = keysURL
-        self.noncePolicy = noncePolicy
-        self.isNonceRequired = isNonceRequired
         self.clockLeewaySeconds = clockLeewaySeconds
         self.tokenAgeSecondsMax = tokenAgeSecondsMax
     }
 
-    /// Apple, whose tokens carry the hash of the nonce and live for about a day.
-    public static func apple(audiences: [String], keysURL: String) throws(ProviderPolicyFault) -> ProviderPolicy {
+    /// Apple, whose tokens live for about a day.
+    public static func apple(audiences: [AudiencePolicy], keysURL: String) throws(ProviderPolicyFault) -> ProviderPolicy
+    {
         try ProviderPolicy(
             name: .apple,
             issuers: ["https://appleid.apple.com"],
             audiences: audiences,
-            keysURL: keysURL,
-            noncePolicy: .sha256
+            keysURL: keysURL
         )
     }
 
-    /// Google, whose tokens name the issuer in one of two ways, and whose nonce is raw or hashed: see ``NoncePolicy``.
-    public static func google(audiences: [String], keysURL: String) throws(ProviderPolicyFault) -> ProviderPolicy {
+    /// Google, whose tokens name the issuer in one of two ways.
+    public static func google(audiences: [AudiencePolicy], keysURL: String) throws(ProviderPolicyFault)
+        -> ProviderPolicy
+    {
         try ProviderPolicy(
             name: .google,
             issuers: ["https://accounts.google.com", "accounts.google.com"],
             audiences: audiences,
-            keysURL: keysURL,
-            noncePolicy: .either
+            keysURL: keysURL
         )
     }
 }
@@ -81,7 +75,7 @@ public struct ProviderPolicy: Sendable, Hashable {
 public enum ProviderPolicyFault: Error, Sendable, Hashable, CustomStringConvertible {
     /// No issuer, too many, or an empty one.
     case issuers
-    /// No audience, too many, or an empty one.
+    /// No audience, too many, an empty one, or one twice.
     case audiences
     /// No algorithm.
     case algorithms
@@ -94,7 +88,7 @@ public enum ProviderPolicyFault: Error, Sendable, Hashable, CustomStringConverti
     public var description: String {
         switch self {
         case .issuers: "needs 1 to \(ProviderPolicy.namesMax) issuers, none of them empty"
-        case .audiences: "needs 1 to \(ProviderPolicy.namesMax) audiences, none of them empty"
+        case .audiences: "needs 1 to \(ProviderPolicy.namesMax) audiences, none of them empty and none twice"
         case .algorithms: "needs at least one algorithm"
         case .keysURL:
             "must be an https URL; http is allowed for 127.0.0.1, [::1], localhost and names under .test only"

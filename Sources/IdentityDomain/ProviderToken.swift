@@ -34,13 +34,14 @@ public struct ProviderToken: Sendable {
     ///
     /// - Parameters:
     ///   - nowSeconds: the time, in Unix seconds.
-    ///   - nonce: the raw nonce that the app presents with the token; empty if it has none.
+    ///   - nonce: the raw nonce that the app presents with the token; empty if it has none, nil if none is asked for
+    ///     (``ProviderPolicy/judge(payload:algorithm:nowSeconds:nonce:code:)``).
     ///   - code: the authorization code that came with the token; empty if there is none.
     public func claims(
         verifiedWith key: VerificationKey,
         policy: ProviderPolicy,
         nowSeconds: Int64,
-        nonce: String,
+        nonce: String?,
         code: String
     ) throws(TokenRejection) -> ProviderClaims {
         let payload: [UInt8]
@@ -51,6 +52,23 @@ public struct ProviderToken: Sendable {
         }
         return try policy.judge(
             payload: payload,
+            algorithm: algorithm,
+            nowSeconds: nowSeconds,
+            nonce: nonce,
+            code: code
+        )
+    }
+
+    /// Throws unless the policy would accept what the token says, once a key has verified it: issuer, audience, times, nonce,
+    /// code and subject are judged, and nothing of them may be believed.
+    public func checkPlausible(
+        policy: ProviderPolicy,
+        nowSeconds: Int64,
+        nonce: String,
+        code: String
+    ) throws(TokenRejection) {
+        _ = try policy.judge(
+            payload: jws.unverifiedPayload,
             algorithm: algorithm,
             nowSeconds: nowSeconds,
             nonce: nonce,

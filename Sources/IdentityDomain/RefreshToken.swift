@@ -80,6 +80,14 @@ public struct RefreshKeys: Sendable, CustomStringConvertible {
         return RefreshToken(sessionID: sessionID, generation: generation, nonce: Array(content[20...]))
     }
 
+    /// Keys for another purpose, newest first: HMAC-SHA256 of the purpose's label under each.
+    func derived(_ label: String) -> [[UInt8]] {
+        keys.map { SHA256.authenticationCode(of: Array(label.utf8), key: $0) }
+    }
+
+    /// The key under which addresses of clients are hashed where tickets of sign-ins in a browser are counted.
+    public var addressKey: [UInt8] { derived("vestibule web ticket addresses 1")[0] }
+
     /// How many keys there are; never a key.
     public var description: String { "RefreshKeys(\(keys.count))" }
 }

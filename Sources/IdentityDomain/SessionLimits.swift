@@ -15,11 +15,17 @@ public struct SessionLimits: Sendable, Hashable {
     public var absoluteSeconds: Int64 = 180 * 86_400
     /// For how long an access token is valid.
     public var accessTokenSeconds: Int64 = 600
+    /// For how long a single token is valid that is renewed.
+    public var singleTokenSeconds: Int64 = 30 * 86_400
     /// For how long the same provider token gets the session that it bought again.
     public var signInRetrySeconds: Int64 = 60
 
     /// The default limits.
     public init() {}
+
+    /// How old the time of a session's last use may become before a use of its single token writes it anew: an hour, or
+    /// less where sessions end that soon without use. A session ends by so much too early at most.
+    public var useRecordedSeconds: Int64 { min(3_600, inactivitySeconds / 24) }
 
     /// When a refresh token came in from its owner, in Unix milliseconds: what the caller says, if it is believed, but not
     /// after now and not longer ago than lateness may be.

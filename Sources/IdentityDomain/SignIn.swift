@@ -1,15 +1,26 @@
 import Models
 
-/// What a verified ID token and the app say, ready to be stored: everything that one sign-in changes.
+/// What verified credentials and the app say, ready to be stored: everything that one sign-in changes.
 public struct SignIn: Sendable, Hashable {
-    /// SHA-256 over what the provider signed: a token buys one session.
+    /// SHA-256 over what the provider signed, or of what it knows the sign-in by: it buys one session.
     public let fingerprint: [UInt8]
+    /// A second fingerprint by which a retry finds the session; nil if there is none.
+    public let retryFingerprint: [UInt8]?
+    /// The hash of the ticket that is used up by this; nil for one without ticket.
+    public let ticketHash: [UInt8]?
     /// The provider.
     public let provider: ProviderName
     /// The provider's name for the person.
     public let subject: String
     /// The app.
     public let clientID: String
+    /// How it is proven.
+    public let proof: Proof
+    /// Whether the credentials may buy a session now, or get only the one that they bought: a token that is proven by
+    /// being fresh may be too old for the first.
+    public let mayBeFirst: Bool
+    /// Whether somebody new gets an account.
+    public let createsAccount: Bool
     /// The e-mail to show and write to; nil keeps the one that is known.
     public let email: String?
     /// Whether the e-mail is only what the app says: it never takes the place of one that a token told.
@@ -18,8 +29,10 @@ public struct SignIn: Sendable, Hashable {
     public let isEmailVerified: Bool
     /// Whether it is a relay address.
     public let isPrivateEmail: Bool
-    /// The name that was told; nil keeps the one that is known.
-    public let toldName: String?
+    /// The name that the app was told.
+    public let fullName: String?
+    /// The name that the token has, for when none was told. With neither the one that is known is kept.
+    public let tokenName: String?
     /// The device as its app calls it.
     public let deviceName: String?
     /// Apple's guess whether the person is real; nil keeps the one that is known.
@@ -28,30 +41,84 @@ public struct SignIn: Sendable, Hashable {
     public let issuedAtSeconds: Int64
     /// Until when the token would be accepted, in Unix seconds: so long its fingerprint is kept.
     public let acceptedUntilSeconds: Int64
+    /// By what is found that was told with these credentials before they could be verified (``ToldOnce/key``).
+    public let toldOnceKeys: [[UInt8]]
 
     /// Puts together what is kept of a sign-in. What the app says is taken only where the token says nothing, and
     /// dropped where it is no name or e-mail: nothing of it is a reason to refuse.
+    ///
+    /// - Parameters:
+    ///   - evidence: what was verified, and what came with it.
+    ///   - nowSeconds: the time, in Unix seconds.
+    ///   - leewaySeconds: how far the provider's clock may be from ours.
     public init(
-        fingerprint: [UInt8],
+        _ evidence: Evidence,
         provider: ProviderName,
-        claims: ProviderClaims,
-        fullName: String,
-        email: String,
-        deviceName: String
+        deviceName: String,
+        createsAccount: Bool,
+        nowSeconds: Int64,
+        leewaySeconds: Int64
     ) {
-        self.fingerprint = fingerprint
+        let claims = evidence.claims
+        fingerprint = evidence.fingerprint
+        retryFingerprint = evidence.retryFingerprint
+        ticketHash = evidence.ticketHash
         self.provider = provider
         subject = claims.subject
         clientID = claims.audience
-        self.email = claims.email ?? EmailAddress.accept(email)
-        isEmailTold = claims.email == nil && self.email != nil
+        proof = evidence.proof
+        mayBeFirst = proof != .fresh || claims.isFresh(nowSeconds: nowSeconds, leewaySeconds: leewaySeconds)
+        self.createsAccount = createsAccount
+        email = claims.email ?? EmailAddress.accept(evidence.email)
+        isEmailTold = claims.email == nil && email != nil
         isEmailVerified = claims.email != nil && claims.isEmailVerified
         isPrivateEmail = claims.email != nil && claims.isPrivateEmail
-        toldName = ToldName.choose(fullName: fullName, tokenName: claims.name)
+        fullName = ToldName.accept(evidence.fullName)
+        tokenName = claims.name.flatMap(ToldName.accept)
         self.deviceName = DeviceName.accept(deviceName)
         realUserStatus = claims.realUserStatus
         issuedAtSeconds = claims.issuedAtSeconds
-        acceptedUntilSeconds = claims.acceptedUntilSeconds
+        acceptedUntilSeconds = max(claims.acceptedUntilSeconds, evidence.acceptedUntilSeconds)
+        toldOnceKeys = evidence.toldOnceKeys
+    }
+}
+
+/// Credentials that were verified: whom they name, and what proves it.
+public struct Evidence: Sendable, Hashable {
+    /// What buys one session.
+    public var fingerprint: [UInt8]
+    /// A second fingerprint of the same sign-in.
+    public var retryFingerprint: [UInt8]?
+    /// The ticket that they came by.
+    public var ticketHash: [UInt8]?
+    /// What they say of the person.
+    public var claims: ProviderClaims
+    /// What proves it.
+    public var proof: Proof
+    /// Until when anything of them would be accepted, if that is longer than the claims say.
+    public var acceptedUntilSeconds: Int64 = 0
+    /// The name that the app was told.
+    public var fullName: String
+    /// The e-mail that the app was told.
+    public var email: String
+    /// Where something told may be kept from before.
+    public var toldOnceKeys: [[UInt8]]
+
+    /// Evidence of a person.
+    public init(
+        fingerprint: [UInt8],
+        claims: ProviderClaims,
+        proof: Proof,
+        fullName: String,
+        email: String,
+        toldOnceKeys: [[UInt8]]
+    ) {
+        self.fingerprint = fingerprint
+        self.claims = claims
+        self.proof = proof
+        self.fullName = fullName
+        self.email = email
+        self.toldOnceKeys = toldOnceKeys
     }
 }
 

@@ -12,7 +12,7 @@ public struct TokenIssuer: Sendable {
     public let issuer: String
     /// `aud` of our access tokens.
     public let audience: String
-    /// For how long access and ID tokens are valid.
+    /// For how long access and ID tokens are valid, unless their app has a lifetime of its own.
     public let lifetimeSeconds: Int64
     /// The public keys that verify our tokens.
     public let keySet: KeySet
@@ -40,11 +40,14 @@ public struct TokenIssuer: Sendable {
 
     /// An access token for a session (RFC 9068 section 2.2), with the session in `sid`.
     ///
-    /// - Parameter tokenID: `jti`, unique.
+    /// - Parameters:
+    ///   - tokenID: `jti`, unique.
+    ///   - lifetimeSeconds: how long it is valid, if not ``lifetimeSeconds``.
     public func accessToken(
         for session: SessionFacts,
         tokenID: String,
-        nowSeconds: Int64
+        nowSeconds: Int64,
+        lifetimeSeconds: Int64? = nil
     ) throws(KeyError) -> String {
         try signingKey.signedToken(
             claims: [
@@ -53,7 +56,7 @@ public struct TokenIssuer: Sendable {
                 "aud": .string(audience),
                 "client_id": .string(session.clientID),
                 "iat": .integer(nowSeconds),
-                "exp": .integer(nowSeconds + lifetimeSeconds),
+                "exp": .integer(nowSeconds + (lifetimeSeconds ?? self.lifetimeSeconds)),
                 "jti": .string(tokenID),
                 "sid": .string(session.sessionID.description),
                 "auth_time": .integer(session.signedInAtSeconds),
@@ -62,21 +65,37 @@ public struct TokenIssuer: Sendable {
         )
     }
 
-    /// An ID token of ours for the app (OpenID Connect Core section 2): who signed in, when, and through whom.
-    public func idToken(for session: SessionFacts, nowSeconds: Int64) throws(KeyError) -> String {
-        try signingKey.signedToken(
-            claims: [
-                "iss": .string(issuer),
-                "sub": .string(session.userID.description),
-                "aud": .string(session.clientID),
-                "iat": .integer(nowSeconds),
-                "exp": .integer(nowSeconds + lifetimeSeconds),
-                "auth_time": .integer(session.signedInAtSeconds),
-                "sid": .string(session.sessionID.description),
-                "idp": .string(session.provider.value),
-            ],
-            encodedHeader: idTokenHeader
-        )
+    /// An ID token of ours for the app (OpenID Connect Core sections 2 and 5.1): who signed in, when, through whom, and what
+    /// is known of them. An e-mail that only the app told is not verified.
+    ///
+    /// - Parameters:
+    ///   - name: the name that was told; nil if none is known.
+    ///   - email: the e-mail; nil if none is known.
+    ///   - lifetimeSeconds: how long it is valid, if not ``lifetimeSeconds``.
+    public func idToken(
+        for session: SessionFacts,
+        name: String? = nil,
+        email: EmailFacts? = nil,
+        nowSeconds: Int64,
+        lifetimeSeconds: Int64? = nil
+    ) throws(KeyError) -> String {
+        var claims: JSONObject = [
+            "iss": .string(issuer),
+            "sub": .string(session.userID.description),
+            "aud": .string(session.clientID),
+            "iat": .integer(nowSeconds),
+            "exp": .integer(nowSeconds + (lifetimeSeconds ?? self.lifetimeSeconds)),
+            "auth_time": .integer(session.signedInAtSeconds),
+            "sid": .string(session.sessionID.description),
+            "idp": .string(session.provider.value),
+        ]
+        if let name { claims["name"] = .string(name) }
+        if let email {
+            claims["email"] = .string(email.address)
+            claims["email_verified"] = .bool(email.isVerified)
+            claims["is_private_email"] = .bool(email.isPrivate)
+        }
+        return try signingKey.signedToken(claims: claims, encodedHeader: idTokenHeader)
     }
 
     /// The claims of an access token that we signed, whether or not it has expired.

@@ -7,11 +7,6 @@ public enum ToldName {
     public static func accept(_ text: String) -> String? {
         try? DisplayName(text).value
     }
-
-    /// What to keep of a sign-in: the name that the app was told, or else the token's.
-    public static func choose(fullName: String, tokenName: String?) -> String? {
-        accept(fullName) ?? tokenName.flatMap(accept)
-    }
 }
 
 /// A device as its owner's app calls it.

@@ -40,11 +40,22 @@ extension IdentityFault: DomainFault {
             .unauthenticated("SESSION_EXPIRED", "The session has expired. Sign in again.")
         case .sessionRevoked:
             .unauthenticated("SESSION_REVOKED", "The session has been ended. Sign in again.")
+        case .sessionUnproven:
+            .unauthenticated("SESSION_UNPROVEN", "The session is without proof and is not good here. Sign in again.")
+        case .signIn(let refusal):
+            refusal.rpcError
         case .tokenMissing:
             .domain(
                 .invalidArgument,
                 reason: "TOKEN_MALFORMED",
                 message: "An access token or a refresh token is needed."
+            )
+        case .scopeUnknown:
+            .domain(
+                .invalidArgument,
+                reason: "SCOPE_UNKNOWN",
+                message: "There is no such scope.",
+                field: "scope"
             )
         case .userIDInvalid:
             .domain(
@@ -53,8 +64,112 @@ extension IdentityFault: DomainFault {
                 message: "The user id must be a UUID.",
                 field: "user_id"
             )
+        case .web(let fault):
+            fault.rpcError
         case .accountNotFound:
             .domain(.notFound, reason: "ACCOUNT_NOT_FOUND", message: "There is no such account.")
+        }
+    }
+}
+
+extension WebSignInFault {
+    fileprivate var rpcError: RPCError {
+        switch self {
+        case .stateInvalid:
+            .unauthenticated("WEB_STATE_INVALID", "This browser did not begin this sign-in, or it was too long ago.")
+        case .challengeInvalid:
+            .domain(
+                .invalidArgument,
+                reason: "CODE_CHALLENGE_INVALID",
+                message: "The code challenge must be a SHA-256 hash in base64url.",
+                field: "code_challenge"
+            )
+        case .notConfigured:
+            .domain(
+                .failedPrecondition,
+                reason: "WEB_SIGN_IN_NOT_CONFIGURED",
+                message: "This provider has no page for sign-ins in a browser."
+            )
+        case .tooManyTickets:
+            .domain(
+                .resourceExhausted,
+                reason: "WEB_TICKETS_TOO_MANY",
+                message: "Too many sign-ins are under way. Please try again in a moment.",
+                retryAfter: .seconds(60)
+            )
+        }
+    }
+}
+
+extension SignInRefusal {
+    var reason: String {
+        switch self {
+        case .credentialsMissing: "CREDENTIALS_MISSING"
+        case .clientUnknown: "CLIENT_UNKNOWN"
+        case .codeRequired: "CODE_REQUIRED"
+        case .codeSpent: "CODE_SPENT"
+        case .codeForeign: "CODE_FOREIGN"
+        case .exchangeNotConfigured: "EXCHANGE_NOT_CONFIGURED"
+        case .tokenStale: "TOKEN_STALE"
+        case .subjectDiffers: "TOKEN_SUBJECT"
+        case .ticketInvalid: "TICKET_INVALID"
+        case .proofRequired: "PROOF_REQUIRED"
+        case .accountExists: "ACCOUNT_EXISTS"
+        case .emailInvalid: "EMAIL_INVALID"
+        case .emailTaken: "EMAIL_TAKEN"
+        }
+    }
+
+    fileprivate var rpcError: RPCError {
+        switch self {
+        case .credentialsMissing:
+            .domain(
+                .invalidArgument,
+                reason: reason,
+                message: "An ID token, an authorization code or an access token of the provider is needed."
+            )
+        case .clientUnknown:
+            .domain(
+                .invalidArgument,
+                reason: reason,
+                message: "The provider has no client of this id here.",
+                field: "client_id"
+            )
+        case .codeRequired:
+            .unauthenticated(reason, "The authorization code must come with the ID token.")
+        case .codeSpent:
+            .unauthenticated(reason, "The authorization code was used before. Sign in with the provider again.")
+        case .codeForeign:
+            .unauthenticated(reason, "The authorization code was issued for somebody else or another app.")
+        case .exchangeNotConfigured:
+            .domain(
+                .failedPrecondition,
+                reason: reason,
+                message: "What the provider asks of this client to answer is not configured."
+            )
+        case .tokenStale:
+            .unauthenticated(reason, "The ID token is too old. Sign in with the provider again.")
+        case .subjectDiffers:
+            .unauthenticated(reason, "The provider names another person than the app does.")
+        case .ticketInvalid:
+            .unauthenticated(reason, "The ticket is not valid. Sign in with the provider again.")
+        case .proofRequired:
+            .unauthenticated(reason, "A proof of the provider is needed, such as its ID token.")
+        case .accountExists:
+            .domain(.alreadyExists, reason: reason, message: "This person is registered already.")
+        case .emailInvalid:
+            .domain(
+                .invalidArgument,
+                reason: reason,
+                message: "The address to reserve is no e-mail address.",
+                field: "email_reservation"
+            )
+        case .emailTaken:
+            .domain(
+                .alreadyExists,
+                reason: reason,
+                message: "Another account has this e-mail address."
+            )
         }
     }
 }

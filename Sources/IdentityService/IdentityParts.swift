@@ -18,6 +18,8 @@ struct IdentityParts: Sendable {
     let metrics: [any MetricsSource]
     /// Deletes what is over.
     let cleanup: Cleanup
+    /// Numbers accounts of the version before.
+    let numbering: AccountNumbering
     private let keys: ProviderKeys
     private let clock: WallClock
 
@@ -27,16 +29,19 @@ struct IdentityParts: Sendable {
         database: PostgresClient,
         group: EventLoopGroup,
         fetcher: any KeyFetching,
+        codes: [ProviderName: any CodeExchanging] = [:],
+        accessTokens: [ProviderName: any AccessTokenChecking] = [:],
         clock: WallClock = .system,
         randomBytes: @escaping @Sendable (Int) -> [UInt8] = { SecureRandom.bytes($0) },
         logger: Logger
     ) {
         let store = IdentityStore(database: database, limits: settings.limits)
-        keys = ProviderKeys(settings.providers.values, fetcher: fetcher, clock: clock, logger: logger)
+        keys = ProviderKeys(settings.providers.values.map(\.policy), fetcher: fetcher, clock: clock, logger: logger)
         self.clock = clock
         let signIns = SignInMetrics(providers: settings.providers.keys)
         let refreshes = RefreshMetrics()
-        metrics = [signIns, refreshes, ProviderKeyMetrics(keys: keys, clock: clock)]
+        let sessionUses = SessionUses()
+        metrics = [signIns, refreshes, sessionUses, ProviderKeyMetrics(keys: keys, clock: clock)]
         let steps = [
             Cleanup.Step("sign-ins") { limit in
                 try await store.forgetSignIns(nowMilliseconds: clock.nowMilliseconds, limit: limit)
@@ -44,27 +49,55 @@ struct IdentityParts: Sendable {
             Cleanup.Step("sessions") { limit in
                 try await store.forgetSessions(nowMilliseconds: clock.nowMilliseconds, limit: limit)
             },
+            Cleanup.Step("web tickets") { limit in
+                try await store.forgetWebTickets(nowMilliseconds: clock.nowMilliseconds, limit: limit)
+            },
+            Cleanup.Step("what was told once") { limit in
+                try await store.forgetToldOnce(nowMilliseconds: clock.nowMilliseconds, limit: limit)
+            },
         ]
         cleanup = Cleanup(every: Self.cleanupInterval, steps, logger: logger)
+        numbering = AccountNumbering(store: store, logger: logger)
         methods = IdentityMethods(
             providers: settings.providers,
             keys: keys,
             store: store,
+            webStates: WebStateKeys(settings.refreshKeys),
             mint: SessionTokenMint(
                 issuer: settings.issuer,
                 refreshKeys: settings.refreshKeys,
+                singleTokens: SingleTokens(
+                    issuer: settings.issuer.issuer,
+                    lifetimeSeconds: settings.limits.singleTokenSeconds,
+                    keys: settings.refreshKeys
+                ),
+                lifetimes: SessionTokenMint.lifetimes(settings.providers.values),
                 clock: clock,
                 randomBytes: randomBytes
             ),
             verifiedTokens: VerifiedTokens(group: group),
+            codes: codes,
+            accessTokens: accessTokens,
+            unprovenDialects: settings.unprovenDialects,
+            addressKey: ClientAddressKey(
+                Secret(settings.refreshKeys.addressKey),
+                service: "identity what is told once"
+            ),
             signIns: signIns,
             refreshes: refreshes,
+            sessionUses: sessionUses,
             lateCallers: settings.lateCallers,
             pauses: PauseWatch(nowMilliseconds: clock.nowMilliseconds),
             clock: clock,
             identifiers: IdentifierSource(clock: clock) { randomBytes(8).reduce(0) { $0 << 8 | UInt64($1) } },
             randomBytes: randomBytes
         )
+        for dialect in settings.unprovenDialects.sorted() {
+            logger.warning(
+                "whoever knows a person's id at the provider is let in without proof",
+                metadata: ["dialect": "\(dialect)", "setting": "\(IdentityKeys.unprovenLogins.name)"]
+            )
+        }
     }
 
     /// Fetches provider keys when sign-ins want them, until the task is cancelled. Without it no sign-in succeeds.

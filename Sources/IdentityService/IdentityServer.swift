@@ -60,6 +60,7 @@ public struct IdentityServer: MigratingServer {
                         BackgroundWork { await parts.fetchProviderKeys() },
                         BackgroundWork { await parts.watchForPauses() },
                         BackgroundWork { await parts.cleanup.run() },
+                        BackgroundWork { await parts.numbering.run() },
                     ]
                 )
             }

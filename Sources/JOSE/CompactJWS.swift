@@ -16,8 +16,8 @@ public enum JWSError: Error, Sendable, Hashable {
     case badSignature
 }
 
-/// A JSON Web Signature in compact form (RFC 7515 section 7.1), parsed but not believed: the payload is out of reach
-/// until a key has verified it.
+/// A JSON Web Signature in compact form (RFC 7515 section 7.1), parsed but not believed: ``verifiedPayload(with:)`` gives the
+/// payload once a key has verified it.
 public struct CompactJWS: Sendable {
     /// The longest token that is read, in bytes, unless the caller says otherwise.
     public static let defaultBytesMax = 16 * 1024
@@ -28,6 +28,10 @@ public struct CompactJWS: Sendable {
     public let keyID: String?
     /// The header's `typ`.
     public let type: String?
+
+    /// The payload as anybody may have written it: for what must be decided while no key can be had. Nothing in it may be
+    /// believed.
+    public var unverifiedPayload: [UInt8] { payload }
 
     private let signingInput: [UInt8]
     private let payload: [UInt8]

@@ -82,40 +82,15 @@ struct ProviderPolicyTests {
         #expect(throws: Never.self) { try provider.judge(code: "") }
     }
 
-    @Test func `A missing nonce is judged by the policy`() throws {
-        var provider = try TestProvider.apple()
-        provider.policy = try ProviderPolicy(
-            name: .apple,
-            issuers: ["https://appleid.apple.com"],
-            audiences: ["com.example.app"],
-            algorithms: [.es256],
-            keysURL: "https://example.com/keys",
-            noncePolicy: .sha256,
-            isNonceRequired: false
-        )
-        for supported in [JSONValue.bool(true), "true"] {
-            #expect(throws: TokenRejection.nonce) {
-                try provider.judge(["nonce": nil as JSONValue?, "nonce_supported": supported])
-            }
-        }
-        for supported in [JSONValue?.none, false, "false"] {
-            #expect(throws: Never.self) {
-                try provider.judge(["nonce": nil as JSONValue?, "nonce_supported": supported])
-            }
-        }
-        // A claim that is there still has to match.
-        #expect(throws: TokenRejection.nonce) { try provider.judge(nonce: "another") }
-    }
-
     @Test func `A nonce matches raw or hashed, as the policy says`() {
         let hash = Hex.encode(SHA256.hash("n"))
-        #expect(NoncePolicy.sha256.matches(claim: hash, rawNonce: "n"))
-        #expect(!NoncePolicy.sha256.matches(claim: "n", rawNonce: "n"))
-        #expect(NoncePolicy.raw.matches(claim: "n", rawNonce: "n"))
-        #expect(!NoncePolicy.raw.matches(claim: hash, rawNonce: "n"))
-        #expect(NoncePolicy.either.matches(claim: "n", rawNonce: "n"))
-        #expect(NoncePolicy.either.matches(claim: hash, rawNonce: "n"))
-        #expect(!NoncePolicy.either.matches(claim: "m", rawNonce: "n"))
+        #expect(NonceMatch.sha256.matches(claim: hash, rawNonce: "n"))
+        #expect(!NonceMatch.sha256.matches(claim: "n", rawNonce: "n"))
+        #expect(NonceMatch.raw.matches(claim: "n", rawNonce: "n"))
+        #expect(!NonceMatch.raw.matches(claim: hash, rawNonce: "n"))
+        #expect(NonceMatch.either.matches(claim: "n", rawNonce: "n"))
+        #expect(NonceMatch.either.matches(claim: hash, rawNonce: "n"))
+        #expect(!NonceMatch.either.matches(claim: "m", rawNonce: "n"))
     }
 
     @Test func `Malformed payloads are refused`() throws {
@@ -146,10 +121,9 @@ struct ProviderPolicyTests {
             try ProviderPolicy(
                 name: .google,
                 issuers: issuers,
-                audiences: audiences,
+                audiences: audiences.map { AudiencePolicy(id: $0, match: .raw) },
                 algorithms: algorithms,
                 keysURL: url,
-                noncePolicy: .raw,
                 clockLeewaySeconds: leeway
             )
         }
@@ -157,6 +131,8 @@ struct ProviderPolicyTests {
         #expect(throws: ProviderPolicyFault.issuers) { try make(issuers: []) }
         #expect(throws: ProviderPolicyFault.issuers) { try make(issuers: [""]) }
         #expect(throws: ProviderPolicyFault.audiences) { try make(audiences: []) }
+        #expect(throws: ProviderPolicyFault.audiences) { try make(audiences: [""]) }
+        #expect(throws: ProviderPolicyFault.audiences) { try make(audiences: ["a", "a"]) }
         #expect(throws: ProviderPolicyFault.algorithms) { try make(algorithms: []) }
         #expect(throws: ProviderPolicyFault.keysURL) { try make(url: "http://example.com/keys") }
         #expect(throws: ProviderPolicyFault.times) { try make(leeway: 601) }

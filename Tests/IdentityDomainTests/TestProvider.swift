@@ -13,14 +13,18 @@ struct TestProvider {
     static func apple() throws -> TestProvider {
         try TestProvider(
             key: .generateP256(),
-            policy: ProviderPolicy(
-                name: .apple,
-                issuers: ["https://appleid.apple.com"],
-                audiences: ["com.example.app", "com.example.web"],
-                algorithms: [.es256],
-                keysURL: "http://127.0.0.1:7080/apple/auth/keys",
-                noncePolicy: .sha256
-            )
+            policy: policy(["com.example.app", "com.example.web"].map { AudiencePolicy(id: $0, match: .sha256) })
+        )
+    }
+
+    /// Apple with these apps.
+    static func policy(_ audiences: [AudiencePolicy]) throws -> ProviderPolicy {
+        try ProviderPolicy(
+            name: .apple,
+            issuers: ["https://appleid.apple.com"],
+            audiences: audiences,
+            algorithms: [.es256],
+            keysURL: "http://127.0.0.1:7080/apple/auth/keys"
         )
     }
 
@@ -48,7 +52,7 @@ struct TestProvider {
     func judge(
         _ changes: [String: JSONValue?] = [:],
         nowSeconds: Int64 = nowSeconds,
-        nonce: String = rawNonce,
+        nonce: String? = rawNonce,
         code: String = code
     ) throws(TokenRejection) -> ProviderClaims {
         try policy.judge(

@@ -14,14 +14,6 @@ struct ToldNameTests {
         #expect(DeviceName.accept(text) == name)
     }
 
-    @Test func `The app's name comes before the token's`() {
-        #expect(ToldName.choose(fullName: "Ana", tokenName: "Bea") == "Ana")
-        #expect(ToldName.choose(fullName: "", tokenName: "Bea") == "Bea")
-        #expect(ToldName.choose(fullName: "\u{7}", tokenName: "Bea") == "Bea")
-        #expect(ToldName.choose(fullName: "", tokenName: "\u{7}") == nil)
-        #expect(ToldName.choose(fullName: "", tokenName: nil) == nil)
-    }
-
     @Test(arguments: [
         ("a@b", true), ("person@example.com", true), ("é@example.com", true), ("", false), ("a", false), ("@b", false),
         ("a@", false), ("a@b@c", false), ("a b@c", false), ("a@b\n", false), ("a\u{200b}@b", false),

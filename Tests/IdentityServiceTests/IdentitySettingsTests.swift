@@ -50,8 +50,8 @@ struct IdentitySettingsTests {
     @Test func `Providers, lifetimes and addresses have defaults`() throws {
         let settings = try settings()
         #expect(Set(settings.providers.keys) == [.apple, .google])
-        #expect(settings.providers[.apple]?.keysURL == "https://appleid.apple.com/auth/keys")
-        #expect(settings.providers[.google]?.issuers == ["https://accounts.google.com", "accounts.google.com"])
+        #expect(settings.providers[.apple]?.policy.keysURL == "https://appleid.apple.com/auth/keys")
+        #expect(settings.providers[.google]?.policy.issuers == ["https://accounts.google.com", "accounts.google.com"])
         #expect(settings.limits == SessionLimits())
         #expect(settings.limits.refreshGraceSeconds == 30)
         #expect(settings.lateCallers == .everybody, "on loopback, without client certificates")
@@ -83,14 +83,17 @@ struct IdentitySettingsTests {
         )
         let keycloak = try #require(ProviderName("keycloak"))
         #expect(Set(settings.providers.keys) == [.apple, keycloak])
-        let policy = try #require(settings.providers[keycloak])
+        let policy = try #require(settings.providers[keycloak]?.policy)
         #expect(policy.issuers == ["https://kc.example", "kc.example"])
         #expect(policy.algorithms == [.rs256, .es256])
-        #expect(policy.noncePolicy == .either)
-        #expect(!policy.isNonceRequired)
+        #expect(
+            policy.audiences == [
+                "app": AudiencePolicy(id: "app", match: .either, nonce: .optional, withoutNonce: .fresh)
+            ]
+        )
         #expect(policy.tokenAgeSecondsMax == 3_600)
         #expect(policy.clockLeewaySeconds == 5)
-        #expect(settings.providers[.apple]?.audiences == ["a", "b"])
+        #expect(settings.providers[.apple]?.policy.audiences.keys.sorted() == ["a", "b"])
         #expect(settings.limits.accessTokenSeconds == 300)
         #expect(settings.limits.refreshGraceSeconds == 45)
         #expect(settings.limits.inactivitySeconds == 7 * 86_400)
@@ -160,7 +163,7 @@ struct IdentitySettingsTests {
     @Test func `A provider without audiences is off`() throws {
         let settings = try settings(["VESTIBULE_IDENTITY_APPLE_AUDIENCES": ""])
         #expect(Set(settings.providers.keys) == [.google])
-        #expect(settings.providers[.google]?.audiences == ["one.apps.googleusercontent.com"])
+        #expect(settings.providers[.google]?.policy.audiences.keys.sorted() == ["one.apps.googleusercontent.com"])
     }
 
     @Test func `What is named must be configured`() throws {

@@ -58,7 +58,7 @@ struct ProviderKeysTests {
         }
         let clock = TestClock()
         let keys = ProviderKeys(
-            try TestProvider.policies(),
+            try TestProvider.providers().map(\.policy),
             fetcher: Stuck(),
             clock: clock.wallClock,
             logger: TestService.silentLogger

@@ -21,20 +21,26 @@ struct SignInMetricsTests {
 
     @Test func `Sign-ins are counted under the right labels`() {
         let metrics = SignInMetrics(providers: [.google, .apple])
-        metrics.count(.apple, .newAccount)
+        metrics.count(.apple, .newAccount(.code))
         metrics.count(.google, SignInMetrics.Outcome(IdentityFault.token(.audience)))
         metrics.count(nil, SignInMetrics.Outcome(IdentityFault.providerUnknown))
         metrics.count(.google, SignInMetrics.Outcome(IdentityFault.providerUnavailable))
+        metrics.count(.apple, SignInMetrics.Outcome(IdentityFault.signIn(.tokenStale)))
+        metrics.count(.google, SignInMetrics.Outcome(IdentityFault.signIn(.subjectDiffers)))
+        metrics.count(.google, SignInMetrics.Outcome(IdentityFault.accountNotFound))
         metrics.count(.google, SignInMetrics.Outcome(PostgresError.unavailable("gone")))
         metrics.count(.apple, SignInMetrics.Outcome(CancellationError()))
         #expect(
             Set(lines(metrics).filter { $0.hasSuffix(" 1") }) == [
-                "vestibule_identity_sign_ins_total{provider=\"apple\",outcome=\"new_account\"} 1",
-                "vestibule_identity_sign_ins_total{provider=\"google\",outcome=\"token_audience\"} 1",
-                "vestibule_identity_sign_ins_total{provider=\"unknown\",outcome=\"provider_unknown\"} 1",
-                "vestibule_identity_sign_ins_total{provider=\"google\",outcome=\"provider_unavailable\"} 1",
-                "vestibule_identity_sign_ins_total{provider=\"google\",outcome=\"database_unavailable\"} 1",
-                "vestibule_identity_sign_ins_total{provider=\"apple\",outcome=\"failed\"} 1",
+                "vestibule_identity_sign_ins_total{provider=\"apple\",outcome=\"new_account\",proof=\"code\"} 1",
+                "vestibule_identity_sign_ins_total{provider=\"google\",outcome=\"token_audience\",proof=\"none\"} 1",
+                "vestibule_identity_sign_ins_total{provider=\"apple\",outcome=\"token_stale\",proof=\"none\"} 1",
+                "vestibule_identity_sign_ins_total{provider=\"google\",outcome=\"token_subject\",proof=\"none\"} 1",
+                "vestibule_identity_sign_ins_total{provider=\"google\",outcome=\"account_not_found\",proof=\"none\"} 1",
+                "vestibule_identity_sign_ins_total{provider=\"unknown\",outcome=\"provider_unknown\",proof=\"none\"} 1",
+                "vestibule_identity_sign_ins_total{provider=\"google\",outcome=\"provider_unavailable\",proof=\"none\"} 1",
+                "vestibule_identity_sign_ins_total{provider=\"google\",outcome=\"database_unavailable\",proof=\"none\"} 1",
+                "vestibule_identity_sign_ins_total{provider=\"apple\",outcome=\"failed\",proof=\"none\"} 1",
             ]
         )
     }
@@ -43,6 +49,6 @@ struct SignInMetricsTests {
         let metrics = SignInMetrics(providers: [.apple])
         metrics.count(ProviderName("someone-else"), .failed)
         let line = try #require(lines(metrics).first { $0.hasSuffix(" 1") })
-        #expect(line == "vestibule_identity_sign_ins_total{provider=\"unknown\",outcome=\"failed\"} 1")
+        #expect(line == "vestibule_identity_sign_ins_total{provider=\"unknown\",outcome=\"failed\",proof=\"none\"} 1")
     }
 }

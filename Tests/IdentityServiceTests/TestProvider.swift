@@ -44,23 +44,25 @@ final class TestProvider: KeyFetching {
         }
     }
 
-    static func policies() throws -> [ProviderPolicy] {
+    static func providers() throws -> [ProviderConfiguration] {
         [
-            try ProviderPolicy(
-                name: .apple,
-                issuers: ["https://appleid.apple.com"],
-                audiences: ["com.example.app"],
-                algorithms: [.es256],
-                keysURL: "http://127.0.0.1:1/apple",
-                noncePolicy: .sha256
+            ProviderConfiguration(
+                policy: try ProviderPolicy(
+                    name: .apple,
+                    issuers: ["https://appleid.apple.com"],
+                    audiences: [AudiencePolicy(id: "com.example.app", match: .sha256)],
+                    algorithms: [.es256],
+                    keysURL: "http://127.0.0.1:1/apple"
+                )
             ),
-            try ProviderPolicy(
-                name: .google,
-                issuers: ["https://accounts.google.com", "accounts.google.com"],
-                audiences: ["example.apps.googleusercontent.com"],
-                algorithms: [.es256],
-                keysURL: "http://127.0.0.1:1/google",
-                noncePolicy: .either
+            ProviderConfiguration(
+                policy: try ProviderPolicy(
+                    name: .google,
+                    issuers: ["https://accounts.google.com", "accounts.google.com"],
+                    audiences: [AudiencePolicy(id: "example.apps.googleusercontent.com", kind: .web, match: .either)],
+                    algorithms: [.es256],
+                    keysURL: "http://127.0.0.1:1/google"
+                )
             ),
         ]
     }

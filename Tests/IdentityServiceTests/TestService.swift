@@ -19,6 +19,7 @@ struct TestService {
     let database: PostgresClient
     let group: EventLoopGroup
     let provider: TestProvider
+    let exchange: TestExchange
     let clock: TestClock
 
     static let silentLogger = Logger(label: "test", factory: { _ in SwiftLogNoOpLogHandler() })
@@ -27,6 +28,8 @@ struct TestService {
     static func run(
         limits: SessionLimits = SessionLimits(),
         lateCallers: CallerTrust = .everybody,
+        unprovenDialects: Set<String> = [],
+        providers: [ProviderConfiguration]? = nil,
         _ body: (TestService) async throws -> Void
     ) async throws {
         let fresh = try SharedTestCluster.freshDatabase(schema: "identity")
@@ -38,7 +41,14 @@ struct TestService {
             database: fresh.database,
             searchPath: fresh.schema
         )
-        try await run(on: configuration, limits: limits, lateCallers: lateCallers, body)
+        try await run(
+            on: configuration,
+            limits: limits,
+            lateCallers: lateCallers,
+            unprovenDialects: unprovenDialects,
+            providers: providers,
+            body
+        )
     }
 
     /// The same on a database that the test made.
@@ -46,16 +56,19 @@ struct TestService {
         on configuration: PostgresConfiguration,
         limits: SessionLimits = SessionLimits(),
         lateCallers: CallerTrust = .everybody,
+        unprovenDialects: Set<String> = [],
+        providers: [ProviderConfiguration]? = nil,
         _ body: (TestService) async throws -> Void
     ) async throws {
         try await Migrator(configuration).run(IdentityMigrations.all, schema: "identity")
         let group = try EventLoopGroup(loopCount: 2, name: "test")
         let database = PostgresClient(configuration, group: group)
         let provider = try TestProvider()
+        let exchange = TestExchange()
         let clock = TestClock()
         let refreshKeys = try #require(RefreshKeys([SecureRandom.bytes(32)]))
         let settings = IdentitySettings(
-            providers: try TestProvider.policies(),
+            providers: try providers ?? TestProvider.providers(),
             issuer: TokenIssuer(
                 issuer: "https://id.example.com",
                 audience: "vestibule",
@@ -64,13 +77,16 @@ struct TestService {
             ),
             refreshKeys: refreshKeys,
             limits: limits,
-            lateCallers: lateCallers
+            lateCallers: lateCallers,
+            unprovenDialects: unprovenDialects
         )
         let parts = IdentityParts(
             settings: settings,
             database: database,
             group: group,
             fetcher: provider,
+            codes: [.apple: exchange],
+            accessTokens: [.google: exchange],
             clock: clock.wallClock,
             logger: silentLogger
         )
@@ -83,6 +99,7 @@ struct TestService {
             database: database,
             group: group,
             provider: provider,
+            exchange: exchange,
             clock: clock
         )
         let fetching = Task { await parts.fetchProviderKeys() }
@@ -205,17 +222,17 @@ struct TestService {
 /// Whether the body fails with this code and reason.
 func expectFailure(
     _ code: Status.Code,
-    _ reason: String,
+    _ reason: String?,
     sourceLocation: SourceLocation = #_sourceLocation,
     _ body: () async throws -> Void
 ) async {
     do {
         try await body()
-        Issue.record("nothing was refused; expected \(reason)", sourceLocation: sourceLocation)
+        Issue.record("nothing was refused; expected \(reason ?? "no reason")", sourceLocation: sourceLocation)
     } catch let error as RPCError {
         #expect(error.code == code, sourceLocation: sourceLocation)
         #expect(error.reason == reason, sourceLocation: sourceLocation)
     } catch {
-        Issue.record("threw \(error); expected \(reason)", sourceLocation: sourceLocation)
+        Issue.record("threw \(error); expected \(reason ?? "no reason")", sourceLocation: sourceLocation)
     }
 }

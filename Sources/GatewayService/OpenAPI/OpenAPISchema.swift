@@ -76,6 +76,13 @@ extension OpenAPI.Schema {
     /// A truth value.
     static let bool = Self(["type": "boolean"])
 
+    /// A truth value with a description.
+    static func boolean(_ description: String, orNull: Bool = false) -> Self {
+        var json = typed("boolean", orNull: orNull)
+        json["description"] = .string(description)
+        return Self(json)
+    }
+
     /// A whole number.
     static func integer(
         _ description: String? = nil,

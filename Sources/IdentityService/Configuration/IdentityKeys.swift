@@ -51,6 +51,14 @@ enum IdentityKeys {
         default: .seconds(600),
         help: "For how long an access token is valid."
     )
+    static let singleTokenLifetime = ConfigurationKey.duration(
+        "VESTIBULE_IDENTITY_SINGLE_TOKEN_LIFETIME",
+        in: .seconds(3_600) ... .seconds(90 * 86_400),
+        default: .seconds(SessionLimits().singleTokenSeconds),
+        help:
+            "For how long a single token is valid, the one token of an app that keeps no other. It is checked against its "
+            + "session at each use, and can be renewed after its end for as long as the session lives."
+    )
     static let refreshGrace = ConfigurationKey.duration(
         "VESTIBULE_IDENTITY_REFRESH_GRACE",
         in: .seconds(0) ... .seconds(600),
@@ -80,6 +88,14 @@ enum IdentityKeys {
         help: "For how long a session may live at all."
     )
 
+    static let unprovenLogins = ConfigurationKey.optionalList(
+        "VESTIBULE_IDENTITY_UNPROVEN_LOGINS",
+        help:
+            "The dialects in which people sign in without any proof, such as wordpress; none without it. Whoever knows somebody's "
+            + "id at the provider is let in there. It opens only accounts that were registered so in the same dialect, until "
+            + "their owner proves who they are. Each start logs a warning.",
+        countMax: 8
+    )
     static let providers = ConfigurationKey.optionalList(
         "VESTIBULE_IDENTITY_PROVIDERS",
         help:
@@ -127,7 +143,8 @@ enum IdentityKeys {
     static let all: [any AnyConfigurationKey] =
         service.all + [
             issuer, audience, signingKey, otherSigningKey, refreshKey, otherRefreshKey, accessTokenLifetime,
-            refreshGrace, gateways, inactivity, sessionLifetime, providers, appleAudiences, appleKeysURL,
+            singleTokenLifetime, refreshGrace, gateways, inactivity, sessionLifetime, unprovenLogins, providers, appleAudiences,
+            appleKeysURL,
             googleAudiences, googleKeysURL, providersFile, keysByHTTP,
         ]
 }

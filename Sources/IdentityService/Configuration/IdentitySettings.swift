@@ -5,7 +5,7 @@ import ServiceKit
 /// What the configuration says, parsed: the keys are keys and the providers hold together.
 struct IdentitySettings: Sendable {
     /// The providers by their names.
-    let providers: [ProviderName: ProviderPolicy]
+    let providers: [ProviderName: ProviderConfiguration]
     /// Makes and verifies our tokens.
     let issuer: TokenIssuer
     /// Make and verify refresh tokens.
@@ -14,20 +14,24 @@ struct IdentitySettings: Sendable {
     let limits: SessionLimits
     /// Who is believed when they say that a refresh token came in some time ago.
     let lateCallers: CallerTrust
+    /// The dialects in which people are let in without proof.
+    let unprovenDialects: Set<String>
 
     /// Settings by hand, for tests.
     init(
-        providers: [ProviderPolicy],
+        providers: [ProviderConfiguration],
         issuer: TokenIssuer,
         refreshKeys: RefreshKeys,
         limits: SessionLimits = SessionLimits(),
-        lateCallers: CallerTrust = .nobody
+        lateCallers: CallerTrust = .nobody,
+        unprovenDialects: Set<String> = []
     ) {
-        self.providers = Dictionary(providers.map { ($0.name, $0) }, uniquingKeysWith: { _, last in last })
+        self.providers = Dictionary(providers.map { ($0.policy.name, $0) }, uniquingKeysWith: { _, last in last })
         self.issuer = issuer
         self.refreshKeys = refreshKeys
         self.limits = limits
         self.lateCallers = lateCallers
+        self.unprovenDialects = unprovenDialects
     }
 
     /// Settings from a configuration that was read with our keys.
@@ -69,7 +73,8 @@ struct IdentitySettings: Sendable {
             issuer: issuer,
             refreshKeys: refreshKeys,
             limits: limits,
-            lateCallers: Self.lateCallers(configuration)
+            lateCallers: Self.lateCallers(configuration),
+            unprovenDialects: Set(configuration[IdentityKeys.unprovenLogins] ?? [])
         )
     }
 
@@ -85,6 +90,7 @@ struct IdentitySettings: Sendable {
     private static func limits(_ configuration: Configuration) -> SessionLimits {
         var limits = SessionLimits()
         limits.accessTokenSeconds = configuration[IdentityKeys.accessTokenLifetime].components.seconds
+        limits.singleTokenSeconds = configuration[IdentityKeys.singleTokenLifetime].components.seconds
         limits.refreshGraceSeconds = configuration[IdentityKeys.refreshGrace].components.seconds
         limits.inactivitySeconds = configuration[IdentityKeys.inactivity].components.seconds
         limits.absoluteSeconds = configuration[IdentityKeys.sessionLifetime].components.seconds

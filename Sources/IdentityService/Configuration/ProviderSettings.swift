@@ -4,7 +4,7 @@ import ServiceKit
 
 /// Reads which providers there are: the built-in ones by their keys, the others from a JSON file.
 enum ProviderSettings {
-    static func read(_ configuration: Configuration, _ faults: inout [ConfigurationFault]) -> [ProviderPolicy] {
+    static func read(_ configuration: Configuration, _ faults: inout [ConfigurationFault]) -> [ProviderConfiguration] {
         let faultsBefore = faults.count
         var known = readFile(configuration, &faults)
         let isFileAtFault = faults.count > faultsBefore
@@ -12,11 +12,11 @@ enum ProviderSettings {
         guard let wanted = configuration[IdentityKeys.providers] else {
             // What may be in the part that was not understood is not missed.
             if known.isEmpty, faults.count == faultsBefore { faults.append(noProvider) }
-            return known.values.sorted { $0.name < $1.name }
+            return known.values.sorted { $0.name < $1.name }.map { ProviderConfiguration(policy: $0) }
         }
         return wanted.compactMap { text in
             let name = ProviderName(text)
-            if let policy = name.flatMap({ known[$0] }) { return policy }
+            if let policy = name.flatMap({ known[$0] }) { return ProviderConfiguration(policy: policy) }
             // One that is at fault itself, or may be in the part of the file that was not understood, is reported.
             let problem: String? =
                 switch name {
@@ -55,13 +55,21 @@ enum ProviderSettings {
         if let audiences = configuration[IdentityKeys.appleAudiences] {
             let url = configuration[IdentityKeys.appleKeysURL]
             policies[.apple] = policy(configuration, IdentityKeys.appleKeysURL.name, &faults) {
-                () throws(ProviderPolicyFault) in try .apple(audiences: audiences, keysURL: url)
+                () throws(ProviderPolicyFault) in
+                try .apple(
+                    audiences: audiences.map { AudiencePolicy(id: $0, match: .sha256) },
+                    keysURL: url
+                )
             }
         }
         if let audiences = configuration[IdentityKeys.googleAudiences] {
             let url = configuration[IdentityKeys.googleKeysURL]
             policies[.google] = policy(configuration, IdentityKeys.googleKeysURL.name, &faults) {
-                () throws(ProviderPolicyFault) in try .google(audiences: audiences, keysURL: url)
+                () throws(ProviderPolicyFault) in
+                try .google(
+                    audiences: audiences.map { AudiencePolicy(id: $0, kind: .web, match: .either) },
+                    keysURL: url
+                )
             }
         }
         return policies
@@ -160,7 +168,7 @@ private struct ProviderEntry {
             }
             algorithms.append(algorithm)
         }
-        guard let nonce = NoncePolicy(rawValue: object["nonce"]?.string ?? (object["nonce"] == nil ? "raw" : "")) else {
+        guard let nonce = NonceMatch(rawValue: object["nonce"]?.string ?? (object["nonce"] == nil ? "raw" : "")) else {
             throw Fault(problem: "\"nonce\" must be raw, sha256 or either")
         }
         guard let isNonceRequired = (object["nonce_required"] ?? true).bool else {
@@ -181,11 +189,16 @@ private struct ProviderEntry {
             return try ProviderPolicy(
                 name: name,
                 issuers: issuers.isEmpty ? [] : issuers + aliases,
-                audiences: audiences,
+                audiences: audiences.map {
+                    AudiencePolicy(
+                        id: $0,
+                        match: nonce,
+                        nonce: isNonceRequired ? .required : .optional,
+                        withoutNonce: isNonceRequired ? .refuse : .fresh
+                    )
+                },
                 algorithms: algorithms,
                 keysURL: object["keys_url"]?.string ?? "",
-                noncePolicy: nonce,
-                isNonceRequired: isNonceRequired,
                 clockLeewaySeconds: object["clock_leeway_seconds"].map { $0.integer ?? -1 } ?? 60,
                 tokenAgeSecondsMax: object["token_age_max_seconds"].map { $0.integer ?? -1 } ?? 86_400
             )

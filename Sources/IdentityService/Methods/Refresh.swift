@@ -11,7 +11,7 @@ extension IdentityMethods {
         context: ServerContext
     ) async throws -> IdentityV1.RefreshResponse {
         try await context.answer {
-            let session = try await exchange(request, context)
+            let session = try await store.numbered(exchange(request, context), deadline: context.deadline)
             var response = IdentityV1.RefreshResponse()
             response.tokens = try mint.tokens(of: session)
             response.suggestedDisplayName = session.toldName ?? ""

@@ -5,43 +5,98 @@ import RPC
 import ServiceKit
 
 extension IdentityMethods {
-    /// Turns a provider's ID token into a session.
+    /// Turns what a provider gave the app into a session: tells what was presented, verifies it, finds what proves it, and
+    /// stores all of it at once.
     func signIn(
         _ request: IdentityV1.SignInRequest,
         context: ServerContext
     ) async throws -> IdentityV1.SignInResponse {
-        let policy = ProviderName(request.provider).flatMap { providers[$0] }
-        // A repetition within a minute gets the same session.
-        return try await context.answer(mayBeRepeated: true) {
+        let provider = ProviderName(request.provider).flatMap { providers[$0] }
+        let name = provider?.policy.name
+        // A repetition within a minute gets the same session. Without proof nothing tells it from another person.
+        return try await context.answer(mayBeRepeated: !request.hasUnproven) {
             do {
-                let response = try await openSession(request, policy: policy, context: context)
-                signIns.count(policy?.name, response.isNewUser ? .newAccount : .knownAccount)
+                let outcome = try await session(request, provider: provider, context: context)
+                var response = IdentityV1.SignInResponse()
+                response.tokens = try mint.tokens(of: outcome.session, style: request.tokenStyle)
+                response.isNewUser = outcome.isNewUser
+                response.suggestedDisplayName = outcome.session.toldName ?? ""
+                response.proof = IdentityV1.Proof(outcome.proof)
+                signIns.count(name, outcome.isNewUser ? .newAccount(outcome.proof) : .knownAccount(outcome.proof))
                 return response
             } catch {
-                signIns.count(policy?.name, SignInMetrics.Outcome(error))
+                signIns.count(name, SignInMetrics.Outcome(error))
                 throw error
             }
         }
     }
 
-    private func openSession(
+    private func session(
         _ request: IdentityV1.SignInRequest,
-        policy: ProviderPolicy?,
+        provider: ProviderConfiguration?,
         context: ServerContext
-    ) async throws -> IdentityV1.SignInResponse {
-        guard let policy else { throw IdentityFault.providerUnknown }
-        let signIn = try await verify(request, policy: policy)
-        let outcome = try await store.openSession(
+    ) async throws -> SignInOutcome {
+        guard let provider else { throw IdentityFault.providerUnknown }
+        let kind = try CredentialKind(request)
+        let reservation = try EmailReservation(request)
+        if kind == .unproven {
+            return try await unprovenSession(request, provider: provider, reservation: reservation, context: context)
+        }
+        guard let evidence = try await evidence(of: request, kind, provider: provider, context: context) else {
+            return try await store.sessionBoughtByTickets(
+                Self.fingerprint(ofTickets: request),
+                expectedSubject: request.expectedSubject,
+                nowMilliseconds: clock.nowMilliseconds,
+                deadline: context.deadline
+            )
+        }
+        let now = clock.nowMilliseconds
+        let signIn = SignIn(
+            evidence,
+            provider: provider.policy.name,
+            deviceName: request.deviceName,
+            createsAccount: request.createsAccount,
+            nowSeconds: now / 1000,
+            leewaySeconds: provider.policy.clockLeewaySeconds
+        )
+        do {
+            return try await store.openSession(
+                signIn,
+                new: newSession(),
+                reservation: reservation,
+                nowMilliseconds: now,
+                deadline: context.deadline
+            )
+        } catch IdentityFault.token(.replayed) where kind == .code {
+            throw IdentityFault.signIn(.codeSpent)
+        }
+    }
+
+    private func unprovenSession(
+        _ request: IdentityV1.SignInRequest,
+        provider: ProviderConfiguration,
+        reservation: EmailReservation?,
+        context: ServerContext
+    ) async throws -> SignInOutcome {
+        let signIn = try UnprovenSignIn(request, provider: provider.policy, allowed: unprovenDialects)
+        // Access tokens are good without asking anybody, and so in every dialect.
+        guard SingleTokenStyle(request.tokenStyle) != nil else { throw IdentityFault.signIn(.proofRequired) }
+        let now = clock.nowMilliseconds
+        guard request.createsAccount else {
+            return try await store.openUnproven(
+                signIn,
+                new: newSession(),
+                nowMilliseconds: now,
+                deadline: context.deadline
+            )
+        }
+        return try await store.registerUnproven(
             signIn,
             new: newSession(),
-            nowMilliseconds: clock.nowMilliseconds,
+            reservation: reservation,
+            nowMilliseconds: now,
             deadline: context.deadline
         )
-        var response = IdentityV1.SignInResponse()
-        response.tokens = try mint.tokens(of: outcome.session)
-        response.isNewUser = outcome.isNewUser
-        response.suggestedDisplayName = outcome.session.toldName ?? ""
-        return response
     }
 
     /// Ids and the nonce of the session that may be opened now.
@@ -51,29 +106,5 @@ extension IdentityMethods {
             sessionID: identifiers.make(),
             nonce: randomBytes(RefreshToken.nonceByteCount)
         )
-    }
-
-    private func verify(_ request: IdentityV1.SignInRequest, policy: ProviderPolicy) async throws -> SignIn {
-        do {
-            let token = try ProviderToken(parsing: request.idToken, policy: policy)
-            let key = try await keys.key(id: token.keyID, algorithm: token.algorithm, of: policy.name)
-            let claims = try token.claims(
-                verifiedWith: key,
-                policy: policy,
-                nowSeconds: clock.nowSeconds,
-                nonce: request.nonce,
-                code: request.authorizationCode
-            )
-            return SignIn(
-                fingerprint: token.fingerprint,
-                provider: policy.name,
-                claims: claims,
-                fullName: request.fullName,
-                email: request.email,
-                deviceName: request.deviceName
-            )
-        } catch let rejection as TokenRejection {
-            throw IdentityFault.token(rejection)
-        }
     }
 }

@@ -5,37 +5,59 @@ import RPC
 import ServiceKit
 
 extension IdentityMethods {
-    /// Ends the session of a token. A token that is not ours names no session: nothing is left to end, which is what
-    /// the caller wants (RFC 7009 section 2.2).
+    /// Ends the session of a token, or more of its account's.
+    ///
+    /// Its own session ends by any token of it, expired or not. A token that is not ours names no session: nothing is left
+    /// to end, which is what the caller wants (RFC 7009 section 2.2). More sessions end only by what would let its bearer in
+    /// now: an old token out of a log must sign nobody out everywhere, and who asks for it has to learn if it wasn't done.
     func signOut(
         _ request: IdentityV1.SignOutRequest,
         context: ServerContext
     ) async throws -> IdentityV1.SignOutResponse {
         try await context.answer {
-            let now = clock.nowMilliseconds
-            switch request.token {
-            case .accessToken(let text):
-                if let claims = try? issuer.verifiedAccessClaims(text) {
+            guard let token = request.token else { throw IdentityFault.tokenMissing }
+            switch request.scope {
+            case .unspecified:
+                if let session = try? session(of: token, mustBeCurrent: false) {
                     try await store.signOut(
-                        claims.sessionID,
-                        nonce: nil,
-                        nowMilliseconds: now,
+                        session,
+                        nowMilliseconds: clock.nowMilliseconds,
                         deadline: context.deadline
                     )
                 }
-            case .refreshToken(let text):
-                if let token = mint.refreshKeys.verify(text) {
-                    try await store.signOut(
-                        token.sessionID,
-                        nonce: token.nonce,
-                        nowMilliseconds: now,
-                        deadline: context.deadline
-                    )
-                }
-            case nil:
-                throw IdentityFault.tokenMissing
+            case .everywhere, .others:
+                let verdict = try await store.signOutAll(
+                    of: session(of: token, mustBeCurrent: true),
+                    keepsOwn: request.scope == .others,
+                    nowMilliseconds: clock.nowMilliseconds,
+                    deadline: context.deadline
+                )
+                if let fault = verdict.fault { throw fault }
+            case .UNRECOGNIZED:
+                throw IdentityFault.scopeUnknown
             }
             return IdentityV1.SignOutResponse()
+        }
+    }
+
+    /// What a token of ours says of its session.
+    private func session(
+        of token: IdentityV1.SignOutRequest.OneOf_Token,
+        mustBeCurrent: Bool
+    ) throws(IdentityFault) -> SigningOut {
+        let now = clock.nowSeconds
+        switch token {
+        case .accessToken(let text) where mint.singleTokens.isSingleToken(text):
+            let claims = try mint.singleTokens.verifiedClaims(text)
+            if mustBeCurrent { try claims.checkLifetime(nowSeconds: now) }
+            return SigningOut(claims)
+        case .accessToken(let text):
+            let claims = try issuer.verifiedAccessClaims(text)
+            if mustBeCurrent { try claims.checkLifetime(nowSeconds: now) }
+            return SigningOut(claims)
+        case .refreshToken(let text):
+            guard let token = mint.refreshKeys.verify(text) else { throw .refreshTokenInvalid }
+            return SigningOut(token)
         }
     }
 }

@@ -2,17 +2,22 @@ import IdentityDomain
 import Postgres
 import ServiceKit
 
-/// How sign-ins went, by provider and outcome.
+/// How sign-ins went, by provider, outcome and proof.
 final class SignInMetrics: MetricsSource {
     /// What a sign-in came to.
     enum Outcome: Hashable {
-        /// An account was made, or the one that was there was found.
-        case newAccount, knownAccount
+        /// An account was made, or the one that was there was found; a retry of a session from before proofs were recorded has
+        /// none.
+        case newAccount(Proof?), knownAccount(Proof?)
         /// The provider's token was refused.
         case refused(TokenRejection)
+        /// The sign-in was refused for another reason.
+        case refusedOtherwise(SignInRefusal)
+        /// There is no account, and none was to be made.
+        case accountNotFound
         /// The provider is not configured.
         case providerUnknown
-        /// The provider's keys cannot be had.
+        /// The provider's keys or answers cannot be had.
         case providerUnavailable
         /// The database cannot be reached.
         case databaseUnavailable
@@ -20,12 +25,18 @@ final class SignInMetrics: MetricsSource {
         case failed
 
         static let all: [Outcome] =
-            [.newAccount, .knownAccount, .providerUnknown, .providerUnavailable, .databaseUnavailable, .failed]
+            ([nil] + Proof.allCases.map(Optional.some)).flatMap { [.newAccount($0), .knownAccount($0)] }
+            + [.accountNotFound, .providerUnknown, .providerUnavailable, .databaseUnavailable, .failed]
             + TokenRejection.allCases.map(Outcome.refused)
+            // Its reason is one of the token's.
+            + SignInRefusal.allCases.filter { $0 != .subjectDiffers }.map(Outcome.refusedOtherwise)
 
         init(_ error: any Error) {
             switch error {
             case IdentityFault.token(let rejection): self = .refused(rejection)
+            case IdentityFault.signIn(.subjectDiffers): self = .refused(.subject)
+            case IdentityFault.signIn(let refusal): self = .refusedOtherwise(refusal)
+            case IdentityFault.accountNotFound: self = .accountNotFound
             case IdentityFault.providerUnknown: self = .providerUnknown
             case IdentityFault.providerUnavailable: self = .providerUnavailable
             case let error as PostgresError where error.isUnavailable: self = .databaseUnavailable
@@ -39,10 +50,22 @@ final class SignInMetrics: MetricsSource {
             case .newAccount: "new_account"
             case .knownAccount: "known_account"
             case .refused(let rejection): rejection.reason.lowercased()
+            case .refusedOtherwise(let refusal): refusal.reason.lowercased()
+            case .accountNotFound: "account_not_found"
             case .providerUnknown: "provider_unknown"
             case .providerUnavailable: "provider_unavailable"
             case .databaseUnavailable: "database_unavailable"
             case .failed: "failed"
+            }
+        }
+
+        /// How the session was proven; "none" where there is no session, or nobody knows.
+        var proofLabel: String {
+            switch self {
+            case .newAccount(let proof), .knownAccount(let proof): proof?.rawValue ?? "none"
+            case .refused, .refusedOtherwise, .accountNotFound, .providerUnknown, .providerUnavailable,
+                .databaseUnavailable, .failed:
+                "none"
             }
         }
     }
@@ -61,10 +84,10 @@ final class SignInMetrics: MetricsSource {
         outcomes = Dictionary(uniqueKeysWithValues: Outcome.all.enumerated().map { ($1, $0) })
         family = CounterFamily(
             "vestibule_identity_sign_ins_total",
-            help: "Sign-ins by provider and outcome.",
-            labels: ["provider", "outcome"],
+            help: "Sign-ins by provider, outcome and what proved them.",
+            labels: ["provider", "outcome", "proof"],
             values: (names.map(\.value) + [Self.unknownProvider]).flatMap { name in
-                Outcome.all.map { [name, $0.label] }
+                Outcome.all.map { [name, $0.label, $0.proofLabel] }
             }
         )
     }

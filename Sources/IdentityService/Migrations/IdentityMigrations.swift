@@ -22,6 +22,23 @@ public enum IdentityMigrations {
         -- The dialect in which somebody registered as this person without proof; null once anybody proved it.
         ALTER TABLE provider_identities ADD COLUMN unproven_dialect text;
 
+        -- The first proof ends what was opened without. A trigger sees the sessions that were committed while the statement
+        -- waited for the identity's row; the statement itself sees those from before it began. Locks go by the key, as those of
+        -- statements that are committed together.
+        CREATE FUNCTION end_unproven_sessions() RETURNS trigger LANGUAGE plpgsql SET search_path FROM CURRENT AS $$
+        BEGIN
+            UPDATE sessions SET revoked_at = NEW.last_sign_in_at, revoke_reason = 'proven',
+                expires_at = LEAST(expires_at, NEW.last_sign_in_at)
+            WHERE session_id IN (
+                SELECT session_id FROM sessions
+                WHERE user_id = NEW.user_id AND provider = NEW.provider AND proof = 'unproven' AND revoked_at IS NULL
+                ORDER BY session_id FOR UPDATE);
+            RETURN NULL;
+        END $$;
+        CREATE TRIGGER provider_identities_proven AFTER UPDATE ON provider_identities FOR EACH ROW
+            WHEN (OLD.unproven_dialect IS NOT NULL AND NEW.unproven_dialect IS NULL)
+            EXECUTE FUNCTION end_unproven_sessions();
+
         -- A number for dialects that need one. Accounts from before get theirs when it is first asked for: a default in the
         -- same statement would rewrite the table.
         CREATE SEQUENCE account_numbers AS bigint MAXVALUE 9007199254740991;
@@ -74,17 +91,21 @@ public enum IdentityMigrations {
         );
         CREATE INDEX code_exchanges_expires_at ON code_exchanges (expires_at);
 
-        -- Tickets of sign-ins in a browser, taken once. The content is sealed under a key that only the tickets give.
+        -- Tickets of sign-ins in a browser, taken once; an ID token has one pair at a time. The content is sealed under a key
+        -- that only the tickets give; by address as a keyed hash, so that nobody fills the table alone.
         CREATE TABLE web_tickets (
             ticket_hash bytea PRIMARY KEY CHECK (octet_length(ticket_hash) = 32),
             code_ticket_hash bytea NOT NULL CHECK (octet_length(code_ticket_hash) = 32),
+            token_fingerprint bytea NOT NULL UNIQUE CHECK (octet_length(token_fingerprint) = 32),
             client_id text NOT NULL,
             code_challenge text,
             content bytea NOT NULL,
+            address_key bytea,
             created_at timestamptz NOT NULL,
             expires_at timestamptz NOT NULL
         );
         CREATE INDEX web_tickets_expires_at ON web_tickets (expires_at);
+        CREATE INDEX web_tickets_address_key ON web_tickets (address_key);
         """
 
     private static let endOfAllSessions = """

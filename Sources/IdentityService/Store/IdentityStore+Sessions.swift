@@ -29,11 +29,12 @@ extension IdentityStore {
             deadline: deadline
         )
         guard let row = rows.first else { return (.mismatched, nil) }
-        let (word, userID, provider, clientID, createdAt, toldName) = try row.decode(
+        let (word, userID, provider, clientID, createdAt, endsAt, toldName) = try row.decode(
             String.self,
             PostgresUUID.self,
             String.self,
             String.self,
+            PostgresTimestamp.self,
             PostgresTimestamp.self,
             String?.self
         )
@@ -51,7 +52,14 @@ extension IdentityStore {
             facts: facts,
             nonce: token.nonce,
             generation: token.generation + 1,
-            toldName: toldName
+            toldName: toldName,
+            endsAtSeconds: endsAt.secondsSince1970,
+            accountNumber: try row.decode(7),
+            email: EmailFacts(
+                address: try row.decode(8),
+                isVerified: try row.decode(9),
+                isPrivate: try row.decode(10)
+            )
         )
         return (verdict, session)
     }
@@ -68,7 +76,7 @@ extension IdentityStore {
         let presented = Int64(token.generation)
         return """
             WITH session AS MATERIALIZED (
-                SELECT session_id, user_id, provider, client_id, created_at,
+                SELECT session_id, user_id, provider, client_id, created_at, expires_at,
                     CASE
                         WHEN nonce <> \(token.nonce) THEN 'mismatched'
                         WHEN \(unsafeSQL: Self.isEnded) THEN 'revoked'
@@ -88,51 +96,73 @@ extension IdentityStore {
                 UPDATE sessions SET revoked_at = \(now), revoke_reason = 'reuse', expires_at = \(now)
                 FROM session WHERE sessions.session_id = session.session_id AND session.verdict = 'reused'
             )
-            SELECT verdict, user_id, provider, client_id, created_at,
+            SELECT verdict, user_id, provider, client_id, created_at, expires_at,
                 (SELECT told_name FROM provider_identities identity
                     WHERE identity.user_id = session.user_id AND told_name IS NOT NULL
-                    ORDER BY identity.created_at LIMIT 1)
-            FROM session
+                    ORDER BY identity.created_at LIMIT 1),
+                person.number, person.email, COALESCE(person.is_email_verified, false),
+                COALESCE(person.is_private_email, false)
+            FROM session LEFT JOIN LATERAL (
+                SELECT account.number, identity.email, identity.is_email_verified, identity.is_private_email
+                FROM provider_identities identity JOIN accounts account USING (user_id)
+                WHERE identity.user_id = session.user_id AND identity.provider = session.provider
+                ORDER BY identity.created_at LIMIT 1
+            ) person ON true
             """
     }
 
-    private static let sessionState = KeyedRead(
-        "user_id, \(isEnded), expires_at",
+    /// What is read of a row of `sessions session` that ``sessionState(_:_:_:_:_:)`` takes.
+    static let sessionStateColumns = "user_id, \(isEnded), expires_at, proof, dialect"
+
+    private static let sessionStateRead = KeyedRead(
+        sessionStateColumns,
         from: "sessions session",
         key: "session_id",
         keyType: .uuid
     )
 
-    /// Throws unless the session is alive: one indexed read, so that a revocation holds at once.
-    nonisolated(nonsending) func checkAlive(_ claims: AccessClaims, nowMilliseconds: Int64, deadline: Deadline?)
-        async throws
-    {
-        let row = try await database.row(Self.sessionState, key: ReadKey(claims.sessionID.uuid), deadline: deadline)
-        guard let row else { throw IdentityFault.sessionInvalid }
-        let (userID, isRevoked, expiresAt) = try row.decode(PostgresUUID.self, Bool.self, PostgresTimestamp.self)
-        guard userID == claims.userID.uuid else { throw IdentityFault.sessionInvalid }
-        if isRevoked { throw IdentityFault.sessionRevoked }
-        if expiresAt <= PostgresTimestamp(milliseconds: nowMilliseconds) { throw IdentityFault.sessionExpired }
+    static func sessionState(
+        _ userID: PostgresUUID,
+        _ isEnded: Bool,
+        _ endsAt: PostgresTimestamp,
+        _ proof: String?,
+        _ dialect: String?
+    ) throws(PostgresError) -> SessionState {
+        var known: Proof?
+        if let proof {
+            known = Proof(rawValue: proof)
+            if known == nil { throw .decoding(DecodingFault(column: 3, reason: "an unknown proof")) }
+        }
+        return SessionState(
+            userID: UserID(userID),
+            isEnded: isEnded,
+            endsAtMilliseconds: endsAt.milliseconds,
+            proof: known,
+            dialect: dialect
+        )
     }
 
-    /// Ends a session at its owner's wish. Ending one that is unknown or over changes nothing (RFC 7009 section 2.2).
+    /// The session of an access token, if it is alive: one indexed read, so that a revocation holds at once.
     ///
-    /// - Parameter nonce: from a refresh token; nil if an access token named the session.
-    func signOut(
-        _ sessionID: SessionID,
-        nonce: [UInt8]?,
+    /// - Throws: `IdentityFault`, or what the database throws.
+    nonisolated(nonsending) func aliveSession(
+        of claims: AccessClaims,
         nowMilliseconds: Int64,
         deadline: Deadline?
-    ) async throws(PostgresError) {
-        let now = PostgresTimestamp(milliseconds: nowMilliseconds)
-        _ = try await database.executeTogether(
-            """
-            UPDATE sessions SET revoked_at = \(now), revoke_reason = 'sign_out', expires_at = LEAST(expires_at, \(now))
-            WHERE session_id = \(sessionID.uuid) AND revoked_at IS NULL
-                AND (\(nonce) IS NULL OR nonce = \(nonce))
-            """,
-            key: LockKey(sessionID.uuid),
-            deadline: deadline
+    ) async throws -> SessionState {
+        let key = ReadKey(claims.sessionID.uuid)
+        guard let row = try await database.row(Self.sessionStateRead, key: key, deadline: deadline) else {
+            throw IdentityFault.sessionInvalid
+        }
+        let (userID, isEnded, endsAt, proof, dialect) = try row.decode(
+            PostgresUUID.self,
+            Bool.self,
+            PostgresTimestamp.self,
+            String?.self,
+            String?.self
         )
+        let state = try Self.sessionState(userID, isEnded, endsAt, proof, dialect)
+        try state.checkAlive(for: claims.userID, nowMilliseconds: nowMilliseconds)
+        return state
     }
 }

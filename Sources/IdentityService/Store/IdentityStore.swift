@@ -15,6 +15,12 @@ struct StoredSession: Sendable, Hashable {
     let generation: UInt32
     /// The name that a provider told us of the person; nil if none is known.
     let toldName: String?
+    /// When it ends at the latest, in Unix seconds.
+    let endsAtSeconds: Int64
+    /// The account's number; nil where it was not asked for.
+    var accountNumber: Int64?
+    /// The e-mail that is known of the person by the session's provider; nil where it was not asked for.
+    var email: EmailFacts?
 }
 
 /// Ids and the nonce of a session to be, made before the statement that may or may not use them.

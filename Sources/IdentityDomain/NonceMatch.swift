@@ -5,7 +5,7 @@ import JOSE
 /// With `raw` and `either` whoever gets hold of a token reads the nonce in it and can present both: what keeps a stolen token
 /// from signing in is then only that it buys one session, so one that its owner has not used yet is good for a thief until
 /// it expires. With `sha256` the token alone is worth nothing.
-public enum NoncePolicy: String, Sendable, Hashable, CaseIterable {
+public enum NonceMatch: String, Sendable, Hashable, CaseIterable {
     /// The claim is the lowercase hex SHA-256 of the raw nonce: what apps do with Apple. Whoever steals the token
     /// cannot know the raw nonce.
     case sha256 = "sha256"
@@ -16,7 +16,7 @@ public enum NoncePolicy: String, Sendable, Hashable, CaseIterable {
     /// apps that hash as well: who has their token can say that its claim is the raw nonce.
     case either = "either"
 
-    /// Whether the claim is what this policy makes of the raw nonce.
+    /// Whether the claim is what this makes of the raw nonce.
     public func matches(claim: String, rawNonce: String) -> Bool {
         switch self {
         case .sha256: Self.isHash(claim, of: rawNonce)

@@ -1,0 +1,22 @@
+/// An e-mail address that no two accounts of a dialect may have. It is no key to any account.
+public struct EmailReservation: Sendable, Hashable {
+    /// The most bytes of a dialect's name.
+    public static let dialectBytesMax = 32
+
+    /// The dialect.
+    public let dialect: String
+    /// The address in lower case, as it is compared.
+    public let email: String
+
+    /// An address to reserve.
+    ///
+    /// - Throws: `emailInvalid` if it is none, or the dialect has no name.
+    public init(dialect: String, email: String) throws(IdentityFault) {
+        // Lower case may be longer than what was written.
+        guard 1...Self.dialectBytesMax ~= dialect.utf8.count, let email = EmailAddress.accept(email.lowercased()) else {
+            throw .signIn(.emailInvalid)
+        }
+        self.dialect = dialect
+        self.email = email
+    }
+}

@@ -1,0 +1,77 @@
+import Models
+
+/// What a session's row says when a token of it is presented.
+public struct SessionState: Sendable, Hashable {
+    /// Whose it is.
+    public let userID: UserID
+    /// Whether it was ended, by itself or with all others.
+    public let isEnded: Bool
+    /// When it ends at the latest, in Unix milliseconds.
+    public let endsAtMilliseconds: Int64
+    /// How it was proven; nil in sessions from before that was kept.
+    public let proof: Proof?
+    /// The only dialect in which it is good; nil for everywhere.
+    public let dialect: String?
+
+    /// The state of a session.
+    public init(userID: UserID, isEnded: Bool, endsAtMilliseconds: Int64, proof: Proof?, dialect: String?) {
+        self.userID = userID
+        self.isEnded = isEnded
+        self.endsAtMilliseconds = endsAtMilliseconds
+        self.proof = proof
+        self.dialect = dialect
+    }
+
+    /// Throws unless the session is alive now: `sessionInvalid` if it isn't that user's, `sessionRevoked` or
+    /// `sessionExpired`.
+    public func checkAlive(for userID: UserID, nowMilliseconds: Int64) throws(IdentityFault) {
+        guard userID == self.userID else { throw .sessionInvalid }
+        if isEnded { throw .sessionRevoked }
+        if endsAtMilliseconds <= nowMilliseconds { throw .sessionExpired }
+    }
+
+    /// Throws `sessionUnproven` unless the session is good where it is used.
+    ///
+    /// - Parameter dialect: the dialect that uses it; empty for none.
+    public func checkProof(in dialect: String) throws(IdentityFault) {
+        if let bound = self.dialect {
+            guard !dialect.isEmpty, bound == dialect else { throw .sessionUnproven }
+        } else if proof == .unproven {
+            throw .sessionUnproven
+        }
+    }
+}
+
+/// What a session's row says when its single token is presented.
+public struct SingleSessionState: Sendable, Hashable {
+    /// What it says of any session.
+    public let session: SessionState
+    /// When it was last used, in Unix milliseconds; `SessionLimits.useRecordedSeconds` too early at most.
+    public let lastUsedAtMilliseconds: Int64
+    /// What the row alone knows, and tokens of it.
+    public let nonce: [UInt8]
+
+    /// The state of a session.
+    public init(session: SessionState, lastUsedAtMilliseconds: Int64, nonce: [UInt8]) {
+        self.session = session
+        self.lastUsedAtMilliseconds = lastUsedAtMilliseconds
+        self.nonce = nonce
+    }
+
+    /// Throws unless the session is the token's and alive now, and was used within the inactivity limit.
+    public func checkAlive(
+        for claims: SingleClaims,
+        limits: SessionLimits,
+        nowMilliseconds: Int64
+    ) throws(IdentityFault) {
+        // Neither is secret to whoever has the token, so that the comparison may take its time.
+        guard nonce == claims.nonce else { throw .sessionInvalid }
+        try session.checkAlive(for: claims.userID, nowMilliseconds: nowMilliseconds)
+        guard nowMilliseconds < lastUsedAtMilliseconds + limits.inactivitySeconds * 1000 else { throw .sessionExpired }
+    }
+
+    /// Whether a use now is to be written down.
+    public func isUseToBeRecorded(limits: SessionLimits, nowMilliseconds: Int64) -> Bool {
+        nowMilliseconds >= lastUsedAtMilliseconds + limits.useRecordedSeconds * 1000
+    }
+}

@@ -1,0 +1,47 @@
+import API
+import IdentityDomain
+import Models
+import Postgres
+import RPC
+
+/// What CheckSession and RenewSingleToken have in common.
+extension IdentityMethods {
+    /// A session and the claims of its single token, which is ours; the session is alive.
+    struct SingleTokenSession {
+        let claims: SingleClaims
+        let state: SingleSessionState
+    }
+
+    /// The live session of a single token.
+    ///
+    /// - Parameter acceptsExpired: whether the token may be past its end.
+    nonisolated(nonsending) func aliveSession(
+        ofSingleToken text: String,
+        acceptsExpired: Bool,
+        deadline: Deadline?
+    ) async throws -> SingleTokenSession {
+        let claims = try mint.singleTokens.verifiedClaims(text)
+        let now = clock.nowMilliseconds
+        if !acceptsExpired { try claims.checkLifetime(nowSeconds: now / 1000) }
+        let state = try await store.aliveSession(of: claims, nowMilliseconds: now, deadline: deadline)
+        return SingleTokenSession(claims: claims, state: state)
+    }
+
+    /// Writes down that the session was used, if that was long ago and no other call does. What goes wrong is counted: the
+    /// call that used it is answered all the same, and a later one tries again.
+    nonisolated(nonsending) func recordUse(of session: SingleTokenSession) async {
+        let now = clock.nowMilliseconds
+        let sessionID = session.claims.sessionID
+        guard session.state.isUseToBeRecorded(limits: store.limits, nowMilliseconds: now),
+            sessionUses.begin(sessionID, nowMilliseconds: now)
+        else { return }
+        // A deadline of its own: what one caller leaves no time for must not look like a database that can't write.
+        do {
+            try await store.recordUse(of: sessionID, nowMilliseconds: now, deadline: .after(SessionUses.writeLimit))
+            sessionUses.end(sessionID, .recorded, nowMilliseconds: now)
+        } catch {
+            let isCallersEnd = if case .cancelled = error { true } else { false }
+            sessionUses.end(sessionID, isCallersEnd ? .abandoned : .failed, nowMilliseconds: now)
+        }
+    }
+}

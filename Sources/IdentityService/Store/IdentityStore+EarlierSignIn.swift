@@ -1,0 +1,124 @@
+import IdentityDomain
+import Models
+import Postgres
+import RPC
+import ServiceModels
+
+extension IdentityStore {
+    /// The session that tickets bought which are not there any more.
+    ///
+    /// - Parameter expectedSubject: whom the app says that it is; empty for anybody.
+    /// - Throws: `ticketInvalid` if they bought none.
+    func sessionBoughtByTickets(
+        _ fingerprint: [UInt8],
+        expectedSubject: String,
+        nowMilliseconds: Int64,
+        deadline: Deadline?
+    ) async throws -> SignInOutcome {
+        let rows = try await database.query(earlierSessionStatement([fingerprint]), deadline: deadline)
+        guard let row = rows.first else { throw IdentityFault.signIn(.ticketInvalid) }
+        var (earlier, outcome, subject) = try decode(row)
+        guard earlier.isRetry(nowMilliseconds: nowMilliseconds, limits: limits) else {
+            throw IdentityFault.signIn(.ticketInvalid)
+        }
+        guard expectedSubject.isEmpty || subject == expectedSubject else { throw IdentityFault.signIn(.subjectDiffers) }
+        outcome.session = try await numbered(outcome.session, deadline: deadline)
+        return outcome
+    }
+
+    /// The session that the token bought before. Read after the statement that opens one found nothing to do, so whatever
+    /// kept it from that is committed.
+    func earlierSession(
+        _ signIn: SignIn,
+        nowMilliseconds: Int64,
+        _ execute: Execute
+    ) async throws -> SignInOutcome {
+        let fingerprints = [signIn.fingerprint] + (signIn.retryFingerprint.map { [$0] } ?? [])
+        guard let row = try await execute(earlierSessionStatement(fingerprints)).first else {
+            throw try await refusal(of: signIn, execute)
+        }
+        let (earlier, outcome, _) = try decode(row)
+        guard earlier.isRetry(nowMilliseconds: nowMilliseconds, limits: limits) else {
+            throw IdentityFault.token(.replayed)
+        }
+        return outcome
+    }
+
+    /// Why no session was opened by credentials that have bought none.
+    private func refusal(of signIn: SignIn, _ execute: Execute) async throws -> IdentityFault {
+        // Issued before all sessions were ended: then it may have bought one of them, and the row that said so may be lost.
+        let issuedAt = PostgresTimestamp(secondsSince1970: signIn.issuedAtSeconds)
+        let row = try await execute(
+            """
+            SELECT (SELECT sessions_from <= \(issuedAt) FROM session_epoch) IS TRUE, EXISTS (
+                SELECT FROM provider_identities
+                WHERE provider = \(signIn.provider.value) AND subject = \(signIn.subject))
+            """
+        ).first
+        let (isCurrent, isKnown) = try row?.decode(Bool.self, Bool.self) ?? (false, false)
+        if !isCurrent { return .token(.expired) }
+        if !signIn.mayBeFirst { return .signIn(.tokenStale) }
+        if !signIn.createsAccount, !isKnown { return .accountNotFound }
+        if signIn.ticketHash != nil { return .signIn(.ticketInvalid) }
+        // Somebody new to a call that makes no account, whom another call has made known since; or a row that is gone.
+        return signIn.createsAccount ? .token(.replayed) : .accountNotFound
+    }
+
+    private func earlierSessionStatement(_ fingerprints: [[UInt8]]) -> Query {
+        """
+        SELECT taken.created_at, session.generation, \(unsafeSQL: Self.isEnded), session.opened_account,
+            session.user_id, session.session_id, session.provider, session.client_id, session.created_at,
+            session.expires_at, session.nonce, session.proof,
+            (SELECT number FROM accounts WHERE accounts.user_id = session.user_id),
+            identity.subject, identity.told_name, identity.email,
+            COALESCE(identity.is_email_verified, false), COALESCE(identity.is_private_email, false)
+        FROM sign_ins taken
+        JOIN sessions session ON session.session_id = taken.session_id
+        LEFT JOIN LATERAL (
+            SELECT subject, told_name, email, is_email_verified, is_private_email FROM provider_identities
+            WHERE user_id = session.user_id AND provider = session.provider ORDER BY created_at LIMIT 1
+        ) identity ON true
+        WHERE taken.fingerprint = ANY (\(fingerprints)) LIMIT 1
+        """
+    }
+
+    private func decode(_ row: Row) throws -> (EarlierSignIn, SignInOutcome, subject: String?) {
+        let (takenAt, generation, isRevoked, openedAccount) = try row.decode(
+            PostgresTimestamp.self,
+            Int64.self,
+            Bool.self,
+            Bool.self
+        )
+        guard let provider = ProviderName(try row.decode(6, as: String.self)) else {
+            throw PostgresError.decoding(DecodingFault(column: 6, reason: "no provider name"))
+        }
+        let facts = SessionFacts(
+            userID: UserID(try row.decode(4, as: PostgresUUID.self)),
+            sessionID: SessionID(try row.decode(5, as: PostgresUUID.self)),
+            provider: provider,
+            clientID: try row.decode(7),
+            signedInAtSeconds: try row.decode(8, as: PostgresTimestamp.self).secondsSince1970
+        )
+        let earlier = EarlierSignIn(
+            atMilliseconds: takenAt.milliseconds,
+            generation: UInt32(clamping: generation),
+            isRevoked: isRevoked
+        )
+        let session = StoredSession(
+            facts: facts,
+            nonce: try row.decode(10),
+            generation: earlier.generation,
+            toldName: try row.decode(14),
+            endsAtSeconds: try row.decode(9, as: PostgresTimestamp.self).secondsSince1970,
+            accountNumber: try row.decode(12),
+            email: EmailFacts(
+                address: try row.decode(15),
+                isVerified: try row.decode(16),
+                isPrivate: try row.decode(17)
+            )
+        )
+        let proof = try row.decode(11, as: String?.self).flatMap(Proof.init(rawValue:))
+        let outcome = SignInOutcome(session: session, isNewUser: openedAccount, proof: proof)
+        return (earlier, outcome, try row.decode(13, as: String?.self))
+    }
+}

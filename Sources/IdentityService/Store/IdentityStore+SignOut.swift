@@ -1,0 +1,124 @@
+import IdentityDomain
+import Models
+import Postgres
+import RPC
+import ServiceModels
+
+/// What a token that asks for a sign-out says of its session.
+struct SigningOut: Sendable, Hashable {
+    let sessionID: SessionID
+    /// Whose it is; nil where the token doesn't say.
+    let userID: UserID?
+    /// What only the session's row knows; nil where the token doesn't say.
+    let nonce: [UInt8]?
+    /// How often the session was refreshed before the token; nil for other tokens than refresh tokens.
+    let generation: UInt32?
+
+    /// An access token's session.
+    init(_ claims: AccessClaims) {
+        sessionID = claims.sessionID
+        userID = claims.userID
+        nonce = nil
+        generation = nil
+    }
+
+    /// A single token's session.
+    init(_ claims: SingleClaims) {
+        sessionID = claims.sessionID
+        userID = claims.userID
+        nonce = claims.nonce
+        generation = nil
+    }
+
+    /// A refresh token's session.
+    init(_ token: RefreshToken) {
+        sessionID = token.sessionID
+        userID = nil
+        nonce = token.nonce
+        generation = token.generation
+    }
+}
+
+extension IdentityStore {
+    /// Ends a session at its owner's wish. Ending one that is unknown or over changes nothing (RFC 7009 section 2.2).
+    func signOut(
+        _ session: SigningOut,
+        nowMilliseconds: Int64,
+        deadline: Deadline?
+    ) async throws(PostgresError) {
+        let now = PostgresTimestamp(milliseconds: nowMilliseconds)
+        _ = try await database.executeTogether(
+            """
+            UPDATE sessions SET revoked_at = \(now), revoke_reason = 'sign_out', expires_at = LEAST(expires_at, \(now))
+            WHERE session_id = \(session.sessionID.uuid) AND revoked_at IS NULL
+                AND (\(session.nonce) IS NULL OR nonce = \(session.nonce))
+            """,
+            key: LockKey(session.sessionID.uuid),
+            deadline: deadline
+        )
+    }
+
+    /// Ends all live sessions of the account of a live session, or all but that one.
+    ///
+    /// One statement decides: it locks the account's sessions, in the order of their ids as commits of several refreshes
+    /// do, and judges the token's as the refresh before left it. A session that is begun at the same time may stay.
+    ///
+    /// - Parameter keepsOwn: whether the token's own session goes on.
+    /// - Returns: what was decided; nothing was ended unless it is `done`.
+    func signOutAll(
+        of session: SigningOut,
+        keepsOwn: Bool,
+        nowMilliseconds: Int64,
+        deadline: Deadline?
+    ) async throws(PostgresError) -> SignOutVerdict {
+        let now = PostgresTimestamp(milliseconds: nowMilliseconds)
+        let idleStart = PostgresTimestamp(milliseconds: nowMilliseconds - limits.inactivitySeconds * 1000)
+        let own = session.sessionID.uuid
+        let presented = session.generation.map(Int64.init)
+        // Use is written down for tokens that carry the nonce; an access token is young.
+        let rows = try await database.execute(
+            """
+            WITH locked AS MATERIALIZED (
+                SELECT session_id, revoke_reason,
+                    CASE
+                        WHEN session_id <> \(own) THEN NULL
+                        WHEN (\(session.nonce) IS NOT NULL AND nonce <> \(session.nonce))
+                            OR (\(session.userID?.uuid) IS NOT NULL AND user_id <> \(session.userID?.uuid))
+                            THEN 'mismatched'
+                        WHEN \(unsafeSQL: Self.isEnded) THEN 'revoked'
+                        WHEN expires_at <= \(now) OR (\(session.nonce) IS NOT NULL AND last_used_at <= \(idleStart))
+                            THEN 'expired'
+                        WHEN \(presented) IS NOT NULL AND generation NOT BETWEEN \(presented) AND \(presented) + 1
+                            THEN 'superseded'
+                        WHEN proof = 'unproven' OR dialect IS NOT NULL THEN 'unproven'
+                        ELSE 'done'
+                    END AS verdict
+                FROM sessions session
+                WHERE user_id = (SELECT user_id FROM sessions WHERE session_id = \(own))
+                    AND (session_id = \(own) OR NOT \(unsafeSQL: Self.isEnded) AND expires_at > \(now))
+                ORDER BY session_id
+                FOR UPDATE
+            ), ended AS (
+                UPDATE sessions SET revoked_at = \(now), revoke_reason = 'sign_out',
+                    expires_at = LEAST(sessions.expires_at, \(now))
+                FROM locked
+                WHERE sessions.session_id = locked.session_id AND sessions.revoked_at IS NULL
+                    AND EXISTS (SELECT FROM locked WHERE verdict = 'done')
+                    AND NOT (\(keepsOwn) AND locked.session_id = \(own))
+            )
+            SELECT CASE
+                    WHEN verdict = 'revoked' AND revoke_reason = 'sign_out' AND NOT \(keepsOwn)
+                        AND NOT EXISTS (SELECT FROM locked WHERE session_id <> \(own)) THEN 'repeated'
+                    ELSE verdict
+                END
+            FROM locked WHERE session_id = \(own)
+            """,
+            deadline: deadline
+        )
+        guard let word = try rows.first?.decode(0, as: String.self) else { return .mismatched }
+        guard let verdict = SignOutVerdict(rawValue: word) else {
+            throw PostgresError.decoding(DecodingFault(column: 0, reason: "an unknown verdict"))
+        }
+        return verdict
+    }
+}
