@@ -221,8 +221,8 @@ let package = Package(
         executable(
             "vestibule",
             [
-                "Deployment", "Load", "LocalStack", "RPCTransport", "ServiceCommands", "ServiceKit", argumentParser,
-                logging,
+                "Deployment", "IdentityService", "Load", "LocalStack", "RPCTransport", "ServiceCommands", "ServiceKit",
+                argumentParser, logging,
             ]
         ),
         executable(
