@@ -237,6 +237,11 @@ let package = Package(
             ["API", "InteropAPI", "InteropShared", "RPC", "RPCTransport", argumentParser, protobuf]
         ),
         executable(
+            "interop-client-secret",
+            path: "Tests/Interop/ClientSecret",
+            ["IdentityDomain", "JOSE", argumentParser]
+        ),
+        executable(
             "bench-server",
             path: "Tests/Performance/Server",
             ["Postgres", "RPC", "RPCTransport", protobuf]
