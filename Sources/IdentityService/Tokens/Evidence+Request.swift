@@ -97,7 +97,7 @@ extension IdentityMethods {
                     redirectURI: request.redirectUri,
                     codeVerifier: request.codeVerifier,
                     provider: provider,
-                    deadline: context.deadline
+                    context: context
                 )
             } catch IdentityFault.providerUnavailable {
                 await keepTold(request, token.fingerprint, provider.policy, context)
@@ -131,7 +131,7 @@ extension IdentityMethods {
                 redirectURI: grant.redirectURI,
                 codeVerifier: "",
                 provider: provider,
-                deadline: context.deadline
+                context: context
             )
         }
         evidence.ticketHash = ticketHash
@@ -154,7 +154,7 @@ extension IdentityMethods {
                 redirectURI: request.redirectUri,
                 codeVerifier: request.codeVerifier,
                 provider: provider,
-                deadline: context.deadline
+                context: context
             )
             return Evidence(
                 fingerprint: exchanged.fingerprint,
@@ -181,6 +181,7 @@ extension IdentityMethods {
         let known = try await check.claims(
             accessToken: request.accessToken,
             clientID: request.clientID,
+            address: addressKey.code(of: context.metadata),
             deadline: context.deadline
         )
         return Evidence(
@@ -201,7 +202,7 @@ extension IdentityMethods {
         redirectURI: String,
         codeVerifier: String,
         provider: ProviderConfiguration,
-        deadline: Deadline?
+        context: ServerContext
     ) async throws {
         let exchanged = try await exchange(
             code: code,
@@ -209,7 +210,7 @@ extension IdentityMethods {
             redirectURI: redirectURI,
             codeVerifier: codeVerifier,
             provider: provider,
-            deadline: deadline
+            context: context
         )
         guard exchanged.claims.subject == evidence.claims.subject else { throw IdentityFault.signIn(.codeForeign) }
         evidence.retryFingerprint = evidence.fingerprint
@@ -225,7 +226,7 @@ extension IdentityMethods {
         redirectURI: String,
         codeVerifier: String,
         provider: ProviderConfiguration,
-        deadline: Deadline?
+        context: ServerContext
     ) async throws -> ExchangedCode {
         guard let codes = codes[provider.policy.name] else { throw IdentityFault.signIn(.exchangeNotConfigured) }
         let exchanged = try await codes.claims(
@@ -233,7 +234,8 @@ extension IdentityMethods {
             clientID: clientID,
             redirectURI: redirectURI,
             codeVerifier: codeVerifier,
-            deadline: deadline
+            address: addressKey.code(of: context.metadata),
+            deadline: context.deadline
         )
         guard exchanged.claims.audience == clientID else { throw IdentityFault.signIn(.codeForeign) }
         return exchanged
