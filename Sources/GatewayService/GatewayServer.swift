@@ -65,7 +65,8 @@ public struct GatewayServer: ProgramServer {
         let gateway = Gateway(
             backends: Backends(identity: channels[0], profile: channels[1], invites: channels[2]),
             rateLimit: settings.rateLimit,
-            webSignIn: settings.webSignIn
+            webSignIn: settings.webSignIn,
+            dialects: settings.dialects
         )
         let logger = Logger(label: Self.programName)
         let configuration = configuration

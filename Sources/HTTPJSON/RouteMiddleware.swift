@@ -15,6 +15,7 @@ struct RouteMiddleware: RouterMiddleware {
     let crossOrigin: CrossOriginRoutes?
     let makeRequestID: @Sendable () -> String
     let translate: @Sendable (any Error) -> Problem
+    let render: @Sendable (Problem, Request) -> Response
     let admit: @Sendable (Request, RouteContext) throws -> Void
     let observe: @Sendable (RequestOutcome) -> Void
 
@@ -54,7 +55,7 @@ struct RouteMiddleware: RouterMiddleware {
         } catch {
             let problem = self.problem(error, request)
             log(problem, context.logger)
-            response = problem.response()
+            response = render(problem, request)
             code = problem.code
             closes = closes || problem.closesConnection
         }

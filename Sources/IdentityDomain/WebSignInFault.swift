@@ -2,8 +2,6 @@
 public enum WebSignInFault: Error, Sendable, Hashable, CaseIterable {
     /// The state is none of ours, over, or another browser's; or there is none, for a client that needs one.
     case stateInvalid
-    /// The provider has no such client of kind services or web, or several of which none was named.
-    case clientUnknown
     /// The code challenge is none (RFC 7636 section 4.2).
     case challengeInvalid
     /// The provider has no authorization page.

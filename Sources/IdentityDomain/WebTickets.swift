@@ -2,10 +2,6 @@ import JOSE
 
 /// The two tickets of one sign-in in a browser, in the places of the ID token and the authorization code. Both are needed.
 public struct WebTickets: Sendable, Hashable {
-    /// How the ticket begins that stands for the ID token.
-    public static let idTokenPrefix = "vit1_"
-    /// How the ticket begins that stands for the code.
-    public static let codePrefix = "vct1_"
     /// For how long they are good, in seconds.
     public static let lifetimeSeconds: Int64 = 120
     /// The most that are out at a time, and with them the rows of their table.
@@ -27,8 +23,8 @@ public struct WebTickets: Sendable, Hashable {
 
     /// The tickets of two texts; nil unless both can be tickets.
     public init?(idToken: String, code: String) {
-        guard let idTokenBytes = Self.bytes(idToken, Self.idTokenPrefix),
-            let codeBytes = Self.bytes(code, Self.codePrefix)
+        guard let idTokenBytes = Self.bytes(idToken, CredentialKind.idTokenTicketPrefix),
+            let codeBytes = Self.bytes(code, CredentialKind.codeTicketPrefix)
         else { return nil }
         self.idTokenBytes = idTokenBytes
         self.codeBytes = codeBytes
@@ -42,19 +38,14 @@ public struct WebTickets: Sendable, Hashable {
     }
 
     /// The ticket in the place of the ID token. A secret.
-    public var idToken: String { Self.idTokenPrefix + Base64URL.encode(idTokenBytes) }
+    public var idToken: String { CredentialKind.idTokenTicketPrefix + Base64URL.encode(idTokenBytes) }
     /// The ticket in the place of the code. A secret.
-    public var code: String { Self.codePrefix + Base64URL.encode(codeBytes) }
+    public var code: String { CredentialKind.codeTicketPrefix + Base64URL.encode(codeBytes) }
 
     /// By what the row of the tickets is found; tells nothing of them.
     public var idTokenHash: [UInt8] { SHA256.hash(idToken) }
     /// What the row knows of the other one.
     public var codeHash: [UInt8] { SHA256.hash(code) }
-
-    /// By what a retry of their redemption finds its session: who has only the tickets, and not the verifier, has another one.
-    public func retryFingerprint(codeVerifier: String) -> [UInt8] {
-        SHA256.hash(Array("vestibule web retry 1\0".utf8) + idTokenBytes + codeBytes + Array(codeVerifier.utf8))
-    }
 
     /// Seals what they stand for: only the two together open it, for the same row.
     public func seal(_ grant: WebGrant, boundTo binding: WebTicketBinding) -> [UInt8] {

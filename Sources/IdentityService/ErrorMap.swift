@@ -88,6 +88,35 @@ extension IdentityFault: DomainFault {
     }
 }
 
+extension WebSignInFault {
+    fileprivate var rpcError: RPCError {
+        switch self {
+        case .stateInvalid:
+            .unauthenticated("WEB_STATE_INVALID", "This browser did not begin this sign-in, or it was too long ago.")
+        case .challengeInvalid:
+            .domain(
+                .invalidArgument,
+                reason: "CODE_CHALLENGE_INVALID",
+                message: "The code challenge must be a SHA-256 hash in base64url.",
+                field: "code_challenge"
+            )
+        case .notConfigured:
+            .domain(
+                .failedPrecondition,
+                reason: "WEB_SIGN_IN_NOT_CONFIGURED",
+                message: "This provider has no page for sign-ins in a browser."
+            )
+        case .tooManyTickets:
+            .domain(
+                .resourceExhausted,
+                reason: "WEB_TICKETS_TOO_MANY",
+                message: "Too many sign-ins are under way. Please try again in a moment.",
+                retryAfter: .seconds(60)
+            )
+        }
+    }
+}
+
 extension SignInRefusal {
     var reason: String {
         switch self {
@@ -156,42 +185,6 @@ extension SignInRefusal {
                 .alreadyExists,
                 reason: reason,
                 message: "Another account has this e-mail address."
-            )
-        }
-    }
-}
-
-extension WebSignInFault {
-    fileprivate var rpcError: RPCError {
-        switch self {
-        case .stateInvalid:
-            .unauthenticated("WEB_STATE_INVALID", "This browser did not begin this sign-in, or it was too long ago.")
-        case .clientUnknown:
-            .domain(
-                .invalidArgument,
-                reason: "CLIENT_UNKNOWN",
-                message: "The provider has no such client for sign-ins in a browser, or several and none was named.",
-                field: "client_id"
-            )
-        case .challengeInvalid:
-            .domain(
-                .invalidArgument,
-                reason: "CODE_CHALLENGE_INVALID",
-                message: "The code challenge must be a SHA-256 hash in base64url.",
-                field: "code_challenge"
-            )
-        case .notConfigured:
-            .domain(
-                .failedPrecondition,
-                reason: "WEB_SIGN_IN_NOT_CONFIGURED",
-                message: "This provider has no page for sign-ins in a browser."
-            )
-        case .tooManyTickets:
-            .domain(
-                .resourceExhausted,
-                reason: "WEB_TICKETS_TOO_MANY",
-                message: "Too many sign-ins are under way. Please try again in a moment.",
-                retryAfter: .seconds(60)
             )
         }
     }

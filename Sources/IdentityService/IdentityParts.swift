@@ -39,7 +39,6 @@ struct IdentityParts: Sendable {
         http: any OutgoingClient,
         codes: [ProviderName: any CodeExchanging]? = nil,
         accessTokens: [ProviderName: any AccessTokenChecking]? = nil,
-        tickets: any TicketRedeeming = NoTickets(),
         clock: WallClock = .system,
         randomBytes: @escaping @Sendable (Int) -> [UInt8] = { SecureRandom.bytes($0) },
         logger: Logger
@@ -83,7 +82,7 @@ struct IdentityParts: Sendable {
             providers: settings.providers,
             keys: keys,
             store: store,
-            webSignIns: WebSignIns(settings.refreshKeys),
+            webStates: WebStateKeys(settings.refreshKeys),
             mint: SessionTokenMint(
                 issuer: settings.issuer,
                 refreshKeys: settings.refreshKeys,
@@ -99,7 +98,6 @@ struct IdentityParts: Sendable {
             verifiedTokens: VerifiedTokens(group: group),
             codes: codes ?? questions.codes,
             accessTokens: accessTokens ?? questions.accessTokens,
-            tickets: tickets,
             unprovenDialects: settings.unprovenDialects,
             addressKey: ClientAddressKey(
                 Secret(settings.refreshKeys.addressKey),

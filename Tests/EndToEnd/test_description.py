@@ -21,7 +21,9 @@ CHECKS = (
 # What the suite may be answered where it keeps to the document: a name that has 51 characters as people count them or a
 # number of no plan (422) no schema can tell; a token (401), a group (404) or an app's user (403) it cannot invent.
 ACCEPTED = ["2xx", "401", "403", "404", "409", "422"]
-REQUESTS = {"AppleSignIn", "GoogleSignIn", "RefreshToken", "SignOut", "ProfileChange", "NewGroup", "NewMember"}
+REQUESTS = {"AppleSignIn", "GoogleSignIn", "ProviderSignIn", "RefreshToken", "SignOut", "ProfileChange",
+            "NewGroup", "NewMember", "SingleTokenSignIn", "WordPressLogin", "WordPressRegistration", "SupabaseGrant",
+            "SupabaseUserChange"}
 
 
 @pytest.fixture(scope="module")

@@ -47,7 +47,8 @@ struct AppleByWebTests {
 
         func get(_ uri: String) async throws -> Page { try await send(.get, uri, [:], nil) }
 
-        func post(_ form: String, cookie: String? = nil, type: String = "application/x-www-form-urlencoded") async throws
+        func post(_ form: String, cookie: String? = nil, type: String = "application/x-www-form-urlencoded")
+            async throws
             -> Page
         {
             var headers: HTTPFields = [.contentType: type]
@@ -102,7 +103,8 @@ struct AppleByWebTests {
         let finished = Mutex<[IdentityV1.FinishWebSignInRequest]>([])
     }
 
-    private static func cookie(state: String = "vws1_state", appURL: String = "vestibule-demo://callback?a=1") -> String {
+    private static func cookie(state: String = "vws1_state", appURL: String = "vestibule-demo://callback?a=1") -> String
+    {
         let setting = WebSignInCookie(state: state, appURL: appURL).setting
         return "other=1; \(setting.prefix { $0 != ";" })"
     }
@@ -111,7 +113,9 @@ struct AppleByWebTests {
 
     @Test func `The browser is sent to Apple with a cookie`() async throws {
         let (browser, seen) = try Self.browser()
-        let page = try await browser.get("/auth/apple/start?code_challenge=\(Self.challenge)&code_challenge_method=S256")
+        let page = try await browser.get(
+            "/auth/apple/start?code_challenge=\(Self.challenge)&code_challenge_method=S256"
+        )
         #expect(page.status == 303)
         #expect(page.headers[.location] == "https://appleid.apple.com/auth/authorize?state=vws1_state")
         #expect(page.headers[.cacheControl] == "no-store")

@@ -66,7 +66,6 @@ struct AuthenticationRouteTests {
             ]
         ),
         ("/auth/apple", #"{"identity_token":"","authorization_code":null,"access_token":""}"#, ["identity_token"]),
-        ("/auth/apple", #"{"identity_token":"a","id_token":"b"}"#, ["identity_token"]),
         ("/auth/google", #"{"nonce":5}"#, ["nonce"]),
         ("/auth/google", #"{"nonce":"5"}"#, ["id_token"]),
         ("/auth/keycloak", #"{"client_id":"a"}"#, ["id_token"]),

@@ -75,7 +75,8 @@ struct BrowserSettingsTests {
         "", "app", "app:", "app:/x", "://x", "javascript:alert(1)", "javascript://%0aalert(1)", "JavaScript://x",
         "data:text/html,x", "data://x", "file:///etc/passwd", "vbscript://x", "blob://x", "intent://x", "about://blank",
         "http://example.com/app", "http://localhost@evil.example/", "https://user@example.com/", "https:///path",
-        "app://x#fragment", "app://x y", "app://x\"", "app://x'", "app://x<", "app://x\\y", "app://x\r\nA: b", "app://é",
+        "app://x#fragment", "app://x y", "app://x\"", "app://x'", "app://x<", "app://x\\y", "app://x\r\nA: b",
+        "app://é",
         "app://\u{202e}x", "app://x\u{2028}", "app://x?a=%zz", "app://x?code=1", "app://x?a=1&id%5ftoken=2",
         "app://x?state=1", "app://x?a?b", "app://" + String(repeating: "a", count: 512),
     ])

@@ -41,9 +41,12 @@ struct ProviderSignInTests {
             #"{"identity_token":"vit1_a","authorization_code":"vct1_b","email":null,"full_name":"Ana Cruz"}"#
         )
         #expect(
-            apple.request == .with {
-                ($0.provider, $0.idToken, $0.authorizationCode, $0.fullName) = ("apple", "vit1_a", "vct1_b", "Ana Cruz")
-            }
+            apple.request
+                == .with {
+                    ($0.provider, $0.idToken, $0.authorizationCode, $0.fullName) = (
+                        "apple", "vit1_a", "vct1_b", "Ana Cruz"
+                    )
+                }
         )
         for answer in [google.answer, apple.answer] {
             #expect(answer.status == 200)
@@ -62,11 +65,12 @@ struct ProviderSignInTests {
         )
         #expect(answer.status == 200)
         #expect(
-            request == .with {
-                ($0.provider, $0.idToken, $0.nonce, $0.authorizationCode) = ("keycloak", "t", "n", "c")
-                ($0.clientID, $0.redirectUri, $0.codeVerifier, $0.accessToken) = ("i", "r", "v", "a")
-                ($0.fullName, $0.email, $0.deviceName, $0.create) = ("f", "e", "d", false)
-            }
+            request
+                == .with {
+                    ($0.provider, $0.idToken, $0.nonce, $0.authorizationCode) = ("keycloak", "t", "n", "c")
+                    ($0.clientID, $0.redirectUri, $0.codeVerifier, $0.accessToken) = ("i", "r", "v", "a")
+                    ($0.fullName, $0.email, $0.deviceName, $0.create) = ("f", "e", "d", false)
+                }
         )
     }
 
@@ -81,6 +85,12 @@ struct ProviderSignInTests {
             #expect(path.hasSuffix(request.provider))
             #expect(!request.hasCreate)
         }
+    }
+
+    @Test func `A path's own name for the ID token goes first`() async throws {
+        let body = #"{"id_token":"i","identity_token":"a"}"#
+        #expect(try await Self.signIn("/auth/apple", body).request.idToken == "a")
+        #expect(try await Self.signIn("/auth/google", body).request.idToken == "i")
     }
 
     @Test(arguments: ["apple", "google", "myspace"])

@@ -19,7 +19,11 @@ struct TestGateway {
     /// The origins whose pages may call; nil for none.
     var crossOrigin: CrossOrigin?
 
-    init(rateLimit: RateLimit.Policy = .init(), webSignIn: WebSignIn? = nil) {
+    init(
+        rateLimit: RateLimit.Policy = .init(),
+        webSignIn: WebSignIn? = nil,
+        dialects: DialectSettings = .init()
+    ) {
         // Small tables: thousands of gateways are made.
         var rateLimit = rateLimit
         rateLimit.slotsPerRow = 1024
@@ -27,7 +31,8 @@ struct TestGateway {
         gateway = Gateway(
             backends: Backends(identity: channel, profile: channel, invites: channel),
             rateLimit: rateLimit,
-            webSignIn: webSignIn
+            webSignIn: webSignIn,
+            dialects: dialects
         )
     }
 

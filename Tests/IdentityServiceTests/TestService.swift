@@ -87,7 +87,6 @@ struct TestService {
             fetcher: provider,
             codes: [.apple: exchange],
             accessTokens: [.google: exchange],
-            tickets: exchange,
             clock: clock.wallClock,
             logger: silentLogger
         )

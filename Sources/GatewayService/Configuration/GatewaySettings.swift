@@ -7,6 +7,8 @@ struct GatewaySettings: Sendable {
     let edge: HTTPServer.Configuration
     /// The rate limit's part.
     let rateLimit: RateLimit.Policy
+    /// The dialects' part.
+    let dialects: DialectSettings
     /// Apple by web; nil where it is off.
     let webSignIn: WebSignIn?
 
@@ -23,6 +25,7 @@ struct GatewaySettings: Sendable {
         self.edge = edge
         self.webSignIn = webSignIn
         rateLimit = Self.rateLimit(configuration)
+        dialects = DialectSettings(configuration)
     }
 
     private static func edge(_ configuration: Configuration) -> HTTPServer.Configuration {
@@ -57,7 +60,9 @@ struct GatewaySettings: Sendable {
 
     private static func faults(_ configuration: Configuration) -> [ConfigurationFault] {
         let replaced = GatewayKeys.replacedProxyCount
-        let others = GatewayKeys.channels.faults(configuration) + TraceKeys.faults(configuration)
+        let others =
+            GatewayKeys.channels.faults(configuration) + TraceKeys.faults(configuration)
+            + DialectSettings.faults(configuration)
         guard configuration.isGiven(replaced) else { return others }
         let fault = ConfigurationFault(
             key: replaced,

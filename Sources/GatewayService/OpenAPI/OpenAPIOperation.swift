@@ -38,6 +38,8 @@ extension OpenAPI {
         let answers: [Int: Answer]
         /// Every problem that it may answer, by rising status.
         let problems: [ProblemAnswer]
+        /// How it tells them.
+        let errors: ErrorShape
         /// Whether its problems are pages for people, but for those that never reach it.
         let answersPages: Bool
 
@@ -47,6 +49,7 @@ extension OpenAPI {
         /// - Parameters:
         ///   - callsServices: whether its answer needs another program than the gateway.
         ///   - problems: what this operation may answer of its own.
+        ///   - errors: how it tells them.
         ///   - answersPages: whether its problems are pages for people, but for those that never reach it.
         init(
             _ method: HTTPRequest.Method,
@@ -61,6 +64,7 @@ extension OpenAPI {
             body: RequestBody? = nil,
             answers: [Int: Answer],
             problems: Set<ProblemAnswer> = [],
+            errors: ErrorShape = .problem,
             answersPages: Bool = false
         ) {
             self.method = method
@@ -73,6 +77,7 @@ extension OpenAPI {
             self.parameters = parameters
             self.body = body
             self.answers = answers
+            self.errors = errors
             self.answersPages = answersPages
             var all = problems.union(ProblemAnswer.ofEveryRequest)
             if body != nil { all.formUnion(ProblemAnswer.ofBodies) }
@@ -119,7 +124,7 @@ extension OpenAPI.Operation {
             responses["\(status)"] = .object(answer.component.map(Self.reference) ?? answer.json)
         }
         for problem in problems {
-            let json = answersPages ? problem.jsonOrPage : Self.reference(problem.component)
+            let json = answersPages ? problem.jsonOrPage : Self.reference(errors.component(problem))
             responses["\(problem.rawValue)"] = .object(json)
         }
         return responses

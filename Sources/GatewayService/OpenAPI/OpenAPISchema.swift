@@ -137,6 +137,23 @@ extension OpenAPI.Schema {
         return Self(json, components: components)
     }
 
+    /// The same object, of which at least one of these members is a text that is not empty.
+    func requiringText(inOneOf names: [String]) -> Self {
+        var json = json
+        json["anyOf"] = .array(
+            names.map { name in
+                ["required": [.string(name)], "properties": .object(Self.present(name))]
+            }
+        )
+        return Self(json, components: components)
+    }
+
+    private static func present(_ name: String) -> JSONObject {
+        var json = JSONObject()
+        json[name] = ["type": "string", "minLength": 1]
+        return json
+    }
+
     /// An object whose members have names of any kind, and values of one.
     static func map(to value: Self) -> Self {
         var json = typed("object", orNull: false)

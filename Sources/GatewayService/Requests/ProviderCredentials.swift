@@ -15,7 +15,7 @@ struct ProviderCredentials: Sendable {
     ///
     /// - Parameters:
     ///   - provider: the provider's name as the path says it; identity knows whether there is one.
-    ///   - tokenField: the name under which a missing ID token is reported.
+    ///   - tokenField: the ID token's name at this path: the other one counts where this one is missing.
     func signIn(
         by provider: String,
         tokenField: String = "id_token",
@@ -57,12 +57,10 @@ struct ProviderCredentials: Sendable {
     ) -> IdentityV1.SignInRequest {
         var call = IdentityV1.SignInRequest()
         call.provider = provider
-        let idToken = input.optionalString("id_token") ?? ""
-        let identityToken = input.optionalString("identity_token") ?? ""
-        if !idToken.isEmpty, !identityToken.isEmpty, idToken != identityToken {
-            input.addFault("identity_token", code: "AMBIGUOUS", detail: "This is another token than id_token.")
-        }
-        call.idToken = idToken.isEmpty ? identityToken : idToken
+        let token = input.optionalString(tokenField) ?? ""
+        let otherName = tokenField == "id_token" ? "identity_token" : "id_token"
+        let tokenByOtherName = input.optionalString(otherName) ?? ""
+        call.idToken = token.isEmpty ? tokenByOtherName : token
         call.nonce = input.optionalString("nonce") ?? ""
         call.authorizationCode = input.optionalString("authorization_code") ?? ""
         call.accessToken = input.optionalString("access_token") ?? ""
@@ -110,6 +108,6 @@ extension OpenAPI.Schema {
                 .optional("create", .boolean("Whether somebody new gets an account; true if absent.", orNull: true)),
             ],
             description: "An ID token, an authorization code or an access token is needed."
-        ).named(name)
+        ).requiringText(inOneOf: idToken.map(\.name) + ["authorization_code", "access_token"]).named(name)
     }
 }

@@ -35,7 +35,8 @@ struct WebSignInCookie: Sendable, Hashable {
         }
         guard values.count == 1, let value = values.first, value.utf8.count <= Self.bytesMax,
             let dot = value.lastIndex(of: "."),
-            let url = Base64URL.decode(value[value.index(after: dot)...]).flatMap({ String(validating: $0, as: UTF8.self) })
+            let bytes = Base64URL.decode(value[value.index(after: dot)...]),
+            let url = String(validating: bytes, as: UTF8.self)
         else { return nil }
         self.init(state: String(value[..<dot]), appURL: url)
     }

@@ -130,7 +130,8 @@ extension OpenAPI.Parameter {
         name: "app_url",
         place: .query,
         schema: .text(maxLength: 512),
-        description: "Where the browser is sent at the end: one that is configured, perhaps with a query. The default is "
+        description:
+            "Where the browser is sent at the end: one that is configured, perhaps with a query. The default is "
             + "the first one configured."
     )
     fileprivate static let clientID = Self(

@@ -51,6 +51,9 @@ public struct ConfigurationCheck: Sendable {
             faults += settings.faults
             hints += settings.hints
             providers = settings.providers
+            if providersPath == nil, configuration[IdentityKeys.issuer] == nil {
+                faults.append(IdentitySettings.issuerIsMissing)
+            }
         }
         let lines = providers.flatMap { ProviderReport($0).lines + [""] } + hints.uniqued.map { "hint: \($0)" }
         let told = faults.uniqued.map(\.description)
@@ -60,7 +63,7 @@ public struct ConfigurationCheck: Sendable {
     private func summary(_ providers: [ProviderConfiguration], faultCount: Int) -> String {
         let audienceCount = providers.reduce(0) { $0 + $1.policy.audiences.count }
         let what = providersPath.map { "the providers of \($0)" } ?? "the configuration of identity"
-        return "\(what): \(providers.count) providers in order, \(audienceCount) audiences, \(faultCount) faults"
+        return "\(what): providers in order \(providers.count), audiences \(audienceCount), faults \(faultCount)"
     }
 
     /// Everything that keeps identity from starting, short of connecting; returns the warnings.

@@ -160,8 +160,8 @@ enum IdentityKeys {
     static let all: [any AnyConfigurationKey] =
         service.all + [
             issuer, audience, signingKey, otherSigningKey, refreshKey, otherRefreshKey, accessTokenLifetime,
-            singleTokenLifetime, refreshGrace, gateways, inactivity, sessionLifetime, unprovenLogins, providers, providersFile,
-            appleAudiences, appleKeysURL,
-            appleTeamID, appleKeyID, applePrivateKey, googleAudiences, googleKeysURL, simulatedProviders,
+            singleTokenLifetime, refreshGrace, gateways, inactivity, sessionLifetime, unprovenLogins, providers,
+            providersFile, appleAudiences, appleKeysURL, appleTeamID, appleKeyID, applePrivateKey, googleAudiences,
+            googleKeysURL, simulatedProviders,
         ]
 }

@@ -27,16 +27,16 @@ struct IdentitySettings: Sendable {
         refreshKeys: RefreshKeys,
         limits: SessionLimits = SessionLimits(),
         lateCallers: CallerTrust = .nobody,
-        hints: [ConfigurationFault] = [],
-        unprovenDialects: Set<String> = []
+        unprovenDialects: Set<String> = [],
+        hints: [ConfigurationFault] = []
     ) {
         self.providers = Dictionary(providers.map { ($0.policy.name, $0) }, uniquingKeysWith: { _, last in last })
         self.issuer = issuer
         self.refreshKeys = refreshKeys
         self.limits = limits
         self.lateCallers = lateCallers
-        self.hints = hints
         self.unprovenDialects = unprovenDialects
+        self.hints = hints
     }
 
     /// Settings from a configuration that was read with our keys.
@@ -56,14 +56,7 @@ struct IdentitySettings: Sendable {
         }
         let refreshKeys = Self.refreshKeys(configuration, &faults)
         let issuerName = configuration[IdentityKeys.issuer]
-        if issuerName == nil {
-            faults.append(
-                ConfigurationFault(
-                    key: IdentityKeys.issuer.name,
-                    problem: "is required: the public URL of the gateway, such as https://api.example.com"
-                )
-            )
-        }
+        if issuerName == nil { faults.append(Self.issuerIsMissing) }
         let providers = ProviderSettings(configuration)
         faults += providers.faults
         guard faults.isEmpty, let signingKey, let refreshKeys, let issuerName else { throw ConfigurationFaults(faults) }
@@ -80,10 +73,16 @@ struct IdentitySettings: Sendable {
             refreshKeys: refreshKeys,
             limits: limits,
             lateCallers: Self.lateCallers(configuration),
-            hints: providers.hints,
-            unprovenDialects: Set(configuration[IdentityKeys.unprovenLogins] ?? [])
+            unprovenDialects: Set(configuration[IdentityKeys.unprovenLogins] ?? []),
+            hints: providers.hints
         )
     }
+
+    /// The fault of a configuration without our name.
+    static let issuerIsMissing = ConfigurationFault(
+        key: IdentityKeys.issuer.name,
+        problem: "is required: the public URL of the gateway, such as https://api.example.com"
+    )
 
     /// Without client certificates nobody can be told from anybody: then it is enough that only this machine can call.
     private static func lateCallers(_ configuration: Configuration) -> CallerTrust {

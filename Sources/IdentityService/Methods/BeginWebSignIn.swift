@@ -25,7 +25,7 @@ extension IdentityMethods {
                 nowSeconds: clock.nowSeconds,
                 random: randomBytes(WebState.randomByteCount)
             )
-            guard let minted = webSignIns.states.mint(state) else { throw IdentityFault.web(.stateInvalid) }
+            guard let minted = webStates.mint(state) else { throw IdentityFault.web(.stateInvalid) }
             let authorization = WebAuthorization(
                 client: client,
                 redirectURI: request.redirectUri,
@@ -42,7 +42,7 @@ extension IdentityMethods {
     /// The client of that id that a browser may sign in to; without an id the only one.
     private static func webClient(_ id: String, of policy: ProviderPolicy) throws(IdentityFault) -> AudiencePolicy {
         let clients = policy.audiences.values.filter { $0.kind != .native && (id.isEmpty || $0.id == id) }
-        guard clients.count == 1 else { throw .web(.clientUnknown) }
+        guard clients.count == 1 else { throw .signIn(.clientUnknown) }
         return clients[0]
     }
 }

@@ -30,7 +30,7 @@ extension IdentityMethods {
                 tickets,
                 for: grant,
                 boundTo: binding,
-                addressCode: webSignIns.addresses.code(of: context.metadata),
+                addressCode: addressKey.code(of: context.metadata),
                 nowMilliseconds: clock.nowMilliseconds,
                 deadline: context.deadline
             )
@@ -53,7 +53,7 @@ extension IdentityMethods {
             return nil
         }
         guard ConstantTime.areEqual(request.state, request.browserState),
-            let begun = webSignIns.states.verify(request.state, nowSeconds: clock.nowSeconds),
+            let begun = webStates.verify(request.state, nowSeconds: clock.nowSeconds),
             begun.state.provider == provider
         else { throw .web(.stateInvalid) }
         return begun
@@ -70,19 +70,33 @@ extension IdentityMethods {
             let token = try ProviderToken(parsing: request.idToken, policy: policy)
             // Without it there is no c_hash to check, and nothing that the second ticket could stand for.
             guard !request.authorizationCode.isEmpty else { throw TokenRejection.codeHash }
-            let key = try await keys.key(id: token.keyID, algorithm: token.algorithm, of: policy.name)
+            let (nonce, code) = (rawNonce ?? "", request.authorizationCode)
+            let key: VerificationKey
+            do {
+                key = try await keys.key(id: token.keyID, algorithm: token.algorithm, of: policy.name)
+            } catch IdentityFault.providerUnavailable {
+                try token.checkPlausible(policy: policy, nowSeconds: clock.nowSeconds, nonce: nonce, code: code)
+                await keepTold(
+                    fullName: request.fullName,
+                    email: request.email,
+                    key: token.fingerprint,
+                    provider: policy,
+                    context: context
+                )
+                throw IdentityFault.providerUnavailable
+            }
             let claims = try token.claims(
                 verifiedWith: key,
                 policy: policy,
                 nowSeconds: clock.nowSeconds,
-                nonce: rawNonce ?? "",
-                code: request.authorizationCode
+                nonce: nonce,
+                code: code
             )
             return WebGrant(
                 fingerprint: token.fingerprint,
                 provider: policy.name,
                 claims: claims,
-                code: request.authorizationCode,
+                code: code,
                 redirectURI: request.redirectUri,
                 fullName: request.fullName,
                 email: request.email

@@ -13,7 +13,8 @@ struct AudienceEntry {
     static let keyBytesMax = 16_384
     static let secretBytesMax = 4096
 
-    private static let members: Set<String> = [
+    /// The members that an audience may have.
+    static let members: Set<String> = [
         "id", "kind", "match", "nonce", "without_nonce", "access_token_lifetime_seconds", "apple_key",
         "client_secret_file",
     ]

@@ -4,7 +4,8 @@ import ServiceKit
 
 /// One provider of the providers file.
 struct ProviderEntry {
-    private static let members: Set<String> = [
+    /// The members that a provider may have, former ones too.
+    static let members: Set<String> = [
         "name", "issuers", "issuer_aliases", "audiences", "keys_url", "authorization_url", "token_url",
         "revocation_url",
         "debug_token_url", "token_info_url", "user_info_url", "algorithms", "access_tokens", "token_age_max_seconds",

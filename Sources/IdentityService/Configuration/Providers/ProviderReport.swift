@@ -45,7 +45,8 @@ struct ProviderReport {
         return switch provider.credentials[audience.id] {
         case .apple(let teamID, let keyID, _): "signs in by itself too; exchanged with key \(keyID) of team \(teamID)"
         case .secret: "signs in by itself too; exchanged with a client secret"
-        case nil: "cannot be exchanged, without a key or a client secret"
+        case nil where provider.policy.name == .apple: "cannot be exchanged, without an apple_key"
+        case nil: "signs in by itself too, with a code_verifier; this is a public client, without a client secret"
         }
     }
 
