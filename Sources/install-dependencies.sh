@@ -24,6 +24,9 @@ bench_packages=(binutils golang-go golang-google-grpc-dev libgrpc++-dev libproto
     protobuf-compiler-grpc python3 python3-venv util-linux valgrind)
 compose_packages=(binutils debootstrap docker.io iproute2 iptables make python3 python3-venv)
 test_packages=(binutils git libprotobuf-dev openssl procps prometheus protobuf-compiler python3 python3-venv)
+# Ubuntu has Chromium as a snap alone, so any that is there will do.
+command -v chromium >/dev/null || command -v chromium-browser >/dev/null || command -v google-chrome >/dev/null ||
+    test_packages+=(chromium)
 
 case "${1:-}" in
 "") packages=("${build_packages[@]}") ;;

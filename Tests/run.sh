@@ -65,6 +65,7 @@ export VESTIBULE_BINARIES=$binaries
 run_pytest interop Tests/Interop/run.sh --quiet
 run_pytest attack Tests/Attack/run.sh --quiet
 run_pytest end-to-end Tests/EndToEnd/run.sh --quiet
+run_pytest clients Tests/Clients/run.sh --quiet
 
 status=0
 run crpc Tests/CRPC/run.sh || status=$?

@@ -6,8 +6,15 @@ struct Endpoint: Sendable {
     let route: Route
 
     /// The operation, with what answers it.
-    init(_ operation: OpenAPI.Operation, handler: @escaping Route.Handler) {
+    ///
+    /// - Parameter isForOtherOrigins: whether pages of the configured origins may call it; false for what a browser visits.
+    init(_ operation: OpenAPI.Operation, isForOtherOrigins: Bool = true, handler: @escaping Route.Handler) {
         self.operation = operation
-        route = Route(operation.method, operation.path, handler: handler)
+        route = Route(
+            operation.method,
+            operation.path,
+            isForOtherOrigins: isForOtherOrigins,
+            handler: handler
+        )
     }
 }

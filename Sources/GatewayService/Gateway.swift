@@ -6,20 +6,33 @@ import ServiceKit
 struct Gateway: Sendable {
     let backends: Backends
     let rateLimit: RateLimit
+    /// Apple by web; nil where it is off, and then its routes don't exist.
+    let webSignIn: WebSignIn?
+    let dialects: DialectSettings
 
     /// A gateway to services.
-    init(backends: Backends, rateLimit: RateLimit.Policy = .init()) {
+    init(
+        backends: Backends,
+        rateLimit: RateLimit.Policy = .init(),
+        webSignIn: WebSignIn? = nil,
+        dialects: DialectSettings = .init()
+    ) {
         self.backends = backends
         self.rateLimit = RateLimit(rateLimit)
+        self.webSignIn = webSignIn
+        self.dialects = dialects
     }
 
     /// Every route that exists, each with its description.
     var endpoints: [Endpoint] {
         let authentication = Authentication(identity: backends.identity, rateLimit: rateLimit)
         let answer = SessionAnswer(profile: backends.profile)
-        let endpoints = [
-            SignInWithApple.endpoint(backends.identity, answer),
-            SignInWithGoogle.endpoint(backends.identity, answer),
+        let keySet = KeySetCache(identity: backends.identity)
+        let credentials = ProviderCredentials(authentication: authentication, answer: answer)
+        var endpoints = [
+            SignInWithApple.endpoint(credentials),
+            SignInWithGoogle.endpoint(credentials),
+            SignInWithProvider.endpoint(credentials),
             RefreshSession.endpoint(backends.identity, answer),
             SignOut.endpoint(backends.identity),
             GetMe.endpoint(authentication, backends.profile),
@@ -28,10 +41,19 @@ struct Gateway: Sendable {
             ListGroups.endpoint(authentication, backends.invites),
             AddMember.endpoint(authentication, backends.invites),
             ListMembers.endpoint(authentication, backends.invites),
-            GetKeySet.endpoint(KeySetCache(identity: backends.identity)),
+            GetKeySet.endpoint(keySet),
             GetLiveness.endpoint(),
             GetReadiness.endpoint(ReadinessCache(backends.probes)),
         ]
+        if let webSignIn {
+            endpoints += [
+                BeginAppleByWeb.endpoint(authentication, webSignIn),
+                FinishAppleByWeb.endpoint(authentication, webSignIn),
+            ]
+        }
+        endpoints += dialects.endpoints(
+            DialectParts(backends: backends, authentication: authentication, keySet: keySet)
+        )
         return endpoints + [GetDescription.endpoint(describing: endpoints.map(\.operation))]
     }
 
@@ -43,7 +65,7 @@ struct Gateway: Sendable {
         logger: Logger,
         metrics: MetricsRegistry = MetricsRegistry()
     ) -> HTTPServer {
-        let rateLimit = rateLimit
+        let (rateLimit, dialects) = (rateLimit, dialects)
         let routes = endpoints.map(\.route)
         let requests = RequestMetrics(routes: routes)
         metrics.add(requests)
@@ -52,6 +74,7 @@ struct Gateway: Sendable {
             configuration: configuration,
             logger: logger,
             problem: { Problem(answering: $0) },
+            render: { dialects.response(to: $1, telling: $0) },
             admit: { try rateLimit.admit($0, $1) },
             observe: { requests.count($0) }
         )

@@ -64,7 +64,9 @@ public struct GatewayServer: ProgramServer {
     ) async throws {
         let gateway = Gateway(
             backends: Backends(identity: channels[0], profile: channels[1], invites: channels[2]),
-            rateLimit: settings.rateLimit
+            rateLimit: settings.rateLimit,
+            webSignIn: settings.webSignIn,
+            dialects: settings.dialects
         )
         let logger = Logger(label: Self.programName)
         let configuration = configuration

@@ -22,6 +22,10 @@ public struct HTTPServer: Sendable {
         public var drainLimit: Duration
         /// Makes the ids of requests that bring none.
         public var makeRequestID: @Sendable () -> String
+        /// Whether a path may end with a slash that its route does not have: false, so that each has one spelling.
+        public var takesTrailingSlash = false
+        /// The pages of other origins that may call the routes; nil for none.
+        public var crossOrigin: CrossOrigin?
         /// Makes a span of each request; nil for none. By default the program's tracer, if it has installed one by now.
         public var tracer: (any Tracer)? = InstrumentationSystem.installedTracer
 
@@ -47,6 +51,7 @@ public struct HTTPServer: Sendable {
     private let configuration: Configuration
     private let logger: Logger
     private let problem: @Sendable (any Error) -> Problem
+    private let render: @Sendable (Problem, Request) -> Response
     private let admit: @Sendable (Request, RouteContext) throws -> Void
     private let observe: @Sendable (RequestOutcome) -> Void
 
@@ -57,6 +62,8 @@ public struct HTTPServer: Sendable {
     ///   - configuration: where and how.
     ///   - logger: for one line a request, and failures.
     ///   - problem: the problem for an error that a route threw and that is none yet.
+    ///   - render: how a problem is told to the client of a request: by default as RFC 9457 has it. Logs and counts have the
+    ///     problem's own code whatever it makes of it.
     ///   - admit: throws a problem for a request that must not reach its route, such as one too many.
     ///   - observe: told what became of each request, on the thread of its connection.
     public init(
@@ -64,6 +71,7 @@ public struct HTTPServer: Sendable {
         configuration: Configuration,
         logger: Logger,
         problem: @escaping @Sendable (any Error) -> Problem = { .internalError(cause: $0) },
+        render: @escaping @Sendable (Problem, Request) -> Response = { problem, _ in problem.response() },
         admit: @escaping @Sendable (Request, RouteContext) throws -> Void = { _, _ in },
         observe: @escaping @Sendable (RequestOutcome) -> Void = { _ in }
     ) {
@@ -71,6 +79,7 @@ public struct HTTPServer: Sendable {
         self.configuration = configuration
         self.logger = logger
         self.problem = problem
+        self.render = render
         self.admit = admit
         self.observe = observe
     }
@@ -90,8 +99,11 @@ public struct HTTPServer: Sendable {
                 limits: limits,
                 index: RouteIndex(routes),
                 strictTransportSeconds: configuration.strictTransportSeconds,
+                takesTrailingSlash: configuration.takesTrailingSlash,
+                crossOrigin: configuration.crossOrigin.map { CrossOriginRoutes(routes, $0) },
                 makeRequestID: configuration.makeRequestID,
                 translate: problem,
+                render: render,
                 admit: admit,
                 observe: observe
             )

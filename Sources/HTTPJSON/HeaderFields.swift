@@ -16,7 +16,7 @@ extension HTTPField.Name {
     /// `tracestate` of W3C Trace Context.
     static let traceState = HTTPField.Name("Tracestate")!
     /// `Referrer-Policy`.
-    static let referrerPolicy = HTTPField.Name("Referrer-Policy")!
+    public static let referrerPolicy = HTTPField.Name("Referrer-Policy")!
 }
 
 extension HTTPFields {

@@ -22,6 +22,9 @@ public struct JSONInput: Sendable {
     /// Whether the field is there and null.
     public func isNull(_ name: String) -> Bool { object[name] == .null }
 
+    /// Whether a fault was noted so far.
+    public var hasFaults: Bool { !faults.isEmpty }
+
     /// A text that must be there and not empty; empty after a fault.
     public mutating func string(_ name: String) -> String {
         guard contains(name) else {

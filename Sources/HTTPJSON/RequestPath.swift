@@ -4,8 +4,11 @@ enum RequestPath {
     /// encoded slash, backslash, dot or zero byte, a bad escape, or a byte that no URI has.
     ///
     /// A path that is not plain is answered 404 before anything looks at it: no route of ours needs what it could mean.
-    static func isPlain(_ path: String) -> Bool {
+    ///
+    /// - Parameter mayEndWithSlash: whether one slash at the end is fine too.
+    static func isPlain(_ path: String, mayEndWithSlash: Bool = false) -> Bool {
         var path = path
+        if mayEndWithSlash, path.utf8.count > 1, path.utf8.last == slash { path.removeLast() }
         return path.withUTF8 { bytes in
             guard bytes.first == slash else { return false }
             return bytes.count == 1

@@ -30,6 +30,9 @@ public struct RouteContext: RequestContext {
     /// The other end of the connection; nil in tests without sockets.
     public var peerAddress: SocketAddress? { channel.remoteAddress }
 
+    /// Closes the connection at once, without an answer: for tests of what clients do then.
+    public func dropConnection() { channel.close(promise: nil) }
+
     /// Closes the connection a little later: after the answer has gone out, however much the client still sends.
     func closeConnectionSoon() {
         let channel = channel
@@ -54,6 +57,27 @@ extension RouteContext {
     public func optionalJSON(_ request: Request) async throws -> JSONInput? {
         let bytes = try await body(request)
         return bytes.isEmpty ? nil : try parse(bytes, of: request)
+    }
+
+    /// The request's body, which must be a form of type application/x-www-form-urlencoded.
+    ///
+    /// - Throws: `Problem` 400 for what is no form, 408 if the body does not come in time, 413 if it is too large, 415 for
+    ///   another content type.
+    public func form(_ request: Request) async throws -> FormFields {
+        let bytes = try await body(request)
+        guard Self.essence(request.headers[.contentType]) == "application/x-www-form-urlencoded" else {
+            throw Problem(
+                .unsupportedMediaType,
+                code: "CONTENT_TYPE_UNSUPPORTED",
+                detail: "The body must be application/x-www-form-urlencoded.",
+                headers: [.accept: "application/x-www-form-urlencoded"]
+            )
+        }
+        do {
+            return try FormFields(parsing: bytes)
+        } catch {
+            throw Problem(.badRequest, code: "FORM_MALFORMED", detail: "The body is no form.", cause: error)
+        }
     }
 
     private func parse(_ bytes: [UInt8], of request: Request) throws(Problem) -> JSONInput {
@@ -85,8 +109,12 @@ extension RouteContext {
 
     /// `application/json`, whatever its parameters: RFC 8259 section 11 defines none.
     private static func isJSON(_ contentType: String?) -> Bool {
-        guard let essence = contentType?.prefix(while: { $0 != ";" }) else { return false }
-        return essence.filter { $0 != " " && $0 != "\t" }.lowercased() == "application/json"
+        essence(contentType) == "application/json"
+    }
+
+    /// A media type without its parameters, in small letters.
+    private static func essence(_ contentType: String?) -> String? {
+        contentType?.prefix { $0 != ";" }.filter { $0 != " " && $0 != "\t" }.lowercased()
     }
 
     private func body(_ request: Request) async throws -> [UInt8] {

@@ -11,8 +11,11 @@ struct RouteMiddleware: RouterMiddleware {
     let limits: HTTPLimits
     let index: RouteIndex
     let strictTransportSeconds: Int64
+    let takesTrailingSlash: Bool
+    let crossOrigin: CrossOriginRoutes?
     let makeRequestID: @Sendable () -> String
     let translate: @Sendable (any Error) -> Problem
+    let render: @Sendable (Problem, Request) -> Response
     let admit: @Sendable (Request, RouteContext) throws -> Void
     let observe: @Sendable (RequestOutcome) -> Void
 
@@ -40,13 +43,19 @@ struct RouteMiddleware: RouterMiddleware {
         do {
             if let fault = request.headers[.framingFault] { throw FramingFault(rawValue: fault).problem }
             try admit(request, context)
-            guard RequestPath.isPlain(request.uri.path) else { throw Problem.routeNotFound }
-            response = try await next(request, context)
+            guard RequestPath.isPlain(request.uri.path, mayEndWithSlash: takesTrailingSlash) else {
+                throw Problem.routeNotFound
+            }
+            if let answer = crossOrigin?.preflightAnswer(request) {
+                response = answer
+            } else {
+                response = try await next(request, context)
+            }
             closes = closes && response.status.code >= 400
         } catch {
             let problem = self.problem(error, request)
             log(problem, context.logger)
-            response = problem.response()
+            response = render(problem, request)
             code = problem.code
             closes = closes || problem.closesConnection
         }
@@ -55,6 +64,7 @@ struct RouteMiddleware: RouterMiddleware {
             context.closeConnectionSoon()
         }
         addHeaders(to: &response, requestID: context.requestID)
+        crossOrigin?.addHeaders(to: &response, request, route: context.endpointPath)
         let took = start.duration(to: .now)
         log(request, response, code: code, took: took, context)
         observe(
@@ -94,7 +104,10 @@ struct RouteMiddleware: RouterMiddleware {
 
     private func addHeaders(to response: inout Response, requestID: String) {
         response.headers[.requestID] = requestID
-        for field in HTTPFields.ofEveryAnswer { response.headers[field.name] = field.value }
+        // A page says itself what it may load.
+        for field in HTTPFields.ofEveryAnswer where response.headers[field.name] == nil {
+            response.headers[field.name] = field.value
+        }
         // Answers hold tokens and personal data; routes that may be cached say so themselves.
         if response.headers[.cacheControl] == nil { response.headers[.cacheControl] = "no-store" }
         if strictTransportSeconds > 0 {

@@ -32,6 +32,10 @@ public struct AudiencePolicy: Sendable, Hashable {
         case fresh = "fresh"
     }
 
+    /// The longest id, in bytes.
+    public static let idBytesMax = 255
+    /// For how long access tokens of an app may live, in seconds.
+    public static let accessTokenSecondsRange: ClosedRange<Int64> = 30...3600
     /// How long ago a token may have been issued that is proven by being fresh.
     public static let freshSecondsMax: Int64 = 600
 

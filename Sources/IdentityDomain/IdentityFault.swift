@@ -24,12 +24,22 @@ public enum IdentityFault: Error, Sendable, Hashable {
     case sessionUnproven
     /// A sign-in was refused for another reason than its ID token alone.
     case signIn(SignInRefusal)
+    /// A question to a provider, which a sign-in needs, let nobody in.
+    case exchange(ExchangeRefusal)
     /// A sign-out that names no token.
     case tokenMissing
     /// A sign-out of a scope that we don't know.
     case scopeUnknown
+    /// Metadata that is no JSON object, or nested too deeply.
+    case metadataInvalid
+    /// Metadata that is too long or has too many values, or would be after a change.
+    case metadataTooLarge
+    /// Too many others changed the metadata at the same time.
+    case metadataContended
     /// The user id is no UUID.
     case userIDInvalid
+    /// A sign-in in a browser was refused.
+    case web(WebSignInFault)
     /// There is no such account.
     case accountNotFound
 }

@@ -44,6 +44,8 @@ extension IdentityFault: DomainFault {
             .unauthenticated("SESSION_UNPROVEN", "The session is without proof and is not good here. Sign in again.")
         case .signIn(let refusal):
             refusal.rpcError
+        case .exchange(let refusal):
+            refusal.rpcError
         case .tokenMissing:
             .domain(
                 .invalidArgument,
@@ -57,6 +59,27 @@ extension IdentityFault: DomainFault {
                 message: "There is no such scope.",
                 field: "scope"
             )
+        case .metadataInvalid:
+            .domain(
+                .invalidArgument,
+                reason: "METADATA_INVALID",
+                message: "The metadata must be a JSON object that is not nested deeply.",
+                field: "changes_json"
+            )
+        case .metadataTooLarge:
+            .domain(
+                .invalidArgument,
+                reason: "METADATA_TOO_LARGE",
+                message: "An account's metadata has 16 KiB of JSON at most.",
+                field: "changes_json"
+            )
+        case .metadataContended:
+            .domain(
+                .aborted,
+                reason: "METADATA_CONTENDED",
+                message: "Too many others change the metadata at the same time. Try again in a moment.",
+                retryAfter: .seconds(1)
+            )
         case .userIDInvalid:
             .domain(
                 .invalidArgument,
@@ -64,8 +87,39 @@ extension IdentityFault: DomainFault {
                 message: "The user id must be a UUID.",
                 field: "user_id"
             )
+        case .web(let fault):
+            fault.rpcError
         case .accountNotFound:
             .domain(.notFound, reason: "ACCOUNT_NOT_FOUND", message: "There is no such account.")
+        }
+    }
+}
+
+extension WebSignInFault {
+    fileprivate var rpcError: RPCError {
+        switch self {
+        case .stateInvalid:
+            .unauthenticated("WEB_STATE_INVALID", "This browser did not begin this sign-in, or it was too long ago.")
+        case .challengeInvalid:
+            .domain(
+                .invalidArgument,
+                reason: "CODE_CHALLENGE_INVALID",
+                message: "The code challenge must be a SHA-256 hash in base64url.",
+                field: "code_challenge"
+            )
+        case .notConfigured:
+            .domain(
+                .failedPrecondition,
+                reason: "WEB_SIGN_IN_NOT_CONFIGURED",
+                message: "This provider has no page for sign-ins in a browser."
+            )
+        case .tooManyTickets:
+            .domain(
+                .resourceExhausted,
+                reason: "WEB_TICKETS_TOO_MANY",
+                message: "Too many sign-ins are under way. Please try again in a moment.",
+                retryAfter: .seconds(60)
+            )
         }
     }
 }
@@ -183,6 +237,33 @@ extension TokenRejection {
         case .codeHash: "The authorization code does not match the ID token."
         case .replayed: "The ID token was used before. Sign in with the provider again."
         case .subject: "The ID token names no person."
+        }
+    }
+}
+
+extension ExchangeRefusal {
+    /// The reason on the wire.
+    var reason: String {
+        switch self {
+        case .accessTokenForeign: "ACCESS_TOKEN_FOREIGN"
+        case .accessTokenInvalid: "PROVIDER_TOKEN_INVALID"
+        case .tooManyRefused: "TOO_MANY_ATTEMPTS"
+        }
+    }
+
+    fileprivate var rpcError: RPCError {
+        switch self {
+        case .accessTokenForeign:
+            .unauthenticated(reason, "The access token was issued to another app.")
+        case .accessTokenInvalid:
+            .unauthenticated(reason, "The provider does not accept the access token. Sign in with the provider again.")
+        case .tooManyRefused(let retryAfterMilliseconds):
+            .domain(
+                .resourceExhausted,
+                reason: reason,
+                message: "The provider refused too many codes or tokens. Try again later.",
+                retryAfter: .milliseconds(retryAfterMilliseconds)
+            )
         }
     }
 }

@@ -8,13 +8,14 @@ struct IdentityMethods: IdentityServiceHandler {
     let providers: [ProviderName: ProviderConfiguration]
     let keys: ProviderKeys
     let store: IdentityStore
+    /// Make and verify states of sign-ins in a browser.
+    let webStates: WebStateKeys
     let mint: SessionTokenMint
     let verifiedTokens: VerifiedTokens
     /// By what codes are exchanged, for providers that can.
     let codes: [ProviderName: any CodeExchanging]
     /// By what is asked whose an access token is, for providers whose access tokens sign in.
     let accessTokens: [ProviderName: any AccessTokenChecking]
-    let tickets: any TicketRedeeming
     /// The dialects in which people are let in without proof; none, unless the operator says so.
     let unprovenDialects: Set<String>
     /// Hashes the addresses of clients by which is counted what is kept of one.

@@ -1,5 +1,7 @@
+import IdentityDomain
 import Logging
 import Models
+import OutgoingHTTP
 import ServiceKit
 
 /// The program `identity`: accounts, sign-in and sessions, over gRPC.
@@ -12,16 +14,17 @@ public struct IdentityServer: MigratingServer {
     private let runtime: ServiceRuntime
     private let settings: IdentitySettings
 
-    /// Reads keys and providers from a configuration; no I/O.
+    /// Reads keys and providers from a configuration; no I/O but of the files that the providers file names.
     ///
     /// - Throws: `ConfigurationFaults` with every fault found.
     public init(configuration: Configuration) throws {
         settings = try IdentitySettings(configuration)
-        runtime = ServiceRuntime(
-            keys: IdentityKeys.service,
-            configuration: configuration,
-            migrations: IdentityMigrations.all
-        )
+        runtime = Self.runtime(configuration)
+    }
+
+    /// What is around the service.
+    static func runtime(_ configuration: Configuration) -> ServiceRuntime {
+        ServiceRuntime(keys: IdentityKeys.service, configuration: configuration, migrations: IdentityMigrations.all)
     }
 
     /// Brings the schema up to date and returns.
@@ -43,14 +46,16 @@ public struct IdentityServer: MigratingServer {
 
     /// Serves until the process is told to stop, and returns after a graceful stop.
     public func serve() async throws {
-        let fetcher = HTTPKeyFetcher()
+        tellProviders()
+        let http = HTTPSClient(userAgent: "vestibule-identity")
         do {
             try await runtime.serve { environment in
                 let parts = IdentityParts(
                     settings: settings,
                     database: environment.database,
                     group: environment.group,
-                    fetcher: fetcher,
+                    fetcher: HTTPKeyFetcher(http),
+                    http: http,
                     logger: environment.logger
                 )
                 for source in parts.metrics { environment.metrics.add(source) }
@@ -58,6 +63,7 @@ public struct IdentityServer: MigratingServer {
                     services: [parts.methods],
                     background: [
                         BackgroundWork { await parts.fetchProviderKeys() },
+                        BackgroundWork { await parts.exchangeCodes() },
                         BackgroundWork { await parts.watchForPauses() },
                         BackgroundWork { await parts.cleanup.run() },
                         BackgroundWork { await parts.numbering.run() },
@@ -65,9 +71,32 @@ public struct IdentityServer: MigratingServer {
                 )
             }
         } catch {
-            try? await fetcher.shutdown()
+            try? await http.shutdown()
             throw error
         }
-        try await fetcher.shutdown()
+        try await http.shutdown()
+    }
+
+    /// Logs what an operator should know of the providers: what should be mended, and what was switched on that leaves
+    /// something open.
+    private func tellProviders() {
+        let logger = Logger(label: Self.programName)
+        for hint in settings.hints {
+            logger.warning(
+                "configuration",
+                metadata: ["key": .string(hint.key), "problem": .string(hint.problem)]
+            )
+        }
+        for provider in settings.providers.values.map(\.policy).sorted(by: { $0.name < $1.name }) {
+            let fresh = provider.audiences.values.filter { $0.withoutNonce == .fresh }.map(\.id).sorted()
+            if fresh.isEmpty { continue }
+            logger.notice(
+                "tokens without a proven nonce sign in while they are fresh",
+                metadata: [
+                    "provider": "\(provider.name)", "audiences": .string(fresh.joined(separator: ", ")),
+                    "leaves_open": .string(AudiencePolicy.freshLeavesOpen),
+                ]
+            )
+        }
     }
 }

@@ -6,7 +6,7 @@ public struct Profile: Sendable, Hashable {
     public let userID: UserID
     /// The name that others see, nil if not told yet.
     public var displayName: DisplayName?
-    /// The name that this user alone has, nil if not told; it may stay so.
+    /// The name that this user alone has, nil if not told.
     public var username: Username?
     /// The number that this user alone has, nil if not told yet.
     public var phone: PhoneNumber?
@@ -28,17 +28,17 @@ public struct Profile: Sendable, Hashable {
         self.updatedAtMilliseconds = updatedAtMilliseconds
     }
 
-    /// The required fields that are not told yet, in the order in which an app asks for them. A username is optional
-    /// and so never missing.
-    public var missingFields: [ProfileField] {
-        var missing: [ProfileField] = []
-        if displayName == nil { missing.append(.displayName) }
-        if phone == nil { missing.append(.phoneNumber) }
-        return missing
+    /// Whether a field is told.
+    public func has(_ field: ProfileField) -> Bool {
+        switch field {
+        case .displayName: displayName != nil
+        case .phoneNumber: phone != nil
+        case .username: username != nil
+        }
     }
 }
 
-/// A field of a profile, by the name that clients know it by.
+/// A field of a profile, by the name that clients know it by; in the order in which an app asks for them.
 public enum ProfileField: String, Sendable, Hashable, CaseIterable {
     /// The name that others see.
     case displayName = "display_name"

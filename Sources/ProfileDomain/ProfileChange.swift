@@ -2,7 +2,7 @@ import Models
 
 /// What a user wants changed, every field of it valid.
 public struct ProfileChange: Sendable, Hashable {
-    /// What to do with a field that may also be removed.
+    /// What to do with a field.
     public enum FieldChange<Value: Sendable & Hashable>: Sendable, Hashable {
         /// Leave it as it is.
         case keep
@@ -10,23 +10,37 @@ public struct ProfileChange: Sendable, Hashable {
         case set(Value)
         /// Have none from now on.
         case remove
+
+        /// The field after the change.
+        func applied(to value: Value?) -> Value? {
+            switch self {
+            case .keep: value
+            case .set(let new): new
+            case .remove: nil
+            }
+        }
     }
 
-    /// The new display name, nil to keep the one there is. It is required, and so can't be removed.
-    public let displayName: DisplayName?
-    /// The new phone number, nil to keep the one there is. It is required, and so can't be removed.
-    public let phone: PhoneNumber?
+    /// What to do with the display name.
+    public let displayName: FieldChange<DisplayName>
+    /// What to do with the phone number.
+    public let phone: FieldChange<PhoneNumber>
     /// What to do with the username.
     public let username: FieldChange<Username>
 
     /// A change of values that are valid already.
-    public init(displayName: DisplayName? = nil, phone: PhoneNumber? = nil, username: FieldChange<Username> = .keep) {
+    public init(
+        displayName: FieldChange<DisplayName> = .keep,
+        phone: FieldChange<PhoneNumber> = .keep,
+        username: FieldChange<Username> = .keep
+    ) {
         self.displayName = displayName
         self.phone = phone
         self.username = username
     }
 
-    /// A change of what a person typed: nil where a field wasn't given; an empty username asks for its removal.
+    /// A change of what a person typed: nil where a field wasn't given. An empty field asks for its removal where it is
+    /// optional; where it is required it is as invalid as any other text that is none.
     ///
     /// Every field is looked at, so that a person learns of all faults at once.
     ///
@@ -36,35 +50,38 @@ public struct ProfileChange: Sendable, Hashable {
         displayName: String?,
         phoneNumber: String?,
         username: String?,
-        policy: PhonePolicy
+        policy: PhonePolicy,
+        required: RequiredFields
     ) throws(ProfileFault) {
         var faults: [FieldFault] = []
 
-        var acceptedName: DisplayName?
-        if let displayName {
-            do { acceptedName = try DisplayName(displayName) } catch { faults.append(.displayName(error)) }
-        }
-
-        var acceptedPhone: PhoneNumber?
-        if let phoneNumber {
+        func change<Value, Fault: Error>(
+            _ field: ProfileField,
+            _ text: String?,
+            _ value: (String) throws(Fault) -> Value,
+            orElse fault: (Fault) -> FieldFault
+        ) -> FieldChange<Value> {
+            guard let text else { return .keep }
+            if text.isEmpty && !required.contains(field) { return .remove }
             do {
-                acceptedPhone = try PhoneNumber(phoneNumber, policy: policy)
+                return .set(try value(text))
             } catch {
-                guard error != .libraryFailed else { throw .phoneUnreadable }
-                faults.append(.phone(error))
+                faults.append(fault(error))
+                return .keep
             }
         }
 
-        var acceptedUsername = FieldChange<Username>.keep
-        if let username {
-            do {
-                acceptedUsername = username.isEmpty ? .remove : .set(try Username(username))
-            } catch {
-                faults.append(.username(error))
-            }
-        }
-
+        self.init(
+            displayName: change(.displayName, displayName, DisplayName.init(_:), orElse: FieldFault.displayName),
+            phone: change(
+                .phoneNumber,
+                phoneNumber,
+                { (text) throws(PhoneNumber.Fault) in try PhoneNumber(text, policy: policy) },
+                orElse: FieldFault.phone
+            ),
+            username: change(.username, username, Username.init(_:), orElse: FieldFault.username)
+        )
+        guard !faults.contains(.phone(.libraryFailed)) else { throw .phoneUnreadable }
         guard faults.isEmpty else { throw .invalidFields(faults) }
-        self.init(displayName: acceptedName, phone: acceptedPhone, username: acceptedUsername)
     }
 }

@@ -6,7 +6,7 @@ public struct ProfileTransition: Sendable, Hashable {
     public let profile: Profile
     /// The number that the user takes, nil if theirs stays.
     public let claimedPhone: PhoneNumber?
-    /// The number that the user gives up for it.
+    /// The number that the user gives up, for it or for none.
     public let releasedPhone: PhoneNumber?
     /// The username that the user takes, nil if none is taken. A name that differs from the old one in case alone is
     /// the user's already and isn't taken again.
@@ -22,15 +22,9 @@ public struct ProfileTransition: Sendable, Hashable {
         nowMilliseconds: Int64
     ) -> ProfileTransition? {
         var next = profile
-        if let displayName = change.displayName, !isSameText(displayName.value, profile.displayName?.value) {
-            next.displayName = displayName
-        }
-        if let phone = change.phone { next.phone = phone }
-        switch change.username {
-        case .keep: break
-        case .set(let username): next.username = username
-        case .remove: next.username = nil
-        }
+        next.displayName = change.displayName.applied(to: profile.displayName)
+        next.phone = change.phone.applied(to: profile.phone)
+        next.username = change.username.applied(to: profile.username)
         let isUnchanged =
             isSameText(next.displayName?.value, profile.displayName?.value) && next.phone == profile.phone
             && next.username == profile.username

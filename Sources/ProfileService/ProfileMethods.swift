@@ -1,5 +1,6 @@
 import API
 import Models
+import ProfileDomain
 import RPC
 import ServiceKit
 
@@ -7,6 +8,8 @@ import ServiceKit
 struct ProfileMethods: ProfileServiceHandler {
     let store: ProfileStore
     let phonePolicy: PhonePolicy
+    /// What every user is asked for.
+    let requiredFields: RequiredFields
     let addressKey: ClientAddressKey
     let clock: WallClock
     /// Called after a commit that put something into the outbox.

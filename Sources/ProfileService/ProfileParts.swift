@@ -48,6 +48,7 @@ struct ProfileParts: Sendable {
                 limits: settings.limits
             ),
             phonePolicy: settings.phonePolicy,
+            requiredFields: settings.requiredFields,
             addressKey: settings.addressKey,
             clock: clock,
             nudgeOutbox: { relay.nudge() }

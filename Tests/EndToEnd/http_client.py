@@ -54,7 +54,7 @@ class Client:
         self.address = address
         self._host, port = address.rsplit(":", 1)
         self._port = int(port)
-        self._source = (source, 0) if source else None
+        self.source = source
 
     def send(self, method, path, json_body=None, token=None, body=None, headers=None, seconds=SECONDS):
         sent = dict(headers or {})
@@ -64,7 +64,7 @@ class Client:
         if token is not None:
             sent["Authorization"] = f"Bearer {token}"
         connection = http.client.HTTPConnection(
-            self._host, self._port, timeout=seconds, source_address=self._source)
+            self._host, self._port, timeout=seconds, source_address=(self.source, 0) if self.source else None)
         try:
             connection.request(method, path, body=body, headers=sent)
             response = connection.getresponse()

@@ -58,14 +58,17 @@ struct AuthenticationRouteTests {
     }
 
     @Test(arguments: [
-        ("/auth/apple", "{}", ["identity_token", "nonce"]),
+        ("/auth/apple", "{}", ["identity_token"]),
         (
-            "/auth/apple", #"{"identity_token":1,"nonce":null,"full_name":{},"email":[]}"#,
+            "/auth/apple", #"{"identity_token":1,"nonce":7,"full_name":{},"email":[],"create":"no"}"#,
             [
-                "identity_token", "nonce", "full_name", "email",
+                "identity_token", "nonce", "full_name", "email", "create",
             ]
         ),
-        ("/auth/google", #"{"nonce":5}"#, ["id_token", "nonce"]),
+        ("/auth/apple", #"{"identity_token":"","authorization_code":null,"access_token":""}"#, ["identity_token"]),
+        ("/auth/google", #"{"nonce":5}"#, ["nonce"]),
+        ("/auth/google", #"{"nonce":"5"}"#, ["id_token"]),
+        ("/auth/keycloak", #"{"client_id":"a"}"#, ["id_token"]),
         ("/auth/refresh", "{}", ["refresh_token"]),
         ("/auth/sign-out", #"{"refresh_token":7}"#, ["refresh_token"]),
     ])

@@ -16,14 +16,23 @@ struct TestGateway {
     /// Long enough for a machine that is busy with other tests.
     var limits = HTTPLimits(requestTimeout: .seconds(60))
 
-    init(rateLimit: RateLimit.Policy = .init()) {
+    /// The origins whose pages may call; nil for none.
+    var crossOrigin: CrossOrigin?
+
+    init(
+        rateLimit: RateLimit.Policy = .init(),
+        webSignIn: WebSignIn? = nil,
+        dialects: DialectSettings = .init()
+    ) {
         // Small tables: thousands of gateways are made.
         var rateLimit = rateLimit
         rateLimit.slotsPerRow = 1024
         let channel = stubs.channel
         gateway = Gateway(
             backends: Backends(identity: channel, profile: channel, invites: channel),
-            rateLimit: rateLimit
+            rateLimit: rateLimit,
+            webSignIn: webSignIn,
+            dialects: dialects
         )
     }
 
@@ -31,7 +40,9 @@ struct TestGateway {
     var server: HTTPServer {
         var logger = Logger(label: "test")
         logger.logLevel = .critical
-        return gateway.server(HTTPServer.Configuration(host: "127.0.0.1", port: 0, limits: limits), logger: logger)
+        var configuration = HTTPServer.Configuration(host: "127.0.0.1", port: 0, limits: limits)
+        configuration.crossOrigin = crossOrigin
+        return gateway.server(configuration, logger: logger)
     }
 
     /// Sends a request; `token` becomes the bearer token. By a socket it comes from 127.0.0.1, otherwise from no address.

@@ -147,9 +147,10 @@ struct ProviderPolicyTests {
         ("http://127.0.0.1.example.com/k", false), ("http://127.0.0.1@example.com/k", false),
         ("http://127.0.0.1:80@example.com/k", false), ("http://localhost.example.com", false), ("ftp://a/b", false),
         ("https://example.com/a b", false), ("", false), ("file:///etc/passwd", false), ("https:///k", false),
+        ("https://example.com/k#f", false), ("https://example.com/k?a=b", true),
     ])
-    func `The URL of keys is HTTPS, or on a machine that is ours`(url: String, isAcceptable: Bool) {
-        #expect(KeysURL.isAcceptable(url) == isAcceptable)
+    func `A provider's URL is HTTPS, or on a machine that is ours`(url: String, isAcceptable: Bool) {
+        #expect(ProviderURL.isAcceptable(url) == isAcceptable)
     }
 
     @Test func `Provider names are short and plain`() {

@@ -7,44 +7,19 @@ import Testing
 @testable import IdentityService
 
 struct IdentitySettingsTests {
-    private let signingPEM: String
+    private let fixture: SettingsFixture
+    private var signingPEM: String { fixture.signingPEM }
 
     init() throws {
-        signingPEM = try SigningKey.generateP256().pem()
+        fixture = try SettingsFixture()
     }
 
-    private func settings(
-        _ values: [String: String] = [:],
-        files: [String: [UInt8]] = [:]
-    ) throws -> IdentitySettings {
-        var environment = [
-            "VESTIBULE_IDENTITY_SIGNING_KEY_FILE": "signing", "VESTIBULE_IDENTITY_REFRESH_KEY_FILE": "refresh",
-            "VESTIBULE_DATABASE_HOST": "/tmp", "VESTIBULE_IDENTITY_ISSUER": "https://id.example",
-            "VESTIBULE_IDENTITY_APPLE_AUDIENCES": "com.example.one",
-            "VESTIBULE_IDENTITY_GOOGLE_AUDIENCES": "one.apps.googleusercontent.com",
-        ]
-        environment.merge(values) { _, new in new }
-        var contents = ["signing": Array(signingPEM.utf8), "refresh": [UInt8](repeating: 1, count: 32)]
-        contents.merge(files) { _, new in new }
-        let all = contents
-        let configuration = try Configuration(
-            keys: IdentityServer.configurationKeys,
-            program: "identity",
-            environment: environment,
-            readFile: { (path, _) throws(FileFault) in all[path] ?? [] }
-        )
-        return try IdentitySettings(configuration)
+    private func settings(_ values: [String: String] = [:], files: [String: [UInt8]] = [:]) throws -> IdentitySettings {
+        try fixture.settings(values, files: files)
     }
 
     private func problems(_ values: [String: String] = [:], files: [String: [UInt8]] = [:]) -> [String] {
-        do {
-            _ = try settings(values, files: files)
-            return []
-        } catch let faults as ConfigurationFaults {
-            return faults.faults.map(\.description)
-        } catch {
-            return ["\(error)"]
-        }
+        fixture.problems(values, files: files)
     }
 
     @Test func `Providers, lifetimes and addresses have defaults`() throws {
@@ -69,7 +44,7 @@ struct IdentitySettingsTests {
             [
                 "VESTIBULE_IDENTITY_PROVIDERS": "apple, keycloak", "VESTIBULE_IDENTITY_PROVIDERS_FILE": "providers",
                 "VESTIBULE_IDENTITY_APPLE_KEYS_URL": "http://127.0.0.1:7080/apple/auth/keys",
-                "VESTIBULE_IDENTITY_KEYS_BY_HTTP": "true",
+                "VESTIBULE_IDENTITY_SIMULATED_PROVIDERS": "true",
                 "VESTIBULE_IDENTITY_APPLE_AUDIENCES": "a,b", "VESTIBULE_IDENTITY_SIGNING_KEY_OTHER_FILE": "other",
                 "VESTIBULE_IDENTITY_REFRESH_KEY_OTHER_FILE": "otherRefresh",
                 "VESTIBULE_IDENTITY_ACCESS_TOKEN_LIFETIME": "5m", "VESTIBULE_IDENTITY_REFRESH_GRACE": "45s",
@@ -120,32 +95,9 @@ struct IdentitySettingsTests {
         #expect(problems.allSatisfy { !$0.contains("hush") })
     }
 
-    @Test(arguments: [
-        ("[]", "no JSON object"), (#"{"providers":[1]}"#, "provider 1: is no object"),
-        (#"{"providers":[{"name":"A"}]}"#, "lowercase"), (#"{"providers":[{"name":"a","issuer":"x"}]}"#, "\"issuer\""),
-        (#"{"providers":[{"name":"a","issuers":"x"}]}"#, "array of texts"),
-        (#"{"providers":[{"name":"a","issuers":["x"],"audiences":["y"],"keys_url":"http://x.example"}]}"#, "https"),
-        (#"{"providers":[{"name":"a","issuers":["x"],"audiences":["y"],"algorithms":["none"]}]}"#, "RS256"),
-        (#"{"providers":[{"name":"a","nonce":"never"}]}"#, "raw, sha256 or either"),
-        (#"{"providers":[{"name":"a","issuers":["x","y"],"audiences":["y"]}]}"#, "issuer_aliases"),
-        (#"{"providers":[{"name":"a","issuer_aliases":["x"],"audiences":["y"]}]}"#, "1 to 64 issuers"),
-        (#"{"providers":[{"name":"a","nonce_required":"no"}]}"#, "true or false"),
-    ])
-    func `Faults of the providers' file are told`(content: String, word: String) {
-        let problems = problems(
-            ["VESTIBULE_IDENTITY_PROVIDERS_FILE": "providers"],
-            files: ["providers": Array(content.utf8)]
-        )
-        #expect(problems.contains { $0.contains(word) }, "\(problems)")
-    }
-
-    private static let noAudiences = [
-        "VESTIBULE_IDENTITY_APPLE_AUDIENCES": "", "VESTIBULE_IDENTITY_GOOGLE_AUDIENCES": "",
-    ]
-
     /// Compose gives empty values for what a deployment does not set.
     @Test func `Nothing stands in for what a deployment must set`() {
-        let unset = Self.noAudiences.merging(["VESTIBULE_IDENTITY_ISSUER": ""]) { _, new in new }
+        let unset = SettingsFixture.noAudiences.merging(["VESTIBULE_IDENTITY_ISSUER": ""]) { _, new in new }
         let problems = problems(unset)
         #expect(problems.count == 2, "\(problems)")
         #expect(
@@ -167,11 +119,15 @@ struct IdentitySettingsTests {
     }
 
     @Test func `What is named must be configured`() throws {
-        let named = Self.noAudiences.merging(["VESTIBULE_IDENTITY_PROVIDERS": "apple, google"]) { _, new in new }
+        let named = SettingsFixture.noAudiences.merging(["VESTIBULE_IDENTITY_PROVIDERS": "apple, google"]) { _, new in
+            new
+        }
         #expect(
             problems(named) == [
-                "VESTIBULE_IDENTITY_PROVIDERS names apple, but VESTIBULE_IDENTITY_APPLE_AUDIENCES is not given",
-                "VESTIBULE_IDENTITY_PROVIDERS names google, but VESTIBULE_IDENTITY_GOOGLE_AUDIENCES is not given",
+                "VESTIBULE_IDENTITY_PROVIDERS names apple, but VESTIBULE_IDENTITY_APPLE_AUDIENCES is not given, and the "
+                    + "providers file has no apple",
+                "VESTIBULE_IDENTITY_PROVIDERS names google, but VESTIBULE_IDENTITY_GOOGLE_AUDIENCES is not given, and "
+                    + "the providers file has no google",
             ]
         )
         #expect(try Set(settings(["VESTIBULE_IDENTITY_PROVIDERS": "google"]).providers.keys) == [.google])
@@ -180,7 +136,9 @@ struct IdentitySettingsTests {
 
     @Test func `A provider of the file is on by itself`() throws {
         let content = #"{"providers":[{"name":"a","issuers":["x"],"audiences":["y"],"keys_url":"https://x.example"}]}"#
-        let values = Self.noAudiences.merging(["VESTIBULE_IDENTITY_PROVIDERS_FILE": "providers"]) { _, new in new }
+        let values = SettingsFixture.noAudiences.merging(["VESTIBULE_IDENTITY_PROVIDERS_FILE": "providers"]) { _, new in
+            new
+        }
         let settings = try settings(values, files: ["providers": Array(content.utf8)])
         #expect(settings.providers.keys.map(\.value) == ["a"])
     }
@@ -188,8 +146,8 @@ struct IdentitySettingsTests {
     /// The URL, whether http was switched on, the issuer, and a word of the fault.
     @Test(
         arguments: [
-            ("http://127.0.0.1:7080/k", false, "http://127.0.0.1:8080", "VESTIBULE_IDENTITY_KEYS_BY_HTTP"),
-            ("http://simulator.test/k", false, "https://id.example", "VESTIBULE_IDENTITY_KEYS_BY_HTTP"),
+            ("http://127.0.0.1:7080/k", false, "http://127.0.0.1:8080", "VESTIBULE_IDENTITY_SIMULATED_PROVIDERS"),
+            ("http://simulator.test/k", false, "https://id.example", "VESTIBULE_IDENTITY_SIMULATED_PROVIDERS"),
             ("http://simulator.test/k", true, "https://id.example", "while the issuer is an https URL"),
             ("http://localhost.test:80/k", true, "https://id.example", "while the issuer is an https URL"),
             ("http://example.com/k", true, "http://127.0.0.1:8080", "must be an https URL"),
@@ -200,7 +158,7 @@ struct IdentitySettingsTests {
         ] as [(String, Bool, String, String?)]
     )
     func `Keys are fetched by TLS`(url: String, isSwitchedOn: Bool, issuer: String, word: String?) {
-        let common = ["VESTIBULE_IDENTITY_KEYS_BY_HTTP": "\(isSwitchedOn)", "VESTIBULE_IDENTITY_ISSUER": issuer]
+        let common = ["VESTIBULE_IDENTITY_SIMULATED_PROVIDERS": "\(isSwitchedOn)", "VESTIBULE_IDENTITY_ISSUER": issuer]
         let builtIn = problems(common.merging(["VESTIBULE_IDENTITY_GOOGLE_KEYS_URL": url]) { _, new in new })
         let content = #"{"providers":[{"name":"a","issuers":["x"],"audiences":["y"],"keys_url":"\#(url)"}]}"#
         let inFile = problems(

@@ -6,12 +6,10 @@ import Synchronization
 
 @testable import IdentityService
 
-/// A provider's token endpoint and its answers about access tokens, and tickets of sign-ins in a browser, as a test says
-/// what they are.
-final class TestExchange: CodeExchanging, AccessTokenChecking, TicketRedeeming {
+/// A provider's token endpoint and its answers about access tokens, as a test says what they are.
+final class TestExchange: CodeExchanging, AccessTokenChecking {
     private struct State {
         var answers: [String: ExchangedCode] = [:]
-        var tickets: [String: (RedeemableTickets, verifier: String)] = [:]
         var fault: IdentityFault?
         var exchangeCount = 0
     }
@@ -30,37 +28,6 @@ final class TestExchange: CodeExchanging, AccessTokenChecking, TicketRedeeming {
     /// The provider fails, or works again.
     func setFault(_ fault: IdentityFault?) {
         state.withLock { $0.fault = fault }
-    }
-
-    /// Makes a ticket that stands for an ID token, as a browser brought it.
-    func makeTicket(
-        _ ticket: String,
-        token: String,
-        nonce: String = "",
-        code: String = "",
-        verifier: String = "",
-        fullName: String = "",
-        email: String = "",
-        service: TestService
-    ) async throws {
-        let judged = try Self.judged(token, nonce: nonce, service: service, provider: .apple)
-        let hash = SHA256.hash(ticket)
-        let tickets = RedeemableTickets(
-            ticketHash: hash,
-            fingerprint: judged.fingerprint,
-            claims: judged.claims,
-            code: code,
-            redirectURI: "https://id.example.com/auth/apple/callback",
-            fullName: fullName,
-            email: email
-        )
-        state.withLock { $0.tickets[ticket] = (tickets, verifier) }
-        _ = try await service.database.execute(
-            """
-            INSERT INTO web_tickets (ticket_hash, code_ticket_hash, client_id, content, created_at, expires_at)
-            VALUES (\(hash), \(hash), 'com.example.bare', \(hash), now(), now() + interval '2 minutes')
-            """
-        )
     }
 
     private static func judged(
@@ -95,28 +62,14 @@ final class TestExchange: CodeExchanging, AccessTokenChecking, TicketRedeeming {
         clientID: String,
         redirectURI: String,
         codeVerifier: String,
+        address: [UInt8]?,
         deadline: Deadline?
     ) async throws -> ExchangedCode { try answer(code) }
 
-    func claims(accessToken: String, clientID: String, deadline: Deadline?) async throws -> ExchangedCode {
-        try answer(accessToken)
-    }
-
-    /// Tells of a ticket for as long as the test lets it, so that only the statement that takes it decides.
-    func redeemable(
-        idTokenTicket: String,
-        codeTicket: String,
-        codeVerifier: String,
-        nowMilliseconds: Int64,
+    func claims(
+        accessToken: String,
+        clientID: String,
+        address: [UInt8]?,
         deadline: Deadline?
-    ) async throws -> RedeemableTickets? {
-        guard let (tickets, verifier) = state.withLock({ $0.tickets[idTokenTicket] }) else { return nil }
-        guard verifier == codeVerifier else { throw IdentityFault.signIn(.ticketInvalid) }
-        return tickets
-    }
-
-    /// From now on the ticket is not found.
-    func forgetTicket(_ ticket: String) {
-        state.withLock { $0.tickets[ticket] = nil }
-    }
+    ) async throws -> ExchangedCode { try answer(accessToken) }
 }

@@ -85,9 +85,9 @@ struct TestService {
             database: database,
             group: group,
             fetcher: provider,
+            http: TestHTTP(),
             codes: [.apple: exchange],
             accessTokens: [.google: exchange],
-            tickets: exchange,
             clock: clock.wallClock,
             logger: silentLogger
         )

@@ -3,39 +3,62 @@ import ProfileDomain
 import Testing
 
 struct ProfileChangeTests {
+    private func change(
+        displayName: String? = nil,
+        phoneNumber: String? = nil,
+        username: String? = nil,
+        required: RequiredFields = .standard
+    ) throws(ProfileFault) -> ProfileChange {
+        try ProfileChange(
+            displayName: displayName,
+            phoneNumber: phoneNumber,
+            username: username,
+            policy: .philippines,
+            required: required
+        )
+    }
+
     @Test func `Fields that weren't given stay`() throws {
-        let change = try ProfileChange(displayName: nil, phoneNumber: nil, username: nil, policy: .philippines)
+        let change = try change()
         #expect(change == ProfileChange())
     }
 
     @Test func `Given fields become values`() throws {
-        let change = try ProfileChange(
-            displayName: " Maria ",
-            phoneNumber: "0917 123 4567",
-            username: "Maria_C",
-            policy: .philippines
-        )
-        #expect(change.displayName?.value == "Maria")
-        #expect(change.phone?.e164 == "+639171234567")
+        let change = try change(displayName: " Maria ", phoneNumber: "0917 123 4567", username: "Maria_C")
+        #expect(change.displayName == .set(try DisplayName("Maria")))
+        #expect(change.phone == .set(try PhoneNumber("+639171234567", policy: .philippines)))
         #expect(change.username == .set(try Username("Maria_C")))
     }
 
     @Test func `An empty username asks for its removal`() throws {
-        let change = try ProfileChange(displayName: nil, phoneNumber: nil, username: "", policy: .philippines)
+        let change = try change(username: "")
         #expect(change.username == .remove)
     }
 
     @Test func `Required fields can't be emptied`() {
         #expect(
             throws: ProfileFault.invalidFields([.displayName(.tooShort(charactersMin: 2)), .phone(.notANumber)])
-        ) { try ProfileChange(displayName: "", phoneNumber: "", username: nil, policy: .philippines) }
+        ) { try change(displayName: "", phoneNumber: "") }
+    }
+
+    @Test func `An empty field asks for its removal where it is optional, and for nothing where it is required`() throws
+    {
+        let none = try change(displayName: "", phoneNumber: "", username: "", required: RequiredFields([]))
+        #expect(none == ProfileChange(displayName: .remove, phone: .remove, username: .remove))
+        #expect(throws: ProfileFault.invalidFields([.username(.tooShort)])) {
+            try change(displayName: "", username: "", required: RequiredFields([.username]))
+        }
+        // Spaces are no empty field, but no name either.
+        #expect(throws: ProfileFault.invalidFields([.displayName(.tooShort(charactersMin: 2)), .phone(.notANumber)])) {
+            try change(displayName: "  ", phoneNumber: " ", required: RequiredFields([]))
+        }
     }
 
     @Test func `All faults are told at once`() throws {
         let fault = try #require(
             throws: ProfileFault.self,
             performing: {
-                try ProfileChange(displayName: "x", phoneNumber: "12", username: "no spaces", policy: .philippines)
+                try change(displayName: "x", phoneNumber: "12", username: "no spaces")
             }
         )
         guard case .invalidFields(let faults) = fault else {

@@ -19,15 +19,30 @@ struct ProfileTransitionTests {
 
     @Test func `What is missing is told in the order to ask for it`() throws {
         var profile = Profile(userID: userID)
-        #expect(profile.missingFields.map(\.rawValue) == ["display_name", "phone_number"])
+        #expect(RequiredFields.standard.missing(in: profile).map(\.rawValue) == ["display_name", "phone_number"])
+        let all = RequiredFields([.username, .phoneNumber, .displayName])
+        #expect(all.missing(in: profile) == [.displayName, .phoneNumber, .username])
+        #expect(RequiredFields([]).missing(in: profile).isEmpty)
         profile.phone = first
-        #expect(profile.missingFields == [.displayName])
+        #expect(RequiredFields.standard.missing(in: profile) == [.displayName])
+        #expect(all.missing(in: profile) == [.displayName, .username])
         profile.displayName = try DisplayName("Maria")
-        #expect(profile.missingFields.isEmpty)
+        #expect(RequiredFields.standard.missing(in: profile).isEmpty)
+        profile.username = try Username("maria")
+        #expect(all.missing(in: profile).isEmpty)
+    }
+
+    @Test func `A removed phone is released, and nothing claimed`() throws {
+        let profile = Profile(userID: userID, displayName: try DisplayName("Maria"), phone: first)
+        let transition = try #require(decide(profile, ProfileChange(displayName: .remove, phone: .remove)))
+        #expect(transition.phoneEvents == [PhoneEvent(kind: .released, phone: first)])
+        #expect(transition.claimedPhone == nil)
+        #expect(transition.profile.phone == nil && transition.profile.displayName == nil)
+        #expect(decide(Profile(userID: userID), ProfileChange(displayName: .remove, phone: .remove)) == nil)
     }
 
     @Test func `A first phone is claimed and nothing released`() throws {
-        let transition = try #require(decide(Profile(userID: userID), ProfileChange(phone: first)))
+        let transition = try #require(decide(Profile(userID: userID), ProfileChange(phone: .set(first))))
         #expect(transition.phoneEvents == [PhoneEvent(kind: .claimed, phone: first)])
         #expect(transition.profile.phone == first)
         #expect(transition.profile.updatedAtMilliseconds == now)
@@ -35,7 +50,7 @@ struct ProfileTransitionTests {
 
     @Test func `Another phone releases the old one before it claims the new one`() throws {
         let profile = Profile(userID: userID, phone: first)
-        let transition = try #require(decide(profile, ProfileChange(phone: second)))
+        let transition = try #require(decide(profile, ProfileChange(phone: .set(second))))
         #expect(
             transition.phoneEvents == [
                 PhoneEvent(kind: .released, phone: first), PhoneEvent(kind: .claimed, phone: second),
@@ -52,8 +67,8 @@ struct ProfileTransitionTests {
             updatedAtMilliseconds: 5
         )
         let change = ProfileChange(
-            displayName: try DisplayName("Maria"),
-            phone: first,
+            displayName: .set(try DisplayName("Maria")),
+            phone: .set(first),
             username: .set(try Username("maria"))
         )
         #expect(decide(profile, change) == nil)
@@ -64,7 +79,7 @@ struct ProfileTransitionTests {
     @Test func `A change of the name alone tells nobody about the phone`() throws {
         let profile = Profile(userID: userID, phone: first)
         let transition = try #require(
-            decide(profile, ProfileChange(displayName: try DisplayName("Maria"), phone: first))
+            decide(profile, ProfileChange(displayName: .set(try DisplayName("Maria")), phone: .set(first)))
         )
         #expect(transition.phoneEvents.isEmpty)
         #expect(transition.claimedPhone == nil)
@@ -92,13 +107,13 @@ struct ProfileTransitionTests {
 
     @Test func `A letter composed otherwise is saved`() throws {
         let profile = Profile(userID: userID, displayName: DisplayName(stored: "Jose\u{301}"))
-        let transition = try #require(decide(profile, ProfileChange(displayName: try DisplayName("Jos\u{E9}"))))
+        let transition = try #require(decide(profile, ProfileChange(displayName: .set(try DisplayName("Jos\u{E9}")))))
         #expect(transition.profile.displayName?.value.unicodeScalars.count == 4)
     }
 
     @Test func `The time of change never runs backwards`() throws {
         let profile = Profile(userID: userID, updatedAtMilliseconds: now + 5)
-        let transition = try #require(decide(profile, ProfileChange(phone: first)))
+        let transition = try #require(decide(profile, ProfileChange(phone: .set(first))))
         #expect(transition.profile.updatedAtMilliseconds == now + 5)
     }
 }

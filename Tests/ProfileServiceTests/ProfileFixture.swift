@@ -35,10 +35,11 @@ struct ProfileFixture: Sendable {
     static func run(
         tryLimit: TryLimit = TryLimit(),
         limits: ProfileLimits? = nil,
+        required: RequiredFields = .standard,
         _ body: (ProfileFixture) async throws -> Void
     ) async throws {
         let facts = try await freshDatabase(schema: "profile")
-        try await run(on: facts, tryLimit: tryLimit, limits: limits, body)
+        try await run(on: facts, tryLimit: tryLimit, limits: limits, required: required, body)
     }
 
     /// Runs a test on a database.
@@ -46,6 +47,7 @@ struct ProfileFixture: Sendable {
         on facts: TestDatabase,
         tryLimit: TryLimit = TryLimit(),
         limits: ProfileLimits? = nil,
+        required: RequiredFields = .standard,
         waitLimit: Duration = .seconds(60),
         lockTimeout: Duration = .seconds(60),
         _ body: (ProfileFixture) async throws -> Void
@@ -74,6 +76,7 @@ struct ProfileFixture: Sendable {
             settings: ProfileSettings(
                 limits: limits
                     ?? ProfileLimits(tries: tryLimit, claims: TryLimit(triesMax: 1_000_000, windowMilliseconds: 1_000)),
+                requiredFields: required,
                 addressKey: ClientAddressKey(Secret([UInt8](repeating: 7, count: 32)), service: "profile"),
                 invitesAddress: try #require(AddressList("127.0.0.1:7003"))
             ),
@@ -124,6 +127,14 @@ struct ProfileFixture: Sendable {
         var options = CallOptions()
         if let address { options.metadata.add(ClientAddressKey.metadataName, address) }
         return try await client.updateProfile(request, options: options).profile
+    }
+
+    /// Whether a username is free, for a user or for somebody new.
+    func isFree(_ username: String, for userID: UserID? = nil) async throws(RPCError) -> Bool {
+        var request = ProfileV1.CheckUsernameRequest()
+        request.username = username
+        if let userID { request.userID = userID.description }
+        return try await client.checkUsername(request).isFree
     }
 
     func profile(_ userID: UserID) async throws -> ProfileV1.Profile {

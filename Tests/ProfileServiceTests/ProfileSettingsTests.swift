@@ -46,6 +46,24 @@ struct ProfileSettingsTests {
         #expect(settings.limits.reservedUsernames.contains(try Username("Acme")))
     }
 
+    @Test(arguments: [
+        (nil, [ProfileField.displayName, .phoneNumber]), ("", [.displayName, .phoneNumber]), ("none", []),
+        ("username", [.username]), ("username, phone_number,display_name", ProfileField.allCases),
+        ("username,username", [.username]),
+    ])
+    func `Which fields are required is configuration`(text: String?, fields: [ProfileField]) throws {
+        let values = text.map { ["VESTIBULE_PROFILE_REQUIRED_FIELDS": $0] } ?? [:]
+        #expect(try settings(values).requiredFields == RequiredFields(Set(fields)))
+    }
+
+    @Test(arguments: ["phone", "none,username", "username,", "email"])
+    func `A field that there is not is told`(text: String) throws {
+        let faults = try #require(throws: ConfigurationFaults.self) {
+            _ = try settings(["VESTIBULE_PROFILE_REQUIRED_FIELDS": text])
+        }
+        #expect(faults.faults.map(\.key) == ["VESTIBULE_PROFILE_REQUIRED_FIELDS"])
+    }
+
     @Test func `All faults are told together`() throws {
         let configuration = try Configuration(
             keys: ProfileServer.configurationKeys,

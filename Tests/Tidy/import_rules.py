@@ -12,7 +12,7 @@ ALLOWED = {
     "GatewayService": {"API", "HTTPJSON", "JOSE", "OTLP", "RPC", "RPCTransport", "ServiceKit"},
     "HTTPJSON": {"JOSE", "RPC"},
     "IdentityDomain": {"JOSE", "Models"},
-    "IdentityService": _SERVICE | {"IdentityDomain", "JOSE"},
+    "IdentityService": _SERVICE | {"IdentityDomain", "JOSE", "OutgoingHTTP"},
     "InvitesDomain": {"Models"},
     "InvitesService": _SERVICE | {"InvitesDomain"},
     "JOSE": {"COpenSSL"},
@@ -21,6 +21,7 @@ ALLOWED = {
     "LocalStack": {"JOSE", "LocalPostgres", "ServiceKit"},
     "Models": {"CNames", "CPhoneNumber"},
     "OTLP": {"RPC", "RPCTransport"},
+    "OutgoingHTTP": set(),
     "Postgres": {"CLibPQ", "RPC", "RPCTransport"},
     "ProfileDomain": {"Models"},
     "ProfileService": _SERVICE | {"ProfileDomain"},
@@ -36,9 +37,9 @@ ALLOWED = {
     "Executables/invites": {"InvitesService", "ServiceCommands"},
     "Executables/profile": {"ProfileService", "ServiceCommands", "ServiceKit"},
     "Executables/programs": set(),
+    "Executables/simulator": {"ProviderSimulator", "ServiceCommands"},
     "Executables/vestibule": {
-        "Deployment", "Load", "LocalStack", "ProviderSimulator", "RPCTransport", "ServiceCommands",
-        "ServiceKit"},
+        "Deployment", "IdentityService", "Load", "LocalStack", "RPCTransport", "ServiceCommands", "ServiceKit"},
 }
 C_MODULES = {"CLibPQ", "CNames", "CNghttp2", "COpenSSL", "CPhoneNumber", "CRPC", "CTimerFD"}
 OURS = {name for name in ALLOWED if "/" not in name} | C_MODULES

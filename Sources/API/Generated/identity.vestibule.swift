@@ -60,10 +60,10 @@ public enum IdentityV1 {
     /// The session's next tokens.
     public typealias RefreshResponse = Vestibule_Identity_V1_RefreshResponse
 
-    /// The access token to check.
+    /// The token to check.
     public typealias CheckSessionRequest = Vestibule_Identity_V1_CheckSessionRequest
 
-    /// The live session of an access token.
+    /// The live session of a token.
     public typealias CheckSessionResponse = Vestibule_Identity_V1_CheckSessionResponse
 
     /// Either token of the session to end.
@@ -150,7 +150,7 @@ public enum IdentityServiceMethods {
     )
 
     /// Makes a single token with a later end for the session of one that is current or expired, while the session lives and
-    /// was used within the inactivity limit.
+    /// was used within the inactivity limit. The one presented stays good until its own end.
     public static let renewSingleToken = MethodDescriptor(
         service: serviceName,
         method: "RenewSingleToken",
@@ -167,7 +167,8 @@ public enum IdentityServiceMethods {
     )
 
     /// Ends the session of an access, single or refresh token, or more of its account's sessions by `scope`. Ending an
-    /// unknown or ended session is a success (RFC 7009).
+    /// unknown or ended session is a success (RFC 7009). For a wider scope the token must be one that CheckSession or Refresh
+    /// would take now, of a session with proof; otherwise nothing ends, and the reason is told.
     public static let signOut = MethodDescriptor(
         service: serviceName,
         method: "SignOut",
@@ -184,6 +185,7 @@ public enum IdentityServiceMethods {
     )
 
     /// Changes what an app keeps of its own with an account: members of a JSON object, replaced one by one, removed by null.
+    /// A `full_name` among them, or `given_name` and `family_name`, is also kept as told if no provider told a name.
     public static let updateUserMetadata = MethodDescriptor(
         service: serviceName,
         method: "UpdateUserMetadata",
@@ -257,7 +259,7 @@ public protocol IdentityServiceHandler: RPCService {
     ) async throws -> IdentityV1.RefreshResponse
 
     /// Makes a single token with a later end for the session of one that is current or expired, while the session lives and
-    /// was used within the inactivity limit.
+    /// was used within the inactivity limit. The one presented stays good until its own end.
     func renewSingleToken(
         _ request: IdentityV1.RenewSingleTokenRequest,
         context: ServerContext
@@ -270,7 +272,8 @@ public protocol IdentityServiceHandler: RPCService {
     ) async throws -> IdentityV1.CheckSessionResponse
 
     /// Ends the session of an access, single or refresh token, or more of its account's sessions by `scope`. Ending an
-    /// unknown or ended session is a success (RFC 7009).
+    /// unknown or ended session is a success (RFC 7009). For a wider scope the token must be one that CheckSession or Refresh
+    /// would take now, of a session with proof; otherwise nothing ends, and the reason is told.
     func signOut(
         _ request: IdentityV1.SignOutRequest,
         context: ServerContext
@@ -283,6 +286,7 @@ public protocol IdentityServiceHandler: RPCService {
     ) async throws -> IdentityV1.GetAccountResponse
 
     /// Changes what an app keeps of its own with an account: members of a JSON object, replaced one by one, removed by null.
+    /// A `full_name` among them, or `given_name` and `family_name`, is also kept as told if no provider told a name.
     func updateUserMetadata(
         _ request: IdentityV1.UpdateUserMetadataRequest,
         context: ServerContext
@@ -462,7 +466,7 @@ public struct IdentityServiceClient: Sendable {
     }
 
     /// Makes a single token with a later end for the session of one that is current or expired, while the session lives and
-    /// was used within the inactivity limit.
+    /// was used within the inactivity limit. The one presented stays good until its own end.
     public func renewSingleToken(
         _ request: IdentityV1.RenewSingleTokenRequest,
         options: CallOptions = CallOptions()
@@ -489,7 +493,8 @@ public struct IdentityServiceClient: Sendable {
     }
 
     /// Ends the session of an access, single or refresh token, or more of its account's sessions by `scope`. Ending an
-    /// unknown or ended session is a success (RFC 7009).
+    /// unknown or ended session is a success (RFC 7009). For a wider scope the token must be one that CheckSession or Refresh
+    /// would take now, of a session with proof; otherwise nothing ends, and the reason is told.
     public func signOut(
         _ request: IdentityV1.SignOutRequest,
         options: CallOptions = CallOptions()
@@ -516,6 +521,7 @@ public struct IdentityServiceClient: Sendable {
     }
 
     /// Changes what an app keeps of its own with an account: members of a JSON object, replaced one by one, removed by null.
+    /// A `full_name` among them, or `given_name` and `family_name`, is also kept as told if no provider told a name.
     public func updateUserMetadata(
         _ request: IdentityV1.UpdateUserMetadataRequest,
         options: CallOptions = CallOptions()

@@ -8,6 +8,6 @@ struct IdentityCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration.service(
         IdentityServer.self,
         abstract: "Verifies sign-ins, keeps accounts and sessions.",
-        [EndSessions.self]
+        [Check.self, EndSessions.self]
     )
 }

@@ -38,13 +38,13 @@ enum GatewayKeys {
         "VESTIBULE_GATEWAY_AUTH_PER_SECOND",
         in: 1...1_000_000,
         default: 50,
-        help: "How many requests to /auth/ a client address may make each second on end."
+        help: "How many requests to /auth/ and dialects' paths like it a client address may make each second on end."
     )
     static let authBurst = ConfigurationKey.int(
         "VESTIBULE_GATEWAY_AUTH_BURST",
         in: 1...1_000_000,
         default: 100,
-        help: "How many requests to /auth/ a client address may make at once."
+        help: "How many requests to /auth/ and dialects' paths like it a client address may make at once."
     )
     static let addressPerSecond = ConfigurationKey.int(
         "VESTIBULE_GATEWAY_ADDRESS_PER_SECOND",
@@ -98,6 +98,15 @@ enum GatewayKeys {
         default: .zero,
         help: "max-age of Strict-Transport-Security; 0s sends none. Set it where the gateway is reached by HTTPS."
     )
+    static let dialects = ConfigurationKey<[Dialect]>.choices(
+        "VESTIBULE_GATEWAY_DIALECTS",
+        help: "Which dialects of other backends are answered besides our own routes; none by default."
+    )
+    static let supabaseServiceKey = ConfigurationKey<Secret?>.optionalSecretFile(
+        "VESTIBULE_GATEWAY_SUPABASE_SERVICE_KEY_FILE",
+        help: "The key for the admin routes of the dialect supabase; without one there are none.",
+        bytesMax: 1024
+    )
 
     /// TLS of the calls to services.
     static let channels = ChannelKeys(program: program)
@@ -108,5 +117,6 @@ enum GatewayKeys {
             addressPerSecond, addressBurst, accountPerSecond, accountBurst, changesPerSecond, changesBurst,
             trustedProxies, strictTransport, SharedKeys.identityAddress, SharedKeys.profileAddress,
             SharedKeys.invitesAddress, SharedKeys.eventLoops, SharedKeys.drainLimit,
-        ] + channels.all + SharedKeys.log + TraceKeys.all
+            dialects, supabaseServiceKey,
+        ] + browsers + channels.all + SharedKeys.log + TraceKeys.all
 }

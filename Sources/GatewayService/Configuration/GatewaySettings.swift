@@ -7,15 +7,25 @@ struct GatewaySettings: Sendable {
     let edge: HTTPServer.Configuration
     /// The rate limit's part.
     let rateLimit: RateLimit.Policy
+    /// The dialects' part.
+    let dialects: DialectSettings
+    /// Apple by web; nil where it is off.
+    let webSignIn: WebSignIn?
 
     /// Settings from a configuration that was read with our keys.
     ///
     /// - Throws: `ConfigurationFaults` for keys that are not understood any more, and for files of TLS that cannot be used.
     init(_ configuration: Configuration) throws(ConfigurationFaults) {
-        let faults = Self.faults(configuration)
+        var faults = Self.faults(configuration)
+        let webSignIn = WebSignIn.read(configuration, &faults)
+        let crossOrigin = Self.crossOrigin(configuration, &faults)
         guard faults.isEmpty else { throw ConfigurationFaults(faults) }
-        edge = Self.edge(configuration)
+        var edge = Self.edge(configuration)
+        edge.crossOrigin = crossOrigin
+        self.edge = edge
+        self.webSignIn = webSignIn
         rateLimit = Self.rateLimit(configuration)
+        dialects = DialectSettings(configuration)
     }
 
     private static func edge(_ configuration: Configuration) -> HTTPServer.Configuration {
@@ -50,7 +60,9 @@ struct GatewaySettings: Sendable {
 
     private static func faults(_ configuration: Configuration) -> [ConfigurationFault] {
         let replaced = GatewayKeys.replacedProxyCount
-        let others = GatewayKeys.channels.faults(configuration) + TraceKeys.faults(configuration)
+        let others =
+            GatewayKeys.channels.faults(configuration) + TraceKeys.faults(configuration)
+            + DialectSettings.faults(configuration)
         guard configuration.isGiven(replaced) else { return others }
         let fault = ConfigurationFault(
             key: replaced,

@@ -30,5 +30,5 @@ extension OpenAPI.Schema {
     }
 
     /// What a profile may lack, in the order in which to ask for it.
-    static let missingField = oneOf(["display_name", "phone_number"])
+    static let missingField = oneOf(["display_name", "phone_number", "username"])
 }

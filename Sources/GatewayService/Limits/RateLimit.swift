@@ -13,7 +13,7 @@ final class RateLimit: Sendable {
     struct Policy: Sendable {
         /// Requests of any kind by a client address.
         var address = RequestRate(perSecond: 500, burst: 1000)
-        /// Requests to ``pathPrefix`` by a client address: those that need no session and cost cryptography.
+        /// Requests to ``pathPrefixes`` by a client address: those that need no session and cost cryptography.
         var auth = RequestRate(perSecond: 50, burst: 100)
         /// Requests of any kind by an account.
         var account = RequestRate(perSecond: 50, burst: 200)
@@ -25,8 +25,8 @@ final class RateLimit: Sendable {
         var trustedProxies: [IPNetwork] = []
     }
 
-    /// The paths of ``Policy/auth`` begin with this.
-    static let pathPrefix = "/auth/"
+    /// The paths of ``Policy/auth`` begin with one of these: ours and those of the dialects.
+    static let pathPrefixes = ["/auth/"] + Dialect.allCases.map(\.signInPrefix).filter { !$0.hasPrefix("/auth/") }
     /// How many times what one /64 may the /48 around it may. A site has a /48 and would be 65,536 clients otherwise; but
     /// a mobile network may serve as many phones from one.
     static let siteFactor = 16.0
@@ -65,7 +65,7 @@ final class RateLimit: Sendable {
         let client = client(request, context)
         let now = nowNanoseconds()
         try Self.check(addresses.take(client, nowNanoseconds: now))
-        if context.endpointPath?.hasPrefix(Self.pathPrefix) == true {
+        if let path = context.endpointPath, Self.pathPrefixes.contains(where: path.hasPrefix) {
             try Self.check(auth.take(client, nowNanoseconds: now))
         }
     }

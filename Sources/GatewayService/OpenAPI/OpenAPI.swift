@@ -10,7 +10,10 @@ enum OpenAPI {
             "info": [
                 "title": "Vestibule",
                 "version": "1",
-                "description": "Sign-in, profiles and groups. Errors are RFC 9457 problem details with a stable code.",
+                "description": """
+                Sign-in, profiles and groups. Errors are RFC 9457 problem details with a stable code; \
+                a dialect's have the dialect's own shape.
+                """,
                 "license": ["name": "Apache-2.0", "identifier": "Apache-2.0"],
             ],
             "servers": [["url": "/"]],
@@ -68,8 +71,8 @@ enum OpenAPI {
                 add([.requestID])
             }
             for problem in operation.problems {
-                responses.add(problem.component, problem.json)
-                add(problem.schema)
+                responses.add(operation.errors.component(problem), operation.errors.json(problem))
+                add(operation.errors.schema(problem))
                 add(problem.headers)
             }
         }

@@ -6,8 +6,10 @@ extension OpenAPI {
         /// Its name among the document's components; nil for one that stands where it is given.
         let component: String?
         let description: String
-        /// What its JSON is; nil for no body.
+        /// What its body is; nil for none.
         let schema: Schema?
+        /// The body's media type.
+        var type = "application/json"
 
         /// An answer that one operation gives.
         init(_ description: String, _ schema: Schema? = nil) {
@@ -26,12 +28,19 @@ extension OpenAPI {
             Answer(component: schema.name, description: description, schema: schema)
         }
 
+        /// A page for people.
+        static func page(_ description: String) -> Answer {
+            var answer = Answer(description, .text())
+            answer.type = "text/html"
+            return answer
+        }
+
         /// The component, or what stands where the answer is given.
         var json: JSONObject {
             var json: JSONObject = [
                 "description": .string(description), "headers": .object(OpenAPI.references([.requestID])),
             ]
-            if let schema { json["content"] = .object(OpenAPI.content("application/json", schema)) }
+            if let schema { json["content"] = .object(OpenAPI.content(type, schema)) }
             return json
         }
     }

@@ -38,6 +38,10 @@ extension OpenAPI {
         let answers: [Int: Answer]
         /// Every problem that it may answer, by rising status.
         let problems: [ProblemAnswer]
+        /// How it tells them.
+        let errors: ErrorShape
+        /// Whether its problems are pages for people, but for those that never reach it.
+        let answersPages: Bool
 
         /// An operation. What it may answer besides `answers` and `problems` follows from the rest: 401 from a caller with a
         /// token, 408, 413 and 415 from a body, 503 and 504 from services, and what every request may be answered.
@@ -45,6 +49,8 @@ extension OpenAPI {
         /// - Parameters:
         ///   - callsServices: whether its answer needs another program than the gateway.
         ///   - problems: what this operation may answer of its own.
+        ///   - errors: how it tells them.
+        ///   - answersPages: whether its problems are pages for people, but for those that never reach it.
         init(
             _ method: HTTPRequest.Method,
             _ path: String,
@@ -57,7 +63,9 @@ extension OpenAPI {
             parameters: [Parameter] = [],
             body: RequestBody? = nil,
             answers: [Int: Answer],
-            problems: Set<ProblemAnswer> = []
+            problems: Set<ProblemAnswer> = [],
+            errors: ErrorShape = .problem,
+            answersPages: Bool = false
         ) {
             self.method = method
             self.path = path
@@ -69,6 +77,8 @@ extension OpenAPI {
             self.parameters = parameters
             self.body = body
             self.answers = answers
+            self.errors = errors
+            self.answersPages = answersPages
             var all = problems.union(ProblemAnswer.ofEveryRequest)
             if body != nil { all.formUnion(ProblemAnswer.ofBodies) }
             if callsServices { all.formUnion(ProblemAnswer.ofServices) }
@@ -113,7 +123,10 @@ extension OpenAPI.Operation {
         for (status, answer) in answers.sorted(by: { $0.key < $1.key }) {
             responses["\(status)"] = .object(answer.component.map(Self.reference) ?? answer.json)
         }
-        for problem in problems { responses["\(problem.rawValue)"] = .object(Self.reference(problem.component)) }
+        for problem in problems {
+            let json = answersPages ? problem.jsonOrPage : Self.reference(errors.component(problem))
+            responses["\(problem.rawValue)"] = .object(json)
+        }
         return responses
     }
 

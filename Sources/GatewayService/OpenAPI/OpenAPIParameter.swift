@@ -19,11 +19,13 @@ extension OpenAPI {
         var description: String?
         /// A value to try; a header field of a UUID needs one, as tools make none from its format.
         var example: JSONValue?
+        /// Whether it must be there; what stands in the path always is.
+        var isRequired = false
 
         /// The component.
         var json: JSONObject {
             var json: JSONObject = ["name": .string(name), "in": .string(place.rawValue)]
-            if place == .path { json["required"] = true }
+            if place == .path || isRequired { json["required"] = true }
             json["schema"] = .object(schema.json)
             json["description"] = description.map { .string($0) }
             json["example"] = example

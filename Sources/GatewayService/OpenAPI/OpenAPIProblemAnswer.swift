@@ -65,15 +65,22 @@ extension OpenAPI {
             }
         }
 
-        var schema: Schema { .problem.narrowed([.required("status", .constant(.integer(Int64(rawValue))))]) }
-
-        /// The component.
-        var json: JSONObject {
-            [
-                "description": .string(description), "headers": .object(OpenAPI.references(headers)),
-                "content": .object(OpenAPI.content("application/problem+json", schema)),
-            ]
+        /// Its component where an operation answers it by a page for people.
+        var jsonOrPage: JSONObject {
+            var json = ErrorShape.problem.json(self)
+            var content = json["content"]?.object ?? JSONObject()
+            content["text/html"] = ["schema": .object(Schema.text().json)]
+            json["content"] = .object(content)
+            json["headers"] = .object(OpenAPI.references([.requestID]))
+            return json
         }
+    }
+}
+
+extension OpenAPI.ErrorShape {
+    /// RFC 9457, as our own routes tell what is wrong.
+    static let problem = Self(name: "", contentType: "application/problem+json") { answer in
+        .problem.narrowed([.required("status", .constant(.integer(Int64(answer.rawValue))))])
     }
 }
 

@@ -1,10 +1,11 @@
 import JOSE
 
 extension OpenAPI {
-    /// What a request brings as JSON.
+    /// What a request brings, mostly as JSON.
     struct RequestBody: Sendable {
         let schema: Schema
         let isRequired: Bool
+        var type = "application/json"
 
         /// A body that must be there.
         static func required(_ schema: Schema) -> RequestBody { RequestBody(schema: schema, isRequired: true) }
@@ -12,12 +13,17 @@ extension OpenAPI {
         /// A body that may be missing.
         static func optional(_ schema: Schema) -> RequestBody { RequestBody(schema: schema, isRequired: false) }
 
+        /// A form that must be there.
+        static func form(_ schema: Schema) -> RequestBody {
+            RequestBody(schema: schema, isRequired: true, type: "application/x-www-form-urlencoded")
+        }
+
         /// Its name among the document's components: that of its schema, if it must be there. Another stands where it is given.
         var component: String? { isRequired ? schema.name : nil }
 
         /// The component, or what stands where the body is given.
         var json: JSONObject {
-            var json: JSONObject = ["content": .object(OpenAPI.content("application/json", schema))]
+            var json: JSONObject = ["content": .object(OpenAPI.content(type, schema))]
             if isRequired { json["required"] = true }
             return json
         }

@@ -76,6 +76,13 @@ extension OpenAPI.Schema {
     /// A truth value.
     static let bool = Self(["type": "boolean"])
 
+    /// A truth value with a description.
+    static func boolean(_ description: String, orNull: Bool = false) -> Self {
+        var json = typed("boolean", orNull: orNull)
+        json["description"] = .string(description)
+        return Self(json)
+    }
+
     /// A whole number.
     static func integer(
         _ description: String? = nil,
@@ -128,6 +135,23 @@ extension OpenAPI.Schema {
         if !properties.members.isEmpty { json["properties"] = .object(properties) }
         json["description"] = description.map { .string($0) }
         return Self(json, components: components)
+    }
+
+    /// The same object, of which at least one of these members is a text that is not empty.
+    func requiringText(inOneOf names: [String]) -> Self {
+        var json = json
+        json["anyOf"] = .array(
+            names.map { name in
+                ["required": [.string(name)], "properties": .object(Self.present(name))]
+            }
+        )
+        return Self(json, components: components)
+    }
+
+    private static func present(_ name: String) -> JSONObject {
+        var json = JSONObject()
+        json[name] = ["type": "string", "minLength": 1]
+        return json
     }
 
     /// An object whose members have names of any kind, and values of one.

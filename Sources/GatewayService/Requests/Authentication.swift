@@ -22,21 +22,28 @@ struct Authentication: Sendable {
 
     /// The user whose live session the request's token belongs to, and who has not asked for too much.
     ///
+    /// - Parameter dialect: the dialect whose route this is; a session without proof is good in its own only.
     /// - Throws: 401 without a token, `RPCError` for one that identity refuses, 429 for one request too many.
-    func user(_ request: Request, _ context: RouteContext) async throws -> String {
-        guard let token = try Self.token(request) else {
-            throw Problem(
-                .unauthorized,
-                code: "AUTHENTICATION_REQUIRED",
-                detail: "This path needs an access token.",
-                headers: [.wwwAuthenticate: Self.challenge]
-            )
-        }
+    func user(_ request: Request, _ context: RouteContext, in dialect: Dialect? = nil) async throws -> String {
         var call = IdentityV1.CheckSessionRequest()
-        call.accessToken = token
+        call.accessToken = try Self.requiredToken(request)
+        call.dialect = dialect?.rawValue ?? ""
         let user = try await identity.checkSession(call, options: context.callOptions()).userID
         try rateLimit.admit(account: user, isChange: request.method != .get && request.method != .head)
         return user
+    }
+
+    /// The bearer token of a request that must have one.
+    ///
+    /// - Throws: 401 without one, and for one that cannot be one.
+    static func requiredToken(_ request: Request) throws(Problem) -> String {
+        if let token = try token(request) { return token }
+        throw Problem(
+            .unauthorized,
+            code: "AUTHENTICATION_REQUIRED",
+            detail: "This path needs an access token.",
+            headers: [.wwwAuthenticate: challenge]
+        )
     }
 
     /// What a call is made with whose service limits client addresses, over all replicas, itself.
@@ -67,7 +74,8 @@ struct Authentication: Sendable {
         return String(token)
     }
 
-    private static func isTokenByte(_ byte: UInt8) -> Bool {
+    /// Whether a bearer token may hold a byte (RFC 6750 section 2.1).
+    static func isTokenByte(_ byte: UInt8) -> Bool {
         switch byte {
         case UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "a")...UInt8(ascii: "z"),
             UInt8(ascii: "A")...UInt8(ascii: "Z"), UInt8(ascii: "-"), UInt8(ascii: "."), UInt8(ascii: "_"),

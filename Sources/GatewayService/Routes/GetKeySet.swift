@@ -18,7 +18,8 @@ enum GetKeySet {
     /// How long identity may take; short, because a stale set is better than a late one.
     static let wait = Duration.seconds(2)
 
-    static func endpoint(_ cache: KeySetCache) -> Endpoint {
+    /// - Parameter operation: another description, where a dialect has it at a path of its own.
+    static func endpoint(_ cache: KeySetCache, _ operation: OpenAPI.Operation = operation) -> Endpoint {
         Endpoint(operation) { _, context in
             let answer = try await cache.answer(timeout: min(wait, context.deadline.remaining))
             return .json(
@@ -30,7 +31,7 @@ enum GetKeySet {
 }
 
 extension OpenAPI.Schema {
-    fileprivate static let keySet = object([
+    static let keySet = object([
         .required(
             "keys",
             .list(of: .object([.required("kty"), .required("kid")], description: "RFC 7517."), minItems: 1)

@@ -1,8 +1,7 @@
-import API
 import HTTPJSON
 import HTTPTypes
 
-/// `POST /auth/apple`: opens a session for what Sign in with Apple gave the app.
+/// `POST /auth/apple`: opens a session for what Sign in with Apple gave the app, or for the tickets of Apple by web.
 enum SignInWithApple {
     static let operation = OpenAPI.Operation(
         .post,
@@ -10,40 +9,27 @@ enum SignInWithApple {
         id: "signInWithApple",
         tag: .auth,
         summary: "Opens a session for what Sign in with Apple gave the app",
+        description: """
+            Tickets of Apple by web take the places of identity_token and authorization_code, with code_verifier where the \
+            sign-in began with a code_challenge. 404 with ACCOUNT_NOT_FOUND where create is false and there is no account.
+            """,
         caller: .anyone,
-        body: .required(.appleSignIn),
+        body: .required(
+            .credentials(
+                "AppleSignIn",
+                idToken: [
+                    .optional("identity_token", .text("Apple's ID token.", orNull: true)),
+                    .optional("id_token", .text("The same, by its usual name.", orNull: true)),
+                ]
+            )
+        ),
         answers: [200: .session],
-        problems: [.refused, .fieldsAtFault]
+        problems: [.refused, .notFound, .conflict, .fieldsAtFault]
     )
 
-    static func endpoint(_ identity: IdentityServiceClient, _ answer: SessionAnswer) -> Endpoint {
+    static func endpoint(_ credentials: ProviderCredentials) -> Endpoint {
         Endpoint(operation) { request, context in
-            var input = try await context.json(request)
-            var call = IdentityV1.SignInRequest()
-            call.provider = "apple"
-            call.idToken = input.string("identity_token")
-            call.nonce = input.string("nonce")
-            call.authorizationCode = input.optionalString("authorization_code") ?? ""
-            call.fullName = input.optionalString("full_name") ?? ""
-            call.email = input.optionalString("email") ?? ""
-            try input.finish()
-            let signIn = try await identity.signIn(call, options: context.callOptions())
-            return await answer.response(
-                signIn.tokens,
-                isNewUser: signIn.isNewUser,
-                suggestedDisplayName: signIn.suggestedDisplayName,
-                context: context
-            )
+            try await credentials.signIn(by: "apple", tokenField: "identity_token", request, context)
         }
     }
-}
-
-extension OpenAPI.Schema {
-    fileprivate static let appleSignIn = object([
-        .required("identity_token", .text("Apple's ID token.", minLength: 1)),
-        .required("nonce", .text("The raw nonce; Apple was given its SHA-256 in hex.", minLength: 1, maxLength: 2048)),
-        .optional("authorization_code", .text(orNull: true)),
-        .optional("full_name", .text("Apple tells it the first time only.", orNull: true)),
-        .optional("email", .text(orNull: true)),
-    ]).named("AppleSignIn")
 }

@@ -1,4 +1,3 @@
-import API
 import HTTPJSON
 import HTTPTypes
 
@@ -10,39 +9,24 @@ enum SignInWithGoogle {
         id: "signInWithGoogle",
         tag: .auth,
         summary: "Opens a session for what Google gave the app",
+        description: "404 with ACCOUNT_NOT_FOUND where create is false and there is no account.",
         caller: .anyone,
-        body: .required(.googleSignIn),
+        body: .required(
+            .credentials(
+                "GoogleSignIn",
+                idToken: [
+                    .optional("id_token", .text("Google's ID token.", orNull: true)),
+                    .optional("identity_token", .text("The same, by Apple's name for it.", orNull: true)),
+                ]
+            )
+        ),
         answers: [200: .session],
-        problems: [.refused, .fieldsAtFault]
+        problems: [.refused, .notFound, .conflict, .fieldsAtFault]
     )
 
-    static func endpoint(_ identity: IdentityServiceClient, _ answer: SessionAnswer) -> Endpoint {
+    static func endpoint(_ credentials: ProviderCredentials) -> Endpoint {
         Endpoint(operation) { request, context in
-            var input = try await context.json(request)
-            var call = IdentityV1.SignInRequest()
-            call.provider = "google"
-            call.idToken = input.string("id_token")
-            // Not every Google client can carry a nonce; whether one may be missing is identity's policy.
-            call.nonce = input.optionalString("nonce") ?? ""
-            call.fullName = input.optionalString("full_name") ?? ""
-            call.email = input.optionalString("email") ?? ""
-            try input.finish()
-            let signIn = try await identity.signIn(call, options: context.callOptions())
-            return await answer.response(
-                signIn.tokens,
-                isNewUser: signIn.isNewUser,
-                suggestedDisplayName: signIn.suggestedDisplayName,
-                context: context
-            )
+            try await credentials.signIn(by: "google", request, context)
         }
     }
-}
-
-extension OpenAPI.Schema {
-    fileprivate static let googleSignIn = object([
-        .required("id_token", .text("Google's ID token.", minLength: 1)),
-        .optional("nonce", .text(maxLength: 2048, orNull: true)),
-        .optional("full_name", .text(orNull: true)),
-        .optional("email", .text(orNull: true)),
-    ]).named("GoogleSignIn")
 }

@@ -100,52 +100,69 @@ enum IdentityKeys {
         "VESTIBULE_IDENTITY_PROVIDERS",
         help:
             "The providers to accept: apple, google, and those in the providers file; without it all that have audiences.",
-        countMax: 32
+        countMax: ProvidersFile.providersMax
+    )
+    static let providersFile = ConfigurationKey.optionalFile(
+        "VESTIBULE_IDENTITY_PROVIDERS_FILE",
+        help:
+            "The providers and their audiences, as JSON: {\"providers\": [{\"name\": \"apple\", \"audiences\": [{\"id\": "
+            + "\"<bundle id>\"}]}]}. Every member is in IdentityService.docc/ProvidersAndAudiences.md; `vestibule check` "
+            + "tells what a file comes to. A provider here takes the place of what variables say of it. An empty file counts as "
+            + "none.",
+        bytesMax: ProvidersFile.bytesMax
     )
     static let appleAudiences = ConfigurationKey.optionalList(
         "VESTIBULE_IDENTITY_APPLE_AUDIENCES",
-        help: "Our bundle ids and Services IDs at Apple; without them Apple is off."
+        help:
+            "Our bundle ids and Services IDs at Apple, whose apps give Apple the SHA-256 of a nonce; without them Apple is "
+            + "off. The providers file has more settings."
     )
     static let appleKeysURL = ConfigurationKey.url(
         "VESTIBULE_IDENTITY_APPLE_KEYS_URL",
         default: "https://appleid.apple.com/auth/keys",
         help: "Where Apple's keys are."
     )
+    static let appleTeamID = ConfigurationKey.optionalString(
+        "VESTIBULE_IDENTITY_APPLE_TEAM_ID",
+        help: "The id of our developer team, for exchanging Apple's authorization codes; with the two that follow."
+    )
+    static let appleKeyID = ConfigurationKey.optionalString(
+        "VESTIBULE_IDENTITY_APPLE_KEY_ID",
+        help: "The id of the team's key for Sign in with Apple."
+    )
+    static let applePrivateKey = ConfigurationKey.optionalSecretFile(
+        "VESTIBULE_IDENTITY_APPLE_PRIVATE_KEY_FILE",
+        help: "That key, as the file (.p8) that Apple gave. An empty file counts as none.",
+        bytesMax: AudienceEntry.keyBytesMax,
+        emptyIsNone: true
+    )
     static let googleAudiences = ConfigurationKey.optionalList(
         "VESTIBULE_IDENTITY_GOOGLE_AUDIENCES",
         help:
             "Our client ids at Google; without them Google is off. Google's tokens carry the nonce as the app gave it, so "
-            + "that a stolen one that was not used yet signs in for the hour that it lives."
+            + "that a stolen one that was not used yet signs in for the hour that it lives. The providers file has more "
+            + "settings."
     )
     static let googleKeysURL = ConfigurationKey.url(
         "VESTIBULE_IDENTITY_GOOGLE_KEYS_URL",
         default: "https://www.googleapis.com/oauth2/v3/certs",
         help: "Where Google's keys are."
     )
-    static let providersFile = ConfigurationKey.optionalSecretFile(
-        "VESTIBULE_IDENTITY_PROVIDERS_FILE",
-        help:
-            "Further OpenID providers, as JSON: {\"providers\": [{\"name\", \"issuers\" (one), \"issuer_aliases\" (other "
-            + "spellings of that one, in which a subject is the same person), \"audiences\", \"keys_url\", "
-            + "\"algorithms\" (RS256), \"nonce\" (sha256: a stolen token is worth nothing; raw or either: it signs in once, "
-            + "if its owner has not), \"nonce_required\" (true), "
-            + "\"token_age_max_seconds\" (86400), \"clock_leeway_seconds\" (60)}]}. "
-            + "A provider here takes the place of a built-in one of its name."
-    )
-    static let keysByHTTP = ConfigurationKey.bool(
-        "VESTIBULE_IDENTITY_KEYS_BY_HTTP",
+    static let simulatedProviders = ConfigurationKey.bool(
+        "VESTIBULE_IDENTITY_SIMULATED_PROVIDERS",
         default: false,
         help:
-            "For development with the provider simulator: whether key sets may be fetched by http, from this machine and "
-            + "from names under .test, these not with an https issuer. Whoever answers there can sign in as anybody."
+            "For development with the provider simulator: whether providers may be asked by http, on this machine and at "
+            + "names under .test, these not with an https issuer; and whether ids may be those of our examples. Whoever "
+            + "answers there can sign in as anybody."
     )
+    .formerly("VESTIBULE_IDENTITY_KEYS_BY_HTTP")
 
     static let all: [any AnyConfigurationKey] =
         service.all + [
             issuer, audience, signingKey, otherSigningKey, refreshKey, otherRefreshKey, accessTokenLifetime,
             singleTokenLifetime, refreshGrace, gateways, inactivity, sessionLifetime, unprovenLogins, providers,
-            appleAudiences,
-            appleKeysURL,
-            googleAudiences, googleKeysURL, providersFile, keysByHTTP,
+            providersFile, appleAudiences, appleKeysURL, appleTeamID, appleKeyID, applePrivateKey, googleAudiences,
+            googleKeysURL, simulatedProviders,
         ]
 }

@@ -17,6 +17,9 @@ struct IdentitySettings: Sendable {
     /// The dialects in which people are let in without proof.
     let unprovenDialects: Set<String>
 
+    /// What works, but should be mended, or known: each a line to log once at start.
+    let hints: [ConfigurationFault]
+
     /// Settings by hand, for tests.
     init(
         providers: [ProviderConfiguration],
@@ -24,7 +27,8 @@ struct IdentitySettings: Sendable {
         refreshKeys: RefreshKeys,
         limits: SessionLimits = SessionLimits(),
         lateCallers: CallerTrust = .nobody,
-        unprovenDialects: Set<String> = []
+        unprovenDialects: Set<String> = [],
+        hints: [ConfigurationFault] = []
     ) {
         self.providers = Dictionary(providers.map { ($0.policy.name, $0) }, uniquingKeysWith: { _, last in last })
         self.issuer = issuer
@@ -32,6 +36,7 @@ struct IdentitySettings: Sendable {
         self.limits = limits
         self.lateCallers = lateCallers
         self.unprovenDialects = unprovenDialects
+        self.hints = hints
     }
 
     /// Settings from a configuration that was read with our keys.
@@ -51,15 +56,9 @@ struct IdentitySettings: Sendable {
         }
         let refreshKeys = Self.refreshKeys(configuration, &faults)
         let issuerName = configuration[IdentityKeys.issuer]
-        if issuerName == nil {
-            faults.append(
-                ConfigurationFault(
-                    key: IdentityKeys.issuer.name,
-                    problem: "is required: the public URL of the gateway, such as https://api.example.com"
-                )
-            )
-        }
-        let providers = ProviderSettings.read(configuration, &faults)
+        if issuerName == nil { faults.append(Self.issuerIsMissing) }
+        let providers = ProviderSettings(configuration)
+        faults += providers.faults
         guard faults.isEmpty, let signingKey, let refreshKeys, let issuerName else { throw ConfigurationFaults(faults) }
         let issuer = TokenIssuer(
             issuer: issuerName,
@@ -69,14 +68,21 @@ struct IdentitySettings: Sendable {
             otherKeys: otherKey.map { [$0] } ?? []
         )
         self.init(
-            providers: providers,
+            providers: providers.providers,
             issuer: issuer,
             refreshKeys: refreshKeys,
             limits: limits,
             lateCallers: Self.lateCallers(configuration),
-            unprovenDialects: Set(configuration[IdentityKeys.unprovenLogins] ?? [])
+            unprovenDialects: Set(configuration[IdentityKeys.unprovenLogins] ?? []),
+            hints: providers.hints
         )
     }
+
+    /// The fault of a configuration without our name.
+    static let issuerIsMissing = ConfigurationFault(
+        key: IdentityKeys.issuer.name,
+        problem: "is required: the public URL of the gateway, such as https://api.example.com"
+    )
 
     /// Without client certificates nobody can be told from anybody: then it is enough that only this machine can call.
     private static func lateCallers(_ configuration: Configuration) -> CallerTrust {

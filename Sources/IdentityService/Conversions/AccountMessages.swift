@@ -8,6 +8,8 @@ extension IdentityV1.Account {
         userID = account.userID.description
         createdAtMs = account.createdAtMilliseconds
         suggestedDisplayName = account.toldName ?? ""
+        accountNumber = account.number
+        metadataJson = account.metadata ?? "{}"
         identities = account.identities.map { IdentityV1.ProviderIdentity($0) }
     }
 }
@@ -21,5 +23,8 @@ extension IdentityV1.ProviderIdentity {
         email = identity.email ?? ""
         emailVerified = identity.isEmailVerified
         isPrivateEmail = identity.isPrivateEmail
+        createdAtMs = identity.createdAtMilliseconds
+        lastSignInAtMs = identity.lastSignInAtMilliseconds
+        toldName = identity.toldName ?? ""
     }
 }

@@ -1,11 +1,48 @@
 import API
+import IdentityDomain
+import Models
 import RPC
+import ServiceKit
 
 extension IdentityMethods {
+    /// Makes the state of a sign-in in a browser and the URL of the provider's page. Nothing is stored.
     func beginWebSignIn(
         _ request: IdentityV1.BeginWebSignInRequest,
         context: ServerContext
     ) async throws -> IdentityV1.BeginWebSignInResponse {
-        throw RPCError(.unimplemented, "TODO")
+        try await context.answer(mayBeRepeated: true) {
+            guard let provider = ProviderName(request.provider).flatMap({ providers[$0] }) else {
+                throw IdentityFault.providerUnknown
+            }
+            guard let endpoint = provider.endpoints.authorizationURL else { throw IdentityFault.web(.notConfigured) }
+            let client = try Self.webClient(request.clientID, of: provider.policy)
+            guard CodeChallenge.isAcceptable(request.codeChallenge) else { throw IdentityFault.web(.challengeInvalid) }
+            let state = WebState(
+                provider: provider.policy.name,
+                clientID: client.id,
+                appURL: request.appURL,
+                codeChallenge: request.codeChallenge,
+                nowSeconds: clock.nowSeconds,
+                random: randomBytes(WebState.randomByteCount)
+            )
+            guard let minted = webStates.mint(state) else { throw IdentityFault.web(.stateInvalid) }
+            let authorization = WebAuthorization(
+                client: client,
+                redirectURI: request.redirectUri,
+                state: minted.text,
+                rawNonce: minted.rawNonce
+            )
+            var response = IdentityV1.BeginWebSignInResponse()
+            response.state = minted.text
+            response.authorizationURL = authorization.url(of: endpoint, provider: provider.policy.name)
+            return response
+        }
+    }
+
+    /// The client of that id that a browser may sign in to; without an id the only one.
+    private static func webClient(_ id: String, of policy: ProviderPolicy) throws(IdentityFault) -> AudiencePolicy {
+        let clients = policy.audiences.values.filter { $0.kind != .native && (id.isEmpty || $0.id == id) }
+        guard clients.count == 1 else { throw .signIn(.clientUnknown) }
+        return clients[0]
     }
 }

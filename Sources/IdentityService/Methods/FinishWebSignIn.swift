@@ -1,11 +1,123 @@
 import API
+import IdentityDomain
+import JOSE
+import Models
 import RPC
+import ServiceKit
 
 extension IdentityMethods {
+    /// Verifies what a provider posted, and keeps it for whoever redeems the tickets that it answers.
+    ///
+    /// The state is looked at first and the token's signature before anything is stored, so that strangers cost no row.
     func finishWebSignIn(
         _ request: IdentityV1.FinishWebSignInRequest,
         context: ServerContext
     ) async throws -> IdentityV1.FinishWebSignInResponse {
-        throw RPCError(.unimplemented, "TODO")
+        // The form again gets other tickets; those of before are over.
+        try await context.answer(mayBeRepeated: true) {
+            guard let provider = ProviderName(request.provider).flatMap({ providers[$0] }) else {
+                throw IdentityFault.providerUnknown
+            }
+            let begun = try begun(request, provider.policy.name)
+            let grant = try await grant(request, begun?.rawNonce, provider.policy, context)
+            try Self.check(grant.claims, begun?.state, request)
+            let tickets = WebTickets(randomBytes: randomBytes)
+            let binding = WebTicketBinding(
+                clientID: grant.claims.audience,
+                codeChallenge: begun?.state.codeChallenge
+            )
+            try await store.keep(
+                tickets,
+                for: grant,
+                boundTo: binding,
+                addressCode: addressKey.code(of: context.metadata),
+                nowMilliseconds: clock.nowMilliseconds,
+                deadline: context.deadline
+            )
+            var response = IdentityV1.FinishWebSignInResponse()
+            response.idTokenTicket = tickets.idToken
+            response.codeTicket = tickets.code
+            response.appURL = begun?.state.appURL ?? ""
+            response.clientID = grant.claims.audience
+            return response
+        }
+    }
+
+    /// What the sign-in began with; nil if it began without us, for clients that may.
+    private func begun(
+        _ request: IdentityV1.FinishWebSignInRequest,
+        _ provider: ProviderName
+    ) throws(IdentityFault) -> (state: WebState, rawNonce: String)? {
+        if request.state.isEmpty {
+            guard !request.clientsWithoutState.isEmpty else { throw .web(.stateInvalid) }
+            return nil
+        }
+        guard ConstantTime.areEqual(request.state, request.browserState),
+            let begun = webStates.verify(request.state, nowSeconds: clock.nowSeconds),
+            begun.state.provider == provider
+        else { throw .web(.stateInvalid) }
+        return begun
+    }
+
+    /// What was posted, with the ID token verified.
+    private func grant(
+        _ request: IdentityV1.FinishWebSignInRequest,
+        _ rawNonce: String?,
+        _ policy: ProviderPolicy,
+        _ context: ServerContext
+    ) async throws -> WebGrant {
+        do {
+            let token = try ProviderToken(parsing: request.idToken, policy: policy)
+            // Without it there is no c_hash to check, and nothing that the second ticket could stand for.
+            guard !request.authorizationCode.isEmpty else { throw TokenRejection.codeHash }
+            let (nonce, code) = (rawNonce ?? "", request.authorizationCode)
+            let key: VerificationKey
+            do {
+                key = try await keys.key(id: token.keyID, algorithm: token.algorithm, of: policy.name)
+            } catch IdentityFault.providerUnavailable {
+                try token.checkPlausible(policy: policy, nowSeconds: clock.nowSeconds, nonce: nonce, code: code)
+                await keepTold(
+                    fullName: request.fullName,
+                    email: request.email,
+                    key: token.fingerprint,
+                    provider: policy,
+                    context: context
+                )
+                throw IdentityFault.providerUnavailable
+            }
+            let claims = try token.claims(
+                verifiedWith: key,
+                policy: policy,
+                nowSeconds: clock.nowSeconds,
+                nonce: nonce,
+                code: code
+            )
+            return WebGrant(
+                fingerprint: token.fingerprint,
+                provider: policy.name,
+                claims: claims,
+                code: code,
+                redirectURI: request.redirectUri,
+                fullName: request.fullName,
+                email: request.email
+            )
+        } catch let rejection as TokenRejection {
+            throw IdentityFault.token(rejection)
+        }
+    }
+
+    /// Whether the token is one for browsers, and for the sign-in that began.
+    private static func check(
+        _ claims: ProviderClaims,
+        _ state: WebState?,
+        _ request: IdentityV1.FinishWebSignInRequest
+    ) throws(IdentityFault) {
+        guard claims.policy.kind != .native else { throw .token(.audience) }
+        guard let state else {
+            guard request.clientsWithoutState.contains(claims.audience) else { throw .web(.stateInvalid) }
+            return
+        }
+        guard claims.audience == state.clientID else { throw .token(.audience) }
+        guard claims.nonceVerdict == .proven else { throw .token(.nonce) }
     }
 }

@@ -1,11 +1,26 @@
 import API
+import IdentityDomain
+import Models
 import RPC
+import ServiceKit
 
 extension IdentityMethods {
+    /// Changes what an app keeps of its own with an account.
     func updateUserMetadata(
         _ request: IdentityV1.UpdateUserMetadataRequest,
         context: ServerContext
     ) async throws -> IdentityV1.UpdateUserMetadataResponse {
-        throw RPCError(.unimplemented, "TODO")
+        try await context.answer {
+            let userID = try UserID(request.userID, or: IdentityFault.userIDInvalid)
+            let metadata = try await store.changeMetadata(
+                of: userID,
+                applying: MetadataChange(parsing: request.changesJson),
+                nowMilliseconds: clock.nowMilliseconds,
+                deadline: context.deadline
+            )
+            var response = IdentityV1.UpdateUserMetadataResponse()
+            response.metadataJson = metadata.text
+            return response
+        }
     }
 }

@@ -91,17 +91,21 @@ public enum IdentityMigrations {
         );
         CREATE INDEX code_exchanges_expires_at ON code_exchanges (expires_at);
 
-        -- Tickets of sign-ins in a browser, taken once. The content is sealed under a key that only the tickets give.
+        -- Tickets of sign-ins in a browser, taken once; an ID token has one pair at a time. The content is sealed under a key
+        -- that only the tickets give; by address as a keyed hash, so that nobody fills the table alone.
         CREATE TABLE web_tickets (
             ticket_hash bytea PRIMARY KEY CHECK (octet_length(ticket_hash) = 32),
             code_ticket_hash bytea NOT NULL CHECK (octet_length(code_ticket_hash) = 32),
+            token_fingerprint bytea NOT NULL UNIQUE CHECK (octet_length(token_fingerprint) = 32),
             client_id text NOT NULL,
             code_challenge text,
             content bytea NOT NULL,
+            address_key bytea,
             created_at timestamptz NOT NULL,
             expires_at timestamptz NOT NULL
         );
         CREATE INDEX web_tickets_expires_at ON web_tickets (expires_at);
+        CREATE INDEX web_tickets_address_key ON web_tickets (address_key);
         """
 
     private static let endOfAllSessions = """

@@ -8,6 +8,10 @@ import ServiceModels
 struct StoredAccount: Sendable, Hashable {
     let userID: UserID
     let createdAtMilliseconds: Int64
+    /// Stable and positive.
+    let number: Int64
+    /// What an app keeps with it: a JSON object; nil if it kept nothing yet.
+    let metadata: String?
     let identities: [StoredIdentity]
 
     /// The name that a provider told us first.
@@ -22,51 +26,74 @@ struct StoredIdentity: Sendable, Hashable {
     let isEmailVerified: Bool
     let isPrivateEmail: Bool
     let toldName: String?
+    let createdAtMilliseconds: Int64
+    let lastSignInAtMilliseconds: Int64
 }
 
 extension IdentityStore {
     /// The most identities of one account that are read.
     static let identitiesMax = 16
 
-    /// An account with its identities, oldest first; nil if there is none.
+    /// An account with its identities, oldest first; nil if there is none. One of the version before gets its number now.
     func account(_ userID: UserID, deadline: Deadline?) async throws(PostgresError) -> StoredAccount? {
+        // The metadata only once, since it may be long.
         let rows = try await database.query(
             """
-            SELECT account.created_at, provider, subject, email, is_email_verified, is_private_email, told_name
+            SELECT account.created_at, account.number, CASE WHEN row_number() OVER listed = 1 THEN metadata END,
+                provider, subject, email, is_email_verified, is_private_email, told_name, identity.created_at,
+                last_sign_in_at
             FROM accounts account JOIN provider_identities identity USING (user_id)
+                LEFT JOIN user_metadata USING (user_id)
             WHERE user_id = \(userID.uuid)
+            WINDOW listed AS (ORDER BY identity.created_at, provider, subject)
             ORDER BY identity.created_at, provider, subject LIMIT \(Self.identitiesMax)
             """,
             deadline: deadline
         )
         guard let first = rows.first else { return nil }
+        let (createdAt, known, metadata) = try first.decode(PostgresTimestamp.self, Int64?.self, String?.self)
         var identities: [StoredIdentity] = []
-        for row in rows {
-            let (_, provider, subject, email, isVerified, isPrivate, toldName) = try row.decode(
+        for row in rows { identities.append(try StoredIdentity(row)) }
+        // Nil if it was deleted since.
+        var number = known
+        if number == nil { number = try await self.number(of: userID, deadline: deadline) }
+        guard let number else { return nil }
+        return StoredAccount(
+            userID: userID,
+            createdAtMilliseconds: createdAt.milliseconds,
+            number: number,
+            metadata: metadata,
+            identities: identities
+        )
+    }
+}
+
+extension StoredIdentity {
+    /// The identity of a row of ``IdentityStore/account(_:deadline:)``.
+    fileprivate init(_ row: Row) throws(PostgresError) {
+        let (_, _, _, provider, subject, email, isVerified, isPrivate, toldName, createdAt, lastSignInAt) =
+            try row.decode(
                 PostgresTimestamp.self,
+                Int64?.self,
+                String?.self,
                 String.self,
                 String.self,
                 String?.self,
                 Bool.self,
                 Bool.self,
-                String?.self
+                String?.self,
+                PostgresTimestamp.self,
+                PostgresTimestamp.self
             )
-            identities.append(
-                StoredIdentity(
-                    provider: provider,
-                    subject: subject,
-                    email: email,
-                    isEmailVerified: isVerified,
-                    isPrivateEmail: isPrivate,
-                    toldName: toldName
-                )
-            )
-        }
-        let createdAt = try first.decode(0, as: PostgresTimestamp.self)
-        return StoredAccount(
-            userID: userID,
+        self.init(
+            provider: provider,
+            subject: subject,
+            email: email,
+            isEmailVerified: isVerified,
+            isPrivateEmail: isPrivate,
+            toldName: toldName,
             createdAtMilliseconds: createdAt.milliseconds,
-            identities: identities
+            lastSignInAtMilliseconds: lastSignInAt.milliseconds
         )
     }
 }

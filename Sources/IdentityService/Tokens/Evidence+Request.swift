@@ -55,7 +55,7 @@ extension IdentityMethods {
                 key = try await keys.key(id: token.keyID, algorithm: token.algorithm, of: policy.name)
             } catch IdentityFault.providerUnavailable {
                 try token.checkPlausible(policy: policy, nowSeconds: clock.nowSeconds, nonce: nonce, code: code)
-                await keepTold(request, key: token.fingerprint, provider: policy, context: context)
+                await keepTold(request, token.fingerprint, policy, context)
                 throw IdentityFault.providerUnavailable
             }
             let claims = try token.claims(
@@ -97,10 +97,10 @@ extension IdentityMethods {
                     redirectURI: request.redirectUri,
                     codeVerifier: request.codeVerifier,
                     provider: provider,
-                    deadline: context.deadline
+                    context: context
                 )
             } catch IdentityFault.providerUnavailable {
-                await keepTold(request, key: token.fingerprint, provider: provider.policy, context: context)
+                await keepTold(request, token.fingerprint, provider.policy, context)
                 throw IdentityFault.providerUnavailable
             }
         }
@@ -112,38 +112,29 @@ extension IdentityMethods {
         provider: ProviderConfiguration,
         context: ServerContext
     ) async throws -> Evidence? {
-        let tickets = try await tickets.redeemable(
-            idTokenTicket: request.idToken,
-            codeTicket: request.authorizationCode,
-            codeVerifier: request.codeVerifier,
-            nowMilliseconds: clock.nowMilliseconds,
-            deadline: context.deadline
-        )
-        guard let tickets else { return nil }
-        guard request.clientID.isEmpty || request.clientID == tickets.claims.audience else {
-            throw IdentityFault.token(.audience)
-        }
+        let redeemable = try await redeemable(request, policy: provider.policy, deadline: context.deadline)
+        guard let (grant, ticketHash) = redeemable else { return nil }
         var evidence = Evidence(
-            fingerprint: tickets.fingerprint,
-            claims: tickets.claims,
+            fingerprint: grant.fingerprint,
+            claims: grant.claims,
             proof: .nonce,
-            fullName: request.fullName.isEmpty ? tickets.fullName : request.fullName,
-            email: request.email.isEmpty ? tickets.email : request.email,
-            toldOnceKeys: [tickets.fingerprint]
+            fullName: request.fullName.isEmpty ? grant.fullName : request.fullName,
+            email: request.email.isEmpty ? grant.email : request.email,
+            toldOnceKeys: [grant.fingerprint]
         )
-        switch try tickets.claims.proofStep(hasCode: !tickets.code.isEmpty) {
+        switch try grant.claims.proofStep(hasCode: !grant.code.isEmpty) {
         case .proven(let proof): evidence.proof = proof
         case .exchangeCode:
             try await prove(
                 &evidence,
-                code: tickets.code,
-                redirectURI: tickets.redirectURI,
+                code: grant.code,
+                redirectURI: grant.redirectURI,
                 codeVerifier: "",
                 provider: provider,
-                deadline: context.deadline
+                context: context
             )
         }
-        evidence.ticketHash = tickets.ticketHash
+        evidence.ticketHash = ticketHash
         evidence.retryFingerprint = Self.fingerprint(ofTickets: request)
         return evidence
     }
@@ -163,7 +154,7 @@ extension IdentityMethods {
                 redirectURI: request.redirectUri,
                 codeVerifier: request.codeVerifier,
                 provider: provider,
-                deadline: context.deadline
+                context: context
             )
             return Evidence(
                 fingerprint: exchanged.fingerprint,
@@ -174,7 +165,7 @@ extension IdentityMethods {
                 toldOnceKeys: [toldKey, exchanged.fingerprint]
             )
         } catch IdentityFault.providerUnavailable {
-            await keepTold(request, key: toldKey, provider: policy, context: context)
+            await keepTold(request, toldKey, policy, context)
             throw IdentityFault.providerUnavailable
         }
     }
@@ -190,6 +181,7 @@ extension IdentityMethods {
         let known = try await check.claims(
             accessToken: request.accessToken,
             clientID: request.clientID,
+            address: addressKey.code(of: context.metadata),
             deadline: context.deadline
         )
         return Evidence(
@@ -210,7 +202,7 @@ extension IdentityMethods {
         redirectURI: String,
         codeVerifier: String,
         provider: ProviderConfiguration,
-        deadline: Deadline?
+        context: ServerContext
     ) async throws {
         let exchanged = try await exchange(
             code: code,
@@ -218,7 +210,7 @@ extension IdentityMethods {
             redirectURI: redirectURI,
             codeVerifier: codeVerifier,
             provider: provider,
-            deadline: deadline
+            context: context
         )
         guard exchanged.claims.subject == evidence.claims.subject else { throw IdentityFault.signIn(.codeForeign) }
         evidence.retryFingerprint = evidence.fingerprint
@@ -234,7 +226,7 @@ extension IdentityMethods {
         redirectURI: String,
         codeVerifier: String,
         provider: ProviderConfiguration,
-        deadline: Deadline?
+        context: ServerContext
     ) async throws -> ExchangedCode {
         guard let codes = codes[provider.policy.name] else { throw IdentityFault.signIn(.exchangeNotConfigured) }
         let exchanged = try await codes.claims(
@@ -242,22 +234,38 @@ extension IdentityMethods {
             clientID: clientID,
             redirectURI: redirectURI,
             codeVerifier: codeVerifier,
-            deadline: deadline
+            address: addressKey.code(of: context.metadata),
+            deadline: context.deadline
         )
         guard exchanged.claims.audience == clientID else { throw IdentityFault.signIn(.codeForeign) }
         return exchanged
     }
 
-    /// Keeps name and e-mail until the credentials that they came with can be verified. The caller is told that the provider
-    /// can't be reached, whether or not there was room.
     private func keepTold(
         _ request: IdentityV1.SignInRequest,
+        _ key: [UInt8],
+        _ provider: ProviderPolicy,
+        _ context: ServerContext
+    ) async {
+        await keepTold(
+            fullName: request.fullName,
+            email: request.email,
+            key: key,
+            provider: provider,
+            context: context
+        )
+    }
+
+    /// Keeps name and e-mail until the credentials that they came with can be verified. The caller is told that the provider
+    /// can't be reached, whether or not there was room.
+    func keepTold(
+        fullName: String,
+        email: String,
         key: [UInt8],
         provider: ProviderPolicy,
         context: ServerContext
     ) async {
-        let told = ToldOnce(key: key, provider: provider.name, fullName: request.fullName, email: request.email)
-        guard let told else { return }
+        guard let told = ToldOnce(key: key, provider: provider.name, fullName: fullName, email: email) else { return }
         try? await store.keep(
             told,
             addressCode: addressKey.code(of: context.metadata),

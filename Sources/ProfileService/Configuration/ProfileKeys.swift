@@ -46,9 +46,18 @@ enum ProfileKeys {
         countMax: 1_000
     )
 
+    static let requiredFields = ConfigurationKey.list(
+        "VESTIBULE_PROFILE_REQUIRED_FIELDS",
+        default: ["display_name", "phone_number"],
+        help:
+            "The fields that every user is asked for: display_name, phone_number and username, or none for an app that "
+            + "forces nothing on people. The others may be left empty, and be emptied again.",
+        countMax: 3
+    )
+
     static let all: [any AnyConfigurationKey] =
         service.all + PhonePolicy.keys + [
-            phoneTries, phoneTriesWindow, phoneClaims, addressTries, addressClaims, reservedUsernames,
+            phoneTries, phoneTriesWindow, phoneClaims, addressTries, addressClaims, reservedUsernames, requiredFields,
             ClientAddressKey.key, SharedKeys.invitesAddress,
         ]
 }

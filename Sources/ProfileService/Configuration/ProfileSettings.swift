@@ -9,14 +9,22 @@ struct ProfileSettings: Sendable {
     let phonePolicy: PhonePolicy
     /// How often they may be tried and taken.
     let limits: ProfileLimits
+    /// What every user is asked for.
+    let requiredFields: RequiredFields
     /// Hashes the addresses of clients.
     let addressKey: ClientAddressKey
     /// Where invites is called.
     let invitesAddress: AddressList
 
     /// Settings by hand, for tests.
-    init(limits: ProfileLimits, addressKey: ClientAddressKey, invitesAddress: AddressList) {
+    init(
+        limits: ProfileLimits,
+        requiredFields: RequiredFields = .standard,
+        addressKey: ClientAddressKey,
+        invitesAddress: AddressList
+    ) {
         phonePolicy = .philippines
+        self.requiredFields = requiredFields
         self.limits = limits
         self.addressKey = addressKey
         self.invitesAddress = invitesAddress
@@ -31,8 +39,10 @@ struct ProfileSettings: Sendable {
         let addressKey = faults.collect { () throws(ConfigurationFaults) in
             try ClientAddressKey(configuration, service: ProfileKeys.program)
         }
-        guard let policy, let addressKey else { throw ConfigurationFaults(faults) }
+        let required = faults.collect { () throws(ConfigurationFaults) in try RequiredFields(configuration) }
+        guard let policy, let addressKey, let required else { throw ConfigurationFaults(faults) }
         phonePolicy = policy
+        requiredFields = required
         limits = Self.limits(configuration)
         self.addressKey = addressKey
         invitesAddress = configuration[SharedKeys.invitesAddress]
@@ -55,5 +65,35 @@ struct ProfileSettings: Sendable {
         limits.addressClaims = .daily(limits.addressClaims.kind, countMax: configuration[ProfileKeys.addressClaims])
         limits.reservedUsernames = ReservedUsernames(configuration[ProfileKeys.reservedUsernames])
         return limits
+    }
+}
+
+extension RequiredFields {
+    /// The word for no fields: an empty value counts as none given.
+    private static let noFields = "none"
+
+    /// The fields that a configuration names.
+    ///
+    /// - Throws: `ConfigurationFaults` for a field that there is not.
+    fileprivate init(_ configuration: Configuration) throws(ConfigurationFaults) {
+        let key = ProfileKeys.requiredFields
+        let names = configuration[key]
+        guard names != [Self.noFields] else {
+            self.init([])
+            return
+        }
+        let unknown = names.filter { ProfileField(rawValue: $0) == nil }
+        guard unknown.isEmpty else {
+            let known = ProfileField.allCases.map(\.rawValue).joined(separator: ", ")
+            throw ConfigurationFaults(
+                unknown.map {
+                    ConfigurationFault(
+                        key: key.name,
+                        problem: "\"\($0)\" is no field: there are \(known), or none alone"
+                    )
+                }
+            )
+        }
+        self.init(Set(names.compactMap(ProfileField.init(rawValue:))))
     }
 }

@@ -14,7 +14,7 @@ extension ProfileMethods {
             let userID = try UserID(request.userID, or: ProfileFault.userIDInvalid)
             let profile = try await store.profile(of: userID, deadline: context.deadline)
             var response = ProfileV1.GetProfileResponse()
-            response.profile = ProfileV1.Profile(profile)
+            response.profile = ProfileV1.Profile(profile, required: requiredFields)
             return response
         }
     }

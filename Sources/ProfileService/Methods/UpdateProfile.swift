@@ -12,7 +12,7 @@ extension ProfileMethods {
     ) async throws -> ProfileV1.UpdateProfileResponse {
         try await context.answer {
             let userID = try UserID(request.userID, or: ProfileFault.userIDInvalid)
-            let change = try ProfileChange(request, policy: phonePolicy)
+            let change = try ProfileChange(request, policy: phonePolicy, required: requiredFields)
             let (profile, hasEvents) = try await store.update(
                 userID,
                 applying: change,
@@ -21,7 +21,7 @@ extension ProfileMethods {
             )
             if hasEvents { nudgeOutbox() }
             var response = ProfileV1.UpdateProfileResponse()
-            response.profile = ProfileV1.Profile(profile)
+            response.profile = ProfileV1.Profile(profile, required: requiredFields)
             return response
         }
     }

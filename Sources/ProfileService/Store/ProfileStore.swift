@@ -37,6 +37,18 @@ struct ProfileStore: Sendable {
         return Self.profile(userID, displayName, username, phone, updatedAt)
     }
 
+    /// Whether a user could take a username now; their own they have. One round trip.
+    ///
+    /// - Parameter userID: nil for somebody who has no profile yet.
+    func isFree(_ username: Username, for userID: UserID?, deadline: Deadline?) async throws -> Bool {
+        let rows = try await database.query(
+            "SELECT user_id FROM usernames WHERE username_key = \(username.key)",
+            deadline: deadline
+        )
+        guard let row = rows.first else { return !limits.reservedUsernames.contains(username) }
+        return try UserID(row.decode(0, as: PostgresUUID.self)) == userID
+    }
+
     /// Changes a profile and writes down what others must be told of it, in one transaction.
     ///
     /// Two users can't end with one number or username: the primary keys of `phones` and `usernames` decide, and the

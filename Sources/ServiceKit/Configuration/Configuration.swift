@@ -9,7 +9,7 @@ public struct Configuration: Sendable {
     /// whatever starts the program may put names of its own there.
     public let warnings: [ConfigurationFault]
 
-    /// Reads and checks all keys. Pure, but for the secret files that keys name.
+    /// Reads and checks all keys. Pure, but for the files that keys name.
     ///
     /// - Parameters:
     ///   - keys: the program's keys, each of which can then be asked for.
@@ -87,8 +87,8 @@ public struct Configuration: Sendable {
         return configuration
     }
 
-    /// Reads the values of some keys and looks at no other.
-    static func load(
+    /// Reads the values of some keys and looks at no other: for commands that need a part of a program's configuration.
+    public static func load(
         only keys: [any AnyConfigurationKey],
         path: String?,
         environment: [String: String]

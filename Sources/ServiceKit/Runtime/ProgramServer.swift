@@ -7,7 +7,7 @@ public protocol ProgramServer: Sendable {
     /// How the running program is asked whether it can be used; by gRPC if it doesn't say.
     static var healthQuestion: HealthQuestion { get }
 
-    /// Reads what it needs from a checked configuration, without any I/O.
+    /// Reads what it needs from a checked configuration, without any I/O but of files that it names.
     ///
     /// - Throws: `ConfigurationFaults` for what is wrong across keys or inside a key's content.
     init(configuration: Configuration) throws

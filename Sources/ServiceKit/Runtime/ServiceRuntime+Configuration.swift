@@ -22,6 +22,11 @@ extension ServiceRuntime {
     /// For how long a connection with certificates lives, a tenth more or less.
     static let connectionAgeMax: Duration = .seconds(3600)
 
+    /// What keeps the service from serving, though each key has a valid value. Reads the files of certificates.
+    public var faults: [ConfigurationFault] {
+        Exposure(keys: keys, configuration: configuration).faults + tlsFaults + TraceKeys.faults(configuration)
+    }
+
     /// What is wrong with the certificates, keys and authorities. Reads their files.
     var tlsFaults: [ConfigurationFault] {
         keys.tls.faults(configuration) + keys.channels.faults(configuration) + configuration.databaseTLSFaults

@@ -75,11 +75,12 @@ public struct ServiceRuntime: Sendable {
         reloads: AsyncStream<Void>? = nil,
         onListening: (Int) -> Void = { _ in }
     ) async throws {
-        let exposure = Exposure(keys: keys, configuration: configuration)
-        let faults = exposure.faults + tlsFaults + TraceKeys.faults(configuration)
+        let faults = faults
         guard faults.isEmpty else { throw ConfigurationFaults(faults) }
         let logger = Logger(label: keys.program)
-        if let warning = exposure.warning { logger.warning("exposed", metadata: ["problem": .string(warning)]) }
+        if let warning = Exposure(keys: keys, configuration: configuration).warning {
+            logger.warning("exposed", metadata: ["problem": .string(warning)])
+        }
         let loopCount = configuration[SharedKeys.eventLoops]
         try await withEventLoopGroup(loopCount: loopCount == 0 ? Self.coreCount : loopCount, name: keys.program) {
             group in

@@ -23,7 +23,7 @@ extension ConfigurationKey where Value == Secret {
             help: help
         ) { (input) throws(ConfigurationProblem) in
             guard let path = input.text(name) ?? `default` else { throw ConfigurationProblem("is required") }
-            return Secret(try content(path, input, bytesMax: bytesMax))
+            return Secret(try fileContent(path, input, bytesMax: bytesMax))
         }
     }
 }
@@ -50,7 +50,7 @@ extension ConfigurationKey where Value == Secret? {
         ConfigurationKey(name, kind: "path of a secret", defaultText: nil, isRequired: false, help: help) {
             (input) throws(ConfigurationProblem) in
             guard let path = input.text(name) else { return nil }
-            let bytes = try content(path, input, bytesMax: bytesMax, mayBeEmpty: emptyIsNone)
+            let bytes = try fileContent(path, input, bytesMax: bytesMax, mayBeEmpty: emptyIsNone)
             return bytes.isEmpty ? nil : Secret(bytes)
         }
     }
@@ -64,7 +64,7 @@ func textOrFile(_ name: String, _ input: ConfigurationInput) throws(Configuratio
     case (.some(let text), nil): return Secret(text)
     case (nil, nil): return nil
     case (nil, .some(let path)):
-        var bytes = try content(path, input, bytesMax: 65_536)
+        var bytes = try fileContent(path, input, bytesMax: 65_536)
         // Editors and `echo` end files with a line end that isn't meant.
         if bytes.last == UInt8(ascii: "\n") { bytes.removeLast() }
         if bytes.last == UInt8(ascii: "\r") { bytes.removeLast() }
@@ -73,7 +73,8 @@ func textOrFile(_ name: String, _ input: ConfigurationInput) throws(Configuratio
     }
 }
 
-private func content(
+/// The bytes of a file that a key, or a file of one, names.
+func fileContent(
     _ path: String,
     _ input: ConfigurationInput,
     bytesMax: Int,

@@ -1,0 +1,29 @@
+import ArgumentParser
+import FoundationEssentials
+import IdentityService
+import ServiceCommands
+import ServiceKit
+
+/// Checks the configuration of providers.
+struct Check: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        abstract: "Check identity's configuration and its providers file, and tell what they come to.",
+        discussion: ConfigurationCheck.discussion
+    )
+
+    @OptionGroup var file: ConfigurationFileOption
+    @Option(help: "A providers file to check alone.")
+    var providers: String?
+
+    func run() {
+        let outcome = ConfigurationCheck(
+            path: file.path,
+            providersPath: providers,
+            environment: ProcessInfo.processInfo.environment
+        )
+        .run()
+        print(outcome.report.joined(separator: "\n"))
+        let faults = outcome.faults.map { "vestibule check: \($0)" }.joined(separator: "\n")
+        Program.end(faults.isEmpty ? nil : faults, code: faults.isEmpty ? 0 : 1)
+    }
+}

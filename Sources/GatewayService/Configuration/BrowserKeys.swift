@@ -1,0 +1,32 @@
+import ServiceKit
+
+/// The keys about browsers: pages of other origins, and Apple by web.
+extension GatewayKeys {
+    static let publicURL = ConfigurationKey.optionalURL(
+        "VESTIBULE_GATEWAY_PUBLIC_URL",
+        help:
+            "The URL by which phones and browsers reach the gateway, without a path, such as https://api.example.com: "
+            + "providers send browsers back there. Needed where app URLs are given."
+    )
+    static let origins = ConfigurationKey.optionalList(
+        "VESTIBULE_GATEWAY_ORIGINS",
+        help:
+            "The origins of web pages that may call the gateway from elsewhere (CORS), each exactly as browsers write it, "
+            + "such as https://app.example.com or http://localhost:3000. Without it none may."
+    )
+    static let appURLs = ConfigurationKey.optionalList(
+        "VESTIBULE_GATEWAY_APP_URLS",
+        help:
+            "The URLs of apps that a browser may be sent on to after Apple by web, such as com.example.app://signed-in, "
+            + "compared whole but for the query; the first one is the default. Without it Apple by web is off."
+    )
+    static let appleWithoutState = ConfigurationKey.optionalList(
+        "VESTIBULE_GATEWAY_APPLE_WITHOUT_STATE",
+        help:
+            "Clients at Apple whose apps open Apple's page themselves and send no state, each with the app URL that their "
+            + "browsers are sent on to: com.example.services=com.example.app://signed-in. Anybody can make such a browser "
+            + "sign in as somebody else, so new apps begin at /auth/apple/start instead."
+    )
+
+    static let browsers: [any AnyConfigurationKey] = [publicURL, origins, appURLs, appleWithoutState]
+}

@@ -1,0 +1,117 @@
+import HTTPJSON
+import ServiceKit
+
+/// Apple by web as it is configured: where Apple posts to, and which apps browsers are sent on to.
+struct WebSignIn: Sendable {
+    /// The path that Apple posts to.
+    static let callbackPath = "/auth/apple/callback"
+
+    /// The redirect URI that Apple must know.
+    let callbackURL: String
+    /// The app URLs, without queries; the first one is the default.
+    let appURLs: [AppURL]
+    /// The clients that may come without state, and the app URL of each.
+    let withoutState: [String: AppURL]
+
+    /// The app URL of a request: the default if it names none, nil for one that isn't configured.
+    func appURL(_ text: String?) -> AppURL? {
+        guard let text else { return appURLs.first }
+        return AppURL(text).flatMap { url in appURLs.contains { $0.base == url.base } ? url : nil }
+    }
+
+    /// The app URL of a form without state, before anything tells which client it is for: known if there is just one.
+    var onlyWithoutState: AppURL? {
+        let urls = Set(withoutState.values)
+        return urls.count == 1 ? urls.first : nil
+    }
+}
+
+extension WebSignIn {
+    /// Apple by web of a configuration; nil if it is off.
+    static func read(_ configuration: Configuration, _ faults: inout [ConfigurationFault]) -> WebSignIn? {
+        let appURLs = (configuration[GatewayKeys.appURLs] ?? []).compactMap { appURL($0, &faults) }
+        let withoutState = withoutState(configuration, appURLs, &faults)
+        guard configuration[GatewayKeys.appURLs] != nil else { return nil }
+        guard let url = configuration[GatewayKeys.publicURL] else {
+            faults.append(
+                ConfigurationFault(
+                    key: GatewayKeys.publicURL.name,
+                    problem: "is needed with \(GatewayKeys.appURLs.name): Apple sends browsers back to it"
+                )
+            )
+            return nil
+        }
+        let base = url.hasSuffix("/") ? String(url.dropLast()) : url
+        guard CrossOrigin.isOrigin(base) else {
+            faults.append(
+                ConfigurationFault(
+                    key: GatewayKeys.publicURL.name,
+                    problem: "must be scheme, host and port alone, such as https://api.example.com"
+                )
+            )
+            return nil
+        }
+        return WebSignIn(callbackURL: base + callbackPath, appURLs: appURLs, withoutState: withoutState)
+    }
+
+    private static func appURL(_ text: String, _ faults: inout [ConfigurationFault]) -> AppURL? {
+        if let url = AppURL(text), url.query == nil { return url }
+        faults.append(
+            ConfigurationFault(
+                key: GatewayKeys.appURLs.name,
+                problem:
+                    "must hold URLs of apps such as com.example.app://signed-in or https://example.com/app, without a query"
+            )
+        )
+        return nil
+    }
+
+    private static func withoutState(
+        _ configuration: Configuration,
+        _ appURLs: [AppURL],
+        _ faults: inout [ConfigurationFault]
+    ) -> [String: AppURL] {
+        var clients: [String: AppURL] = [:]
+        for item in configuration[GatewayKeys.appleWithoutState] ?? [] {
+            let parts = item.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false).map(String.init)
+            guard parts.count == 2, !parts[0].isEmpty, let url = appURLs.first(where: { $0.text == parts[1] }),
+                clients.updateValue(url, forKey: parts[0]) == nil
+            else {
+                faults.append(
+                    ConfigurationFault(
+                        key: GatewayKeys.appleWithoutState.name,
+                        problem:
+                            "must hold client=app-url, each client once and its URL one of \(GatewayKeys.appURLs.name)"
+                    )
+                )
+                continue
+            }
+        }
+        return clients
+    }
+}
+
+extension GatewaySettings {
+    /// The header fields that pages of other origins may send: ours, and those of the apps' SDKs.
+    static let crossOriginFields = [
+        "authorization", "content-type", "idempotency-key", "x-request-id", "traceparent", "tracestate",
+        // supabase-js and WordPress' clients.
+        "apikey", "x-client-info", "x-supabase-api-version", "x-wp-nonce",
+    ]
+
+    /// The pages of other origins that may call; nil for none.
+    static func crossOrigin(_ configuration: Configuration, _ faults: inout [ConfigurationFault]) -> CrossOrigin? {
+        guard let origins = configuration[GatewayKeys.origins] else { return nil }
+        if !origins.allSatisfy(CrossOrigin.isOrigin) {
+            faults.append(
+                ConfigurationFault(
+                    key: GatewayKeys.origins.name,
+                    problem:
+                        "must hold origins as browsers write them: scheme, host in lower case and a port that is not the "
+                        + "scheme's own, such as https://app.example.com; no path, and * is none"
+                )
+            )
+        }
+        return CrossOrigin(origins: origins, requestFields: crossOriginFields)
+    }
+}

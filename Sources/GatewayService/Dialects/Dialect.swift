@@ -1,0 +1,55 @@
+import HTTPJSON
+import Hummingbird
+
+/// What another kind of backend speaks, answered so that its apps sign in here as they are. Each has a folder of its own and
+/// is off unless the configuration names it.
+///
+/// A dialect is words alone: paths, members and errors. What is true is decided by identity, profile and invites, which its
+/// routes call like all others do; whom one signs in, the others and our own routes know as the same account.
+enum Dialect: String, CaseIterable, Sendable {
+    /// One token for everything, below `/api/auth`.
+    case singleToken = "single-token"
+    /// A WordPress site with a plugin, below `/wp-json`.
+    case wordpress
+    /// Supabase Auth, below `/auth/v1`.
+    case supabase
+
+    /// What the paths begin with whose errors have the dialect's shape, be there a route or not.
+    var pathPrefix: String {
+        switch self {
+        case .singleToken: "/api/auth/"
+        case .wordpress: "/wp-json/"
+        case .supabase: "/auth/v1/"
+        }
+    }
+
+    /// Whether a path is one of the dialect's.
+    func speaks(_ path: String) -> Bool { path.hasPrefix(pathPrefix) || path == pathPrefix.dropLast() }
+
+    /// What the paths begin with that need no session and cost cryptography: requests there count as those to `/auth/`.
+    var signInPrefix: String {
+        switch self {
+        case .singleToken: "/api/auth/"
+        case .wordpress: "/wp-json/gread/v1/auth/"
+        case .supabase: "/auth/v1/"
+        }
+    }
+
+    /// The answer that tells a problem in the dialect's shape.
+    func response(to request: Request, telling problem: Problem) -> Response {
+        switch self {
+        case .singleToken: SingleTokenError(problem).response
+        case .wordpress: WordPressError(problem).response
+        case .supabase: SupabaseError(problem, request).response
+        }
+    }
+}
+
+/// What the routes of dialects answer with.
+struct DialectParts: Sendable {
+    let backends: Backends
+    let authentication: Authentication
+    let keySet: KeySetCache
+
+    var people: People { People(identity: backends.identity, profile: backends.profile) }
+}

@@ -1,0 +1,36 @@
+import HTTPTypes
+import ServiceKit
+
+/// The dialect of apps that sign in at Supabase Auth (gotrue), below `/auth/v1`, by `supabase-js`, `supabase-auth` and their
+/// kin: what these send and decode.
+///
+/// The header field `apikey` is read on admin routes alone: who one is, is told by the bearer token.
+enum Supabase {
+    /// Clients that verify tokens themselves look for the keys here.
+    private static let keySetOperation = OpenAPI.Operation(
+        .get,
+        "/auth/v1/.well-known/jwks.json",
+        id: "supabaseKeySet",
+        tag: .system,
+        summary: "The public keys of our tokens (RFC 7517)",
+        caller: .anyone,
+        answers: [200: .init("The key set.", .keySet)],
+        errors: .supabase
+    )
+
+    static func endpoints(_ parts: DialectParts, serviceKey: Secret?) -> [Endpoint] {
+        var endpoints = [
+            SupabaseToken.endpoint(parts),
+            SupabaseGetUser.endpoint(parts),
+            SupabaseUpdateUser.endpoint(parts),
+            SupabaseLogout.endpoint(parts),
+            SupabaseSettings.endpoint(parts),
+            SupabaseHealth.endpoint(),
+            GetKeySet.endpoint(parts.keySet, keySetOperation),
+        ]
+        if let serviceKey {
+            endpoints.append(SupabaseAdminGetUser.endpoint(SupabaseServiceKey(serviceKey), parts))
+        }
+        return endpoints
+    }
+}

@@ -1,0 +1,59 @@
+import API
+import HTTPJSON
+import HTTPTypes
+import Hummingbird
+import JOSE
+import RPC
+
+/// `PUT /auth/v1/user`: changes members of `data`, which an app keeps with the account, and the phone number.
+///
+/// The number first, since it may be taken: then nothing was changed. Asking again does nothing twice. An e-mail address is the
+/// provider's to change, and there are no passwords.
+enum SupabaseUpdateUser {
+    static let operation = OpenAPI.Operation(
+        .put,
+        "/auth/v1/user",
+        id: "supabaseUpdateUser",
+        tag: .profile,
+        summary: "Changes what an app keeps with the account, and the phone number",
+        caller: .user,
+        body: .required(.supabaseUserChange),
+        answers: [200: .supabaseUser],
+        problems: [.forbidden, .fieldsAtFault],
+        errors: .supabase
+    )
+
+    static func endpoint(_ parts: DialectParts) -> Endpoint {
+        Endpoint(operation) { request, context in
+            let userID = try await parts.authentication.user(request, context, in: .supabase)
+            var input = try await context.json(request)
+            let data = input.optionalObject("data")
+            let phone = input.optionalString("phone") ?? ""
+            for name in ["email", "password"] where !(input.optionalString(name) ?? "").isEmpty {
+                input.addFault(name, code: "NOT_CHANGEABLE", detail: "This can't be changed here.")
+            }
+            try input.finish()
+            if !phone.isEmpty {
+                var change = ProfileV1.UpdateProfileRequest()
+                change.userID = userID
+                change.phoneNumber = phone
+                let options = parts.authentication.callOptionsWithAddress(request, context)
+                _ = try await parts.backends.profile.updateProfile(change, options: options)
+            }
+            if let data, !data.members.isEmpty {
+                var change = IdentityV1.UpdateUserMetadataRequest()
+                change.userID = userID
+                change.changesJson = String(decoding: data.serialized(), as: UTF8.self)
+                _ = try await parts.backends.identity.updateUserMetadata(change, options: context.callOptions())
+            }
+            return .json(try await SupabaseUser.find(userID, parts.people, context).json)
+        }
+    }
+}
+
+extension OpenAPI.Schema {
+    fileprivate static let supabaseUserChange = object([
+        .optional("data", .object([], description: "Members replace those of the same name; null removes one.")),
+        .optional("phone", .text("In any notation of the configured region.", orNull: true)),
+    ]).named("SupabaseUserChange")
+}

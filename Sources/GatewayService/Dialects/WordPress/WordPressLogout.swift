@@ -1,0 +1,35 @@
+import API
+import HTTPJSON
+import HTTPTypes
+import Hummingbird
+import JOSE
+
+/// `POST /wp-json/gread/v1/auth/logout`: ends the session of the bearer token. The token would live on otherwise for as long as
+/// a session may.
+enum WordPressLogout {
+    static let operation = OpenAPI.Operation(
+        .post,
+        "/wp-json/gread/v1/auth/logout",
+        id: "wordPressLogout",
+        tag: .auth,
+        summary: "Ends the session of the bearer token",
+        caller: .user,
+        answers: [200: .init("The session is over, or never was.", .loggedOut)],
+        errors: .wordPress
+    )
+
+    static func endpoint(_ parts: DialectParts) -> Endpoint {
+        Endpoint(operation) { request, context in
+            var call = IdentityV1.SignOutRequest()
+            call.accessToken = try Authentication.requiredToken(request)
+            _ = try await parts.backends.identity.signOut(call, options: context.callOptions())
+            return .json(["success": true, "message": "Logout successful"])
+        }
+    }
+}
+
+extension OpenAPI.Schema {
+    fileprivate static let loggedOut = object([
+        .required("success", .constant(true)), .required("message", .text(minLength: 1)),
+    ]).named("WordPressLoggedOut")
+}

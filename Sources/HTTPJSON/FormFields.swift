@@ -1,0 +1,81 @@
+/// Why a text is no form.
+public enum FormFault: Error, Sendable, Hashable {
+    /// An escape that is none, or bytes that are no UTF-8.
+    case malformed
+    /// More fields than ``FormFields/fieldsMax``.
+    case tooManyFields
+}
+
+/// The fields of an `application/x-www-form-urlencoded` text (WHATWG URL, section 5): a form's body, or a URL's query.
+public struct FormFields: Sendable {
+    /// The most fields that a form may have.
+    public static let fieldsMax = 64
+
+    /// Names and values in their order, decoded.
+    public private(set) var fields: [(name: String, value: String)] = []
+
+    /// No fields.
+    public init() {}
+
+    /// Reads a text; strict where browsers are lenient: a bad escape is a fault.
+    public init(parsing bytes: some Collection<UInt8>) throws(FormFault) {
+        for part in bytes.split(separator: UInt8(ascii: "&")) {
+            guard fields.count < Self.fieldsMax else { throw .tooManyFields }
+            let pair = part.split(separator: UInt8(ascii: "="), maxSplits: 1, omittingEmptySubsequences: false)
+            let value = pair.count > 1 ? try Self.decode(pair[1]) : ""
+            fields.append((try Self.decode(pair[0]), value))
+        }
+    }
+
+    /// The value of a field; nil if there is none. Of a field that comes more than once the first, see ``repeatedName``.
+    public subscript(name: String) -> String? { fields.first { $0.name == name }?.value }
+
+    /// A name that comes more than once, which OAuth forbids (RFC 6749 section 3.1); nil if none does.
+    public var repeatedName: String? {
+        var seen: Set<String> = []
+        return fields.first { !seen.insert($0.name).inserted }?.name
+    }
+
+    /// A text as a form or a query carries it: all but unreserved characters (RFC 3986 section 2.3) are escaped.
+    public static func encode(_ text: String) -> String {
+        var result = ""
+        for byte in text.utf8 {
+            switch byte {
+            case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
+                UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "-"), UInt8(ascii: "."), UInt8(ascii: "_"),
+                UInt8(ascii: "~"):
+                result.unicodeScalars.append(Unicode.Scalar(byte))
+            default:
+                result += "%" + (byte < 16 ? "0" : "") + String(byte, radix: 16, uppercase: true)
+            }
+        }
+        return result
+    }
+
+    private static func decode(_ bytes: some Collection<UInt8>) throws(FormFault) -> String {
+        var decoded: [UInt8] = []
+        var iterator = bytes.makeIterator()
+        while let byte = iterator.next() {
+            switch byte {
+            case UInt8(ascii: "+"): decoded.append(UInt8(ascii: " "))
+            case UInt8(ascii: "%"):
+                guard let high = iterator.next().flatMap(digit), let low = iterator.next().flatMap(digit) else {
+                    throw .malformed
+                }
+                decoded.append(high << 4 | low)
+            default: decoded.append(byte)
+            }
+        }
+        guard let text = String(validating: decoded, as: UTF8.self) else { throw .malformed }
+        return text
+    }
+
+    private static func digit(_ character: UInt8) -> UInt8? {
+        switch character {
+        case UInt8(ascii: "0")...UInt8(ascii: "9"): character - UInt8(ascii: "0")
+        case UInt8(ascii: "a")...UInt8(ascii: "f"): character - UInt8(ascii: "a") + 10
+        case UInt8(ascii: "A")...UInt8(ascii: "F"): character - UInt8(ascii: "A") + 10
+        default: nil
+        }
+    }
+}

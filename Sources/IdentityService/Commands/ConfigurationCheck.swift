@@ -1,0 +1,109 @@
+import IdentityDomain
+import ServiceKit
+
+/// `check`: reads the configuration of identity and its providers file as `serve` does, and tells what they come to.
+/// Connects to nothing.
+public struct ConfigurationCheck: Sendable {
+    /// What a check found, each in a line.
+    public struct Outcome: Sendable, Hashable {
+        /// The providers that are on, then what should be mended or known.
+        public let report: [String]
+        /// Everything that is wrong; with any of it identity does not start.
+        public let faults: [String]
+    }
+
+    /// What `--help` says of it.
+    public static let discussion = """
+        Reads the configuration of identity as `serve` does: environment, --config and the providers file that they name. Tells \
+        for each provider its issuer and endpoints, and for each audience its kind, what proves a sign-in there and what that \
+        leaves open; then hints. Tells all faults at once, and never a secret. Connects to nothing.
+
+        With --providers it looks at that file alone, so that it can be checked where identity's secrets are not: only the \
+        keys about providers are read. The files that it names, private keys and client secrets, must be there.
+
+        Exits with 0 if identity would start with this configuration, with 1 if it would not.
+        """
+
+    private let path: String?
+    private let providersPath: String?
+    private let environment: [String: String]
+
+    /// A check.
+    ///
+    /// - Parameters:
+    ///   - path: the configuration file; nil to go by VESTIBULE_CONFIG.
+    ///   - providersPath: a providers file to check alone, instead of the one that the configuration names.
+    ///   - environment: the process's variables.
+    public init(path: String?, providersPath: String?, environment: [String: String]) {
+        self.path = path
+        self.providersPath = providersPath
+        self.environment = environment
+    }
+
+    /// Checks.
+    public func run() -> Outcome {
+        var faults: [ConfigurationFault] = []
+        var hints = providersPath == nil ? checkService(&faults) : []
+        var providers: [ProviderConfiguration] = []
+        // Apart from the rest, so that what is wrong with providers is told also where another key is at fault.
+        if let configuration = faults.collect({ () throws(ConfigurationFaults) in try providersConfiguration() }) {
+            let settings = ProviderSettings(configuration)
+            faults += settings.faults
+            hints += settings.hints
+            providers = settings.providers
+            if providersPath == nil, configuration[IdentityKeys.issuer] == nil {
+                faults.append(IdentitySettings.issuerIsMissing)
+            }
+        }
+        let lines = providers.flatMap { ProviderReport($0).lines + [""] } + hints.uniqued.map { "hint: \($0)" }
+        let told = faults.uniqued.map(\.description)
+        return Outcome(report: lines + [summary(providers, faultCount: told.count)], faults: told)
+    }
+
+    private func summary(_ providers: [ProviderConfiguration], faultCount: Int) -> String {
+        let audienceCount = providers.reduce(0) { $0 + $1.policy.audiences.count }
+        let what = providersPath.map { "the providers of \($0)" } ?? "the configuration of identity"
+        return "\(what): providers in order \(providers.count), audiences \(audienceCount), faults \(faultCount)"
+    }
+
+    /// Everything that keeps identity from starting, short of connecting; returns the warnings.
+    private func checkService(_ faults: inout [ConfigurationFault]) -> [ConfigurationFault] {
+        let configuration = faults.collect { () throws(ConfigurationFaults) in
+            try Configuration.load(
+                keys: IdentityServer.configurationKeys,
+                program: IdentityServer.programName,
+                path: path,
+                environment: environment
+            )
+        }
+        guard let configuration else { return [] }
+        _ = faults.collect { () throws(ConfigurationFaults) in try IdentitySettings(configuration) }
+        faults += IdentityServer.runtime(configuration).faults
+        return configuration.warnings
+    }
+
+    private func providersConfiguration() throws(ConfigurationFaults) -> Configuration {
+        guard let providersPath else {
+            return try Configuration.load(only: ProviderSettings.keys, path: path, environment: environment)
+        }
+        let only = [IdentityKeys.providersFile.name: providersPath]
+        // Of the rest only what says by which rules the file is judged.
+        return try Configuration.load(
+            only: ProviderSettings.keys,
+            path: nil,
+            environment: environment.filter { name, _ in
+                ([IdentityKeys.issuer.name, IdentityKeys.simulatedProviders.name]
+                    + IdentityKeys.simulatedProviders.formerNames).contains(name)
+            }
+            .merging(only) { _, new in new }
+        )
+    }
+}
+
+extension [ConfigurationFault] {
+    /// Each once, in the order in which they were found.
+    fileprivate var uniqued: [ConfigurationFault] {
+        var seen: Set<ConfigurationFault> = []
+        return filter { seen.insert($0).inserted }
+    }
+}

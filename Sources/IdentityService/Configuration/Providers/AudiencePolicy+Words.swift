@@ -1,0 +1,36 @@
+import IdentityDomain
+
+/// An audience's rules in words for those who configure it.
+extension AudiencePolicy {
+    /// What proves a sign-in with an ID token.
+    var proofInWords: String {
+        let match = "the nonce (\(match.rawValue))"
+        return switch (nonce, withoutNonce) {
+        case (.required, _), (_, .refuse): match
+        case (.optional, .code): "\(match); for a token without one, the authorization code that comes along"
+        case (.optional, .fresh): "\(match); for a token without one, that it is \(Self.freshInWords)"
+        case (.unknown, .code): "\(match) where the app knows it, else the authorization code that comes along"
+        case (.unknown, .fresh): "\(match) where the app knows it, else that the token is \(Self.freshInWords)"
+        }
+    }
+
+    /// What a thief or another backend could do all the same, or an honest person meet; nil if nothing that isn't so
+    /// everywhere.
+    var leftOpenInWords: [String] {
+        var lines: [String] = []
+        if withoutNonce == .fresh { lines.append(Self.freshLeavesOpen) }
+        if match != .sha256 {
+            lines.append(
+                "the nonce can be read in the token: whoever steals one before its owner used it can sign in with it"
+            )
+        }
+        return lines
+    }
+
+    private static let freshInWords = "at most \(freshSecondsMax / 60) minutes old and was not used"
+
+    /// What ``WithoutNonce/fresh`` leaves open.
+    static let freshLeavesOpen =
+        "another backend of this audience could use a token first; a token that an SDK restored silently is answered with "
+        + "\"sign in again\""
+}

@@ -1,0 +1,77 @@
+import IdentityDomain
+import JOSE
+import ServiceKit
+
+/// Reads which providers there are: from the providers file, and from variables for those with one app or few.
+struct ProviderSettings {
+    /// The providers that are on, by their names in order.
+    let providers: [ProviderConfiguration]
+    /// Everything that is wrong.
+    let faults: [ConfigurationFault]
+    /// What works, but should be mended, or known.
+    let hints: [ConfigurationFault]
+
+    /// Reads a configuration that has ``keys``.
+    init(_ configuration: Configuration) {
+        let findings = ProviderFindings()
+        let rules = ProviderRules(configuration)
+        let file = configuration[IdentityKeys.providersFile]
+        let content = file.map { ProvidersFile.read($0, rules: rules, findings) } ?? ProvidersFile.Content()
+        let isFileAtFault = !findings.faults.isEmpty
+        var known = content.providers
+        for provider in ProviderVariables(configuration, rules, findings, inFile: content.names).read() {
+            known[provider.policy.name] = provider
+        }
+        providers = Self.select(known, configuration, isFileAtFault: isFileAtFault, findings)
+        faults = findings.faults
+        hints = findings.hints
+    }
+
+    /// The keys that say what providers there are, and those that these are judged by.
+    static let keys: [any AnyConfigurationKey] = [
+        IdentityKeys.issuer, IdentityKeys.providers, IdentityKeys.providersFile, IdentityKeys.appleAudiences,
+        IdentityKeys.appleKeysURL, IdentityKeys.appleTeamID, IdentityKeys.appleKeyID, IdentityKeys.applePrivateKey,
+        IdentityKeys.googleAudiences, IdentityKeys.googleKeysURL, IdentityKeys.simulatedProviders,
+    ]
+
+    private static func select(
+        _ known: [ProviderName: ProviderConfiguration],
+        _ configuration: Configuration,
+        isFileAtFault: Bool,
+        _ findings: ProviderFindings
+    ) -> [ProviderConfiguration] {
+        guard let wanted = configuration[IdentityKeys.providers] else {
+            // What may be in the part that was not understood is not missed.
+            if known.isEmpty, findings.faults.isEmpty {
+                findings.fault(
+                    IdentityKeys.appleAudiences.name,
+                    "or \(IdentityKeys.googleAudiences.name) or \(IdentityKeys.providersFile.name) is required: without "
+                        + "a provider nobody can sign in. They are the ids of your own apps"
+                )
+            }
+            return known.values.sorted { $0.policy.name < $1.policy.name }
+        }
+        let names = Set(wanted.compactMap { ProviderName($0) }).sorted()
+        for text in wanted where ProviderName(text).flatMap({ known[$0] }) == nil {
+            // One that is at fault itself, or may be in the part of the file that was not understood, is reported.
+            if isFileAtFault { continue }
+            let problem: String? =
+                switch ProviderName(text) {
+                case .apple: missing("apple", configuration, IdentityKeys.appleAudiences)
+                case .google: missing("google", configuration, IdentityKeys.googleAudiences)
+                default: "names \(ProviderFindings.quoted(text)), which is not in the providers file"
+                }
+            if let problem { findings.fault(IdentityKeys.providers.name, problem) }
+        }
+        return names.compactMap { known[$0] }
+    }
+
+    private static func missing(
+        _ name: String,
+        _ configuration: Configuration,
+        _ audiences: ConfigurationKey<[String]?>
+    ) -> String? {
+        configuration[audiences] == nil
+            ? "names \(name), but \(audiences.name) is not given, and the providers file has no \(name)" : nil
+    }
+}

@@ -1,0 +1,93 @@
+import IdentityDomain
+import JOSE
+import ServiceKit
+
+/// The providers file: everything that can be said of providers and their audiences, as JSON.
+enum ProvidersFile {
+    /// The longest file, and the most providers in it.
+    static let bytesMax = 256 * 1024
+    static let providersMax = 32
+    /// 32 providers of 64 audiences of 20 values each, and some.
+    private static let limits = JSONLimits(bytesMax: bytesMax, depthMax: 8, valuesMax: 65_536)
+
+    /// What a file says.
+    struct Content {
+        /// The providers that are in order.
+        var providers: [ProviderName: ProviderConfiguration] = [:]
+        /// The names of all.
+        var names: Set<ProviderName> = []
+    }
+
+    /// The providers of a file; everything that is wrong is told, all at once.
+    static func read(
+        _ file: ConfiguredFile,
+        rules: ProviderRules,
+        _ findings: ProviderFindings
+    ) -> Content {
+        let key = IdentityKeys.providersFile.name
+        let object: JSONObject
+        do {
+            object = try JSONObject(parsing: file.content.bytes, limits: limits)
+        } catch {
+            findings.fault(key, "holds no JSON object: \(explain(error, file.content.bytes))")
+            return Content()
+        }
+        for member in object.members where member.name != "providers" {
+            findings.fault(key, "has an unknown member \(ProviderFindings.quoted(member.name))")
+        }
+        guard let elements = object["providers"]?.array, elements.count <= providersMax else {
+            findings.fault(key, "must hold an array \"providers\" of at most \(providersMax)")
+            return Content()
+        }
+        var content = Content()
+        for (index, element) in elements.enumerated() {
+            guard let entry = element.object else {
+                findings.fault(key, "provider \(index + 1): is no object")
+                continue
+            }
+            guard let name = entry["name"]?.string.flatMap({ ProviderName($0) }) else {
+                findings.fault(
+                    key,
+                    "provider \(index + 1): \"name\" must be up to \(ProviderName.charactersMax) lowercase letters, "
+                        + "digits, _ and -, beginning with a letter"
+                )
+                continue
+            }
+            if !content.names.insert(name).inserted { findings.fault(key, "provider \"\(name)\": is there twice") }
+            content.providers[name] = ProviderEntry(entry, name: name, file: file, rules: rules, findings).read()
+        }
+        checkTwins(content.providers, findings)
+        return content
+    }
+
+    /// Accounts are kept by provider and subject: a person whose token two providers take would have two accounts.
+    private static func checkTwins(
+        _ providers: [ProviderName: ProviderConfiguration],
+        _ findings: ProviderFindings
+    ) {
+        let sorted = providers.values.map(\.policy).sorted { $0.name < $1.name }
+        for (index, policy) in sorted.enumerated() {
+            for other in sorted[..<index] where !policy.issuers.isDisjoint(with: other.issuers) {
+                for id in policy.audiences.keys.sorted() where other.audiences[id] != nil {
+                    findings.fault(
+                        IdentityKeys.providersFile.name,
+                        "provider \"\(policy.name)\", audience \(ProviderFindings.quoted(id)): provider \"\(other.name)\" "
+                            + "has the same issuer and audience, so that a person would have two accounts"
+                    )
+                }
+            }
+        }
+    }
+
+    private static func explain(_ error: JSONError, _ bytes: [UInt8]) -> String {
+        switch error {
+        case .tooLarge: "it is longer than \(limits.bytesMax) bytes"
+        case .tooDeep: "it is nested deeper than \(limits.depthMax)"
+        case .tooManyValues: "it has more than \(limits.valuesMax) values"
+        case .duplicateMember: "an object has a member twice"
+        case .syntax(let offset):
+            "line \(1 + bytes.prefix(offset).count { $0 == UInt8(ascii: "\n") }) is not as RFC 8259 has it"
+        case .notAnObject: "it holds something else"
+        }
+    }
+}

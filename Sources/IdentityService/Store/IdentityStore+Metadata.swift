@@ -1,0 +1,82 @@
+import IdentityDomain
+import Models
+import Postgres
+import RPC
+import ServiceModels
+
+extension IdentityStore {
+    /// How often a change is worked out anew because another one came between. Of those that meet, one gets through each time.
+    static let metadataTriesMax = 16
+
+    private static let metadata = KeyedRead("metadata", from: "user_metadata", key: "user_id", keyType: .uuid)
+
+    /// Changes members of an account's metadata, and keeps the name among them if no provider told one yet.
+    ///
+    /// What is written takes the place of what was read and of nothing else, so that concurrent changes lose nobody's
+    /// members. No lock is held meanwhile: many changes of one account keep nobody else from the database.
+    ///
+    /// - Returns: the metadata as it is then.
+    /// - Throws: `IdentityFault` with `accountNotFound`, `metadataTooLarge` or `metadataContended`, and nothing is changed; or
+    ///   what the database throws.
+    func changeMetadata(
+        of userID: UserID,
+        applying change: MetadataChange,
+        nowMilliseconds: Int64,
+        deadline: Deadline?
+    ) async throws -> UserMetadata {
+        for _ in 0..<Self.metadataTriesMax {
+            let row = try await database.row(Self.metadata, key: ReadKey(userID.uuid), deadline: deadline)
+            let known = try row?.decode(0, as: String.self)
+            let metadata = try (known.map { text in try UserMetadata(stored: text) } ?? UserMetadata()).applying(change)
+            if metadata.text == known { return metadata }
+            let outcome = try await database.execute(
+                replacement(
+                    of: known,
+                    by: metadata,
+                    toldName: change.toldName,
+                    of: userID,
+                    now: PostgresTimestamp(milliseconds: nowMilliseconds)
+                ),
+                deadline: deadline
+            )
+            guard let (isKnown, isChanged) = try outcome.first?.decode(Bool.self, Bool.self), isKnown else {
+                throw IdentityFault.accountNotFound
+            }
+            if isChanged { return metadata }
+        }
+        throw IdentityFault.metadataContended
+    }
+
+    /// Writes metadata unless there is other than is known. The account is locked first, against its deletion; the name goes
+    /// to the identity that signed in last.
+    private func replacement(
+        of known: String?,
+        by metadata: UserMetadata,
+        toldName: String?,
+        of userID: UserID,
+        now: PostgresTimestamp
+    ) -> Query {
+        // The last condition on the name is asked again of a row that was waited for; those before it aren't.
+        """
+        WITH account AS MATERIALIZED (
+            SELECT user_id FROM accounts WHERE user_id = \(userID.uuid) FOR KEY SHARE
+        ), changed AS (
+            INSERT INTO user_metadata AS stored (user_id, metadata, updated_at)
+            SELECT user_id, \(metadata.text), \(now) FROM account
+            ON CONFLICT (user_id) DO UPDATE SET metadata = EXCLUDED.metadata, updated_at = EXCLUDED.updated_at
+                WHERE stored.metadata = \(known)
+            RETURNING user_id
+        ), named AS (
+            UPDATE provider_identities SET told_name = \(toldName)
+            WHERE \(toldName) IS NOT NULL AND EXISTS (SELECT FROM changed)
+                AND (provider, subject) = (
+                    SELECT provider, subject FROM provider_identities WHERE user_id = \(userID.uuid)
+                    ORDER BY last_sign_in_at DESC, provider, subject LIMIT 1)
+                AND NOT EXISTS (
+                    SELECT FROM provider_identities WHERE user_id = \(userID.uuid) AND told_name IS NOT NULL)
+                AND told_name IS NULL
+        )
+        SELECT EXISTS (SELECT FROM account), EXISTS (SELECT FROM changed)
+        """
+    }
+}

@@ -1,0 +1,241 @@
+import API
+import APIDoubles
+import HTTPTypes
+import JOSE
+import RPC
+import SwiftProtobuf
+import Testing
+
+@testable import GatewayService
+
+/// `/auth/v1/user`, `/auth/v1/admin/users/{id}` and what else is asked of Supabase Auth.
+struct SupabaseUserTests {
+    private static let user = "/auth/v1/user"
+    private static let admin = "/auth/v1/admin/users/\(StubServices.userID)"
+    private static let serviceKey = "service-key-of-32-bytes-or-more-1"
+
+    @Test func `A user is told member by member`() async throws {
+        let gateway = TestGateway.speaking(.supabase)
+        let answer = try await gateway.sendAsUser(.get, Self.user)
+        #expect(answer.status == 200)
+        let told: JSONObject = [
+            "email": "maria@example.com", "email_verified": true, "phone_verified": false, "full_name": "Maria Santos",
+            "name": "Maria Santos", "iss": "https://appleid.apple.com", "sub": .string(Maria.subject),
+            "provider_id": .string(Maria.subject),
+        ]
+        var metadata = told
+        metadata["full_name"] = "Maria S."
+        metadata["theme"] = ["dark": true]
+        #expect(
+            answer.body == [
+                "id": .string(StubServices.userID), "aud": "authenticated", "role": "authenticated",
+                "email": "maria@example.com", "phone": "639171234567",
+                "email_confirmed_at": "2026-01-31T22:53:20.000Z", "confirmed_at": "2026-01-31T22:53:20.000Z",
+                "last_sign_in_at": "2026-01-31T23:53:20.000Z",
+                "app_metadata": ["provider": "apple", "providers": ["apple"]],
+                "user_metadata": .object(metadata),
+                "identities": [
+                    [
+                        "identity_id": .string(SupabaseUser.identityID(Maria.account.identities[0])),
+                        "id": .string(Maria.subject), "user_id": .string(StubServices.userID),
+                        "identity_data": .object(told), "provider": "apple",
+                        "last_sign_in_at": "2026-01-31T23:53:20.000Z", "created_at": "2026-01-31T22:53:20.000Z",
+                        "updated_at": "2026-01-31T23:53:20.000Z", "email": "maria@example.com",
+                    ]
+                ],
+                "created_at": "2026-01-31T22:53:20.000Z", "updated_at": "2026-01-31T23:59:59.123Z",
+                "is_anonymous": false,
+            ]
+        )
+    }
+
+    @Test func `A user of whom little is known has every member that clients need`() {
+        let account = IdentityV1.Account.with {
+            $0.userID = StubServices.userID
+            $0.createdAtMs = 1000
+            $0.metadataJson = #"{"wordpress_email":"own@example.com"}"#
+            $0.identities = [
+                .with {
+                    $0.provider = "keycloak"
+                    $0.subject = "s"
+                }
+            ]
+        }
+        let json = SupabaseUser(account: account, profile: nil).json
+        #expect(json["email"] == "" && json["phone"] == "")
+        #expect(json["email_confirmed_at"] == nil && json["last_sign_in_at"] == nil)
+        #expect(json["created_at"] == "1970-01-01T00:00:01.000Z" && json["updated_at"] == json["created_at"])
+        let told: JSONValue = [
+            "email_verified": false, "phone_verified": false, "sub": "s", "provider_id": "s",
+        ]
+        #expect(json["user_metadata"] == told)
+        let identity = json["identities"]?.array?.first?.object
+        #expect(identity?["created_at"] == "1970-01-01T00:00:01.000Z")
+        #expect(identity?["last_sign_in_at"] == "1970-01-01T00:00:01.000Z")
+        #expect(json["app_metadata"] == ["provider": "keycloak", "providers": ["keycloak"]])
+    }
+
+    @Test func `An identity's id is a UUID and stays the same`() throws {
+        let first = Maria.account.identities[0]
+        var second = first
+        second.email = "new@example.com"
+        #expect(SupabaseUser.identityID(first) == SupabaseUser.identityID(second))
+        second.subject = "another"
+        #expect(SupabaseUser.identityID(first) != SupabaseUser.identityID(second))
+        let pattern = #/[0-9a-f]{8}-[0-9a-f]{4}-8[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}/#
+        #expect(try pattern.wholeMatch(in: SupabaseUser.identityID(first)) != nil)
+    }
+
+    @Test(arguments: [
+        ("ACCESS_TOKEN_EXPIRED", "bad_jwt"), ("ACCESS_TOKEN_INVALID", "bad_jwt"),
+        ("SESSION_REVOKED", "session_not_found"), ("SESSION_INVALID", "session_not_found"),
+        ("SESSION_UNPROVEN", "session_not_found"),
+    ])
+    func `A refused token is told as gotrue tells it`(reason: String, code: String) async throws {
+        let gateway = TestGateway.speaking(.supabase)
+        gateway.stubs.identity.set { $0.checkSession = { _, _ in throw RPCError.refusal(reason) } }
+        let answer = try await gateway.sendAsUser(.get, Self.user)
+        #expect(answer.status == 403)
+        #expect(answer.body["code"] == 403 && answer.body["error_code"] == .string(code))
+        let garbage = try await gateway.send(.get, Self.user, token: "b@d")
+        #expect(garbage.status == 403 && garbage.body["error_code"] == "bad_jwt")
+        let without = try await gateway.send(.get, Self.user)
+        #expect(without.status == 401 && without.body["error_code"] == "no_authorization")
+    }
+
+    @Test func `A profile that is down is no empty phone number here`() async throws {
+        let gateway = TestGateway.speaking(.supabase)
+        gateway.stubs.profile.set { $0.getProfile = { _, _ in throw RPCError(.unavailable, "down") } }
+        #expect(try await gateway.sendAsUser(.get, Self.user).status == 503)
+    }
+
+    @Test func `An update changes the metadata and the number`() async throws {
+        let gateway = TestGateway.speaking(.supabase)
+        let kept = Asked<IdentityV1.UpdateUserMetadataRequest>()
+        let changed = Asked<ProfileV1.UpdateProfileRequest>()
+        gateway.stubs.identity.set { answers in
+            answers.updateUserMetadata = { request, _ in
+                kept.add(request)
+                return .init()
+            }
+        }
+        gateway.stubs.profile.set { answers in
+            answers.updateProfile = { request, _ in
+                changed.add(request)
+                return .with { $0.profile = Maria.profile }
+            }
+        }
+        let names = #"{"data":{"full_name":"María","given_name":null,"n":1.50},"phone":null,"email":""}"#
+        let named = try await gateway.sendAsUser(.put, Self.user, names)
+        #expect(named.status == 200 && named.body["id"]?.string == StubServices.userID)
+        #expect(kept.all.map(\.changesJson) == [#"{"full_name":"María","given_name":null,"n":1.50}"#])
+        #expect(kept.all.map(\.userID) == [StubServices.userID] && changed.all.isEmpty)
+        let numbered = try await gateway.sendAsUser(.put, Self.user, #"{"data":{},"phone":"+639171234567"}"#)
+        #expect(numbered.status == 200)
+        #expect(changed.all.map(\.phoneNumber) == ["+639171234567"] && kept.all.count == 1)
+        #expect(changed.all.allSatisfy { !$0.hasDisplayName && !$0.hasUsername })
+    }
+
+    @Test func `A number that is taken changes nothing`() async throws {
+        let gateway = TestGateway.speaking(.supabase)
+        gateway.stubs.profile.set {
+            $0.updateProfile = { _, _ in
+                throw RPCError.domain(.alreadyExists, reason: "PHONE_TAKEN", message: "Somebody has it.")
+            }
+        }
+        let answer = try await gateway.sendAsUser(.put, Self.user, #"{"data":{"a":1},"phone":"09171234567"}"#)
+        #expect(answer.status == 422)
+        #expect(
+            answer.body == [
+                "code": 422, "error_code": "phone_exists",
+                "msg": "This phone number is already associated with another account.",
+            ]
+        )
+        #expect(!gateway.stubs.calls.contains("UpdateUserMetadata"))
+    }
+
+    @Test(arguments: [
+        #"{"email":"new@example.com"}"#, #"{"password":"p"}"#, #"{"data":[]}"#, #"{"data":"x"}"#, #"{"phone":63917}"#,
+    ])
+    func `What can't be changed is refused`(body: String) async throws {
+        let gateway = TestGateway.speaking(.supabase)
+        let answer = try await gateway.sendAsUser(.put, Self.user, body)
+        #expect(answer.status == 400 && answer.body["error_code"] == "validation_failed")
+        #expect(gateway.stubs.calls == ["CheckSession"])
+    }
+
+    @Test func `The service key opens any user`() async throws {
+        let gateway = TestGateway.speaking(.supabase, serviceKey: Self.serviceKey)
+        let apikey = try #require(HTTPField.Name("apikey"))
+        let byBearer = try await gateway.send(.get, Self.admin, token: Self.serviceKey, headers: [apikey: "anon"])
+        #expect(byBearer.status == 200 && byBearer.body["email"] == "maria@example.com")
+        let byField = try await gateway.send(.get, Self.admin, headers: [apikey: Self.serviceKey])
+        #expect(byField.status == 200)
+        #expect(!gateway.stubs.calls.contains("CheckSession"))
+    }
+
+    @Test func `Nothing but the service key opens any user`() async throws {
+        let gateway = TestGateway.speaking(.supabase, serviceKey: Self.serviceKey)
+        let apikey = try #require(HTTPField.Name("apikey"))
+        func status(_ token: String?, _ key: String?) async throws -> Int {
+            let headers: HTTPFields = key.map { [apikey: $0] } ?? [:]
+            return try await gateway.send(.get, Self.admin, token: token, headers: headers).status
+        }
+        #expect(try await status(nil, nil) == 401)
+        #expect(try await status(StubServices.accessToken, nil) == 403)
+        #expect(try await status(StubServices.accessToken, Self.serviceKey) == 403, "the bearer token decides")
+        #expect(try await status(nil, String(Self.serviceKey.dropLast())) == 403)
+        #expect(try await status(Self.serviceKey + "x", nil) == 403)
+        #expect(try await status("", nil) == 403)
+        #expect(gateway.stubs.calls.isEmpty)
+    }
+
+    @Test func `Without a service key there are no such routes`() async throws {
+        let gateway = TestGateway.speaking(.supabase)
+        let answer = try await gateway.send(.get, Self.admin, token: "")
+        #expect(answer.status == 404 && answer.body["error_code"] == "not_found")
+    }
+
+    @Test(arguments: [
+        RPCError.domain(.notFound, reason: "ACCOUNT_NOT_FOUND", message: "There is none."),
+        RPCError.domain(.invalidArgument, reason: "USER_ID_INVALID", message: "It is no UUID."),
+    ])
+    func `A user who isn't there is told so`(error: RPCError) async throws {
+        let gateway = TestGateway.speaking(.supabase, serviceKey: Self.serviceKey)
+        gateway.stubs.identity.set { $0.getAccount = { _, _ in throw error } }
+        let answer = try await gateway.send(.get, "/auth/v1/admin/users/x", token: Self.serviceKey)
+        #expect(answer.status == 404)
+        #expect(answer.body == ["code": 404, "error_code": "user_not_found", "msg": "User not found"])
+    }
+
+    @Test func `The settings name the providers that identity has`() async throws {
+        let gateway = TestGateway.speaking(.supabase)
+        gateway.stubs.identity.set {
+            $0.findAccount = { request, _ in
+                switch request.credentials.provider {
+                case "apple": throw RPCError.refusal("TOKEN_MALFORMED")
+                case "google": throw RPCError.domain(.invalidArgument, reason: "TOKEN_MALFORMED", message: "m")
+                default: throw RPCError.domain(.invalidArgument, reason: "PROVIDER_UNKNOWN", message: "m")
+                }
+            }
+        }
+        let answer = try await gateway.send(.get, "/auth/v1/settings")
+        #expect(answer.status == 200)
+        #expect(
+            answer.body["external"] == [
+                "anonymous_users": false, "email": false, "phone": false, "apple": true, "google": true,
+                "facebook": false, "keycloak": false,
+            ]
+        )
+        #expect(answer.body["disable_signup"] == false && answer.body["saml_enabled"] == false)
+        gateway.stubs.identity.set { $0.findAccount = { _, _ in throw RPCError(.unavailable, "down") } }
+        #expect(try await gateway.send(.get, "/auth/v1/settings").status == 503)
+    }
+
+    @Test func `Health and keys are told`() async throws {
+        let gateway = TestGateway.speaking(.supabase)
+        #expect(try await gateway.send(.get, "/auth/v1/health").body["name"] == "Vestibule")
+        #expect(gateway.stubs.calls.isEmpty)
+        #expect(try await gateway.send(.get, "/auth/v1/.well-known/jwks.json").body == ["keys": []])
+    }
+}

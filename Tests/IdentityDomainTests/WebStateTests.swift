@@ -1,0 +1,111 @@
+import JOSE
+import Testing
+
+@testable import IdentityDomain
+
+struct WebStateTests {
+    private static let now: Int64 = 1_800_000_000
+    static let verifier = "dBjftJeZ4CVP-mB92K27uhbUJU1p1r_wW1gFWFOEjXk"
+    static let challenge = "E9Melhoa2OwvFrEMTJguCHaoeK1t8URWbuGJSstw-cM"
+
+    private static func keys(_ count: Int = 1) throws -> RefreshKeys {
+        try #require(RefreshKeys((0..<count).map { _ in SecureRandom.bytes(32) }))
+    }
+
+    private static func state(appURL: String = "app://x?a=1", random: UInt8 = 7) -> WebState {
+        WebState(
+            provider: .apple,
+            clientID: "com.example.services",
+            appURL: appURL,
+            codeChallenge: challenge,
+            nowSeconds: now,
+            random: Array(repeating: random, count: WebState.randomByteCount)
+        )
+    }
+
+    @Test func `A state comes back as it was made, with its nonce`() throws {
+        let keys = WebStateKeys(try Self.keys())
+        let minted = try #require(keys.mint(Self.state()))
+        #expect(minted.text.hasPrefix("vws1_"))
+        #expect(Base64URL.decode(minted.text.dropFirst(5)) != nil, "it travels in URLs and cookies as it is")
+        for later in [0, WebState.lifetimeSeconds - 1] {
+            let verified = try #require(keys.verify(minted.text, nowSeconds: Self.now + later))
+            #expect(verified.state == Self.state())
+            #expect(verified.rawNonce == minted.rawNonce)
+        }
+        #expect(keys.verify(minted.text, nowSeconds: Self.now + WebState.lifetimeSeconds) == nil)
+    }
+
+    @Test func `The nonce is in no state, and is another one each time`() throws {
+        let keys = WebStateKeys(try Self.keys())
+        let first = try #require(keys.mint(Self.state()))
+        let second = try #require(keys.mint(Self.state(random: 8)))
+        #expect(first.rawNonce != second.rawNonce)
+        let content = try #require(Base64URL.decode(first.text.dropFirst(5)))
+        let nonce = try #require(Base64URL.decode(first.rawNonce))
+        #expect(nonce.count == 32)
+        #expect(!content.indices.contains { content[$0...].starts(with: nonce) })
+    }
+
+    @Test func `Whoever changes a byte has no state`() throws {
+        let keys = WebStateKeys(try Self.keys())
+        let minted = try #require(keys.mint(Self.state()))
+        let bytes = try #require(Base64URL.decode(minted.text.dropFirst(5)))
+        for index in bytes.indices {
+            var changed = bytes
+            changed[index] ^= 1
+            #expect(keys.verify("vws1_" + Base64URL.encode(changed), nowSeconds: Self.now) == nil)
+            #expect(keys.verify("vws1_" + Base64URL.encode(bytes[..<index]), nowSeconds: Self.now) == nil)
+        }
+        for text in ["", "vws1_", "vws1_!", "vrt1_" + Base64URL.encode(bytes), Base64URL.encode(bytes)] {
+            #expect(keys.verify(text, nowSeconds: Self.now) == nil)
+        }
+    }
+
+    @Test func `The key before is good for a state, and another one is not`() throws {
+        let (old, new) = (SecureRandom.bytes(32), SecureRandom.bytes(32))
+        let before = WebStateKeys(try #require(RefreshKeys([old])))
+        let minted = try #require(before.mint(Self.state()))
+        let rotated = WebStateKeys(try #require(RefreshKeys([new, old])))
+        #expect(rotated.verify(minted.text, nowSeconds: Self.now)?.rawNonce == minted.rawNonce)
+        #expect(WebStateKeys(try #require(RefreshKeys([new]))).verify(minted.text, nowSeconds: Self.now) == nil)
+    }
+
+    @Test func `A state that fits into no cookie is not made`() throws {
+        let keys = WebStateKeys(try Self.keys())
+        #expect(keys.mint(Self.state(appURL: String(repeating: "a", count: 3000))) == nil)
+    }
+
+    /// RFC 7636 appendix B.
+    @Test func `A challenge is the hash of its verifier`() {
+        #expect(CodeChallenge.of(verifier: Self.verifier) == Self.challenge)
+        #expect(CodeChallenge.isAcceptable(Self.challenge))
+        for text in ["", "short", Self.challenge + "A", Self.challenge.dropLast() + "+", Self.challenge + "="] {
+            #expect(!CodeChallenge.isAcceptable(text))
+        }
+        for verifier in ["", Self.verifier.dropLast() + "", Self.verifier + "+", String(repeating: "a", count: 129)] {
+            #expect(CodeChallenge.of(verifier: verifier) == nil)
+        }
+    }
+
+    @Test(arguments: [(NonceMatch.sha256, true), (.either, true), (.raw, false)])
+    func `The page is asked with the nonce that the audience wants`(match: NonceMatch, isHashed: Bool) {
+        let request = WebAuthorization(
+            client: AudiencePolicy(id: "com.example.services", kind: .services, match: match),
+            redirectURI: "https://api.example.com/auth/apple/callback",
+            state: "vws1_a-b",
+            rawNonce: "raw"
+        )
+        let nonce = isHashed ? Hex.encode(SHA256.hash("raw")) : "raw"
+        let query =
+            "client_id=com.example.services&redirect_uri=https%3A%2F%2Fapi.example.com%2Fauth%2Fapple%2Fcallback"
+            + "&response_type=code%20id_token&response_mode=form_post&scope=name%20email&state=vws1_a-b&nonce=\(nonce)"
+        #expect(
+            request.url(of: "https://a.example/authorize", provider: .apple) == "https://a.example/authorize?\(query)"
+        )
+        #expect(
+            request.url(of: "https://a.example/?x=1", provider: .google).hasPrefix("https://a.example/?x=1&client_id")
+        )
+        #expect(request.url(of: "https://a.example/", provider: .google).contains("scope=openid%20email%20profile"))
+    }
+}

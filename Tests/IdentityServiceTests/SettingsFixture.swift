@@ -1,0 +1,80 @@
+import JOSE
+import ServiceKit
+
+@testable import IdentityService
+
+/// A configuration of identity in which all is right, to be changed by a test.
+struct SettingsFixture {
+    let signingPEM: String
+    /// Files that are always there, besides those of a test.
+    private let files: [String: [UInt8]]
+
+    /// Made once: RSA keys take their time.
+    private static let keys = Result {
+        (
+            signing: try SigningKey.generateP256().pem(), apple: try SigningKey.generateP256().pem(),
+            rsa: try SigningKey.generateRSA2048().pem()
+        )
+    }
+
+    static let providersFile = "VESTIBULE_IDENTITY_PROVIDERS_FILE"
+    static let noAudiences = ["VESTIBULE_IDENTITY_APPLE_AUDIENCES": "", "VESTIBULE_IDENTITY_GOOGLE_AUDIENCES": ""]
+
+    init() throws {
+        let keys = try Self.keys.get()
+        signingPEM = keys.signing
+        files = [
+            "signing": Array(signingPEM.utf8), "refresh": [UInt8](repeating: 1, count: 32),
+            // What a providers file in the folder `etc` may name.
+            "etc/apple.p8": Array(keys.apple.utf8), "/keys/apple.p8": Array(keys.apple.utf8),
+            "etc/rsa.p8": Array(keys.rsa.utf8), "etc/secret": Array("hush-hush\n".utf8), "etc/empty": [],
+            "etc/two-lines": Array("hush\nhush".utf8), "etc/large": [UInt8](repeating: 0x61, count: 20_000),
+        ]
+    }
+
+    func configuration(_ values: [String: String], files: [String: [UInt8]] = [:]) throws -> Configuration {
+        let environment = [
+            "VESTIBULE_IDENTITY_SIGNING_KEY_FILE": "signing", "VESTIBULE_IDENTITY_REFRESH_KEY_FILE": "refresh",
+            "VESTIBULE_DATABASE_HOST": "/tmp", "VESTIBULE_IDENTITY_ISSUER": "https://id.example",
+            "VESTIBULE_IDENTITY_APPLE_AUDIENCES": "com.acme.one",
+            "VESTIBULE_IDENTITY_GOOGLE_AUDIENCES": "one.apps.googleusercontent.com",
+        ]
+        let contents = self.files.merging(files) { _, new in new }
+        return try Configuration(
+            keys: IdentityServer.configurationKeys,
+            program: "identity",
+            environment: environment.merging(values) { _, new in new },
+            readFile: { (path, bytesMax) throws(FileFault) in
+                guard let bytes = contents[path] else { throw FileFault("cannot be opened: No such file or directory") }
+                guard bytes.count <= bytesMax else { throw FileFault("is longer than \(bytesMax) bytes") }
+                return bytes
+            }
+        )
+    }
+
+    func settings(_ values: [String: String] = [:], files: [String: [UInt8]] = [:]) throws -> IdentitySettings {
+        try IdentitySettings(configuration(values, files: files))
+    }
+
+    func problems(_ values: [String: String] = [:], files: [String: [UInt8]] = [:]) -> [String] {
+        do {
+            _ = try settings(values, files: files)
+            return []
+        } catch let faults as ConfigurationFaults {
+            return faults.faults.map(\.description)
+        } catch {
+            return ["\(error)"]
+        }
+    }
+
+    /// What a providers file alone comes to.
+    func providers(_ content: String, _ values: [String: String] = [:]) throws -> ProviderSettings {
+        ProviderSettings(
+            try configuration(
+                Self.noAudiences.merging([Self.providersFile: "etc/providers.json"]) { _, new in new }
+                    .merging(values) { _, new in new },
+                files: ["etc/providers.json": Array(content.utf8)]
+            )
+        )
+    }
+}
