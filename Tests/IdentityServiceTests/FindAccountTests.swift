@@ -105,4 +105,18 @@ struct FindAccountTests {
             #expect(try await service.value("SELECT number FROM accounts", as: Int64.self) == found.accountNumber)
         }
     }
+
+    @Test func `A look keeps nothing of what is told while the provider is down`() async throws {
+        try await TestService.runWithAudiences { service in
+            service.provider.setDown(true)
+            let token = try service.provider.appleToken(at: service.clock)
+            await expectFailure(.unavailable, "PROVIDER_UNAVAILABLE") {
+                _ = try await service.findAccount {
+                    ($0.idToken, $0.nonce, $0.fullName) = (token, TestProvider.rawNonce, "Ana Cruz")
+                }
+            }
+            let kept = try await service.count("told_once")
+            #expect(kept == 0)
+        }
+    }
 }

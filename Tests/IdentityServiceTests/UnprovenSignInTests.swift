@@ -5,6 +5,7 @@ import Logging
 import Models
 import Postgres
 import RPC
+import ServiceKit
 import Synchronization
 import Testing
 
@@ -224,6 +225,30 @@ struct UnprovenSignInTests {
                 ($0.clientID, $0.expectedSubject) = ("com.example.app", "001.person")
             }
         }
+    }
+
+    @Test func `The setting names dialects, and is empty by default`() throws {
+        let pem = Array(try SigningKey.generateP256().pem().utf8)
+        func settings(_ value: String?) throws -> IdentitySettings {
+            var environment = [
+                "VESTIBULE_IDENTITY_SIGNING_KEY_FILE": "signing", "VESTIBULE_IDENTITY_REFRESH_KEY_FILE": "refresh",
+                "VESTIBULE_DATABASE_HOST": "/tmp", "VESTIBULE_IDENTITY_ISSUER": "https://id.example",
+                "VESTIBULE_IDENTITY_APPLE_AUDIENCES": "com.example.one",
+            ]
+            environment["VESTIBULE_IDENTITY_UNPROVEN_LOGINS"] = value
+            let configuration = try Configuration(
+                keys: IdentityServer.configurationKeys,
+                program: "identity",
+                environment: environment,
+                readFile: { (path, _) throws(FileFault) in
+                    path == "signing" ? pem : [UInt8](repeating: 1, count: 32)
+                }
+            )
+            return try IdentitySettings(configuration)
+        }
+        #expect(try settings(nil).unprovenDialects.isEmpty)
+        #expect(try settings("").unprovenDialects.isEmpty)
+        #expect(try settings("wordpress, other").unprovenDialects == ["wordpress", "other"])
     }
 
     @Test func `Each start warns`() async throws {
