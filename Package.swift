@@ -283,7 +283,10 @@ let package = Package(
             swiftSettings: strict
         ),
         .target(name: "ScriptedHTTP", path: "Tests/ScriptedHTTP", swiftSettings: strict),
-        tests("OutgoingHTTPTests", ["OutgoingHTTP", "RPCTransport", "ScriptedHTTP", "TestCertificates"]),
+        tests(
+            "OutgoingHTTPTests",
+            ["OutgoingHTTP", "RPCTransport", "ScriptedHTTP", "TestCertificates", asyncHTTPClient]
+        ),
         tests("RPCTests", ["RPC", protobuf]),
         tests(
             "OTLPTests",

@@ -80,7 +80,8 @@ struct ExchangeAdmissionTests {
         #expect(admission.admit(client: "b", address: [9], nowMilliseconds: late) == .admitted)
     }
 
-    private static func refuse(_ admission: inout ExchangeAdmission, _ client: String, _ address: [UInt8], _ now: Int64) {
+    private static func refuse(_ admission: inout ExchangeAdmission, _ client: String, _ address: [UInt8], _ now: Int64)
+    {
         guard admission.admit(client: client, address: address, nowMilliseconds: now) == .admitted else { return }
         admission.ended(client: client, address: address, wasRefused: true, nowMilliseconds: now)
     }

@@ -29,7 +29,7 @@ struct ProviderAnswerTests {
     private static let now: Int64 = 1_800_000_000
 
     @Test(arguments: [
-        (200, #"{"data":{"app_id":"42","type":"USER","is_valid":true,"expires_at":1800000001,"user_id":"7"}}"#, nil),
+        (200, #"{"data":{"app_id":"42","type":"USER","is_valid":true,"expires_at":1800000001,"user_id":7}}"#, nil),
         (200, #"{"data":{"app_id":42,"is_valid":true,"user_id":7}}"#, nil),
         (200, #"{"data":{"app_id":"43","is_valid":true,"user_id":"7"}}"#, AccessTokenRefusal.foreign),
         (200, #"{"data":{"app_id":"43","is_valid":false,"user_id":"7"}}"#, .foreign),
@@ -39,7 +39,8 @@ struct ProviderAnswerTests {
         (200, #"{"data":{"app_id":"42","type":"PAGE","is_valid":true,"user_id":"7"}}"#, .invalid),
         (200, #"{"data":{"app_id":"42","is_valid":true,"expires_at":1800000000,"user_id":"7"}}"#, .invalid),
         (200, #"{"data":{"is_valid":true,"user_id":"7"}}"#, .unreadable),
-        (200, #"{"data":{"app_id":"42","is_valid":true}}"#, .unreadable), (200, "{}", .unreadable), (200, "", .unreadable),
+        (200, #"{"data":{"app_id":"42","is_valid":true}}"#, .unreadable), (200, "{}", .unreadable),
+        (200, "", .unreadable),
         (400, #"{"error":{"code":100,"type":"OAuthException"}}"#, .foreign),
         (400, #"{"error":{"code":190,"type":"OAuthException"}}"#, .notConfigured(error: "error 190")),
         (400, #"{"error":{"code":4}}"#, .unavailable), (400, "", .notConfigured(error: "status 400")),
@@ -53,7 +54,8 @@ struct ProviderAnswerTests {
 
     @Test(arguments: [
         (200, #"{"id":"7","name":"A Person"}"#, nil), (200, #"{"id":"8"}"#, AccessTokenRefusal.foreign),
-        (200, "{}", .unreadable), (400, #"{"error":{"code":190}}"#, .invalid), (400, #"{"error":{"code":2}}"#, .unavailable),
+        (200, "{}", .unreadable), (400, #"{"error":{"code":190}}"#, .invalid),
+        (400, #"{"error":{"code":2}}"#, .unavailable),
         (400, #"{"error":{"code":12}}"#, .notConfigured(error: "error 12")), (500, "", .unavailable),
     ])
     func `Facebook's me`(status: Int, body: String, refusal: AccessTokenRefusal?) {
@@ -74,7 +76,8 @@ struct ProviderAnswerTests {
         (200, #"{"audience":"42","issued_to":"43","user_id":"7","expires_in":10}"#, nil),
         (200, #"{"aud":"43","azp":"43","sub":"7","expires_in":"10"}"#, AccessTokenRefusal.foreign),
         (200, #"{"aud":"42","sub":"7","expires_in":"0"}"#, .invalid),
-        (200, #"{"aud":"42","sub":"7","expires_in":-1}"#, .invalid), (200, #"{"aud":"42","expires_in":"10"}"#, .invalid),
+        (200, #"{"aud":"42","sub":"7","expires_in":-1}"#, .invalid),
+        (200, #"{"aud":"42","expires_in":"10"}"#, .invalid),
         (200, #"{"aud":"42","sub":"7"}"#, .unreadable), (200, #"{"sub":"7","expires_in":"10"}"#, .unreadable),
         (200, "<html>", .unreadable), (400, #"{"error":"invalid_token"}"#, .invalid),
         (400, #"{"error":"invalid_request"}"#, .invalid), (404, "", .notConfigured(error: "status 404")),

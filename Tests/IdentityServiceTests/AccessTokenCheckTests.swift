@@ -8,7 +8,7 @@ import Testing
 @testable import IdentityService
 
 struct AccessTokenCheckTests {
-    private static let facebookApp = "1234567890"
+    static let facebookApp = "1234567890"
 
     @Test func `Facebook is asked for which app a token is, then whose`() async throws {
         try await ExchangeBench.run { bench in
@@ -101,7 +101,8 @@ struct AccessTokenCheckTests {
         }
     }
 
-    @Test(.timeLimit(.minutes(1))) func `A provider that is down or slow is unavailable before the deadline`() async throws {
+    @Test(.timeLimit(.minutes(1)))
+    func `A provider that is down or slow is unavailable before the deadline`() async throws {
         try await ExchangeBench.run { bench in
             for status in [500, 503, 429] {
                 bench.http.answer(status, "")
@@ -162,7 +163,7 @@ struct AccessTokenCheckTests {
             let first = try await Self.signIn(bench)
             var refresh = IdentityV1.RefreshRequest()
             refresh.refreshToken = first.tokens.refreshToken
-            _ = try await bench.methods.refresh(refresh, context: Self.context("Refresh"))
+            _ = try await bench.methods.refresh(refresh, context: ExchangeBench.context("Refresh"))
             #expect(try await Self.signIn(bench).tokens.sessionID != first.tokens.sessionID)
         }
     }
@@ -187,7 +188,7 @@ struct AccessTokenCheckTests {
                 request.authorizationCode = "c0de"
                 request.clientID = "com.example.app"
                 request.create = create
-                return try await bench.methods.signIn(request, context: Self.context("SignIn"))
+                return try await bench.methods.signIn(request, context: ExchangeBench.context("SignIn"))
             }
             await expectFailure(.notFound, "ACCOUNT_NOT_FOUND") { _ = try await signIn(create: false) }
             bench.clock.advance(seconds: 200)
@@ -206,21 +207,10 @@ struct AccessTokenCheckTests {
         request.provider = "google"
         request.accessToken = "a-token"
         request.clientID = "web"
-        return try await bench.methods.signIn(request, context: context("SignIn"))
+        return try await bench.methods.signIn(request, context: ExchangeBench.context("SignIn"))
     }
 
-    private static func context(_ method: String) -> ServerContext {
-        ServerContext(
-            ServerCall(
-                method: MethodDescriptor(service: "vestibule.identity.v1.IdentityService", method: method),
-                metadata: Metadata(),
-                deadline: nil,
-                peer: PeerInfo(address: "10.0.0.1:4242", isEncrypted: true, certificateNames: [])
-            )
-        )
-    }
-
-    private static func answerAsFacebook(_ bench: ExchangeBench, app: String = facebookApp, person: String = "1001") {
+    static func answerAsFacebook(_ bench: ExchangeBench, app: String = facebookApp, person: String = "1001") {
         bench.http.answer { request throws(OutgoingHTTPError) in
             let body =
                 request.url.hasSuffix("/debug_token")

@@ -8,10 +8,13 @@ import Testing
 @testable import IdentityService
 
 struct CodeExchangeTests {
-    @Test func `The endpoint is sent what RFC 6749 and Apple ask, and the ID token that comes back is judged`() async throws {
+    @Test func `The endpoint is sent what RFC 6749 and Apple ask, and the token that comes back is judged`()
+        async throws
+    {
         try await ExchangeBench.run { bench in
             bench.http.answer(200, try bench.answer())
-            let exchanged = try await bench.exchange("c0de", redirectURI: "https://a.example/cb", codeVerifier: "verifier")
+            let uri = "https://a.example/cb"
+            let exchanged = try await bench.exchange("c0de", redirectURI: uri, codeVerifier: "verifier")
             #expect(exchanged.claims.subject == "001.person")
             #expect(exchanged.claims.audience == "com.example.app")
             #expect(exchanged.claims.nonceVerdict == .notProven, "no nonce was asked for")
@@ -21,7 +24,7 @@ struct CodeExchangeTests {
             #expect(request.field("grant_type") == "authorization_code")
             #expect(request.field("client_id") == "com.example.app")
             #expect(request.field("code") == "c0de")
-            #expect(request.field("redirect_uri") == "https://a.example/cb")
+            #expect(request.field("redirect_uri") == uri)
             #expect(request.field("code_verifier") == "verifier")
             let secret = try CompactJWS(parsing: #require(request.field("client_secret")))
             let claims = try JSONObject(parsing: secret.verifiedPayload(with: bench.appleKey.verificationKey))
@@ -140,13 +143,13 @@ struct CodeExchangeTests {
             let rows = try await bench.store.database.query("SELECT code_hash, content FROM code_exchanges")
             let (hash, content) = try #require(rows.first).decode([UInt8].self, [UInt8].self)
             let grant = try #require(
-                CodeGrant(provider: .apple, clientID: "com.example.app", code: "c0de", redirectURI: "", codeVerifier: "")
+                ExchangeBench.grant("c0de")
             )
             #expect(hash == grant.hash)
             #expect(!String(decoding: content, as: UTF8.self).contains("eyJ"))
             #expect(answer.contains(String(decoding: try #require(grant.open(content)), as: UTF8.self)))
             let other = try #require(
-                CodeGrant(provider: .apple, clientID: "com.example.app", code: "c0dE", redirectURI: "", codeVerifier: "")
+                ExchangeBench.grant("c0dE")
             )
             #expect(other.open(content) == nil)
         }
@@ -233,7 +236,7 @@ struct CodeExchangeTests {
             let answer = try bench.answer()
             bench.http.answer(200, answer)
             _ = try await bench.exchange("c0de-secret", codeVerifier: "verifier-secret", address: [9])
-            bench.http.answer(400, #"{"error":"invalid_grant","error_description":"c0de-secret of person@example.com"}"#)
+            bench.http.answer(400, #"{"error":"invalid_grant","error_description":"secret of person@example.com"}"#)
             await #expect(throws: IdentityFault.self) { try await bench.exchange("other-c0de-secret") }
             bench.http.answer(418, #"{"error":"other-c0de-secret"}"#)
             await #expect(throws: IdentityFault.self) { try await bench.exchange("third-c0de-secret") }

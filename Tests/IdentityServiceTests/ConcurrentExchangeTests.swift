@@ -8,7 +8,8 @@ import Testing
 
 /// Who exchanges, who waits, and what becomes of those whose partner is gone.
 struct ConcurrentExchangeTests {
-    @Test(.timeLimit(.minutes(2))) func `32 callers with one code make one exchange, on two replicas`() async throws {
+    @Test(.timeLimit(.minutes(2)))
+    func `Of many callers with one code one exchanges it, on two replicas`() async throws {
         try await ExchangeBench.run(replicas: 2) { bench in
             let gate = TestGate()
             let answer = try bench.answer()
@@ -31,7 +32,8 @@ struct ConcurrentExchangeTests {
         }
     }
 
-    @Test(.timeLimit(.minutes(2))) func `32 callers with a bad code make one exchange, and all are told`() async throws {
+    @Test(.timeLimit(.minutes(2)))
+    func `Many callers with a bad code make one exchange and all are told`() async throws {
         try await ExchangeBench.run(replicas: 2) { bench in
             let gate = TestGate()
             bench.http.answer { _ throws(OutgoingHTTPError) in
@@ -51,7 +53,8 @@ struct ConcurrentExchangeTests {
         }
     }
 
-    @Test(.timeLimit(.minutes(2))) func `An exchange goes on when its caller leaves, and the next try finds it`() async throws {
+    @Test(.timeLimit(.minutes(2)))
+    func `An exchange goes on when its caller leaves, and the next try finds it`() async throws {
         try await ExchangeBench.run { bench in
             let gate = TestGate()
             let answer = try bench.answer()
@@ -69,7 +72,8 @@ struct ConcurrentExchangeTests {
         }
     }
 
-    @Test(.timeLimit(.minutes(2))) func `A caller is told of a slow provider in time, and the code isn't lost`() async throws {
+    @Test(.timeLimit(.minutes(2)))
+    func `A caller is told of a slow provider in time, and the code isn't lost`() async throws {
         try await ExchangeBench.run { bench in
             let gate = TestGate()
             let answer = try bench.answer()
@@ -93,7 +97,7 @@ struct ConcurrentExchangeTests {
     @Test(.timeLimit(.minutes(2))) func `The claim of a replica that crashed ends with its lease`() async throws {
         try await ExchangeBench.run { bench in
             let grant = try #require(
-                CodeGrant(provider: .apple, clientID: "com.example.app", code: "c0de", redirectURI: "", codeVerifier: "")
+                ExchangeBench.grant("c0de")
             )
             // As it left it.
             let claim = try await bench.store.claimCode(
@@ -112,7 +116,8 @@ struct ConcurrentExchangeTests {
         }
     }
 
-    @Test(.timeLimit(.minutes(2))) func `A service that stops lets all go who wait, and takes no more`() async throws {
+    @Test(.timeLimit(.minutes(2)))
+    func `A service that stops lets all go who wait, and takes no more`() async throws {
         try await ExchangeBench.run { bench in
             let gate = TestGate()
             let apple = try #require(bench.methods.providers[.apple])
@@ -135,7 +140,7 @@ struct ConcurrentExchangeTests {
                 throw OutgoingHTTPError(.cancelled, mayHaveBeenSent: true)
             }
             let grant = try #require(
-                CodeGrant(provider: .apple, clientID: "com.example.app", code: "c0de", redirectURI: "", codeVerifier: "")
+                ExchangeBench.grant("c0de")
             )
             let running = Task { await queue.run() }
             let callers = (0..<3).map { _ in

@@ -172,6 +172,23 @@ struct ExchangeBench: Sendable {
         )
     }
 
+    /// A code of Apple's for the first app.
+    static func grant(_ code: String) -> CodeGrant? {
+        CodeGrant(provider: .apple, clientID: "com.example.app", code: code, redirectURI: "", codeVerifier: "")
+    }
+
+    /// A call of a method, from nowhere.
+    static func context(_ method: String) -> ServerContext {
+        ServerContext(
+            ServerCall(
+                method: MethodDescriptor(service: "vestibule.identity.v1.IdentityService", method: method),
+                metadata: Metadata(),
+                deadline: nil,
+                peer: PeerInfo(address: "10.0.0.1:4242", isEncrypted: true, certificateNames: [])
+            )
+        )
+    }
+
     /// Asks whose an access token is.
     func check(
         _ token: String,
