@@ -143,7 +143,8 @@ enum IdentityKeys {
     static let all: [any AnyConfigurationKey] =
         service.all + [
             issuer, audience, signingKey, otherSigningKey, refreshKey, otherRefreshKey, accessTokenLifetime,
-            singleTokenLifetime, refreshGrace, gateways, inactivity, sessionLifetime, unprovenLogins, providers, appleAudiences,
+            singleTokenLifetime, refreshGrace, gateways, inactivity, sessionLifetime, unprovenLogins, providers,
+            appleAudiences,
             appleKeysURL,
             googleAudiences, googleKeysURL, providersFile, keysByHTTP,
         ]

@@ -1,0 +1,143 @@
+import API
+import IdentityDomain
+import JOSE
+import Postgres
+import RPC
+import Testing
+
+@testable import IdentityService
+
+struct EmailReservationTests {
+    @discardableResult
+    private func signIn(
+        _ service: TestService,
+        subject: String,
+        email: String,
+        dialect: String = "wordpress",
+        create: Bool = true
+    ) async throws -> IdentityV1.SignInResponse {
+        let token = try service.provider.appleToken(
+            subject: subject,
+            at: service.clock,
+            ["jti": .string(Base64URL.encode(SecureRandom.bytes(8)))]
+        )
+        return try await service.signIn {
+            ($0.idToken, $0.nonce, $0.create) = (token, TestProvider.rawNonce, create)
+            ($0.emailReservation.dialect, $0.emailReservation.email) = (dialect, email)
+        }
+    }
+
+    @Test func `No two accounts of a dialect have one address, whatever its case`() async throws {
+        try await TestService.runWithAudiences { service in
+            let ana = try await signIn(service, subject: "ana", email: "Ana@Example.com")
+            await expectFailure(.alreadyExists, "EMAIL_TAKEN") {
+                try await signIn(service, subject: "bea", email: "aNA@eXAMPLE.COM")
+            }
+            #expect(try await service.count("accounts") == 1, "nothing of the second is there")
+            #expect(try await service.count("sign_ins") == 1)
+            #expect(try await service.count("sessions") == 1)
+            try await signIn(service, subject: "bea", email: "ana@example.com", dialect: "other")
+            // Its owner may have it again.
+            let again = try await signIn(service, subject: "ana", email: "ana@example.com")
+            #expect(again.tokens.userID == ana.tokens.userID)
+            let stored: String = try await service.value(
+                "SELECT email FROM email_reservations WHERE dialect = 'wordpress'"
+            )
+            #expect(stored == "ana@example.com")
+        }
+    }
+
+    @Test func `A refused token signs in with another address`() async throws {
+        try await TestService.runWithAudiences { service in
+            try await signIn(service, subject: "ana", email: "ana@example.com")
+            let token = try service.provider.appleToken(subject: "bea", at: service.clock)
+            func present(_ email: String) async throws -> IdentityV1.SignInResponse {
+                try await service.signIn {
+                    ($0.idToken, $0.nonce) = (token, TestProvider.rawNonce)
+                    ($0.emailReservation.dialect, $0.emailReservation.email) = ("wordpress", email)
+                }
+            }
+            await expectFailure(.alreadyExists, "EMAIL_TAKEN") { _ = try await present("ana@example.com") }
+            let first = try await present("bea@example.com")
+            #expect(first.isNewUser)
+            #expect(try await present("bea@example.com").tokens.sessionID == first.tokens.sessionID)
+        }
+    }
+
+    @Test func `An account has one address in a dialect`() async throws {
+        try await TestService.runWithAudiences { service in
+            for number in 0..<4 { try await signIn(service, subject: "ana", email: "ana\(number)@example.com") }
+            #expect(try await service.count("email_reservations") == 1)
+            try await signIn(service, subject: "bea", email: "ana0@example.com")
+        }
+    }
+
+    @Test func `Of many who want one address at the same moment one gets it`() async throws {
+        try await TestService.runWithAudiences { service in
+            let outcomes = try await gather(6) { number in
+                do {
+                    try await signIn(service, subject: "person \(number)", email: "one@example.com")
+                    return "mine"
+                } catch let error as RPCError {
+                    return error.reason ?? "\(error)"
+                }
+            }
+            #expect(outcomes.count { $0 == "mine" } == 1)
+            #expect(outcomes.count { $0 == "EMAIL_TAKEN" } == 5, "\(outcomes)")
+            #expect(try await service.count("accounts") == 1)
+            #expect(try await service.count("email_reservations") == 1)
+        }
+    }
+
+    @Test func `What is no address is refused, and somebody new without account reserves nothing`() async throws {
+        try await TestService.runWithAudiences { service in
+            for (dialect, email) in [("wordpress", "none"), ("wordpress", ""), ("", "ana@example.com")] {
+                await expectFailure(.invalidArgument, "EMAIL_INVALID") {
+                    try await signIn(service, subject: "ana", email: email, dialect: dialect)
+                }
+            }
+            await expectFailure(.notFound, "ACCOUNT_NOT_FOUND") {
+                try await signIn(service, subject: "ana", email: "ana@example.com", create: false)
+            }
+            let (reserved, accounts) = try await (service.count("email_reservations"), service.count("accounts"))
+            #expect(reserved == 0 && accounts == 0)
+        }
+    }
+
+    @Test func `An unproven registration whose address is taken leaves nothing`() async throws {
+        try await TestService.runWithAudiences(unprovenDialects: ["wordpress"]) { service in
+            try await signIn(service, subject: "ana", email: "ana@example.com")
+            func register(_ email: String) async throws {
+                try await service.signIn {
+                    ($0.unproven.dialect, $0.unproven.subject) = ("wordpress", "bea")
+                    $0.tokenStyle = .single
+                    ($0.emailReservation.dialect, $0.emailReservation.email) = ("wordpress", email)
+                }
+            }
+            await expectFailure(.alreadyExists, "EMAIL_TAKEN") { try await register("ANA@example.com") }
+            #expect(try await service.count("accounts") == 1)
+            try await register("bea@example.com")
+            #expect(try await service.count("email_reservations") == 2)
+        }
+    }
+
+    @Test func `Looking an account up tells whether another one has the address`() async throws {
+        try await TestService.runWithAudiences { service in
+            let ana = try await signIn(service, subject: "ana", email: "ana@example.com").tokens
+            func find(_ subject: String, _ email: String) async throws -> IdentityV1.FindAccountResponse {
+                let token = try service.provider.appleToken(subject: subject, at: service.clock)
+                return try await service.findAccount {
+                    ($0.idToken, $0.nonce) = (token, TestProvider.rawNonce)
+                    ($0.emailReservation.dialect, $0.emailReservation.email) = ("wordpress", email)
+                }
+            }
+            let own = try await find("ana", "Ana@example.com")
+            #expect(own.userID == ana.userID && own.accountNumber == ana.accountNumber && !own.emailIsTaken)
+            let others = try await find("bea", "Ana@example.com")
+            #expect(others.userID.isEmpty && others.accountNumber == 0 && others.emailIsTaken)
+            #expect(try await !find("bea", "bea@example.com").emailIsTaken)
+            #expect(try await service.count("accounts") == 1)
+            #expect(try await service.count("sign_ins") == 1)
+        }
+    }
+}
