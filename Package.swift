@@ -95,6 +95,7 @@ let package = Package(
         .executable(name: "profile", targets: ["profile"]),
         .executable(name: "invites", targets: ["invites"]),
         .executable(name: "gateway", targets: ["gateway"]),
+        .executable(name: "simulator", targets: ["simulator"]),
         .executable(name: "vestibule", targets: ["vestibule"]),
         .executable(name: "protoc-gen-vestibule", targets: ["protoc-gen-vestibule"]),
     ],
@@ -196,7 +197,11 @@ let package = Package(
                 logging, nioCore,
             ]
         ),
-        library("ProviderSimulator", ["HTTPJSON", "JOSE", "ServiceKit", httpTypes, hummingbird, logging]),
+        library(
+            "ProviderSimulator",
+            ["HTTPJSON", "JOSE", "ServiceKit", httpTypes, hummingbird, logging, nioCore],
+            exclude: ["README.md"]
+        ),
         library("LocalStack", ["JOSE", "LocalPostgres", "ServiceKit", asyncHTTPClient, nioCore, nioHTTP1]),
 
         library("Deployment", ["Certificates", "JOSE", "LocalPostgres", "Postgres", "ServiceKit"]),
@@ -213,11 +218,12 @@ let package = Package(
         executable("profile", ["ProfileService", "ServiceCommands", "ServiceKit", argumentParser]),
         executable("invites", ["InvitesService", "ServiceCommands", argumentParser]),
         executable("gateway", ["GatewayService", "ServiceCommands", argumentParser]),
+        executable("simulator", ["ProviderSimulator", "ServiceCommands", argumentParser]),
         executable(
             "vestibule",
             [
-                "Deployment", "IdentityService", "Load", "LocalStack", "ProviderSimulator", "RPCTransport",
-                "ServiceCommands", "ServiceKit", argumentParser, logging,
+                "Deployment", "IdentityService", "Load", "LocalStack", "RPCTransport", "ServiceCommands", "ServiceKit",
+                argumentParser, logging,
             ]
         ),
         executable(
@@ -229,6 +235,11 @@ let package = Package(
             "rpc-interop-client",
             path: "Tests/Interop/Client",
             ["API", "InteropAPI", "InteropShared", "RPC", "RPCTransport", argumentParser, protobuf]
+        ),
+        executable(
+            "interop-client-secret",
+            path: "Tests/Interop/ClientSecret",
+            ["IdentityDomain", "JOSE", argumentParser]
         ),
         executable(
             "bench-server",
@@ -246,7 +257,7 @@ let package = Package(
         // What `make build` names, since SwiftPM builds one product or one target a call: all that is shipped, in one plan.
         .target(
             name: "programs",
-            dependencies: ["identity", "profile", "invites", "gateway", "vestibule"],
+            dependencies: ["identity", "profile", "invites", "gateway", "simulator", "vestibule"],
             path: "Sources/Executables/programs",
             swiftSettings: strict
         ),

@@ -15,7 +15,7 @@ cd "$(dirname "$0")/.."
     exit 1
 }
 mkdir -p docker/prebuilt
-for program in identity profile invites gateway vestibule; do
+for program in identity profile invites gateway simulator vestibule; do
     [ -x ".build/release/$program" ] || {
         echo "prebuilt: .build/release/$program is missing; \`make build\` makes it" >&2
         exit 1

@@ -50,6 +50,10 @@ public struct DeploymentFolder: Sendable {
     /// What only the owner reads; nothing that runs needs it.
     private static let ownerOnly: mode_t = 0o600
     private static let mounted: mode_t = 0o444
+    /// What an operator writes, and a container reads.
+    private static let edited: mode_t = 0o644
+    /// The folder that identity's container is given whole: the providers file and the keys that it names.
+    static let providersFolder = "providers"
 
     /// The folder.
     public let path: String
@@ -89,10 +93,20 @@ public struct DeploymentFolder: Sendable {
         for name in ["identity-signing-key-other.pem", "identity-refresh-key-other"] {
             entries.append(try make(name, Self.mounted) { [] })
         }
+        entries.append(try providers())
         entries.append(try make("address-key", Self.mounted) { SecureRandom.bytes(ClientAddressKey.byteCount) })
         entries += try authority(now)
         for program in Self.programs { entries += try pair(program, now, isForced: renewing.contains(program)) }
         return entries
+    }
+
+    /// An empty providers file, which counts as none until somebody writes one, in a folder that can be mounted.
+    private func providers() throws -> Entry {
+        let folder = file(Self.providersFolder)
+        guard mkdir(folder, 0o755) == 0 || errno == EEXIST, chmod(folder, 0o755) == 0 else {
+            throw FileFault("\(folder) cannot be made: \(String(cString: strerror(errno)))")
+        }
+        return try make("\(Self.providersFolder)/providers.json", Self.edited) { [] }
     }
 
     /// 192 bits of chance in letters that no connection text needs to escape.

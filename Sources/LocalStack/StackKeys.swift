@@ -11,7 +11,7 @@ public enum StackKeys {
     /// Where the programs are.
     public static let programs = ConfigurationKey.optionalString(
         "VESTIBULE_RUN_PROGRAMS",
-        help: "The folder of the programs identity, profile, invites and gateway; without it, that of vestibule itself."
+        help: "The folder of the programs that are started; without it, that of vestibule itself."
     )
     /// How long the start may take.
     public static let readyLimit = ConfigurationKey.duration(

@@ -1,40 +1,141 @@
 import HTTPJSON
 import HTTPTypes
+import Hummingbird
 import JOSE
 
-/// What a provider's key endpoint does instead of answering well.
-enum Misbehaviour: Sendable, Hashable {
-    /// Nothing: it answers.
-    case off
-    /// It answers late, by this many milliseconds.
-    case slow(milliseconds: Int64)
-    /// It answers with this status and no keys.
-    case error(status: Int64)
+/// What an endpoint does instead of answering well.
+struct Misbehaviour: Sendable, Hashable {
+    /// How it goes wrong.
+    enum Mode: Sendable, Hashable {
+        /// It doesn't: it answers.
+        case off
+        /// It answers late, by this many milliseconds.
+        case slow(milliseconds: Int64)
+        /// It answers with this status, and with this word as `error` if one is given.
+        case error(status: Int64, word: String?)
+        /// It answers 200 with a text that is not what its type says.
+        case garbage
+        /// It closes the connection without an answer.
+        case drop
+        /// It answers 302 to another place.
+        case redirect(location: String)
+    }
 
     /// The longest delay, in milliseconds.
     static let delayMillisecondsMax: Int64 = 60_000
+    /// The most calls that a limited one can last for.
+    static let timesMax: Int64 = 1_000_000
+    /// How many characters of a body or a location can be asked for.
+    static let textMax = 2048
 
-    /// Reads `keys` (`off`, `slow`, `error`), `delay_ms` and `status` of a request.
+    static let off = Misbehaviour(mode: .off)
+
+    var mode: Mode
+    /// Whether the endpoint first does what it was asked for, so that a code is spent and its answer lost.
+    var happensAfterWork = false
+    /// For how many calls more; nil until it is switched off.
+    var timesLeft: Int64?
+
+    init(mode: Mode) { self.mode = mode }
+
+    /// Reads `mode` and what belongs to it of a request.
     init(_ input: inout JSONInput) {
+        let delay = input.optionalInteger("delay_ms", in: 0...Self.delayMillisecondsMax) ?? 5000
+        let status = input.optionalInteger("status", in: 400...599) ?? 503
+        let word = input.optionalString("error")
+        let location = input.optionalString("location")
+        let afterWork = input.optionalBool("after_work")
+        timesLeft = input.optionalInteger("times", in: 1...Self.timesMax)
+        mode = .off
+        switch input.string("mode") {
+        case "off", "": timesLeft = nil
+        case "slow": mode = .slow(milliseconds: delay)
+        case "error": mode = .error(status: status, word: word)
+        case "garbage": mode = .garbage
+        case "drop": mode = .drop
+        case "redirect":
+            mode = .redirect(location: location ?? "")
+            if location?.isEmpty ?? true { input.addFault("location", code: "REQUIRED", detail: "Where to?") }
+        default:
+            input.addFault("mode", code: "INVALID", detail: "One of off, slow, error, garbage, drop, redirect.")
+        }
+        happensAfterWork = afterWork ?? (mode == .drop)
+        // A line end would make two header fields of one.
+        for (name, text) in [("error", word), ("location", location)] {
+            guard let text, text.utf8.count > Self.textMax || !text.utf8.allSatisfy({ 0x21...0x7e ~= $0 }) else {
+                continue
+            }
+            input.addFault(name, code: "INVALID", detail: "At most \(Self.textMax) ASCII characters without spaces.")
+        }
+    }
+
+    /// Reads the first form, of the key endpoints alone: `keys` (`off`, `slow`, `error`), `delay_ms` and `status`.
+    init(ofKeys input: inout JSONInput) {
         let delay = input.optionalInteger("delay_ms", in: 0...Self.delayMillisecondsMax) ?? 5000
         let status = input.optionalInteger("status", in: 500...599) ?? 503
         switch input.string("keys") {
-        case "off": self = .off
-        case "slow": self = .slow(milliseconds: delay)
-        case "error": self = .error(status: status)
-        case "": self = .off
+        case "slow": mode = .slow(milliseconds: delay)
+        case "error": mode = .error(status: status, word: nil)
+        case "off", "": mode = .off
         default:
-            self = .off
+            mode = .off
             input.addFault("keys", code: "INVALID", detail: "One of off, slow, error.")
         }
     }
 
-    /// As the control endpoint answers it.
-    var json: JSONObject {
-        switch self {
-        case .off: ["keys": "off"]
-        case .slow(let milliseconds): ["keys": "slow", "delay_ms": .integer(milliseconds)]
-        case .error(let status): ["keys": "error", "status": .integer(status)]
+    /// As the control endpoint answers it, the mode's word under `name`.
+    func json(_ name: String) -> JSONObject {
+        var body = JSONObject()
+        switch mode {
+        case .off: body[name] = "off"
+        case .slow(let milliseconds):
+            body[name] = "slow"
+            body["delay_ms"] = .integer(milliseconds)
+        case .error(let status, let word):
+            body[name] = "error"
+            body["status"] = .integer(status)
+            if let word { body["error"] = .string(word) }
+        case .garbage: body[name] = "garbage"
+        case .drop: body[name] = "drop"
+        case .redirect(let location):
+            body[name] = "redirect"
+            body["location"] = .string(location)
         }
+        return body
+    }
+
+    /// Answers a call, badly if need be.
+    ///
+    /// - Parameter work: what the endpoint does when all is well.
+    func answer(_ context: RouteContext, _ work: () async throws -> Response) async throws -> Response {
+        if mode == .off { return try await work() }
+        var answer: Result<Response, any Error>?
+        if happensAfterWork {
+            do { answer = .success(try await work()) } catch { answer = .failure(error) }
+        }
+        switch mode {
+        case .off:
+            break
+        case .slow(let milliseconds):
+            try await Task.sleep(for: .milliseconds(milliseconds))
+        case .error(let status, let word):
+            guard let word else {
+                throw Problem(
+                    .init(code: Int(status)),
+                    code: "MISBEHAVING",
+                    detail: "The simulator was told to fail here."
+                )
+            }
+            return .json(["error": .string(word)], status: .init(code: Int(status)))
+        case .garbage:
+            return .json(bytes: "{\"keys\": <html>".utf8)
+        case .drop:
+            context.dropConnection()
+            throw Problem(.internalServerError, code: "MISBEHAVING", detail: "Nobody reads this.")
+        case .redirect(let location):
+            return Response(status: .found, headers: [.location: location])
+        }
+        if let answer { return try answer.get() }
+        return try await work()
     }
 }

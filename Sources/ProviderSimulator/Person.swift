@@ -14,6 +14,9 @@ struct Person: Sendable, Hashable {
     var givenName: String?
     var familyName: String?
 
+    /// The longest address and name, in bytes.
+    static let textMax = 2048
+
     /// Reads the request's `person`. Without a `sub` it is derived from the e-mail, so that the same person comes back
     /// as the same subject; one of the two must be there.
     init(_ input: inout JSONInput, provider: Provider) {
@@ -30,6 +33,10 @@ struct Person: Sendable, Hashable {
         } else {
             subject = ""
             input.addFault("sub", code: "REQUIRED", detail: "A person needs a sub or an email.")
+        }
+        for (name, text) in [("email", email), ("given_name", givenName), ("family_name", familyName)]
+        where text?.utf8.count ?? 0 > Self.textMax {
+            input.addFault(name, code: "INVALID", detail: "At most \(Self.textMax) bytes.")
         }
         // OpenID Connect Core section 2: at most 255 ASCII characters.
         if subject.utf8.count > 255 || !subject.utf8.allSatisfy({ 0x20...0x7e ~= $0 }) {
@@ -49,7 +56,7 @@ struct Person: Sendable, Hashable {
         return parts.isEmpty ? nil : parts.joined(separator: " ")
     }
 
-    /// A subject in the provider's own form: Apple's `000123.<32 hex digits>.4567`, Google's 21 digits.
+    /// A subject in the provider's own form: Apple's `000123.<32 hex digits>.4567`, Google's 21 digits, Facebook's 16.
     static func subject(_ provider: Provider, email: String) -> String {
         let digest = SHA256.hash("\(provider.rawValue)\n\(email.lowercased())")
         switch provider {
@@ -59,6 +66,9 @@ struct Person: Sendable, Hashable {
         case .google:
             // Google's begin with 1 and have 21 digits.
             return "1" + decimal(digest[..<8], width: 10) + decimal(digest[8..<16], width: 10)
+        case .facebook:
+            // An id of the app's own for each person; they have been seen with 15 to 17 digits.
+            return "1" + decimal(digest[..<8], width: 15)
         }
     }
 

@@ -3,22 +3,28 @@ import HTTPJSON
 import JOSE
 import Logging
 
-/// Apple and Google in a box: a server with their key endpoints, and controls that sign simulated persons in.
+/// Apple, Google and Facebook in a box: a server with the endpoints that apps and their servers call, and controls that sign
+/// simulated persons in.
 enum Simulator {
-    /// Slow answers included.
+    /// Slow answers included. Bodies are small, since codes keep what they were asked with.
     static let limits = HTTPLimits(
         requestTimeout: .milliseconds(Misbehaviour.delayMillisecondsMax + 5000),
+        bodyBytesMax: 16 * 1024,
         connectionsMax: 1024
     )
 
     /// Every path of the simulator.
     static func routes(_ store: SimulatorStore) -> [Route] {
-        KeyRoutes.all(store) + SignInRoutes.all(store) + ControlRoutes.all(store)
+        KeyRoutes.all(store) + AuthorizeRoutes.all(store) + TokenRoutes.all(store) + SignInRoutes.all(store)
+            + ControlRoutes.all(store)
     }
 
     /// The server over a store.
     static func server(_ store: SimulatorStore, configuration: HTTPServer.Configuration, logger: Logger) -> HTTPServer {
-        HTTPServer(routes: routes(store), configuration: configuration, logger: logger)
+        var configuration = configuration
+        // Facebook's key set has one.
+        configuration.takesTrailingSlash = true
+        return HTTPServer(routes: routes(store), configuration: configuration, logger: logger)
     }
 
     /// The real clock and generator.

@@ -2,7 +2,7 @@ import HTTPJSON
 import Logging
 import ServiceKit
 
-/// The program `vestibule simulator`.
+/// The program `simulator`.
 public struct SimulatorServer: ProgramServer {
     /// The program's name.
     public static let programName = "simulator"
@@ -17,9 +17,14 @@ public struct SimulatorServer: ProgramServer {
         help: "The file that keeps keys and who was seen from one run to the next; without it all is forgotten."
     )
 
+    static let clientsFile = ConfigurationKey.optionalPath(
+        "VESTIBULE_SIMULATOR_CLIENTS_FILE",
+        help: "A JSON file of the apps whose secrets are checked, for each provider an array; others are believed."
+    )
+
     /// Every key that it reads.
     public static let configurationKeys: [any AnyConfigurationKey] =
-        [listen, stateFile, SharedKeys.drainLimit] + SharedKeys.log
+        [listen, stateFile, clientsFile, SharedKeys.drainLimit] + SharedKeys.log
 
     /// Whether it answers.
     public static let healthQuestion = HealthQuestion.http(path: "/healthz")
@@ -33,7 +38,7 @@ public struct SimulatorServer: ProgramServer {
 
     /// Serves until SIGTERM or SIGINT, then lets requests in flight end.
     ///
-    /// - Throws: `HTTPListenError` if the address is taken; a fault of the state file.
+    /// - Throws: `HTTPListenError` if the address is taken; a fault of the state file or the clients file.
     public func serve() async throws {
         let signals = ShutdownSignals()
         try await serve(stop: { await signals.first() })
@@ -47,6 +52,7 @@ public struct SimulatorServer: ProgramServer {
         let address = configuration[Self.listen]
         let store = try SimulatorStore(
             file: configuration[Self.stateFile].map(StateFile.init(path:)),
+            clients: try configuration[Self.clientsFile].map(ClientsFile.read) ?? ClientRegistry(),
             environment: Simulator.environment
         )
         let edge = HTTPServer.Configuration(

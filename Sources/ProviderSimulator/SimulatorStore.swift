@@ -1,3 +1,4 @@
+import HTTPJSON
 import JOSE
 
 /// The simulator's state and what is done with it, one at a time; kept in a file if there is one.
@@ -6,36 +7,85 @@ actor SimulatorStore {
     struct Environment: Sendable {
         /// Unix time in seconds.
         var nowSeconds: @Sendable () -> Int64
-        /// Random bytes for authorization codes.
+        /// Random bytes for codes and tokens.
         var randomBytes: @Sendable (Int) -> [UInt8]
     }
 
-    private var state: SimulatorState
-    private var misbehaviours: [Provider: Misbehaviour] = [:]
+    /// The most codes that are remembered, those that are spent or over included.
+    static let codesMax = 4096
+    /// The most access tokens of Google and Facebook.
+    static let accessTokensMax = 20_000
+    /// The most people that a page offers to choose from, for each provider.
+    static let recentPeopleMax = 8
+
+    var codes = BoundedTable<AuthorizationCode>(countMax: codesMax)
+    var accessTokens = BoundedTable<AccessToken>(countMax: accessTokensMax)
+    let environment: Environment
+    private(set) var state: SimulatorState
+    private let fileClients: ClientRegistry
+    private var misbehaviours: [Endpoint: Misbehaviour] = [:]
+    private var counts: [Endpoint: Int64] = [:]
+    private var recent: [Provider: BoundedTable<Person>] = [:]
     private var foreign: SigningKey?
     private let file: StateFile?
-    private let environment: Environment
 
     /// Takes over the file's state, or begins with a new one.
+    ///
+    /// - Parameter clients: those that are known from the start, whatever the state says.
     init(
         file: StateFile?,
+        clients: ClientRegistry = ClientRegistry(),
         environment: Environment,
         makeState: () throws -> SimulatorState = SimulatorState.withNewKeys
     ) throws {
         self.file = file
         self.environment = environment
+        fileClients = clients
+        var isNew = true
         if let bytes = try file?.read() {
-            state = try SimulatorState(parsing: bytes)
+            (state, isNew) = try SimulatorState.parse(bytes)
         } else {
             state = try makeState()
-            try file?.write(state.serialized())
         }
+        if isNew { try file?.write(state.serialized()) }
     }
 
-    /// The published keys of a provider, and how it misbehaves.
-    func keys(_ provider: Provider) -> (set: JSONObject, misbehaviour: Misbehaviour) {
-        (state.ring(provider).published, misbehaviours[provider] ?? .off)
+    // MARK: - Endpoints
+
+    /// Counts a call, and tells how it shall go.
+    func beginCall(_ endpoint: Endpoint) -> Misbehaviour {
+        counts[endpoint, default: 0] += 1
+        guard var misbehaviour = misbehaviours[endpoint] else { return .off }
+        let now = misbehaviour
+        if let left = misbehaviour.timesLeft {
+            misbehaviour.timesLeft = left - 1
+            misbehaviours[endpoint] = left > 1 ? misbehaviour : nil
+        }
+        return now
     }
+
+    func misbehave(_ endpoint: Endpoint, _ misbehaviour: Misbehaviour) {
+        misbehaviours[endpoint] = misbehaviour.mode == .off ? nil : misbehaviour
+    }
+
+    /// How often each endpoint was called since the start, or since it was last asked for with `isReset`.
+    func callCounts(isReset: Bool = false) -> JSONObject {
+        if isReset { counts = [:] }
+        var body = JSONObject()
+        for provider in Provider.allCases {
+            var calls = JSONObject()
+            for name in provider.endpoints {
+                calls[name] = .integer(counts[Endpoint(provider: provider, name: name)] ?? 0)
+            }
+            body[provider.rawValue] = .object(calls)
+        }
+        return body
+    }
+
+    // MARK: - Keys
+
+    /// The published keys of a provider.
+    func keys(_ provider: Provider) -> JSONObject { state.ring(provider).published }
 
     /// The `kid` of the key that signs, and those of all that are published.
     func keyIDs(_ provider: Provider) -> (current: String, published: [String]) {
@@ -43,89 +93,52 @@ actor SimulatorStore {
         return (ring.current.keyID, ring.keys.map(\.keyID))
     }
 
-    func misbehave(_ provider: Provider, _ misbehaviour: Misbehaviour) {
-        misbehaviours[provider] = misbehaviour
-    }
-
     func rotate(_ provider: Provider, droppingOld: Bool) throws {
-        var next = state
-        try next.rotate(provider, droppingOld: droppingOld)
-        try keep(next)
+        try change { try $0.rotate(provider, droppingOld: droppingOld) }
     }
 
-    /// Signs a person in with Apple. The name comes with the first time that this client sees the person.
-    func signInWithApple(_ order: SignInOrder) throws -> AppleSignIn {
-        var next = state
-        let isFirst = next.meet(.init(clientID: order.clientID, subject: order.person.subject))
-        // Apple's codes have this form; the parts mean nothing to anyone else.
-        let code = "c\(Hex.encode(environment.randomBytes(16))).0.\(Base64URL.encode(environment.randomBytes(20)))"
-        let claims = TokenClaims.apple(signIn(order, .apple), isFirst: isFirst, code: code)
-        let token = try sign(claims, order, .apple, type: nil)
-        // Kept before it is told: who was told a name once is never told it again.
-        if isFirst { try keep(next) }
-        return AppleSignIn(identityToken: token, authorizationCode: code, user: isFirst ? user(order.person) : nil)
-    }
-
-    /// Signs a person in with Google.
-    func signInWithGoogle(_ order: SignInOrder) throws -> String {
-        try sign(TokenClaims.google(signIn(order, .google)), order, .google, type: "JWT")
-    }
-
-    private func signIn(_ order: SignInOrder, _ provider: Provider) -> TokenClaims.SignIn {
-        let issuedAt = environment.nowSeconds() + order.overrides.issuedInSeconds
-        return TokenClaims.SignIn(
-            clientID: order.clientID,
-            nonce: order.nonce,
-            person: order.person,
-            issuedAtSeconds: issuedAt,
-            expiresAtSeconds: issuedAt + (order.overrides.expiresInSeconds ?? provider.tokenLifetimeSeconds)
-        )
-    }
-
-    private func sign(
-        _ claims: JSONObject,
-        _ order: SignInOrder,
-        _ provider: Provider,
-        type: String?
-    ) throws -> String {
+    /// Signs claims with the key of today.
+    func sign(_ claims: JSONObject, _ overrides: TokenOverrides, _ provider: Provider) throws -> String {
         let foreign = try self.foreign ?? SigningKey.generateRSA2048()
         self.foreign = foreign
         return try TokenSigner.sign(
-            order.overrides.applied(to: claims),
-            signature: order.overrides.signature,
+            overrides.applied(to: claims),
+            signature: overrides.signature,
             key: state.ring(provider).current,
             foreign: foreign,
-            type: type
+            // Apple writes none.
+            type: provider == .apple ? nil : "JWT"
         )
     }
 
-    /// What Apple hands to the app beside the token, the first time: the name, and the e-mail as the app sees it.
-    private func user(_ person: Person) -> JSONObject {
-        var name = JSONObject()
-        if let given = person.givenName { name["firstName"] = .string(given) }
-        if let family = person.familyName { name["lastName"] = .string(family) }
-        var user: JSONObject = ["name": .object(name)]
-        if let email = person.toldEmail { user["email"] = .string(email) }
-        return user
+    // MARK: - Clients and people
+
+    /// What is known of a client: of the file and of those that were registered since.
+    func clients(_ provider: Provider, _ clientID: String) -> [RegisteredClient] {
+        fileClients.all(provider, clientID) + state.clients.all(provider, clientID)
     }
 
-    private func keep(_ next: SimulatorState) throws {
+    /// Registers a client. False if there is no room for more.
+    func register(_ client: RegisteredClient) throws -> Bool {
+        var isKept = false
+        try change { isKept = $0.clients.register(client) }
+        return isKept
+    }
+
+    /// The people who signed in last, for a page to choose from.
+    func recentPeople(_ provider: Provider) -> [Person] { recent[provider]?.newestFirst ?? [] }
+
+    func remember(_ person: Person, _ provider: Provider) {
+        recent[provider, default: BoundedTable(countMax: Self.recentPeopleMax)].keep(person, as: person.subject)
+    }
+
+    // MARK: - Keeping
+
+    /// Changes the state, once the change is kept.
+    func change(_ body: (inout SimulatorState) throws -> Void) throws {
+        var next = state
+        try body(&next)
         try file?.write(next.serialized())
         state = next
     }
-}
-
-/// Who signs in to which client, and how the token shall differ.
-struct SignInOrder: Sendable {
-    var clientID: String
-    var nonce: String?
-    var person: Person
-    var overrides: TokenOverrides
-}
-
-/// What Apple hands to the app.
-struct AppleSignIn: Sendable {
-    var identityToken: String
-    var authorizationCode: String
-    var user: JSONObject?
 }

@@ -60,7 +60,7 @@ struct TokenOverrides: Sendable {
     }
 
     /// Ten years: far enough for every test, and no arithmetic overflows.
-    private static let secondsMax: Int64 = 315_360_000
+    static let secondsMax: Int64 = 315_360_000
 
     /// The claims as they shall be signed.
     func applied(to claims: JSONObject) -> JSONObject {

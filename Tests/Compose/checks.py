@@ -29,7 +29,7 @@ SPREAD_CALLS = 200
 
 def image_sizes(stack, max_mb):
     base = stack.inspect("debian:bookworm-slim")[0]["Size"]
-    sizes = {name: (stack.inspect(f"vestibule/{name}:local")[0]["Size"] - base) / 1e6 for name in [*PROGRAMS, "vestibule"]}
+    sizes = {name: (stack.inspect(f"vestibule/{name}:local")[0]["Size"] - base) / 1e6 for name in [*PROGRAMS, "simulator", "vestibule"]}
     assert all(0 < size < max_mb for size in sizes.values()), sizes
     return ", ".join(f"{name} {size:.0f} MB" for name, size in sizes.items())
 

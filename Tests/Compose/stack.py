@@ -57,7 +57,7 @@ class Stack:
         return {name: (one["State"]["StartedAt"], one["RestartCount"]) for name, one in self.all_containers().items()}
 
     def secrets(self):
-        return {file.name: hashlib.sha256(file.read_bytes()).hexdigest() for file in self.secrets_folder.iterdir()}
+        return {file.name: hashlib.sha256(file.read_bytes()).hexdigest() for file in self.secrets_folder.iterdir() if file.is_file()}
 
     def renew(self, service):
         """A new key and certificate for a service, as `make renew` makes them in the last third of the old one's life."""

@@ -22,7 +22,8 @@ struct DeploymentFolderTests {
 
     private func contents(_ folder: DeploymentFolder) throws -> [String: Data] {
         var found: [String: Data] = [:]
-        for name in try FileManager.default.contentsOfDirectory(atPath: folder.path) {
+        let names = try FileManager.default.contentsOfDirectory(atPath: folder.path).filter { $0 != "providers" }
+        for name in names + ["providers/providers.json"] {
             found[name] = try Data(contentsOf: URL(filePath: "\(folder.path)/\(name)"))
         }
         return found
@@ -39,20 +40,24 @@ struct DeploymentFolderTests {
                         "invites-database-password", "identity-database-owner-password",
                         "profile-database-owner-password", "invites-database-owner-password",
                         "identity-signing-key.pem", "identity-refresh-key", "identity-signing-key-other.pem",
-                        "identity-refresh-key-other", "address-key", "ca.pem",
+                        "identity-refresh-key-other", "providers/providers.json", "address-key", "ca.pem",
                         "ca-key.pem", "identity.pem", "identity-key.pem", "profile.pem", "profile-key.pem",
                         "invites.pem", "invites-key.pem", "gateway.pem", "gateway-key.pem",
                     ]
             )
             #expect(names.count == entries.count && entries.allSatisfy(\.isNew))
             #expect(try mode(folder.path) == 0o700)
-            for name in names { #expect(try mode("\(folder.path)/\(name)") == (name == "ca-key.pem" ? 0o600 : 0o444)) }
+            let others = ["ca-key.pem": 0o600, "providers/providers.json": 0o644]
+            for name in names { #expect(try mode("\(folder.path)/\(name)") == others[name] ?? 0o444) }
+            #expect(try mode("\(folder.path)/providers") == 0o755, "a container's user isn't the owner")
+            #expect(try FileManager.default.contentsOfDirectory(atPath: "\(folder.path)/providers").count == 1)
 
             let before = try contents(folder)
             #expect(Set(before.keys) == names)
             #expect(before["identity-refresh-key"]?.count == 32)
             #expect(before["identity-signing-key-other.pem"]?.isEmpty == true)
             #expect(before["identity-refresh-key-other"]?.isEmpty == true)
+            #expect(before["providers/providers.json"]?.isEmpty == true)
             #expect(before["address-key"]?.count == 32)
             let passwords = before.filter { $0.key.hasSuffix("password") }.values
             #expect(Set(passwords).count == 7 && passwords.allSatisfy { $0.count == 32 })

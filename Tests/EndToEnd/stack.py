@@ -27,7 +27,7 @@ _addresses = itertools.count()
 def binaries():
     """The folder of the programs: VESTIBULE_BINARIES, which run.sh sets."""
     folder = pathlib.Path(os.environ["VESTIBULE_BINARIES"]).resolve()
-    missing = [name for name in ("vestibule", *PROGRAMS[1:]) if not os.access(folder / name, os.X_OK)]
+    missing = [name for name in ("vestibule", *PROGRAMS) if not os.access(folder / name, os.X_OK)]
     assert not missing, f"{folder} has no {', '.join(missing)}"
     return folder
 
@@ -168,11 +168,9 @@ class Stack:
 
     def process_of(self, name):
         """The process of a program of ours, not the shell beside it."""
-        executable = program("vestibule" if name == "simulator" else name)
-        subcommand = "simulator" if name == "simulator" else "serve"
         found = [
             process for process in process_table.belonging_to(self.folder)
-            if process_table.command_line(process)[:2] == [executable, subcommand]]
+            if process_table.command_line(process)[:2] == [program(name), "serve"]]
         assert len(found) == 1, f"{name}: {found}"
         return found[0]
 

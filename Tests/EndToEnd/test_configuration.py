@@ -31,9 +31,10 @@ def service_keys(name, *own):
 KEYS = {
     ("identity",): service_keys(
         "IDENTITY", "ISSUER", "AUDIENCE", "SIGNING_KEY_FILE", "SIGNING_KEY_OTHER_FILE", "REFRESH_KEY_FILE",
-        "REFRESH_KEY_OTHER_FILE", "ACCESS_TOKEN_LIFETIME", "REFRESH_GRACE", "GATEWAYS", "SESSION_INACTIVITY",
-        "SESSION_LIFETIME", "PROVIDERS", "APPLE_AUDIENCES", "APPLE_KEYS_URL", "GOOGLE_AUDIENCES", "GOOGLE_KEYS_URL",
-        "PROVIDERS_FILE", "KEYS_BY_HTTP"),
+        "REFRESH_KEY_OTHER_FILE", "ACCESS_TOKEN_LIFETIME", "SINGLE_TOKEN_LIFETIME", "REFRESH_GRACE", "GATEWAYS",
+        "SESSION_INACTIVITY", "SESSION_LIFETIME", "UNPROVEN_LOGINS", "PROVIDERS", "PROVIDERS_FILE", "APPLE_AUDIENCES",
+        "APPLE_KEYS_URL", "APPLE_TEAM_ID", "APPLE_KEY_ID", "APPLE_PRIVATE_KEY_FILE", "GOOGLE_AUDIENCES", "GOOGLE_KEYS_URL",
+        "SIMULATED_PROVIDERS"),
     ("profile",): service_keys("PROFILE", "PHONE_TRIES", "PHONE_TRIES_WINDOW", "PHONE_CLAIMS", "ADDRESS_PHONE_TRIES",
         "ADDRESS_PHONE_CLAIMS", "RESERVED_USERNAMES") | PHONE | {"INVITES_ADDRESS", "ADDRESS_KEY_FILE"},
     ("invites",): service_keys("INVITES", "GROUP_MEMBERS", "INBOX_RETENTION", "IDEMPOTENCY_RETENTION", "USER_ADDS",
@@ -43,7 +44,7 @@ KEYS = {
         "AUTH_PER_SECOND", "AUTH_BURST", "ADDRESS_PER_SECOND", "ADDRESS_BURST", "ACCOUNT_PER_SECOND", "ACCOUNT_BURST",
         "CHANGES_PER_SECOND", "CHANGES_BURST", "TRUSTED_PROXIES", "STRICT_TRANSPORT", "TLS_CLIENT_CERTIFICATE_FILE",
         "TLS_CLIENT_KEY_FILE")},
-    ("vestibule", "simulator"): LOG | {"DRAIN_LIMIT", "SIMULATOR_LISTEN", "SIMULATOR_STATE_FILE"},
+    ("simulator",): LOG | {"DRAIN_LIMIT", "SIMULATOR_CLIENTS_FILE", "SIMULATOR_LISTEN", "SIMULATOR_STATE_FILE"},
     ("vestibule",): {"RUN_FOLDER", "RUN_PROGRAMS", "RUN_READY_LIMIT"} | {
         f"{name}_LISTEN" for name in ("GATEWAY", "SIMULATOR", "IDENTITY", "PROFILE", "INVITES")},
 }
@@ -71,7 +72,7 @@ def told_keys(text):
 
 def serving(command):
     """The command line that reads these keys and serves."""
-    return {("vestibule", "simulator"): command, ("vestibule",): ("vestibule", "run")}.get(command, (*command, "serve"))
+    return ("vestibule", "run") if command == ("vestibule",) else (*command, "serve")
 
 
 @pytest.mark.parametrize("command", KEYS, ids=" ".join)
@@ -211,7 +212,7 @@ def test_a_wrong_password_is_not_told(stack):
     assert "hunter2" not in result.stdout + result.stderr
 
 
-@pytest.mark.parametrize("name", ["identity", "profile", "invites", "gateway"])
+@pytest.mark.parametrize("name", ["simulator", "identity", "profile", "invites", "gateway"])
 def test_healthcheck(stack, name):
     environment = process_table.environment(stack.process_of(name))
     good = run((name, "healthcheck"), environment)
@@ -227,7 +228,7 @@ def test_a_port_that_is_taken(stack, name):
     environment = process_table.environment(stack.process_of(name)) | {"VESTIBULE_LOG_LEVEL": "error"}
     environment.pop("VESTIBULE_SIMULATOR_STATE_FILE", None)
     environment.pop(f"VESTIBULE_{name.upper()}_METRICS_LISTEN", None)
-    result = run(("vestibule", "simulator") if name == "simulator" else (name, "serve"), environment)
+    result = run((name, "serve"), environment)
     port = stack.addresses[name].rsplit(":", 1)[1]
     assert result.returncode == 1, result.stderr
     (line,) = result.stderr.splitlines()

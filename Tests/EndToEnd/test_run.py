@@ -91,13 +91,13 @@ def test_a_port_that_is_taken(name):
 
 def test_a_program_that_is_missing(tmp_path):
     with new_stack(VESTIBULE_RUN_PROGRAMS=str(tmp_path)) as stack:
-        expect_one_line(run_vestibule("run", environment=stack.environment), f"{tmp_path}/identity is missing")
+        expect_one_line(run_vestibule("run", environment=stack.environment), f"{tmp_path}/simulator is missing")
         stack.expect_nothing_left()
 
 
 def programs_but(folder, name, script):
     """A folder of the programs with one that is a script."""
-    for program in ("identity", "profile", "invites", "gateway"):
+    for program in PROGRAMS:
         if program != name:
             (folder / program).symlink_to(binaries() / program)
     (folder / name).write_text(f"#!/bin/sh\n{script}\n")

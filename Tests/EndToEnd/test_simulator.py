@@ -68,7 +68,7 @@ def test_apple_may_hide_the_email(stack):
 def test_google(stack):
     person = Person()
     answer = ask(stack, "google", person.simulated)
-    assert set(answer) == {"id_token"}
+    assert set(answer) == {"id_token", "authorization_code", "access_token"}
     header, claims = tokens.parts(answer["id_token"])
     assert header["kid"] in published(stack, "/google/oauth2/v3/certs")
     assert (claims["iss"], claims["aud"]) == ("https://accounts.google.com", "com.example.other")

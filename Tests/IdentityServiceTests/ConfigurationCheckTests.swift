@@ -126,7 +126,10 @@ final class ConfigurationCheckTests {
             "VESTIBULE_IDENTITY_SIGNING_KEY_FILE": "\(folder)/none",
         ])
         #expect(outcome.faults.count == 5, "\(outcome.faults)")
-        for word in ["LISTEN", "ISSUER is required", "none, which cannot be opened", #"provider "apple""#, #"provider "google""#] {
+        let words = [
+            "LISTEN", "ISSUER is required", "none, which cannot be opened", #"provider "apple""#, #"provider "google""#,
+        ]
+        for word in words {
             #expect(outcome.faults.contains { $0.contains(word) }, "\(word): \(outcome.faults)")
         }
         // The same fault is found in two ways, and told once.

@@ -78,7 +78,9 @@ struct FindAccountTests {
             )
             try service.exchange.answer(known, for: "access", service: service, provider: .google)
             func find() async throws -> IdentityV1.FindAccountResponse {
-                try await service.findAccount { ($0.provider, $0.accessToken, $0.clientID) = ("google", "access", client) }
+                try await service.findAccount {
+                    ($0.provider, $0.accessToken, $0.clientID) = ("google", "access", client)
+                }
             }
             #expect(try await find().userID.isEmpty)
             let signedIn = try await service.signIn {

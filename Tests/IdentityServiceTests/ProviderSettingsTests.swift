@@ -165,6 +165,15 @@ struct ProviderSettingsTests {
         #expect(faulty.providers.isEmpty)
     }
 
+    /// A deployment is given a file, whether or not somebody wrote one.
+    @Test func `An empty file counts as none`() throws {
+        let settings = try fixture.providers("", ["VESTIBULE_IDENTITY_APPLE_AUDIENCES": "com.acme.variable"])
+        #expect(settings.faults == [])
+        #expect(settings.hints == [])
+        #expect(settings.providers.map(\.policy.name) == [.apple])
+        #expect(try fixture.providers("").faults.count == 1, "without a provider nobody can sign in")
+    }
+
     private static let appleKey = [
         "VESTIBULE_IDENTITY_APPLE_TEAM_ID": "ACME000001", "VESTIBULE_IDENTITY_APPLE_KEY_ID": "ACMEKEY001",
         "VESTIBULE_IDENTITY_APPLE_PRIVATE_KEY_FILE": "/keys/apple.p8",

@@ -141,7 +141,9 @@ struct UnprovenSignInTests {
                 await expectFailure(.unauthenticated, "SESSION_REVOKED") {
                     _ = try await service.check(tokens.singleToken, dialect: "wordpress")
                 }
-                await expectFailure(.unauthenticated, "SESSION_REVOKED") { _ = try await service.renew(tokens.singleToken) }
+                await expectFailure(.unauthenticated, "SESSION_REVOKED") {
+                    _ = try await service.renew(tokens.singleToken)
+                }
             }
             let reasons: Int64 = try await service.value(
                 "SELECT count(*) FROM sessions WHERE revoke_reason = 'proven' AND expires_at = revoked_at"

@@ -57,8 +57,7 @@ class ServiceStack:
 
     def process_of(self, name):
         """The id of a program's process."""
-        words = [f"{self.binaries}/{'vestibule' if name == 'simulator' else name}"]
-        words.append("simulator" if name == "simulator" else "serve")
+        words = [f"{self.binaries}/{name}", "serve"]
         for process_id in self._descendants():
             with contextlib.suppress(FileNotFoundError), open(f"/proc/{process_id}/cmdline", encoding="utf-8") as file:
                 if file.read().split("\0")[:2] == words:

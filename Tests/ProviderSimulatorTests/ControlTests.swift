@@ -80,7 +80,21 @@ struct ControlTests {
         ("/control/misbehave", #"{"provider":"apple","keys":"angry"}"#, "keys"),
         ("/control/misbehave", #"{"provider":"apple","keys":"error","status":200}"#, "status"),
         ("/control/misbehave", #"{"keys":"off"}"#, "provider"),
-        ("/control/keys/rotate", #"{"provider":"facebook"}"#, "provider"),
+        ("/control/keys/rotate", #"{"provider":"nobody"}"#, "provider"),
+        ("/control/misbehave", #"{"provider":"apple","endpoint":"tokeninfo","mode":"off"}"#, "endpoint"),
+        ("/control/misbehave", #"{"provider":"apple","endpoint":"token","mode":"angry"}"#, "mode"),
+        ("/control/misbehave", #"{"provider":"apple","endpoint":"token","mode":"redirect"}"#, "location"),
+        (
+            "/control/misbehave", #"{"provider":"apple","endpoint":"token","mode":"redirect","location":"a\r\nb"}"#,
+            "location"
+        ),
+        ("/control/misbehave", #"{"provider":"apple","endpoint":"token","mode":"drop","times":0}"#, "times"),
+        ("/control/misbehave", #"{"provider":"apple","mode":"off"}"#, "endpoint"),
+        ("/control/google/clients", #"{"client_id":"a b","client_secret":"s"}"#, "client_id"),
+        (
+            "/control/apple/clients", #"{"client_id":"a","team_id":"T","key_id":"K","public_key_pem":"x"}"#,
+            "public_key_pem"
+        ),
     ])
     func `Bad controls are refused`(path: String, body: String, field: String) async throws {
         let (response, answer) = try await Simulation().send(.post, path, body)
@@ -109,6 +123,30 @@ struct ControlTests {
         var status = stat()
         #expect(stat(path, &status) == 0)
         #expect(status.st_mode & 0o777 == 0o600)
+    }
+
+    @Test func `A state of the form before is taken over, with the keys and those who were seen`() async throws {
+        let path = "/tmp/vestibule-simulator-\(Hex.encode(SecureRandom.bytes(8))).json"
+        defer { unlink(path) }
+        let file = StateFile(path: path)
+        let state = try Simulation.freshState.get()
+        let keys = try [Provider.apple, .google].map { provider in
+            let texts = try state.ring(provider).keys.map { JSONValue.string(try $0.pem()) }
+            return JSONObject.Member(name: provider.rawValue, value: .array(texts))
+        }
+        var object: JSONObject = ["version": 1, "keys": [:], "seen": [["c", .string("s")]]]
+        var members = JSONObject()
+        for key in keys { members[key.name] = key.value }
+        object["keys"] = .object(members)
+        try file.write(object.serialized())
+
+        let first = try Simulation(file: file)
+        #expect(try await first.keys("apple").entries.map(\.keyID) == state.ring(.apple).keys.map(\.keyID))
+        let order = #"{"client_id":"c","person":{"sub":"s","given_name":"Ana"}}"#
+        #expect(try await first.signIn("apple", order)["user"] == nil)
+        let facebook = try await first.keys("facebook").entries.map(\.keyID)
+        // Kept in the form of today at once, or Facebook's keys would be others after the next start.
+        #expect(try await Simulation(file: file).keys("facebook").entries.map(\.keyID) == facebook)
     }
 
     @Test func `A damaged state is refused`() async throws {

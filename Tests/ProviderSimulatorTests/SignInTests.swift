@@ -64,7 +64,7 @@ struct SignInTests {
     @Test func `Google's token verifies and says what Google's say`() async throws {
         let simulation = try Simulation()
         let answer = try await simulation.signIn("google", Self.order())
-        #expect(answer.members.map(\.name) == ["id_token"])
+        #expect(answer.members.map(\.name) == ["id_token", "authorization_code", "access_token"])
         let claims = try await simulation.verifiedClaims(answer["id_token"]?.string, "google")
         #expect(claims["iss"] == "https://accounts.google.com")
         #expect(claims["aud"] == "com.example.app")
@@ -109,9 +109,48 @@ struct SignInTests {
         #expect(try Simulation.unverifiedClaims(again["identity_token"]?.string)["email"]?.string == relay)
     }
 
-    @Test func `Without a nonce there is no claim`() async throws {
-        let answer = try await Simulation().signIn("apple", Self.order(nonce: ""))
-        #expect(try Simulation.unverifiedClaims(answer["identity_token"]?.string)["nonce"] == nil)
+    @Test(arguments: ["", #""nonce":null,"#])
+    func `Without a nonce there is no claim`(nonce: String) async throws {
+        let simulation = try Simulation()
+        for (provider, field) in [("apple", "identity_token"), ("google", "id_token"), ("facebook", "id_token")] {
+            let answer = try await simulation.signIn(provider, Self.order(nonce: nonce))
+            #expect(try Simulation.unverifiedClaims(answer[field]?.string)["nonce"] == nil)
+        }
+    }
+
+    @Test func `Google's SDK for iOS puts a nonce of its own into the token`() async throws {
+        let simulation = try Simulation()
+        var nonces: Set<String> = []
+        for _ in 1...2 {
+            let answer = try await simulation.signIn("google", Self.order(#","sdk":"ios""#, nonce: ""))
+            let claims = try await simulation.verifiedClaims(answer["id_token"]?.string, "google")
+            nonces.insert(try #require(claims["nonce"]?.string))
+            let access = try #require(answer["access_token"]?.string)
+            #expect(claims["at_hash"]?.string == Base64URL.encode(SHA256.hash(access).prefix(16)))
+        }
+        #expect(nonces.count == 2 && nonces.allSatisfy { $0.utf8.count == 43 })
+        let (response, problem) = try await simulation.send(
+            .post,
+            "/control/google/sign-in",
+            Self.order(#","sdk":"ios""#)
+        )
+        #expect(response.status == .badRequest)
+        #expect(problem["fields"]?.array?.first?.object?["field"] == "nonce")
+    }
+
+    @Test func `Facebook's token of Limited Login verifies, and a classic access token is beside it`() async throws {
+        let simulation = try Simulation()
+        let answer = try await simulation.signIn("facebook", Self.order())
+        let claims = try await simulation.verifiedClaims(answer["id_token"]?.string, "facebook")
+        #expect(claims["iss"] == "https://www.facebook.com")
+        #expect(claims["aud"] == "com.example.app")
+        #expect(claims["nonce"] == "abc")
+        #expect(claims["name"] == "Maria Santos")
+        #expect(claims["email"] == "Maria@example.com")
+        #expect(claims["email_verified"] == nil)
+        #expect(claims["jti"]?.string?.isEmpty == false)
+        #expect(claims["sub"]?.string?.wholeMatch(of: /1[0-9]{15}/) != nil)
+        #expect(answer["access_token"]?.string?.hasPrefix("EAA") == true)
     }
 
     @Test(arguments: [
@@ -121,6 +160,12 @@ struct SignInTests {
         (#"{"client_id":1,"nonce":2,"person":[]}"#, ["client_id", "nonce", "person", "person.sub"]),
         (#"{"client_id":"a","person":{"sub":"a"},"overrides":{"algorithm":"ES256"}}"#, ["overrides.algorithm"]),
         (#"{"client_id":"a","person":{"sub":"a"},"overrides":{"signing_key":"mine"}}"#, ["overrides.signing_key"]),
+        (
+            #"{"client_id":"a","person":{"sub":"a"},"exchange_overrides":{"signing_key":"m"}}"#,
+            ["exchange_overrides.signing_key"]
+        ),
+        (#"{"client_id":"a","person":{"sub":"a"},"sdk":"ios"}"#, ["sdk"]),
+        (#"{"client_id":"a","person":{"sub":"a"},"code_challenge":"short"}"#, ["code_challenge"]),
     ])
     func `A bad order names its fields`(body: String, fields: [String]) async throws {
         let (response, answer) = try await Simulation().send(.post, "/control/apple/sign-in", body)

@@ -15,28 +15,44 @@ struct Simulation {
     static let nowSeconds: Int64 = 1_800_000_000
 
     /// Keys are made once: each takes long in a debug build.
-    private static let freshState = Result { try SimulatorState.withNewKeys() }
+    static let freshState = Result { try SimulatorState.withNewKeys() }
 
     let store: SimulatorStore
+    private let clock: Clock
 
-    init(file: StateFile? = nil) throws {
-        let count = Mutex<UInt8>(0)
+    init(file: StateFile? = nil, clients: ClientRegistry = ClientRegistry()) throws {
+        let clock = Clock()
+        let count = Mutex(0)
         let environment = SimulatorStore.Environment(
-            nowSeconds: { Self.nowSeconds },
+            nowSeconds: { clock.nowSeconds },
             randomBytes: { byteCount in
-                let value = count.withLock { count in
+                let number = count.withLock { count in
                     count += 1
                     return count
                 }
-                return Array(repeating: value, count: byteCount)
+                let bytes = SHA256.hash("\(number)")
+                return (0..<byteCount).map { bytes[$0 % bytes.count] }
             }
         )
-        store = try SimulatorStore(file: file, environment: environment, makeState: { try Self.freshState.get() })
+        self.clock = clock
+        store = try SimulatorStore(
+            file: file,
+            clients: clients,
+            environment: environment,
+            makeState: { try Self.freshState.get() }
+        )
     }
 
-    func send(_ method: HTTPRequest.Method, _ uri: String, _ body: String? = nil) async throws -> (
-        TestResponse, JSONObject
-    ) {
+    /// Lets time pass.
+    func advance(seconds: Int64) { clock.advance(seconds) }
+
+    /// A request as it is; answers of any kind.
+    func ask(
+        _ method: HTTPRequest.Method,
+        _ uri: String,
+        _ body: String? = nil,
+        headers: HTTPFields = [:]
+    ) async throws -> TestResponse {
         var logger = Logger(label: "test")
         logger.logLevel = .critical
         let server = Simulator.server(
@@ -44,15 +60,49 @@ struct Simulation {
             configuration: HTTPServer.Configuration(host: "127.0.0.1", port: 0, limits: Simulator.limits),
             logger: logger
         )
-        let response = try await server.application().test(.router) { client in
+        return try await server.application().test(.router) { client in
             try await client.execute(
                 uri: uri,
                 method: method,
-                headers: body == nil ? [:] : [.contentType: "application/json"],
+                headers: headers,
                 body: body.map { ByteBuffer(string: $0) }
             )
         }
+    }
+
+    /// A request with JSON, or none, for an answer with JSON.
+    func send(_ method: HTTPRequest.Method, _ uri: String, _ body: String? = nil) async throws -> (
+        TestResponse, JSONObject
+    ) {
+        let response = try await ask(
+            method,
+            uri,
+            body,
+            headers: body == nil ? [:] : [.contentType: "application/json"]
+        )
         return (response, try JSONObject(parsing: Array(response.body.readableBytesView)))
+    }
+
+    /// A form for an answer with JSON.
+    func post(
+        _ uri: String,
+        _ fields: [(String, String)],
+        headers: HTTPFields = [:]
+    ) async throws -> (TestResponse, JSONObject) {
+        let response = try await ask(.post, uri, Self.form(fields), headers: headers.merging(Self.formType))
+        return (response, try JSONObject(parsing: Array(response.body.readableBytesView)))
+    }
+
+    /// A form for a page.
+    func postForPage(_ uri: String, _ fields: [(String, String)]) async throws -> (TestResponse, String) {
+        let response = try await ask(.post, uri, Self.form(fields), headers: Self.formType)
+        return (response, String(buffer: response.body))
+    }
+
+    private static let formType: HTTPFields = [.contentType: "application/x-www-form-urlencoded"]
+
+    static func form(_ fields: [(String, String)]) -> String {
+        fields.map { "\(FormFields.encode($0.0))=\(FormFields.encode($0.1))" }.joined(separator: "&")
     }
 
     /// A sign-in whose answer must be 200.
@@ -64,8 +114,11 @@ struct Simulation {
 
     /// The keys that a provider publishes, parsed as identity parses them.
     func keys(_ provider: String) async throws -> KeySet {
-        let path = provider == "apple" ? "/apple/auth/keys" : "/google/oauth2/v3/certs"
-        let (response, body) = try await send(.get, path)
+        let paths = [
+            "apple": "/apple/auth/keys", "google": "/google/oauth2/v3/certs",
+            "facebook": "/facebook/.well-known/oauth/openid/jwks/",
+        ]
+        let (response, body) = try await send(.get, try #require(paths[provider]))
         try #require(response.status == .ok)
         return try KeySet(parsing: body.serialized())
     }
@@ -82,5 +135,22 @@ struct Simulation {
     static func unverifiedClaims(_ token: String?) throws -> JSONObject {
         let parts = try #require(token).split(separator: ".", omittingEmptySubsequences: false)
         return try JSONObject(parsing: try #require(Base64URL.decode(parts[1])))
+    }
+}
+
+/// A clock that stands still until it is told otherwise.
+private final class Clock: Sendable {
+    private let seconds = Mutex(Simulation.nowSeconds)
+
+    var nowSeconds: Int64 { seconds.withLock { $0 } }
+
+    func advance(_ seconds: Int64) { self.seconds.withLock { $0 += seconds } }
+}
+
+extension HTTPFields {
+    fileprivate func merging(_ others: HTTPFields) -> HTTPFields {
+        var merged = self
+        for field in others { merged[field.name] = field.value }
+        return merged
     }
 }

@@ -15,7 +15,7 @@ dependencies=$(mktemp)
 container=
 trap 'rm -f "$dependencies"; [ -z "$container" ] || docker rm "$container" >/dev/null' EXIT
 swift package show-dependencies --format json >"$dependencies"
-for name in identity profile invites gateway vestibule; do
+for name in identity profile invites gateway simulator vestibule; do
     container=$(docker create "vestibule/$name:$tag")
     docker export "$container" | Tests/Supply/sbom.py "$name" "$dependencies" "$tag" >"sbom/$name.cdx.json.new"
     mv "sbom/$name.cdx.json.new" "sbom/$name.cdx.json"

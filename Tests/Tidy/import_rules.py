@@ -37,9 +37,9 @@ ALLOWED = {
     "Executables/invites": {"InvitesService", "ServiceCommands"},
     "Executables/profile": {"ProfileService", "ServiceCommands", "ServiceKit"},
     "Executables/programs": set(),
+    "Executables/simulator": {"ProviderSimulator", "ServiceCommands"},
     "Executables/vestibule": {
-        "Deployment", "IdentityService", "Load", "LocalStack", "ProviderSimulator", "RPCTransport",
-        "ServiceCommands", "ServiceKit"},
+        "Deployment", "IdentityService", "Load", "LocalStack", "RPCTransport", "ServiceCommands", "ServiceKit"},
 }
 C_MODULES = {"CLibPQ", "CNames", "CNghttp2", "COpenSSL", "CPhoneNumber", "CRPC", "CTimerFD"}
 OURS = {name for name in ALLOWED if "/" not in name} | C_MODULES

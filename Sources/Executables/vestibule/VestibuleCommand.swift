@@ -11,8 +11,7 @@ struct VestibuleCommand: AsyncParsableCommand {
         abstract: "Runs the whole of Vestibule on one machine, for development; prepares a deployment.",
         discussion: ConfigurationHelp.text(StackKeys.all),
         subcommands: [
-            Run.self, RunDemo.self, Simulator.self, RunLoad.self, Check.self, Initialize.self, Roles.self,
-            CleanData.self,
+            Run.self, RunDemo.self, RunLoad.self, Check.self, Initialize.self, Roles.self, CleanData.self,
         ]
     )
 }

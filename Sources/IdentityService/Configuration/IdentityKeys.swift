@@ -107,7 +107,8 @@ enum IdentityKeys {
         help:
             "The providers and their audiences, as JSON: {\"providers\": [{\"name\": \"apple\", \"audiences\": [{\"id\": "
             + "\"<bundle id>\"}]}]}. Every member is in IdentityService.docc/ProvidersAndAudiences.md; `vestibule check` "
-            + "tells what a file comes to. A provider here takes the place of what variables say of it.",
+            + "tells what a file comes to. A provider here takes the place of what variables say of it. An empty file counts as "
+            + "none.",
         bytesMax: ProvidersFile.bytesMax
     )
     static let appleAudiences = ConfigurationKey.optionalList(

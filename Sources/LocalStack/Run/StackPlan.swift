@@ -33,7 +33,7 @@ struct StackPlan: Sendable {
         var programs = [
             PlannedProgram(
                 name: "simulator",
-                command: [own, "simulator"],
+                command: ["\(programFolder)/simulator", "serve"],
                 address: configuration[StackKeys.simulator],
                 addressKey: StackKeys.simulator.name,
                 probe: .http(path: "/healthz")

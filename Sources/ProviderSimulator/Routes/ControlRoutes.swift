@@ -2,10 +2,10 @@ import HTTPJSON
 import Hummingbird
 import JOSE
 
-/// `POST /control/keys/rotate` and `POST /control/misbehave`.
+/// What tests and developers tell the simulator beside sign-ins, and the page at its root.
 enum ControlRoutes {
     static func all(_ store: SimulatorStore) -> [Route] {
-        [
+        Provider.allCases.map { clients(store, $0) } + [
             Route(.post, "/control/keys/rotate") { request, context in
                 var input = try await context.json(request)
                 let provider = provider(&input)
@@ -16,18 +16,61 @@ enum ControlRoutes {
                 return .json(["kid": .string(current), "published": .array(published.map { .string($0) })])
             },
             Route(.post, "/control/misbehave") { request, context in
-                var input = try await context.json(request)
-                let provider = provider(&input)
-                let misbehaviour = Misbehaviour(&input)
-                try input.finish()
-                await store.misbehave(provider, misbehaviour)
-                var body = misbehaviour.json
-                body["provider"] = .string(provider.rawValue)
-                return .json(body)
+                try await misbehave(store, context.json(request))
             },
+            Route(.get, "/control/counts") { _, _ in .json(await store.callCounts()) },
+            Route(.post, "/control/counts/reset") { _, _ in .json(await store.callCounts(isReset: true)) },
             Route(.get, "/healthz") { _, _ in .json(["status": "ok"]) },
+            Route(.get, "/") { request, _ in
+                HomePage.response(listeningAt: request.head.authority ?? "127.0.0.1:7080")
+            },
         ]
     }
+
+    private static func clients(_ store: SimulatorStore, _ provider: Provider) -> Route {
+        Route(.post, "/control/\(provider.rawValue)/clients") { request, context in
+            var input = try await context.json(request)
+            let client = RegisteredClient(&input, provider: provider)
+            try input.finish()
+            guard let client, try await store.register(client) else {
+                throw Problem(
+                    .conflict,
+                    code: "TOO_MANY_CLIENTS",
+                    detail: "At most \(ClientRegistry.clientsMax) clients can be registered."
+                )
+            }
+            var body: JSONObject = ["client_id": .string(client.clientID)]
+            if case .key(_, let keyID, _) = client.credential { body["key_id"] = .string(keyID) }
+            return .json(body)
+        }
+    }
+
+    private static func misbehave(_ store: SimulatorStore, _ input: JSONInput) async throws -> Response {
+        var input = input
+        let provider = provider(&input)
+        let isOldForm = input.contains("keys")
+        let misbehaviour = isOldForm ? Misbehaviour(ofKeys: &input) : Misbehaviour(&input)
+        let name = isOldForm ? "keys" : input.string("endpoint")
+        if !name.isEmpty, name != allEndpoints, !provider.endpoints.contains(name) {
+            let known = (provider.endpoints + [allEndpoints]).joined(separator: ", ")
+            input.addFault("endpoint", code: "INVALID", detail: "One of \(known).")
+        }
+        try input.finish()
+        for endpoint in name == allEndpoints ? provider.endpoints : [name] {
+            await store.misbehave(Endpoint(provider: provider, name: endpoint), misbehaviour)
+        }
+        var body = misbehaviour.json(isOldForm ? "keys" : "mode")
+        if !isOldForm {
+            body["endpoint"] = .string(name)
+            body["after_work"] = .bool(misbehaviour.happensAfterWork)
+            if let times = misbehaviour.timesLeft { body["times"] = .integer(times) }
+        }
+        body["provider"] = .string(provider.rawValue)
+        return .json(body)
+    }
+
+    /// In the place of an endpoint: all of the provider's.
+    private static let allEndpoints = "all"
 
     private static func provider(_ input: inout JSONInput) -> Provider {
         let name = input.string("provider")

@@ -2,37 +2,36 @@ import HTTPJSON
 import Hummingbird
 import JOSE
 
-/// `POST /control/apple/sign-in` and `POST /control/google/sign-in`: what a phone would have got from the provider.
+/// `POST /control/PROVIDER/sign-in`: what a phone would have got from the provider.
 enum SignInRoutes {
     static func all(_ store: SimulatorStore) -> [Route] {
         [
             Route(.post, "/control/apple/sign-in") { request, context in
                 let result = try await store.signInWithApple(order(try await context.json(request), .apple))
-                var body: JSONObject = [
-                    "identity_token": .string(result.identityToken),
-                    "authorization_code": .string(result.authorizationCode),
-                ]
-                if let user = result.user { body["user"] = .object(user) }
-                return .json(body)
+                return answer(result, idToken: "identity_token")
             },
             Route(.post, "/control/google/sign-in") { request, context in
-                let token = try await store.signInWithGoogle(order(try await context.json(request), .google))
-                return .json(["id_token": .string(token)])
+                answer(try await store.signInWithGoogle(order(try await context.json(request), .google)))
+            },
+            Route(.post, "/control/facebook/sign-in") { request, context in
+                answer(try await store.signInWithFacebook(order(try await context.json(request), .facebook)))
             },
         ]
     }
 
     private static func order(_ input: JSONInput, _ provider: Provider) throws(Problem) -> SignInOrder {
         var input = input
-        let clientID = input.string("client_id")
-        let nonce = input.optionalString("nonce")
-        var personInput = input.object("person")
-        let person = Person(&personInput, provider: provider)
-        input.adopt(personInput)
-        var overridesInput = input.nested("overrides")
-        let overrides = TokenOverrides(&overridesInput)
-        input.adopt(overridesInput)
+        let order = SignInOrder(&input, provider: provider)
         try input.finish()
-        return SignInOrder(clientID: clientID, nonce: nonce, person: person, overrides: overrides)
+        return order
+    }
+
+    private static func answer(_ result: SignInResult, idToken name: String = "id_token") -> Response {
+        var body = JSONObject()
+        if let token = result.idToken { body[name] = .string(token) }
+        if let code = result.code { body["authorization_code"] = .string(code) }
+        if let token = result.accessToken { body["access_token"] = .string(token) }
+        if let user = result.user { body["user"] = .object(user) }
+        return .json(body)
     }
 }

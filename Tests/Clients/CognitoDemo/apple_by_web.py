@@ -68,7 +68,7 @@ def expect_safe_page(answer):
     assert headers["Cache-Control"] == "no-store" and headers["X-Content-Type-Options"] == "nosniff"
     assert headers["Referrer-Policy"] == "no-referrer"
     assert "Access-Control-Allow-Origin" not in headers
-    assert "eyJ" not in page, "a token in a page"
+    assert not re.search(r"eyJ[\w-]+\.eyJ", page), "a token in a page"
     return page
 
 

@@ -107,7 +107,8 @@ def test_preflight_of_another_origin(gateway, origin):
 
 
 def test_pages_of_others_cannot_begin_apple_by_web(gateway):
-    """What sets a cookie is for a browser to visit, not for a page to fetch."""
+    """What sets a cookie is for a browser to visit, not for a page to fetch: not even an allowed origin reads it."""
     for path in ("/auth/apple/start", "/auth/apple/callback"):
-        answer = gateway.send("OPTIONS", path, headers={"Origin": WEB_APP_ORIGIN, **PREFLIGHT})
-        assert "Access-Control-Allow-Origin" not in answer.headers
+        assert gateway.send("OPTIONS", path, headers={"Origin": WEB_APP_ORIGIN, **PREFLIGHT}).status >= 400
+    answer = gateway.get(f"/auth/apple/start?code_challenge={'A' * 43}", headers={"Origin": WEB_APP_ORIGIN})
+    assert answer.status == 303 and "Access-Control-Allow-Origin" not in answer.headers

@@ -22,13 +22,13 @@ public struct ConfiguredFile: Sendable {
 }
 
 extension ConfigurationKey where Value == ConfiguredFile? {
-    /// A file whose path may be given, which may name others.
+    /// A file whose path may be given, which may name others. An empty one counts as none.
     public static func optionalFile(_ name: String, help: String, bytesMax: Int = 65_536) -> ConfigurationKey {
         ConfigurationKey(name, kind: "path of a secret", defaultText: nil, isRequired: false, help: help) {
             (input) throws(ConfigurationProblem) in
             guard let path = input.text(name) else { return nil }
-            let bytes = try fileContent(path, input, bytesMax: bytesMax)
-            return ConfiguredFile(path: path, content: Secret(bytes), input: input)
+            let bytes = try fileContent(path, input, bytesMax: bytesMax, mayBeEmpty: true)
+            return bytes.isEmpty ? nil : ConfiguredFile(path: path, content: Secret(bytes), input: input)
         }
     }
 }

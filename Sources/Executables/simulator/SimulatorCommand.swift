@@ -2,10 +2,11 @@ import ArgumentParser
 import ProviderSimulator
 import ServiceCommands
 
-/// `vestibule simulator`: plays Apple and Google.
-struct Simulator: AsyncParsableCommand {
+/// The program `simulator`.
+@main
+struct SimulatorCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration.program(
         SimulatorServer.self,
-        abstract: "Play Apple and Google, for development and tests."
+        abstract: "Plays Apple, Google and Facebook, for development and tests."
     )
 }

@@ -1,0 +1,112 @@
+import HTTPJSON
+
+/// Why the browser is shown a page of the provider's own, and is not sent back: who asked, or where to, can't be believed.
+struct AuthorizationFault: Error, Hashable {
+    /// The word of RFC 6749 section 4.1.2.1.
+    var word: String
+    /// What is wrong, for the developer who reads the page.
+    var sentence: String
+}
+
+/// What an app asks of an authorization endpoint.
+struct AuthorizationRequest: Sendable {
+    /// How the answer reaches the redirect URI.
+    enum ResponseMode: String, Sendable, CaseIterable {
+        case query
+        case fragment
+        case formPost = "form_post"
+    }
+
+    let provider: Provider
+    let clientID: String
+    let redirectURI: String
+    let wantsCode: Bool
+    let wantsIDToken: Bool
+    let responseMode: ResponseMode
+    let scopes: [String]
+    let state: String?
+    let nonce: String?
+    let challenge: CodeChallenge?
+    /// The parameters as they came, for the page's form to bring them again.
+    let parameters: [(name: String, value: String)]
+
+    /// The parameters that are read; others are passed over.
+    private static let names: Set = [
+        "client_id", "redirect_uri", "response_type", "response_mode", "scope", "state", "nonce", "code_challenge",
+        "code_challenge_method",
+    ]
+
+    /// Reads the parameters of a request, or of the form that brings them again.
+    init(_ fields: FormFields, provider: Provider) throws(AuthorizationFault) {
+        if let name = fields.repeatedName { throw Self.invalid("\(name) comes more than once.") }
+        self.provider = provider
+        parameters = fields.fields.filter { Self.names.contains($0.name) }
+        clientID = fields["client_id"] ?? ""
+        guard 1...RegisteredClient.textMax ~= clientID.utf8.count else {
+            throw AuthorizationFault(word: "invalid_client", sentence: "client_id is missing or too long.")
+        }
+        redirectURI = fields["redirect_uri"] ?? ""
+        guard RedirectURI.isAcceptable(redirectURI, provider: provider) else {
+            throw Self.invalid("redirect_uri must be an https URL, or http of this machine, without a fragment.")
+        }
+        let types = (fields["response_type"] ?? "").split(separator: " ")
+        guard !types.isEmpty, types.allSatisfy({ $0 == "code" || $0 == "id_token" }) else {
+            throw AuthorizationFault(
+                word: "unsupported_response_type",
+                sentence: "response_type must be code, id_token or both."
+            )
+        }
+        wantsCode = types.contains("code")
+        wantsIDToken = types.contains("id_token")
+        scopes = (fields["scope"] ?? "").split(separator: " ").map(String.init)
+        state = fields["state"]
+        nonce = fields["nonce"]
+        guard nonce?.utf8.count ?? 0 <= SignInOrder.nonceMax else { throw Self.invalid("nonce is too long.") }
+        let method = fields["code_challenge_method"]
+        challenge = fields["code_challenge"].flatMap { CodeChallenge($0, method: method) }
+        guard challenge != nil || fields["code_challenge"] == nil else {
+            throw Self.invalid("code_challenge is none of RFC 7636 section 4.2.")
+        }
+        responseMode = try Self.responseMode(fields["response_mode"], provider, wantsIDToken, scopes)
+    }
+
+    /// How the code of this request is bound, and what the app may know.
+    func order(_ person: Person) -> SignInOrder {
+        var order = SignInOrder(clientID: clientID, nonce: nonce, person: person)
+        order.redirectURI = redirectURI
+        order.challenge = challenge
+        order.tellsEmail = scopes.contains("email")
+        order.tellsName = scopes.contains(provider == .apple ? "name" : "profile")
+        order.wantsIDToken = wantsIDToken
+        order.wantsAccessToken = false
+        order.isHybrid = wantsCode && wantsIDToken
+        return order
+    }
+
+    private static func responseMode(
+        _ text: String?,
+        _ provider: Provider,
+        _ wantsIDToken: Bool,
+        _ scopes: [String]
+    ) throws(AuthorizationFault) -> ResponseMode {
+        let byDefault = wantsIDToken ? ResponseMode.fragment : .query
+        guard let mode = text.map(ResponseMode.init(rawValue:)) ?? byDefault else {
+            throw invalid("response_mode must be query, fragment or form_post.")
+        }
+        if provider == .apple, !scopes.isEmpty, mode != .formPost {
+            throw invalid("response_mode must be form_post when name or email scope is requested.")
+        }
+        if provider == .apple, !scopes.allSatisfy({ ["name", "email", "openid"].contains($0) }) {
+            throw AuthorizationFault(word: "invalid_scope", sentence: "scope may hold name and email.")
+        }
+        if provider == .google, !scopes.contains("openid") {
+            throw AuthorizationFault(word: "invalid_scope", sentence: "scope must hold openid.")
+        }
+        if mode == .query, wantsIDToken { throw invalid("response_mode query is not for an id_token.") }
+        return mode
+    }
+
+    private static func invalid(_ sentence: String) -> AuthorizationFault {
+        AuthorizationFault(word: "invalid_request", sentence: sentence)
+    }
+}

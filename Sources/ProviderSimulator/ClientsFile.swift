@@ -1,0 +1,34 @@
+import HTTPJSON
+import JOSE
+import ServiceKit
+
+/// The file that names the clients which are known from the start.
+enum ClientsFile {
+    /// A file that is not as it should be, with all that is wrong with it in one line.
+    struct Fault: Error, CustomStringConvertible {
+        let description: String
+    }
+
+    /// The largest file, in bytes.
+    static let bytesMax = 4 << 20
+
+    /// Reads the clients of a file.
+    static func read(_ path: String) throws(Fault) -> ClientRegistry {
+        let bytes: [UInt8]
+        do {
+            bytes = try FileBytes.read(path, bytesMax: bytesMax)
+        } catch {
+            throw Fault(description: "\(path) \(error)")
+        }
+        let limits = JSONLimits(bytesMax: bytesMax, depthMax: 4, valuesMax: 8 * ClientRegistry.clientsMax)
+        guard let object = try? JSONObject(parsing: bytes, limits: limits) else {
+            throw Fault(description: "\(path) is no JSON object with an array of clients for each provider")
+        }
+        do {
+            return try ClientRegistry(object)
+        } catch {
+            let faults = error.fields.map { "\($0.name): \($0.detail)" }.joined(separator: " ")
+            throw Fault(description: "\(path): \(faults)")
+        }
+    }
+}

@@ -1,0 +1,81 @@
+import HTTPJSON
+import Hummingbird
+
+/// The page on which somebody says who signs in: one of those who did lately, or anybody by name and address.
+enum ChoicePage {
+    /// - Parameter fault: what was wrong with the choice before; nil the first time.
+    static func response(_ request: AuthorizationRequest, people: [Person], fault: String? = nil) -> Response {
+        let provider = request.provider
+        let scopes = request.scopes.isEmpty ? "nothing more than who you are" : request.scopes.joined(separator: ", ")
+        let known: HTML =
+            people.isEmpty
+            ? ""
+            : """
+            <fieldset><legend>Somebody who was here before</legend>
+            \(people.map(button))</fieldset>
+
+            """
+        let hide: HTML =
+            provider == .apple
+            ? "<label><input type=\"checkbox\" name=\"hide_email\" value=\"on\"> Hide my e-mail</label>\n" : ""
+        let told: HTML = fault.map { "<p class=\"fault\" role=\"alert\">\($0)</p>\n" } ?? ""
+        return .page(
+            title: "Sign in with \(provider.title) (simulated)",
+            """
+            <h1>Sign in with \(provider.title)</h1>
+            <p>This is a simulator: whoever you say you are, you are. <code>\(request.clientID)</code> asks for \(scopes), and \
+            gets its answer at <code>\(request.redirectURI)</code>.</p>
+            \(told)<form method="post">
+            \(HTML.hidden(request.parameters))\(known)<fieldset><legend>Somebody else</legend>
+            <label>E-mail <input type="email" name="email" value="someone@example.com" required maxlength="254"></label>
+            <label>Given name <input type="text" name="given_name" value="Some" maxlength="100"></label>
+            <label>Family name <input type="text" name="family_name" value="One" maxlength="100"></label>
+            \(hide)<button id="continue" name="action" value="continue">Continue</button>
+            </fieldset>
+            <button id="cancel" name="action" value="cancel" formnovalidate>Cancel</button>
+            </form>
+
+            """,
+            status: fault == nil ? .ok : .badRequest
+        )
+    }
+
+    private static func button(_ person: Person) -> HTML {
+        let words = [person.fullName, person.toldEmail].compactMap { $0 }.joined(separator: ", ")
+        let shown = words.isEmpty ? person.subject : words
+        return "<button name=\"sub\" value=\"\(person.subject)\" formnovalidate>\(shown)</button>\n"
+    }
+}
+
+/// The page that posts the answer to the app's server: by itself, or at a click where there are no scripts.
+enum FormPostPage {
+    static func response(_ fields: [(name: String, value: String)], to uri: String, provider: Provider) -> Response {
+        .page(
+            title: "Back to the app",
+            """
+            <h1>Signed in with \(provider.title)</h1>
+            <form id="answer" method="post" action="\(uri)">
+            \(HTML.hidden(fields))<button id="continue">Back to the app</button>
+            </form>
+
+            """,
+            script: "document.getElementById('answer').submit()"
+        )
+    }
+}
+
+/// The page about a request that cannot be answered where it came from.
+enum FaultPage {
+    static func response(_ fault: AuthorizationFault, provider: Provider) -> Response {
+        .page(
+            title: "\(provider.title): \(fault.word)",
+            """
+            <h1>\(fault.word)</h1>
+            <p class="fault">\(fault.sentence)</p>
+            <p>The real \(provider.title) would show an error here as well, and send nobody back to the app.</p>
+
+            """,
+            status: .badRequest
+        )
+    }
+}

@@ -1,0 +1,109 @@
+import HTTPJSON
+import JOSE
+
+/// Who signs in to which client, and how the tokens shall differ.
+struct SignInOrder: Sendable {
+    /// The SDK that asks, where that makes a difference.
+    enum SDK: String, Sendable, CaseIterable {
+        /// As it is asked for.
+        case plain
+        /// Google's for iOS: it puts a nonce of its own into the token, which the app never sees.
+        case ios
+    }
+
+    var clientID: String
+    var nonce: String?
+    var person: Person
+    var overrides = TokenOverrides()
+    /// How the ID token differs that the code buys.
+    var exchangeOverrides = TokenOverrides()
+    var sdk = SDK.plain
+    /// Where the browser is sent; nil in an app.
+    var redirectURI: String?
+    var challenge: CodeChallenge?
+    var tellsEmail = true
+    var tellsName = true
+    /// Whether an ID token is made at once, beside the code.
+    var wantsIDToken = true
+    /// Whether the ID token comes with the code in one answer of the authorization endpoint, and so tells its hash; Apple's
+    /// always does.
+    var isHybrid = false
+    /// Whether there shall be an access token at once.
+    var wantsAccessToken = true
+    /// Seconds that the access token lives; may be negative. Nil for the provider's.
+    var accessTokenExpiresInSeconds: Int64?
+
+    init(clientID: String, nonce: String?, person: Person) {
+        self.clientID = clientID
+        self.nonce = nonce
+        self.person = person
+    }
+
+    /// Reads the request of a sign-in by control.
+    init(_ input: inout JSONInput, provider: Provider) {
+        clientID = input.string("client_id")
+        nonce = input.optionalString("nonce")
+        Self.checkLength(clientID, "client_id", RegisteredClient.textMax, &input)
+        Self.checkLength(nonce ?? "", "nonce", Self.nonceMax, &input)
+        var personInput = input.object("person")
+        person = Person(&personInput, provider: provider)
+        input.adopt(personInput)
+        overrides = Self.overrides("overrides", &input)
+        exchangeOverrides = Self.overrides("exchange_overrides", &input)
+        let sdkName = input.optionalString("sdk") ?? SDK.plain.rawValue
+        sdk = SDK(rawValue: sdkName) ?? .plain
+        if SDK(rawValue: sdkName) == nil || sdk == .ios && provider != .google {
+            input.addFault("sdk", code: "INVALID", detail: "Only ios, and only Google's, differs.")
+        }
+        if sdk == .ios, nonce != nil {
+            input.addFault("nonce", code: "INVALID", detail: "This SDK makes a nonce of its own.")
+        }
+        redirectURI = input.optionalString("redirect_uri")
+        Self.checkLength(redirectURI ?? "", "redirect_uri", RedirectURI.lengthMax, &input)
+        if let text = input.optionalString("code_challenge") {
+            challenge = CodeChallenge(text, method: input.optionalString("code_challenge_method"))
+            if challenge == nil { input.addFault("code_challenge", code: "INVALID", detail: "RFC 7636 section 4.2.") }
+        }
+        accessTokenExpiresInSeconds = input.optionalInteger(
+            "access_token_expires_in",
+            in: -TokenOverrides.secondsMax...TokenOverrides.secondsMax
+        )
+    }
+
+    /// The longest nonce, in bytes.
+    static let nonceMax = 1024
+
+    private static func overrides(_ name: String, _ input: inout JSONInput) -> TokenOverrides {
+        var nested = input.nested(name)
+        let overrides = TokenOverrides(&nested)
+        input.adopt(nested)
+        return overrides
+    }
+
+    private static func checkLength(_ text: String, _ name: String, _ max: Int, _ input: inout JSONInput) {
+        if text.utf8.count > max { input.addFault(name, code: "INVALID", detail: "At most \(max) bytes.") }
+    }
+}
+
+/// What binds a code to who asked for it (RFC 7636).
+struct CodeChallenge: Sendable, Hashable {
+    private let text: String
+    private let isHashed: Bool
+
+    /// A challenge as a request brings it; nil if it is none, or of an unknown method.
+    init?(_ text: String, method: String?) {
+        guard 43...128 ~= text.utf8.count else { return nil }
+        switch method ?? "plain" {
+        case "S256": isHashed = true
+        case "plain": isHashed = false
+        default: return nil
+        }
+        self.text = text
+    }
+
+    /// Whether this verifier proves it.
+    func isProven(by verifier: String?) -> Bool {
+        guard let verifier else { return false }
+        return ConstantTime.areEqual(isHashed ? Base64URL.encode(SHA256.hash(verifier)) : verifier, text)
+    }
+}

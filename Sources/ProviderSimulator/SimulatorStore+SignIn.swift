@@ -1,0 +1,130 @@
+import JOSE
+
+/// What a sign-in gives to the app, or to the browser on its way back.
+struct SignInResult: Sendable {
+    var idToken: String?
+    var code: String?
+    var accessToken: String?
+    /// What Apple tells the first time only.
+    var user: JSONObject?
+}
+
+extension SimulatorStore {
+    /// Signs a person in with Apple. The name comes with the first time that this client sees the person.
+    func signInWithApple(_ order: SignInOrder) throws -> SignInResult {
+        let acquaintance = SimulatorState.Acquaintance(clientID: order.clientID, subject: order.person.subject)
+        let known = state.grant(of: acquaintance)
+        let grant = SimulatorState.Grant(
+            id: known?.id ?? Hex.encode(environment.randomBytes(16)),
+            email: order.tellsEmail ? order.person.toldEmail : known?.email,
+            isEmailVerified: order.person.isEmailVerified,
+            isPrivateEmail: order.person.hidesEmail
+        )
+        // Apple's codes have this form; the parts mean nothing to anyone else.
+        let code = "c\(Hex.encode(environment.randomBytes(16))).0.\(Base64URL.encode(environment.randomBytes(20)))"
+        var result = SignInResult(code: code)
+        if order.wantsIDToken {
+            var signIn = signIn(order, .apple, order.overrides)
+            signIn.code = code
+            result.idToken = try sign(
+                TokenClaims.apple(signIn, isFirst: known == nil),
+                order.overrides,
+                .apple
+            )
+        }
+        // Kept before it is told: who was told a name once is never told it again.
+        if grant != known { try change { _ = $0.meet(acquaintance, grant: grant) } }
+        keepCode(code, order, .apple, grantID: grant.id)
+        if known == nil { result.user = user(order) }
+        remember(order.person, .apple)
+        return result
+    }
+
+    /// Signs a person in with Google.
+    func signInWithGoogle(_ order: SignInOrder) throws -> SignInResult {
+        var order = order
+        // As long as what the SDK makes; the app never learns it.
+        if order.sdk == .ios { order.nonce = Base64URL.encode(environment.randomBytes(32)) }
+        let code = "4/0A\(Base64URL.encode(environment.randomBytes(48)))"
+        var result = SignInResult(code: code)
+        if order.wantsAccessToken { result.accessToken = makeAccessToken(order, .google) }
+        if order.wantsIDToken {
+            var signIn = signIn(order, .google, order.overrides)
+            if order.isHybrid { signIn.code = code }
+            // The iOS SDK's comes from the token endpoint, where an access token is beside it.
+            if order.sdk == .ios { signIn.accessToken = result.accessToken }
+            result.idToken = try sign(TokenClaims.google(signIn), order.overrides, .google)
+        }
+        keepCode(code, order, .google, grantID: nil)
+        remember(order.person, .google)
+        return result
+    }
+
+    /// Signs a person in with Facebook: classic login's access token, and Limited Login's ID token.
+    func signInWithFacebook(_ order: SignInOrder) throws -> SignInResult {
+        let tokenID = Base64URL.encode(environment.randomBytes(16))
+        let claims = TokenClaims.facebook(signIn(order, .facebook, order.overrides), tokenID: tokenID)
+        return SignInResult(
+            idToken: try sign(claims, order.overrides, .facebook),
+            accessToken: makeAccessToken(order, .facebook)
+        )
+    }
+
+    /// Makes an access token that the provider's own endpoints know.
+    func makeAccessToken(_ order: SignInOrder, _ provider: Provider) -> String {
+        let prefix = provider == .google ? "ya29.a0" : "EAA"
+        let token = prefix + Base64URL.encode(environment.randomBytes(48))
+        let now = environment.nowSeconds()
+        let access = AccessToken(
+            provider: provider,
+            clientID: order.clientID,
+            person: order.person,
+            tellsEmail: order.tellsEmail,
+            issuedAtSeconds: now,
+            expiresAtSeconds: now + (order.accessTokenExpiresInSeconds ?? provider.accessTokenLifetimeSeconds)
+        )
+        accessTokens.keep(access, as: token)
+        return token
+    }
+
+    /// The claims' part that all tokens share, at this moment.
+    func signIn(_ order: SignInOrder, _ provider: Provider, _ overrides: TokenOverrides) -> TokenClaims.SignIn {
+        let issuedAt = environment.nowSeconds() + overrides.issuedInSeconds
+        return TokenClaims.SignIn(
+            clientID: order.clientID,
+            nonce: order.nonce,
+            person: order.person,
+            authenticatedAtSeconds: issuedAt,
+            issuedAtSeconds: issuedAt,
+            expiresAtSeconds: issuedAt + (overrides.expiresInSeconds ?? provider.tokenLifetimeSeconds),
+            tellsEmail: order.tellsEmail
+        )
+    }
+
+    private func keepCode(_ code: String, _ order: SignInOrder, _ provider: Provider, grantID: String?) {
+        codes.keep(
+            AuthorizationCode(
+                provider: provider,
+                order: order,
+                grantID: grantID,
+                issuedAtSeconds: environment.nowSeconds()
+            ),
+            as: code
+        )
+    }
+
+    /// What Apple hands to the app beside the token, the first time: the name, and the e-mail as the app sees it. Nil if the
+    /// app asked for neither.
+    private func user(_ order: SignInOrder) -> JSONObject? {
+        guard order.tellsName || order.tellsEmail else { return nil }
+        var user = JSONObject()
+        if order.tellsName {
+            var name = JSONObject()
+            if let given = order.person.givenName { name["firstName"] = .string(given) }
+            if let family = order.person.familyName { name["lastName"] = .string(family) }
+            user["name"] = .object(name)
+        }
+        if order.tellsEmail, let email = order.person.toldEmail { user["email"] = .string(email) }
+        return user
+    }
+}
