@@ -151,6 +151,7 @@ enum FinishAppleByWeb {
                 status: Self.status(of: problem)
             )
             page.headers[.retryAfter] = problem.headers[.retryAfter]
+            if problem.closesConnection { page.headers[.connection] = "close" }
             return page
         }
 
@@ -173,11 +174,11 @@ enum FinishAppleByWeb {
 
         /// A page asks for no credentials, as a 401 would have to.
         private static func status(of problem: Problem) -> HTTPResponse.Status {
-            problem.status == .unauthorized ? .forbidden : problem.status
+            problem.status == .unauthorized ? .badRequest : problem.status
         }
 
         private static let foreignState = Problem(
-            .forbidden,
+            .badRequest,
             code: "WEB_STATE_INVALID",
             detail: "This browser did not begin this sign-in."
         )
