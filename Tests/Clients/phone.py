@@ -60,9 +60,9 @@ class Phone:
         """Google's SDK: `id_token`, `access_token` and `authorization_code`; without nonce unless one is ordered."""
         return self._control("google", {"client_id": client_id, "nonce": None, **order})
 
-    def facebook(self, client_id=FACEBOOK):
-        """Facebook's SDK: `access_token`, and the `id_token` of Limited Login."""
-        return self._control("facebook", {"client_id": client_id})
+    def facebook(self, client_id=FACEBOOK, nonce=None):
+        """Facebook's SDK: `access_token`, and the `id_token` of Limited Login with the nonce as it is given."""
+        return self._control("facebook", {"client_id": client_id, "nonce": nonce})
 
     def _control(self, provider, order):
         answer = self.stack.simulator.post(

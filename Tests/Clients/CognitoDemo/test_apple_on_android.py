@@ -214,10 +214,10 @@ def test_a_state_that_nobody_made(app, stack):
     for cookie in (None, "__Host-vestibule-apple=a-state-of-somebody-else", "__Host-vestibule-apple=other"):
         answer = post_form(stack.client(), form, cookie)
         page = expect_safe_page(answer)
-        assert answer.status == 400 and link_of(page) is None and "vit1_" not in page
+        assert answer.status == 403 and link_of(page) is None and "vit1_" not in page
     for error in ("user_cancelled_authorize", "<script>"):
         answer = post_form(stack.client(), {"error": error, "state": "a-state-of-somebody-else"})
-        assert answer.status == 400 and link_of(expect_safe_page(answer)) is None
+        assert answer.status == 403 and link_of(expect_safe_page(answer)) is None
 
 
 def test_forms_that_are_none(app, stack):

@@ -98,7 +98,7 @@ def test_a_state_that_is_not_the_browsers(app, stack):
     other, _ = begin(stack.client(), challenge)
     for cookie in (None, other, f"{mine}x", f"{mine}; {other}"):
         answer = finish(stack, app, query, cookie)
-        assert answer.status == 400 and link_of(expect_safe_page(answer)) is None
+        assert answer.status == 403 and link_of(expect_safe_page(answer)) is None
         assert "vit1_" not in answer.content.decode()
     assert finish(stack, app, query, mine).status == 200
 

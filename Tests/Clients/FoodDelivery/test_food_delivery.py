@@ -1,7 +1,9 @@
 """The food delivery app's story: a code alone from two App IDs with two keys, access tokens, an account asked for and made."""
 
 import json
-import subprocess
+import secrets
+import time
+import urllib.parse
 
 import jwt
 import pytest
@@ -35,65 +37,41 @@ def test_both_app_ids_know_one_person(phone):
     assert debug["is_new_user"] is False and debug["suggested_display_name"] == phone.person.name
 
 
-def test_each_app_id_has_its_own_key(stack):
-    """Client secrets as a library of others verifies them, with the public halves of the configured keys."""
-    providers = json.loads(providers_file(stack).read_text())["providers"]
-    (apple,) = [each for each in providers if each["name"] == "apple"]
-    keys = {each["id"]: each["apple_key"] for each in apple["audiences"] if "apple_key" in each}
-    assert keys[STORE_APP]["key_id"] != keys[DEBUG_APP]["key_id"]
-    publics = {app_id: public_key(stack, key) for app_id, key in keys.items()}
-    assert publics[STORE_APP] != publics[DEBUG_APP]
-    for pem in publics.values():
-        jwt.algorithms.ECAlgorithm(jwt.algorithms.ECAlgorithm.SHA256).prepare_key(pem)
+def apple_keys(stack):
+    """The key of each App ID, as `make run` writes it, and the text of its private half."""
+    file = stack.folder / "providers.json"
+    (apple,) = [each for each in json.loads(file.read_text())["providers"] if each["name"] == "apple"]
+    keys = {each["id"]: each["apple_key"] for each in apple["audiences"]}
+    return {
+        app_id: key | {"private_key": (file.parent / key["private_key_file"]).read_text()} for app_id, key in keys.items()}
 
 
-def test_a_secret_signed_with_another_apps_key_is_refused_by_apple(phone, stack, simulated_clients):
-    """The simulated Apple checks the secret: were the keys mixed up, no code could be exchanged."""
+def exchange_by_hand(stack, app_id, code, key, private_key):
+    """What Apple answers to a client secret that a library of others made."""
+    now = int(time.time())
+    secret = jwt.encode(
+        {"iss": key["team_id"], "sub": app_id, "aud": "https://appleid.apple.com", "iat": now, "exp": now + 300},
+        private_key, algorithm="ES256", headers={"kid": key["key_id"]})
+    body = urllib.parse.urlencode({
+        "client_id": app_id, "client_secret": secret, "code": code, "grant_type": "authorization_code"})
+    return stack.simulator.send(
+        "POST", "/apple/auth/token", body=body.encode(), headers={"Content-Type": "application/x-www-form-urlencoded"})
+
+
+def test_each_app_id_has_its_own_key(phone, stack):
+    """The simulated Apple refuses a secret that another app's key signed, so a code that was exchanged shows the right one."""
+    keys = apple_keys(stack)
+    store, debug = keys[STORE_APP], keys[DEBUG_APP]
+    assert store["key_id"] != debug["key_id"] and store["private_key"] != debug["private_key"]
     app = FoodApp(phone, DEBUG_APP)
     body = app.apple_body()
-    # Apple is told that the debug app's key is the store's.
-    keys = simulated_clients.keys
-    simulated_clients.register(DEBUG_APP, keys[DEBUG_APP] | {"private_key_file": keys[STORE_APP]["private_key_file"]})
-    answer = app.post("apple", body)
-    assert answer.status >= 400 and app.session is None, answer.content
-    # Our fault is not the person's: the same code is good once the key is.
-    simulated_clients.register(DEBUG_APP, keys[DEBUG_APP])
+    for key in (debug, store):
+        answer = exchange_by_hand(stack, DEBUG_APP, body["authorization_code"], key, store["private_key"])
+        assert (answer.status, answer.json["error"]) == (400, "invalid_client")
     app.post("apple", body).expect(200)
-
-
-def providers_file(stack):
-    """As `make run` writes it."""
-    return stack.folder / "providers.json"
-
-
-def public_key(stack, key):
-    """The public half of a private key file, which is relative to the providers file."""
-    private = providers_file(stack).parent / key["private_key_file"]
-    return subprocess.run(
-        ["openssl", "pkey", "-in", str(private), "-pubout"], capture_output=True, check=True, text=True).stdout
-
-
-class SimulatedClients:
-    """Which key the simulated Apple knows of each App ID."""
-
-    def __init__(self, stack):
-        self._stack = stack
-        (apple,) = [
-            each for each in json.loads(providers_file(stack).read_text())["providers"] if each["name"] == "apple"]
-        self.keys = {each["id"]: each["apple_key"] for each in apple["audiences"] if "apple_key" in each}
-
-    def register(self, app_id, key):
-        self._stack.simulator.post("/control/apple/clients", {
-            "client_id": app_id, "team_id": key["team_id"], "key_id": key["key_id"],
-            "public_key_pem": public_key(self._stack, key)}).expect(200)
-
-
-@pytest.fixture
-def simulated_clients(stack):
-    clients = SimulatedClients(stack)
-    yield clients
-    for app_id, key in clients.keys.items():
-        clients.register(app_id, key)
+    # It would have refused ours too, had the code gone to it with the store's key.
+    other = FoodApp(Phone(stack), DEBUG_APP).apple_body()["authorization_code"]
+    assert exchange_by_hand(stack, DEBUG_APP, other, debug, debug["private_key"]).status == 200
 
 
 @pytest.mark.parametrize("provider", ["apple", "facebook", "google"])
@@ -146,8 +124,10 @@ def test_three_providers_are_three_accounts(phone):
 def test_facebooks_limited_login(phone):
     """An ID token like any other provider's, where the person lets the app track nothing."""
     app = FoodApp(phone)
-    token = phone.facebook()["id_token"]
-    session = app.post("facebook", {"id_token": token}).expect(200)
+    nonce = secrets.token_hex(16)
+    phone.keep_secret(nonce)
+    token = phone.facebook(nonce=nonce)["id_token"]
+    session = app.post("facebook", {"id_token": token, "nonce": nonce}).expect(200)
     # Facebook's name for the person is one and the same, however it is told.
     assert app.post("facebook", app.facebook_body()).expect(200)["user_id"] == session["user_id"]
 
