@@ -145,6 +145,7 @@ let package = Package(
         library("RPCTransport", ["CRPC", "RPC", lifecycle, protobuf, tracing], isHot: true),
         library("Postgres", ["CLibPQ", "RPC", "RPCTransport", lifecycle, tracing], isHot: true),
         library("LocalPostgres"),
+        library("OutgoingHTTP", [asyncHTTPClient, nioCore, nioHTTP1, nioPosix]),
         library("API", ["RPC", protobuf]),
         library("JOSE", ["COpenSSL"]),
         library("Certificates", ["COpenSSL"]),
@@ -170,8 +171,8 @@ let package = Package(
         library(
             "IdentityService",
             [
-                "API", "IdentityDomain", "JOSE", "Models", "Postgres", "RPC", "RPCTransport", "ServiceKit",
-                "ServiceModels", asyncHTTPClient, logging, nioCore, nioHTTP1, nioPosix,
+                "API", "IdentityDomain", "JOSE", "Models", "OutgoingHTTP", "Postgres", "RPC", "RPCTransport",
+                "ServiceKit", "ServiceModels", logging,
             ]
         ),
         library(
@@ -230,6 +231,11 @@ let package = Package(
             ["API", "InteropAPI", "InteropShared", "RPC", "RPCTransport", argumentParser, protobuf]
         ),
         executable(
+            "interop-client-secret",
+            path: "Tests/Interop/ClientSecret",
+            ["IdentityDomain", "JOSE", argumentParser]
+        ),
+        executable(
             "bench-server",
             path: "Tests/Performance/Server",
             ["Postgres", "RPC", "RPCTransport", protobuf]
@@ -270,6 +276,8 @@ let package = Package(
             path: "Tests/TestCertificates",
             swiftSettings: strict
         ),
+        .target(name: "ScriptedHTTP", path: "Tests/ScriptedHTTP", swiftSettings: strict),
+        tests("OutgoingHTTPTests", ["OutgoingHTTP", "RPCTransport", "ScriptedHTTP", "TestCertificates"]),
         tests("RPCTests", ["RPC", protobuf]),
         tests(
             "OTLPTests",
@@ -310,8 +318,8 @@ let package = Package(
         tests(
             "IdentityServiceTests",
             [
-                "API", "IdentityDomain", "IdentityService", "JOSE", "LocalPostgres", "Models", "Postgres", "RPC",
-                "RPCTransport", "ServiceKit", "ServiceModels", logging,
+                "API", "IdentityDomain", "IdentityService", "JOSE", "LocalPostgres", "Models", "OutgoingHTTP",
+                "Postgres", "RPC", "RPCTransport", "ScriptedHTTP", "ServiceKit", "ServiceModels", logging,
             ]
         ),
         tests(

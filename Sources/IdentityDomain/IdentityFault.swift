@@ -24,6 +24,8 @@ public enum IdentityFault: Error, Sendable, Hashable {
     case sessionUnproven
     /// A sign-in was refused for another reason than its ID token alone.
     case signIn(SignInRefusal)
+    /// A question to a provider, which a sign-in needs, let nobody in.
+    case exchange(ExchangeRefusal)
     /// A sign-out that names no token.
     case tokenMissing
     /// A sign-out of a scope that we don't know.

@@ -124,7 +124,7 @@ extension ProviderPolicy {
     }
 
     /// Apple sends truth values as booleans and as the strings "true" and "false".
-    private static func looseBool(_ value: JSONValue?) -> Bool {
+    static func looseBool(_ value: JSONValue?) -> Bool {
         value == true || value == "true"
     }
 }

@@ -44,6 +44,8 @@ extension IdentityFault: DomainFault {
             .unauthenticated("SESSION_UNPROVEN", "The session is without proof and is not good here. Sign in again.")
         case .signIn(let refusal):
             refusal.rpcError
+        case .exchange(let refusal):
+            refusal.rpcError
         case .tokenMissing:
             .domain(
                 .invalidArgument,
@@ -183,6 +185,33 @@ extension TokenRejection {
         case .codeHash: "The authorization code does not match the ID token."
         case .replayed: "The ID token was used before. Sign in with the provider again."
         case .subject: "The ID token names no person."
+        }
+    }
+}
+
+extension ExchangeRefusal {
+    /// The reason on the wire.
+    var reason: String {
+        switch self {
+        case .accessTokenForeign: "ACCESS_TOKEN_FOREIGN"
+        case .accessTokenInvalid: "PROVIDER_TOKEN_INVALID"
+        case .tooManyRefused: "TOO_MANY_ATTEMPTS"
+        }
+    }
+
+    fileprivate var rpcError: RPCError {
+        switch self {
+        case .accessTokenForeign:
+            .unauthenticated(reason, "The access token was issued to another app.")
+        case .accessTokenInvalid:
+            .unauthenticated(reason, "The provider does not accept the access token. Sign in with the provider again.")
+        case .tooManyRefused(let retryAfterMilliseconds):
+            .domain(
+                .resourceExhausted,
+                reason: reason,
+                message: "The provider refused too many codes or tokens. Try again later.",
+                retryAfter: .milliseconds(retryAfterMilliseconds)
+            )
         }
     }
 }

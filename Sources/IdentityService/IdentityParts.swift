@@ -2,6 +2,7 @@ import IdentityDomain
 import JOSE
 import Logging
 import Models
+import OutgoingHTTP
 import Postgres
 import RPC
 import RPCTransport
@@ -21,16 +22,23 @@ struct IdentityParts: Sendable {
     /// Numbers accounts of the version before.
     let numbering: AccountNumbering
     private let keys: ProviderKeys
+    private let questions: ProviderQuestions
     private let clock: WallClock
 
     /// Puts the parts together. Nothing happens before they are registered and run.
+    ///
+    /// - Parameters:
+    ///   - http: by what providers are asked.
+    ///   - codes: by what codes are exchanged, if not at the providers.
+    ///   - accessTokens: by what is asked whose an access token is, if not the providers.
     init(
         settings: IdentitySettings,
         database: PostgresClient,
         group: EventLoopGroup,
         fetcher: any KeyFetching,
-        codes: [ProviderName: any CodeExchanging] = [:],
-        accessTokens: [ProviderName: any AccessTokenChecking] = [:],
+        http: any OutgoingClient,
+        codes: [ProviderName: any CodeExchanging]? = nil,
+        accessTokens: [ProviderName: any AccessTokenChecking]? = nil,
         tickets: any TicketRedeeming = NoTickets(),
         clock: WallClock = .system,
         randomBytes: @escaping @Sendable (Int) -> [UInt8] = { SecureRandom.bytes($0) },
@@ -39,16 +47,28 @@ struct IdentityParts: Sendable {
         let store = IdentityStore(database: database, limits: settings.limits)
         keys = ProviderKeys(settings.providers.values.map(\.policy), fetcher: fetcher, clock: clock, logger: logger)
         self.clock = clock
+        questions = ProviderQuestions(
+            settings.providers,
+            http: http,
+            store: store,
+            keys: keys,
+            clock: clock,
+            randomBytes: randomBytes,
+            logger: logger
+        )
         let signIns = SignInMetrics(providers: settings.providers.keys)
         let refreshes = RefreshMetrics()
         let sessionUses = SessionUses()
-        metrics = [signIns, refreshes, sessionUses, ProviderKeyMetrics(keys: keys, clock: clock)]
+        metrics = [signIns, refreshes, sessionUses, ProviderKeyMetrics(keys: keys, clock: clock), questions.metrics]
         let steps = [
             Cleanup.Step("sign-ins") { limit in
                 try await store.forgetSignIns(nowMilliseconds: clock.nowMilliseconds, limit: limit)
             },
             Cleanup.Step("sessions") { limit in
                 try await store.forgetSessions(nowMilliseconds: clock.nowMilliseconds, limit: limit)
+            },
+            Cleanup.Step("exchanges of codes") { limit in
+                try await store.forgetCodeExchanges(nowMilliseconds: clock.nowMilliseconds, limit: limit)
             },
             Cleanup.Step("what was told once") { limit in
                 try await store.forgetToldOnce(nowMilliseconds: clock.nowMilliseconds, limit: limit)
@@ -73,8 +93,8 @@ struct IdentityParts: Sendable {
                 randomBytes: randomBytes
             ),
             verifiedTokens: VerifiedTokens(group: group),
-            codes: codes,
-            accessTokens: accessTokens,
+            codes: codes ?? questions.codes,
+            accessTokens: accessTokens ?? questions.accessTokens,
             tickets: tickets,
             unprovenDialects: settings.unprovenDialects,
             addressKey: ClientAddressKey(
@@ -101,6 +121,11 @@ struct IdentityParts: Sendable {
     /// Fetches provider keys when sign-ins want them, until the task is cancelled. Without it no sign-in succeeds.
     func fetchProviderKeys() async {
         await keys.run()
+    }
+
+    /// Exchanges the codes that sign-ins come with, until the task is cancelled. Without it none of those succeeds.
+    func exchangeCodes() async {
+        await questions.run()
     }
 
     /// Notices when the process did not run for a while, until the task is cancelled. Without it all the time since the start

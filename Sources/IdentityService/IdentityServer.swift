@@ -1,6 +1,7 @@
 import IdentityDomain
 import Logging
 import Models
+import OutgoingHTTP
 import ServiceKit
 
 /// The program `identity`: accounts, sign-in and sessions, over gRPC.
@@ -46,14 +47,15 @@ public struct IdentityServer: MigratingServer {
     /// Serves until the process is told to stop, and returns after a graceful stop.
     public func serve() async throws {
         tellProviders()
-        let fetcher = HTTPKeyFetcher()
+        let http = HTTPSClient(userAgent: "vestibule-identity")
         do {
             try await runtime.serve { environment in
                 let parts = IdentityParts(
                     settings: settings,
                     database: environment.database,
                     group: environment.group,
-                    fetcher: fetcher,
+                    fetcher: HTTPKeyFetcher(http),
+                    http: http,
                     logger: environment.logger
                 )
                 for source in parts.metrics { environment.metrics.add(source) }
@@ -61,6 +63,7 @@ public struct IdentityServer: MigratingServer {
                     services: [parts.methods],
                     background: [
                         BackgroundWork { await parts.fetchProviderKeys() },
+                        BackgroundWork { await parts.exchangeCodes() },
                         BackgroundWork { await parts.watchForPauses() },
                         BackgroundWork { await parts.cleanup.run() },
                         BackgroundWork { await parts.numbering.run() },
@@ -68,10 +71,10 @@ public struct IdentityServer: MigratingServer {
                 )
             }
         } catch {
-            try? await fetcher.shutdown()
+            try? await http.shutdown()
             throw error
         }
-        try await fetcher.shutdown()
+        try await http.shutdown()
     }
 
     /// Logs what an operator should know of the providers: what should be mended, and what was switched on that leaves

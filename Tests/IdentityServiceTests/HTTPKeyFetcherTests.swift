@@ -1,4 +1,6 @@
 import JOSE
+import OutgoingHTTP
+import ScriptedHTTP
 import Testing
 
 @testable import IdentityService
@@ -17,7 +19,8 @@ struct HTTPKeyFetcherTests {
             ),
         ])
         defer { server.stop() }
-        let fetcher = HTTPKeyFetcher()
+        let http = HTTPSClient(userAgent: "test")
+        let fetcher = HTTPKeyFetcher(http)
         let base = "http://127.0.0.1:\(server.port)"
         let good = try await fetcher.fetchKeys(from: base + "/good")
         #expect(good.keySet.entries.map(\.keyID) == ["one"])
@@ -29,17 +32,18 @@ struct HTTPKeyFetcherTests {
         await #expect(throws: (any Error).self) { try await fetcher.fetchKeys(from: base + "/long") }
         await #expect(throws: (any Error).self) { try await fetcher.fetchKeys(from: "http://127.0.0.1:1/closed") }
         #expect(server.requestLines.filter { $0.contains("/good") }.count == 1, "no redirect was followed")
-        try await fetcher.shutdown()
+        try await http.shutdown()
     }
 
     /// Without a timeout of its own the fetch would wait as long as the provider keeps the connection.
     @Test(.timeLimit(.minutes(2))) func `A silent provider times out`() async throws {
         let server = try ScriptedHTTPServer([:])
         defer { server.stop() }
-        let fetcher = HTTPKeyFetcher(timeout: .milliseconds(200))
+        let http = HTTPSClient(userAgent: "test")
+        let fetcher = HTTPKeyFetcher(http, timeout: .milliseconds(200))
         await #expect(throws: (any Error).self) {
             try await fetcher.fetchKeys(from: "http://127.0.0.1:\(server.port)/silent")
         }
-        try await fetcher.shutdown()
+        try await http.shutdown()
     }
 }

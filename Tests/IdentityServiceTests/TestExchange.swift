@@ -95,12 +95,16 @@ final class TestExchange: CodeExchanging, AccessTokenChecking, TicketRedeeming {
         clientID: String,
         redirectURI: String,
         codeVerifier: String,
+        address: [UInt8]?,
         deadline: Deadline?
     ) async throws -> ExchangedCode { try answer(code) }
 
-    func claims(accessToken: String, clientID: String, deadline: Deadline?) async throws -> ExchangedCode {
-        try answer(accessToken)
-    }
+    func claims(
+        accessToken: String,
+        clientID: String,
+        address: [UInt8]?,
+        deadline: Deadline?
+    ) async throws -> ExchangedCode { try answer(accessToken) }
 
     /// Tells of a ticket for as long as the test lets it, so that only the statement that takes it decides.
     func redeemable(

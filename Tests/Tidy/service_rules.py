@@ -13,8 +13,8 @@ FILES = (
     "NameMethods.swift", "NameParts.swift", "NameServer.swift")
 # The folders that there may be: what stands in a service stands in one of them.
 FOLDERS = {
-    "Background", "Commands", "Configuration", "Conversions", "Methods", "Metrics", "Migrations", "ProviderKeys", "Store",
-    "Tokens"}
+    "Background", "Commands", "Configuration", "Conversions", "Exchanges", "Methods", "Metrics", "Migrations",
+    "ProviderKeys", "Store", "Tokens"}
 
 COMPOSE = "docker/compose.yaml"
 # RPCs that no program calls, so that nobody is let in.

@@ -5,12 +5,14 @@ import RPC
 protocol CodeExchanging: Sendable {
     /// Exchanges a code, or tells again what came of it a moment ago.
     ///
+    /// - Parameter address: a code of the address that it comes from; nil if that isn't known.
     /// - Throws: `IdentityFault`: the code is spent or foreign, the provider can't be reached or isn't configured for it.
     func claims(
         code: String,
         clientID: String,
         redirectURI: String,
         codeVerifier: String,
+        address: [UInt8]?,
         deadline: Deadline?
     ) async throws -> ExchangedCode
 }
@@ -19,8 +21,14 @@ protocol CodeExchanging: Sendable {
 protocol AccessTokenChecking: Sendable {
     /// Whose it is.
     ///
+    /// - Parameter address: a code of the address that it comes from; nil if that isn't known.
     /// - Throws: `IdentityFault`: it was issued to another app, is refused, or the provider can't be reached.
-    func claims(accessToken: String, clientID: String, deadline: Deadline?) async throws -> ExchangedCode
+    func claims(
+        accessToken: String,
+        clientID: String,
+        address: [UInt8]?,
+        deadline: Deadline?
+    ) async throws -> ExchangedCode
 }
 
 /// What the tickets of a sign-in in a browser stand for. They are still there: who uses them up is the statement that opens

@@ -97,7 +97,7 @@ extension IdentityMethods {
                     redirectURI: request.redirectUri,
                     codeVerifier: request.codeVerifier,
                     provider: provider,
-                    deadline: context.deadline
+                    context: context
                 )
             } catch IdentityFault.providerUnavailable {
                 await keepTold(request, key: token.fingerprint, provider: provider.policy, context: context)
@@ -140,7 +140,7 @@ extension IdentityMethods {
                 redirectURI: tickets.redirectURI,
                 codeVerifier: "",
                 provider: provider,
-                deadline: context.deadline
+                context: context
             )
         }
         evidence.ticketHash = tickets.ticketHash
@@ -163,7 +163,7 @@ extension IdentityMethods {
                 redirectURI: request.redirectUri,
                 codeVerifier: request.codeVerifier,
                 provider: provider,
-                deadline: context.deadline
+                context: context
             )
             return Evidence(
                 fingerprint: exchanged.fingerprint,
@@ -190,6 +190,7 @@ extension IdentityMethods {
         let known = try await check.claims(
             accessToken: request.accessToken,
             clientID: request.clientID,
+            address: addressKey.code(of: context.metadata),
             deadline: context.deadline
         )
         return Evidence(
@@ -210,7 +211,7 @@ extension IdentityMethods {
         redirectURI: String,
         codeVerifier: String,
         provider: ProviderConfiguration,
-        deadline: Deadline?
+        context: ServerContext
     ) async throws {
         let exchanged = try await exchange(
             code: code,
@@ -218,7 +219,7 @@ extension IdentityMethods {
             redirectURI: redirectURI,
             codeVerifier: codeVerifier,
             provider: provider,
-            deadline: deadline
+            context: context
         )
         guard exchanged.claims.subject == evidence.claims.subject else { throw IdentityFault.signIn(.codeForeign) }
         evidence.retryFingerprint = evidence.fingerprint
@@ -234,7 +235,7 @@ extension IdentityMethods {
         redirectURI: String,
         codeVerifier: String,
         provider: ProviderConfiguration,
-        deadline: Deadline?
+        context: ServerContext
     ) async throws -> ExchangedCode {
         guard let codes = codes[provider.policy.name] else { throw IdentityFault.signIn(.exchangeNotConfigured) }
         let exchanged = try await codes.claims(
@@ -242,7 +243,8 @@ extension IdentityMethods {
             clientID: clientID,
             redirectURI: redirectURI,
             codeVerifier: codeVerifier,
-            deadline: deadline
+            address: addressKey.code(of: context.metadata),
+            deadline: context.deadline
         )
         guard exchanged.claims.audience == clientID else { throw IdentityFault.signIn(.codeForeign) }
         return exchanged

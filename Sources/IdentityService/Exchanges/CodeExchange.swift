@@ -1,0 +1,74 @@
+import IdentityDomain
+import JOSE
+import Models
+import RPC
+
+/// Exchanges authorization codes of one provider's people for what the provider says of them (RFC 6749 section 4.1.3).
+///
+/// The ID token that comes back is verified and judged like any other, but for the nonce: that the provider gave it to us for
+/// the code proves what a nonce would.
+struct CodeExchange: CodeExchanging {
+    private let policy: ProviderPolicy
+    private let endpoint: TokenEndpoint
+    private let queue: CodeExchangeQueue
+    private let keys: ProviderKeys
+    private let clock: WallClock
+
+    /// An exchange that asks by a queue, whose ``CodeExchangeQueue/run()`` must run.
+    init(
+        policy: ProviderPolicy,
+        endpoint: TokenEndpoint,
+        queue: CodeExchangeQueue,
+        keys: ProviderKeys,
+        clock: WallClock
+    ) {
+        self.policy = policy
+        self.endpoint = endpoint
+        self.queue = queue
+        self.keys = keys
+        self.clock = clock
+    }
+
+    func claims(
+        code: String,
+        clientID: String,
+        redirectURI: String,
+        codeVerifier: String,
+        address: [UInt8]?,
+        deadline: Deadline?
+    ) async throws -> ExchangedCode {
+        guard policy.audiences[clientID] != nil else { throw IdentityFault.signIn(.clientUnknown) }
+        let grant = CodeGrant(
+            provider: policy.name,
+            clientID: clientID,
+            code: code,
+            redirectURI: redirectURI,
+            codeVerifier: codeVerifier
+        )
+        guard let grant else { throw IdentityFault.signIn(.codeSpent) }
+        guard endpoint.canExchange(grant) else { throw IdentityFault.signIn(.exchangeNotConfigured) }
+        let idToken = try await queue.idToken(for: grant, address: address, deadline: deadline)
+        // Judged each time, with the keys and the clock of now: if the keys can't be had at this moment, the token is still
+        // there for the next try.
+        let exchanged = try await judge(idToken)
+        guard exchanged.claims.audience == clientID else { throw IdentityFault.signIn(.codeForeign) }
+        return exchanged
+    }
+
+    private func judge(_ idToken: String) async throws -> ExchangedCode {
+        do {
+            let token = try ProviderToken(parsing: idToken, policy: policy)
+            let key = try await keys.key(id: token.keyID, algorithm: token.algorithm, of: policy.name)
+            let claims = try token.claims(
+                verifiedWith: key,
+                policy: policy,
+                nowSeconds: clock.nowSeconds,
+                nonce: nil,
+                code: ""
+            )
+            return ExchangedCode(fingerprint: token.fingerprint, claims: claims)
+        } catch let rejection as TokenRejection {
+            throw IdentityFault.token(rejection)
+        }
+    }
+}

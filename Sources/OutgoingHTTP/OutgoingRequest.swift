@@ -1,0 +1,54 @@
+/// A request to somebody else's server.
+public struct OutgoingRequest: Sendable, CustomStringConvertible {
+    /// A name with a value: of a header, a query or a form.
+    public typealias Field = (name: String, value: String)
+
+    /// What is asked.
+    public enum Method: Sendable {
+        /// GET, with these added to the URL's query.
+        case get(query: [Field] = [])
+        /// POST of a form (`application/x-www-form-urlencoded`).
+        case postForm([Field])
+    }
+
+    /// The URL, `https` or `http`.
+    public let url: String
+    /// What is asked.
+    public let method: Method
+    /// Headers besides those that the client adds. Values must be visible ASCII and spaces.
+    public let headers: [Field]
+    /// How long the whole call may take, from the wait for a connection to the end of the body.
+    public let timeout: Duration
+    /// The longest body of an answer, in bytes.
+    public let bodyBytesMax: Int
+
+    /// A request.
+    public init(
+        _ method: Method,
+        _ url: String,
+        headers: [Field] = [],
+        timeout: Duration,
+        bodyBytesMax: Int
+    ) {
+        self.url = url
+        self.method = method
+        self.headers = headers
+        self.timeout = timeout
+        self.bodyBytesMax = bodyBytesMax
+    }
+
+    /// The method and the URL without its query, where tokens stand.
+    public var description: String {
+        let place = url.prefix { $0 != "?" && $0 != "#" }
+        return switch method {
+        case .get: "GET \(place)"
+        case .postForm: "POST \(place)"
+        }
+    }
+
+    /// The URL with the query of a GET.
+    var target: String {
+        guard case .get(let query) = method, !query.isEmpty else { return url }
+        return url + (url.contains("?") ? "&" : "?") + FormEncoding.encode(query)
+    }
+}
