@@ -165,6 +165,20 @@ struct ProviderSettingsTests {
         #expect(faulty.providers.isEmpty)
     }
 
+    @Test func `One person never gets two accounts by two names of a provider`() throws {
+        let content =
+            #"{"providers":[{"name":"g2","issuers":["accounts.google.com"],"keys_url":"https://x.org/","audiences":["a"]}]}"#
+        let twins = try fixture.providers(content, ["VESTIBULE_IDENTITY_GOOGLE_AUDIENCES": "b,a"])
+        #expect(
+            twins.faults.map(\.problem) == [
+                #"provider "google", audience "a": provider "g2" has the same issuer and audience, so that a person would have "#
+                    + "two accounts"
+            ]
+        )
+        let others = try fixture.providers(content, ["VESTIBULE_IDENTITY_GOOGLE_AUDIENCES": "b"])
+        #expect(others.faults == [])
+    }
+
     private static let appleKey = [
         "VESTIBULE_IDENTITY_APPLE_TEAM_ID": "ACME000001", "VESTIBULE_IDENTITY_APPLE_KEY_ID": "ACMEKEY001",
         "VESTIBULE_IDENTITY_APPLE_PRIVATE_KEY_FILE": "/keys/apple.p8",

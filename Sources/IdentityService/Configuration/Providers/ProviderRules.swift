@@ -50,9 +50,13 @@ struct ProviderRules {
             + "only where \(IdentityKeys.simulatedProviders.name) is true, for development, is it taken"
     }
 
-    /// Those of our own documentation and of Apple's.
-    private static let placeholderTeams: Set<String> = ["ABCDE12345", "DEF123GHIJ", "TEAMID1234", "XXXXXXXXXX"]
-    private static let placeholderKeys: Set<String> = ["KEY1234567", "ABC123DEFG", "KEYID12345", "XXXXXXXXXX"]
+    /// Those of our own documentation and development, and of Apple's documentation.
+    private static let placeholderTeams: Set<String> = [
+        "ABCDE12345", "DEF123GHIJ", "DEVTEAM001", "TEAMID1234", "XXXXXXXXXX",
+    ]
+    private static let placeholderKeys: Set<String> = [
+        "KEY1234567", "ABC123DEFG", "DEVKEY0001", "DEVKEY0002", "KEYID12345", "XXXXXXXXXX",
+    ]
 
     /// Whether an id is evidently one that somebody forgot to replace.
     static func isPlaceholder(_ id: String) -> Bool {

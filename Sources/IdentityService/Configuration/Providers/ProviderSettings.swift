@@ -23,6 +23,7 @@ struct ProviderSettings {
             known[provider.policy.name] = provider
         }
         providers = Self.select(known, configuration, isFileAtFault: isFileAtFault, findings)
+        Self.checkTwins(providers, findings)
         faults = findings.faults
         hints = findings.hints
     }
@@ -73,5 +74,24 @@ struct ProviderSettings {
     ) -> String? {
         configuration[audiences] == nil
             ? "names \(name), but \(audiences.name) is not given, and the providers file has no \(name)" : nil
+    }
+
+    /// Accounts are kept by provider and subject: a person whose token two providers take would have two accounts.
+    private static func checkTwins(
+        _ providers: [ProviderConfiguration],
+        _ findings: ProviderFindings
+    ) {
+        let policies = providers.map(\.policy)
+        for (index, policy) in policies.enumerated() {
+            for other in policies[..<index] where !policy.issuers.isDisjoint(with: other.issuers) {
+                for id in policy.audiences.keys.sorted() where other.audiences[id] != nil {
+                    findings.fault(
+                        IdentityKeys.providersFile.name,
+                        "provider \"\(policy.name)\", audience \(ProviderFindings.quoted(id)): provider \"\(other.name)\" "
+                            + "has the same issuer and audience, so that a person would have two accounts"
+                    )
+                }
+            }
+        }
     }
 }

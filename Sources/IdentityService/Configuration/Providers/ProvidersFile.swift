@@ -56,27 +56,7 @@ enum ProvidersFile {
             if !content.names.insert(name).inserted { findings.fault(key, "provider \"\(name)\": is there twice") }
             content.providers[name] = ProviderEntry(entry, name: name, file: file, rules: rules, findings).read()
         }
-        checkTwins(content.providers, findings)
         return content
-    }
-
-    /// Accounts are kept by provider and subject: a person whose token two providers take would have two accounts.
-    private static func checkTwins(
-        _ providers: [ProviderName: ProviderConfiguration],
-        _ findings: ProviderFindings
-    ) {
-        let sorted = providers.values.map(\.policy).sorted { $0.name < $1.name }
-        for (index, policy) in sorted.enumerated() {
-            for other in sorted[..<index] where !policy.issuers.isDisjoint(with: other.issuers) {
-                for id in policy.audiences.keys.sorted() where other.audiences[id] != nil {
-                    findings.fault(
-                        IdentityKeys.providersFile.name,
-                        "provider \"\(policy.name)\", audience \(ProviderFindings.quoted(id)): provider \"\(other.name)\" "
-                            + "has the same issuer and audience, so that a person would have two accounts"
-                    )
-                }
-            }
-        }
     }
 
     private static func explain(_ error: JSONError, _ bytes: [UInt8]) -> String {
