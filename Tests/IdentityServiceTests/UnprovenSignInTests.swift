@@ -235,6 +235,7 @@ struct UnprovenSignInTests {
                 database: service.database,
                 group: service.group,
                 fetcher: service.provider,
+                http: TestHTTP(),
                 logger: logger
             )
         }
