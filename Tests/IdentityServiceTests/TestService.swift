@@ -33,7 +33,7 @@ struct TestService {
         _ body: (TestService) async throws -> Void
     ) async throws {
         let fresh = try SharedTestCluster.freshDatabase(schema: "identity")
-        let configuration = PostgresConfiguration(
+        var configuration = PostgresConfiguration(
             host: fresh.socketDirectory,
             port: fresh.port,
             user: fresh.user,
@@ -41,6 +41,10 @@ struct TestService {
             database: fresh.database,
             searchPath: fresh.schema
         )
+        // What is tested here isn't speed: a machine that builds something else beside must not fail a test.
+        configuration.waitLimit = .seconds(60)
+        configuration.queryTimeout = .seconds(60)
+        configuration.lockTimeout = .seconds(60)
         try await run(
             on: configuration,
             limits: limits,
