@@ -21,17 +21,24 @@ CHECKS = (
 # What the suite may be answered where it keeps to the document: a name that has 51 characters as people count them or a
 # number of no plan (422) no schema can tell; a token (401), a group (404) or an app's user (403) it cannot invent.
 ACCEPTED = ["2xx", "401", "403", "404", "409", "422"]
-REQUESTS = {"AppleSignIn", "GoogleSignIn", "ProviderSignIn", "RefreshToken", "SignOut", "ProfileChange", "NewGroup",
-            "NewMember", "SingleTokenSignIn", "WordPressLogin", "WordPressRegistration", "SupabaseGrant",
-            "SupabaseUserChange"}
+REQUESTS = {"AppleSignIn", "GoogleSignIn", "ProviderSignIn", "RefreshToken", "SignOut", "ProfileChange",
+            "NewGroup", "NewMember", "AppleSingleTokenSignIn", "GoogleSingleTokenSignIn", "WordPressLogin",
+            "WordPressRegistration", "SupabaseGrant", "SupabaseUserChange"}
 # What a browser visits: one redirects to the provider's page, the other answers pages for people.
 VISITED = ("--exclude-operation-id", "beginAppleByWeb", "--exclude-operation-id", "finishAppleByWeb")
+DIALECTS = "single-token,wordpress,supabase"
+OF_DIALECTS = "^/(api/auth|wp-json|auth/v1)/"
+# They end the session that all else needs, and are tried by themselves.
+SIGNING_OUT = ["signOut", "singleTokenSignOut", "wordPressLogout", "supabaseLogout"]
+# Supabase answers 400 to credentials that are refused as well as to a wrong form.
+REFUSING_BY_400 = "supabaseToken"
 
 
 @pytest.fixture(scope="module")
 def unlimited(stack):
     """Another gateway to the same services, which lets one address sign in as often as it likes."""
-    with another_gateway(stack, AUTH_PER_SECOND="1000000", AUTH_BURST="1000000") as gateway:
+    with another_gateway(
+            stack, AUTH_PER_SECOND="1000000", AUTH_BURST="1000000", DIALECTS=DIALECTS) as gateway:
         yield gateway
 
 
@@ -45,11 +52,11 @@ def document(unlimited):
     return document
 
 
-def run(folder, document, gateway, token, *arguments, parameters=""):
+def run(folder, document, gateway, token, *arguments, parameters="", accepted=ACCEPTED):
     """Runs the suite; returns how many cases it made and found good."""
     (folder / "openapi.json").write_text(json.dumps(document))
     (folder / "schemathesis.toml").write_text(
-        f"[checks.positive_data_acceptance]\nexpected-statuses = {json.dumps(ACCEPTED)}\n{parameters}")
+        f"[checks.positive_data_acceptance]\nexpected-statuses = {json.dumps(accepted)}\n{parameters}")
     result = subprocess.run(
         [sys.executable, "-m", "schemathesis.cli", "--config-file", str(folder / "schemathesis.toml"), "run",
          str(folder / "openapi.json"), "--url", f"http://{gateway.address}", "--seed", str(SEED),
@@ -64,7 +71,20 @@ def run(folder, document, gateway, token, *arguments, parameters=""):
 
 def test_every_operation(unlimited, document, member, tmp_path):
     assert run(
-        tmp_path, document, unlimited, member.access_token, "--exclude-operation-id", "signOut", *VISITED) > 300
+        tmp_path, document, unlimited, member.access_token, "--exclude-operation-id", "signOut",
+        "--exclude-path-regex", OF_DIALECTS, *VISITED) > 300
+
+
+def test_every_operation_of_dialects(unlimited, document, member, tmp_path):
+    excluded = [argument for name in [*SIGNING_OUT, REFUSING_BY_400] for argument in ("--exclude-operation-id", name)]
+    assert run(
+        tmp_path, document, unlimited, member.access_token, "--include-path-regex", OF_DIALECTS, *excluded) > 200
+
+
+def test_supabase_tokens(unlimited, document, member, tmp_path):
+    assert run(
+        tmp_path, document, unlimited, member.access_token, "--include-operation-id", REFUSING_BY_400,
+        accepted=[*ACCEPTED, "400"]) > 20
 
 
 def test_a_group_that_exists(unlimited, document, member, tmp_path):
@@ -74,6 +94,8 @@ def test_a_group_that_exists(unlimited, document, member, tmp_path):
         parameters=f'[parameters]\n"path.id" = "{group}"\n') > 60
 
 
-def test_signing_out(unlimited, document, app, tmp_path):
+@pytest.mark.parametrize("operation", SIGNING_OUT)
+def test_signing_out(unlimited, document, app, tmp_path, operation):
     """By itself: it ends the session that all else needs."""
-    assert run(tmp_path, document, unlimited, app.access_token, "--include-operation-id", "signOut") > 20
+    cases = run(tmp_path, document, unlimited, app.access_token, "--include-operation-id", operation)
+    assert cases > (20 if operation == "signOut" else 3)

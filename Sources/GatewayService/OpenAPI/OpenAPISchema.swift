@@ -121,8 +121,8 @@ extension OpenAPI.Schema {
     }
 
     /// An object with these members, and others that are not described.
-    static func object(_ members: [Member], description: String? = nil) -> Self {
-        var json = typed("object", orNull: false)
+    static func object(_ members: [Member], description: String? = nil, orNull: Bool = false) -> Self {
+        var json = typed("object", orNull: orNull)
         let required = members.filter(\.isRequired).map { JSONValue.string($0.name) }
         if !required.isEmpty { json["required"] = .array(required) }
         var properties = JSONObject()

@@ -23,6 +23,11 @@ struct DialectSettingsTests {
 
     @Test func `Dialects are named with commas between`() throws {
         #expect(try GatewaySettings(Self.configuration([:])).dialects.dialects.isEmpty)
+        let empty = [
+            "VESTIBULE_GATEWAY_DIALECTS": "", "VESTIBULE_GATEWAY_SUPABASE_SERVICE_KEY_FILE": "",
+        ]
+        let none = try GatewaySettings(Self.configuration(empty)).dialects
+        #expect(none.dialects.isEmpty && none.supabaseServiceKey == nil, "as compose hands on what isn't set")
         let some = try Self.configuration(["VESTIBULE_GATEWAY_DIALECTS": "single-token, supabase"])
         #expect(try GatewaySettings(some).dialects.dialects == [.singleToken, .supabase])
     }

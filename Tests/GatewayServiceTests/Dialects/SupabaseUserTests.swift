@@ -155,6 +155,25 @@ struct SupabaseUserTests {
     }
 
     @Test(arguments: [
+        (#"{"phone":"+63917"}"#, "phone_number", "The phone number is too short."),
+        (#"{"data":{"a":1}}"#, "changes_json", "An account's metadata has 16 KiB of JSON at most."),
+    ])
+    func `A value that breaks a rule is told in words`(body: String, field: String, words: String) async throws {
+        let gateway = TestGateway.speaking(.supabase)
+        let error = RPCError.domain(
+            .invalidArgument,
+            reason: "INVALID",
+            message: "Some fields are not valid.",
+            fields: [FieldViolation(field: field, description: words, reason: "INVALID")]
+        )
+        gateway.stubs.profile.set { $0.updateProfile = { _, _ in throw error } }
+        gateway.stubs.identity.set { $0.updateUserMetadata = { _, _ in throw error } }
+        let answer = try await gateway.sendAsUser(.put, Self.user, body)
+        #expect(answer.status == 422)
+        #expect(answer.body == ["code": 422, "error_code": "validation_failed", "msg": .string(words)])
+    }
+
+    @Test(arguments: [
         #"{"email":"new@example.com"}"#, #"{"password":"p"}"#, #"{"data":[]}"#, #"{"data":"x"}"#, #"{"phone":63917}"#,
     ])
     func `What can't be changed is refused`(body: String) async throws {

@@ -22,7 +22,7 @@ enum SingleTokenSignIn {
             tag: .auth,
             summary: "Opens a session with a single token",
             caller: .anyone,
-            body: .required(.singleTokenSignIn),
+            body: .required(provider == .apple ? .appleSingleTokenSignIn : .googleSingleTokenSignIn),
             answers: [200: .init("The token, and whose it is.", .singleTokenSession)],
             problems: [.refused, .fieldsAtFault],
             errors: .singleToken
@@ -84,15 +84,22 @@ enum SingleTokenSignIn {
 }
 
 extension OpenAPI.Schema {
-    fileprivate static let singleTokenSignIn = object([
-        .optional("identity_token", .text("The provider's ID token; `id_token` is read too.", orNull: true)),
+    fileprivate static let appleSingleTokenSignIn = object(
+        [.required("identity_token", .text("Apple's ID token; `id_token` is read too.", minLength: 1))] + told
+    ).named("AppleSingleTokenSignIn")
+
+    fileprivate static let googleSingleTokenSignIn = object(
+        [.required("id_token", .text("Google's ID token; `identity_token` is read too.", minLength: 1))] + told
+    ).named("GoogleSingleTokenSignIn")
+
+    private static let told: [Member] = [
         .optional("nonce", .text("The raw nonce.", orNull: true)),
         .optional("authorization_code", .text(orNull: true)),
         .optional("userIdentifier", .text("The provider's subject, which the token must name.", orNull: true)),
         .optional("email", .text(orNull: true)),
         .optional("name", .text("The provider tells it the first time only.", orNull: true)),
         .optional("device_name", .text(orNull: true)),
-    ]).named("SingleTokenSignIn")
+    ]
 
     fileprivate static let singleTokenSession = object([
         .required("success", .constant(true)),

@@ -12,7 +12,7 @@ enum SingleTokenSignOut {
         id: "singleTokenSignOut",
         tag: .auth,
         summary: "Ends the session of the bearer token",
-        caller: .user,
+        caller: .userOrAnyone,
         answers: [200: .init("The session is over, or never was.", .succeeded)],
         errors: .singleToken
     )

@@ -79,8 +79,8 @@ struct SupabaseError: Equatable {
         case (_, "ACCOUNT_NOT_FOUND"), (_, "USER_ID_INVALID"): return (.notFound, "user_not_found", "User not found")
         case (_, "JSON_MALFORMED"): return (problem.status, "bad_json", problem.detail)
         case (_, "ROUTE_NOT_FOUND"): return (problem.status, "not_found", problem.detail)
-        case (.badRequest, "REQUEST_INVALID"), (.unprocessableContent, _):
-            return (.badRequest, "validation_failed", problem.sentence)
+        case (_, "REQUEST_INVALID"), (.unprocessableContent, _):
+            return (problem.status, "validation_failed", problem.sentence)
         case (.tooManyRequests, _): return (problem.status, "over_request_rate_limit", problem.detail)
         case (.gatewayTimeout, _), (.requestTimeout, _): return (problem.status, "request_timeout", problem.detail)
         case (.internalServerError, _): return (problem.status, "unexpected_failure", problem.detail)

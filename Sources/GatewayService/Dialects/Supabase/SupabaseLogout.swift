@@ -16,7 +16,7 @@ enum SupabaseLogout {
         id: "supabaseLogout",
         tag: .auth,
         summary: "Ends the bearer token's session, all of its account, or all others",
-        caller: .user,
+        caller: .userOrAnyone,
         parameters: [.supabaseScope],
         answers: [204: .init("They are over.")],
         problems: [.forbidden],
@@ -43,7 +43,7 @@ extension OpenAPI.Parameter {
         component: "logoutScope",
         name: "scope",
         place: .query,
-        schema: .oneOf(["local", "global", "others"]),
+        schema: .oneOf(["local", "global", "others", ""]),
         description: "global by default."
     )
 }

@@ -53,7 +53,10 @@ enum SupabaseUpdateUser {
 
 extension OpenAPI.Schema {
     fileprivate static let supabaseUserChange = object([
-        .optional("data", .object([], description: "Members replace those of the same name; null removes one.")),
+        .optional(
+            "data",
+            .object([], description: "Members replace those of the same name; null removes one.", orNull: true)
+        ),
         .optional("phone", .text("In any notation of the configured region.", orNull: true)),
     ]).named("SupabaseUserChange")
 }

@@ -13,7 +13,7 @@ enum WordPressLogout {
         id: "wordPressLogout",
         tag: .auth,
         summary: "Ends the session of the bearer token",
-        caller: .user,
+        caller: .userOrAnyone,
         answers: [200: .init("The session is over, or never was.", .loggedOut)],
         errors: .wordPress
     )

@@ -216,7 +216,7 @@ private struct Registration {
 extension OpenAPI.Schema {
     fileprivate static let wordPressRegistration = object([
         .required("appleUserID", .appleUserID),
-        .required("email", .text(minLength: 1)),
+        .required("email", .text(minLength: 3, maxLength: 254, pattern: "^[A-Za-z0-9._%+-]+@[A-Za-z0-9.-]+$")),
         .required("username", .text(minLength: 3, maxLength: 20, pattern: "^[A-Za-z0-9_]+$")),
         .optional("fullName", .text(orNull: true)),
         .optional("identityToken", .wordPressIdentityToken),
