@@ -237,6 +237,11 @@ let package = Package(
             ["API", "InteropAPI", "InteropShared", "RPC", "RPCTransport", argumentParser, protobuf]
         ),
         executable(
+            "interop-client-secret",
+            path: "Tests/Interop/ClientSecret",
+            ["IdentityDomain", "JOSE", argumentParser]
+        ),
+        executable(
             "bench-server",
             path: "Tests/Performance/Server",
             ["Postgres", "RPC", "RPCTransport", protobuf]
@@ -278,7 +283,10 @@ let package = Package(
             swiftSettings: strict
         ),
         .target(name: "ScriptedHTTP", path: "Tests/ScriptedHTTP", swiftSettings: strict),
-        tests("OutgoingHTTPTests", ["OutgoingHTTP", "RPCTransport", "ScriptedHTTP", "TestCertificates"]),
+        tests(
+            "OutgoingHTTPTests",
+            ["OutgoingHTTP", "RPCTransport", "ScriptedHTTP", "TestCertificates", asyncHTTPClient]
+        ),
         tests("RPCTests", ["RPC", protobuf]),
         tests(
             "OTLPTests",

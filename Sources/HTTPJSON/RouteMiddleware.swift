@@ -51,7 +51,9 @@ struct RouteMiddleware: RouterMiddleware {
             } else {
                 response = try await next(request, context)
             }
-            closes = closes && response.status.code >= 400
+            // A route that answers an error by itself says so itself, too.
+            let isClosing = response.headers[.connection] == "close"
+            closes = closes && response.status.code >= 400 || isClosing
         } catch {
             let problem = self.problem(error, request)
             log(problem, context.logger)

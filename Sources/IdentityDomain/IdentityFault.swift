@@ -34,6 +34,8 @@ public enum IdentityFault: Error, Sendable, Hashable {
     case metadataInvalid
     /// Metadata that is too long or has too many values, or would be after a change.
     case metadataTooLarge
+    /// Too many others changed the metadata at the same time.
+    case metadataContended
     /// The user id is no UUID.
     case userIDInvalid
     /// A sign-in in a browser was refused.

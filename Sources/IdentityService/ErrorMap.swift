@@ -73,6 +73,13 @@ extension IdentityFault: DomainFault {
                 message: "An account's metadata has 16 KiB of JSON at most.",
                 field: "changes_json"
             )
+        case .metadataContended:
+            .domain(
+                .aborted,
+                reason: "METADATA_CONTENDED",
+                message: "Too many others change the metadata at the same time. Try again in a moment.",
+                retryAfter: .seconds(1)
+            )
         case .userIDInvalid:
             .domain(
                 .invalidArgument,

@@ -15,11 +15,19 @@ public struct StackFolder: Sendable {
     var logs: String { path + "/logs" }
     var database: String { path + "/postgres" }
     var simulatorState: String { secrets + "/simulator-state.json" }
+    var simulatorClients: String { path + "/simulator-clients.json" }
+    var providers: String { path + "/providers.json" }
+    var supabaseServiceKey: String { secrets + "/supabase-service-key" }
     var signingKey: String { secrets + "/identity-signing-key.pem" }
     var refreshKey: String { secrets + "/identity-refresh-key" }
     var addressKey: String { secrets + "/address-key" }
     func databasePassword(of service: String) -> String { secrets + "/\(service)-database-password" }
     func databaseOwnerPassword(of service: String) -> String { secrets + "/\(service)-database-owner-password" }
+
+    func appleKey(_ number: Int) -> String { secrets + "/" + Self.appleKeyName(number) }
+    static func appleKeyName(_ number: Int) -> String { "apple-key-\(number).p8" }
+    static let googleSecretName = "google-client-secret"
+    static let facebookSecretName = "facebook-client-secret"
 
     /// A path as people like to read it: from the folder that they are in, if it lies there.
     static func shown(_ path: String) -> String {
@@ -41,12 +49,48 @@ public struct StackFolder: Sendable {
         if try makeFile(signingKey, { Array(try SigningKey.generateP256().pem().utf8) }) { made.append(signingKey) }
         if try makeFile(refreshKey, { SecureRandom.bytes(32) }) { made.append(refreshKey) }
         if try makeFile(addressKey, { SecureRandom.bytes(32) }) { made.append(addressKey) }
+        for number in 1...DevelopmentProviders.appleKeyCount {
+            let file = appleKey(number)
+            if try makeFile(file, { Array(try SigningKey.generateP256().pem().utf8) }) { made.append(file) }
+        }
+        for file in [
+            secrets + "/" + Self.googleSecretName, secrets + "/" + Self.facebookSecretName, supabaseServiceKey,
+        ] {
+            if try makeFile(file, { Array(Base64URL.encode(SecureRandom.bytes(32)).utf8) }) { made.append(file) }
+        }
         for service in StackKeys.services {
             for file in [databasePassword(of: service.program), databaseOwnerPassword(of: service.program)] {
                 if try makeFile(file, { Array(Base64URL.encode(SecureRandom.bytes(24)).utf8) }) { made.append(file) }
             }
         }
         return made
+    }
+
+    /// Writes what follows from the configuration and the secrets, anew at each start: the providers file, and the
+    /// simulator's of the clients in it.
+    func write(_ providers: DevelopmentProviders) throws {
+        var keys: [String] = []
+        for number in 1...DevelopmentProviders.appleKeyCount {
+            let pem = String(decoding: try FileBytes.read(appleKey(number), bytesMax: 4096), as: UTF8.self)
+            keys.append(try SigningKey(pem: pem).verificationKey.pem())
+        }
+        let clients = DevelopmentProviders.clients(
+            applePublicKeys: keys,
+            googleSecret: try text("\(secrets)/\(Self.googleSecretName)"),
+            facebookSecret: try text("\(secrets)/\(Self.facebookSecretName)")
+        )
+        try rewrite(self.providers, providers.file)
+        // It holds secrets, simulated ones.
+        try rewrite(simulatorClients, clients)
+    }
+
+    private func text(_ path: String) throws -> String {
+        String(decoding: try FileBytes.read(path, bytesMax: 1024), as: UTF8.self)
+    }
+
+    private func rewrite(_ path: String, _ object: JSONObject) throws {
+        let bytes = object.serialized() + [UInt8(ascii: "\n")]
+        if try !makeFile(path, { bytes }) { try FileBytes.rewrite(path, mode: 0o600, bytes) }
     }
 
     /// Takes the lock of a running stack, which ends with the process or when the result is closed.
@@ -69,7 +113,7 @@ public struct StackFolder: Sendable {
         defer { close(lock) }
         try LocalCluster.remove(directory: database)
         for folder in [secrets, logs] { try removeFolder(folder) }
-        unlink(path + "/lock")
+        for file in [providers, simulatorClients, path + "/lock"] { unlink(file) }
         // Stays if there is something in it that isn't ours.
         rmdir(path)
     }

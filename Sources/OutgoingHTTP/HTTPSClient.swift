@@ -25,16 +25,26 @@ public final class HTTPSClient: OutgoingClient {
     public init(userAgent: String, connectTimeout: Duration = .seconds(3)) {
         self.userAgent = userAgent
         group = MultiThreadedEventLoopGroup(numberOfThreads: 1)
+        client = HTTPClient(
+            eventLoopGroupProvider: .shared(group),
+            configuration: Self.configuration(connectTimeout: connectTimeout)
+        )
+    }
+
+    static func configuration(connectTimeout: Duration) -> HTTPClient.Configuration {
         var configuration = HTTPClient.Configuration()
+        // Its spans would carry the whole URL, tokens in the query included, and strangers would be sent our trace ids.
+        configuration.tracing.tracer = nil
         configuration.redirectConfiguration = .disallow
         configuration.timeout = HTTPClient.Configuration.Timeout(connect: TimeAmount(connectTimeout))
         // Otherwise a refused connection would be tried again until the time is up. When to try again is the caller's to say.
         configuration.connectionPool.retryConnectionEstablishment = false
         configuration.connectionPool.concurrentHTTP1ConnectionsPerHostSoftLimit = Self.connectionsPerHostMax
         configuration.connectionPool.idleTimeout = .seconds(5)
-        client = HTTPClient(eventLoopGroupProvider: .shared(group), configuration: configuration)
+        return configuration
     }
 
+    /// Sends a request and collects the whole answer.
     public func send(_ request: OutgoingRequest) async throws(OutgoingHTTPError) -> OutgoingResponse {
         guard request.url.hasPrefix("https://") || request.url.hasPrefix("http://") else {
             throw OutgoingHTTPError(.url, mayHaveBeenSent: false)

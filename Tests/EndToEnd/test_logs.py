@@ -61,11 +61,12 @@ def test_secrets_are_for_their_owner_only(stack):
     assert set(files) == {
         "identity-signing-key.pem", "identity-refresh-key", "address-key", "identity-database-password",
         "profile-database-password", "invites-database-password", "identity-database-owner-password",
-        "profile-database-owner-password", "invites-database-owner-password", "simulator-state.json"}
+        "profile-database-owner-password", "invites-database-owner-password", "simulator-state.json",
+        "apple-key-1.p8", "apple-key-2.p8", "google-client-secret", "facebook-client-secret", "supabase-service-key"}
     for file in files.values():
         assert file.stat().st_mode & 0o777 == 0o600, file
     for name, file in files.items():
-        if name.endswith("-password"):
+        if name.endswith(("-password", "-client-secret", "-service-key")):
             stack.confidential.add(file.read_text())
 
 

@@ -5,7 +5,8 @@ import pytest
 from grpc_health.v1 import health_pb2, health_pb2_grpc
 
 ROUTES = {
-    "/auth/apple": {"post"}, "/auth/google": {"post"}, "/auth/{provider}": {"post"}, "/auth/refresh": {"post"}, "/auth/sign-out": {"post"},
+    "/auth/apple": {"post"}, "/auth/google": {"post"}, "/auth/{provider}": {"post"},
+    "/auth/apple/start": {"get"}, "/auth/apple/callback": {"post"}, "/auth/refresh": {"post"}, "/auth/sign-out": {"post"},
     "/me": {"get", "patch"}, "/groups": {"get", "post"}, "/groups/{id}/members": {"get", "post"},
     "/.well-known/jwks.json": {"get"}, "/healthz": {"get"}, "/readyz": {"get"}, "/openapi.json": {"get"},
 }

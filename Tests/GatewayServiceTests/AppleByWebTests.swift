@@ -290,6 +290,7 @@ struct AppleByWebTests {
         let (browser, seen) = try Self.browser()
         let page = try await browser.post(body, type: type)
         #expect(page.status == status)
+        #expect((page.headers[.connection] == "close") == (status == 413), "what is left of the body is no request")
         try Self.expectSafe(page)
         #expect(try PageParser(page.text).appURL == nil)
         #expect(seen.finished.withLock { $0.isEmpty })

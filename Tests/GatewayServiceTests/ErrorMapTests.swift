@@ -24,6 +24,17 @@ struct ErrorMapTests {
         #expect(domain.status.code == expected)
     }
 
+    /// What apps are told of their credentials; none of it is about an access token (RFC 6750 section 3.1).
+    @Test(arguments: [
+        "CODE_REQUIRED", "CODE_SPENT", "CODE_FOREIGN", "TOKEN_STALE", "TOKEN_SUBJECT", "TICKET_INVALID",
+        "ACCESS_TOKEN_FOREIGN", "PROVIDER_TOKEN_INVALID", "PROOF_REQUIRED", "WEB_STATE_INVALID",
+    ])
+    func `Refused credentials ask for no other token`(reason: String) {
+        let problem = Problem(answering: RPCError.domain(.unauthenticated, reason: reason, message: "For people."))
+        #expect(problem.status == .unauthorized && problem.code == reason)
+        #expect(problem.headers[.wwwAuthenticate] == Authentication.challenge)
+    }
+
     @Test(arguments: Status.Code.allCases)
     func `A message without a reason is never sent`(code: Status.Code) {
         let problem = Problem(answering: RPCError(code, "inner words"))

@@ -26,8 +26,11 @@ struct CredentialsTests {
 
     @Test func `A reserved address is compared in lower case`() throws {
         #expect(try EmailReservation(dialect: "d", email: "ÄNA@Example.COM").email == "äna@example.com")
-        for (dialect, email) in [("", "a@b"), (String(repeating: "d", count: 33), "a@b"), ("d", "none"), ("d", "a@b\n")] {
-            #expect(throws: IdentityFault.signIn(.emailInvalid)) { try EmailReservation(dialect: dialect, email: email) }
+        let long = String(repeating: "d", count: 33)
+        for (dialect, email) in [("", "a@b"), (long, "a@b"), ("d", "none"), ("d", "a@b\n")] {
+            #expect(throws: IdentityFault.signIn(.emailInvalid)) {
+                try EmailReservation(dialect: dialect, email: email)
+            }
         }
     }
 

@@ -55,7 +55,9 @@ struct AccountNumberTests {
             try await service.database.execute("UPDATE accounts SET number = NULL")
             let number = try await service.refresh(tokens.refreshToken).tokens.accountNumber
             #expect(number > tokens.accountNumber)
-            #expect(try await service.signIn(subject: "001.person", changes: ["jti": "2"]).tokens.accountNumber == number)
+            #expect(
+                try await service.signIn(subject: "001.person", changes: ["jti": "2"]).tokens.accountNumber == number
+            )
         }
     }
 

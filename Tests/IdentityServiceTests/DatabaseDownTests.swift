@@ -29,6 +29,7 @@ struct DatabaseDownTests {
         configuration.waitLimit = .milliseconds(300)
         try await TestService.run(on: configuration) { service in
             let tokens = try await service.signIn().tokens
+            let single = try await service.signInSingle()
             cluster.kill()
             let start = ContinuousClock.now
             await expectFailure(.unavailable, "DATABASE_UNAVAILABLE") { _ = try await service.signIn(subject: "b") }
@@ -41,6 +42,21 @@ struct DatabaseDownTests {
             await expectFailure(.unavailable, "DATABASE_UNAVAILABLE") { _ = try await service.account(tokens.userID) }
             await expectFailure(.unavailable, "DATABASE_UNAVAILABLE") {
                 try await service.signOut(accessToken: tokens.accessToken)
+            }
+            await expectFailure(.unavailable, "DATABASE_UNAVAILABLE") {
+                try await service.signOut(.everywhere, accessToken: tokens.accessToken)
+            }
+            await expectFailure(.unavailable, "DATABASE_UNAVAILABLE") {
+                _ = try await service.check(single.singleToken)
+            }
+            await expectFailure(.unavailable, "DATABASE_UNAVAILABLE") {
+                _ = try await service.renew(single.singleToken)
+            }
+            await expectFailure(.unavailable, "DATABASE_UNAVAILABLE") {
+                var request = IdentityV1.UpdateUserMetadataRequest()
+                request.userID = tokens.userID
+                request.changesJson = "{}"
+                _ = try await service.client.updateUserMetadata(request)
             }
             #expect(ContinuousClock.now - start < .seconds(30), "each call waits for a connection for 300 ms at most")
             await expectFailure(.unauthenticated, "REFRESH_TOKEN_INVALID") { _ = try await service.refresh("forged") }

@@ -104,6 +104,7 @@ struct EndOfSessionsTests {
                 database: service.database,
                 group: service.group,
                 fetcher: service.provider,
+                http: TestHTTP(),
                 clock: service.clock.wallClock,
                 logger: TestService.silentLogger
             )

@@ -78,7 +78,9 @@ struct FindAccountTests {
             )
             try service.exchange.answer(known, for: "access", service: service, provider: .google)
             func find() async throws -> IdentityV1.FindAccountResponse {
-                try await service.findAccount { ($0.provider, $0.accessToken, $0.clientID) = ("google", "access", client) }
+                try await service.findAccount {
+                    ($0.provider, $0.accessToken, $0.clientID) = ("google", "access", client)
+                }
             }
             #expect(try await find().userID.isEmpty)
             let signedIn = try await service.signIn {
@@ -101,6 +103,20 @@ struct FindAccountTests {
             let found = try await service.findAccount { ($0.idToken, $0.nonce) = (token, TestProvider.rawNonce) }
             #expect(found.accountNumber > 0)
             #expect(try await service.value("SELECT number FROM accounts", as: Int64.self) == found.accountNumber)
+        }
+    }
+
+    @Test func `A look keeps nothing of what is told while the provider is down`() async throws {
+        try await TestService.runWithAudiences { service in
+            service.provider.setDown(true)
+            let token = try service.provider.appleToken(at: service.clock)
+            await expectFailure(.unavailable, "PROVIDER_UNAVAILABLE") {
+                _ = try await service.findAccount {
+                    ($0.idToken, $0.nonce, $0.fullName) = (token, TestProvider.rawNonce, "Ana Cruz")
+                }
+            }
+            let kept = try await service.count("told_once")
+            #expect(kept == 0)
         }
     }
 }

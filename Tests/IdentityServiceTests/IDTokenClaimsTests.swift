@@ -85,7 +85,8 @@ struct IDTokenClaimsTests {
             issuers: ["https://appleid.apple.com"],
             audiences: [
                 AudiencePolicy(id: "a", match: .sha256, accessTokenSeconds: 86_400),
-                AudiencePolicy(id: "b", match: .sha256, accessTokenSeconds: 60), AudiencePolicy(id: "c", match: .sha256),
+                AudiencePolicy(id: "b", match: .sha256, accessTokenSeconds: 60),
+                AudiencePolicy(id: "c", match: .sha256),
             ],
             keysURL: "https://keys.example"
         )

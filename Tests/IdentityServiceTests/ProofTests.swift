@@ -187,6 +187,31 @@ struct ProofTests {
         }
     }
 
+    /// SDKs keep an access token for weeks: who signs out and in again comes with the same one.
+    @Test func `An access token opens another session after the minute of its retry`() async throws {
+        try await TestService.runWithAudiences { service in
+            let client = "example.apps.googleusercontent.com"
+            let known = try service.provider.appleToken(
+                at: service.clock,
+                ["iss": "https://accounts.google.com", "aud": .string(client), "c_hash": nil as JSONValue?]
+            )
+            try service.exchange.answer(known, for: "access", service: service, provider: .google)
+            @Sendable func signIn() async throws -> IdentityV1.SignInResponse {
+                try await service.signIn { ($0.provider, $0.accessToken, $0.clientID) = ("google", "access", client) }
+            }
+            let first = try await signIn()
+            // So long the check of an access token lets it be kept.
+            try await service.database.execute("UPDATE sign_ins SET expires_at = created_at + interval '60 seconds'")
+            service.clock.advance(seconds: 59)
+            #expect(try await signIn().tokens.sessionID == first.tokens.sessionID)
+            service.clock.advance(seconds: 1)
+            let others = try await gather(8) { _ in try await signIn().tokens.sessionID }
+            #expect(Set(others).count == 1, "concurrent callers agree")
+            #expect(others[0] != first.tokens.sessionID)
+            #expect(try await service.count("sessions") == 2)
+        }
+    }
+
     @Test func `Of several credentials the strongest counts, and nothing is refused`() async throws {
         try await TestService.runWithAudiences { service in
             let token = try service.provider.appleToken(at: service.clock)

@@ -195,7 +195,7 @@ struct SignOutScopeTests {
 
     @Test func `Refreshes and sign-outs everywhere at once leave no session`() async throws {
         try await TestService.run { service in
-            for _ in 0..<5 {
+            for _ in 0..<3 {
                 var sessions: [IdentityV1.SessionTokens] = []
                 for _ in 0..<6 { sessions.append(try await service.signInAnew()) }
                 let refreshed = try await withThrowingTaskGroup(of: [String].self) { group in

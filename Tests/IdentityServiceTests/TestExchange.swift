@@ -62,10 +62,14 @@ final class TestExchange: CodeExchanging, AccessTokenChecking {
         clientID: String,
         redirectURI: String,
         codeVerifier: String,
+        address: [UInt8]?,
         deadline: Deadline?
     ) async throws -> ExchangedCode { try answer(code) }
 
-    func claims(accessToken: String, clientID: String, deadline: Deadline?) async throws -> ExchangedCode {
-        try answer(accessToken)
-    }
+    func claims(
+        accessToken: String,
+        clientID: String,
+        address: [UInt8]?,
+        deadline: Deadline?
+    ) async throws -> ExchangedCode { try answer(accessToken) }
 }

@@ -85,6 +85,7 @@ struct TestService {
             database: database,
             group: group,
             fetcher: provider,
+            http: TestHTTP(),
             codes: [.apple: exchange],
             accessTokens: [.google: exchange],
             clock: clock.wallClock,

@@ -163,7 +163,9 @@ struct ToldOnceTests {
             #expect(try await service.count("told_once") == 1)
             bringKeysBack(service)
             await expectFailure(.unauthenticated, "TOKEN_SIGNATURE") { _ = try await signIn(service, forged) }
-            #expect(try await signIn(service, service.provider.appleToken(at: service.clock)).suggestedDisplayName == "")
+            #expect(
+                try await signIn(service, service.provider.appleToken(at: service.clock)).suggestedDisplayName == ""
+            )
             service.clock.advance(seconds: ToldOnce.keptSeconds)
             let now = service.clock.nowMilliseconds
             #expect(try await service.parts.methods.store.forgetToldOnce(nowMilliseconds: now, limit: 10) == 1)

@@ -5,6 +5,7 @@ import Logging
 import Models
 import Postgres
 import RPC
+import ServiceKit
 import Synchronization
 import Testing
 
@@ -141,7 +142,9 @@ struct UnprovenSignInTests {
                 await expectFailure(.unauthenticated, "SESSION_REVOKED") {
                     _ = try await service.check(tokens.singleToken, dialect: "wordpress")
                 }
-                await expectFailure(.unauthenticated, "SESSION_REVOKED") { _ = try await service.renew(tokens.singleToken) }
+                await expectFailure(.unauthenticated, "SESSION_REVOKED") {
+                    _ = try await service.renew(tokens.singleToken)
+                }
             }
             let reasons: Int64 = try await service.value(
                 "SELECT count(*) FROM sessions WHERE revoke_reason = 'proven' AND expires_at = revoked_at"
@@ -224,6 +227,30 @@ struct UnprovenSignInTests {
         }
     }
 
+    @Test func `The setting names dialects, and is empty by default`() throws {
+        let pem = Array(try SigningKey.generateP256().pem().utf8)
+        func settings(_ value: String?) throws -> IdentitySettings {
+            var environment = [
+                "VESTIBULE_IDENTITY_SIGNING_KEY_FILE": "signing", "VESTIBULE_IDENTITY_REFRESH_KEY_FILE": "refresh",
+                "VESTIBULE_DATABASE_HOST": "/tmp", "VESTIBULE_IDENTITY_ISSUER": "https://id.example",
+                "VESTIBULE_IDENTITY_APPLE_AUDIENCES": "com.example.one",
+            ]
+            environment["VESTIBULE_IDENTITY_UNPROVEN_LOGINS"] = value
+            let configuration = try Configuration(
+                keys: IdentityServer.configurationKeys,
+                program: "identity",
+                environment: environment,
+                readFile: { (path, _) throws(FileFault) in
+                    path == "signing" ? pem : [UInt8](repeating: 1, count: 32)
+                }
+            )
+            return try IdentitySettings(configuration)
+        }
+        #expect(try settings(nil).unprovenDialects.isEmpty)
+        #expect(try settings("").unprovenDialects.isEmpty)
+        #expect(try settings("wordpress, other").unprovenDialects == ["wordpress", "other"])
+    }
+
     @Test func `Each start warns`() async throws {
         let lines = Mutex<[String]>([])
         let logger = Logger(label: "test") { _ in RecordingLog { line in lines.withLock { $0.append(line) } } }
@@ -233,6 +260,7 @@ struct UnprovenSignInTests {
                 database: service.database,
                 group: service.group,
                 fetcher: service.provider,
+                http: TestHTTP(),
                 logger: logger
             )
         }

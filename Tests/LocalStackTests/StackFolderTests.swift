@@ -14,7 +14,7 @@ struct StackFolderTests {
         let temporary = try TemporaryFolder()
         let folder = StackFolder(path: temporary.path + "/stack")
         let made = try folder.initialize()
-        #expect(made.count == 9)
+        #expect(made.count == 14)
         for file in made { #expect(try mode(file) == 0o600) }
         #expect(try mode(folder.secrets) == 0o700)
         let pem = try String(contentsOfFile: folder.signingKey, encoding: .utf8)
@@ -23,6 +23,30 @@ struct StackFolderTests {
 
         #expect(try folder.initialize().isEmpty)
         #expect(try String(contentsOfFile: folder.signingKey, encoding: .utf8) == pem)
+    }
+
+    @Test func `Providers and the simulator's clients are written anew at each start, with the same keys`() throws {
+        let temporary = try TemporaryFolder()
+        let folder = StackFolder(path: temporary.path + "/stack")
+        _ = try folder.initialize()
+        for port in [7080, 9080] {
+            let url = "http://127.0.0.1:\(port)"
+            try folder.write(DevelopmentProviders(simulatorURL: url, leavesApple: false, leavesGoogle: port == 9080))
+            let providers = try Data(contentsOf: URL(fileURLWithPath: folder.providers))
+            let file = try JSONObject(parsing: providers.dropLast())
+            #expect(file["providers"]?.array?.count == (port == 7080 ? 3 : 2))
+            #expect(file["providers"]?.array?.first?.object?["token_url"]?.string == "\(url)/apple/auth/token")
+        }
+        let bytes = try Data(contentsOf: URL(fileURLWithPath: folder.simulatorClients))
+        let clients = try JSONObject(parsing: bytes.dropLast())
+        let apple = try #require(clients["apple"]?.array).compactMap(\.object)
+        #expect(apple.map { $0["key_id"] } == ["DEVKEY0001", "DEVKEY0001", "DEVKEY0001", "DEVKEY0002"])
+        let first = try SigningKey(pem: String(contentsOfFile: folder.appleKey(1), encoding: .utf8))
+        #expect(apple[0]["public_key_pem"]?.string == (try first.verificationKey.pem()))
+        #expect(apple[3]["public_key_pem"] != apple[0]["public_key_pem"])
+        for path in [folder.providers, folder.simulatorClients] { #expect(try mode(path) == 0o600) }
+        try folder.clean()
+        #expect(!FileManager.default.fileExists(atPath: folder.path))
     }
 
     @Test func `An unfinished secret of a start that was cut is made anew`() throws {

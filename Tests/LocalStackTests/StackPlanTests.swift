@@ -1,3 +1,4 @@
+import JOSE
 import ServiceKit
 import Testing
 
@@ -27,12 +28,15 @@ struct StackPlanTests {
             migration.environment["VESTIBULE_PROFILE_DATABASE_OWNER_PASSWORD_FILE"]
                 == "/data/secrets/profile-database-owner-password"
         )
-        #expect(environment["VESTIBULE_IDENTITY_APPLE_KEYS_URL"] == "http://127.0.0.1:7080/apple/auth/keys")
         // Identity has no default for these.
         #expect(environment["VESTIBULE_IDENTITY_ISSUER"] == "http://127.0.0.1:8080")
-        #expect(environment["VESTIBULE_IDENTITY_APPLE_AUDIENCES"] == "com.example.app")
-        #expect(environment["VESTIBULE_IDENTITY_GOOGLE_AUDIENCES"] == "example.apps.googleusercontent.com")
-        #expect(environment["VESTIBULE_IDENTITY_KEYS_BY_HTTP"] == "true")
+        #expect(environment["VESTIBULE_IDENTITY_PROVIDERS_FILE"] == "/data/providers.json")
+        #expect(environment["VESTIBULE_IDENTITY_SIMULATED_PROVIDERS"] == "true")
+        #expect(environment["VESTIBULE_SIMULATOR_CLIENTS_FILE"] == "/data/simulator-clients.json")
+        // The providers file says all of it.
+        for name in ["APPLE_AUDIENCES", "APPLE_KEYS_URL", "GOOGLE_AUDIENCES", "GOOGLE_KEYS_URL"] {
+            #expect(environment["VESTIBULE_IDENTITY_\(name)"] == nil)
+        }
         #expect(environment["VESTIBULE_REFLECTION"] == "true")
         #expect(environment["VESTIBULE_CONFIG"]?.hasSuffix("/stack.env") == true)
     }
@@ -55,10 +59,65 @@ struct StackPlanTests {
         ])
         let environment = plan.environment(socketDirectory: "/socket", port: 5432)
         #expect(environment["VESTIBULE_PROFILE_ADDRESS"] == "127.0.0.1:9002")
-        #expect(environment["VESTIBULE_IDENTITY_GOOGLE_KEYS_URL"] == "http://127.0.0.1:9080/google/oauth2/v3/certs")
+        let providers = try #require(plan.providers.file["providers"]?.array).compactMap(\.object)
+        #expect(providers.map { $0["name"] } == ["apple", "google", "facebook"])
+        #expect(providers[0]["token_url"] == "http://127.0.0.1:9080/apple/auth/token")
+        #expect(providers[1]["keys_url"] == "http://127.0.0.1:9080/google/oauth2/v3/certs")
+        #expect(providers[2]["debug_token_url"] == "http://127.0.0.1:9080/facebook/debug_token")
+        #expect(environment["VESTIBULE_GATEWAY_PUBLIC_URL"] == "http://127.0.0.1:9000")
         #expect(plan.programs.first { $0.name == "profile" }?.address.port == 9002)
         #expect(plan.greeting.contains("curl -sS http://127.0.0.1:9000/me"))
         #expect(plan.greeting.contains("curl -sS http://127.0.0.1:9080/control/apple/sign-in"))
+    }
+
+    @Test func `Apps of each kind are set up, and dialects, origins and app URLs are on`() throws {
+        let plan = try plan([:])
+        let environment = plan.environment(socketDirectory: "/socket", port: 5432)
+        #expect(environment["VESTIBULE_GATEWAY_DIALECTS"] == "single-token,wordpress,supabase")
+        #expect(environment["VESTIBULE_GATEWAY_ORIGINS"] == "http://localhost:3000,http://127.0.0.1:3000")
+        #expect(environment["VESTIBULE_GATEWAY_APP_URLS"] == "awscognito://apple-callback,vestibule-demo://callback")
+        #expect(
+            environment["VESTIBULE_GATEWAY_APPLE_WITHOUT_STATE"] == "com.example.services=awscognito://apple-callback"
+        )
+        #expect(environment["VESTIBULE_GATEWAY_SUPABASE_SERVICE_KEY_FILE"] == "/data/secrets/supabase-service-key")
+        #expect(environment["VESTIBULE_IDENTITY_UNPROVEN_LOGINS"] == nil, "that stays off")
+        let providers = try #require(plan.providers.file["providers"]?.array).compactMap(\.object)
+        let audiences = providers.flatMap { $0["audiences"]?.array?.compactMap(\.object) ?? [] }
+        let rules = audiences.map { audience in
+            ["id", "kind", "match", "nonce", "without_nonce"].map { audience[$0]?.string ?? "" }.joined(separator: " ")
+        }
+        #expect(
+            rules == [
+                "com.example.app native sha256 required refuse", "com.example.bare native sha256 optional fresh",
+                "com.example.services services either optional fresh", "com.example.debug native sha256 optional code",
+                "example.apps.googleusercontent.com web either optional fresh",
+                "ios.example.apps.googleusercontent.com native either unknown fresh", "1234567890    ",
+            ]
+        )
+        let keys = audiences.compactMap { $0["apple_key"]?.object?["private_key_file"]?.string }
+        #expect(keys == [1, 1, 1, 2].map { "secrets/apple-key-\($0).p8" })
+        #expect(plan.greeting.contains("Supabase's service key: /data/secrets/supabase-service-key"))
+    }
+
+    @Test func `A developer's own audiences, file, dialects and app URLs count`() throws {
+        let apple = try plan(["VESTIBULE_IDENTITY_APPLE_AUDIENCES": "mine"])
+        let environment = apple.environment(socketDirectory: "/socket", port: 5432)
+        #expect(environment["VESTIBULE_IDENTITY_APPLE_AUDIENCES"] == "mine")
+        #expect(environment["VESTIBULE_IDENTITY_APPLE_KEYS_URL"] == "http://127.0.0.1:7080/apple/auth/keys")
+        let names = apple.providers.file["providers"]?.array?.map { $0.object?["name"] }
+        #expect(names == ["google", "facebook"])
+
+        let own = try plan([
+            "VESTIBULE_IDENTITY_PROVIDERS_FILE": "/mine.json", "VESTIBULE_GATEWAY_DIALECTS": "wordpress",
+            "VESTIBULE_GATEWAY_APP_URLS": "mine://back", "VESTIBULE_IDENTITY_KEYS_BY_HTTP": "false",
+        ])
+        let theirs = own.environment(socketDirectory: "/socket", port: 5432)
+        #expect(theirs["VESTIBULE_IDENTITY_PROVIDERS_FILE"] == "/mine.json")
+        #expect(theirs["VESTIBULE_GATEWAY_DIALECTS"] == "wordpress")
+        #expect(theirs["VESTIBULE_GATEWAY_APP_URLS"] == "mine://back")
+        #expect(theirs["VESTIBULE_GATEWAY_APPLE_WITHOUT_STATE"] == nil)
+        #expect(theirs["VESTIBULE_IDENTITY_SIMULATED_PROVIDERS"] == nil)
+        #expect(!own.greeting.contains("Supabase") && !own.greeting.contains("Providers:"))
     }
 
     @Test func `The greeting holds three commands, each on a line of its own`() throws {

@@ -1,7 +1,9 @@
+import AsyncHTTPClient
 import Glibc
-import OutgoingHTTP
 import ScriptedHTTP
 import Testing
+
+@testable import OutgoingHTTP
 
 struct HTTPSClientTests {
     @Test func `A form is posted with everything that could end a value encoded`() async throws {
@@ -44,6 +46,12 @@ struct HTTPSClientTests {
     @Test func `What is printed of a request holds no query`() {
         let request = Self.request(.get(query: [("access_token", "secret")]), "https://example.com/me?key=secret")
         #expect("\(request)" == "GET https://example.com/me")
+    }
+
+    /// Unless it is told otherwise the library traces, and a span has the URL with the query.
+    @Test func `Requests are not traced, since tokens stand in queries`() {
+        #expect(HTTPClient.Configuration().tracing.tracer != nil)
+        #expect(HTTPSClient.configuration(connectTimeout: .seconds(1)).tracing.tracer == nil)
     }
 
     @Test func `A refused connection is told from an answer that got lost`() async throws {
@@ -99,7 +107,9 @@ struct HTTPSClientTests {
 
     @Test func `A body may be as long as the request allows and no longer`() async throws {
         let server = try ScriptedHTTPServer { request in
-            .bytes(ScriptedHTTPServer.answer(body: String(repeating: "x", count: request.path == "/fits" ? 1000 : 1001)))
+            .bytes(
+                ScriptedHTTPServer.answer(body: String(repeating: "x", count: request.path == "/fits" ? 1000 : 1001))
+            )
         }
         defer { server.stop() }
         try await Self.withClient { client in

@@ -72,8 +72,12 @@ private final class TLSServer {
         let probe = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
         defer { close(probe) }
         let port = try withAddress(port: 0) { address, length in
-            guard bind(probe, address, length.pointee) == 0, getsockname(probe, address, length) == 0 else { throw Failed() }
-            return address.withMemoryRebound(to: sockaddr_in.self, capacity: 1) { UInt16(bigEndian: $0.pointee.sin_port) }
+            guard bind(probe, address, length.pointee) == 0, getsockname(probe, address, length) == 0 else {
+                throw Failed()
+            }
+            return address.withMemoryRebound(to: sockaddr_in.self, capacity: 1) {
+                UInt16(bigEndian: $0.pointee.sin_port)
+            }
         }
         return port
     }

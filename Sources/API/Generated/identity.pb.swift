@@ -562,7 +562,7 @@ public nonisolated struct Vestibule_Identity_V1_SessionTokens: Sendable {
   /// An ID token of ours about the user (OpenID Connect Core section 2).
   public var idToken: String = String()
 
-  /// Lifetime of the access token from now.
+  /// Lifetime of the access token, or of the single token, from now.
   public var expiresInSeconds: Int64 = 0
 
   /// The account's id, a UUID.
@@ -627,7 +627,7 @@ public nonisolated struct Vestibule_Identity_V1_RefreshResponse: Sendable {
   fileprivate var _tokens: Vestibule_Identity_V1_SessionTokens? = nil
 }
 
-/// The access token to check.
+/// The token to check.
 public nonisolated struct Vestibule_Identity_V1_CheckSessionRequest: Sendable {
   // SwiftProtobuf.Message conformance is added in an extension below. See the
   // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
@@ -645,7 +645,7 @@ public nonisolated struct Vestibule_Identity_V1_CheckSessionRequest: Sendable {
   public init() {}
 }
 
-/// The live session of an access token.
+/// The live session of a token.
 public nonisolated struct Vestibule_Identity_V1_CheckSessionResponse: Sendable {
   // SwiftProtobuf.Message conformance is added in an extension below. See the
   // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
@@ -657,7 +657,7 @@ public nonisolated struct Vestibule_Identity_V1_CheckSessionResponse: Sendable {
   /// The session's id, a UUID.
   public var sessionID: String = String()
 
-  /// When the access token expires, in Unix seconds.
+  /// When the token expires, in Unix seconds.
   public var expiresAtSeconds: Int64 = 0
 
   /// How the session was proven.
@@ -677,7 +677,7 @@ public nonisolated struct Vestibule_Identity_V1_SignOutRequest: Sendable {
   /// The token that names the session.
   public var token: Vestibule_Identity_V1_SignOutRequest.OneOf_Token? = nil
 
-  /// A JWT of type at+jwt; an expired one still names its session.
+  /// A JWT of type at+jwt, or a single token; an expired one still ends its session, and no other.
   public var accessToken: String {
     get {
       if case .accessToken(let v)? = token {return v}
@@ -686,7 +686,7 @@ public nonisolated struct Vestibule_Identity_V1_SignOutRequest: Sendable {
     set {token = .accessToken(newValue)}
   }
 
-  /// The session's refresh token.
+  /// The session's refresh token; for a wider scope the last or the one before it.
   public var refreshToken: String {
     get {
       if case .refreshToken(let v)? = token {return v}
@@ -695,16 +695,16 @@ public nonisolated struct Vestibule_Identity_V1_SignOutRequest: Sendable {
     set {token = .refreshToken(newValue)}
   }
 
-  /// Which sessions to end; all but the token's own only if it names a live session.
+  /// Which sessions to end. Other sessions than the token's own end only if that is alive.
   public var scope: Vestibule_Identity_V1_SignOutScope = .unspecified
 
   public var unknownFields = SwiftProtobuf.UnknownStorage()
 
   /// The token that names the session.
   public nonisolated enum OneOf_Token: Equatable, Sendable {
-    /// A JWT of type at+jwt; an expired one still names its session.
+    /// A JWT of type at+jwt, or a single token; an expired one still ends its session, and no other.
     case accessToken(String)
-    /// The session's refresh token.
+    /// The session's refresh token; for a wider scope the last or the one before it.
     case refreshToken(String)
 
   }
@@ -732,7 +732,7 @@ public nonisolated struct Vestibule_Identity_V1_UpdateUserMetadataRequest: Senda
   /// The account's id, a UUID.
   public var userID: String = String()
 
-  /// A JSON object; a member that is null is removed. The result has at most 16 KiB.
+  /// A JSON object; a member that is null is removed. The result has at most 16 KiB, else METADATA_TOO_LARGE.
   public var changesJson: String = String()
 
   public var unknownFields = SwiftProtobuf.UnknownStorage()

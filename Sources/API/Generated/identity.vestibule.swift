@@ -60,10 +60,10 @@ public enum IdentityV1 {
     /// The session's next tokens.
     public typealias RefreshResponse = Vestibule_Identity_V1_RefreshResponse
 
-    /// The access token to check.
+    /// The token to check.
     public typealias CheckSessionRequest = Vestibule_Identity_V1_CheckSessionRequest
 
-    /// The live session of an access token.
+    /// The live session of a token.
     public typealias CheckSessionResponse = Vestibule_Identity_V1_CheckSessionResponse
 
     /// Either token of the session to end.
@@ -105,7 +105,8 @@ public enum IdentityServiceMethods {
     /// Verifies what a provider gave the app (an ID token, an authorization code or an access token) and opens a session
     /// for the account that it names, creating the account the first time unless `create` is false: then somebody new gets
     /// NOT_FOUND with ACCOUNT_NOT_FOUND, and nothing changes. Presenting the same credentials again within a minute returns
-    /// the same session; later they are refused with TOKEN_REPLAYED or CODE_SPENT.
+    /// the same session; later they are refused with TOKEN_REPLAYED or CODE_SPENT, but for an access token, which opens another
+    /// session then, since the provider is asked about it each time.
     public static let signIn = MethodDescriptor(
         service: serviceName,
         method: "SignIn",
@@ -149,7 +150,7 @@ public enum IdentityServiceMethods {
     )
 
     /// Makes a single token with a later end for the session of one that is current or expired, while the session lives and
-    /// was used within the inactivity limit.
+    /// was used within the inactivity limit. The one presented stays good until its own end.
     public static let renewSingleToken = MethodDescriptor(
         service: serviceName,
         method: "RenewSingleToken",
@@ -166,7 +167,8 @@ public enum IdentityServiceMethods {
     )
 
     /// Ends the session of an access, single or refresh token, or more of its account's sessions by `scope`. Ending an
-    /// unknown or ended session is a success (RFC 7009).
+    /// unknown or ended session is a success (RFC 7009). For a wider scope the token must be one that CheckSession or Refresh
+    /// would take now, of a session with proof; otherwise nothing ends, and the reason is told.
     public static let signOut = MethodDescriptor(
         service: serviceName,
         method: "SignOut",
@@ -183,6 +185,7 @@ public enum IdentityServiceMethods {
     )
 
     /// Changes what an app keeps of its own with an account: members of a JSON object, replaced one by one, removed by null.
+    /// A `full_name` among them, or `given_name` and `family_name`, is also kept as told if no provider told a name.
     public static let updateUserMetadata = MethodDescriptor(
         service: serviceName,
         method: "UpdateUserMetadata",
@@ -221,7 +224,8 @@ public protocol IdentityServiceHandler: RPCService {
     /// Verifies what a provider gave the app (an ID token, an authorization code or an access token) and opens a session
     /// for the account that it names, creating the account the first time unless `create` is false: then somebody new gets
     /// NOT_FOUND with ACCOUNT_NOT_FOUND, and nothing changes. Presenting the same credentials again within a minute returns
-    /// the same session; later they are refused with TOKEN_REPLAYED or CODE_SPENT.
+    /// the same session; later they are refused with TOKEN_REPLAYED or CODE_SPENT, but for an access token, which opens another
+    /// session then, since the provider is asked about it each time.
     func signIn(
         _ request: IdentityV1.SignInRequest,
         context: ServerContext
@@ -255,7 +259,7 @@ public protocol IdentityServiceHandler: RPCService {
     ) async throws -> IdentityV1.RefreshResponse
 
     /// Makes a single token with a later end for the session of one that is current or expired, while the session lives and
-    /// was used within the inactivity limit.
+    /// was used within the inactivity limit. The one presented stays good until its own end.
     func renewSingleToken(
         _ request: IdentityV1.RenewSingleTokenRequest,
         context: ServerContext
@@ -268,7 +272,8 @@ public protocol IdentityServiceHandler: RPCService {
     ) async throws -> IdentityV1.CheckSessionResponse
 
     /// Ends the session of an access, single or refresh token, or more of its account's sessions by `scope`. Ending an
-    /// unknown or ended session is a success (RFC 7009).
+    /// unknown or ended session is a success (RFC 7009). For a wider scope the token must be one that CheckSession or Refresh
+    /// would take now, of a session with proof; otherwise nothing ends, and the reason is told.
     func signOut(
         _ request: IdentityV1.SignOutRequest,
         context: ServerContext
@@ -281,6 +286,7 @@ public protocol IdentityServiceHandler: RPCService {
     ) async throws -> IdentityV1.GetAccountResponse
 
     /// Changes what an app keeps of its own with an account: members of a JSON object, replaced one by one, removed by null.
+    /// A `full_name` among them, or `given_name` and `family_name`, is also kept as told if no provider told a name.
     func updateUserMetadata(
         _ request: IdentityV1.UpdateUserMetadataRequest,
         context: ServerContext
@@ -390,7 +396,8 @@ public struct IdentityServiceClient: Sendable {
     /// Verifies what a provider gave the app (an ID token, an authorization code or an access token) and opens a session
     /// for the account that it names, creating the account the first time unless `create` is false: then somebody new gets
     /// NOT_FOUND with ACCOUNT_NOT_FOUND, and nothing changes. Presenting the same credentials again within a minute returns
-    /// the same session; later they are refused with TOKEN_REPLAYED or CODE_SPENT.
+    /// the same session; later they are refused with TOKEN_REPLAYED or CODE_SPENT, but for an access token, which opens another
+    /// session then, since the provider is asked about it each time.
     public func signIn(
         _ request: IdentityV1.SignInRequest,
         options: CallOptions = CallOptions()
@@ -459,7 +466,7 @@ public struct IdentityServiceClient: Sendable {
     }
 
     /// Makes a single token with a later end for the session of one that is current or expired, while the session lives and
-    /// was used within the inactivity limit.
+    /// was used within the inactivity limit. The one presented stays good until its own end.
     public func renewSingleToken(
         _ request: IdentityV1.RenewSingleTokenRequest,
         options: CallOptions = CallOptions()
@@ -486,7 +493,8 @@ public struct IdentityServiceClient: Sendable {
     }
 
     /// Ends the session of an access, single or refresh token, or more of its account's sessions by `scope`. Ending an
-    /// unknown or ended session is a success (RFC 7009).
+    /// unknown or ended session is a success (RFC 7009). For a wider scope the token must be one that CheckSession or Refresh
+    /// would take now, of a session with proof; otherwise nothing ends, and the reason is told.
     public func signOut(
         _ request: IdentityV1.SignOutRequest,
         options: CallOptions = CallOptions()
@@ -513,6 +521,7 @@ public struct IdentityServiceClient: Sendable {
     }
 
     /// Changes what an app keeps of its own with an account: members of a JSON object, replaced one by one, removed by null.
+    /// A `full_name` among them, or `given_name` and `family_name`, is also kept as told if no provider told a name.
     public func updateUserMetadata(
         _ request: IdentityV1.UpdateUserMetadataRequest,
         options: CallOptions = CallOptions()

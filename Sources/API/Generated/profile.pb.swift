@@ -126,7 +126,7 @@ public nonisolated struct Vestibule_Profile_V1_UpdateProfileRequest: Sendable {
   /// The user's id, a UUID.
   public var userID: String = String()
 
-  /// The new display name.
+  /// The new display name; where it is optional, empty removes it.
   public var displayName: String {
     get {_displayName ?? String()}
     set {_displayName = newValue}
@@ -136,7 +136,7 @@ public nonisolated struct Vestibule_Profile_V1_UpdateProfileRequest: Sendable {
   /// Clears the value of `displayName`. Subsequent reads from it will return its default value.
   public mutating func clearDisplayName() {self._displayName = nil}
 
-  /// The new phone number, in any notation that the configured region understands.
+  /// The new phone number, in any notation that the configured region understands; where it is optional, empty removes it.
   public var phoneNumber: String {
     get {_phoneNumber ?? String()}
     set {_phoneNumber = newValue}
@@ -146,7 +146,7 @@ public nonisolated struct Vestibule_Profile_V1_UpdateProfileRequest: Sendable {
   /// Clears the value of `phoneNumber`. Subsequent reads from it will return its default value.
   public mutating func clearPhoneNumber() {self._phoneNumber = nil}
 
-  /// The new username; empty removes it.
+  /// The new username; where it is optional, empty removes it.
   public var username: String {
     get {_username ?? String()}
     set {_username = newValue}

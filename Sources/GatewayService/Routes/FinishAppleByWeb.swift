@@ -151,6 +151,7 @@ enum FinishAppleByWeb {
                 status: Self.status(of: problem)
             )
             page.headers[.retryAfter] = problem.headers[.retryAfter]
+            if problem.closesConnection { page.headers[.connection] = "close" }
             return page
         }
 

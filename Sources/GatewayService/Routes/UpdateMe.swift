@@ -2,7 +2,8 @@ import API
 import HTTPJSON
 import Hummingbird
 
-/// `PATCH /me`: changes the fields that are present, all or none. A null username removes it.
+/// `PATCH /me`: changes the fields that are present, all or none. An empty text removes a field where the deployment doesn't
+/// require it; so does null for the username.
 enum UpdateMe {
     static let operation = OpenAPI.Operation(
         .patch,
@@ -36,11 +37,12 @@ enum UpdateMe {
 }
 
 extension JSONInput {
-    /// A text to set; nil if the field is absent. Null is no text: a required field cannot be removed.
+    /// A text to set; nil if the field is absent. Null is no text. An empty one is for profile to judge, which knows what
+    /// is required.
     fileprivate mutating func change(_ name: String) -> String? {
         guard contains(name) else { return nil }
         if isNull(name) {
-            addFault(name, code: "WRONG_TYPE", detail: "This field must be a text; it cannot be removed.")
+            addFault(name, code: "WRONG_TYPE", detail: "This field must be a text.")
             return nil
         }
         return optionalString(name)
@@ -49,12 +51,24 @@ extension JSONInput {
 
 extension OpenAPI.Schema {
     fileprivate static let profileChange = object([
-        .optional("display_name", .newDisplayName),
-        .optional("phone_number", .newPhoneNumber),
+        .optional(
+            "display_name",
+            .text(
+                "2 to 50 characters as people count them. Where it isn't required, an empty text removes it.",
+                maxLength: 4000
+            )
+        ),
+        .optional(
+            "phone_number",
+            .text(
+                "In any notation of the configured region. Where it isn't required, an empty text removes it.",
+                maxLength: 128
+            )
+        ),
         .optional(
             "username",
             .text(
-                "3 to 20 letters, digits or underscores; null or an empty text removes it.",
+                "3 to 20 letters, digits or underscores. Where it isn't required, null or an empty text removes it.",
                 maxLength: 20,
                 pattern: "^([A-Za-z0-9_]{3,20})?$",
                 orNull: true

@@ -11,9 +11,10 @@ import ServiceKit
 /// an app that signs in with it again within its life must get in. So a token buys the same session again only while that is a
 /// retry (a minute, and nobody has used what it bought); later it opens another session, each time after the provider has been
 /// asked anew. Whoever has stolen one gets in as well: that is what `Proof.accessToken` says, and why such a session neither
-/// links nor deletes accounts. The answer of the provider, not the token, is what the sign-in goes by, so its time is the sign-in's:
-/// `issuedAtSeconds` is when the provider answered, which is after any end of all sessions, and `acceptedUntilSeconds` is the
-/// end of the retry.
+/// links nor deletes accounts.
+///
+/// The answer of the provider, not the token, is what the sign-in goes by, so its time is the sign-in's: `issuedAtSeconds` is when
+/// the provider answered, which is after any end of all sessions, and `acceptedUntilSeconds` is the end of the retry.
 struct AccessTokenCheck: AccessTokenChecking {
     /// How long the provider may take for both answers.
     static let timeout: Duration = .seconds(3)
@@ -100,7 +101,9 @@ struct AccessTokenCheck: AccessTokenChecking {
     }
 
     /// Counts and logs what came of the questions, and says what the caller is told.
-    private func tell(_ outcome: Result<ProviderClaims, Failure>, client: String) throws(IdentityFault) -> ProviderClaims {
+    private func tell(_ outcome: Result<ProviderClaims, Failure>, client: String) throws(IdentityFault)
+        -> ProviderClaims
+    {
         switch outcome {
         case .success(let claims):
             log.tell(.told, client: client)

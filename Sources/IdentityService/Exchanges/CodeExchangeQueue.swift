@@ -148,7 +148,8 @@ final class CodeExchangeQueue: Sendable {
         state.withLock { state in
             if Task.isCancelled { return .failure(CancellationError()) }
             let others = state.waiters[hash]
-            guard !state.isStopped, state.waiterCount < Self.waitersMax, others?.count ?? 0 < Self.waitersByCodeMax else {
+            guard !state.isStopped, state.waiterCount < Self.waitersMax, others?.count ?? 0 < Self.waitersByCodeMax
+            else {
                 return .failure(IdentityFault.providerUnavailable)
             }
             var job: Job?
@@ -205,7 +206,8 @@ final class CodeExchangeQueue: Sendable {
             case .exchanged(let content, let atMilliseconds):
                 log.tell(.repeated, client: job.grant.clientID)
                 let idToken = job.grant.open(content)
-                guard let idToken, !idToken.isEmpty, clock.nowMilliseconds < atMilliseconds + Self.resultMilliseconds else {
+                guard let idToken, !idToken.isEmpty, clock.nowMilliseconds < atMilliseconds + Self.resultMilliseconds
+                else {
                     return (.failure(IdentityFault.signIn(.codeSpent)), idToken?.isEmpty ?? false)
                 }
                 return (.success(String(decoding: idToken, as: UTF8.self)), false)

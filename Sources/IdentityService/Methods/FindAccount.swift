@@ -11,7 +11,9 @@ extension IdentityMethods {
         context: ServerContext
     ) async throws -> IdentityV1.FindAccountResponse {
         try await context.answer {
-            let credentials = request.credentials
+            // What is told is ignored: nothing of it is kept for later either.
+            var credentials = request.credentials
+            (credentials.fullName, credentials.email) = ("", "")
             guard let provider = ProviderName(credentials.provider).flatMap({ providers[$0] }) else {
                 throw IdentityFault.providerUnknown
             }

@@ -5,63 +5,78 @@ import RPC
 import ServiceModels
 
 extension IdentityStore {
-    /// How often a change is tried again after PostgreSQL broke a deadlock.
-    static let metadataRetriesMax = 3
+    /// How often a change is worked out anew because another one came between. Of those that meet, one gets through each time.
+    static let metadataTriesMax = 16
+
+    private static let metadata = KeyedRead("metadata", from: "user_metadata", key: "user_id", keyType: .uuid)
 
     /// Changes members of an account's metadata, and keeps the name among them if no provider told one yet.
     ///
-    /// The account's row is locked meanwhile, so that of concurrent changes each finds what the one before left. Identities
-    /// come before accounts, as in a sign-in.
+    /// What is written takes the place of what was read and of nothing else, so that concurrent changes lose nobody's
+    /// members. No lock is held meanwhile: many changes of one account keep nobody else from the database.
     ///
     /// - Returns: the metadata as it is then.
-    /// - Throws: `IdentityFault.accountNotFound`, or `metadataTooLarge`; then nothing is changed.
+    /// - Throws: `IdentityFault` with `accountNotFound`, `metadataTooLarge` or `metadataContended`, and nothing is changed; or
+    ///   what the database throws.
     func changeMetadata(
         of userID: UserID,
         applying change: MetadataChange,
         nowMilliseconds: Int64,
         deadline: Deadline?
     ) async throws -> UserMetadata {
-        try await database.withTransaction(retries: Self.metadataRetriesMax, deadline: deadline) { transaction in
-            if let name = change.toldName { try await keepToldName(name, of: userID, in: transaction) }
-            let accounts = try await transaction.query(
-                "SELECT FROM accounts WHERE user_id = \(userID.uuid) FOR NO KEY UPDATE"
+        for _ in 0..<Self.metadataTriesMax {
+            let row = try await database.row(Self.metadata, key: ReadKey(userID.uuid), deadline: deadline)
+            let known = try row?.decode(0, as: String.self)
+            let metadata = try (known.map { text in try UserMetadata(stored: text) } ?? UserMetadata()).applying(change)
+            if metadata.text == known { return metadata }
+            let outcome = try await database.execute(
+                replacement(
+                    of: known,
+                    by: metadata,
+                    toldName: change.toldName,
+                    of: userID,
+                    now: PostgresTimestamp(milliseconds: nowMilliseconds)
+                ),
+                deadline: deadline
             )
-            guard !accounts.isEmpty else { throw IdentityFault.accountNotFound }
-            // A statement of its own: one that waited for the lock would see the metadata of before.
-            let rows = try await transaction.query(
-                "SELECT metadata FROM user_metadata WHERE user_id = \(userID.uuid)"
-            )
-            let known = try rows.first.map { row in try UserMetadata(stored: row.decode(0, as: String.self)) }
-            let metadata = try (known ?? UserMetadata()).applying(change)
-            guard metadata != known else { return metadata }
-            try await transaction.execute(
-                """
-                INSERT INTO user_metadata (user_id, metadata, updated_at)
-                VALUES (\(userID.uuid), \(metadata.text), \(PostgresTimestamp(milliseconds: nowMilliseconds)))
-                ON CONFLICT (user_id) DO UPDATE SET metadata = EXCLUDED.metadata, updated_at = EXCLUDED.updated_at
-                """
-            )
-            return metadata
+            guard let (isKnown, isChanged) = try outcome.first?.decode(Bool.self, Bool.self), isKnown else {
+                throw IdentityFault.accountNotFound
+            }
+            if isChanged { return metadata }
         }
+        throw IdentityFault.metadataContended
     }
 
-    /// Keeps a name for the identity that signed in last, unless one of the account's has one.
-    private func keepToldName(
-        _ name: String,
+    /// Writes metadata unless there is other than is known. The account is locked first, against its deletion; the name goes
+    /// to the identity that signed in last.
+    private func replacement(
+        of known: String?,
+        by metadata: UserMetadata,
+        toldName: String?,
         of userID: UserID,
-        in transaction: PostgresTransaction
-    ) async throws {
-        // The last condition is asked again of the row when it was waited for; the one before it isn't.
-        try await transaction.execute(
-            """
-            UPDATE provider_identities SET told_name = \(name)
-            WHERE (provider, subject) = (
+        now: PostgresTimestamp
+    ) -> Query {
+        // The last condition on the name is asked again of a row that was waited for; those before it aren't.
+        """
+        WITH account AS MATERIALIZED (
+            SELECT user_id FROM accounts WHERE user_id = \(userID.uuid) FOR KEY SHARE
+        ), changed AS (
+            INSERT INTO user_metadata AS stored (user_id, metadata, updated_at)
+            SELECT user_id, \(metadata.text), \(now) FROM account
+            ON CONFLICT (user_id) DO UPDATE SET metadata = EXCLUDED.metadata, updated_at = EXCLUDED.updated_at
+                WHERE stored.metadata = \(known)
+            RETURNING user_id
+        ), named AS (
+            UPDATE provider_identities SET told_name = \(toldName)
+            WHERE \(toldName) IS NOT NULL AND EXISTS (SELECT FROM changed)
+                AND (provider, subject) = (
                     SELECT provider, subject FROM provider_identities WHERE user_id = \(userID.uuid)
                     ORDER BY last_sign_in_at DESC, provider, subject LIMIT 1)
                 AND NOT EXISTS (
                     SELECT FROM provider_identities WHERE user_id = \(userID.uuid) AND told_name IS NOT NULL)
                 AND told_name IS NULL
-            """
         )
+        SELECT EXISTS (SELECT FROM account), EXISTS (SELECT FROM changed)
+        """
     }
 }

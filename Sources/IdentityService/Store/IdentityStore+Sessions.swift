@@ -97,13 +97,14 @@ extension IdentityStore {
                 FROM session WHERE sessions.session_id = session.session_id AND session.verdict = 'reused'
             )
             SELECT verdict, user_id, provider, client_id, created_at, expires_at,
-                (SELECT told_name FROM provider_identities identity
+                COALESCE(person.told_name, (SELECT told_name FROM provider_identities identity
                     WHERE identity.user_id = session.user_id AND told_name IS NOT NULL
-                    ORDER BY identity.created_at LIMIT 1),
+                    ORDER BY identity.created_at LIMIT 1)),
                 person.number, person.email, COALESCE(person.is_email_verified, false),
                 COALESCE(person.is_private_email, false)
             FROM session LEFT JOIN LATERAL (
-                SELECT account.number, identity.email, identity.is_email_verified, identity.is_private_email
+                SELECT account.number, identity.told_name, identity.email, identity.is_email_verified,
+                    identity.is_private_email
                 FROM provider_identities identity JOIN accounts account USING (user_id)
                 WHERE identity.user_id = session.user_id AND identity.provider = session.provider
                 ORDER BY identity.created_at LIMIT 1

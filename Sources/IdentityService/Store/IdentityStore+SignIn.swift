@@ -19,6 +19,9 @@ extension IdentityStore {
     /// Opens a session for a verified sign-in, making the account if the subject is new, or returns the session that
     /// the same token bought a moment ago.
     ///
+    /// What bought a session buys none until it would be refused for its age, and then only if it is good all the same: an
+    /// access token, of which the provider is asked each time, and which SDKs keep for weeks.
+    ///
     /// One statement writes everything, the name that is told once included, so nothing of it can be lost. Of
     /// concurrent calls with one token exactly one finds its fingerprint new; of concurrent first sign-ins of one
     /// subject exactly one inserts the identity, and the others get its account. The first proof of a person who was
@@ -115,7 +118,9 @@ extension IdentityStore {
                 INSERT INTO sign_ins (fingerprint, session_id, created_at, expires_at)
                 SELECT \(signIn.fingerprint), \(new.sessionID.uuid), \(now), \(tokenExpiry) FROM epoch
                 WHERE \(signIn.ticketHash) IS NULL OR EXISTS (SELECT FROM ticket)
-                ON CONFLICT (fingerprint) DO NOTHING
+                ON CONFLICT (fingerprint) DO UPDATE SET
+                    session_id = EXCLUDED.session_id, created_at = EXCLUDED.created_at, expires_at = EXCLUDED.expires_at
+                    WHERE sign_ins.expires_at <= EXCLUDED.created_at
                 RETURNING session_id
             ), claimed_too AS (
                 INSERT INTO sign_ins (fingerprint, session_id, created_at, expires_at)

@@ -19,7 +19,9 @@ extension IdentityStore {
     ) async throws -> SignInOutcome {
         let statement = registerStatement(signIn, new: new, nowMilliseconds: nowMilliseconds)
         return try await database.withTransaction(deadline: deadline) { transaction in
-            guard let row = try await transaction.execute(statement).first else { throw IdentityFault.signIn(.accountExists) }
+            guard let row = try await transaction.execute(statement).first else {
+                throw IdentityFault.signIn(.accountExists)
+            }
             let outcome = try outcome(row, signIn, new: new, nowMilliseconds: nowMilliseconds)
             if let reservation {
                 let userID = outcome.session.facts.userID

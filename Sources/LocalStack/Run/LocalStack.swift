@@ -48,6 +48,7 @@ public struct LocalStack: Sendable {
             try PortCheck.requireFree(program.address, for: program.name, key: program.addressKey)
         }
         for file in try folder.initialize() { console.say("made \(StackFolder.shown(file))") }
+        try folder.write(plan.providers)
         try await withDatabase { cluster in
             do {
                 try await serve(programs, cluster, signals)

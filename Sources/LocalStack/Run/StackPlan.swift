@@ -7,7 +7,8 @@ import ServiceKit
 struct StackPlan: Sendable {
     static let databaseName = "vestibule"
     static let appleClientID = "com.example.app"
-    static let googleClientID = "example.apps.googleusercontent.com"
+    /// What is on at the gateway, unless the developer says otherwise.
+    static let dialects = ["single-token", "wordpress", "supabase"]
 
     /// The programs in the order of their start.
     let programs: [PlannedProgram]
@@ -70,7 +71,6 @@ struct StackPlan: Sendable {
     /// The environment of every program: this process's own, what belongs to this stack, and defaults for
     /// development where nothing was given.
     func environment(socketDirectory: String, port: Int) -> [String: String] {
-        let simulator = "http://\(configuration[StackKeys.simulator].reachable)"
         var defaults = [
             "VESTIBULE_LOG_FORMAT": "text",
             "VESTIBULE_DRAIN_LIMIT": "\(StackProgram.drainLimitSeconds)s",
@@ -79,11 +79,6 @@ struct StackPlan: Sendable {
             // For grpcurl; all of it listens on loopback unless told otherwise.
             "VESTIBULE_REFLECTION": "true",
             "VESTIBULE_IDENTITY_ISSUER": "http://\(configuration[StackKeys.gateway].reachable)",
-            "VESTIBULE_IDENTITY_APPLE_AUDIENCES": Self.appleClientID,
-            "VESTIBULE_IDENTITY_GOOGLE_AUDIENCES": Self.googleClientID,
-            "VESTIBULE_IDENTITY_KEYS_BY_HTTP": "true",
-            "VESTIBULE_IDENTITY_APPLE_KEYS_URL": "\(simulator)/apple/auth/keys",
-            "VESTIBULE_IDENTITY_GOOGLE_KEYS_URL": "\(simulator)/google/oauth2/v3/certs",
             // Everybody who calls a stack on one machine has one address, and `vestibule load` more calls than accounts.
             // What is limited before sign-in stays: apps should meet it while they are developed.
             "VESTIBULE_GATEWAY_ADDRESS_PER_SECOND": "1000000",
@@ -93,10 +88,13 @@ struct StackPlan: Sendable {
             "VESTIBULE_GATEWAY_CHANGES_PER_SECOND": "1000000",
             "VESTIBULE_GATEWAY_CHANGES_BURST": "1000000",
             "VESTIBULE_SIMULATOR_STATE_FILE": folder.simulatorState,
+            "VESTIBULE_SIMULATOR_CLIENTS_FILE": folder.simulatorClients,
             "VESTIBULE_IDENTITY_SIGNING_KEY_FILE": folder.signingKey,
             "VESTIBULE_IDENTITY_REFRESH_KEY_FILE": folder.refreshKey,
             ClientAddressKey.key.name: folder.addressKey,
         ]
+        defaults.merge(providerDefaults) { _, new in new }
+        defaults.merge(browserDefaults) { _, new in new }
         var forced = [
             "VESTIBULE_DATABASE_HOST": socketDirectory,
             "VESTIBULE_DATABASE_PORT": "\(port)",
@@ -117,16 +115,84 @@ struct StackPlan: Sendable {
         return inherited.merging(missing) { _, ours in ours }.merging(forced) { _, ours in ours }
     }
 
+    /// The providers file's content. What the developer's own variables say of Apple or Google counts, so it is left out.
+    var providers: DevelopmentProviders {
+        DevelopmentProviders(
+            simulatorURL: simulatorURL,
+            leavesApple: configuration.isGiven(Self.appleAudiences),
+            leavesGoogle: configuration.isGiven(Self.googleAudiences)
+        )
+    }
+
+    private static let appleAudiences = "VESTIBULE_IDENTITY_APPLE_AUDIENCES"
+    private static let googleAudiences = "VESTIBULE_IDENTITY_GOOGLE_AUDIENCES"
+    private static let providersFile = "VESTIBULE_IDENTITY_PROVIDERS_FILE"
+    private static let dialectsName = "VESTIBULE_GATEWAY_DIALECTS"
+    private static let serviceKeyFile = "VESTIBULE_GATEWAY_SUPABASE_SERVICE_KEY_FILE"
+
+    private var simulatorURL: String { "http://\(configuration[StackKeys.simulator].reachable)" }
+    private var gatewayURL: String { "http://\(configuration[StackKeys.gateway].reachable)" }
+
+    /// Where identity finds the providers.
+    private var providerDefaults: [String: String] {
+        var defaults = [Self.providersFile: folder.providers]
+        // Its name before still counts.
+        if !configuration.isGiven("VESTIBULE_IDENTITY_KEYS_BY_HTTP") {
+            defaults["VESTIBULE_IDENTITY_SIMULATED_PROVIDERS"] = "true"
+        }
+        // Told only where variables count: beside the file's they would have no effect.
+        if configuration.isGiven(Self.appleAudiences) {
+            defaults["VESTIBULE_IDENTITY_APPLE_KEYS_URL"] = "\(simulatorURL)/apple/auth/keys"
+        }
+        if configuration.isGiven(Self.googleAudiences) {
+            defaults["VESTIBULE_IDENTITY_GOOGLE_KEYS_URL"] = "\(simulatorURL)/google/oauth2/v3/certs"
+        }
+        return defaults
+    }
+
+    /// What apps and pages of others reach at the gateway.
+    private var browserDefaults: [String: String] {
+        let appURLs = "VESTIBULE_GATEWAY_APP_URLS"
+        var defaults = [
+            Self.dialectsName: Self.dialects.joined(separator: ","),
+            Self.serviceKeyFile: folder.supabaseServiceKey,
+            "VESTIBULE_GATEWAY_PUBLIC_URL": gatewayURL,
+            "VESTIBULE_GATEWAY_ORIGINS": "http://localhost:3000,http://127.0.0.1:3000",
+            appURLs: "awscognito://apple-callback,vestibule-demo://callback",
+        ]
+        // It names an app URL, which must be among those that are allowed.
+        if !configuration.isGiven(appURLs) {
+            defaults["VESTIBULE_GATEWAY_APPLE_WITHOUT_STATE"] = "com.example.services=awscognito://apple-callback"
+        }
+        return defaults
+    }
+
+    /// What is on beside the plain routes, in a line.
+    private var extras: String {
+        var parts = ["Simulator: \(simulatorURL)/"]
+        if !configuration.isGiven(Self.providersFile) {
+            parts.append("Providers: \(StackFolder.shown(folder.providers))")
+        }
+        if !configuration.isGiven(Self.dialectsName) {
+            parts.append("Dialects: \(Self.dialects.joined(separator: ", "))")
+            if !configuration.isGiven(Self.serviceKeyFile) {
+                parts.append("Supabase's service key: \(StackFolder.shown(folder.supabaseServiceKey))")
+            }
+        }
+        return parts.joined(separator: "   ")
+    }
+
     /// What to say when everything is ready.
     var greeting: String {
-        let simulator = "http://\(configuration[StackKeys.simulator].reachable)"
-        let gateway = "http://\(configuration[StackKeys.gateway].reachable)"
+        let simulator = simulatorURL
+        let gateway = gatewayURL
         let nonce = "0d9b2c1e"
         let nonceHash = Hex.encode(SHA256.hash(nonce))
         let json = "-H 'content-type: application/json'"
         return """
 
             Vestibule is ready. Logs: \(StackFolder.shown(folder.logs))   Data: \(StackFolder.shown(folder.database))   Stop: Ctrl-C
+            \(extras)
 
             Sign in with the simulated Apple and look at who you are; paste in this order:
 

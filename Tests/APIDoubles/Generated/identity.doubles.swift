@@ -57,7 +57,7 @@ public final class IdentityServiceDouble: IdentityServiceHandler {
         }
 
         /// Makes a single token with a later end for the session of one that is current or expired, while the session lives and
-        /// was used within the inactivity limit.
+        /// was used within the inactivity limit. The one presented stays good until its own end.
         public var renewSingleToken: @Sendable (
             IdentityV1.RenewSingleTokenRequest,
             ServerContext
@@ -74,7 +74,8 @@ public final class IdentityServiceDouble: IdentityServiceHandler {
         }
 
         /// Ends the session of an access, single or refresh token, or more of its account's sessions by `scope`. Ending an
-        /// unknown or ended session is a success (RFC 7009).
+        /// unknown or ended session is a success (RFC 7009). For a wider scope the token must be one that CheckSession or Refresh
+        /// would take now, of a session with proof; otherwise nothing ends, and the reason is told.
         public var signOut: @Sendable (
             IdentityV1.SignOutRequest,
             ServerContext
@@ -91,6 +92,7 @@ public final class IdentityServiceDouble: IdentityServiceHandler {
         }
 
         /// Changes what an app keeps of its own with an account: members of a JSON object, replaced one by one, removed by null.
+        /// A `full_name` among them, or `given_name` and `family_name`, is also kept as told if no provider told a name.
         public var updateUserMetadata: @Sendable (
             IdentityV1.UpdateUserMetadataRequest,
             ServerContext
