@@ -47,6 +47,15 @@ def test_apple_without_a_nonce(phone, decoder, client_id):
     assert again["user_id"] == body["user_id"]
 
 
+def test_what_is_recorded_of_a_sign_in(phone, stack):
+    """Nothing proved these but that they were young; whose phone it was stands in the list of sessions."""
+    app = NativeApp(phone)
+    for provider, body in (("apple", apple_body(phone.apple(BARE))), ("google", google_body(phone.google()))):
+        session = app.post(provider, body | {"device_name": "Pixel of somebody"}).expect(200)
+        row = stack.sql(f"SELECT proof, device_name FROM identity.sessions WHERE session_id = '{session['session_id']}';")
+        assert row == "fresh|Pixel of somebody"
+
+
 def test_the_decoder_can_refuse(decoder):
     for body in (b"{}", b'{"id_token":"i","access_token":"a","expires_in":"3600"}', b'{"id_token":"i","expires_in":1}'):
         assert decoder.refuses("", body)
