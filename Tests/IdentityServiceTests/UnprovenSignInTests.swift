@@ -233,7 +233,7 @@ struct UnprovenSignInTests {
             var environment = [
                 "VESTIBULE_IDENTITY_SIGNING_KEY_FILE": "signing", "VESTIBULE_IDENTITY_REFRESH_KEY_FILE": "refresh",
                 "VESTIBULE_DATABASE_HOST": "/tmp", "VESTIBULE_IDENTITY_ISSUER": "https://id.example",
-                "VESTIBULE_IDENTITY_APPLE_AUDIENCES": "com.example.one",
+                "VESTIBULE_IDENTITY_APPLE_AUDIENCES": "com.bookreaders.app",
             ]
             environment["VESTIBULE_IDENTITY_UNPROVEN_LOGINS"] = value
             let configuration = try Configuration(
