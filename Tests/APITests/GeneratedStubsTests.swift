@@ -87,7 +87,7 @@ struct GeneratedStubsTests {
 
     @Test func `Descriptors say what the protos say`() {
         #expect(ProfileServiceMethods.getProfile.path == "/vestibule.profile.v1.ProfileService/GetProfile")
-        #expect(ProfileServiceMethods.all.map(\.method) == ["GetProfile", "UpdateProfile"])
+        #expect(ProfileServiceMethods.all.map(\.method) == ["GetProfile", "CheckUsername", "UpdateProfile"])
         #expect(IdentityServiceMethods.signIn.isIdempotent == false)
         #expect(IdentityServiceMethods.refresh.isIdempotent)
         #expect(IdentityServiceMethods.checkSession.isIdempotent)
