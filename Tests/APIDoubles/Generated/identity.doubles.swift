@@ -13,7 +13,8 @@ public final class IdentityServiceDouble: IdentityServiceHandler {
         /// Verifies what a provider gave the app (an ID token, an authorization code or an access token) and opens a session
         /// for the account that it names, creating the account the first time unless `create` is false: then somebody new gets
         /// NOT_FOUND with ACCOUNT_NOT_FOUND, and nothing changes. Presenting the same credentials again within a minute returns
-        /// the same session; later they are refused with TOKEN_REPLAYED or CODE_SPENT.
+        /// the same session; later they are refused with TOKEN_REPLAYED or CODE_SPENT, but for an access token, which opens another
+        /// session then, since the provider is asked about it each time.
         public var signIn: @Sendable (
             IdentityV1.SignInRequest,
             ServerContext

@@ -1,4 +1,5 @@
 import IdentityDomain
+import JOSE
 import ServiceKit
 
 /// What the configuration of one provider comes to, in lines for people. None of them shows a secret.
