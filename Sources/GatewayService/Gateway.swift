@@ -1,4 +1,5 @@
 import HTTPJSON
+import Hummingbird
 import Logging
 import ServiceKit
 
@@ -66,6 +67,7 @@ struct Gateway: Sendable {
         metrics: MetricsRegistry = MetricsRegistry()
     ) -> HTTPServer {
         let (rateLimit, dialects) = (rateLimit, dialects)
+        let hasPages = webSignIn != nil
         let routes = endpoints.map(\.route)
         let requests = RequestMetrics(routes: routes)
         metrics.add(requests)
@@ -74,7 +76,10 @@ struct Gateway: Sendable {
             configuration: configuration,
             logger: logger,
             problem: { Problem(answering: $0) },
-            render: { dialects.response(to: $1, telling: $0) },
+            render: { problem, request in
+                hasPages && request.uri.path == WebSignIn.callbackPath
+                    ? FinishAppleByWeb.page(telling: problem) : dialects.response(to: request, telling: problem)
+            },
             admit: { try rateLimit.admit($0, $1) },
             observe: { requests.count($0) }
         )

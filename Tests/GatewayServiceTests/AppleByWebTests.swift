@@ -35,8 +35,8 @@ struct AppleByWebTests {
     struct Browser {
         let gateway: TestGateway
 
-        init() throws {
-            gateway = TestGateway(webSignIn: try webSignIn)
+        init(limit: RateLimit.Policy = .init()) throws {
+            gateway = TestGateway(rateLimit: limit, webSignIn: try webSignIn)
         }
 
         struct Page {
@@ -75,8 +75,11 @@ struct AppleByWebTests {
     }
 
     /// Has identity begin and finish every sign-in.
-    private static func browser(appURL: String = "") throws -> (Browser, seen: Seen) {
-        let browser = try Browser()
+    private static func browser(
+        appURL: String = "",
+        limit: RateLimit.Policy = .init()
+    ) throws -> (Browser, seen: Seen) {
+        let browser = try Browser(limit: limit)
         let seen = Seen()
         browser.gateway.stubs.identity.set { answers in
             answers.beginWebSignIn = { request, _ in
@@ -148,6 +151,10 @@ struct AppleByWebTests {
         ("", "code_challenge"), ("code_challenge=", "code_challenge"), ("code_challenge=short", "code_challenge"),
         ("code_challenge=E9Melhoa2OwvFrEMTJguCHaoeK1t8URWbuGJSstw%2BcM", "code_challenge"),
         ("code_challenge=\(challenge)&code_challenge=\(challenge)", "code_challenge"),
+        (
+            "a=1&a=2&code_challenge=\(challenge)&app_url=awscognito://apple-callback&app_url=vestibule-demo://callback",
+            "app_url"
+        ),
         ("code_challenge=\(challenge)&code_challenge_method=plain", "code_challenge_method"),
         ("code_challenge=\(challenge)&app_url=evil://callback", "app_url"),
         ("code_challenge=\(challenge)&app_url=awscognito://apple-callback/more", "app_url"),
@@ -180,7 +187,7 @@ struct AppleByWebTests {
             try PageParser(page.text).appURL
                 == "awscognito://apple-callback?id_token=vit1_ticket&code=vct1_ticket"
         )
-        #expect(page.headers[.setCookie]?.contains("Max-Age=0") == true)
+        #expect(page.headers[.setCookie] == nil, "the browser began nothing of which this would be the end")
         #expect(
             seen.finished.withLock { $0 } == [
                 .with {
@@ -200,6 +207,7 @@ struct AppleByWebTests {
         #expect(
             try PageParser(page.text).appURL == "vestibule-demo://callback?a=1&id_token=vit1_ticket&code=vct1_ticket"
         )
+        #expect(page.headers[.setCookie]?.contains("Max-Age=0") == true)
         let request = try #require(seen.finished.withLock { $0.first })
         #expect(request.state == "vws1_state" && request.browserState == "vws1_state")
     }
@@ -252,6 +260,24 @@ struct AppleByWebTests {
         }
     }
 
+    @Test(arguments: [
+        "", "error=access_denied", "code=c&id_token=bad", "code=c&id_token=t", "error=a&state=vws1_other",
+    ])
+    func `A form that another site made up leaves a sign-in on its way alone`(form: String) async throws {
+        let (browser, _) = try Self.browser()
+        browser.gateway.stubs.identity.set {
+            let finish = $0.finishWebSignIn
+            $0.finishWebSignIn = { request, context in
+                guard request.idToken == "t" else {
+                    throw RPCError.domain(.unauthenticated, reason: "TOKEN_MALFORMED", message: "It was refused.")
+                }
+                return try await finish(request, context)
+            }
+        }
+        let page = try await browser.post(form, cookie: Self.cookie())
+        #expect(page.headers[.setCookie] == nil)
+    }
+
     @Test func `A refused token is told to the app, and a provider that is down may be tried again`() async throws {
         let (browser, _) = try Self.browser()
         browser.gateway.stubs.identity.set {
@@ -266,11 +292,11 @@ struct AppleByWebTests {
                     )
             }
         }
-        let refused = try await browser.post("code=c&id_token=bad")
+        let refused = try await browser.post("code=c&id_token=bad&state=vws1_state", cookie: Self.cookie())
         #expect(refused.status == 400)
-        #expect(try PageParser(refused.text).appURL == "awscognito://apple-callback?error=server_error")
+        #expect(try PageParser(refused.text).appURL == "vestibule-demo://callback?a=1&error=server_error")
         #expect(refused.headers[.setCookie]?.contains("Max-Age=0") == true)
-        let down = try await browser.post("code=c&id_token=good")
+        let down = try await browser.post("code=c&id_token=good&state=vws1_state", cookie: Self.cookie())
         #expect(down.status == 503)
         #expect(down.headers[.retryAfter] == "3")
         #expect(down.headers[.setCookie] == nil, "the form is still good, and the browser needs its cookie for it")
@@ -310,6 +336,18 @@ struct AppleByWebTests {
         #expect(user.name == name && user.email == email)
     }
 
+    @Test func `A browser that never reaches the callback is shown a page too`() async throws {
+        let (browser, _) = try Self.browser(limit: .init(auth: RequestRate(perSecond: 0.001, burst: 1)))
+        _ = try await browser.post("error=access_denied")
+        let limited = try await browser.post("error=access_denied", cookie: Self.cookie())
+        #expect(limited.status == 429 && limited.headers[.retryAfter] != nil && limited.headers[.setCookie] == nil)
+        try Self.expectSafe(limited)
+        #expect(try PageParser(limited.text).appURL == nil)
+        let visited = try await browser.get("/auth/apple/callback")
+        #expect(visited.status == 405 && visited.headers[.allow] == "POST")
+        try Self.expectSafe(visited)
+    }
+
     @Test func `Without configuration there is no Apple by web`() async throws {
         let gateway = TestGateway()
         #expect(try await gateway.send(.get, "/auth/apple/start").code == "ROUTE_NOT_FOUND")
@@ -324,7 +362,7 @@ struct AppleByWebTests {
         let responses = try #require(callback["responses"]?.object)
         for status in ["400", "403", "503"] {
             let content = responses[status]?.object?["content"]?.object
-            #expect(content?.members.map(\.name) == ["application/problem+json", "text/html"], "\(status)")
+            #expect(content?.members.map(\.name) == ["text/html"], "\(status)")
         }
         #expect(responses["200"]?.object?["content"]?.object?.members.map(\.name) == ["text/html"])
         let bodies = document["components"]?.object?["requestBodies"]?.object

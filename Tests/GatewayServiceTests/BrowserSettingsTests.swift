@@ -78,7 +78,8 @@ struct BrowserSettingsTests {
         "app://x#fragment", "app://x y", "app://x\"", "app://x'", "app://x<", "app://x\\y", "app://x\r\nA: b",
         "app://é",
         "app://\u{202e}x", "app://x\u{2028}", "app://x?a=%zz", "app://x?code=1", "app://x?a=1&id%5ftoken=2",
-        "app://x?state=1", "app://x?a?b", "app://" + String(repeating: "a", count: 512),
+        "app://x?state=1", "app://x?a=1&email=a%40b.c", "app://x?name=Ann", "app://x?user=1", "app://x?a?b",
+        "app://" + String(repeating: "a", count: 512),
     ])
     func `No app URL`(text: String) {
         #expect(AppURL(text) == nil)

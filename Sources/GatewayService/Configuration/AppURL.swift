@@ -29,8 +29,11 @@ struct AppURL: Sendable, Hashable {
         return "\(base)?\(query)&\(added)"
     }
 
-    /// What we say in the query ourselves; an app that is told it twice might believe the wrong one.
-    private static let ours: Set<String> = ["id_token", "code", "error", "error_description", "state"]
+    /// What we say in the query ourselves, and what apps look for there beside it: one that is told it twice, or by whoever
+    /// made the link to the start, might believe the wrong one.
+    private static let ours: Set<String> = [
+        "id_token", "code", "error", "error_description", "state", "email", "name", "user",
+    ]
     /// Schemes that are no app's.
     private static let refusedSchemes: Set<Substring> = [
         "about", "blob", "content", "data", "file", "filesystem", "ftp", "intent", "javascript", "vbscript",

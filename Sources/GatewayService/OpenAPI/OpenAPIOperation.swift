@@ -40,7 +40,7 @@ extension OpenAPI {
         let problems: [ProblemAnswer]
         /// How it tells them.
         let errors: ErrorShape
-        /// Whether its problems are pages for people, but for those that never reach it.
+        /// Whether its problems are pages for people.
         let answersPages: Bool
 
         /// An operation. What it may answer besides `answers` and `problems` follows from the rest: 401 from a caller with a
@@ -50,7 +50,7 @@ extension OpenAPI {
         ///   - callsServices: whether its answer needs another program than the gateway.
         ///   - problems: what this operation may answer of its own.
         ///   - errors: how it tells them.
-        ///   - answersPages: whether its problems are pages for people, but for those that never reach it.
+        ///   - answersPages: whether its problems are pages for people.
         init(
             _ method: HTTPRequest.Method,
             _ path: String,
@@ -124,7 +124,7 @@ extension OpenAPI.Operation {
             responses["\(status)"] = .object(answer.component.map(Self.reference) ?? answer.json)
         }
         for problem in problems {
-            let json = answersPages ? problem.jsonOrPage : Self.reference(errors.component(problem))
+            let json = answersPages ? problem.page : Self.reference(errors.component(problem))
             responses["\(problem.rawValue)"] = .object(json)
         }
         return responses

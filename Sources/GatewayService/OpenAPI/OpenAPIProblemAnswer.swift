@@ -66,11 +66,9 @@ extension OpenAPI {
         }
 
         /// Its component where an operation answers it by a page for people.
-        var jsonOrPage: JSONObject {
+        var page: JSONObject {
             var json = ErrorShape.problem.json(self)
-            var content = json["content"]?.object ?? JSONObject()
-            content["text/html"] = ["schema": .object(Schema.text().json)]
-            json["content"] = .object(content)
+            json["content"] = ["text/html": ["schema": .object(Schema.text().json)]]
             json["headers"] = .object(OpenAPI.references([.requestID]))
             return json
         }

@@ -58,12 +58,12 @@ enum BeginAppleByWeb {
             } catch {
                 throw Self.refused([])
             }
-            if let name = fields.repeatedName, Self.names.contains(name) {
+            for name in Self.names where fields.fields.count(where: { $0.name == name }) > 1 {
                 faults.append(.init(name, code: "REPEATED", detail: "This stands in the query more than once."))
             }
         }
 
-        private static let names: Set<String> = ["code_challenge", "code_challenge_method", "app_url", "client_id"]
+        private static let names = ["code_challenge", "code_challenge_method", "app_url", "client_id"]
 
         /// The S256 challenge: 32 bytes in base64url (RFC 7636 section 4.2).
         mutating func challenge() -> String {

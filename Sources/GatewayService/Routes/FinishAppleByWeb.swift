@@ -7,7 +7,7 @@ import Logging
 import RPC
 
 /// `POST /auth/apple/callback`: takes what Apple posts (`form_post`), and sends the browser on to the app with one-time tickets
-/// in the places of the ID token and the code. Every answer of its own is a page.
+/// in the places of the ID token and the code. Every answer is a page.
 enum FinishAppleByWeb {
     static let operation = OpenAPI.Operation(
         .post,
@@ -31,6 +31,28 @@ enum FinishAppleByWeb {
         return Endpoint(operation, isForOtherOrigins: false) { request, context in
             await callback.answer(request, context)
         }
+    }
+
+    /// A page that leads nowhere, also for a browser that never reached the route. What we don't have now may be had again by
+    /// loading the page again.
+    static func page(telling problem: Problem) -> Response {
+        let mayBeRepeated = problem.status.code >= 500 || problem.status == .tooManyRequests
+        var page = BrowserPage.failure(
+            "You are not signed in",
+            mayBeRepeated
+                ? "This did not work just now. Please load this page again in a moment."
+                : "Please close this page, go back to the app and try again.",
+            status: status(of: problem)
+        )
+        page.headers[.retryAfter] = problem.headers[.retryAfter]
+        page.headers[.allow] = problem.headers[.allow]
+        if problem.closesConnection { page.headers[.connection] = "close" }
+        return page
+    }
+
+    /// A page asks for no credentials, as a 401 would have to.
+    private static func status(of problem: Problem) -> HTTPResponse.Status {
+        problem.status == .unauthorized ? .badRequest : problem.status
     }
 
     /// Handles the form that a browser brings from Apple.
@@ -57,7 +79,7 @@ enum FinishAppleByWeb {
                 let call = finishRequest(form, cookie)
                 let options = authentication.callOptionsWithAddress(request, context)
                 let finished = try await authentication.identity.finishWebSignIn(call, options: options)
-                return try success(finished)
+                return clearing(cookie, of: form, try success(finished))
             } catch {
                 return failure(Problem(answering: error), form, cookie, context)
             }
@@ -89,7 +111,7 @@ enum FinishAppleByWeb {
                 throw Problem(.forbidden, code: "APP_URL_UNKNOWN", detail: "The app's URL is not configured any more.")
             }
             let tickets = [("id_token", finished.idTokenTicket), ("code", finished.codeTicket)]
-            return clearingCookie(BrowserPage.forward(to: url.adding(tickets)))
+            return BrowserPage.forward(to: url.adding(tickets))
         }
 
         /// Apple says that there is no sign-in, mostly since the person closed its page.
@@ -103,7 +125,7 @@ enum FinishAppleByWeb {
                 return refuse(Self.foreignState, context)
             }
             let error = Self.errorWords.contains(word) ? word : "server_error"
-            return forward(to: url, error: error, status: .ok)
+            return clearing(cookie, of: form, forward(to: url, error: error, status: .ok))
         }
 
         private func failure(
@@ -115,44 +137,37 @@ enum FinishAppleByWeb {
             let isOurs = problem.status.code >= 500 || problem.status == .tooManyRequests
             // The form is still good then, and the browser still has it and its cookie.
             if isOurs || problem.code == Self.foreignState.code { return refuse(problem, context) }
-            guard let url = appURL(form, cookie) else { return clearingCookie(refuse(problem, context)) }
+            guard let url = appURL(form, cookie) else { return clearing(cookie, of: form, refuse(problem, context)) }
             note(problem, context)
-            return forward(to: url, error: "server_error", status: Self.status(of: problem))
+            let page = forward(to: url, error: "server_error", status: status(of: problem))
+            return clearing(cookie, of: form, page)
         }
 
         /// Where a form without tokens leads: the state must be the browser's own, or there must be none and just one app
         /// whose browsers bring none.
         private func appURL(_ form: FormFields, _ cookie: WebSignInCookie?) -> AppURL? {
-            let state = form["state"] ?? ""
-            if state.isEmpty { return webSignIn.onlyWithoutState }
-            guard let cookie, ConstantTime.areEqual(state, cookie.state) else { return nil }
+            if (form["state"] ?? "").isEmpty { return webSignIn.onlyWithoutState }
+            guard let cookie, began(cookie, form) else { return nil }
             return webSignIn.appURL(cookie.appURL)
         }
 
+        /// Whether a form is of the sign-in that the cookie's browser began.
+        private func began(_ cookie: WebSignInCookie, _ form: FormFields) -> Bool {
+            ConstantTime.areEqual(form["state"] ?? "", cookie.state)
+        }
+
         private func forward(to url: AppURL, error: String, status: HTTPResponse.Status) -> Response {
-            let page = BrowserPage.forward(
+            BrowserPage.forward(
                 to: url.adding([("error", error)]),
                 title: "You are not signed in",
                 text: "Please go back to the app and try again.",
                 status: status
             )
-            return clearingCookie(page)
         }
 
-        /// A page that leads nowhere. What we don't have now may be had again by loading the page again.
         private func refuse(_ problem: Problem, _ context: RouteContext) -> Response {
             note(problem, context)
-            let mayBeRepeated = problem.status.code >= 500 || problem.status == .tooManyRequests
-            var page = BrowserPage.failure(
-                "You are not signed in",
-                mayBeRepeated
-                    ? "This did not work just now. Please load this page again in a moment."
-                    : "Please close this page, go back to the app and try again.",
-                status: Self.status(of: problem)
-            )
-            page.headers[.retryAfter] = problem.headers[.retryAfter]
-            if problem.closesConnection { page.headers[.connection] = "close" }
-            return page
+            return page(telling: problem)
         }
 
         /// The line by which a failed sign-in is found; nothing of the form stands in it.
@@ -166,15 +181,13 @@ enum FinishAppleByWeb {
             )
         }
 
-        private func clearingCookie(_ response: Response) -> Response {
+        /// Ends the sign-in that the browser began, if this form is its. Any site can have a browser post a form without
+        /// state, or with another's, and must not end by it what is on its way.
+        private func clearing(_ cookie: WebSignInCookie?, of form: FormFields, _ response: Response) -> Response {
+            guard let cookie, began(cookie, form) else { return response }
             var response = response
             response.headers[.setCookie] = WebSignInCookie.clearing
             return response
-        }
-
-        /// A page asks for no credentials, as a 401 would have to.
-        private static func status(of problem: Problem) -> HTTPResponse.Status {
-            problem.status == .unauthorized ? .badRequest : problem.status
         }
 
         private static let foreignState = Problem(

@@ -175,12 +175,23 @@ struct SupabaseUserTests {
 
     @Test(arguments: [
         #"{"email":"new@example.com"}"#, #"{"password":"p"}"#, #"{"data":[]}"#, #"{"data":"x"}"#, #"{"phone":63917}"#,
+        // What another dialect keeps there, and tells as the address that somebody registered with.
+        #"{"data":{"wordpress_email":"victim@example.com"}}"#, #"{"data":{"a":1,"wordpress_email":null}}"#,
     ])
     func `What can't be changed is refused`(body: String) async throws {
         let gateway = TestGateway.speaking(.supabase)
         let answer = try await gateway.sendAsUser(.put, Self.user, body)
         #expect(answer.status == 400 && answer.body["error_code"] == "validation_failed")
-        #expect(gateway.stubs.calls == ["CheckSession"])
+        #expect(Set(gateway.stubs.calls).isSubset(of: ["CheckSession", "GetAccount"]), "nothing was changed")
+    }
+
+    @Test func `The e-mail address that the account has is no change`() async throws {
+        let gateway = TestGateway.speaking(.supabase)
+        gateway.stubs.identity.set { $0.updateUserMetadata = { _, _ in .init() } }
+        let body = #"{"email":"Maria@Example.com","data":{"a":1}}"#
+        let answer = try await gateway.sendAsUser(.put, Self.user, body)
+        #expect(answer.status == 200)
+        #expect(gateway.stubs.calls.contains("UpdateUserMetadata"))
     }
 
     @Test func `The service key opens any user`() async throws {

@@ -8,7 +8,8 @@ import RPC
 /// `PUT /auth/v1/user`: changes members of `data`, which an app keeps with the account, and the phone number.
 ///
 /// The number first, since it may be taken: then nothing was changed. Asking again does nothing twice. An e-mail address is the
-/// provider's to change, and there are no passwords.
+/// provider's to change, and there are no passwords. The member that ``WordPress`` keeps with an account is none of the app's:
+/// it holds an address that no other account has, which whoever wrote it here could make any address.
 enum SupabaseUpdateUser {
     static let operation = OpenAPI.Operation(
         .put,
@@ -29,9 +30,12 @@ enum SupabaseUpdateUser {
             var input = try await context.json(request)
             let data = input.optionalObject("data")
             let phone = input.optionalString("phone") ?? ""
-            for name in ["email", "password"] where !(input.optionalString(name) ?? "").isEmpty {
-                input.addFault(name, code: "NOT_CHANGEABLE", detail: "This can't be changed here.")
+            if let email = input.optionalString("email"), !email.isEmpty {
+                let known = try await parts.people.account(userID, context.callOptions()).email
+                if email.lowercased() != known.lowercased() { refuse("email", &input) }
             }
+            if !(input.optionalString("password") ?? "").isEmpty { refuse("password", &input) }
+            if data?[WordPress.emailMember] != nil { refuse("data.\(WordPress.emailMember)", &input) }
             try input.finish()
             if !phone.isEmpty {
                 var change = ProfileV1.UpdateProfileRequest()
@@ -48,6 +52,10 @@ enum SupabaseUpdateUser {
             }
             return .json(try await SupabaseUser.find(userID, parts.people, context).json)
         }
+    }
+
+    private static func refuse(_ name: String, _ input: inout JSONInput) {
+        input.addFault(name, code: "NOT_CHANGEABLE", detail: "This can't be changed here.")
     }
 }
 
