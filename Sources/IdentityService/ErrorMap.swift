@@ -155,7 +155,7 @@ extension SignInRefusal {
             .domain(
                 .invalidArgument,
                 reason: reason,
-                message: "The provider has no client of this id here.",
+                message: "A code or an access token alone needs a client_id that is configured for this provider.",
                 field: "client_id"
             )
         case .codeRequired:
@@ -234,7 +234,7 @@ extension TokenRejection {
         case .audience: "The ID token was issued to another app."
         case .expired: "The ID token has expired."
         case .notYetValid: "The ID token is not valid yet."
-        case .nonce: "The nonce does not match the ID token."
+        case .nonce: "The ID token does not carry the nonce that came with it, or one is required and none came."
         case .codeHash: "The authorization code does not match the ID token."
         case .replayed: "The ID token was used before. Sign in with the provider again."
         case .subject: "The ID token names no person."

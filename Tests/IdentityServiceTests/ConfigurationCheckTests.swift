@@ -59,6 +59,19 @@ final class ConfigurationCheckTests {
         .run()
     }
 
+    @Test func `It tells that people get in without proof, and in which dialect`() throws {
+        try write("providers.json", Self.providers)
+        let outcome = check(["VESTIBULE_IDENTITY_UNPROVEN_LOGINS": "wordpress"])
+        #expect(outcome.faults == [])
+        #expect(
+            outcome.report.contains(
+                "hint: VESTIBULE_IDENTITY_UNPROVEN_LOGINS lets in whoever knows a person's id at the provider, without proof, "
+                    + "in the dialect \"wordpress\""
+            )
+        )
+        #expect(!check().report.joined().contains("UNPROVEN"))
+    }
+
     @Test func `It tells what each provider and audience comes to`() throws {
         try write("providers.json", Self.providers)
         let outcome = check()

@@ -77,9 +77,20 @@ public struct ConfigurationCheck: Sendable {
             )
         }
         guard let configuration else { return [] }
-        _ = faults.collect { () throws(ConfigurationFaults) in try IdentitySettings(configuration) }
+        let settings = faults.collect { () throws(ConfigurationFaults) in try IdentitySettings(configuration) }
         faults += IdentityServer.runtime(configuration).faults
-        return configuration.warnings
+        return configuration.warnings + unprovenHints(settings?.unprovenDialects ?? [])
+    }
+
+    /// What no audience tells: that people get in without any proof.
+    private func unprovenHints(_ dialects: Set<String>) -> [ConfigurationFault] {
+        dialects.sorted().map { dialect in
+            ConfigurationFault(
+                key: IdentityKeys.unprovenLogins.name,
+                problem:
+                    "lets in whoever knows a person's id at the provider, without proof, in the dialect \"\(dialect)\""
+            )
+        }
     }
 
     private func providersConfiguration() throws(ConfigurationFaults) -> Configuration {

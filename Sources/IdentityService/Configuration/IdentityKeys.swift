@@ -79,7 +79,7 @@ enum IdentityKeys {
         "VESTIBULE_IDENTITY_SESSION_INACTIVITY",
         in: .seconds(3_600) ... .seconds(400 * 86_400),
         default: .seconds(30 * 86_400),
-        help: "For how long a session may go without a refresh."
+        help: "For how long a session may go without a refresh, or without a use of its single token."
     )
     static let sessionLifetime = ConfigurationKey.duration(
         "VESTIBULE_IDENTITY_SESSION_LIFETIME",

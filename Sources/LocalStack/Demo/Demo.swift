@@ -126,7 +126,10 @@ public struct Demo: Sendable {
             )
         )
         try expect(session.answer["is_new_user"]?.bool == true, "a new user")
-        try expect(session.missingFields.contains("phone_number"), "the phone number to be missing")
+        try expect(
+            session.missingFields.contains("phone_number"),
+            "the phone number to be missing; the demo needs VESTIBULE_PROFILE_REQUIRED_FIELDS to have it"
+        )
         try expect(
             session.answer["suggested_display_name"]?.string == person.fullName,
             "Apple's name as the suggestion"
