@@ -36,20 +36,21 @@ KEYS = {
         "APPLE_KEYS_URL", "APPLE_TEAM_ID", "APPLE_KEY_ID", "APPLE_PRIVATE_KEY_FILE", "GOOGLE_AUDIENCES", "GOOGLE_KEYS_URL",
         "SIMULATED_PROVIDERS"),
     ("profile",): service_keys("PROFILE", "PHONE_TRIES", "PHONE_TRIES_WINDOW", "PHONE_CLAIMS", "ADDRESS_PHONE_TRIES",
-        "ADDRESS_PHONE_CLAIMS", "RESERVED_USERNAMES") | PHONE | {"INVITES_ADDRESS", "ADDRESS_KEY_FILE"},
+        "ADDRESS_PHONE_CLAIMS", "RESERVED_USERNAMES", "REQUIRED_FIELDS") | PHONE | {"INVITES_ADDRESS", "ADDRESS_KEY_FILE"},
     ("invites",): service_keys("INVITES", "GROUP_MEMBERS", "INBOX_RETENTION", "IDEMPOTENCY_RETENTION", "USER_ADDS",
         "ADDRESS_ADDS", "USER_GROUPS", "USER_GROUPS_MAX") | PHONE | {"ADDRESS_KEY_FILE"},
     ("gateway",): ADDRESSES | LOG | {"EVENT_LOOPS", "DRAIN_LIMIT", "SERVICES_CA_FILE"} | {f"GATEWAY_{key}" for key in (
         "LISTEN", "METRICS_LISTEN", "REQUEST_TIMEOUT", "BODY_BYTES_MAX", "CONNECTIONS_MAX", "IDLE_TIMEOUT",
         "AUTH_PER_SECOND", "AUTH_BURST", "ADDRESS_PER_SECOND", "ADDRESS_BURST", "ACCOUNT_PER_SECOND", "ACCOUNT_BURST",
         "CHANGES_PER_SECOND", "CHANGES_BURST", "TRUSTED_PROXIES", "STRICT_TRANSPORT", "TLS_CLIENT_CERTIFICATE_FILE",
-        "TLS_CLIENT_KEY_FILE")},
+        "TLS_CLIENT_KEY_FILE", "DIALECTS", "SUPABASE_SERVICE_KEY_FILE", "PUBLIC_URL", "ORIGINS", "APP_URLS",
+        "APPLE_WITHOUT_STATE")},
     ("simulator",): LOG | {"DRAIN_LIMIT", "SIMULATOR_CLIENTS_FILE", "SIMULATOR_LISTEN", "SIMULATOR_STATE_FILE"},
     ("vestibule",): {"RUN_FOLDER", "RUN_PROGRAMS", "RUN_READY_LIMIT"} | {
         f"{name}_LISTEN" for name in ("GATEWAY", "SIMULATOR", "IDENTITY", "PROFILE", "INVITES")},
 }
 # Kinds of values that a nonsensical text cannot be.
-CHECKED_KIND = re.compile(r"host:port|URL|duration|one of|true or false|networks|-?\d+ to \d+|path of a secret")
+CHECKED_KIND = re.compile(r"host:port|URL|duration|(?:one|any) of|true or false|networks|-?\d+ to \d+|path of a secret")
 NONSENSE = "\t?\t"
 SIGNING_KEY = subprocess.run(
     ["openssl", "genpkey", "-algorithm", "EC", "-pkeyopt", "ec_paramgen_curve:P-256"], capture_output=True,
