@@ -356,7 +356,8 @@ let package = Package(
             "GatewayServiceTests",
             [
                 "API", "APIDoubles", "GatewayService", "HTTPJSON", "IdentityDomain", "JOSE", "RPC", "RPCTransport",
-                "ServiceKit", "TestCertificates", httpTypes, hummingbird, hummingbirdTesting, logging, nioCore, protobuf,
+                "ServiceKit", "TestCertificates", httpTypes, hummingbird, hummingbirdTesting, logging, nioCore,
+                protobuf,
             ]
         ),
         tests("LoadTests", ["API", "JOSE", "Load", "RPC", "RPCTransport", "ServiceKit"]),

@@ -140,7 +140,11 @@ struct ProviderSignInTests {
     @Test func `No provider can have the name of one of our words`() throws {
         let appURL = try #require(AppURL("com.acme.app://signed-in"))
         let gateway = TestGateway(
-            webSignIn: WebSignIn(callbackURL: "https://acme.org/auth/apple/callback", appURLs: [appURL], withoutState: [:]),
+            webSignIn: WebSignIn(
+                callbackURL: "https://acme.org/auth/apple/callback",
+                appURLs: [appURL],
+                withoutState: [:]
+            ),
             dialects: DialectSettings(dialects: Set(Dialect.allCases), supabaseServiceKey: nil)
         )
         let words = gateway.gateway.endpoints.map(\.operation.path).filter { $0.hasPrefix("/auth/") }
