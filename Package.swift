@@ -355,8 +355,9 @@ let package = Package(
         tests(
             "GatewayServiceTests",
             [
-                "API", "APIDoubles", "GatewayService", "HTTPJSON", "JOSE", "RPC", "RPCTransport", "ServiceKit",
-                "TestCertificates", httpTypes, hummingbird, hummingbirdTesting, logging, nioCore, protobuf,
+                "API", "APIDoubles", "GatewayService", "HTTPJSON", "IdentityDomain", "JOSE", "RPC", "RPCTransport",
+                "ServiceKit", "TestCertificates", httpTypes, hummingbird, hummingbirdTesting, logging, nioCore,
+                protobuf,
             ]
         ),
         tests("LoadTests", ["API", "JOSE", "Load", "RPC", "RPCTransport", "ServiceKit"]),

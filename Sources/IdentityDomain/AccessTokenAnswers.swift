@@ -84,7 +84,8 @@ public enum AccessToken {
 public enum FacebookAnswers {
     /// Codes of errors that pass (Graph API, "Handling errors"): unknown, service, too many calls.
     private static let passingCodes: Set<Int64> = [1, 2, 4, 17, 32, 341, 613]
-    /// "(#100) The App_id in the input_token did not match the Viewing App".
+    /// A parameter is at fault. `debug_token` has two: the call's own token, which must be an app's, as ours always is, and the
+    /// token that it is asked about, which must be of the same app ("Access Tokens: Debugging"). So it is another app's.
     private static let parameterCode: Int64 = 100
     /// The access token that a call is made with is not good.
     private static let tokenCode: Int64 = 190

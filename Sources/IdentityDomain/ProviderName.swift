@@ -10,6 +10,9 @@ public struct ProviderName: Sendable, Hashable, Comparable, CustomStringConverti
     /// Facebook: its Limited Login's ID tokens and its access tokens name a person by the same app-scoped id.
     public static let facebook = ProviderName(unchecked: "facebook")
 
+    /// Words that stand in the place of a name in the gateway's paths below `/auth/`: nobody could sign in at such a provider.
+    public static let reserved: Set<String> = ["refresh", "sign-out", "v1"]
+
     /// The name.
     public let value: String
 

@@ -2,6 +2,9 @@ import JOSE
 
 /// A sign-in of somebody who only says who they are, which the operator lets pass in one dialect.
 public struct UnprovenSignIn: Sendable, Hashable {
+    /// The dialects in which it can be let pass: those whose apps, as they stood, show no proof.
+    public static let dialects: Set<String> = ["wordpress"]
+
     /// The dialect, in which alone the session is good.
     public let dialect: String
     /// The provider.

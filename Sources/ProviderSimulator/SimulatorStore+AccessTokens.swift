@@ -60,7 +60,8 @@ extension SimulatorStore {
             return Self.invalid(190, "Invalid OAuth access token - Cannot parse access token")
         }
         guard access.clientID == parts[0] else {
-            return Self.invalid(100, "(#100) The App_id in the input_token did not match the Viewing App")
+            // Of another app's token nothing is told: the call itself fails.
+            throw FacebookError(100, "(#100) The App_id in the input_token did not match the Viewing App")
         }
         let isValid = environment.nowSeconds() < access.expiresAtSeconds
         var data: JSONObject = [

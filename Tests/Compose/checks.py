@@ -94,7 +94,7 @@ def allow_lists(stack):
     """Calls services from outside with each program's certificate; gives a line for people."""
     ports = {name: stack.compose("port", name, str(7001 + index)).strip() for index, name in enumerate(SERVICES)}
     allowed = {
-        ("gateway", "identity", "CheckSession"), ("gateway", "profile", "GetProfile"),
+        ("gateway", "identity", "CheckSession"), ("gateway", "identity", "GetAccount"), ("gateway", "profile", "GetProfile"),
         ("gateway", "invites", "ListGroups"), ("profile", "invites", "ApplyPhoneEvents")}
     tried = {(caller, service, method) for caller in PROGRAMS for service, method in [
         ("identity", "CheckSession"), ("identity", "GetAccount"), ("profile", "GetProfile"), ("invites", "ListGroups"),

@@ -50,7 +50,7 @@ KEYS = {
         f"{name}_LISTEN" for name in ("GATEWAY", "SIMULATOR", "IDENTITY", "PROFILE", "INVITES")},
 }
 # Kinds of values that a nonsensical text cannot be.
-CHECKED_KIND = re.compile(r"host:port|URL|duration|one of|true or false|networks|-?\d+ to \d+|path of a secret")
+CHECKED_KIND = re.compile(r"host:port|URL|duration|(?:one|any) of|true or false|networks|-?\d+ to \d+|path of a secret")
 NONSENSE = "\t?\t"
 SIGNING_KEY = subprocess.run(
     ["openssl", "genpkey", "-algorithm", "EC", "-pkeyopt", "ec_paramgen_curve:P-256"], capture_output=True,

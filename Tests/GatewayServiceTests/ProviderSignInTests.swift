@@ -1,6 +1,7 @@
 import API
 import APIDoubles
 import HTTPTypes
+import IdentityDomain
 import JOSE
 import RPC
 import ServiceKit
@@ -134,6 +135,22 @@ struct ProviderSignInTests {
             #expect(answer.headers[.allow] == "POST")
         }
         #expect(try await gateway.send(.post, "/auth/apple/more", "{}").code == "ROUTE_NOT_FOUND")
+    }
+
+    @Test func `No provider can have the name of one of our words`() throws {
+        let appURL = try #require(AppURL("com.acme.app://signed-in"))
+        let gateway = TestGateway(
+            webSignIn: WebSignIn(
+                callbackURL: "https://acme.org/auth/apple/callback",
+                appURLs: [appURL],
+                withoutState: [:]
+            ),
+            dialects: DialectSettings(dialects: Set(Dialect.allCases), supabaseServiceKey: nil)
+        )
+        let words = gateway.gateway.endpoints.map(\.operation.path).filter { $0.hasPrefix("/auth/") }
+            .compactMap { $0.split(separator: "/").dropFirst().first.map(String.init) }
+        let providers: Set = ["{provider}", ProviderName.apple.value, ProviderName.google.value]
+        #expect(Set(words).subtracting(providers) == ProviderName.reserved)
     }
 
     @Test func `Identity is told the client's address`() async throws {

@@ -51,6 +51,10 @@ struct ProvidersFileTests {
         ),
     ]
 
+    private static func reserved(_ name: String) -> String {
+        #"provider 1: "name" must not be \#(name): a path of ours, /auth/\#(name), is called so"#
+    }
+
     private static let names: [(String, String)] = [
         (file("1"), "provider 1: is no object"),
         (
@@ -61,6 +65,9 @@ struct ProvidersFileTests {
             file(#"{"name":"Apple"}"#),
             #"provider 1: "name" must be up to 32 lowercase letters, digits, _ and -, beginning with a letter"#
         ),
+        (file(#"{"name":"refresh"}"#), reserved("refresh")),
+        (file(#"{"name":"sign-out","audiences":[{"id":"a"}]}"#), reserved("sign-out")),
+        (file(#"{"name":"v1"}"#), reserved("v1")),
         (
             file(#"{"name":"apple","audiences":[{"id":"a"}]},{"name":"apple","audiences":[{"id":"b"}]}"#),
             #"provider "apple": is there twice"#

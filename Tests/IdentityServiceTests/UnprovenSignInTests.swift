@@ -248,7 +248,12 @@ struct UnprovenSignInTests {
         }
         #expect(try settings(nil).unprovenDialects.isEmpty)
         #expect(try settings("").unprovenDialects.isEmpty)
-        #expect(try settings("wordpress, other").unprovenDialects == ["wordpress", "other"])
+        #expect(try settings("wordpress").unprovenDialects == ["wordpress"])
+        // Each start would warn of what is not so, and whoever meant wordpress wouldn't be told why nobody is let in.
+        for text in ["WordPress", "wordpress, supabase", "other"] {
+            let refused = try #require(throws: ConfigurationFaults.self) { _ = try settings(text) }
+            #expect(refused.faults.map(\.key) == ["VESTIBULE_IDENTITY_UNPROVEN_LOGINS"])
+        }
     }
 
     @Test func `Each start warns`() async throws {

@@ -91,7 +91,7 @@ enum IdentityKeys {
     static let unprovenLogins = ConfigurationKey.optionalList(
         "VESTIBULE_IDENTITY_UNPROVEN_LOGINS",
         help:
-            "The dialects in which people sign in without any proof, such as wordpress; none without it. Whoever knows somebody's "
+            "The dialects in which people sign in without any proof: wordpress, or none without it. Whoever knows somebody's "
             + "id at the provider is let in there. It opens only accounts that were registered so in the same dialect, until "
             + "their owner proves who they are. Each start logs a warning.",
         countMax: 8

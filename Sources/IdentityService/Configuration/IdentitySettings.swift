@@ -57,6 +57,7 @@ struct IdentitySettings: Sendable {
         let refreshKeys = Self.refreshKeys(configuration, &faults)
         let issuerName = configuration[IdentityKeys.issuer]
         if issuerName == nil { faults.append(Self.issuerIsMissing) }
+        let unprovenDialects = Self.unprovenDialects(configuration, &faults)
         let providers = ProviderSettings(configuration)
         faults += providers.faults
         guard faults.isEmpty, let signingKey, let refreshKeys, let issuerName else { throw ConfigurationFaults(faults) }
@@ -73,7 +74,7 @@ struct IdentitySettings: Sendable {
             refreshKeys: refreshKeys,
             limits: limits,
             lateCallers: Self.lateCallers(configuration),
-            unprovenDialects: Set(configuration[IdentityKeys.unprovenLogins] ?? []),
+            unprovenDialects: unprovenDialects,
             hints: providers.hints
         )
     }
@@ -91,6 +92,20 @@ struct IdentitySettings: Sendable {
         }
         let host = configuration[IdentityKeys.service.listen].host
         return ["127.0.0.1", "::1", "localhost"].contains(host) ? .everybody : .nobody
+    }
+
+    private static func unprovenDialects(
+        _ configuration: Configuration,
+        _ faults: inout [ConfigurationFault]
+    ) -> Set<String> {
+        let named = Set(configuration[IdentityKeys.unprovenLogins] ?? [])
+        let known = UnprovenSignIn.dialects.sorted().joined(separator: ", ")
+        for name in named.subtracting(UnprovenSignIn.dialects).sorted() {
+            let quoted = ProviderFindings.quoted(name)
+            let problem = "names \(quoted), in which nobody signs in without proof; it may name \(known)"
+            faults.append(ConfigurationFault(key: IdentityKeys.unprovenLogins.name, problem: problem))
+        }
+        return named
     }
 
     private static func limits(_ configuration: Configuration) -> SessionLimits {

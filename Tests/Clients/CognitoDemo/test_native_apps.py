@@ -56,6 +56,16 @@ def test_what_is_recorded_of_a_sign_in(phone, stack):
         assert row == "fresh|Pixel of somebody"
 
 
+def test_what_being_young_leaves_open_is_told_at_start(stack):
+    """Of each provider with such audiences once, and of these alone."""
+    told = [line for line in stack.logs()["identity.log"].splitlines() if "leaves_open" in line]
+    assert len(told) == 2, told
+    apple, google = sorted(told, key=lambda line: GOOGLE_WEB in line)
+    assert BARE in apple and SERVICES in apple and APP not in apple
+    assert GOOGLE_WEB in google and GOOGLE_IOS in google
+    assert all("another backend" in line and "sign in again" in line for line in told), told
+
+
 def test_the_decoder_can_refuse(decoder):
     for body in (b"{}", b'{"id_token":"i","access_token":"a","expires_in":"3600"}', b'{"id_token":"i","expires_in":1}'):
         assert decoder.refuses("", body)

@@ -1,4 +1,5 @@
 import Glibc
+import IdentityDomain
 import JOSE
 import ServiceKit
 import Testing
@@ -19,6 +20,10 @@ struct DialectSettingsTests {
             program: GatewayServer.programName,
             addresses.merging(values) { $1 }
         )
+    }
+
+    @Test func `What identity calls the dialects without proof are dialects`() {
+        #expect(UnprovenSignIn.dialects == [Dialect.wordpress.rawValue])
     }
 
     @Test func `Dialects are named with commas between`() throws {

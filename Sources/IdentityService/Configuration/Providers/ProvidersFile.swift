@@ -53,6 +53,13 @@ enum ProvidersFile {
                 )
                 continue
             }
+            guard !ProviderName.reserved.contains(name.value) else {
+                findings.fault(
+                    key,
+                    "provider \(index + 1): \"name\" must not be \(name): a path of ours, /auth/\(name), is called so"
+                )
+                continue
+            }
             if !content.names.insert(name).inserted { findings.fault(key, "provider \"\(name)\": is there twice") }
             content.providers[name] = ProviderEntry(entry, name: name, file: file, rules: rules, findings).read()
         }
