@@ -106,6 +106,9 @@ public struct KeyCache: Sendable {
         attemptedAt = now
     }
 
+    /// Whether there are keys that serve now.
+    public func isServing(nowMilliseconds now: Int64) -> Bool { servingKeys(now) != nil }
+
     private func servingKeys(_ now: Int64) -> KeySet? {
         now < fetchedAt + times.servedMax ? keys : nil
     }

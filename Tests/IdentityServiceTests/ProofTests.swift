@@ -94,6 +94,30 @@ struct ProofTests {
         }
     }
 
+    @Test func `A retry gets its own code's session, not that of one before with the same token`() async throws {
+        try await TestService.runWithAudiences { service in
+            let token = try service.provider.bareToken("com.example.coded", at: service.clock)
+            func signIn(_ code: String) async throws -> IdentityV1.SignInResponse {
+                try await service.signIn {
+                    $0.idToken = token
+                    $0.authorizationCode = code
+                }
+            }
+            for number in 1...8 {
+                let exchanged = try service.provider.bareToken(
+                    "com.example.coded",
+                    at: service.clock,
+                    ["at_hash": .string("\(number)")]
+                )
+                try service.exchange.answer(exchanged, for: "code-\(number)", service: service)
+                let first = try await signIn("code-\(number)")
+                #expect(try await signIn("code-\(number)").tokens.sessionID == first.tokens.sessionID)
+                service.clock.advance(seconds: 70)
+            }
+            #expect(try await service.count("sessions") == 8)
+        }
+    }
+
     @Test func `Another person's or another app's code proves nothing`() async throws {
         try await TestService.runWithAudiences { service in
             let token = try service.provider.bareToken("com.example.coded", at: service.clock)

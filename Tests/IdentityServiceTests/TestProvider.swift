@@ -11,6 +11,7 @@ final class TestProvider: KeyFetching {
     private struct State {
         var keys: [SigningKey]
         var isDown = false
+        var isSlow = false
         var fetchCount = 0
     }
 
@@ -30,6 +31,11 @@ final class TestProvider: KeyFetching {
         state.withLock { $0.isDown = isDown }
     }
 
+    /// Lets fetches take longer than anybody waits.
+    func setSlow(_ isSlow: Bool) {
+        state.withLock { $0.isSlow = isSlow }
+    }
+
     /// Replaces all keys at once, as Apple did in April 2022.
     func rotateKeys() throws {
         let key = try SigningKey.generateP256()
@@ -37,7 +43,8 @@ final class TestProvider: KeyFetching {
     }
 
     func fetchKeys(from url: String) async throws -> FetchedKeys {
-        try state.withLock { state in
+        if state.withLock({ $0.isSlow }) { try await Task.sleep(for: .seconds(600)) }
+        return try state.withLock { state in
             state.fetchCount += 1
             if state.isDown { throw Down() }
             return FetchedKeys(keySet: KeySet(state.keys), maxAgeSeconds: nil)

@@ -57,6 +57,45 @@ struct ToldOnceTests {
         }
     }
 
+    @Test func `A name is kept though the phone left while the provider was slow`() async throws {
+        try await TestService.runWithAudiences { service in
+            service.provider.setSlow(true)
+            var request = IdentityV1.SignInRequest()
+            (request.provider, request.fullName) = ("apple", "Ana Cruz")
+            (request.idToken, request.nonce) = (
+                try service.provider.appleToken(at: service.clock), TestProvider.rawNonce
+            )
+            let options = CallOptions(timeout: .milliseconds(200))
+            await expectFailure(.deadlineExceeded, nil) {
+                _ = try await service.client.signIn(request, options: options)
+            }
+            // The call has ended for its caller, and goes on to keep the name.
+            for _ in 0..<200 where try await service.count("told_once") == 0 {
+                try await Task.sleep(for: .milliseconds(20))
+            }
+            let names: Int64 = try await service.value("SELECT count(*) FROM told_once WHERE full_name = 'Ana Cruz'")
+            #expect(names == 1)
+        }
+    }
+
+    @Test func `Made-up tokens whose senders hang up leave nothing where there are keys`() async throws {
+        try await TestService.runWithAudiences { service in
+            _ = try await service.signIn()
+            service.clock.advance(seconds: 61)
+            service.provider.setSlow(true)
+            let stranger = try SigningKey.generateP256()
+            var request = IdentityV1.SignInRequest()
+            (request.provider, request.fullName, request.nonce) = ("apple", "Nobody", TestProvider.rawNonce)
+            request.idToken = try service.provider.appleToken(at: service.clock, key: stranger)
+            let options = CallOptions(timeout: .milliseconds(200))
+            await expectFailure(.deadlineExceeded, nil) {
+                _ = try await service.client.signIn(request, options: options)
+            }
+            try await Task.sleep(for: .milliseconds(300))
+            #expect(try await service.count("told_once") == 0)
+        }
+    }
+
     @Test func `What comes with the sign-in itself counts before what was kept`() async throws {
         try await TestService.runWithAudiences { service in
             service.provider.setDown(true)

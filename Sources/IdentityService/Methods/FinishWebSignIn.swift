@@ -74,7 +74,8 @@ extension IdentityMethods {
             let key: VerificationKey
             do {
                 key = try await keys.key(id: token.keyID, algorithm: token.algorithm, of: policy.name)
-            } catch IdentityFault.providerUnavailable {
+            } catch {
+                guard mayProveLater(error, provider: policy.name) else { throw error }
                 try token.checkPlausible(policy: policy, nowSeconds: clock.nowSeconds, nonce: nonce, code: code)
                 await keepTold(
                     fullName: request.fullName,
@@ -83,7 +84,7 @@ extension IdentityMethods {
                     provider: policy,
                     context: context
                 )
-                throw IdentityFault.providerUnavailable
+                throw error
             }
             let claims = try token.claims(
                 verifiedWith: key,

@@ -6,19 +6,24 @@ public enum IdentityMigrations {
     public static let all: [Migration] = [
         Migration(number: 1, name: "accounts, provider identities, sessions, sign-ins", sql: accountsAndSessions),
         Migration(number: 2, name: "an end for all sessions, and where e-mails are from", sql: endOfAllSessions),
-        Migration(number: 3, name: "proofs, account numbers, codes, tickets, what is told once", sql: proofsAndNumbers),
+        Migration(number: 3, name: "who registered without proof", sql: registeredUnproven),
+        Migration(number: 4, name: "how sessions were proven", sql: proofsOfSessions),
+        Migration(number: 5, name: "account numbers", sql: accountNumbers),
+        Migration(
+            number: 6,
+            name: "accounts by number",
+            concurrentIndex: "accounts_number",
+            on: "accounts (number)",
+            isUnique: true
+        ),
+        Migration(number: 7, name: "metadata, reserved e-mails, codes, tickets, what is told once", sql: newTables),
     ]
 
-    private static let proofsAndNumbers = """
-        -- How a session was proven; null in those from before. A dialect only in those without proof, which are good there alone.
-        ALTER TABLE sessions ADD COLUMN proof text, ADD COLUMN dialect text;
-        ALTER TABLE sessions ADD CONSTRAINT sessions_proof_check
-            CHECK (proof IN ('nonce', 'code', 'fresh', 'access_token', 'unproven')
-                AND (proof = 'unproven') = (dialect IS NOT NULL)) NOT VALID;
-        ALTER TABLE sessions DROP CONSTRAINT sessions_revoke_reason_check;
-        ALTER TABLE sessions ADD CONSTRAINT sessions_revoke_reason_check
-            CHECK (revoke_reason IN ('sign_out', 'reuse', 'end_all', 'proven')) NOT VALID;
+    // From 3 on each migration locks one of the released tables, and makes no index on it while others wait. A migration keeps
+    // its locks until its end: with two of them it meets statements that lock the same tables in the other order, and one of
+    // the two is undone.
 
+    private static let registeredUnproven = """
         -- The dialect in which somebody registered as this person without proof; null once anybody proved it.
         ALTER TABLE provider_identities ADD COLUMN unproven_dialect text;
 
@@ -38,15 +43,39 @@ public enum IdentityMigrations {
         CREATE TRIGGER provider_identities_proven AFTER UPDATE ON provider_identities FOR EACH ROW
             WHEN (OLD.unproven_dialect IS NOT NULL AND NEW.unproven_dialect IS NULL)
             EXECUTE FUNCTION end_unproven_sessions();
+        """
 
+    private static let proofsOfSessions = """
+        -- How a session was proven; null in those from before. A dialect only in those without proof, which are good there alone.
+        ALTER TABLE sessions ADD COLUMN proof text, ADD COLUMN dialect text;
+        ALTER TABLE sessions ADD CONSTRAINT sessions_proof_check
+            CHECK (proof IN ('nonce', 'code', 'fresh', 'access_token', 'unproven')
+                AND (proof = 'unproven') = (dialect IS NOT NULL)) NOT VALID;
+        ALTER TABLE sessions DROP CONSTRAINT sessions_revoke_reason_check;
+        ALTER TABLE sessions ADD CONSTRAINT sessions_revoke_reason_check
+            CHECK (revoke_reason IN ('sign_out', 'reuse', 'end_all', 'proven')) NOT VALID;
+
+        -- The version before proves sign-ins and knows nothing of those without proof: what it opens ends them too.
+        CREATE FUNCTION end_unproven_registration() RETURNS trigger LANGUAGE plpgsql SET search_path FROM CURRENT AS $$
+        BEGIN
+            UPDATE provider_identities SET unproven_dialect = NULL
+            WHERE user_id = NEW.user_id AND provider = NEW.provider AND unproven_dialect IS NOT NULL;
+            RETURN NULL;
+        END $$;
+        CREATE TRIGGER sessions_from_before AFTER INSERT ON sessions FOR EACH ROW WHEN (NEW.proof IS NULL)
+            EXECUTE FUNCTION end_unproven_registration();
+        """
+
+    private static let accountNumbers = """
         -- A number for dialects that need one. Accounts from before get theirs when it is first asked for: a default in the
         -- same statement would rewrite the table.
         CREATE SEQUENCE account_numbers AS bigint MAXVALUE 9007199254740991;
         ALTER TABLE accounts ADD COLUMN number bigint;
         ALTER TABLE accounts ALTER COLUMN number SET DEFAULT nextval('account_numbers');
         ALTER SEQUENCE account_numbers OWNED BY accounts.number;
-        CREATE UNIQUE INDEX accounts_number ON accounts (number);
+        """
 
+    private static let newTables = """
         -- What an app keeps of its own with an account: a JSON object.
         CREATE TABLE user_metadata (
             user_id uuid PRIMARY KEY REFERENCES accounts ON DELETE CASCADE,

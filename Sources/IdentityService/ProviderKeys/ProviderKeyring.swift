@@ -62,6 +62,9 @@ final class ProviderKeyring: Sendable {
     /// How fetching went so far.
     var reading: ProviderKeyMetrics.Reading { state.withLock { $0.reading } }
 
+    /// Whether there are keys that serve now, be it with or without one that somebody asks for.
+    var isServing: Bool { state.withLock { $0.cache.isServing(nowMilliseconds: clock.nowMilliseconds) } }
+
     /// The key, after a fetch if the cache wants one.
     func key(id: String, algorithm: SignatureAlgorithm) async throws -> VerificationKey {
         let (decision, fetchesEnded) = state.withLock { state in

@@ -43,6 +43,9 @@ final class ProviderKeys: Sendable {
     /// How fetching went so far, for each provider.
     var readings: [ProviderKeyMetrics.Reading] { providers.values.map(\.reading) }
 
+    /// Whether there are any keys of a provider that serve now.
+    func isServing(_ name: ProviderName) -> Bool { providers[name]?.isServing ?? false }
+
     /// The provider's key of this `kid`, fetched if need be.
     ///
     /// - Throws: `TokenRejection.keyUnknown`, or `IdentityFault` for a provider that is unknown or cannot be reached.

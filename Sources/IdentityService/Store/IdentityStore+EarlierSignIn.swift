@@ -64,6 +64,7 @@ extension IdentityStore {
         return signIn.createsAccount ? .token(.replayed) : .accountNotFound
     }
 
+    /// The session of the first of these that bought one: the second may have come with another code before.
     private func earlierSessionStatement(_ fingerprints: [[UInt8]]) -> Query {
         """
         SELECT taken.created_at, session.generation, \(unsafeSQL: Self.isEnded), session.opened_account,
@@ -78,7 +79,8 @@ extension IdentityStore {
             SELECT subject, told_name, email, is_email_verified, is_private_email FROM provider_identities
             WHERE user_id = session.user_id AND provider = session.provider ORDER BY created_at LIMIT 1
         ) identity ON true
-        WHERE taken.fingerprint = ANY (\(fingerprints)) LIMIT 1
+        WHERE taken.fingerprint = ANY (\(fingerprints))
+        ORDER BY array_position(\(fingerprints), taken.fingerprint) LIMIT 1
         """
     }
 

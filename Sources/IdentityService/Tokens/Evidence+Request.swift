@@ -53,10 +53,11 @@ extension IdentityMethods {
             let key: VerificationKey
             do {
                 key = try await keys.key(id: token.keyID, algorithm: token.algorithm, of: policy.name)
-            } catch IdentityFault.providerUnavailable {
+            } catch {
+                guard mayProveLater(error, provider: policy.name) else { throw error }
                 try token.checkPlausible(policy: policy, nowSeconds: clock.nowSeconds, nonce: nonce, code: code)
                 await keepTold(request, token.fingerprint, policy, context)
-                throw IdentityFault.providerUnavailable
+                throw error
             }
             let claims = try token.claims(
                 verifiedWith: key,
@@ -253,24 +254,6 @@ extension IdentityMethods {
             key: key,
             provider: provider,
             context: context
-        )
-    }
-
-    /// Keeps name and e-mail until the credentials that they came with can be verified. The caller is told that the provider
-    /// can't be reached, whether or not there was room.
-    func keepTold(
-        fullName: String,
-        email: String,
-        key: [UInt8],
-        provider: ProviderPolicy,
-        context: ServerContext
-    ) async {
-        guard let told = ToldOnce(key: key, provider: provider.name, fullName: fullName, email: email) else { return }
-        try? await store.keep(
-            told,
-            addressCode: addressKey.code(of: context.metadata),
-            nowMilliseconds: clock.nowMilliseconds,
-            deadline: context.deadline
         )
     }
 }
