@@ -9,6 +9,13 @@ ROUTES = {
     "/auth/apple/start": {"get"}, "/auth/apple/callback": {"post"}, "/auth/refresh": {"post"}, "/auth/sign-out": {"post"},
     "/me": {"get", "patch"}, "/groups": {"get", "post"}, "/groups/{id}/members": {"get", "post"},
     "/.well-known/jwks.json": {"get"}, "/healthz": {"get"}, "/readyz": {"get"}, "/openapi.json": {"get"},
+    # The dialects, all of which are on in development.
+    "/api/auth/apple": {"post"}, "/api/auth/google": {"post"}, "/api/auth/refresh": {"post"}, "/api/auth/sign-out": {"post"},
+    "/wp-json/gread/v1/auth/apple/login": {"post"}, "/wp-json/gread/v1/auth/apple/register": {"post"},
+    "/wp-json/gread/v1/auth/logout": {"post"}, "/wp-json/wp/v2/users/me": {"get"},
+    "/auth/v1/token": {"post"}, "/auth/v1/user": {"get", "put"}, "/auth/v1/logout": {"post"},
+    "/auth/v1/settings": {"get"}, "/auth/v1/health": {"get"}, "/auth/v1/.well-known/jwks.json": {"get"},
+    "/auth/v1/admin/users/{id}": {"get"},
 }
 
 
