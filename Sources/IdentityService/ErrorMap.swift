@@ -168,7 +168,8 @@ extension SignInRefusal {
             .domain(
                 .failedPrecondition,
                 reason: reason,
-                message: "What the provider asks of this client to answer is not configured."
+                message: "What the provider asks of this client to answer is not configured.",
+                field: "client_id"
             )
         case .tokenStale:
             .unauthenticated(reason, "The ID token is too old. Sign in with the provider again.")
