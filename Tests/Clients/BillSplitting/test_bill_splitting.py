@@ -166,6 +166,11 @@ def test_keys_of_an_administrator(app, new_app, stack):
     assert key not in stack.output
     admin = new_app(app.phone, key=key).auth.admin
     assert admin.get_user_by_id(session.user.id).user.email == app.phone.person.email
+    # Nobody is told that an account was deleted while none can be.
+    with pytest.raises(AuthApiError) as raised:
+        admin.delete_user(session.user.id)
+    assert raised.value.status == 405
+    assert admin.get_user_by_id(session.user.id).user.id == session.user.id
     for wrong in (session.access_token, ANON_KEY, key[:-1], key + "x"):
         with pytest.raises(AuthApiError) as raised:
             new_app(app.phone, key=wrong).auth.admin.get_user_by_id(session.user.id)
