@@ -16,7 +16,7 @@ enum BrowserPage {
         text: String = "You can go back to the app now.",
         status: HTTPResponse.Status = .ok
     ) -> Response {
-        let url = escape(url)
+        let url = HTMLText.escaped(url)
         let head = "<noscript><meta http-equiv=\"refresh\" content=\"0;url=\(url)\"></noscript>\n"
         let body = "<p><a id=\"app\" href=\"\(url)\">Open the app</a></p>\n<script>\(script)</script>\n"
         return page(title, text, head: head, body: body, status: status, policy: policyWithScript)
@@ -47,11 +47,11 @@ enum BrowserPage {
             <head>
             <meta charset="utf-8">
             <meta name="viewport" content="width=device-width, initial-scale=1">
-            <title>\(escape(title))</title>
+            <title>\(HTMLText.escaped(title))</title>
             \(head)</head>
             <body>
-            <h1>\(escape(title))</h1>
-            <p>\(escape(text))</p>
+            <h1>\(HTMLText.escaped(title))</h1>
+            <p>\(HTMLText.escaped(text))</p>
             \(body)</body>
             </html>
 
@@ -60,22 +60,6 @@ enum BrowserPage {
             .contentType: "text/html; charset=utf-8", .contentSecurityPolicy: policy, .cacheControl: "no-store",
         ]
         return Response(status: status, headers: headers, body: ResponseBody(byteBuffer: ByteBuffer(string: html)))
-    }
-
-    /// The text of an element or of an attribute in quotes (WHATWG HTML section 13.3).
-    static func escape(_ text: String) -> String {
-        var escaped = ""
-        for scalar in text.unicodeScalars {
-            switch scalar {
-            case "&": escaped += "&amp;"
-            case "<": escaped += "&lt;"
-            case ">": escaped += "&gt;"
-            case "\"": escaped += "&quot;"
-            case "'": escaped += "&#39;"
-            default: escaped.unicodeScalars.append(scalar)
-            }
-        }
-        return escaped
     }
 
     /// RFC 4648 section 4, which Content-Security-Policy wants.

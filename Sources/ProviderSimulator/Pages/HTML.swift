@@ -20,28 +20,13 @@ struct HTML: ExpressibleByStringInterpolation, Sendable {
         mutating func appendLiteral(_ literal: String) { text += literal }
 
         /// Text of a stranger, for an element's content or an attribute between quotes.
-        mutating func appendInterpolation(_ value: String) { text += HTML.escaped(value) }
+        mutating func appendInterpolation(_ value: String) { text += HTMLText.escaped(value) }
 
         /// HTML already.
         mutating func appendInterpolation(_ value: HTML) { text += value.text }
 
         /// HTML already, one after the other.
         mutating func appendInterpolation(_ values: [HTML]) { for value in values { text += value.text } }
-    }
-
-    private static func escaped(_ value: String) -> String {
-        var result = ""
-        for scalar in value.unicodeScalars {
-            switch scalar {
-            case "&": result += "&amp;"
-            case "<": result += "&lt;"
-            case ">": result += "&gt;"
-            case "\"": result += "&quot;"
-            case "'": result += "&#39;"
-            default: result.unicodeScalars.append(scalar)
-            }
-        }
-        return result
     }
 
     /// Fields that a form brings along unseen.
