@@ -222,8 +222,7 @@ let package = Package(
         executable(
             "vestibule",
             [
-                "Deployment", "IdentityService", "Load", "LocalStack", "RPCTransport", "ServiceCommands", "ServiceKit",
-                argumentParser, logging,
+                "Deployment", "Load", "LocalStack", "RPCTransport", "ServiceCommands", "ServiceKit", argumentParser, logging,
             ]
         ),
         executable(

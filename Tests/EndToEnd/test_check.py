@@ -88,7 +88,7 @@ def test_it_tells_all_faults_at_once(folder):
             'provider "keycloak": "keys_url" must be an https URL',
             f'provider "keycloak", audience "app": "client_secret_file" names the file {folder}/none, which cannot be opened'):
         assert sum(expected in line for line in lines) == 1, result.stderr
-    assert len(lines) == 6 and all(line.startswith("vestibule check: ") for line in lines)
+    assert len(lines) == 6 and all(line.startswith("identity check: ") for line in lines)
     assert SECRET not in result.stdout + result.stderr
 
 
@@ -97,7 +97,7 @@ def test_what_it_finds_keeps_identity_from_starting(folder):
     environment = write(folder, apple(without_nonce="fresh"), {"name": "google", "audiences": ["a b"]})
     checked, served = check(environment=environment), check(("identity", "serve"), environment)
     assert (checked.returncode, served.returncode) == (1, 78)
-    told = [line.removeprefix("vestibule check: ") for line in checked.stderr.splitlines()]
+    told = [line.removeprefix("identity check: ") for line in checked.stderr.splitlines()]
     assert told == [line.removeprefix("identity: ") for line in served.stderr.splitlines()] and len(told) == 2
 
 
@@ -152,3 +152,10 @@ def test_help():
         result = check(command, arguments=["--help"])
         assert result.returncode == 0 and "--providers" in result.stdout and "never a secret" in " ".join(
             result.stdout.split())
+
+
+def test_vestibule_without_identity(tmp_path):
+    """Its image has no other program."""
+    result = check(environment={"VESTIBULE_RUN_PROGRAMS": str(tmp_path)})
+    assert result.returncode == 1 and result.stdout == ""
+    assert f"{tmp_path}/identity cannot be started" in result.stderr and "identity check" in result.stderr

@@ -39,7 +39,7 @@ ALLOWED = {
     "Executables/programs": set(),
     "Executables/simulator": {"ProviderSimulator", "ServiceCommands"},
     "Executables/vestibule": {
-        "Deployment", "IdentityService", "Load", "LocalStack", "RPCTransport", "ServiceCommands", "ServiceKit"},
+        "Deployment", "Load", "LocalStack", "RPCTransport", "ServiceCommands", "ServiceKit"},
 }
 C_MODULES = {"CLibPQ", "CNames", "CNghttp2", "COpenSSL", "CPhoneNumber", "CRPC", "CTimerFD"}
 OURS = {name for name in ALLOWED if "/" not in name} | C_MODULES

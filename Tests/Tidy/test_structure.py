@@ -3,6 +3,7 @@
 import os
 import sys
 import unittest
+import unittest.mock
 
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 
@@ -65,7 +66,8 @@ class AllowListTests(unittest.TestCase):
     def check(self, *rules, key="VESTIBULE_IDENTITY_TLS_ALLOW"):
         compose = f"    environment:\n      {key}: |\n" + "".join(rules) + "    secrets: [ca]\n" + self.RULE + "SignIn\n"
         texts = {self.PROTO: self.TEXT, service_rules.COMPOSE: compose}
-        faults = service_rules.check(list(texts), texts.get)
+        with unittest.mock.patch.object(service_rules, "UNCALLED", {"vestibule.identity.v1.IdentityService/GetAccount"}):
+            faults = list(service_rules.check(list(texts), texts.get))
         return [fault for fault in faults if fault.startswith(service_rules.COMPOSE)]
 
     def test_every_called_method_is_in_the_list(self):

@@ -1,14 +1,21 @@
 import ArgumentParser
 import FoundationEssentials
-import IdentityService
+import Glibc
+import LocalStack
 import ServiceCommands
 import ServiceKit
 
-/// Checks the configuration of providers.
+/// `vestibule check`: has identity, which alone knows its configuration, tell what it comes to.
 struct Check: ParsableCommand {
     static let configuration = CommandConfiguration(
         abstract: "Check identity's configuration and its providers file, and tell what they come to.",
-        discussion: ConfigurationCheck.discussion
+        discussion: """
+            Becomes `identity check` of the program beside this one (or in the folder that \(StackKeys.programs.name) names). It \
+            reads the configuration as identity does at its start, and tells all faults at once, and never a secret. It connects \
+            to nothing.
+
+            Exits with 0 if identity would start with this configuration, with 1 if it would not.
+            """
     )
 
     @OptionGroup var file: ConfigurationFileOption
@@ -16,14 +23,22 @@ struct Check: ParsableCommand {
     var providers: String?
 
     func run() {
-        let outcome = ConfigurationCheck(
-            path: file.path,
-            providersPath: providers,
-            environment: ProcessInfo.processInfo.environment
-        )
-        .run()
-        print(outcome.report.joined(separator: "\n"))
-        let faults = outcome.faults.map { "vestibule check: \($0)" }.joined(separator: "\n")
-        Program.end(faults.isEmpty ? nil : faults, code: faults.isEmpty ? 0 : 1)
+        let configured = ProcessInfo.processInfo.environment[StackKeys.programs.name].flatMap { $0.isEmpty ? nil : $0 }
+        do {
+            let program = try ProgramFolder.path(configured: configured) + "/identity"
+            var arguments = [program, "check"]
+            if let path = file.path { arguments += ["--config", path] }
+            if let providers { arguments += ["--providers", providers] }
+            // The new program takes the place of this one, so nothing has to be freed.
+            execv(program, arguments.map { strdup($0) } + [nil])
+            let cause = String(cString: strerror(errno))
+            Program.end(
+                "vestibule check: \(program) cannot be started: \(cause). "
+                    + "In containers: docker compose run --rm --no-deps identity check",
+                code: 1
+            )
+        } catch {
+            Program.end(error, program: "vestibule check")
+        }
     }
 }

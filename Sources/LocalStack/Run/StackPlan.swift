@@ -27,10 +27,7 @@ struct StackPlan: Sendable {
         var inherited = environment
         if let path = configurationPath { inherited["VESTIBULE_CONFIG"] = Self.absolute(path) }
         self.inherited = inherited
-        let own = try FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/exe")
-        let programFolder =
-            configuration[StackKeys.programs].map(Self.absolute)
-            ?? String(own[..<(own.lastIndex(of: "/") ?? own.endIndex)])
+        let programFolder = try ProgramFolder.path(configured: configuration[StackKeys.programs])
         var programs = [
             PlannedProgram(
                 name: "simulator",
