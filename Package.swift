@@ -222,7 +222,8 @@ let package = Package(
         executable(
             "vestibule",
             [
-                "Deployment", "Load", "LocalStack", "RPCTransport", "ServiceCommands", "ServiceKit", argumentParser, logging,
+                "Deployment", "Load", "LocalStack", "RPCTransport", "ServiceCommands", "ServiceKit", argumentParser,
+                logging,
             ]
         ),
         executable(
