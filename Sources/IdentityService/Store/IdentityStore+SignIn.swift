@@ -79,16 +79,29 @@ extension IdentityStore {
             clientID: signIn.clientID,
             signedInAtSeconds: nowMilliseconds / 1000
         )
+        let emailFacts = EmailFacts(address: email, isVerified: isEmailVerified, isPrivate: isPrivateEmail)
+        return opened(facts, new, toldName: toldName, email: emailFacts, accountNumber: number, proof: signIn.proof)
+    }
+
+    /// The outcome of a statement that opened a session.
+    func opened(
+        _ facts: SessionFacts,
+        _ new: NewSession,
+        toldName: String?,
+        email: EmailFacts?,
+        accountNumber: Int64?,
+        proof: Proof
+    ) -> SignInOutcome {
         let session = StoredSession(
             facts: facts,
             nonce: new.nonce,
             generation: 0,
             toldName: toldName,
-            endsAtSeconds: nowMilliseconds / 1000 + limits.absoluteSeconds,
-            accountNumber: number,
-            email: EmailFacts(address: email, isVerified: isEmailVerified, isPrivate: isPrivateEmail)
+            endsAtSeconds: facts.signedInAtSeconds + limits.absoluteSeconds,
+            accountNumber: accountNumber,
+            email: email
         )
-        return SignInOutcome(session: session, isNewUser: facts.userID == new.userID, proof: signIn.proof)
+        return SignInOutcome(session: session, isNewUser: facts.userID == new.userID, proof: proof)
     }
 
     private func openSessionStatement(_ signIn: SignIn, new: NewSession, now: PostgresTimestamp) -> Query {

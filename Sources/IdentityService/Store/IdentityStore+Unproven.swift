@@ -126,15 +126,7 @@ extension IdentityStore {
             clientID: signIn.clientID,
             signedInAtSeconds: nowMilliseconds / 1000
         )
-        let session = StoredSession(
-            facts: facts,
-            nonce: new.nonce,
-            generation: 0,
-            toldName: toldName,
-            endsAtSeconds: nowMilliseconds / 1000 + limits.absoluteSeconds,
-            accountNumber: number,
-            email: EmailFacts(address: email, isVerified: false, isPrivate: false)
-        )
-        return SignInOutcome(session: session, isNewUser: facts.userID == new.userID, proof: .unproven)
+        let emailFacts = EmailFacts(address: email, isVerified: false, isPrivate: false)
+        return opened(facts, new, toldName: toldName, email: emailFacts, accountNumber: number, proof: .unproven)
     }
 }
