@@ -1,0 +1,83 @@
+import HTTPTypes
+import RPC
+
+/// The head of a request, as a server reads it, whatever carries it.
+public struct HTTPRequestHead: Sendable {
+    /// How it came.
+    public var version: HTTPVersion
+    /// Its method.
+    public var method: HTTPRequest.Method
+    /// Path and query, from the slash on, as they were sent; `*` of OPTIONS (RFC 9112 section 3.2).
+    public var target: String
+    /// Host or `:authority`; empty where HTTP/1.0 has none.
+    public var authority: String
+    /// The fields in their order, names in lower case; without those that belong to the connection or to framing.
+    public var fields: Metadata
+    /// What Content-Length says; nil where it says nothing.
+    public var contentLength: Int?
+    /// Whether a body may follow.
+    public var hasBody: Bool
+    /// What is wrong with it; then nothing of it follows, and what could not be read is empty.
+    public var fault: HTTPFault?
+
+    /// A head.
+    public init(
+        version: HTTPVersion = .http11,
+        method: HTTPRequest.Method,
+        target: String,
+        authority: String = "",
+        fields: Metadata = Metadata(),
+        contentLength: Int? = nil,
+        hasBody: Bool = false,
+        fault: HTTPFault? = nil
+    ) {
+        self.version = version
+        self.method = method
+        self.target = target
+        self.authority = authority
+        self.fields = fields
+        self.contentLength = contentLength
+        self.hasBody = hasBody
+        self.fault = fault
+    }
+
+    /// The target up to its query.
+    public var path: Substring { target.prefix { $0 != "?" } }
+
+    /// The target's query without the question mark; nil where there is none.
+    public var query: Substring? {
+        guard let mark = target.utf8.firstIndex(of: UInt8(ascii: "?")) else { return nil }
+        return target[target.utf8.index(after: mark)...]
+    }
+}
+
+/// A version of HTTP.
+public enum HTTPVersion: Sendable, Hashable {
+    case http10
+    case http11
+    case http2
+}
+
+/// What is wrong with how a request is put into HTTP (RFC 9112), and so, on HTTP/1.x, with all that follows on its connection.
+public enum HTTPFault: String, Error, Sendable, Hashable, CaseIterable {
+    /// No HTTP.
+    case malformed = "REQUEST_MALFORMED"
+    /// No Host, which HTTP/1.1 requires, or more than one (section 3.2).
+    case hostCount = "HOST_COUNT"
+    /// A Host that can be none (RFC 9110 section 7.2).
+    case hostMalformed = "HOST_MALFORMED"
+    /// A Content-Length that is not one number (section 6.3).
+    case contentLengthInvalid = "CONTENT_LENGTH_INVALID"
+    /// A Transfer-Encoding that leaves the body's length open, or contradicts something (sections 6.1, 6.3).
+    case transferEncodingInvalid = "TRANSFER_ENCODING_INVALID"
+    /// A transfer coding that we do not know (section 6.1).
+    case transferEncodingUnknown = "TRANSFER_ENCODING_UNKNOWN"
+    /// A head over the limits (RFC 6585 section 5).
+    case headTooLarge = "HEADERS_TOO_LARGE"
+    /// A target over the limit (RFC 9110 section 15.5.15).
+    case targetTooLong = "TARGET_TOO_LONG"
+    /// A version that we do not speak, or gRPC over HTTP/1.x.
+    case version = "HTTP_VERSION_UNSUPPORTED"
+    /// A head that was begun and did not come in time.
+    case headTimeout = "HEAD_TIMEOUT"
+}
