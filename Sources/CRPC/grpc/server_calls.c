@@ -1,7 +1,8 @@
+#include "crpc_call_stats.h"
 #include "grpc/call.h"
 #include "grpc/header_names.h"
 #include "grpc/held.h"
-#include "http2/bytes.h"
+#include "http/bytes.h"
 
 #include <string.h>
 

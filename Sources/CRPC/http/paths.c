@@ -1,4 +1,4 @@
-#include "grpc/paths.h"
+#include "http/paths.h"
 
 #include "crpc_error.h"
 
