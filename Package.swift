@@ -295,7 +295,7 @@ let package = Package(
         ),
         tests(
             "RPCTransportTests",
-            ["API", "RPC", "RPCTransport", "TestCertificates", lifecycle, logging, protobuf]
+            ["API", "HTTP", "RPC", "RPCTransport", "TestCertificates", httpTypes, lifecycle, logging, protobuf]
         ),
         tests("GettingStartedTests", ["API", "RPC", "RPCTransport", lifecycle, logging, protobuf, unixSignals]),
         tests(
