@@ -36,6 +36,10 @@ int crpc_exchange_set_deadline(crpc_exchange *exchange, uint64_t deadline_ns) {
     return exchange->table->set_deadline(exchange, deadline_ns);
 }
 
+void crpc_exchange_set_body_deadline(crpc_exchange *exchange, uint64_t deadline_ns) {
+    exchange->table->set_body_deadline(exchange, deadline_ns);
+}
+
 void crpc_exchange_reset(crpc_exchange *exchange) { exchange->table->reset(exchange); }
 
 // ---- Fields of answers ----
