@@ -151,7 +151,7 @@ let package = Package(
         library("API", ["RPC", protobuf]),
         library("JOSE", ["COpenSSL"]),
         library("Certificates", ["COpenSSL"]),
-        library("HTTPJSON", ["JOSE", "RPC", httpTypes, hummingbird, lifecycle, logging, nioCore, nioHTTP1, tracing]),
+        library("HTTPJSON", ["HTTP", "JOSE", "RPC", httpTypes, hummingbird, lifecycle, logging, nioCore, nioHTTP1, tracing]),
         library("OTLP", ["RPC", "RPCTransport", lifecycle, logging, protobuf, tracing], exclude: ["Protos"]),
         library(
             "ServiceKit",
