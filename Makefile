@@ -4,7 +4,7 @@
 .PHONY: help run demo build up down logs renew roll test lint-docker test-compose test-nghttp2 check bench fuzz format proto sbom tidy clean-data clean
 
 # No search for libraries beside the program: it loads the system's alone.
-RELEASE_BUILD := Sources/build.sh -c release --static-swift-stdlib --disable-local-rpath
+RELEASE_BUILD := Sources/build-with-progress.sh -c release --static-swift-stdlib --disable-local-rpath
 RELEASE_FOLDER := .build/release
 DOCKER_COMPOSE ?= docker compose
 export DOCKER_COMPOSE
