@@ -34,7 +34,7 @@ logs: ## Follow the containers' logs
 renew: ## Renew certificates that end soon, and have the containers read them; for each day or week
 	@docker/renew.sh
 
-roll: ## Replace the containers of SERVICE (identity, profile, invites) without a failed call
+roll: ## Replace the containers of SERVICE (identity, profile, invites, gateway) without a failed call
 	@docker/roll.sh "$(SERVICE)"
 
 test: ## Set up what the tests need and run them all
