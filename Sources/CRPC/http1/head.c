@@ -7,7 +7,7 @@
 // A head is read line by line, each in one pass. A fault counts once its line's LF is there, or could not be any more, so that
 // it does not depend on how the bytes were cut.
 
-enum { METHOD_MAX = 7, VERSION_LENGTH = 8, LINE_MAX = METHOD_MAX + 1 + CRPC_TARGET_MAX + 1 + VERSION_LENGTH + 2 };
+enum { METHOD_MAX = 7, VERSION_LENGTH = 8, HEAD_LINE_MAX = METHOD_MAX + 1 + CRPC_TARGET_MAX + 1 + VERSION_LENGTH + 2 };
 
 static const uint8_t asterisk[] = "*", slash[] = "/";
 
@@ -115,7 +115,7 @@ static const uint8_t *head_take_line(
     shown->version = minor == '1' ? 11 : 10;
     return version + VERSION_LENGTH + 2;
 judge:
-    *reading = head_judge(head, bytes, line, end, LINE_MAX, fault, CRPC_FAULT_TARGET_TOO_LONG);
+    *reading = head_judge(head, bytes, line, end, HEAD_LINE_MAX, fault, CRPC_FAULT_TARGET_TOO_LONG);
     return NULL;
 }
 
