@@ -1,5 +1,4 @@
 import HTTPJSON
-import Hummingbird
 import Logging
 import ServiceKit
 

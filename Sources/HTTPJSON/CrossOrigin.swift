@@ -1,5 +1,4 @@
 import HTTPTypes
-import Hummingbird
 
 /// Which web pages of other origins may call a server's routes and read the answers (CORS, WHATWG Fetch section 3.3): those of
 /// a list, compared byte by byte, and never with cookies, since every right is in a token that the page sends itself.

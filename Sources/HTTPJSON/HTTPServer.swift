@@ -4,6 +4,7 @@ import Logging
 import NIOCore
 import RPC
 import ServiceLifecycle
+import Synchronization
 import Tracing
 
 /// An HTTP/1.1 server of JSON routes on Hummingbird.
@@ -91,7 +92,7 @@ public struct HTTPServer: Sendable {
         onListening: @escaping @Sendable (_ port: Int) async -> Void = { _ in }
     ) -> some ApplicationProtocol {
         let limits = configuration.limits
-        let router = Hummingbird.Router(context: RouteContext.self, options: .autoGenerateHeadEndpoints)
+        let router = Hummingbird.Router(context: EdgeContext.self, options: .autoGenerateHeadEndpoints)
         if let tracer = configuration.tracer { router.add(middleware: RouteTracing(tracer: tracer)) }
         router.add(
             middleware: RouteMiddleware(
@@ -109,7 +110,14 @@ public struct HTTPServer: Sendable {
             )
         )
         for route in routes {
-            router.on(RouterPath(route.path), method: route.method, use: route.handler)
+            router.on(RouterPath(route.path), method: route.method) { incoming, edge in
+                var context = edge.route ?? RouteContext(incoming, edge)
+                context.endpointPath = edge.endpointPath
+                context.parameters = RouteParameters(edge.parameters)
+                let answer = try await route.handler(Request(incoming), context)
+                edge.box.answer.withLock { $0 = answer }
+                return Hummingbird.Response(status: answer.status)
+            }
         }
         // Hummingbird and its life cycle log sentences at info; our own lines say the same as facts.
         let quiet = Self.quieter(logger)

@@ -1,7 +1,5 @@
 import HTTPTypes
-import Hummingbird
 import JOSE
-import NIOCore
 
 extension Response {
     /// An answer with a JSON object.
@@ -19,8 +17,6 @@ extension Response {
         status: HTTPResponse.Status = .ok,
         headers: HTTPFields = [:]
     ) -> Response {
-        var headers = headers
-        headers[.contentType] = "application/json"
-        return Response(status: status, headers: headers, body: ResponseBody(byteBuffer: ByteBuffer(bytes: bytes)))
+        Response(status: status, headers: headers, body: ResponseBody(bytes: bytes), contentType: "application/json")
     }
 }

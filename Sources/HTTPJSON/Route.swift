@@ -1,5 +1,4 @@
 import HTTPTypes
-import Hummingbird
 
 /// A method and path, and what answers them.
 public struct Route: Sendable {

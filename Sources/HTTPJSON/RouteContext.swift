@@ -1,14 +1,11 @@
 import FoundationEssentials
 import HTTPTypes
-import Hummingbird
 import JOSE
-import NIOCore
+import Logging
 import RPC
 
 /// What a route knows of the request that it answers, beside the request.
-public struct RouteContext: RequestContext {
-    /// Hummingbird's own part.
-    public var coreContext: CoreRequestContextStorage
+public struct RouteContext: Sendable {
     /// The request's id: the client's if it sent a sane one, else made here.
     public internal(set) var requestID = ""
     /// Where the request stands in a distributed trace: the client's if it said one, else one that begins here. Nil until
@@ -18,26 +15,19 @@ public struct RouteContext: RequestContext {
     public internal(set) var deadline = Deadline.now()
     /// The bounds of this server.
     public internal(set) var limits = HTTPLimits()
-    /// The connection.
-    let channel: any Channel
-
-    /// The context of a request that came over a connection.
-    public init(source: ApplicationRequestContextSource) {
-        coreContext = CoreRequestContextStorage(source: source)
-        channel = source.channel
-    }
-
-    /// The other end of the connection; nil in tests without sockets.
-    public var peerAddress: SocketAddress? { channel.remoteAddress }
+    /// A logger whose lines have the request's id and trace.
+    public internal(set) var logger: Logger
+    /// What stands in the places of the path's variables.
+    public internal(set) var parameters = RouteParameters()
+    /// The route's path as it is declared; nil if none answers the request's.
+    public internal(set) var endpointPath: String?
+    /// The address of the connection's other end, with its port; empty in tests without sockets.
+    public internal(set) var peerAddress = ""
+    let chunks: AsyncThrowingStream<[UInt8], any Error>
+    let drop: @Sendable () -> Void
 
     /// Closes the connection at once, without an answer: for tests of what clients do then.
-    public func dropConnection() { channel.close(promise: nil) }
-
-    /// Closes the connection a little later: after the answer has gone out, however much the client still sends.
-    func closeConnectionSoon() {
-        let channel = channel
-        channel.eventLoop.scheduleTask(in: .seconds(1)) { channel.close(promise: nil) }
-    }
+    public func dropConnection() { drop() }
 }
 
 extension RouteContext {
@@ -121,7 +111,7 @@ extension RouteContext {
         if let length = request.headers[.contentLength].flatMap(Int.init), length > limits.bodyBytesMax {
             throw Self.bodyTooLarge
         }
-        let body = request.body
+        let body = chunks
         let bytesMax = limits.bodyBytesMax
         let wait = deadline.remaining
         return try await withThrowingTaskGroup(of: [UInt8].self) { group in
@@ -129,8 +119,8 @@ extension RouteContext {
                 var bytes: [UInt8] = []
                 do {
                     for try await chunk in body {
-                        guard bytes.count + chunk.readableBytes <= bytesMax else { throw Self.bodyTooLarge }
-                        bytes.append(contentsOf: chunk.readableBytesView)
+                        guard bytes.count + chunk.count <= bytesMax else { throw Self.bodyTooLarge }
+                        bytes.append(contentsOf: chunk)
                     }
                 } catch let problem as Problem {
                     throw problem

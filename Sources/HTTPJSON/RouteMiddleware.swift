@@ -2,10 +2,11 @@ import HTTPTypes
 import Hummingbird
 import Logging
 import RPC
+import Synchronization
 
 /// What surrounds every route: the request's id and deadline, problems for errors, security headers, one log line.
 struct RouteMiddleware: RouterMiddleware {
-    typealias Context = RouteContext
+    typealias Context = EdgeContext
 
     let logger: Logger
     let limits: HTTPLimits
@@ -20,12 +21,14 @@ struct RouteMiddleware: RouterMiddleware {
     let observe: @Sendable (RequestOutcome) -> Void
 
     func handle(
-        _ request: Request,
-        context: RouteContext,
-        next: (Request, RouteContext) async throws -> Response
-    ) async throws -> Response {
+        _ incoming: Hummingbird.Request,
+        context incomingContext: EdgeContext,
+        next: (Hummingbird.Request, EdgeContext) async throws -> Hummingbird.Response
+    ) async throws -> Hummingbird.Response {
         let start = ContinuousClock.now
-        var context = context
+        let request = Request(incoming)
+        var edge = incomingContext
+        var context = RouteContext(incoming, edge)
         context.limits = limits
         context.deadline = .after(limits.requestTimeout)
         context.requestID = RequestName.sane(request.headers[.requestID]) ?? makeRequestID()
@@ -37,6 +40,8 @@ struct RouteMiddleware: RouterMiddleware {
         context.logger[metadataKey: "request_id"] = "\(context.requestID)"
         context.logger[metadataKey: "trace"] = "\(trace.traceID)"
 
+        edge.route = context
+        context.endpointPath = edge.endpointPath
         var response: Response
         var code: String?
         var closes = leavesBody(request)
@@ -49,12 +54,16 @@ struct RouteMiddleware: RouterMiddleware {
             if let answer = crossOrigin?.preflightAnswer(request) {
                 response = answer
             } else {
-                response = try await next(request, context)
+                _ = try await next(incoming, edge)
+                guard let answer = edge.box.answer.withLock({ $0 }) else { throw Problem.routeNotFound }
+                response = answer
+                context.endpointPath = edge.endpointPath
             }
             // A route that answers an error by itself says so itself, too.
             let isClosing = response.headers[.connection] == "close"
             closes = closes && response.status.code >= 400 || isClosing
         } catch {
+            context.endpointPath = edge.endpointPath
             let problem = self.problem(error, request)
             log(problem, context.logger)
             response = render(problem, request)
@@ -63,7 +72,7 @@ struct RouteMiddleware: RouterMiddleware {
         }
         if closes {
             response.headers[.connection] = "close"
-            context.closeConnectionSoon()
+            edge.closeConnectionSoon()
         }
         addHeaders(to: &response, requestID: context.requestID)
         crossOrigin?.addHeaders(to: &response, request, route: context.endpointPath)
@@ -77,7 +86,8 @@ struct RouteMiddleware: RouterMiddleware {
                 took: took
             )
         )
-        return response
+        let answer = Hummingbird.Response(response)
+        return request.method == .head ? answer.createHeadResponse() : answer
     }
 
     private func problem(_ error: any Error, _ request: Request) -> Problem {

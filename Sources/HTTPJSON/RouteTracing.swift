@@ -9,7 +9,7 @@ import Tracing
 /// The path as the route declares it: no ids, no query, no header, no address of a person. Attributes and errors:
 /// OpenTelemetry semantic conventions, "HTTP server".
 struct RouteTracing: RouterMiddleware {
-    typealias Context = RouteContext
+    typealias Context = EdgeContext
 
     /// The methods that are named; any other is `_OTHER`, as a client may say whatever it likes.
     private static let methods: Set = ["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS", "CONNECT", "TRACE"]
@@ -20,10 +20,10 @@ struct RouteTracing: RouterMiddleware {
     let tracer: any Tracer
 
     func handle(
-        _ request: Request,
-        context: RouteContext,
-        next: (Request, RouteContext) async throws -> Response
-    ) async throws -> Response {
+        _ request: Hummingbird.Request,
+        context: EdgeContext,
+        next: (Hummingbird.Request, EdgeContext) async throws -> Hummingbird.Response
+    ) async throws -> Hummingbird.Response {
         guard !Self.untracedPaths.contains(request.uri.path) else { return try await next(request, context) }
         let method = Self.methods.contains(request.method.rawValue) ? request.method.rawValue : "_OTHER"
         let name = method == "_OTHER" ? "HTTP" : method
@@ -35,7 +35,7 @@ struct RouteTracing: RouterMiddleware {
         head.headerFields[.traceParent] = nil
         head.headerFields[.traceState] = nil
         tracer.inject(span.context, into: &head.headerFields, using: HeaderCarrier())
-        let traced = Request(head: head, body: request.body)
+        let traced = Hummingbird.Request(head: head, body: request.body)
         do {
             let response = try await ServiceContext.$current.withValue(span.context) {
                 try await next(traced, context)

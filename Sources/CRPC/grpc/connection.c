@@ -56,6 +56,8 @@ static void connection_schedule_sweep(crpc_connection *connection) {
     const crpc_limits *limits = &h2->limits;
     uint32_t shorter = limits->answer_stall_timeout_ms < limits->message_timeout_ms ? limits->answer_stall_timeout_ms
                                                                                     : limits->message_timeout_ms;
+    if (h2->is_server && crpc_service_takes_exchanges(connection->service) && limits->body_timeout_ms < shorter)
+        shorter = limits->body_timeout_ms;
     crpc_h2_limit(h2, CRPC_DUE_SWEEP, shorter / 4 + 1);
 }
 

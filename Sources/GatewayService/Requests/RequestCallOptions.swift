@@ -1,5 +1,4 @@
 import HTTPJSON
-import Hummingbird
 import RPC
 
 extension RouteContext {
