@@ -1,3 +1,4 @@
+import HTTP
 import RPC
 import ServiceLifecycle
 import Synchronization
@@ -10,6 +11,7 @@ public final class RPCServer: Service {
     private let group: EventLoopGroup
     private let router: Router
     private let configuration: ServerConfiguration
+    private let http: (any HTTPHandler)?
 
     /// States: idle → starting → serving → over; starting → idle where it cannot listen; over from each.
     private enum Phase { case idle, starting, serving, over }
@@ -25,8 +27,14 @@ public final class RPCServer: Service {
     private let stop = Latch()
 
     /// Prepares a server; nothing is opened yet.
-    public init(group: EventLoopGroup, router: Router, configuration: ServerConfiguration) {
+    public init(
+        group: EventLoopGroup,
+        router: Router,
+        http: (any HTTPHandler)? = nil,
+        configuration: ServerConfiguration
+    ) {
         self.group = group
+        self.http = http
         self.router = router
         self.configuration = configuration
     }

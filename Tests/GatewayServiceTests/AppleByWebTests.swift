@@ -1,12 +1,10 @@
 import API
 import APIDoubles
+import HTTPClients
 import HTTPJSON
 import HTTPTypes
-import Hummingbird
-import HummingbirdTesting
 import JOSE
 import Logging
-import NIOCore
 import RPC
 import SwiftProtobuf
 import Synchronization

@@ -1,7 +1,5 @@
 import HTTPJSON
 import HTTPTypes
-import Hummingbird
-import NIOCore
 import ServiceKit
 import Synchronization
 import Testing

@@ -1,10 +1,8 @@
 import API
+import HTTPClients
 import HTTPJSON
 import HTTPTypes
-import Hummingbird
-import HummingbirdTesting
 import JOSE
-import NIOCore
 import RPC
 import RPCTransport
 import ServiceKit
