@@ -144,7 +144,7 @@ let package = Package(
         // Mechanisms
         library("RPC", [protobuf, tracing], isHot: true),
         library("HTTP", ["RPC", httpTypes], isHot: true),
-        library("RPCTransport", ["CRPC", "HTTP", "RPC", lifecycle, protobuf, tracing], isHot: true),
+        library("RPCTransport", ["CRPC", "HTTP", "RPC", httpTypes, lifecycle, protobuf, tracing], isHot: true),
         library("Postgres", ["CLibPQ", "RPC", "RPCTransport", lifecycle, tracing], isHot: true),
         library("LocalPostgres"),
         library("OutgoingHTTP", [asyncHTTPClient, nioCore, nioHTTP1, nioPosix]),
