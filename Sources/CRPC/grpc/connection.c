@@ -184,7 +184,6 @@ void crpc_connection_drain(crpc_connection *connection) { crpc_h2_drain(&connect
 bool crpc_connection_has_pinged_too_often(const crpc_connection *connection) {
     return connection->h2.end.pinged_too_often;
 }
-bool crpc_connection_is_encrypted(const crpc_connection *connection) { return connection->is_encrypted; }
 uint32_t crpc_connection_stream_count(const crpc_connection *connection) { return connection->h2.stream_count; }
 
 bool crpc_connection_has_room(const crpc_connection *connection) {

@@ -20,4 +20,5 @@ void crpc_service_end(crpc_service *service) {
     crpc_handlers_orphan(service);
     crpc_names_end(&service->names);
     crpc_paths_end(&service->paths);
+    crpc_buffers_end(&service->buffers);
 }

@@ -6,6 +6,7 @@
 
 #include "crpc_server.h"
 #include "http/authority.h"
+#include "http/buffers.h"
 #include "http/paths.h"
 #include "loop/turn.h"
 
@@ -22,6 +23,7 @@ typedef struct crpc_service {
     crpc_names names;              // that it answers to
     uint32_t connection_count, call_count, handler_count;
     crpc_link handlers;     // of its connections, and of those that have ended before their handlers
+    crpc_buffers buffers;   // of connections of HTTP/1.x
     struct {                // of answers (http/exchange.h)
         uint64_t until_ns;
         char text[32];

@@ -96,7 +96,7 @@ struct crpc_h1 {
     uint8_t coming;                  // crpc_h1_coming; written by `crpc_h1_set_coming` alone
     uint8_t answer;                  // crpc_h1_answer; written by `crpc_h1_set_answer` alone
     bool is_started;                 // what carries it is open
-    bool is_ready;                   // a head came
+    bool is_ready;                   // a head, or a fault, came
     bool is_blocked;                 // what we produced waits for the peer; what is below writes it
     bool has_peer_ended;             // nothing more comes
     int error;                       // why it is broken
@@ -114,16 +114,18 @@ struct crpc_h1 {
     struct {                         // what came and was not looked at yet: a part of a head, or pipelined requests
         uint8_t *bytes;
         size_t start, length, capacity;
+        size_t more_at;              // of a head: crpc_h1_head; 0 where none has begun
     } waiting;
     struct {                         // the request that is there
-        crpc_fault fault;
         bool is_old;                 // HTTP/1.0
         bool is_head;                // HEAD
         bool is_chunked;
         bool takes_trailers;
         bool keeps_alive;            // as far as the client is concerned
         bool awaits_continue;        // Expect: 100-continue, and neither that nor a byte of the body went
-        bool is_broken;              // its body was told as broken
+        bool is_followed;            // others had come when it was told
+        bool is_counted;             // among the service's calls
+        bool is_refused;             // answered here, which earns the client nothing
         uint64_t left;               // of a body with Content-Length
         crpc_chunks chunks;
         size_t unread_bytes;         // told, and not consumed

@@ -7,7 +7,7 @@
 // A head is read line by line, each in one pass. A fault counts once its line's LF is there, or could not be any more, so that
 // it does not depend on how the bytes were cut.
 
-enum { METHOD_MAX = 7, VERSION_LENGTH = 8, LINE_MAX = METHOD_MAX + 1 + CRPC_TARGET_MAX + 1 + VERSION_LENGTH + 2 };
+enum { METHOD_MAX = 7, VERSION_LENGTH = 8, HEAD_LINE_MAX = METHOD_MAX + 1 + CRPC_TARGET_MAX + 1 + VERSION_LENGTH + 2 };
 
 static const uint8_t asterisk[] = "*", slash[] = "/";
 
@@ -96,35 +96,26 @@ static const uint8_t *head_take_line(
     crpc_h1_head *head, const uint8_t *bytes, const uint8_t *line, const uint8_t *end, uint8_t *room,
     crpc_h1_reading *reading) {
     crpc_exchange_head *shown = &head->shown;
+    crpc_fault fault = CRPC_FAULT_MALFORMED;
     const uint8_t *at = line;
     while (at < end && at - line <= METHOD_MAX && *at >= 'A' && *at <= 'Z') at += 1;
-    if (at < end && (*at != ' ' || !head_is_method(line, (size_t)(at - line)))) goto malformed;
-    if (at == end) goto unfinished;
+    if (at == end || *at != ' ' || !head_is_method(line, (size_t)(at - line))) goto judge;
     shown->method = line;
     shown->method_length = (size_t)(at - line);
     const uint8_t *target = ++at;
     while (at < end && head_in_target[*at]) at += 1;
-    if (at - target > CRPC_TARGET_MAX) {
-        *reading = head_fail(head, CRPC_FAULT_TARGET_TOO_LONG);
-        return NULL;
-    }
-    if (at == end) goto unfinished;
-    if (*at != ' ') goto malformed;
     size_t target_length = (size_t)(at - target);
+    if (target_length > CRPC_TARGET_MAX) fault = CRPC_FAULT_TARGET_TOO_LONG;
+    if (target_length > CRPC_TARGET_MAX || at == end || *at != ' ') goto judge;
     const uint8_t *version = ++at;
-    if (end - version < VERSION_LENGTH + 2) goto malformed; // unless its LF has not come
-    if (memcmp(version, "HTTP/1.", VERSION_LENGTH - 1) != 0 || memcmp(version + VERSION_LENGTH, "\r\n", 2) != 0)
-        goto malformed;
-    if (version[VERSION_LENGTH - 1] != '1' && version[VERSION_LENGTH - 1] != '0') goto malformed;
-    shown->version = version[VERSION_LENGTH - 1] == '1' ? 11 : 10;
-    if (!head_take_target(head, target, target_length, room)) goto malformed;
+    bool is_whole = end - version >= VERSION_LENGTH + 2 && memcmp(version, "HTTP/1.", VERSION_LENGTH - 1) == 0 &&
+                    memcmp(version + VERSION_LENGTH, "\r\n", 2) == 0;
+    uint8_t minor = is_whole ? version[VERSION_LENGTH - 1] : 0;
+    if ((minor != '1' && minor != '0') || !head_take_target(head, target, target_length, room)) goto judge;
+    shown->version = minor == '1' ? 11 : 10;
     return version + VERSION_LENGTH + 2;
-unfinished:
-malformed:
-    *reading = head_judge(head, bytes, line, end, LINE_MAX, CRPC_FAULT_MALFORMED, CRPC_FAULT_TARGET_TOO_LONG);
-    // Bytes that are none of a method are nothing of HTTP, and may bring no LF for long: those of TLS, say.
-    if (*reading == CRPC_H1_MORE && line < end && (*line < 'A' || *line > 'Z'))
-        *reading = head_fail(head, CRPC_FAULT_MALFORMED);
+judge:
+    *reading = head_judge(head, bytes, line, end, HEAD_LINE_MAX, fault, CRPC_FAULT_TARGET_TOO_LONG);
     return NULL;
 }
 
@@ -136,21 +127,22 @@ static crpc_h1_reading head_conclude(crpc_h1_head *head, const crpc_h1_fields *f
     bool is_old = shown->version == 10;
     if (fields->hosts > 1 || (fields->hosts == 0 && !is_old)) return head_fail(head, CRPC_FAULT_HOST_COUNT);
     if (fields->is_host_bad) return head_fail(head, CRPC_FAULT_HOST_MALFORMED);
-    if (shown->authority == NULL) {
-        shown->authority = fields->host;
+    if (shown->authority_length == 0) {
+        if (fields->hosts > 0) shown->authority = fields->host;
         shown->authority_length = fields->host_length;
-    } else if (fields->hosts > 0 && !crpc_h1_are_alike(
-                   shown->authority, shown->authority_length, fields->host, fields->host_length)) {
+    } else if (
+        fields->hosts > 0 &&
+        !crpc_h1_are_alike(shown->authority, shown->authority_length, fields->host, fields->host_length)) {
         return head_fail(head, CRPC_FAULT_HOST_MALFORMED);
     }
-    if (fields->has_codings) {
+    if (fields->codings > 0) {
         if (is_old || fields->lengths > 0 || !fields->is_chunked_last || fields->are_codings_bad)
             return head_fail(head, CRPC_FAULT_TRANSFER_ENCODING_INVALID);
         if (fields->codings > 1) return head_fail(head, CRPC_FAULT_TRANSFER_ENCODING_UNKNOWN);
     }
     if (fields->lengths > 1 || fields->is_length_bad) return head_fail(head, CRPC_FAULT_CONTENT_LENGTH_INVALID);
     if (fields->is_grpc) return head_fail(head, CRPC_FAULT_VERSION);
-    head->is_chunked = fields->has_codings;
+    head->is_chunked = fields->codings > 0;
     head->keeps_alive = !fields->closes && (!is_old || fields->keeps_alive);
     head->expects_continue = fields->expects_continue && !is_old;
     head->takes_trailers = fields->takes_trailers && !is_old;
@@ -159,43 +151,54 @@ static crpc_h1_reading head_conclude(crpc_h1_head *head, const crpc_h1_fields *f
     return CRPC_H1_WHOLE;
 }
 
+/// Reads the field lines and the empty line behind them. NULL if they are faulty or not whole, as above.
+static const uint8_t *head_take_fields(
+    const crpc_h1_head_limits *limits, crpc_h1_head *head, crpc_h1_fields *fields, const uint8_t *bytes,
+    const uint8_t *line, const uint8_t *end, crpc_h1_reading *reading) {
+    size_t left = limits->bytes_max < CRPC_H1_FIELDS_MAX ? limits->bytes_max : CRPC_H1_FIELDS_MAX;
+    for (;;) {
+        if (end - line >= 2 && line[0] == '\r' && line[1] == '\n') return line + 2;
+        bool has_place = fields->count < limits->fields_max;
+        const uint8_t *line_end = (size_t)(end - line) > left + 2 ? line + left + 2 : end;
+        const uint8_t *next = has_place ? crpc_h1_take_field(fields, line, line_end) : NULL;
+        if (next == NULL || (size_t)(next - line) > left) {
+            bool is_too_much = !has_place || next != NULL;
+            crpc_fault fault = is_too_much ? CRPC_FAULT_HEAD_TOO_LARGE : CRPC_FAULT_MALFORMED;
+            *reading = head_judge(head, bytes, line, end, left + 2, fault, CRPC_FAULT_HEAD_TOO_LARGE);
+            return NULL;
+        }
+        left -= (size_t)(next - line);
+        line = next;
+    }
+}
+
 crpc_h1_reading crpc_h1_read_head(
     const crpc_h1_head_limits *limits, const uint8_t *bytes, size_t length, uint8_t *room, crpc_h1_head *head) {
     const uint8_t *end = bytes + length, *line = bytes;
-    *head = (crpc_h1_head){.shown = {.content_length = -1, .is_last = true}};
+    // What could not be read is empty.
+    *head = (crpc_h1_head){
+        .more_at = 1,
+        .shown = {.version = 11, .content_length = -1, .is_last = true, .method = slash, .target = slash,
+                  .authority = slash, .fields = room}};
     if (length > 0 && bytes[0] == '\r') {
         head->more_at = 2;
         if (length == 1) return CRPC_H1_MORE;
         if (bytes[1] != '\n') return head_fail(head, CRPC_FAULT_MALFORMED);
         head->empty_lines = 1;
+        head->more_at = 3;
         line += 2;
     }
-    head->more_at = (size_t)(line - bytes) + 1;
     if (line == end) return CRPC_H1_MORE;
+    // What begins with no method is nothing of HTTP, and may bring no LF for long: the bytes of TLS, say.
+    if (*line < 'A' || *line > 'Z') return head_fail(head, CRPC_FAULT_MALFORMED);
     crpc_h1_reading reading = CRPC_H1_MORE;
     // Behind the fields, which take at most 7 bytes for each 4 that came.
     line = head_take_line(head, bytes, line, end, room + CRPC_H1_HEAD_ROOM - CRPC_TARGET_MAX - 1, &reading);
     if (line == NULL) return reading;
-    const uint8_t *first = line;
     crpc_h1_fields fields = {.packed = room};
-    for (;;) {
-        size_t left = limits->bytes_max - (size_t)(line - first) + 2; // with the empty line
-        if (end - line >= 2 && line[0] == '\r' && line[1] == '\n') break;
-        const uint8_t *next = NULL;
-        if (fields.count < limits->fields_max) next = crpc_h1_take_field(&fields, line, end);
-        if (next != NULL && (size_t)(next - line) + 2 <= left) {
-            line = next;
-            continue;
-        }
-        bool is_too_much = fields.count > limits->fields_max || next != NULL || fields.count == limits->fields_max;
-        reading = head_judge(
-            head, bytes, line, end, left, is_too_much ? CRPC_FAULT_HEAD_TOO_LARGE : CRPC_FAULT_MALFORMED,
-            CRPC_FAULT_HEAD_TOO_LARGE);
-        break;
-    }
-    head->shown.fields = fields.packed;
+    line = head_take_fields(limits, head, &fields, bytes, line, end, &reading);
     head->shown.fields_length = fields.packed_length;
-    if (reading != CRPC_H1_MORE || !(end - line >= 2 && line[0] == '\r' && line[1] == '\n')) return reading;
-    head->length = (size_t)(line - bytes) + 2;
+    if (line == NULL) return reading;
+    head->length = (size_t)(line - bytes);
     return head_conclude(head, &fields);
 }
