@@ -1,4 +1,5 @@
 import HTTPJSON
+import RPC
 import ServiceKit
 
 /// Whom a rate limit counts as one: an IPv4 address, or the /64 of an IPv6 address, which one subscriber has.
@@ -87,9 +88,10 @@ struct TrustedProxies: Sendable {
 
 extension RouteContext {
     /// The address of the connection's other end; nil if it has none.
-    var peer: IPAddress? {
-        guard let colon = peerAddress.utf8.lastIndex(of: UInt8(ascii: ":")) else { return nil }
-        let host = peerAddress[..<colon]
+    var peerAddress: IPAddress? {
+        let text = peer.address
+        guard let colon = text.utf8.lastIndex(of: UInt8(ascii: ":")) else { return nil }
+        let host = text[..<colon]
         return IPAddress(host.utf8.first == UInt8(ascii: "[") ? host.dropFirst().dropLast() : host)
     }
 }
