@@ -145,6 +145,7 @@ let package = Package(
         library("RPC", [protobuf, tracing], isHot: true),
         library("RPCTransport", ["CRPC", "RPC", lifecycle, protobuf, tracing], isHot: true),
         library("HTTP", ["RPC", httpTypes], isHot: true),
+        library("Connect", ["HTTP", "RPC", "RPCTransport", httpTypes, protobuf], isHot: true),
         library("Postgres", ["CLibPQ", "RPC", "RPCTransport", lifecycle, tracing], isHot: true),
         library("LocalPostgres"),
         library("OutgoingHTTP", [asyncHTTPClient, nioCore, nioHTTP1, nioPosix]),
@@ -289,6 +290,7 @@ let package = Package(
             ["OutgoingHTTP", "RPCTransport", "ScriptedHTTP", "TestCertificates", asyncHTTPClient]
         ),
         tests("RPCTests", ["RPC", protobuf]),
+        tests("ConnectTests", ["API", "Connect", "HTTP", "RPC", "RPCTransport", httpTypes, protobuf]),
         tests(
             "OTLPTests",
             ["OTLP", "RPC", "RPCTransport", "TestCertificates", lifecycle, logging, protobuf, tracing]
