@@ -194,8 +194,7 @@ let package = Package(
         library(
             "GatewayService",
             [
-                "API", "HTTPJSON", "JOSE", "OTLP", "RPC", "RPCTransport", "ServiceKit", httpTypes, hummingbird,
-                logging, nioCore,
+                "API", "HTTPJSON", "JOSE", "OTLP", "RPC", "RPCTransport", "ServiceKit", httpTypes, logging, protobuf,
             ]
         ),
         library(

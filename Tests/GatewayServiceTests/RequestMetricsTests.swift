@@ -1,6 +1,5 @@
 import HTTPJSON
 import HTTPTypes
-import Hummingbird
 import Logging
 import ServiceKit
 import Testing

@@ -85,11 +85,16 @@ struct TrustedProxies: Sendable {
     }
 }
 
+extension IPAddress {
+    /// The address of a connection's other end as transports tell it, without its port; nil if it has none.
+    init?(peer: String) {
+        guard let colon = peer.utf8.lastIndex(of: UInt8(ascii: ":")) else { return nil }
+        let host = peer[..<colon]
+        self.init(host.utf8.first == UInt8(ascii: "[") ? host.dropFirst().dropLast() : host)
+    }
+}
+
 extension RouteContext {
     /// The address of the connection's other end; nil if it has none.
-    var peer: IPAddress? {
-        guard let colon = peerAddress.utf8.lastIndex(of: UInt8(ascii: ":")) else { return nil }
-        let host = peerAddress[..<colon]
-        return IPAddress(host.utf8.first == UInt8(ascii: "[") ? host.dropFirst().dropLast() : host)
-    }
+    var peer: IPAddress? { IPAddress(peer: peerAddress) }
 }
