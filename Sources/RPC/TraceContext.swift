@@ -21,24 +21,17 @@ public struct TraceContext: Sendable, Hashable {
 
     /// Reads the trace context of a call; nil if it has none.
     public init?(_ metadata: Metadata) {
-        let parents = metadata.all(Self.parentName)
-        guard parents.count == 1, let parent = Parent(parents[0]) else { return nil }
+        guard let text = metadata.only(Self.parentName), let parent = Parent(text) else { return nil }
         traceID = parent.traceID
         spanID = parent.spanID
         isSampled = parent.isSampled
-        state = Self.state(metadata.all(Self.stateName).joined(separator: ","))
+        let states = metadata.all(Self.stateName)
+        state = states.isEmpty ? "" : Self.state(states.joined(separator: ","))
     }
 
     /// A trace that begins here. As nobody records it, it is not sampled: its id is for logs.
     public static func root() -> TraceContext {
-        let traceID = hex16(UInt64.random(in: 1 ... .max)) + hex16(UInt64.random(in: 0 ... .max))
-        let spanID = hex16(UInt64.random(in: 1 ... .max))
-        return TraceContext(traceID: traceID, spanID: spanID, isSampled: false, state: "")
-    }
-
-    private static func hex16(_ number: UInt64) -> String {
-        let digits = String(number, radix: 16)
-        return String(repeating: "0", count: 16 - digits.count) + digits
+        TraceContext(traceID: UniqueIDs.digits32(), spanID: UniqueIDs.digits16(), isSampled: false, state: "")
     }
 
     private init(traceID: String, spanID: String, isSampled: Bool, state: String) {
@@ -50,8 +43,7 @@ public struct TraceContext: Sendable, Hashable {
 
     /// The context of a call that is made from here: the same trace, and a new span id.
     public func child() -> TraceContext {
-        let spanID = Self.hex16(.random(in: 1 ... .max))
-        return TraceContext(traceID: traceID, spanID: spanID, isSampled: isSampled, state: state)
+        TraceContext(traceID: traceID, spanID: UniqueIDs.digits16(), isSampled: isSampled, state: state)
     }
 
     /// Appends the headers, in version 00.
@@ -74,25 +66,44 @@ extension TraceContext {
         private static let sampledFlag: UInt8 = 1
 
         init?(_ text: String) {
-            let bytes = Array(text.utf8)
-            guard bytes.count >= Self.length, let version = Self.hex(bytes[0..<2]), version != "ff",
-                bytes.count == Self.length || (version != "00" && bytes[Self.length] == UInt8(ascii: "-")),
-                [2, 35, 52].allSatisfy({ bytes[$0] == UInt8(ascii: "-") }),
-                let traceID = Self.hex(bytes[3..<35]), traceID.contains(where: { $0 != "0" }),
-                let spanID = Self.hex(bytes[36..<52]), spanID.contains(where: { $0 != "0" }),
-                let flags = Self.hex(bytes[53..<55]).flatMap({ UInt8($0, radix: 16) })
-            else { return nil }
-            self.traceID = traceID
-            self.spanID = spanID
-            isSampled = flags & Self.sampledFlag != 0
+            var text = text
+            let parts = text.withUTF8 { bytes -> (traceID: String, spanID: String, flags: UInt8)? in
+                guard bytes.count >= Self.length, let version = Self.octet(bytes, at: 0), version != 0xff,
+                    bytes.count == Self.length || (version != 0 && bytes[Self.length] == UInt8(ascii: "-")),
+                    bytes[2] == UInt8(ascii: "-"), bytes[35] == UInt8(ascii: "-"), bytes[52] == UInt8(ascii: "-"),
+                    let traceID = Self.id(bytes[3..<35]), let spanID = Self.id(bytes[36..<52]),
+                    let flags = Self.octet(bytes, at: 53)
+                else { return nil }
+                return (traceID, spanID, flags)
+            }
+            guard let parts else { return nil }
+            traceID = parts.traceID
+            spanID = parts.spanID
+            isSampled = parts.flags & Self.sampledFlag != 0
         }
 
-        /// The bytes as text if they are lowercase hexadecimal digits.
-        private static func hex(_ bytes: ArraySlice<UInt8>) -> String? {
-            let isHex = bytes.allSatisfy {
-                UInt8(ascii: "0")...UInt8(ascii: "9") ~= $0 || UInt8(ascii: "a")...UInt8(ascii: "f") ~= $0
+        /// The bytes as text if they are lowercase hexadecimal digits, and not all zero.
+        private static func id(_ bytes: Slice<UnsafeBufferPointer<UInt8>>) -> String? {
+            var isZero = true
+            for byte in bytes {
+                guard hexValue(byte) != nil else { return nil }
+                if byte != UInt8(ascii: "0") { isZero = false }
             }
-            return isHex ? String(decoding: bytes, as: UTF8.self) : nil
+            return isZero ? nil : String(decoding: UnsafeBufferPointer(rebasing: bytes), as: UTF8.self)
+        }
+
+        /// The value of two lowercase hexadecimal digits.
+        private static func octet(_ bytes: UnsafeBufferPointer<UInt8>, at index: Int) -> UInt8? {
+            guard let high = hexValue(bytes[index]), let low = hexValue(bytes[index + 1]) else { return nil }
+            return high << 4 | low
+        }
+
+        private static func hexValue(_ digit: UInt8) -> UInt8? {
+            switch digit {
+            case UInt8(ascii: "0")...UInt8(ascii: "9"): digit - UInt8(ascii: "0")
+            case UInt8(ascii: "a")...UInt8(ascii: "f"): digit - UInt8(ascii: "a") + 10
+            default: nil
+            }
         }
     }
 }

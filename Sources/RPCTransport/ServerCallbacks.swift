@@ -37,7 +37,8 @@ enum ServerCallbacks {
                 },
                 on_close: { call, _ in
                     if let call { Unmanaged<NetworkServerCall>.fromOpaque(call).takeRetainedValue().closed() }
-                }
+                },
+                exchange: crpc_exchange_callbacks()
             )
         )
         return UnsafePointer(table)
