@@ -144,8 +144,8 @@ let package = Package(
 
         // Mechanisms
         library("RPC", [protobuf, tracing], isHot: true),
-        library("RPCTransport", ["CRPC", "RPC", lifecycle, protobuf, tracing], isHot: true),
         library("HTTP", ["RPC", httpTypes], isHot: true),
+        library("RPCTransport", ["CRPC", "HTTP", "RPC", httpTypes, lifecycle, protobuf, tracing], isHot: true),
         library("Postgres", ["CLibPQ", "RPC", "RPCTransport", lifecycle, tracing], isHot: true),
         library("LocalPostgres"),
         library("OutgoingHTTP", ["CCurl", "COpenSSL", "RPCTransport"]),

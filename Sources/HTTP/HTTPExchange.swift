@@ -59,12 +59,17 @@ open class HTTPExchange: @unchecked Sendable {
     open func reset() { preconditionFailure("overridden by every transport") }
 
     /// Says that bytes of the body were taken off, so that the client may send more. `keeps`: they stay in memory until the
-    /// exchange ends, and are counted as the client's until then. False if the client makes us hold too much already. Any executor.
+    /// exchange ends, and are counted as the client's until then. False if the client makes us hold too much already, which is
+    /// known only where the exchange runs. Any executor.
     @discardableResult
     open func consume(byteCount: Int, keeps: Bool) -> Bool { preconditionFailure("overridden by every transport") }
 
     /// When `HTTPBodyReceiver.deadlinePassed` is called. Once or never; a later setting replaces an earlier one.
     open func setDeadline(_ deadline: Deadline) { preconditionFailure("overridden by every transport") }
+
+    /// When the body must be whole, in the place of the transport's bound; nil for no such moment, where it is a stream that the
+    /// handler bounds otherwise.
+    open func setBodyDeadline(_ deadline: Deadline?) { preconditionFailure("overridden by every transport") }
 }
 
 /// Takes a request's body, and what else happens to it. Called where its exchange runs.

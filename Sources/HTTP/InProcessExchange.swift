@@ -112,4 +112,6 @@ public final class InProcessExchange: HTTPExchange, @unchecked Sendable {
     public override func consume(byteCount: Int, keeps: Bool) -> Bool { true }
 
     public override func setDeadline(_ deadline: Deadline) {}
+
+    public override func setBodyDeadline(_ deadline: Deadline?) {}
 }
