@@ -2,6 +2,9 @@ import HTTPTypes
 import JOSE
 
 extension Response {
+    /// The type of JSON (RFC 8259 section 11).
+    static let jsonType = "application/json"
+
     /// An answer with a JSON object.
     public static func json(
         _ body: JSONObject,
@@ -17,6 +20,6 @@ extension Response {
         status: HTTPResponse.Status = .ok,
         headers: HTTPFields = [:]
     ) -> Response {
-        Response(status: status, headers: headers, body: ResponseBody(bytes: bytes), contentType: "application/json")
+        Response(status: status, headers: headers, body: ResponseBody(bytes: bytes), contentType: jsonType)
     }
 }

@@ -27,17 +27,28 @@ public struct Response: Sendable {
 
 /// The body of an answer.
 public struct ResponseBody: Sendable {
-    /// Its bytes.
+    /// Its bytes; empty for a stream.
     public let bytes: [UInt8]
+    /// Writes it as it comes; nil where it is ``bytes``.
+    let stream: (@Sendable (EventStream) async throws -> Void)?
 
     /// No body.
-    public init() { bytes = [] }
+    public init() { self.init(bytes: []) }
 
     /// A body of bytes.
-    public init(bytes: some Sequence<UInt8>) { self.bytes = Array(bytes) }
+    public init(bytes: some Sequence<UInt8>) {
+        self.bytes = Array(bytes)
+        stream = nil
+    }
 
     /// A body of text in UTF-8.
-    public init(_ text: String) { bytes = Array(text.utf8) }
+    public init(_ text: String) { self.init(bytes: text.utf8) }
+
+    /// A body that is written as it comes.
+    init(stream: @escaping @Sendable (EventStream) async throws -> Void) {
+        bytes = []
+        self.stream = stream
+    }
 }
 
 /// What stood in the places of a path's variables, as it was sent: escapes are not decoded.

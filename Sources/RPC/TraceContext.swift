@@ -3,14 +3,18 @@
 /// Source: W3C Trace Context (https://www.w3.org/TR/trace-context/), sections 3.2 and 3.3. Read strictly: a malformed
 /// or repeated `traceparent` is none, and a malformed `tracestate` is left out.
 public struct TraceContext: Sendable, Hashable {
-    /// The trace's id: 32 lowercase hexadecimal digits, not all zero.
-    public let traceID: String
-    /// The id of the caller's span: 16 lowercase hexadecimal digits, not all zero.
-    public let spanID: String
+    private let traceHigh: UInt64
+    private let traceLow: UInt64
+    private let span: UInt64
     /// Whether the caller may have recorded its span.
     public let isSampled: Bool
     /// The vendors' entries of `tracestate`, as they stand there; empty if there are none.
     public let state: String
+
+    /// The trace's id: 32 lowercase hexadecimal digits, not all zero.
+    public var traceID: String { String(hexadecimal: traceHigh, traceLow) }
+    /// The id of the caller's span: 16 lowercase hexadecimal digits, not all zero.
+    public var spanID: String { String(hexadecimal: span) }
 
     static let parentName = "traceparent"
     static let stateName = "tracestate"
@@ -21,9 +25,11 @@ public struct TraceContext: Sendable, Hashable {
 
     /// Reads the trace context of a call; nil if it has none.
     public init?(_ metadata: Metadata) {
-        guard let text = metadata.only(Self.parentName), let parent = Parent(text) else { return nil }
-        traceID = parent.traceID
-        spanID = parent.spanID
+        let parents = metadata.all(Self.parentName)
+        guard parents.count == 1, let parent = Parent(parents[0]) else { return nil }
+        traceHigh = parent.traceHigh
+        traceLow = parent.traceLow
+        span = parent.span
         isSampled = parent.isSampled
         let states = metadata.all(Self.stateName)
         state = states.isEmpty ? "" : Self.state(states.joined(separator: ","))
@@ -31,19 +37,32 @@ public struct TraceContext: Sendable, Hashable {
 
     /// A trace that begins here. As nobody records it, it is not sampled: its id is for logs.
     public static func root() -> TraceContext {
-        TraceContext(traceID: UniqueIDs.digits32(), spanID: UniqueIDs.digits16(), isSampled: false, state: "")
+        TraceContext(
+            traceHigh: UniqueNumbers.nextNonzero(),
+            traceLow: UniqueNumbers.next(),
+            span: UniqueNumbers.nextNonzero(),
+            isSampled: false,
+            state: ""
+        )
     }
 
-    private init(traceID: String, spanID: String, isSampled: Bool, state: String) {
-        self.traceID = traceID
-        self.spanID = spanID
+    private init(traceHigh: UInt64, traceLow: UInt64, span: UInt64, isSampled: Bool, state: String) {
+        self.traceHigh = traceHigh
+        self.traceLow = traceLow
+        self.span = span
         self.isSampled = isSampled
         self.state = state
     }
 
     /// The context of a call that is made from here: the same trace, and a new span id.
     public func child() -> TraceContext {
-        TraceContext(traceID: traceID, spanID: UniqueIDs.digits16(), isSampled: isSampled, state: state)
+        TraceContext(
+            traceHigh: traceHigh,
+            traceLow: traceLow,
+            span: UniqueNumbers.nextNonzero(),
+            isSampled: isSampled,
+            state: state
+        )
     }
 
     /// Appends the headers, in version 00.
@@ -58,52 +77,46 @@ public struct TraceContext: Sendable, Hashable {
 extension TraceContext {
     /// `version-trace id-span id-flags`; a version after 00 may go on after another hyphen.
     private struct Parent {
-        let traceID: String
-        let spanID: String
+        let traceHigh: UInt64
+        let traceLow: UInt64
+        let span: UInt64
         let isSampled: Bool
 
         private static let length = 55
-        private static let sampledFlag: UInt8 = 1
+        private static let sampledFlag: UInt64 = 1
 
         init?(_ text: String) {
             var text = text
-            let parts = text.withUTF8 { bytes -> (traceID: String, spanID: String, flags: UInt8)? in
-                guard bytes.count >= Self.length, let version = Self.octet(bytes, at: 0), version != 0xff,
-                    bytes.count == Self.length || (version != 0 && bytes[Self.length] == UInt8(ascii: "-")),
-                    bytes[2] == UInt8(ascii: "-"), bytes[35] == UInt8(ascii: "-"), bytes[52] == UInt8(ascii: "-"),
-                    let traceID = Self.id(bytes[3..<35]), let spanID = Self.id(bytes[36..<52]),
-                    let flags = Self.octet(bytes, at: 53)
-                else { return nil }
-                return (traceID, spanID, flags)
-            }
-            guard let parts else { return nil }
-            traceID = parts.traceID
-            spanID = parts.spanID
-            isSampled = parts.flags & Self.sampledFlag != 0
+            guard let parent = text.withUTF8(Self.init) else { return nil }
+            self = parent
         }
 
-        /// The bytes as text if they are lowercase hexadecimal digits, and not all zero.
-        private static func id(_ bytes: Slice<UnsafeBufferPointer<UInt8>>) -> String? {
-            var isZero = true
-            for byte in bytes {
-                guard hexValue(byte) != nil else { return nil }
-                if byte != UInt8(ascii: "0") { isZero = false }
-            }
-            return isZero ? nil : String(decoding: UnsafeBufferPointer(rebasing: bytes), as: UTF8.self)
+        private init?(_ bytes: UnsafeBufferPointer<UInt8>) {
+            let hyphen = UInt8(ascii: "-")
+            guard bytes.count >= Self.length, let version = Self.number(bytes, 0..<2), version != 0xff,
+                bytes.count == Self.length || (version != 0 && bytes[Self.length] == hyphen),
+                bytes[2] == hyphen, bytes[35] == hyphen, bytes[52] == hyphen,
+                let traceHigh = Self.number(bytes, 3..<19), let traceLow = Self.number(bytes, 19..<35),
+                traceHigh | traceLow != 0, let span = Self.number(bytes, 36..<52), span != 0,
+                let flags = Self.number(bytes, 53..<55)
+            else { return nil }
+            self.traceHigh = traceHigh
+            self.traceLow = traceLow
+            self.span = span
+            isSampled = flags & Self.sampledFlag != 0
         }
 
-        /// The value of two lowercase hexadecimal digits.
-        private static func octet(_ bytes: UnsafeBufferPointer<UInt8>, at index: Int) -> UInt8? {
-            guard let high = hexValue(bytes[index]), let low = hexValue(bytes[index + 1]) else { return nil }
-            return high << 4 | low
-        }
-
-        private static func hexValue(_ digit: UInt8) -> UInt8? {
-            switch digit {
-            case UInt8(ascii: "0")...UInt8(ascii: "9"): digit - UInt8(ascii: "0")
-            case UInt8(ascii: "a")...UInt8(ascii: "f"): digit - UInt8(ascii: "a") + 10
-            default: nil
+        /// The number that lowercase hexadecimal digits write, at most sixteen; nil if they are none.
+        private static func number(_ bytes: UnsafeBufferPointer<UInt8>, _ range: Range<Int>) -> UInt64? {
+            var number: UInt64 = 0
+            for byte in bytes[range] {
+                switch byte {
+                case UInt8(ascii: "0")...UInt8(ascii: "9"): number = number << 4 | UInt64(byte - UInt8(ascii: "0"))
+                case UInt8(ascii: "a")...UInt8(ascii: "f"): number = number << 4 | UInt64(byte - UInt8(ascii: "a") + 10)
+                default: return nil
+                }
             }
+            return number
         }
     }
 }

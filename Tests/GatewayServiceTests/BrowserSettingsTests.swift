@@ -22,7 +22,7 @@ struct BrowserSettingsTests {
     @Test func `Without configuration nothing is open`() throws {
         let settings = try Self.settings([:])
         #expect(settings.webSignIn == nil)
-        #expect(settings.edge.crossOrigin == nil)
+        #expect(settings.routes.crossOrigin == nil)
         let gateway = try Self.settings(["VESTIBULE_GATEWAY_PUBLIC_URL": "https://api.example.com"])
         #expect(gateway.webSignIn == nil)
     }
@@ -39,7 +39,7 @@ struct BrowserSettingsTests {
         #expect(webSignIn.appURLs.map(\.text) == ["awscognito://apple-callback", "vestibule-demo://callback"])
         #expect(webSignIn.withoutState.mapValues(\.text) == ["com.example.services": "awscognito://apple-callback"])
         #expect(webSignIn.onlyWithoutState?.text == "awscognito://apple-callback")
-        #expect(settings.edge.crossOrigin != nil)
+        #expect(settings.routes.crossOrigin != nil)
     }
 
     @Test func `Faults are told by their keys`() throws {

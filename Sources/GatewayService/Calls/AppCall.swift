@@ -40,8 +40,8 @@ struct AppCall: Sendable {
     /// The metadata, read as header fields are.
     var headers: RequestFields { RequestFields(context.metadata) }
 
-    /// The address of the connection's other end; nil if it has none.
-    var peer: IPAddress? { IPAddress(peer: context.peer.address) }
+    /// The other end of the connection.
+    var peer: PeerInfo { context.peer }
 
     /// As ``Caller/callOptions(limit:)``.
     func callOptions(limit: Duration?) -> CallOptions {

@@ -1,6 +1,5 @@
 import API
 import HTTPJSON
-import JOSE
 import Logging
 import RPC
 import ServiceKit
@@ -16,7 +15,7 @@ struct AppCalls: Sendable {
     let timeLimit: Duration
     let logger: Logger
     let metrics: AppCallMetrics
-    var makeRequestID: @Sendable () -> String = { Hex.encode(SecureRandom.bytes(16)) }
+    var makeRequestID: @Sendable () -> String = RequestName.make
 
     /// Answers a call by `body`.
     ///

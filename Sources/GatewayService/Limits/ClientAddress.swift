@@ -1,4 +1,5 @@
 import HTTPJSON
+import RPC
 import ServiceKit
 
 /// Whom a rate limit counts as one: an IPv4 address, or the /64 of an IPv6 address, which one subscriber has.
@@ -85,16 +86,11 @@ struct TrustedProxies: Sendable {
     }
 }
 
-extension IPAddress {
-    /// The address of a connection's other end as transports tell it, without its port; nil if it has none.
-    init?(peer: String) {
-        guard let colon = peer.utf8.lastIndex(of: UInt8(ascii: ":")) else { return nil }
-        let host = peer[..<colon]
-        self.init(host.utf8.first == UInt8(ascii: "[") ? host.dropFirst().dropLast() : host)
+extension PeerInfo {
+    /// The address in numbers, without its port; nil if it has none.
+    var ipAddress: IPAddress? {
+        guard let colon = address.utf8.lastIndex(of: UInt8(ascii: ":")) else { return nil }
+        let host = address[..<colon]
+        return IPAddress(host.utf8.first == UInt8(ascii: "[") ? host.dropFirst().dropLast() : host)
     }
-}
-
-extension RouteContext {
-    /// The address of the connection's other end; nil if it has none.
-    var peer: IPAddress? { IPAddress(peer: peerAddress) }
 }

@@ -52,17 +52,17 @@ final class RateLimit: Sendable {
 
     /// The client that calls.
     func client(_ caller: Caller) -> ClientAddress {
-        proxies.client(peer: caller.peer, forwarded: caller.headers[.forwardedFor])
+        proxies.client(peer: caller.peer.ipAddress, forwarded: caller.headers[.forwardedFor])
     }
 
-    /// Lets a request in, whoever makes it.
+    /// Lets requests to routes in, whoever makes them; throws 429 with the time to wait.
     ///
-    /// By the route that it matched and never by its path: a path can be written in more ways than one.
-    ///
-    /// - Throws: 429 with the time to wait.
-    func admit(_ request: Request, _ context: RouteContext) throws(Problem) {
-        let isAuth = context.endpointPath.map { path in Self.pathPrefixes.contains(where: path.hasPrefix) }
-        try admit(.route(request, context), isAuth: isAuth ?? false)
+    /// By the route that a request matched and never by its path: a path can be written in more ways than one.
+    func admission(to routes: [Route]) -> @Sendable (Request, RouteContext) throws -> Void {
+        let isAuth = routes.map { route in Self.pathPrefixes.contains(where: route.path.hasPrefix) }
+        return { [self] request, context in
+            try admit(.route(request, context), isAuth: context.routeIndex.map { isAuth[$0] } ?? false)
+        }
     }
 
     /// Lets a request or a call in, whoever makes it.
@@ -70,8 +70,9 @@ final class RateLimit: Sendable {
     /// - Parameter isAuth: whether ``Policy/auth`` counts it.
     /// - Throws: 429 with the time to wait.
     func admit(_ caller: Caller, isAuth: Bool) throws(Problem) {
-        warnOfIgnoredProxy(caller)
-        let client = client(caller)
+        let (peer, forwarded) = (caller.peer.ipAddress, caller.headers[.forwardedFor])
+        if forwarded != nil, let peer, !proxies.isTrusted(peer) { warnOfIgnoredProxy(caller.logger) }
+        let client = proxies.client(peer: peer, forwarded: forwarded)
         let now = nowNanoseconds()
         try Self.check(addresses.take(client, nowNanoseconds: now))
         if isAuth { try Self.check(auth.take(client, nowNanoseconds: now)) }
@@ -98,15 +99,14 @@ final class RateLimit: Sendable {
 
     /// Somebody who forgot to name the proxy has one bucket for all people, and should hear of it. Without the address: it
     /// may be a person's.
-    private func warnOfIgnoredProxy(_ caller: Caller) {
-        guard caller.headers[.forwardedFor] != nil, let peer = caller.peer, !proxies.isTrusted(peer) else { return }
+    private func warnOfIgnoredProxy(_ logger: @autoclosure () -> Logger) {
         let now = nowNanoseconds()
         let next = nextWarningNanoseconds.load(ordering: .relaxed)
         let after = now + UInt64(Self.warningInterval.wholeNanoseconds)
         guard now >= next,
             nextWarningNanoseconds.compareExchange(expected: next, desired: after, ordering: .relaxed).exchanged
         else { return }
-        caller.logger.warning(
+        logger().warning(
             "X-Forwarded-For was ignored: it came from an address that is in none of the trusted networks. If that is a proxy of yours, all who come through it share one limit until it is named",
             metadata: ["key": "\(GatewayKeys.trustedProxies.name)"]
         )

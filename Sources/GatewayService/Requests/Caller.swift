@@ -1,7 +1,6 @@
 import HTTPJSON
 import Logging
 import RPC
-import ServiceKit
 
 /// Who calls a method, and what is done on their behalf.
 enum Caller: Sendable {
@@ -34,8 +33,8 @@ enum Caller: Sendable {
         }
     }
 
-    /// The address of the connection's other end; nil if it has none.
-    var peer: IPAddress? {
+    /// The other end of the connection.
+    var peer: PeerInfo {
         switch self {
         case .route(_, let context): context.peer
         case .rpc(let call): call.peer

@@ -10,7 +10,7 @@ extension RouteContext {
         var options = CallOptions()
         options.deadline = limit.map { min(deadline, .after($0)) } ?? deadline
         options.metadata.add("x-request-id", requestID)
-        trace?.child().add(to: &options.metadata)
+        trace.child().add(to: &options.metadata)
         return options
     }
 }
