@@ -197,6 +197,7 @@ let package = Package(
             "GatewayService",
             [
                 "API", "HTTP", "HTTPJSON", "JOSE", "OTLP", "RPC", "RPCTransport", "ServiceKit", httpTypes, logging,
+                protobuf,
             ]
         ),
         library(

@@ -1,9 +1,9 @@
+import API
 import HTTPJSON
 import HTTPTypes
-import RPC
 
 /// `GET /.well-known/jwks.json`: the public keys of our tokens (RFC 7517 section 5).
-enum GetKeySet {
+enum GetKeySetRoute {
     static let operation = OpenAPI.Operation(
         .get,
         "/.well-known/jwks.json",
@@ -14,15 +14,12 @@ enum GetKeySet {
         answers: [200: .init("The key set.", .keySet)]
     )
 
-    /// How long identity may take; short, because a stale set is better than a late one.
-    static let wait = Duration.seconds(2)
-
     /// - Parameter operation: another description, where a dialect has it at a path of its own.
-    static func endpoint(_ cache: KeySetCache, _ operation: OpenAPI.Operation = operation) -> Endpoint {
-        Endpoint(operation) { _, context in
-            let answer = try await cache.answer(timeout: min(wait, context.deadline.remaining))
+    static func endpoint(_ methods: AppMethods, _ operation: OpenAPI.Operation = operation) -> Endpoint {
+        Endpoint(operation) { request, context in
+            let answer = try await methods.getKeySet(.init(), .route(request, context))
             return .json(
-                bytes: answer.json.utf8,
+                bytes: answer.jwksJson.utf8,
                 headers: [.cacheControl: "public, max-age=\(answer.maxAgeSeconds)"]
             )
         }

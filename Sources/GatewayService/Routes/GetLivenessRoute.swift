@@ -3,7 +3,7 @@ import HTTPTypes
 import JOSE
 
 /// `GET /healthz`: this process answers.
-enum GetLiveness {
+enum GetLivenessRoute {
     static let operation = OpenAPI.Operation(
         .get,
         "/healthz",

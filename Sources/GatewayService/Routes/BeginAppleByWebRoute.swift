@@ -4,7 +4,7 @@ import HTTPTypes
 import JOSE
 
 /// `GET /auth/apple/start`: sends a browser to Apple's page, with a state that comes back in the form and in a cookie.
-enum BeginAppleByWeb {
+enum BeginAppleByWebRoute {
     static let operation = OpenAPI.Operation(
         .get,
         "/auth/apple/start",
@@ -33,7 +33,7 @@ enum BeginAppleByWeb {
             try query.finish()
             let begun: IdentityV1.BeginWebSignInResponse
             do {
-                let options = authentication.callOptionsWithAddress(request, context)
+                let options = authentication.callOptionsWithAddress(.route(request, context))
                 begun = try await authentication.identity.beginWebSignIn(call, options: options)
             } catch {
                 throw ProviderCredentials.isProviderUnknown(error) ? ProviderCredentials.unknownProvider : error

@@ -5,7 +5,7 @@ import HTTPTypes
 /// `POST /groups/{id}/members`: adds a person by phone number, a member at once if a user has that number.
 ///
 /// Answers 201 with the member also where they were in the group already: the service returns the one there is.
-enum AddMember {
+enum AddMemberRoute {
     static let operation = OpenAPI.Operation(
         .post,
         "/groups/{id}/members",
@@ -20,18 +20,16 @@ enum AddMember {
         problems: [.forbidden, .notFound, .conflict, .fieldsAtFault]
     )
 
-    static func endpoint(_ authentication: Authentication, _ invites: InvitesServiceClient) -> Endpoint {
+    static func endpoint(_ methods: AppMethods) -> Endpoint {
         Endpoint(operation) { request, context in
-            var call = InvitesV1.AddMemberRequest()
-            call.userID = try await authentication.user(request, context)
+            let user = try await methods.authentication.user(.route(request, context), isChange: true)
+            var call = AppV1.AddMemberRequest()
             call.groupID = try context.parameters.require("id")
             var input = try await context.json(request)
             call.phoneNumber = input.string("phone_number")
             call.displayName = input.string("display_name")
             try input.finish()
-            let options = authentication.callOptionsWithAddress(request, context)
-            let member = try await invites.addMember(call, options: options).member
-            return .json(member.json, status: .created)
+            return .json(try await methods.addMember(call, user).member.json, status: .created)
         }
     }
 }

@@ -5,7 +5,7 @@ import HTTPTypes
 /// `POST /auth/sign-out`: ends the session of the bearer token, be it expired, or of a `refresh_token` in the body.
 ///
 /// Ending a session that is over or never was is a success (RFC 7009 section 2.2).
-enum SignOut {
+enum SignOutRoute {
     static let operation = OpenAPI.Operation(
         .post,
         "/auth/sign-out",
@@ -17,23 +17,14 @@ enum SignOut {
         answers: [204: .init("The session is over, or never was.")]
     )
 
-    static func endpoint(_ identity: IdentityServiceClient) -> Endpoint {
+    static func endpoint(_ methods: AppMethods) -> Endpoint {
         Endpoint(operation) { request, context in
-            var call = IdentityV1.SignOutRequest()
+            var call = AppV1.SignOutRequest()
             if var input = try await context.optionalJSON(request), input.contains("refresh_token") {
                 call.refreshToken = input.string("refresh_token")
                 try input.finish()
-            } else if let token = try Authentication.token(request) {
-                call.accessToken = token
-            } else {
-                throw Problem(
-                    .unauthorized,
-                    code: "AUTHENTICATION_REQUIRED",
-                    detail: "Signing out needs the access token, or the refresh_token in the body.",
-                    headers: [.wwwAuthenticate: Authentication.challenge]
-                )
             }
-            _ = try await identity.signOut(call, options: context.callOptions())
+            _ = try await methods.signOut(call, .route(request, context))
             return Response(status: .noContent)
         }
     }

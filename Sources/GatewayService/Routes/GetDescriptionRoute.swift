@@ -3,7 +3,7 @@ import HTTPTypes
 import JOSE
 
 /// `GET /openapi.json`: the description of all routes.
-enum GetDescription {
+enum GetDescriptionRoute {
     static let operation = OpenAPI.Operation(
         .get,
         "/openapi.json",

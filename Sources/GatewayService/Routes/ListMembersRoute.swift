@@ -4,7 +4,7 @@ import HTTPTypes
 import JOSE
 
 /// `GET /groups/{id}/members`: a page of a group's members and pending members, oldest first.
-enum ListMembers {
+enum ListMembersRoute {
     static let operation = OpenAPI.Operation(
         .get,
         "/groups/{id}/members",
@@ -17,13 +17,13 @@ enum ListMembers {
         problems: [.forbidden, .notFound, .fieldsAtFault]
     )
 
-    static func endpoint(_ authentication: Authentication, _ invites: InvitesServiceClient) -> Endpoint {
+    static func endpoint(_ methods: AppMethods) -> Endpoint {
         Endpoint(operation) { request, context in
-            var call = InvitesV1.ListMembersRequest()
-            call.userID = try await authentication.user(request, context)
+            let user = try await methods.authentication.user(.route(request, context), isChange: false)
+            var call = AppV1.ListMembersRequest()
             call.groupID = try context.parameters.require("id")
             (call.pageSize, call.pageToken) = try request.page()
-            let page = try await invites.listMembers(call, options: context.callOptions())
+            let page = try await methods.listMembers(call, user)
             return .json([
                 "members": .array(page.members.map { .object($0.json) }),
                 "next_page_token": .orNull(page.nextPageToken),

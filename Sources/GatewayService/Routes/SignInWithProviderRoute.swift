@@ -2,7 +2,7 @@ import HTTPJSON
 import HTTPTypes
 
 /// `POST /auth/{provider}`: opens a session for what any configured provider gave the app.
-enum SignInWithProvider {
+enum SignInWithProviderRoute {
     static let operation = OpenAPI.Operation(
         .post,
         "/auth/{provider}",

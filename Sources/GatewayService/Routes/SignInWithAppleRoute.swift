@@ -2,7 +2,7 @@ import HTTPJSON
 import HTTPTypes
 
 /// `POST /auth/apple`: opens a session for what Sign in with Apple gave the app, or for the tickets of Apple by web.
-enum SignInWithApple {
+enum SignInWithAppleRoute {
     static let operation = OpenAPI.Operation(
         .post,
         "/auth/apple",

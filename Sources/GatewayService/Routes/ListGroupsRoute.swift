@@ -4,7 +4,7 @@ import HTTPTypes
 import JOSE
 
 /// `GET /groups`: a page of the user's groups, newest first.
-enum ListGroups {
+enum ListGroupsRoute {
     static let operation = OpenAPI.Operation(
         .get,
         "/groups",
@@ -17,12 +17,12 @@ enum ListGroups {
         problems: [.fieldsAtFault]
     )
 
-    static func endpoint(_ authentication: Authentication, _ invites: InvitesServiceClient) -> Endpoint {
+    static func endpoint(_ methods: AppMethods) -> Endpoint {
         Endpoint(operation) { request, context in
-            var call = InvitesV1.ListGroupsRequest()
-            call.userID = try await authentication.user(request, context)
+            let user = try await methods.authentication.user(.route(request, context), isChange: false)
+            var call = AppV1.ListGroupsRequest()
             (call.pageSize, call.pageToken) = try request.page()
-            let page = try await invites.listGroups(call, options: context.callOptions())
+            let page = try await methods.listGroups(call, user)
             return .json([
                 "groups": .array(page.groups.map { .object($0.json) }),
                 "next_page_token": .orNull(page.nextPageToken),

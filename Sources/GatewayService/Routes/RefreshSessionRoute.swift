@@ -3,7 +3,7 @@ import HTTPJSON
 import HTTPTypes
 
 /// `POST /auth/refresh`: exchanges a refresh token for its successor and a new access token.
-enum RefreshSession {
+enum RefreshSessionRoute {
     static let operation = OpenAPI.Operation(
         .post,
         "/auth/refresh",
@@ -16,18 +16,13 @@ enum RefreshSession {
         problems: [.refused]
     )
 
-    static func endpoint(_ identity: IdentityServiceClient, _ answer: SessionAnswer) -> Endpoint {
+    static func endpoint(_ methods: AppMethods) -> Endpoint {
         Endpoint(operation) { request, context in
             var input = try await context.json(request)
-            let call = IdentityV1.RefreshRequest(presentedNow: input.string("refresh_token"))
+            var call = AppV1.RefreshSessionRequest()
+            call.refreshToken = input.string("refresh_token")
             try input.finish()
-            let refresh = try await identity.refresh(call, options: context.callOptions())
-            return await answer.response(
-                refresh.tokens,
-                isNewUser: false,
-                suggestedDisplayName: refresh.suggestedDisplayName,
-                context: context
-            )
+            return .json(try await methods.refreshSession(call, .route(request, context)).json)
         }
     }
 }

@@ -2,7 +2,7 @@ import HTTPJSON
 import HTTPTypes
 
 /// `POST /auth/google`: opens a session for what Google gave the app.
-enum SignInWithGoogle {
+enum SignInWithGoogleRoute {
     static let operation = OpenAPI.Operation(
         .post,
         "/auth/google",

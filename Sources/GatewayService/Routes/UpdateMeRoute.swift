@@ -4,7 +4,7 @@ import HTTPTypes
 
 /// `PATCH /me`: changes the fields that are present, all or none. An empty text removes a field where the deployment doesn't
 /// require it; so does null for the username.
-enum UpdateMe {
+enum UpdateMeRoute {
     static let operation = OpenAPI.Operation(
         .patch,
         "/me",
@@ -17,10 +17,10 @@ enum UpdateMe {
         problems: [.conflict, .fieldsAtFault]
     )
 
-    static func endpoint(_ authentication: Authentication, _ profile: ProfileServiceClient) -> Endpoint {
+    static func endpoint(_ methods: AppMethods) -> Endpoint {
         Endpoint(operation) { request, context in
-            var call = ProfileV1.UpdateProfileRequest()
-            call.userID = try await authentication.user(request, context)
+            let user = try await methods.authentication.user(.route(request, context), isChange: true)
+            var call = AppV1.UpdateMeRequest()
             var input = try await context.json(request)
             if let name = input.change("display_name") { call.displayName = name }
             if let phone = input.change("phone_number") { call.phoneNumber = phone }
@@ -30,8 +30,7 @@ enum UpdateMe {
                 call.username = name
             }
             try input.finish()
-            let options = authentication.callOptionsWithAddress(request, context)
-            return .json(try await profile.updateProfile(call, options: options).profile.json)
+            return .json(try await methods.updateMe(call, user).profile.json)
         }
     }
 }

@@ -3,7 +3,7 @@ import HTTPJSON
 import HTTPTypes
 
 /// `GET /me`: the user's profile.
-enum GetMe {
+enum GetMeRoute {
     static let operation = OpenAPI.Operation(
         .get,
         "/me",
@@ -14,11 +14,10 @@ enum GetMe {
         answers: [200: .profile]
     )
 
-    static func endpoint(_ authentication: Authentication, _ profile: ProfileServiceClient) -> Endpoint {
+    static func endpoint(_ methods: AppMethods) -> Endpoint {
         Endpoint(operation) { request, context in
-            var call = ProfileV1.GetProfileRequest()
-            call.userID = try await authentication.user(request, context)
-            return .json(try await profile.getProfile(call, options: context.callOptions()).profile.json)
+            let user = try await methods.authentication.user(.route(request, context), isChange: false)
+            return .json(try await methods.getMe(.init(), user).profile.json)
         }
     }
 }

@@ -3,7 +3,7 @@ import HTTPTypes
 import JOSE
 
 /// `GET /readyz`: every service can take calls, its database included.
-enum GetReadiness {
+enum GetReadinessRoute {
     static let operation = OpenAPI.Operation(
         .get,
         "/readyz",

@@ -7,7 +7,7 @@ import RPC
 
 /// `POST /auth/apple/callback`: takes what Apple posts (`form_post`), and sends the browser on to the app with one-time tickets
 /// in the places of the ID token and the code. Every answer is a page.
-enum FinishAppleByWeb {
+enum FinishAppleByWebRoute {
     static let operation = OpenAPI.Operation(
         .post,
         WebSignIn.callbackPath,
@@ -76,7 +76,7 @@ enum FinishAppleByWeb {
             if let word = form["error"], !word.isEmpty { return tell(error: word, form, cookie, context) }
             do {
                 let call = finishRequest(form, cookie)
-                let options = authentication.callOptionsWithAddress(request, context)
+                let options = authentication.callOptionsWithAddress(.route(request, context))
                 let finished = try await authentication.identity.finishWebSignIn(call, options: options)
                 return clearing(cookie, of: form, try success(finished))
             } catch {
