@@ -1,5 +1,4 @@
 import HTTPJSON
-import Hummingbird
 import Logging
 import ServiceKit
 
@@ -58,29 +57,34 @@ struct Gateway: Sendable {
         return endpoints + [GetDescription.endpoint(describing: endpoints.map(\.operation))]
     }
 
-    /// The HTTP server.
+    /// What answers requests.
     ///
-    /// - Parameter metrics: where requests are counted.
-    func server(
-        _ configuration: HTTPServer.Configuration,
+    /// - Parameters:
+    ///   - log: takes one line a request; by default the logger.
+    ///   - metrics: where requests are counted.
+    func handler(
+        _ configuration: RouteHandler.Configuration,
         logger: Logger,
+        log: (any RequestLog)? = nil,
         metrics: MetricsRegistry = MetricsRegistry()
-    ) -> HTTPServer {
-        let (rateLimit, dialects) = (rateLimit, dialects)
+    ) -> RouteHandler {
+        let dialects = dialects
         let hasPages = webSignIn != nil
         let routes = endpoints.map(\.route)
         let requests = RequestMetrics(routes: routes)
+        let admission = rateLimit.admission(to: routes)
         metrics.add(requests)
-        return HTTPServer(
+        return RouteHandler(
             routes: routes,
             configuration: configuration,
             logger: logger,
+            log: log,
             problem: { Problem(answering: $0) },
             render: { problem, request in
                 hasPages && request.uri.path == WebSignIn.callbackPath
                     ? FinishAppleByWeb.page(telling: problem) : dialects.response(to: request, telling: problem)
             },
-            admit: { try rateLimit.admit($0, $1) },
+            admit: admission,
             observe: { requests.count($0) }
         )
     }

@@ -33,6 +33,10 @@ open class HTTPExchange: @unchecked Sendable {
     /// Whether the answer was finished, or the exchange has ended in another way.
     open var hasEnded: Bool { preconditionFailure("overridden by every transport") }
 
+    /// Makes the answer, which was not begun yet, the last of its connection: on HTTP/1.x it says Connection: close, and what
+    /// follows of the request is not waited for. Nothing on HTTP/2, whose streams end by themselves.
+    open func closeAfterAnswer() {}
+
     /// Sends the whole answer. The transport adds Date, Content-Length and what belongs to the connection, and leaves the body
     /// out where HTTP has none (HEAD, 204, 304). Nothing of `fields` and `body` is kept.
     open func respond(status: Int, fields: Metadata, body: UnsafeRawBufferPointer) {
@@ -59,12 +63,17 @@ open class HTTPExchange: @unchecked Sendable {
     open func reset() { preconditionFailure("overridden by every transport") }
 
     /// Says that bytes of the body were taken off, so that the client may send more. `keeps`: they stay in memory until the
-    /// exchange ends, and are counted as the client's until then. False if the client makes us hold too much already. Any executor.
+    /// exchange ends, and are counted as the client's until then. False if the client makes us hold too much already, which is
+    /// known only where the exchange runs. Any executor.
     @discardableResult
     open func consume(byteCount: Int, keeps: Bool) -> Bool { preconditionFailure("overridden by every transport") }
 
     /// When `HTTPBodyReceiver.deadlinePassed` is called. Once or never; a later setting replaces an earlier one.
     open func setDeadline(_ deadline: Deadline) { preconditionFailure("overridden by every transport") }
+
+    /// When the body must be whole, in the place of the transport's bound; nil for no such moment, where it is a stream that the
+    /// handler bounds otherwise.
+    open func setBodyDeadline(_ deadline: Deadline?) { preconditionFailure("overridden by every transport") }
 }
 
 /// Takes a request's body, and what else happens to it. Called where its exchange runs.

@@ -1,6 +1,5 @@
 import API
 import HTTPJSON
-import Hummingbird
 import JOSE
 import Logging
 import RPC

@@ -1,5 +1,4 @@
 import HTTPJSON
-import Hummingbird
 
 /// What another kind of backend speaks, answered so that its apps sign in here as they are. Each has a folder of its own and
 /// is off unless the configuration names it.

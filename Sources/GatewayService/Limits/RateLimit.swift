@@ -1,6 +1,5 @@
 import HTTPJSON
 import HTTPTypes
-import Hummingbird
 import Logging
 import RPC
 import ServiceKit
@@ -52,22 +51,26 @@ final class RateLimit: Sendable {
 
     /// The client of a request.
     func client(_ request: Request, _ context: RouteContext) -> ClientAddress {
-        proxies.client(peer: context.peer, forwarded: request.headers[.forwardedFor])
+        proxies.client(peer: context.peerAddress, forwarded: request.headers[.forwardedFor])
     }
 
-    /// Lets a request in, whoever makes it.
+    /// Lets requests to routes in, whoever makes them; throws 429 with the time to wait.
     ///
-    /// By the route that it matched and never by its path: a path can be written in more ways than one.
-    ///
-    /// - Throws: 429 with the time to wait.
-    func admit(_ request: Request, _ context: RouteContext) throws(Problem) {
-        warnOfIgnoredProxy(request, context)
-        let client = client(request, context)
+    /// By the route that a request matched and never by its path: a path can be written in more ways than one.
+    func admission(to routes: [Route]) -> @Sendable (Request, RouteContext) throws -> Void {
+        let isAuth = routes.map { route in Self.pathPrefixes.contains(where: route.path.hasPrefix) }
+        return { [self] request, context in
+            try admit(request, context, isAuth: context.routeIndex.map { isAuth[$0] } ?? false)
+        }
+    }
+
+    private func admit(_ request: Request, _ context: RouteContext, isAuth: Bool) throws(Problem) {
+        let forwarded = request.headers[.forwardedFor]
+        if forwarded != nil { warnOfIgnoredProxy(context) }
+        let client = proxies.client(peer: context.peerAddress, forwarded: forwarded)
         let now = nowNanoseconds()
         try Self.check(addresses.take(client, nowNanoseconds: now))
-        if let path = context.endpointPath, Self.pathPrefixes.contains(where: path.hasPrefix) {
-            try Self.check(auth.take(client, nowNanoseconds: now))
-        }
+        if isAuth { try Self.check(auth.take(client, nowNanoseconds: now)) }
     }
 
     /// Lets an account's request in, once its token was verified.
@@ -91,8 +94,8 @@ final class RateLimit: Sendable {
 
     /// Somebody who forgot to name the proxy has one bucket for all people, and should hear of it. Without the address: it
     /// may be a person's.
-    private func warnOfIgnoredProxy(_ request: Request, _ context: RouteContext) {
-        guard request.headers[.forwardedFor] != nil, let peer = context.peer, !proxies.isTrusted(peer) else { return }
+    private func warnOfIgnoredProxy(_ context: RouteContext) {
+        guard let peer = context.peerAddress, !proxies.isTrusted(peer) else { return }
         let now = nowNanoseconds()
         let next = nextWarningNanoseconds.load(ordering: .relaxed)
         let after = now + UInt64(Self.warningInterval.wholeNanoseconds)

@@ -1,7 +1,6 @@
 import API
 import HTTPJSON
 import HTTPTypes
-import Hummingbird
 import RPC
 
 /// Who makes a request, by its bearer token (RFC 6750).

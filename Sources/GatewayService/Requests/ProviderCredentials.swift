@@ -1,6 +1,6 @@
 import API
 import HTTPJSON
-import Hummingbird
+import HTTPTypes
 import RPC
 
 /// What a provider gave an app, as the routes that sign in take it, and the session that it opens.

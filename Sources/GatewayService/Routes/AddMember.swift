@@ -1,6 +1,6 @@
 import API
 import HTTPJSON
-import Hummingbird
+import HTTPTypes
 
 /// `POST /groups/{id}/members`: adds a person by phone number, a member at once if a user has that number.
 ///

@@ -1,7 +1,6 @@
 import API
 import HTTPJSON
 import HTTPTypes
-import Hummingbird
 import JOSE
 
 /// `GET /auth/apple/start`: sends a browser to Apple's page, with a state that comes back in the form and in a cookie.

@@ -1,6 +1,6 @@
 import API
 import HTTPJSON
-import Hummingbird
+import HTTPTypes
 import RPC
 
 /// `POST /groups`: creates a group with the user, under their display name, as the first member; with an

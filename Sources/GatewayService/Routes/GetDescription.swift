@@ -1,6 +1,5 @@
 import HTTPJSON
 import HTTPTypes
-import Hummingbird
 import JOSE
 
 /// `GET /openapi.json`: the description of all routes.

@@ -1,6 +1,5 @@
 import HTTPJSON
 import HTTPTypes
-import Hummingbird
 import RPC
 
 /// `GET /.well-known/jwks.json`: the public keys of our tokens (RFC 7517 section 5).

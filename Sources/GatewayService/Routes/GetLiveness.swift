@@ -1,5 +1,5 @@
 import HTTPJSON
-import Hummingbird
+import HTTPTypes
 import JOSE
 
 /// `GET /healthz`: this process answers.

@@ -1,6 +1,6 @@
 import API
 import HTTPJSON
-import Hummingbird
+import HTTPTypes
 
 /// `GET /me`: the user's profile.
 enum GetMe {

@@ -1,6 +1,5 @@
 import HTTPJSON
 import HTTPTypes
-import Hummingbird
 import JOSE
 
 /// `GET /readyz`: every service can take calls, its database included.

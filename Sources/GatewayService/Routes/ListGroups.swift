@@ -1,6 +1,6 @@
 import API
 import HTTPJSON
-import Hummingbird
+import HTTPTypes
 import JOSE
 
 /// `GET /groups`: a page of the user's groups, newest first.

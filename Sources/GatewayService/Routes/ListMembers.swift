@@ -1,6 +1,6 @@
 import API
 import HTTPJSON
-import Hummingbird
+import HTTPTypes
 import JOSE
 
 /// `GET /groups/{id}/members`: a page of a group's members and pending members, oldest first.

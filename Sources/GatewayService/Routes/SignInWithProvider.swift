@@ -1,6 +1,5 @@
 import HTTPJSON
 import HTTPTypes
-import Hummingbird
 
 /// `POST /auth/{provider}`: opens a session for what any configured provider gave the app.
 enum SignInWithProvider {

@@ -1,7 +1,6 @@
 import API
 import HTTPJSON
 import HTTPTypes
-import Hummingbird
 
 /// `POST /auth/sign-out`: ends the session of the bearer token, be it expired, or of a `refresh_token` in the body.
 ///

@@ -1,6 +1,6 @@
 import API
 import HTTPJSON
-import Hummingbird
+import HTTPTypes
 
 /// `PATCH /me`: changes the fields that are present, all or none. An empty text removes a field where the deployment doesn't
 /// require it; so does null for the username.

@@ -1,7 +1,6 @@
 import API
 import HTTPJSON
 import HTTPTypes
-import Hummingbird
 import JOSE
 
 /// `POST /api/auth/refresh`: a single token with a later end, for the bearer token, be it expired, while its session lives.

@@ -1,7 +1,6 @@
 import API
 import HTTPJSON
 import HTTPTypes
-import Hummingbird
 import JOSE
 
 /// `POST /api/auth/apple` and `POST /api/auth/google`: open a session with a single token.

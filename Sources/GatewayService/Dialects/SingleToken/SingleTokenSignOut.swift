@@ -1,7 +1,6 @@
 import API
 import HTTPJSON
 import HTTPTypes
-import Hummingbird
 import JOSE
 
 /// `POST /api/auth/sign-out`: ends the session of the bearer token, be it expired.

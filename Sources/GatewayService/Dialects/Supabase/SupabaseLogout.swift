@@ -1,7 +1,6 @@
 import API
 import HTTPJSON
 import HTTPTypes
-import Hummingbird
 
 /// `POST /auth/v1/logout?scope=…`: ends the bearer token's session (`local`), all of its account (`global`, the default), or
 /// all but its own (`others`). Ending what is over is a success.

@@ -1,7 +1,6 @@
 import API
 import HTTPJSON
 import HTTPTypes
-import Hummingbird
 import JOSE
 
 /// `POST /wp-json/gread/v1/auth/logout`: ends the session of the bearer token. The token would live on otherwise for as long as
