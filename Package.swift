@@ -116,6 +116,7 @@ let package = Package(
     ],
     targets: [
         // C
+        .systemLibrary(name: "CCurl", pkgConfig: "libcurl", providers: [.apt(["libcurl4-openssl-dev"])]),
         .systemLibrary(name: "CNghttp2", pkgConfig: "libnghttp2", providers: [.apt(["libnghttp2-dev"])]),
         .systemLibrary(name: "COpenSSL", pkgConfig: "openssl", providers: [.apt(["libssl-dev"])]),
         .systemLibrary(name: "CLibPQ", pkgConfig: "libpq", providers: [.apt(["libpq-dev"])]),
@@ -143,15 +144,16 @@ let package = Package(
 
         // Mechanisms
         library("RPC", [protobuf, tracing], isHot: true),
-        library("RPCTransport", ["CRPC", "RPC", lifecycle, protobuf, tracing], isHot: true),
         library("HTTP", ["RPC", httpTypes], isHot: true),
+        library("RPCTransport", ["CRPC", "HTTP", "RPC", httpTypes, lifecycle, protobuf, tracing], isHot: true),
+        library("Connect", ["HTTP", "RPC", "RPCTransport", httpTypes, protobuf], isHot: true),
         library("Postgres", ["CLibPQ", "RPC", "RPCTransport", lifecycle, tracing], isHot: true),
         library("LocalPostgres"),
-        library("OutgoingHTTP", [asyncHTTPClient, nioCore, nioHTTP1, nioPosix]),
+        library("OutgoingHTTP", ["CCurl", "COpenSSL", "RPCTransport"]),
         library("API", ["RPC", protobuf]),
         library("JOSE", ["COpenSSL"]),
         library("Certificates", ["COpenSSL"]),
-        library("HTTPJSON", ["JOSE", "RPC", httpTypes, hummingbird, lifecycle, logging, nioCore, nioHTTP1, tracing]),
+        library("HTTPJSON", ["HTTP", "JOSE", "RPC", "RPCTransport", httpTypes, logging, tracing]),
         library("OTLP", ["RPC", "RPCTransport", lifecycle, logging, protobuf, tracing], exclude: ["Protos"]),
         library(
             "ServiceKit",
@@ -194,13 +196,13 @@ let package = Package(
         library(
             "GatewayService",
             [
-                "API", "HTTPJSON", "JOSE", "OTLP", "RPC", "RPCTransport", "ServiceKit", httpTypes, hummingbird,
-                logging, nioCore,
+                "API", "HTTP", "HTTPJSON", "JOSE", "OTLP", "RPC", "RPCTransport", "ServiceKit", httpTypes, logging,
+                protobuf,
             ]
         ),
         library(
             "ProviderSimulator",
-            ["HTTPJSON", "JOSE", "ServiceKit", httpTypes, hummingbird, logging, nioCore],
+            ["HTTPJSON", "JOSE", "RPCTransport", "ServiceKit", httpTypes, logging],
             exclude: ["README.md"]
         ),
         library("LocalStack", ["JOSE", "LocalPostgres", "ServiceKit", asyncHTTPClient, nioCore, nioHTTP1]),
@@ -283,19 +285,26 @@ let package = Package(
             path: "Tests/TestCertificates",
             swiftSettings: strict
         ),
+        .target(
+            name: "HTTPClients",
+            dependencies: ["HTTP", "RPC", httpTypes],
+            path: "Tests/HTTPClients",
+            swiftSettings: strict
+        ),
         .target(name: "ScriptedHTTP", path: "Tests/ScriptedHTTP", swiftSettings: strict),
         tests(
             "OutgoingHTTPTests",
-            ["OutgoingHTTP", "RPCTransport", "ScriptedHTTP", "TestCertificates", asyncHTTPClient]
+            ["OutgoingHTTP", "RPCTransport", "ScriptedHTTP", "TestCertificates"]
         ),
         tests("RPCTests", ["RPC", protobuf]),
+        tests("ConnectTests", ["API", "Connect", "HTTP", "RPC", "RPCTransport", httpTypes, protobuf]),
         tests(
             "OTLPTests",
             ["OTLP", "RPC", "RPCTransport", "TestCertificates", lifecycle, logging, protobuf, tracing]
         ),
         tests(
             "RPCTransportTests",
-            ["API", "RPC", "RPCTransport", "TestCertificates", lifecycle, logging, protobuf]
+            ["API", "HTTP", "RPC", "RPCTransport", "TestCertificates", httpTypes, lifecycle, logging, protobuf]
         ),
         tests("GettingStartedTests", ["API", "RPC", "RPCTransport", lifecycle, logging, protobuf, unixSignals]),
         tests(
@@ -349,16 +358,15 @@ let package = Package(
         tests(
             "HTTPJSONTests",
             [
-                "HTTPJSON", "JOSE", httpTypes, hummingbird, hummingbirdTesting, inMemoryTracing, logging, nioCore,
-                nioPosix, tracing,
+                "HTTP", "HTTPClients", "HTTPJSON", "JOSE", "RPC", "RPCTransport", httpTypes, inMemoryTracing, logging,
+                tracing,
             ]
         ),
         tests(
             "GatewayServiceTests",
             [
-                "API", "APIDoubles", "GatewayService", "HTTPJSON", "IdentityDomain", "JOSE", "RPC", "RPCTransport",
-                "ServiceKit", "TestCertificates", httpTypes, hummingbird, hummingbirdTesting, logging, nioCore,
-                protobuf,
+                "API", "APIDoubles", "GatewayService", "HTTP", "HTTPClients", "HTTPJSON", "IdentityDomain", "JOSE", "RPC",
+                "RPCTransport", "ServiceKit", "TestCertificates", httpTypes, logging, protobuf,
             ]
         ),
         tests("LoadTests", ["API", "JOSE", "Load", "RPC", "RPCTransport", "ServiceKit"]),
@@ -366,8 +374,7 @@ let package = Package(
         tests(
             "ProviderSimulatorTests",
             [
-                "HTTPJSON", "JOSE", "ProviderSimulator", "ServiceKit", httpTypes, hummingbird, hummingbirdTesting,
-                logging, nioCore,
+                "HTTPClients", "HTTPJSON", "JOSE", "ProviderSimulator", "ServiceKit", httpTypes, logging,
             ]
         ),
     ],

@@ -1,12 +1,10 @@
 import API
 import APIDoubles
+import HTTPClients
 import HTTPJSON
 import HTTPTypes
-import Hummingbird
-import HummingbirdTesting
 import JOSE
 import Logging
-import NIOCore
 import RPC
 import SwiftProtobuf
 import Synchronization
@@ -62,15 +60,9 @@ struct AppleByWebTests {
             _ headers: HTTPFields,
             _ body: String?
         ) async throws -> Page {
-            try await gateway.server.application().test(.router) { client in
-                let body = body.map { ByteBuffer(string: $0) }
-                let response = try await client.execute(uri: uri, method: method, headers: headers, body: body)
-                return Page(
-                    status: response.status.code,
-                    headers: response.headers,
-                    text: String(buffer: response.body)
-                )
-            }
+            let client = HandlerClient(gateway.handler)
+            let response = try await client.send(method, uri, headers: headers, body: Array((body ?? "").utf8))
+            return Page(status: response.status.code, headers: response.headers, text: response.text)
         }
     }
 

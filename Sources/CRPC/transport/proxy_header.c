@@ -106,6 +106,15 @@ static void network_map_v4(uint8_t address[16], const void *v4) {
     memcpy(address + 12, v4, 4);
 }
 
+static bool network_is_mapped(const uint8_t address[16]) {
+    static const uint8_t prefix[12] = {0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0xff, 0xff};
+    return memcmp(address, prefix, sizeof prefix) == 0;
+}
+
+static bool network_is_v4(const crpc_proxy_network *network) {
+    return network->prefix_bits >= V4_PREFIX_BITS && network_is_mapped(network->address);
+}
+
 static bool network_has_bit(const uint8_t address[16], unsigned bit) { return (address[bit / 8] & 0x80u >> bit % 8) != 0; }
 
 int crpc_proxy_network_parse(const char *text, crpc_proxy_network *network) {
@@ -148,6 +157,7 @@ bool crpc_proxy_networks_have(
         return false;
     }
     for (size_t i = 0; i < count; i++) {
+        if (network_is_v4(&networks[i]) != network_is_mapped(bytes)) continue; // ::/0 has no address of IPv4
         unsigned bit = 0;
         while (bit < networks[i].prefix_bits &&
                network_has_bit(bytes, bit) == network_has_bit(networks[i].address, bit))
