@@ -68,6 +68,12 @@ TEST(h1_an_idle_connection_has_its_time) {
     expect_end_after(&scene, 60000, CRPC_OK);
     EXPECT_EQUAL(h1_count_answers(&scene), 1);
     h1_scene_end(&scene);
+    crpc_limits limits = limits_of();
+    limits.idle_timeout_ms = 7000; // the shorter one of two
+    begin(&scene, &limits);
+    h1_scene_ask(&scene, GET);
+    expect_end_after(&scene, 7000, CRPC_OK);
+    h1_scene_end(&scene);
 }
 
 TEST(h1_a_body_has_its_time) {
