@@ -374,6 +374,8 @@ static void exchange_set_body_deadline(crpc_exchange *exchange, uint64_t deadlin
     exchange_stream(exchange)->exchanged.body_due_ns = deadline_ns;
 }
 
+static void exchange_set_last(crpc_exchange *exchange) { (void)exchange; }
+
 static void exchange_reset(crpc_exchange *exchange) {
     crpc_stream_reset(exchange_stream(exchange), CRPC_H2_INTERNAL_ERROR);
 }
@@ -387,5 +389,6 @@ static const crpc_exchange_table exchange_table = {
     .consume = exchange_consume,
     .set_deadline = exchange_set_deadline,
     .set_body_deadline = exchange_set_body_deadline,
+    .set_last = exchange_set_last,
     .reset = exchange_reset,
 };

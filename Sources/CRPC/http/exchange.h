@@ -19,6 +19,7 @@ typedef struct crpc_exchange_table {
     int (*consume)(crpc_exchange *exchange, size_t length, bool keeps);
     int (*set_deadline)(crpc_exchange *exchange, uint64_t deadline_ns);
     void (*set_body_deadline)(crpc_exchange *exchange, uint64_t deadline_ns);
+    void (*set_last)(crpc_exchange *exchange);
     void (*reset)(crpc_exchange *exchange);
 } crpc_exchange_table;
 

@@ -268,6 +268,11 @@ static int answer_set_deadline(crpc_exchange *exchange, uint64_t deadline_ns) {
     return CRPC_OK;
 }
 
+static void answer_set_last(crpc_exchange *exchange) {
+    crpc_h1 *h1 = crpc_h1_of(exchange);
+    if (h1->answer == CRPC_H1_ANSWER_IDLE) h1->request.keeps_alive = false;
+}
+
 static void answer_reset(crpc_exchange *exchange) {
     crpc_h1 *h1 = crpc_h1_of(exchange);
     if (h1->answer != CRPC_H1_ANSWER_NONE) crpc_h1_break(h1, CRPC_ERROR_CLOSED);
@@ -281,5 +286,6 @@ const crpc_exchange_table crpc_h1_exchange_table = {
     .finish = answer_finish,
     .consume = answer_consume,
     .set_deadline = answer_set_deadline,
+    .set_last = answer_set_last,
     .reset = answer_reset,
 };
