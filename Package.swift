@@ -116,6 +116,7 @@ let package = Package(
     ],
     targets: [
         // C
+        .systemLibrary(name: "CCurl", pkgConfig: "libcurl", providers: [.apt(["libcurl4-openssl-dev"])]),
         .systemLibrary(name: "CNghttp2", pkgConfig: "libnghttp2", providers: [.apt(["libnghttp2-dev"])]),
         .systemLibrary(name: "COpenSSL", pkgConfig: "openssl", providers: [.apt(["libssl-dev"])]),
         .systemLibrary(name: "CLibPQ", pkgConfig: "libpq", providers: [.apt(["libpq-dev"])]),
@@ -147,7 +148,7 @@ let package = Package(
         library("RPCTransport", ["CRPC", "HTTP", "RPC", httpTypes, lifecycle, protobuf, tracing], isHot: true),
         library("Postgres", ["CLibPQ", "RPC", "RPCTransport", lifecycle, tracing], isHot: true),
         library("LocalPostgres"),
-        library("OutgoingHTTP", [asyncHTTPClient, nioCore, nioHTTP1, nioPosix]),
+        library("OutgoingHTTP", ["CCurl", "COpenSSL", "RPCTransport"]),
         library("API", ["RPC", protobuf]),
         library("JOSE", ["COpenSSL"]),
         library("Certificates", ["COpenSSL"]),
@@ -291,7 +292,7 @@ let package = Package(
         .target(name: "ScriptedHTTP", path: "Tests/ScriptedHTTP", swiftSettings: strict),
         tests(
             "OutgoingHTTPTests",
-            ["OutgoingHTTP", "RPCTransport", "ScriptedHTTP", "TestCertificates", asyncHTTPClient]
+            ["OutgoingHTTP", "RPCTransport", "ScriptedHTTP", "TestCertificates"]
         ),
         tests("RPCTests", ["RPC", protobuf]),
         tests(
@@ -300,7 +301,7 @@ let package = Package(
         ),
         tests(
             "RPCTransportTests",
-            ["API", "RPC", "RPCTransport", "TestCertificates", lifecycle, logging, protobuf]
+            ["API", "HTTP", "RPC", "RPCTransport", "TestCertificates", httpTypes, lifecycle, logging, protobuf]
         ),
         tests("GettingStartedTests", ["API", "RPC", "RPCTransport", lifecycle, logging, protobuf, unixSignals]),
         tests(

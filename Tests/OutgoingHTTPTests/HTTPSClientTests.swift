@@ -1,5 +1,5 @@
-import AsyncHTTPClient
 import Glibc
+import RPCTransport
 import ScriptedHTTP
 import Testing
 
@@ -46,12 +46,6 @@ struct HTTPSClientTests {
     @Test func `What is printed of a request holds no query`() {
         let request = Self.request(.get(query: [("access_token", "secret")]), "https://example.com/me?key=secret")
         #expect("\(request)" == "GET https://example.com/me")
-    }
-
-    /// Unless it is told otherwise the library traces, and a span has the URL with the query.
-    @Test func `Requests are not traced, since tokens stand in queries`() {
-        #expect(HTTPClient.Configuration().tracing.tracer != nil)
-        #expect(HTTPSClient.configuration(connectTimeout: .seconds(1)).tracing.tracer == nil)
     }
 
     @Test func `A refused connection is told from an answer that got lost`() async throws {
@@ -153,7 +147,7 @@ struct HTTPSClientTests {
         defer { server.stop() }
         try await Self.withClient { client in
             await withTaskGroup(of: OutgoingHTTPError?.self) { group in
-                for _ in 0...HTTPSClient.requestsMax {
+                for _ in 0...HTTPSClient.Limits().requestsMax {
                     group.addTask {
                         await Self.error {
                             try await client.send(Self.request(.get(), server.base + "/", timeout: .seconds(600)))
@@ -175,15 +169,25 @@ struct HTTPSClientTests {
         OutgoingRequest(method, url, timeout: timeout, bodyBytesMax: 1000)
     }
 
-    static func withClient(_ body: (HTTPSClient) async throws -> Void) async throws {
-        let client = HTTPSClient(userAgent: "test")
-        do {
-            try await body(client)
-        } catch {
-            try? await client.shutdown()
-            throw error
+    static func withClient(
+        limits: HTTPSClient.Limits = HTTPSClient.Limits(),
+        trust: TrustStore = .system(),
+        proxies: ProxySettings = .none,
+        resolver: any NameResolver = SystemNameResolver(),
+        _ body: (HTTPSClient) async throws -> Void
+    ) async throws {
+        try await withEventLoopGroup(loopCount: 2, name: "outgoing") { group in
+            try await body(
+                HTTPSClient(
+                    userAgent: "test",
+                    group: group,
+                    limits: limits,
+                    trust: trust,
+                    proxies: proxies,
+                    resolver: resolver
+                )
+            )
         }
-        try await client.shutdown()
     }
 
     static func error(_ body: () async throws -> OutgoingResponse) async -> OutgoingHTTPError? {
