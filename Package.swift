@@ -143,8 +143,8 @@ let package = Package(
 
         // Mechanisms
         library("RPC", [protobuf, tracing], isHot: true),
-        library("RPCTransport", ["CRPC", "RPC", lifecycle, protobuf, tracing], isHot: true),
         library("HTTP", ["RPC", httpTypes], isHot: true),
+        library("RPCTransport", ["CRPC", "HTTP", "RPC", httpTypes, lifecycle, protobuf, tracing], isHot: true),
         library("Connect", ["HTTP", "RPC", "RPCTransport", httpTypes, protobuf], isHot: true),
         library("Postgres", ["CLibPQ", "RPC", "RPCTransport", lifecycle, tracing], isHot: true),
         library("LocalPostgres"),
@@ -297,7 +297,7 @@ let package = Package(
         ),
         tests(
             "RPCTransportTests",
-            ["API", "RPC", "RPCTransport", "TestCertificates", lifecycle, logging, protobuf]
+            ["API", "HTTP", "RPC", "RPCTransport", "TestCertificates", httpTypes, lifecycle, logging, protobuf]
         ),
         tests("GettingStartedTests", ["API", "RPC", "RPCTransport", lifecycle, logging, protobuf, unixSignals]),
         tests(

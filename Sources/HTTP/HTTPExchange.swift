@@ -47,7 +47,8 @@ open class HTTPExchange: @unchecked Sendable {
     }
 
     /// Queues bytes of the body, and waits while more than the high-water mark is queued. The buffer's room in front
-    /// (`MessageBuffer.offset`) is not sent. Throws `RPCError` CANCELLED once the exchange has ended or the task was cancelled. Any executor.
+    /// (`MessageBuffer.offset`) is not sent. Throws `RPCError` CANCELLED once the exchange has ended or the task was cancelled. Any
+    /// executor.
     open func send(_ bytes: MessageBuffer) async throws(RPCError) {
         preconditionFailure("overridden by every transport")
     }
@@ -64,7 +65,8 @@ open class HTTPExchange: @unchecked Sendable {
     open func reset() { preconditionFailure("overridden by every transport") }
 
     /// Says that bytes of the body were taken off, so that the client may send more. `keeps`: they stay in memory until the
-    /// exchange ends, and are counted as the client's until then. False if the client makes us hold too much already. Any executor.
+    /// exchange ends, and are counted as the client's until then. False if the client makes us hold too much already, which is
+    /// known only where the exchange runs. Any executor.
     @discardableResult
     open func consume(byteCount: Int, keeps: Bool) -> Bool { preconditionFailure("overridden by every transport") }
 
@@ -80,6 +82,10 @@ open class HTTPExchange: @unchecked Sendable {
 
     /// When `HTTPBodyReceiver.deadlinePassed` is called. Once or never; a later setting replaces an earlier one.
     open func setDeadline(_ deadline: Deadline) { preconditionFailure("overridden by every transport") }
+
+    /// When the body must be whole, in the place of the transport's bound; nil for no such moment, where it is a stream that the
+    /// handler bounds otherwise.
+    open func setBodyDeadline(_ deadline: Deadline?) { preconditionFailure("overridden by every transport") }
 }
 
 /// Takes a request's body, and what else happens to it. Called where its exchange runs.

@@ -154,4 +154,6 @@ public final class InProcessExchange: HTTPExchange, @unchecked Sendable {
     public override func release(byteCount: Int) {}
 
     public override func setDeadline(_ deadline: Deadline) { state.withLock { $0.deadline = deadline } }
+
+    public override func setBodyDeadline(_ deadline: Deadline?) {}
 }

@@ -1,4 +1,4 @@
-#include "grpc/paths.h"
+#include "http/paths.h"
 
 #include "crpc_error.h"
 
@@ -34,7 +34,8 @@ int crpc_paths_begin(crpc_paths *paths, const char *const *texts, uint32_t count
     size_t capacity = 16;
     while (capacity < (size_t)count * 2 + 1) capacity *= 2; // never more than half full
     paths->entries = calloc(capacity, sizeof *paths->entries);
-    if (paths->entries == NULL) return CRPC_ERROR_MEMORY;
+    paths->by_index = calloc((size_t)count + 1, sizeof(struct crpc_path *));
+    if (paths->entries == NULL || paths->by_index == NULL) return CRPC_ERROR_MEMORY;
     paths->capacity = capacity;
     for (uint32_t index = 0; index < count; index++) {
         size_t length = strlen(texts[index]);
@@ -44,6 +45,7 @@ int crpc_paths_begin(crpc_paths *paths, const char *const *texts, uint32_t count
         if (paths->entries[i].text == NULL) return CRPC_ERROR_MEMORY;
         paths->entries[i].length = length;
         paths->entries[i].index = index;
+        paths->by_index[index] = &paths->entries[i];
     }
     return CRPC_OK;
 }
@@ -51,4 +53,5 @@ int crpc_paths_begin(crpc_paths *paths, const char *const *texts, uint32_t count
 void crpc_paths_end(crpc_paths *paths) {
     for (size_t i = 0; i < paths->capacity; i++) free(paths->entries[i].text);
     free(paths->entries);
+    free(paths->by_index);
 }

@@ -10,7 +10,7 @@
 #ifndef CRPC_HANDLERS_H
 #define CRPC_HANDLERS_H
 
-#include "grpc/service.h"
+#include "http/service.h"
 
 struct crpc_handlers {
     crpc_turn *turn;       // NULL once its loop was freed

@@ -1,4 +1,4 @@
-#include "grpc/handlers.h"
+#include "http/handlers.h"
 
 #include <stdlib.h>
 

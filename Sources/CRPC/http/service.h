@@ -1,12 +1,16 @@
-/// What a server's connections on one loop share: methods, callbacks, the counts that bounds are for. Part of the listener,
-/// or of a test; outlives its connections, but not the handlers that still run when it ends. Loop thread.
+/// What a server's connections on one loop share, whatever they speak: callbacks, methods, names, the counts that bounds are
+/// for. Part of the listener, or of a test; outlives its connections, but not the handlers that still run when it ends. Loop
+/// thread.
 #ifndef CRPC_SERVICE_H
 #define CRPC_SERVICE_H
 
-#include "crpc_call_stats.h"
-#include "crpc_stream.h"
-#include "grpc/paths.h"
+#include "crpc_server.h"
+#include "http/authority.h"
+#include "http/buffers.h"
+#include "http/paths.h"
 #include "loop/turn.h"
+
+struct crpc_call_table;
 
 typedef struct crpc_service {
     crpc_turn *turn;
@@ -15,9 +19,15 @@ typedef struct crpc_service {
     crpc_paths paths;
     uint32_t calls_max;
     uint64_t held_bytes_max;
-    crpc_call_table *calls; // NULL where nobody counts
+    struct crpc_call_table *calls; // NULL where nobody counts
+    crpc_names names;              // that it answers to
     uint32_t connection_count, call_count, handler_count;
     crpc_link handlers;     // of its connections, and of those that have ended before their handlers
+    crpc_buffers buffers;   // of connections of HTTP/1.x
+    struct {                // of answers (http/exchange.h)
+        uint64_t until_ns;
+        char text[32];
+    } date;
 } crpc_service;
 
 /// Begins a service without bounds but those of its connections, which the caller may set. `paths` are copied; `callbacks`

@@ -1,6 +1,6 @@
-#include "grpc/service.h"
+#include "http/service.h"
 
-#include "grpc/handlers.h"
+#include "http/handlers.h"
 
 int crpc_service_begin(
     crpc_service *service, crpc_turn *turn, const char *const *paths, uint32_t path_count,
@@ -18,5 +18,7 @@ int crpc_service_begin(
 
 void crpc_service_end(crpc_service *service) {
     crpc_handlers_orphan(service);
+    crpc_names_end(&service->names);
     crpc_paths_end(&service->paths);
+    crpc_buffers_end(&service->buffers);
 }
