@@ -78,7 +78,7 @@ struct Gateway: Sendable {
             routes: routes,
             configuration: configuration,
             logger: logger,
-            log: log,
+            log: log ?? RequestLines(logger),
             problem: { Problem(answering: $0) },
             render: { problem, request in
                 hasPages && request.uri.path == WebSignIn.callbackPath

@@ -4,7 +4,7 @@ import HTTPTypes
 import RPC
 
 /// Who makes a request, by its bearer token (RFC 6750).
-struct Authentication: Sendable {
+package struct Authentication: Sendable {
     /// The challenge of every 401 (RFC 9110 section 15.5.2).
     static let challenge = #"Bearer realm="vestibule""#
     /// The challenge where a token was presented and refused (RFC 6750 section 3).
@@ -35,7 +35,7 @@ struct Authentication: Sendable {
     /// The bearer token of a request that must have one.
     ///
     /// - Throws: 401 without one, and for one that cannot be one.
-    static func requiredToken(_ request: Request) throws(Problem) -> String {
+    package static func requiredToken(_ request: Request) throws(Problem) -> String {
         if let token = try token(request) { return token }
         throw Problem(
             .unauthorized,
