@@ -42,7 +42,7 @@ test: ## Set up what the tests need and run them all
 
 lint-docker: ## Check the Dockerfiles with hadolint
 	@Tests/Compose/setup.sh
-	@.venv-compose/bin/hadolint docker/Dockerfile Tests/Compose/postgres/Dockerfile
+	@.venv-compose/bin/hadolint docker/Dockerfile Tests/Compose/postgres/Dockerfile Tests/Compose/caddy/Dockerfile
 
 test-compose: ## Prove the containers on an engine of the test's own; as root
 	@Tests/Compose/run.sh

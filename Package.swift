@@ -146,6 +146,7 @@ let package = Package(
         library("RPC", [protobuf, tracing], isHot: true),
         library("HTTP", ["RPC", httpTypes], isHot: true),
         library("RPCTransport", ["CRPC", "HTTP", "RPC", httpTypes, lifecycle, protobuf, tracing], isHot: true),
+        library("Connect", ["HTTP", "RPC", "RPCTransport", httpTypes, protobuf], isHot: true),
         library("Postgres", ["CLibPQ", "RPC", "RPCTransport", lifecycle, tracing], isHot: true),
         library("LocalPostgres"),
         library("OutgoingHTTP", ["CCurl", "COpenSSL", "RPCTransport"]),
@@ -196,6 +197,7 @@ let package = Package(
             "GatewayService",
             [
                 "API", "HTTP", "HTTPJSON", "JOSE", "OTLP", "RPC", "RPCTransport", "ServiceKit", httpTypes, logging,
+                protobuf,
             ]
         ),
         library(
@@ -298,6 +300,7 @@ let package = Package(
             ["OutgoingHTTP", "RPCTransport", "ScriptedHTTP", "TestCertificates"]
         ),
         tests("RPCTests", ["RPC", protobuf]),
+        tests("ConnectTests", ["API", "Connect", "HTTP", "RPC", "RPCTransport", httpTypes, protobuf]),
         tests(
             "OTLPTests",
             ["OTLP", "RPC", "RPCTransport", "TestCertificates", lifecycle, logging, protobuf, tracing]

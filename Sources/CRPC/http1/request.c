@@ -296,10 +296,12 @@ static int h1_keep(crpc_h1 *h1, const uint8_t *bytes, size_t length) {
 }
 
 void crpc_h1_take_waiting(crpc_h1 *h1) {
-    if (h1->waiting.length > 0) {
-        size_t taken = h1_take(h1, h1->waiting.bytes + h1->waiting.start, h1->waiting.length);
+    size_t length = h1->waiting.length;
+    if (length > 0) {
+        h1->waiting.length = 0; // of what is taken nothing waits
+        size_t taken = h1_take(h1, h1->waiting.bytes + h1->waiting.start, length);
         h1->waiting.start += taken;
-        h1->waiting.length -= taken;
+        h1->waiting.length = length - taken;
         if (h1->waiting.length == 0) {
             crpc_buffers_give_back(&h1->service->buffers, h1->waiting.bytes, h1->waiting.capacity);
             h1->waiting.bytes = NULL;

@@ -40,7 +40,7 @@ struct EdgeRoute {
         )
         let known = LoopBound(KnownTokens(), loop: loop)
         let route = Route(.get, "/small") { request, _ in
-            let token = try Authentication.requiredToken(request)
+            let token = try Authentication.requiredToken(request.headers)
             let claims: AccessClaims
             if let seen = known.value.cache.claims(of: token) {
                 claims = seen
