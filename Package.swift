@@ -248,8 +248,8 @@ let package = Package(
             "bench-server",
             path: "Tests/Performance/Server",
             [
-                "GatewayService", "HTTPJSON", "IdentityDomain", "JOSE", "Models", "Postgres", "RPC", "RPCTransport",
-                "ServiceKit", httpTypes, logging, protobuf,
+                "Connect", "GatewayService", "HTTP", "HTTPJSON", "IdentityDomain", "JOSE", "Models", "Postgres", "RPC",
+                "RPCTransport", "ServiceKit", httpTypes, logging, protobuf,
             ]
         ),
         .target(name: "Allocations", path: "Tests/Performance/Allocations", cSettings: strictC),

@@ -20,7 +20,7 @@ enum BenchServer {
         if arguments.first == "echo" || arguments.first == "edge", arguments.count == 1 || arguments.count == 3 {
             EchoMethod.register(in: &router)
             StreamMethods.register(in: &router)
-            if arguments.first == "edge" { edge = try EdgeRoute(group.loops[0]) }
+            if arguments.first == "edge" { edge = try EdgeRoute(router, group.loops[0]) }
             if arguments.count == 3 {
                 configuration.tls = TLSConfiguration(certificateChainFile: arguments[1], privateKeyFile: arguments[2])
             }
@@ -32,7 +32,7 @@ enum BenchServer {
             _ = write(STDERR_FILENO, usage, usage.utf8.count)
             exit(64)  // EX_USAGE of sysexits.h
         }
-        let server = RPCServer(group: group, router: router, http: edge?.handler, configuration: configuration)
+        let server = RPCServer(group: group, router: router, http: edge, configuration: configuration)
         print("listening on \(try await server.start())")
         if let edge { print("token \(edge.token)") }
         fflush(nil)  // it is a pipe, which stdio would keep the line from

@@ -1,24 +1,27 @@
+import Connect
 import GatewayService
 import Glibc
+import HTTP
 import HTTPJSON
 import HTTPTypes
 import IdentityDomain
 import JOSE
 import Logging
 import Models
+import RPC
 import RPCTransport
 import ServiceKit
 
 /// `GET /small`: all that a route of the gateway does, but for calls to services: it checks the caller's access token, whose
-/// signature is known from before, and writes JSON, a line of the log, and metrics.
-struct EdgeRoute {
-    /// Answers requests.
-    let handler: RouteHandler
+/// signature is known from before, and writes JSON, a line of the log, and metrics. Beside it Connect calls the router's methods.
+struct EdgeRoute: HTTPHandler {
+    private let connect: ConnectHandler
+    private let routes: RouteHandler
     /// A token that the route takes.
     let token: String
 
     /// A route on a server of one loop.
-    init(_ loop: EventLoop) throws {
+    init(_ router: Router, _ loop: EventLoop) throws {
         let configuration = try Configuration(keys: SharedKeys.log, program: "gateway", environment: [:])
         let log = ServiceLog.bootstrap(label: "gateway", configuration: configuration)
         let issuer = TokenIssuer(
@@ -52,13 +55,18 @@ struct EdgeRoute {
             return .json(["message": .string(Self.message)])
         }
         let requests = RequestMetrics(routes: [route])
-        handler = RouteHandler(
+        connect = ConnectHandler(router)
+        routes = RouteHandler(
             routes: [route],
             configuration: .init(),
             logger: log.logger,
             log: RequestLines(log.logger),
             observe: { requests.count($0) }
         )
+    }
+
+    func begin(_ exchange: HTTPExchange) -> (any HTTPBodyReceiver)? {
+        connect.takes(exchange.head) ? connect.begin(exchange) : routes.begin(exchange)
     }
 
     /// A class, so that a change happens in place and not on a copy, as in identity.
