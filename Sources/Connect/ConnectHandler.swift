@@ -19,16 +19,21 @@ public final class ConnectHandler: HTTPHandler {
 
     /// - Parameters:
     ///   - router: the methods. A call passes the router's interceptors, whatever its protocol.
-    ///   - messageBytesMax: bytes of one message of a request, compressed or not; longer ones end with RESOURCE_EXHAUSTED.
+    ///   - limits: those of the server's connections. `messageBytesMax` holds for messages of requests, compressed and
+    ///     inflated: longer ones end with RESOURCE_EXHAUSTED. A message of a stream must be whole in `messageTimeout`.
     ///   - detailTypes: messages that errors carry as details. Connect tells those in JSON too, for people.
     public init(
         _ router: Router,
-        messageBytesMax: Int = ConnectionLimits().messageBytesMax,
+        limits: ConnectionLimits = ConnectionLimits(),
         detailTypes: [any SwiftProtobuf.Message.Type] = []
     ) {
         self.router = router
         services = router.services
-        rules = CallRules(messageBytesMax: messageBytesMax, errors: ErrorText(detailTypes: detailTypes))
+        rules = CallRules(
+            messageBytesMax: limits.messageBytesMax,
+            messageTimeout: limits.messageTimeout,
+            errors: ErrorText(detailTypes: detailTypes)
+        )
     }
 
     /// Whether a request is a call, well formed or not: its path is that of a method, or of one that a known service has not,

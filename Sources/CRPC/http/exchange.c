@@ -32,6 +32,8 @@ int crpc_exchange_consume(crpc_exchange *exchange, size_t length, bool keeps) {
     return exchange->table->consume(exchange, length, keeps);
 }
 
+void crpc_exchange_release(crpc_exchange *exchange, size_t length) { exchange->table->release(exchange, length); }
+
 int crpc_exchange_set_deadline(crpc_exchange *exchange, uint64_t deadline_ns) {
     return exchange->table->set_deadline(exchange, deadline_ns);
 }
