@@ -3,13 +3,13 @@ import Logging
 import ServiceKit
 
 /// Writes the line of each request as the program's log has lines.
-struct ServiceRequestLog: RequestLog {
+package struct ServiceRequestLog: RequestLog {
     private let lines: FactLog
 
     /// Lines of a program's logger.
-    init(_ logger: Logger) { lines = FactLog(logger) }
+    package init(_ logger: Logger) { lines = FactLog(logger) }
 
-    func write(_ line: RequestLine) {
+    package func write(_ line: RequestLine) {
         lines.log(.info, "request") { facts in
             if let code = line.code { facts.add("code", code) }
             facts.add("method", line.method)

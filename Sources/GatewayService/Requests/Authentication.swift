@@ -4,7 +4,7 @@ import HTTPTypes
 import RPC
 
 /// Who makes a request, by its bearer token (RFC 6750).
-struct Authentication: Sendable {
+package struct Authentication: Sendable {
     /// The challenge of every 401 (RFC 9110 section 15.5.2).
     static let challenge = #"Bearer realm="vestibule""#
     /// The challenge where a token was presented and refused (RFC 6750 section 3).
@@ -43,7 +43,7 @@ struct Authentication: Sendable {
     /// The bearer token of a request that must have one.
     ///
     /// - Throws: 401 without one, and for one that cannot be one.
-    static func requiredToken(_ headers: RequestFields) throws(Problem) -> String {
+    package static func requiredToken(_ headers: RequestFields) throws(Problem) -> String {
         if let token = try token(headers) { return token }
         throw Problem(
             .unauthorized,
@@ -66,11 +66,11 @@ struct Authentication: Sendable {
     ///
     /// - Throws: 401 for a bearer token that cannot be one (RFC 6750 section 2.1).
     static func token(_ headers: RequestFields) throws(Problem) -> String? {
-        guard let header = headers[.authorization] else { return nil }
-        let parts = header.split(separator: " ", maxSplits: 1, omittingEmptySubsequences: true)
-        guard let scheme = parts.first, scheme.lowercased() == "bearer" else { return nil }
-        let token = parts.count == 2 ? parts[1].drop { $0 == " " } : ""
-        guard 1...tokenBytesMax ~= token.utf8.count, token.utf8.allSatisfy(isTokenByte) else {
+        guard var header = headers[.authorization] else { return nil }
+        switch header.withUTF8(Self.credentials) {
+        case .otherScheme: return nil
+        case .token(let token): return token
+        case .malformed:
             throw Problem(
                 .unauthorized,
                 code: "ACCESS_TOKEN_INVALID",
@@ -78,7 +78,23 @@ struct Authentication: Sendable {
                 headers: [.wwwAuthenticate: invalidTokenChallenge]
             )
         }
-        return String(token)
+    }
+
+    private enum Credentials {
+        case otherScheme
+        case token(String)
+        case malformed
+    }
+
+    /// Reads the value of Authorization: a scheme, in capitals or not, spaces, and what belongs to it.
+    private static func credentials(_ value: UnsafeBufferPointer<UInt8>) -> Credentials {
+        let space = UInt8(ascii: " ")
+        let scheme = value.drop { $0 == space }.prefix { $0 != space }
+        // In ASCII a letter and its capital differ in one bit.
+        guard scheme.count == 6, zip(scheme, "bearer".utf8).allSatisfy({ $0 | 0x20 == $1 }) else { return .otherScheme }
+        let token = value[scheme.endIndex...].drop { $0 == space }
+        guard 1...tokenBytesMax ~= token.count, token.allSatisfy(isTokenByte) else { return .malformed }
+        return .token(String(decoding: UnsafeBufferPointer(rebasing: token), as: UTF8.self))
     }
 
     /// Whether a bearer token may hold a byte (RFC 6750 section 2.1).

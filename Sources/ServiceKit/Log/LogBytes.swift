@@ -36,6 +36,7 @@ extension [UInt8] {
     }
 
     /// Copies what is plain at once, and hands each other byte to `other`.
+    @inline(__always)
     private mutating func appendRuns(
         of text: Substring.UTF8View,
         isPlain: (UInt8) -> Bool,
@@ -54,6 +55,7 @@ extension [UInt8] {
         for byte in text { if isPlain(byte) { append(byte) } else { other(&self, byte) } }
     }
 
+    @inline(__always)
     private static func isPlainJSON(_ byte: UInt8) -> Bool {
         byte >= 0x20 && byte != 0x7F && byte != UInt8(ascii: "\"") && byte != UInt8(ascii: "\\")
     }

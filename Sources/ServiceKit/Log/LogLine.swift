@@ -5,8 +5,10 @@ struct LogLine {
     /// The longest value; a longer one is cut.
     static let valueBytesMax = 8192
 
-    /// The names that a JSON line uses itself; a fact of such a name gets an underscore before it.
-    private static let reservedNames: Set = ["time", "level", "logger", "message"]
+    /// Whether a JSON line uses the name itself; a fact of such a name gets an underscore before it.
+    private static func isReserved(_ name: String) -> Bool {
+        name == "time" || name == "level" || name == "logger" || name == "message"
+    }
 
     private let format: LogFormat
     private var bytes: [UInt8] = []
@@ -65,7 +67,7 @@ struct LogLine {
         switch format {
         case .json:
             bytes.append(UInt8(ascii: ","))
-            bytes.appendJSONString(Self.reservedNames.contains(name) ? "_" + name : name)
+            bytes.appendJSONString(Self.isReserved(name) ? "_" + name : name)
             bytes.append(UInt8(ascii: ":"))
         case .text:
             bytes.append(UInt8(ascii: " "))
