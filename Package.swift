@@ -194,7 +194,7 @@ let package = Package(
         library(
             "GatewayService",
             [
-                "API", "HTTP", "HTTPJSON", "JOSE", "OTLP", "RPC", "RPCTransport", "ServiceKit", httpTypes, logging,
+                "API", "Connect", "HTTP", "HTTPJSON", "JOSE", "OTLP", "RPC", "RPCTransport", "ServiceKit", httpTypes, logging,
                 protobuf,
             ]
         ),
