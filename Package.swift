@@ -30,7 +30,6 @@ let strictC: [CSetting] = [
 ]
 
 let argumentParser: Target.Dependency = .product(name: "ArgumentParser", package: "swift-argument-parser")
-let asyncHTTPClient: Target.Dependency = .product(name: "AsyncHTTPClient", package: "async-http-client")
 let histogram: Target.Dependency = .product(name: "Histogram", package: "hdrhistogram-swift")
 let httpTypes: Target.Dependency = .product(name: "HTTPTypes", package: "swift-http-types")
 let hummingbird: Target.Dependency = .product(name: "Hummingbird", package: "hummingbird")
@@ -111,11 +110,11 @@ let package = Package(
         .package(url: "https://github.com/apple/swift-protobuf", exact: "1.39.0"),
         .package(url: "https://github.com/HdrHistogram/hdrhistogram-swift", exact: "0.2.0"),
         .package(url: "https://github.com/hummingbird-project/hummingbird", exact: "2.28.1"),
-        .package(url: "https://github.com/swift-server/async-http-client", exact: "1.37.0"),
         .package(url: "https://github.com/swift-server/swift-service-lifecycle", exact: "2.13.0"),
     ],
     targets: [
         // C
+        .systemLibrary(name: "CCurl", pkgConfig: "libcurl", providers: [.apt(["libcurl4-openssl-dev"])]),
         .systemLibrary(name: "CNghttp2", pkgConfig: "libnghttp2", providers: [.apt(["libnghttp2-dev"])]),
         .systemLibrary(name: "COpenSSL", pkgConfig: "openssl", providers: [.apt(["libssl-dev"])]),
         .systemLibrary(name: "CLibPQ", pkgConfig: "libpq", providers: [.apt(["libpq-dev"])]),
@@ -145,9 +144,10 @@ let package = Package(
         library("RPC", [protobuf, tracing], isHot: true),
         library("HTTP", ["RPC", httpTypes], isHot: true),
         library("RPCTransport", ["CRPC", "HTTP", "RPC", httpTypes, lifecycle, protobuf, tracing], isHot: true),
+        library("Connect", ["HTTP", "RPC", "RPCTransport", httpTypes, protobuf], isHot: true),
         library("Postgres", ["CLibPQ", "RPC", "RPCTransport", lifecycle, tracing], isHot: true),
         library("LocalPostgres"),
-        library("OutgoingHTTP", [asyncHTTPClient, nioCore, nioHTTP1, nioPosix]),
+        library("OutgoingHTTP", ["CCurl", "COpenSSL", "RPCTransport"]),
         library("API", ["RPC", protobuf]),
         library("JOSE", ["COpenSSL"]),
         library("Certificates", ["COpenSSL"]),
@@ -194,7 +194,8 @@ let package = Package(
         library(
             "GatewayService",
             [
-                "API", "HTTP", "HTTPJSON", "JOSE", "OTLP", "RPC", "RPCTransport", "ServiceKit", httpTypes, logging,
+                "API", "Connect", "HTTP", "HTTPJSON", "JOSE", "OTLP", "RPC", "RPCTransport", "ServiceKit", httpTypes, logging,
+                protobuf,
             ]
         ),
         library(
@@ -202,14 +203,13 @@ let package = Package(
             ["HTTPJSON", "JOSE", "RPCTransport", "ServiceKit", httpTypes, logging],
             exclude: ["README.md"]
         ),
-        library("LocalStack", ["JOSE", "LocalPostgres", "ServiceKit", asyncHTTPClient, nioCore, nioHTTP1]),
+        library("LocalStack", ["JOSE", "LocalPostgres", "OutgoingHTTP", "RPCTransport", "ServiceKit"]),
 
         library("Deployment", ["Certificates", "JOSE", "LocalPostgres", "Postgres", "ServiceKit"]),
         library(
             "Load",
             [
-                "API", "CTimerFD", "JOSE", "RPC", "RPCTransport", "ServiceKit", asyncHTTPClient, histogram, nioCore,
-                nioHTTP1, nioPosix,
+                "API", "CTimerFD", "JOSE", "OutgoingHTTP", "RPC", "RPCTransport", "ServiceKit", histogram,
             ]
         ),
 
@@ -229,7 +229,10 @@ let package = Package(
         executable(
             "rpc-interop-server",
             path: "Tests/Interop/Server",
-            ["API", "InteropAPI", "InteropShared", "RPC", "RPCTransport", "ServiceKit", argumentParser, protobuf]
+            [
+                "API", "Connect", "InteropAPI", "InteropShared", "RPC", "RPCTransport", "ServiceKit", argumentParser,
+                protobuf,
+            ]
         ),
         executable(
             "rpc-interop-client",
@@ -244,7 +247,10 @@ let package = Package(
         executable(
             "bench-server",
             path: "Tests/Performance/Server",
-            ["Postgres", "RPC", "RPCTransport", protobuf]
+            [
+                "Connect", "GatewayService", "HTTP", "HTTPJSON", "IdentityDomain", "JOSE", "Models", "Postgres", "RPC",
+                "RPCTransport", "ServiceKit", httpTypes, logging, protobuf,
+            ]
         ),
         .target(name: "Allocations", path: "Tests/Performance/Allocations", cSettings: strictC),
         .executableTarget(
@@ -291,16 +297,17 @@ let package = Package(
         .target(name: "ScriptedHTTP", path: "Tests/ScriptedHTTP", swiftSettings: strict),
         tests(
             "OutgoingHTTPTests",
-            ["OutgoingHTTP", "RPCTransport", "ScriptedHTTP", "TestCertificates", asyncHTTPClient]
+            ["OutgoingHTTP", "RPCTransport", "ScriptedHTTP", "TestCertificates"]
         ),
         tests("RPCTests", ["RPC", protobuf]),
+        tests("ConnectTests", ["API", "Connect", "HTTP", "RPC", "RPCTransport", httpTypes, protobuf]),
         tests(
             "OTLPTests",
             ["OTLP", "RPC", "RPCTransport", "TestCertificates", lifecycle, logging, protobuf, tracing]
         ),
         tests(
             "RPCTransportTests",
-            ["API", "RPC", "RPCTransport", "TestCertificates", lifecycle, logging, protobuf]
+            ["API", "HTTP", "RPC", "RPCTransport", "TestCertificates", httpTypes, lifecycle, logging, protobuf]
         ),
         tests("GettingStartedTests", ["API", "RPC", "RPCTransport", lifecycle, logging, protobuf, unixSignals]),
         tests(

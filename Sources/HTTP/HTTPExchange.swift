@@ -50,14 +50,20 @@ open class HTTPExchange: @unchecked Sendable {
         preconditionFailure("overridden by every transport")
     }
 
-    /// Queues bytes of the body, and waits while more than the high-water mark is queued. The buffer's room for a prefix is not
-    /// sent. Throws `RPCError` CANCELLED once the exchange has ended or the task was cancelled. Any executor.
+    /// Queues bytes of the body, and waits while more than the high-water mark is queued. The buffer's room in front
+    /// (`MessageBuffer.offset`) is not sent. Throws `RPCError` CANCELLED once the exchange has ended or the task was cancelled. Any
+    /// executor.
     open func send(_ bytes: MessageBuffer) async throws(RPCError) {
         preconditionFailure("overridden by every transport")
     }
 
     /// Ends the answer. HTTP/2 sends trailers; HTTP/1.1 where the client takes them, else they are dropped.
     open func finish(trailers: Metadata) { preconditionFailure("overridden by every transport") }
+
+    /// Ends the answer with a last piece of its body, which is queued whatever is queued already. Then as `finish(trailers:)`.
+    open func finish(with last: MessageBuffer, trailers: Metadata) {
+        preconditionFailure("overridden by every transport")
+    }
 
     /// Ends the exchange without the rest of its answer: the stream, or the connection.
     open func reset() { preconditionFailure("overridden by every transport") }
@@ -67,6 +73,16 @@ open class HTTPExchange: @unchecked Sendable {
     /// known only where the exchange runs. Any executor.
     @discardableResult
     open func consume(byteCount: Int, keeps: Bool) -> Bool { preconditionFailure("overridden by every transport") }
+
+    /// Says that bytes which `consume` was told to count are not kept any more. Any executor.
+    open func release(byteCount: Int) { preconditionFailure("overridden by every transport") }
+
+    /// Says that the exchange carries a call, for the statistics of calls; nil for one of a method that there is not. Where it
+    /// ends before `callEnded` it counts as CANCELLED. The default does nothing.
+    open func callBegan(_ method: MethodDescriptor?) {}
+
+    /// Says what the call is answered with. The default does nothing.
+    open func callEnded(_ code: Status.Code) {}
 
     /// When `HTTPBodyReceiver.deadlinePassed` is called. Once or never; a later setting replaces an earlier one.
     open func setDeadline(_ deadline: Deadline) { preconditionFailure("overridden by every transport") }

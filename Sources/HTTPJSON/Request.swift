@@ -106,11 +106,13 @@ enum HexDigit {
 public struct RequestFields: Sendable {
     private let metadata: Metadata
 
-    init(_ metadata: Metadata) { self.metadata = metadata }
+    /// The fields of a head, or the metadata of a call.
+    public init(_ metadata: Metadata) { self.metadata = metadata }
 
     /// The value of a field; of one that comes more than once all of them, joined as RFC 9110 section 5.3 and for Cookie
     /// RFC 9113 section 8.2.3 have it. Nil if there is none.
     public subscript(name: HTTPField.Name) -> String? {
+        if let value = metadata.only(name.canonicalName) { return value }
         let values = self[values: name]
         return values.count > 1 ? values.joined(separator: name == .cookie ? "; " : ", ") : values.first
     }

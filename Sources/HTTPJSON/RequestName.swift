@@ -10,7 +10,7 @@ public enum RequestName {
 
     /// The client's id if it is 1 to 128 letters, digits, dots, hyphens and underscores; nothing else, so that nobody
     /// writes into our logs.
-    static func sane(_ text: String?) -> String? {
+    public static func sane(_ text: String?) -> String? {
         guard let text, 1...bytesMax ~= text.utf8.count, text.utf8.allSatisfy(isAllowed) else { return nil }
         return text
     }

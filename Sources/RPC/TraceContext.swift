@@ -25,8 +25,7 @@ public struct TraceContext: Sendable, Hashable {
 
     /// Reads the trace context of a call; nil if it has none.
     public init?(_ metadata: Metadata) {
-        let parents = metadata.all(Self.parentName)
-        guard parents.count == 1, let parent = Parent(parents[0]) else { return nil }
+        guard let text = metadata.only(Self.parentName), let parent = Parent(text) else { return nil }
         traceHigh = parent.traceHigh
         traceLow = parent.traceLow
         span = parent.span

@@ -88,7 +88,7 @@ struct BrowserSettingsTests {
         #expect(try #require(AppURL("app://x?")).adding([("code", "1")]) == "app://x?code=1")
     }
 
-    @Test func `A page escapes whatever it is given`() async throws {
+    @Test func `A page escapes whatever it is given`() throws {
         let hostile = #"app://x?a="><script>alert('1')</script>&lt;\#u{2028}\#u{202e}"#
         let page = BrowserPage.forward(to: hostile, title: "</title><script>", text: "<img src=x onerror=\"a\">&amp;")
         let html = String(decoding: page.body.bytes, as: UTF8.self)

@@ -47,8 +47,8 @@ enum Dialect: String, CaseIterable, Sendable {
 /// What the routes of dialects answer with.
 struct DialectParts: Sendable {
     let backends: Backends
-    let authentication: Authentication
-    let keySet: KeySetCache
+    let methods: AppMethods
 
+    var authentication: Authentication { methods.authentication }
     var people: People { People(identity: backends.identity, profile: backends.profile) }
 }

@@ -86,12 +86,11 @@ struct TrustedProxies: Sendable {
     }
 }
 
-extension RouteContext {
-    /// The address of the connection's other end; nil if it has none.
-    var peerAddress: IPAddress? {
-        let text = peer.address
-        guard let colon = text.utf8.lastIndex(of: UInt8(ascii: ":")) else { return nil }
-        let host = text[..<colon]
+extension PeerInfo {
+    /// The address in numbers, without its port; nil if it has none.
+    var ipAddress: IPAddress? {
+        guard let colon = address.utf8.lastIndex(of: UInt8(ascii: ":")) else { return nil }
+        let host = address[..<colon]
         return IPAddress(host.utf8.first == UInt8(ascii: "[") ? host.dropFirst().dropLast() : host)
     }
 }

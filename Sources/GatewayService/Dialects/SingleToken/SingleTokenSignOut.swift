@@ -19,7 +19,7 @@ enum SingleTokenSignOut {
     static func endpoint(_ parts: DialectParts) -> Endpoint {
         Endpoint(operation) { request, context in
             var call = IdentityV1.SignOutRequest()
-            call.accessToken = try Authentication.requiredToken(request)
+            call.accessToken = try Authentication.requiredToken(request.headers)
             _ = try await parts.backends.identity.signOut(call, options: context.callOptions())
             return .json(["success": true])
         }

@@ -25,7 +25,7 @@ enum SupabaseLogout {
     static func endpoint(_ parts: DialectParts) -> Endpoint {
         Endpoint(operation) { request, context in
             var call = IdentityV1.SignOutRequest()
-            call.accessToken = try Authentication.requiredToken(request)
+            call.accessToken = try Authentication.requiredToken(request.headers)
             let word = request.uri.queryParameters.get("scope").flatMap { $0.isEmpty ? nil : $0 }
             guard let scope = scopes[word ?? "global"] else {
                 throw Problem(.badRequest, code: "REQUEST_INVALID", detail: "The scope is local, global or others.")
