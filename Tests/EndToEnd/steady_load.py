@@ -112,6 +112,7 @@ class Streams:
         self._token = token
         self._socket = None
         self._count = 0
+        self.is_leaving = False
 
     def __call__(self):
         if self._socket is None:
@@ -121,7 +122,7 @@ class Streams:
         except BaseException:
             self._close()
             raise
-        if self._is_leaving:
+        if self.is_leaving:  # The next ones go elsewhere.
             self._close()
         for status, content in answers:
             expect(status, content)
@@ -131,7 +132,7 @@ class Streams:
         self._socket = socket.create_connection((self._host, self._port), timeout=SECONDS)
         self._http = _Connection(h2.config.H2Configuration(header_encoding="utf-8"))
         self._http.initiate_connection()
-        self._is_leaving = False
+        self.is_leaving = False
 
     def _close(self):
         self._socket.close()
@@ -160,7 +161,7 @@ class Streams:
                 elif isinstance(event, h2.events.StreamReset):
                     raise ConnectionError(f"a stream was reset with {event.error_code}")
                 elif isinstance(event, h2.events.ConnectionTerminated):
-                    self._is_leaving = True
+                    self.is_leaving = True
                     if event.error_code or event.last_stream_id < max(open_streams, default=0):
                         raise ConnectionError(f"GOAWAY {event.error_code} up to {event.last_stream_id}")
             self._socket.sendall(self._http.data_to_send())

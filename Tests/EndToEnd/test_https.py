@@ -40,7 +40,10 @@ class Files:
 
     @property
     def keys(self):
-        return {"TLS_CERTIFICATE_FILE": str(self.certificate), "TLS_KEY_FILE": str(self.key), "STRICT_TRANSPORT": "1h"}
+        return {
+            "TLS_CERTIFICATE_FILE": str(self.certificate), "TLS_KEY_FILE": str(self.key), "STRICT_TRANSPORT": "1h",
+            # For its health check.
+            "TLS_CA_FILE": str(self.authority.certificate), "TLS_NAME": NAME}
 
     @property
     def context(self):

@@ -3,6 +3,7 @@ count, and what clients see."""
 
 import socket
 
+import grpc
 import pytest
 
 import curl
@@ -13,6 +14,8 @@ from proxies import Way, caddy, haproxy
 # As few as leave room for the questions before: an address is at its end after some, and gets one a second.
 STRICT = {"AUTH_PER_SECOND": "1", "AUTH_BURST": "5"}
 NAME = "api.example.com"
+# Messages of grpc.health.v1.
+SERVING, NO_SUCH_SERVICE = b"\x08\x01", b"\x0a\x01x"
 
 
 def refuse_until_limited(ask, tries=30):
@@ -35,6 +38,7 @@ def behind_caddy(stack, tmp_path_factory):
                 return curl.ask(
                     f"{scheme}://{name}:{port}{path}", "--resolve", f"{name}:{port}:127.0.0.1", *options,
                     authority=authority)
+            ask.address, ask.authority = f"localhost:{https.rsplit(':', 1)[1]}", authority.read_bytes()
             yield ask
 
 
@@ -72,6 +76,14 @@ class TestCaddy:
         made_up = iter(range(1, 200))
         refuse_until_limited(lambda: sign_in("127.6.0.3", f"198.51.100.{next(made_up)}"))
         assert sign_in("127.6.0.4", "127.6.0.3") == 401
+
+    def test_grpc_by_tls(self, behind_caddy):
+        with grpc.secure_channel(behind_caddy.address, grpc.ssl_channel_credentials(behind_caddy.authority)) as channel:
+            check = channel.unary_unary("/grpc.health.v1.Health/Check")
+            assert check(b"", timeout=10) == SERVING
+            with pytest.raises(grpc.RpcError) as refused:
+                check(NO_SUCH_SERVICE, timeout=10)
+            assert refused.value.code() == grpc.StatusCode.NOT_FOUND
 
     def test_bodies_and_answers_pass_whole(self, behind_caddy, app):
         body = '{"display_name": "%s"}' % ("é" * 40)

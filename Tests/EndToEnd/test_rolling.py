@@ -14,7 +14,7 @@ from steady_load import KeptConnection, SteadyLoad, Streams
 LIMITS = {f"{kind}_{part}": "1000000" for kind in ("ADDRESS", "ACCOUNT", "CHANGES") for part in ("PER_SECOND", "BURST")}
 STOP_SECONDS = 30
 # Longer than HAProxy takes to see that a gateway is not ready any more: three checks.
-READINESS_DELAY = "500ms"
+DRAIN_DELAY = "500ms"
 STEADY_SECONDS = 1.0
 ROUNDS = 2
 WAYS = ("pass", "one", "two")
@@ -40,7 +40,7 @@ class Gateways:
     def _start(self, name):
         self._running[name] = contextlib.ExitStack()
         self._gateway = self._running[name].enter_context(another_gateway(
-            self._stack, port=int(self.addresses[name].split(":")[1]), READINESS_DELAY=READINESS_DELAY, **LIMITS))
+            self._stack, port=int(self.addresses[name].split(":")[1]), DRAIN_DELAY=DRAIN_DELAY, **LIMITS))
 
     def replace(self, name):
         """Ends one as an orchestrator does, and starts the next; gives how long the end took."""
@@ -93,17 +93,34 @@ def signed_in(new_app):
 
 
 def test_readiness_is_taken_back_before_anything_is_refused(stack):
-    with another_gateway(stack, READINESS_DELAY="2s") as gateway:
+    with another_gateway(stack, DRAIN_DELAY="2s") as gateway:
         idle = gateway.connect()
         idle.request("GET", "/healthz")
         idle.getresponse().read()
         gateway.get("/readyz").expect(200)
         gateway.process.send_signal(signal.SIGTERM)
         wait_until(lambda: gateway.get("/readyz").status == 503, 1.5, "readiness to be taken back")
-        # New connections and those that are there are served, and told that they end.
-        answer = gateway.get("/healthz")
-        assert answer.status == 200
+        # New connections and those that are there are served as before.
+        gateway.get("/healthz").expect(200)
+        idle.request("GET", "/healthz")
+        response = idle.getresponse()
+        assert response.status == 200 and response.read() and response.headers["Connection"] != "close"
+        gateway.process.wait(timeout=STOP_SECONDS)
+
+
+def test_connections_are_told_that_they_end(stack, new_app):
+    """By Connection: close and GOAWAY, and none is cut before its client could know."""
+    with another_gateway(stack) as gateway:
+        idle = gateway.connect()
+        idle.request("GET", "/healthz")
+        idle.getresponse().read()
+        streams = Streams(gateway.address, signed_in(new_app))
+        assert streams() and not streams.is_leaving
+        gateway.process.send_signal(signal.SIGTERM)
+        wait_until(lambda: "draining" in gateway.log.read_text(), 5, "the drain to begin")
         idle.request("GET", "/healthz")
         response = idle.getresponse()
         assert (response.status, response.headers["Connection"]) == (200, "close") and response.read()
+        # Asked after GOAWAY was sent, and answered all the same: the client could not know of it yet.
+        assert streams() and streams.is_leaving
         gateway.process.wait(timeout=STOP_SECONDS)
