@@ -142,15 +142,16 @@ let package = Package(
 
         // Mechanisms
         library("RPC", [protobuf, tracing], isHot: true),
-        library("RPCTransport", ["CRPC", "RPC", lifecycle, protobuf, tracing], isHot: true),
         library("HTTP", ["RPC", httpTypes], isHot: true),
+        library("RPCTransport", ["CRPC", "HTTP", "RPC", httpTypes, lifecycle, protobuf, tracing], isHot: true),
+        library("Connect", ["HTTP", "RPC", "RPCTransport", httpTypes, protobuf], isHot: true),
         library("Postgres", ["CLibPQ", "RPC", "RPCTransport", lifecycle, tracing], isHot: true),
         library("LocalPostgres"),
         library("OutgoingHTTP", ["CCurl", "COpenSSL", "RPCTransport"]),
         library("API", ["RPC", protobuf]),
         library("JOSE", ["COpenSSL"]),
         library("Certificates", ["COpenSSL"]),
-        library("HTTPJSON", ["JOSE", "RPC", httpTypes, hummingbird, lifecycle, logging, nioCore, nioHTTP1, tracing]),
+        library("HTTPJSON", ["HTTP", "JOSE", "RPC", "RPCTransport", httpTypes, logging, tracing]),
         library("OTLP", ["RPC", "RPCTransport", lifecycle, logging, protobuf, tracing], exclude: ["Protos"]),
         library(
             "ServiceKit",
@@ -193,13 +194,13 @@ let package = Package(
         library(
             "GatewayService",
             [
-                "API", "HTTPJSON", "JOSE", "OTLP", "RPC", "RPCTransport", "ServiceKit", httpTypes, hummingbird,
-                logging, nioCore,
+                "API", "HTTP", "HTTPJSON", "JOSE", "OTLP", "RPC", "RPCTransport", "ServiceKit", httpTypes, logging,
+                protobuf,
             ]
         ),
         library(
             "ProviderSimulator",
-            ["HTTPJSON", "JOSE", "ServiceKit", httpTypes, hummingbird, logging, nioCore],
+            ["HTTPJSON", "JOSE", "RPCTransport", "ServiceKit", httpTypes, logging],
             exclude: ["README.md"]
         ),
         library("LocalStack", ["JOSE", "LocalPostgres", "OutgoingHTTP", "RPCTransport", "ServiceKit"]),
@@ -228,7 +229,10 @@ let package = Package(
         executable(
             "rpc-interop-server",
             path: "Tests/Interop/Server",
-            ["API", "InteropAPI", "InteropShared", "RPC", "RPCTransport", "ServiceKit", argumentParser, protobuf]
+            [
+                "API", "Connect", "InteropAPI", "InteropShared", "RPC", "RPCTransport", "ServiceKit", argumentParser,
+                protobuf,
+            ]
         ),
         executable(
             "rpc-interop-client",
@@ -243,7 +247,10 @@ let package = Package(
         executable(
             "bench-server",
             path: "Tests/Performance/Server",
-            ["Postgres", "RPC", "RPCTransport", protobuf]
+            [
+                "Connect", "GatewayService", "HTTP", "HTTPJSON", "IdentityDomain", "JOSE", "Models", "Postgres", "RPC",
+                "RPCTransport", "ServiceKit", httpTypes, logging, protobuf,
+            ]
         ),
         .target(name: "Allocations", path: "Tests/Performance/Allocations", cSettings: strictC),
         .executableTarget(
@@ -281,19 +288,26 @@ let package = Package(
             path: "Tests/TestCertificates",
             swiftSettings: strict
         ),
+        .target(
+            name: "HTTPClients",
+            dependencies: ["HTTP", "RPC", httpTypes],
+            path: "Tests/HTTPClients",
+            swiftSettings: strict
+        ),
         .target(name: "ScriptedHTTP", path: "Tests/ScriptedHTTP", swiftSettings: strict),
         tests(
             "OutgoingHTTPTests",
             ["OutgoingHTTP", "RPC", "RPCTransport", "ScriptedHTTP", "TestCertificates"]
         ),
         tests("RPCTests", ["RPC", protobuf]),
+        tests("ConnectTests", ["API", "Connect", "HTTP", "RPC", "RPCTransport", httpTypes, protobuf]),
         tests(
             "OTLPTests",
             ["OTLP", "RPC", "RPCTransport", "TestCertificates", lifecycle, logging, protobuf, tracing]
         ),
         tests(
             "RPCTransportTests",
-            ["API", "RPC", "RPCTransport", "TestCertificates", lifecycle, logging, protobuf]
+            ["API", "HTTP", "RPC", "RPCTransport", "TestCertificates", httpTypes, lifecycle, logging, protobuf]
         ),
         tests("GettingStartedTests", ["API", "RPC", "RPCTransport", lifecycle, logging, protobuf, unixSignals]),
         tests(
@@ -347,16 +361,15 @@ let package = Package(
         tests(
             "HTTPJSONTests",
             [
-                "HTTPJSON", "JOSE", httpTypes, hummingbird, hummingbirdTesting, inMemoryTracing, logging, nioCore,
-                nioPosix, tracing,
+                "HTTP", "HTTPClients", "HTTPJSON", "JOSE", "RPC", "RPCTransport", httpTypes, inMemoryTracing, logging,
+                tracing,
             ]
         ),
         tests(
             "GatewayServiceTests",
             [
-                "API", "APIDoubles", "GatewayService", "HTTPJSON", "IdentityDomain", "JOSE", "RPC", "RPCTransport",
-                "ServiceKit", "TestCertificates", httpTypes, hummingbird, hummingbirdTesting, logging, nioCore,
-                protobuf,
+                "API", "APIDoubles", "GatewayService", "HTTP", "HTTPClients", "HTTPJSON", "IdentityDomain", "JOSE", "RPC",
+                "RPCTransport", "ServiceKit", "TestCertificates", httpTypes, logging, protobuf,
             ]
         ),
         tests("LoadTests", ["API", "JOSE", "Load", "RPC", "RPCTransport", "ServiceKit"]),
@@ -364,8 +377,7 @@ let package = Package(
         tests(
             "ProviderSimulatorTests",
             [
-                "HTTPJSON", "JOSE", "ProviderSimulator", "ServiceKit", httpTypes, hummingbird, hummingbirdTesting,
-                logging, nioCore,
+                "HTTPClients", "HTTPJSON", "JOSE", "ProviderSimulator", "ServiceKit", httpTypes, logging,
             ]
         ),
     ],

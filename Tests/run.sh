@@ -40,7 +40,7 @@ count() {
 
 Sources/install-dependencies.sh test
 Tests/Interop/setup.sh
-Sources/build.sh --build-tests
+Sources/build-with-progress.sh --build-tests
 
 status=0
 run swift swift test --skip-build --disable-xctest || status=$?

@@ -42,9 +42,7 @@ public struct GatewayServer: ProgramServer {
         onListening: @escaping @Sendable (_ port: Int) async -> Void = { _ in }
     ) async throws {
         let settings = try GatewaySettings(configuration)
-        let loopCount = configuration[SharedKeys.eventLoops]
-        // Calls to services are light beside HTTP: one loop is enough unless configured otherwise.
-        try await withEventLoopGroup(loopCount: loopCount == 0 ? 1 : loopCount, name: Self.programName) { group in
+        try await withEventLoopGroup(loopCount: SharedKeys.loopCount(configuration), name: Self.programName) { group in
             let channelSettings = GatewayKeys.channels.settings(configuration)
             // They end with the loops, when no request is in flight any more.
             let channels = try [SharedKeys.identityAddress, SharedKeys.profileAddress, SharedKeys.invitesAddress].map {
@@ -85,7 +83,8 @@ public struct GatewayServer: ProgramServer {
         registry.add(certificates)
         let exporter = try Traces.exporter(Traces.tracer, group: group, logger: logger, metrics: registry)
         async let _: Void = { await exporter?.run() }()
-        let server = gateway.server(settings.edge, logger: logger, metrics: registry)
+        let routes = gateway.handler(settings.routes, logger: logger, metrics: registry)
+        let server = HTTPServer(routes, configuration: settings.edge, group: group, logger: logger)
         let metrics = try ServedMetrics(
             program: Self.programName,
             address: configuration[GatewayKeys.metricsListen],

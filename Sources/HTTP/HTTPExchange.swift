@@ -33,6 +33,10 @@ open class HTTPExchange: @unchecked Sendable {
     /// Whether the answer was finished, or the exchange has ended in another way.
     open var hasEnded: Bool { preconditionFailure("overridden by every transport") }
 
+    /// Makes the answer, which was not begun yet, the last of its connection: on HTTP/1.x it says Connection: close, and what
+    /// follows of the request is not waited for. Nothing on HTTP/2, whose streams end by themselves.
+    open func closeAfterAnswer() {}
+
     /// Sends the whole answer. The transport adds Date, Content-Length and what belongs to the connection, and leaves the body
     /// out where HTTP has none (HEAD, 204, 304). Nothing of `fields` and `body` is kept.
     open func respond(status: Int, fields: Metadata, body: UnsafeRawBufferPointer) {
@@ -46,8 +50,9 @@ open class HTTPExchange: @unchecked Sendable {
         preconditionFailure("overridden by every transport")
     }
 
-    /// Queues bytes of the body, and waits while more than the high-water mark is queued. The buffer's room for a prefix is not
-    /// sent. Throws `RPCError` CANCELLED once the exchange has ended or the task was cancelled. Any executor.
+    /// Queues bytes of the body, and waits while more than the high-water mark is queued. The buffer's room in front
+    /// (`MessageBuffer.offset`) is not sent. Throws `RPCError` CANCELLED once the exchange has ended or the task was cancelled. Any
+    /// executor.
     open func send(_ bytes: MessageBuffer) async throws(RPCError) {
         preconditionFailure("overridden by every transport")
     }
@@ -55,16 +60,36 @@ open class HTTPExchange: @unchecked Sendable {
     /// Ends the answer. HTTP/2 sends trailers; HTTP/1.1 where the client takes them, else they are dropped.
     open func finish(trailers: Metadata) { preconditionFailure("overridden by every transport") }
 
+    /// Ends the answer with a last piece of its body, which is queued whatever is queued already. Then as `finish(trailers:)`.
+    open func finish(with last: MessageBuffer, trailers: Metadata) {
+        preconditionFailure("overridden by every transport")
+    }
+
     /// Ends the exchange without the rest of its answer: the stream, or the connection.
     open func reset() { preconditionFailure("overridden by every transport") }
 
     /// Says that bytes of the body were taken off, so that the client may send more. `keeps`: they stay in memory until the
-    /// exchange ends, and are counted as the client's until then. False if the client makes us hold too much already. Any executor.
+    /// exchange ends, and are counted as the client's until then. False if the client makes us hold too much already, which is
+    /// known only where the exchange runs. Any executor.
     @discardableResult
     open func consume(byteCount: Int, keeps: Bool) -> Bool { preconditionFailure("overridden by every transport") }
 
+    /// Says that bytes which `consume` was told to count are not kept any more. Any executor.
+    open func release(byteCount: Int) { preconditionFailure("overridden by every transport") }
+
+    /// Says that the exchange carries a call, for the statistics of calls; nil for one of a method that there is not. Where it
+    /// ends before `callEnded` it counts as CANCELLED. The default does nothing.
+    open func callBegan(_ method: MethodDescriptor?) {}
+
+    /// Says what the call is answered with. The default does nothing.
+    open func callEnded(_ code: Status.Code) {}
+
     /// When `HTTPBodyReceiver.deadlinePassed` is called. Once or never; a later setting replaces an earlier one.
     open func setDeadline(_ deadline: Deadline) { preconditionFailure("overridden by every transport") }
+
+    /// When the body must be whole, in the place of the transport's bound; nil for no such moment, where it is a stream that the
+    /// handler bounds otherwise.
+    open func setBodyDeadline(_ deadline: Deadline?) { preconditionFailure("overridden by every transport") }
 }
 
 /// Takes a request's body, and what else happens to it. Called where its exchange runs.

@@ -80,4 +80,16 @@ public enum HTTPFault: String, Error, Sendable, Hashable, CaseIterable {
     case version = "HTTP_VERSION_UNSUPPORTED"
     /// A head that was begun and did not come in time.
     case headTimeout = "HEAD_TIMEOUT"
+
+    /// The status that it is answered with.
+    public var status: Int {
+        switch self {
+        case .malformed, .hostCount, .hostMalformed, .contentLengthInvalid, .transferEncodingInvalid: 400
+        case .headTimeout: 408
+        case .targetTooLong: 414
+        case .headTooLarge: 431
+        case .transferEncodingUnknown: 501
+        case .version: 505
+        }
+    }
 }

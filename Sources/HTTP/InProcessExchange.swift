@@ -11,10 +11,12 @@ public struct HTTPAnswer: Sendable {
     public var body: [UInt8]
     /// The trailers.
     public var trailers: Metadata
+    /// Whether the handler made it the last of its connection.
+    public var closesConnection = false
 }
 
-/// An exchange in this process, for tests of handlers without sockets: its client sends the whole request at once and collects the
-/// whole answer. Handlers run on the global executor, one callback at a time.
+/// An exchange in this process, for tests of handlers without sockets: its client sends the whole request at once, in as many
+/// pieces as it likes, and collects the whole answer. Handlers run on the global executor, one callback at a time.
 public final class InProcessExchange: HTTPExchange, @unchecked Sendable {
     // Sound because a lock guards what changes.
 
@@ -22,8 +24,10 @@ public final class InProcessExchange: HTTPExchange, @unchecked Sendable {
         var answer: HTTPAnswer?
         var isFinished = false
         var isReset = false
+        var isLast = false
         var isHandled = false
         var task: Task<Void, Never>?
+        var deadline: Deadline?
         var waiting: CheckedContinuation<HTTPAnswer?, Never>?
     }
     private let state = Mutex(State())
@@ -36,19 +40,42 @@ public final class InProcessExchange: HTTPExchange, @unchecked Sendable {
         body: [UInt8] = [],
         peer: PeerInfo = PeerInfo(address: "in-process")
     ) async -> HTTPAnswer? {
+        await answer(of: handler, to: head, pieces: body.isEmpty ? [] : [body], peer: peer)
+    }
+
+    /// The same with a body that comes in pieces, none of them empty. `failure`: how it ends, where not well.
+    public static func answer(
+        of handler: some HTTPHandler,
+        to head: HTTPRequestHead,
+        pieces: [[UInt8]],
+        failure: HTTPBodyFailure? = nil,
+        peer: PeerInfo = PeerInfo(address: "in-process")
+    ) async -> HTTPAnswer? {
         var head = head
-        head.hasBody = head.hasBody || !body.isEmpty
+        head.hasBody = head.hasBody || !pieces.isEmpty || failure != nil
         let exchange = InProcessExchange(head: head, peer: peer)
         let receiver = handler.begin(exchange)
         return await withTaskCancellationHandler {
-            if let receiver, !body.isEmpty, !exchange.hasEnded { body.withUnsafeBytes { receiver.receive($0) } }
-            receiver?.receiveEnd(nil)
+            if let receiver {
+                for piece in pieces where !exchange.hasEnded { piece.withUnsafeBytes { receiver.receive($0) } }
+                receiver.receiveEnd(failure)
+            }
+            let timer = exchange.startTimer(receiver)
+            defer { timer?.cancel() }
             return await withCheckedContinuation { continuation in
                 exchange.change { $0.waiting = continuation }
             }
         } onCancel: {
-            exchange.state.withLock { $0.task }?.cancel()
             exchange.reset()
+        }
+    }
+
+    /// Calls the receiver at the deadline, if the handler set one.
+    private func startTimer(_ receiver: (any HTTPBodyReceiver)?) -> Task<Void, any Error>? {
+        guard let receiver, let deadline = state.withLock({ $0.deadline }) else { return nil }
+        return Task {
+            try await Task.sleep(for: deadline.remaining)
+            if !self.hasEnded { receiver.deadlinePassed() }
         }
     }
 
@@ -58,16 +85,25 @@ public final class InProcessExchange: HTTPExchange, @unchecked Sendable {
             body(&state)
             guard state.isHandled, state.isFinished || state.isReset, let waiting = state.waiting else { return nil }
             state.waiting = nil
+            state.answer?.closesConnection = state.isLast
             return (waiting, state.isReset ? nil : state.answer)
         }
         if let (continuation, answer) = ended { continuation.resume(returning: answer) }
     }
 
-    public override func didStart(_ task: Task<Void, Never>) { state.withLock { $0.task = task } }
+    public override func didStart(_ task: Task<Void, Never>) {
+        let isReset = state.withLock { state in
+            state.task = task
+            return state.isReset
+        }
+        if isReset { task.cancel() }
+    }
 
     public override func handlerEnded() { change { $0.isHandled = true } }
 
     public override var hasEnded: Bool { state.withLock { $0.isFinished || $0.isReset } }
+
+    public override func closeAfterAnswer() { change { $0.isLast = true } }
 
     public override func respond(status: Int, fields: Metadata, body: UnsafeRawBufferPointer) {
         let bytes = Array(body)
@@ -104,12 +140,26 @@ public final class InProcessExchange: HTTPExchange, @unchecked Sendable {
         }
     }
 
+    public override func finish(with last: MessageBuffer, trailers: Metadata) {
+        state.withLock { state in
+            guard state.answer != nil, !state.isFinished, !state.isReset else { return }
+            last.withUnsafeBytes { state.answer?.body.append(contentsOf: $0) }
+        }
+        finish(trailers: trailers)
+    }
+
     public override func reset() {
+        let task = state.withLock { $0.isFinished ? nil : $0.task }
         change { if !$0.isFinished { $0.isReset = true } }
+        task?.cancel()
     }
 
     @discardableResult
     public override func consume(byteCount: Int, keeps: Bool) -> Bool { true }
 
-    public override func setDeadline(_ deadline: Deadline) {}
+    public override func release(byteCount: Int) {}
+
+    public override func setDeadline(_ deadline: Deadline) { state.withLock { $0.deadline = deadline } }
+
+    public override func setBodyDeadline(_ deadline: Deadline?) {}
 }

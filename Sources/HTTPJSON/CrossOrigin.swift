@@ -1,5 +1,4 @@
 import HTTPTypes
-import Hummingbird
 
 /// Which web pages of other origins may call a server's routes and read the answers (CORS, WHATWG Fetch section 3.3): those of
 /// a list, compared byte by byte, and never with cookies, since every right is in a token that the page sends itself.
@@ -73,6 +72,14 @@ public struct CrossOrigin: Sendable {
         isLowercase(byte) || isDigit(byte) || byte == UInt8(ascii: ".") || byte == UInt8(ascii: "-")
     }
 
+    /// What is told about pages of other origins with the answer to a request.
+    ///
+    /// - Parameter isClosed: whether the request's route is not for such pages.
+    func answer(to request: Request, isClosed: Bool) -> Answer {
+        guard !isClosed, let origin = origin(of: request) else { return Answer(origin: nil) }
+        return Answer(origin: origin)
+    }
+
     /// The origin of a request, if it is one of the list.
     func origin(of request: Request) -> String? {
         guard let origin = request.headers[.origin], origins.contains(origin) else { return nil }
@@ -81,10 +88,10 @@ public struct CrossOrigin: Sendable {
 
     /// Whether a request only asks whether another one may be made (section 3.3.2).
     static func isPreflight(_ request: Request) -> Bool {
-        request.method == .options && request.headers[.accessControlRequestMethod] != nil
+        request.method == .options && request.headers.contains(.accessControlRequestMethod)
     }
 
-    /// The answer to a preflight, without what ``addHeaders(to:origin:)`` adds.
+    /// The answer to a preflight, without what ``Answer`` adds.
     ///
     /// - Parameter methods: those that the path answers.
     func preflightAnswer(methods: [String]) -> Response {
@@ -98,11 +105,17 @@ public struct CrossOrigin: Sendable {
         )
     }
 
-    /// Lets pages of `origin` read an answer. Whoever keeps answers learns in any case that they differ by origin.
-    func addHeaders(to response: inout Response, origin: String?) {
-        response.headers.append(HTTPField(name: .vary, value: "Origin"))
-        guard let origin else { return }
-        response.headers[.accessControlAllowOrigin] = origin
-        response.headers[.accessControlExposeHeaders] = Self.exposedFields
+    /// Lets pages of an origin read an answer. Whoever keeps answers learns in any case that they differ by origin.
+    struct Answer: Sendable {
+        /// The origin; nil if it may not read the answer.
+        let origin: String?
+
+        /// Appends the fields.
+        func pack(into packed: inout [UInt8]) {
+            packed.appendField(.vary, "Origin")
+            guard let origin else { return }
+            packed.appendField(.accessControlAllowOrigin, origin)
+            packed.appendField(.accessControlExposeHeaders, CrossOrigin.exposedFields)
+        }
     }
 }

@@ -25,16 +25,29 @@ public struct MessageBuffer: SwiftProtobufContiguousBytes, @unchecked Sendable {
             }
             self.start = start
         }
+        init(_ start: UnsafeMutableRawPointer) { self.start = start }
         deinit { free(start) }
     }
 
     private let memory: Memory
-    /// The message's size without the prefix.
+    /// Where the bytes begin in the memory: behind the room for the prefix, or at 0 once the prefix is a part of them.
+    public let offset: Int
+    /// The number of bytes, without the room in front.
     public let count: Int
 
-    private init(unfilled count: Int) {
-        memory = Memory(byteCount: Self.prefixByteCount + count)
+    private init(_ memory: Memory, offset: Int = prefixByteCount, count: Int) {
+        self.memory = memory
+        self.offset = offset
         self.count = count
+    }
+
+    private init(unfilled count: Int) {
+        self.init(Memory(byteCount: Self.prefixByteCount + count), count: count)
+    }
+
+    /// Takes over memory that was allocated with `malloc`: room for the prefix, then `count` bytes.
+    public init(adopting start: UnsafeMutableRawPointer, count: Int) {
+        self.init(Memory(start), count: count)
     }
 
     /// A message of `count` equal bytes.
@@ -52,10 +65,25 @@ public struct MessageBuffer: SwiftProtobufContiguousBytes, @unchecked Sendable {
         withUnsafeMutableBytes { $0.copyBytes(from: bytes) }
     }
 
-    /// Encodes a message. The error is SwiftProtobuf's: a required field is missing or the message is too large.
-    public init(encoding message: some SwiftProtobuf.Message) throws {
-        let encoded: Encoded = try message.serializedBytes()
+    /// Encodes a message. The error is SwiftProtobuf's: a required field is missing, the message is too large, or it has no
+    /// JSON form.
+    public init(encoding message: some SwiftProtobuf.Message, as format: MessageFormat = .protobuf) throws {
+        let encoded: Encoded
+        switch format {
+        case .protobuf: encoded = try message.serializedBytes()
+        case .json: encoded = try message.jsonUTF8Bytes()
+        }
         self = encoded.buffer
+    }
+
+    /// The message as a frame of a stream of bytes: with its prefix, which this writes into the room for it, as a part of the
+    /// bytes. To be called once, by the last owner of the message.
+    public func framed(flags: UInt8) -> MessageBuffer {
+        if let start = memory.start {
+            start.storeBytes(of: flags, as: UInt8.self)
+            start.storeBytes(of: UInt32(truncatingIfNeeded: count).bigEndian, toByteOffset: 1, as: UInt32.self)
+        }
+        return MessageBuffer(memory, offset: 0, count: Self.prefixByteCount + count)
     }
 
     /// What SwiftProtobuf encodes into. It asks for memory of the size that it works out first and writes all of it, so that
@@ -83,7 +111,7 @@ public struct MessageBuffer: SwiftProtobufContiguousBytes, @unchecked Sendable {
     /// Reads the message's bytes.
     public func withUnsafeBytes<R>(_ body: (UnsafeRawBufferPointer) throws -> R) rethrows -> R {
         try body(
-            UnsafeRawBufferPointer(start: memory.start.map { $0 + Self.prefixByteCount }, count: count)
+            UnsafeRawBufferPointer(start: memory.start.map { $0 + offset }, count: count)
         )
     }
 
@@ -93,7 +121,7 @@ public struct MessageBuffer: SwiftProtobufContiguousBytes, @unchecked Sendable {
     ) rethrows -> R {
         try body(
             UnsafeMutableRawBufferPointer(
-                start: memory.start.map { $0 + Self.prefixByteCount },
+                start: memory.start.map { $0 + offset },
                 count: count
             )
         )

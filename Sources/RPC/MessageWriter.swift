@@ -5,16 +5,27 @@ extension ServerCall: MessageSink {}
 /// Sends messages on a call, in order. `write` returns when there is room for another message, so a peer that reads slowly
 /// makes the writer wait.
 public struct MessageWriter<Message: SwiftProtobuf.Message>: Sendable {
-    let sink: any MessageSink
+    private let sink: any MessageSink
+    private let format: MessageFormat
 
-    init(_ sink: any MessageSink) { self.sink = sink }
+    /// Writes the answer of a call.
+    init(to call: ServerCall) {
+        sink = call
+        format = call.format
+    }
+
+    /// Writes a request, in gRPC's own format.
+    init(request sink: any RequestSink) {
+        self.sink = sink
+        format = .protobuf
+    }
 
     /// Sends a message. Throws CANCELLED if the call has ended, and INTERNAL if the message cannot be encoded. Also throws
     /// CANCELLED if the task is cancelled while it waits; then the message may have been sent, and the call goes on.
     public func write(_ message: Message) async throws(RPCError) {
         let buffer: MessageBuffer
         do {
-            buffer = try MessageBuffer(encoding: message)
+            buffer = try MessageBuffer(encoding: message, as: format)
         } catch {
             throw RPCError(.internalError, "the message cannot be encoded", cause: error)
         }

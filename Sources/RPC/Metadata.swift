@@ -57,6 +57,16 @@ public struct Metadata: Sendable, Hashable, Sequence {
         return nil
     }
 
+    /// The value of a name that there is once; nil where there is none, or more than one.
+    public func only(_ name: String) -> String? {
+        var found: Entries.Entry?
+        for entry in Entries(packed: packed) where entry.hasName(name, in: packed) {
+            guard found == nil else { return nil }
+            found = entry
+        }
+        return found?.value(in: packed)
+    }
+
     /// All values of a name, in order.
     public func all(_ name: String) -> [String] {
         Entries(packed: packed).filter { $0.hasName(name, in: packed) }.map { $0.value(in: packed) }
@@ -73,11 +83,33 @@ public struct Metadata: Sendable, Hashable, Sequence {
     public func allBinary(_ name: String) -> [[UInt8]] {
         let name = name.hasSuffix("-bin") ? name : name + "-bin"
         return all(name).flatMap { value in
-            value.utf8.split(separator: Self.joint, omittingEmptySubsequences: false).compactMap(Base64.decode)
+            value.utf8.split(separator: Self.joint, omittingEmptySubsequences: false).compactMap { Base64.decode($0) }
         }
     }
 
     private static let joint = UInt8(ascii: ",")
+
+    /// The entries that `keeps` chooses by the bytes of name and value. Takes memory only where some are chosen and some are not.
+    public func selecting(
+        _ keeps: (_ name: UnsafeRawBufferPointer, _ value: UnsafeRawBufferPointer) -> Bool
+    ) -> Metadata {
+        var kept: [UInt8] = []
+        var isCopy = false  // whether an entry was left out, so that `kept` has those that were chosen
+        var chosenEnd = 0  // of the chosen entries in front, while none was left out
+        packed.withUnsafeBytes { bytes in
+            var entries = Entries(packed: packed)
+            while let entry = entries.next() {
+                let range = entry.name.lowerBound - Entries.lengthsByteCount..<entry.value.upperBound
+                if keeps(.init(rebasing: bytes[entry.name]), .init(rebasing: bytes[entry.value])) {
+                    if isCopy { kept.append(contentsOf: bytes[range]) } else { chosenEnd = range.upperBound }
+                } else if !isCopy {
+                    isCopy = true
+                    kept.append(contentsOf: bytes[..<chosenEnd])
+                }
+            }
+        }
+        return isCopy ? Metadata(packed: kept) : self
+    }
 
     /// Goes over the entries as text, in order.
     public func makeIterator() -> some IteratorProtocol<(name: String, value: String)> {
@@ -94,6 +126,9 @@ private struct Entries: Sequence, IteratorProtocol {
 
     init(packed: [UInt8]) { self.packed = packed }
 
+    /// Bytes of the two lengths, in front of a name.
+    static let lengthsByteCount = MemoryLayout<UInt16>.size + MemoryLayout<UInt32>.size
+
     struct Entry {
         let name: Range<Int>
         let value: Range<Int>
@@ -106,7 +141,7 @@ private struct Entries: Sequence, IteratorProtocol {
     }
 
     mutating func next() -> Entry? {
-        let lengths = MemoryLayout<UInt16>.size + MemoryLayout<UInt32>.size
+        let lengths = Self.lengthsByteCount
         guard packed.count - offset >= lengths else { return nil }
         let (nameLength, valueLength) = packed.withUnsafeBytes { bytes in
             (

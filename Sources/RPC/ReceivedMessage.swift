@@ -18,11 +18,16 @@ public enum ReceivedMessage: Sendable {
         }
     }
 
-    /// The message. Throws INTERNAL where the bytes are no such message, RESOURCE_EXHAUSTED where it is too large once
-    /// inflated.
+    /// The message. Throws `malformedCode` where the bytes are no such message, RESOURCE_EXHAUSTED where it is too large
+    /// once inflated.
     @inlinable
-    public func decoded<Message: SwiftProtobuf.Message>(as type: Message.Type) throws(RPCError) -> Message {
+    public func decoded<Message: SwiftProtobuf.Message>(
+        as type: Message.Type,
+        _ format: MessageFormat = .protobuf,
+        malformedCode: Status.Code = .internalError
+    ) throws(RPCError) -> Message {
         do {
+            if case .json = format { return try decodedText(format) }
             switch self {
             case .bytes(let bytes):
                 return try bytes.withUnsafeBytes { try Message(serializedBytes: ReceivedBytes($0)) }
@@ -32,7 +37,16 @@ public enum ReceivedMessage: Sendable {
         } catch let error as RPCError {
             throw error
         } catch {
-            throw RPCError(.internalError, "a message of the stream is not a valid one", cause: error)
+            throw RPCError(malformedCode, "a message of the stream is not a valid one", cause: error)
+        }
+    }
+
+    @usableFromInline
+    func decodedText<Message: SwiftProtobuf.Message>(_ format: MessageFormat) throws -> Message {
+        switch self {
+        case .bytes(let bytes): try bytes.withUnsafeBytes { try format.decoded($0) }
+        case .buffer(let buffer): try buffer.withUnsafeBytes { try format.decoded($0) }
+        case .compressed(let message): try message.inflated().withUnsafeBytes { try format.decoded($0) }
         }
     }
 }

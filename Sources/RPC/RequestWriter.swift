@@ -7,7 +7,7 @@ public struct RequestWriter<Message: SwiftProtobuf.Message>: Sendable {
 
     /// Writes to a transport's call.
     public init(_ sink: any RequestSink) {
-        writer = MessageWriter(sink)
+        writer = MessageWriter(request: sink)
         self.sink = sink
     }
 

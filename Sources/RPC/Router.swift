@@ -46,7 +46,7 @@ public struct Router: Sendable {
         add(
             SingleRequestHandler<Request>(method, isOrigin: isOrigin) { [intercepted] request, call in
                 let response = try await intercepted(request, ServerContext(call))
-                call.respond(try MessageBuffer(encoding: response), trailers: call.trailingMetadata)
+                call.respond(try MessageBuffer(encoding: response, as: call.format), trailers: call.trailingMetadata)
             }
         )
     }
@@ -62,7 +62,7 @@ public struct Router: Sendable {
         add(
             SingleRequestHandler<Request>(method, isOrigin: isOrigin) { request, call in
                 try await Self.intercept(ServerContext(call), interceptors[...]) {
-                    try await handler(request, MessageWriter(call), ServerContext(call))
+                    try await handler(request, MessageWriter(to: call), ServerContext(call))
                 }
                 call.finish(trailers: call.trailingMetadata)
             }
@@ -81,13 +81,13 @@ public struct Router: Sendable {
             StreamingRequestHandler(method, isOrigin: isOrigin) { requests, call in
                 let response = Mutex<Response?>(nil)
                 try await Self.intercept(ServerContext(call), interceptors[...]) {
-                    let answer = try await handler(MessageReader(requests), ServerContext(call))
+                    let answer = try await handler(MessageReader(requests, of: call), ServerContext(call))
                     response.withLock { $0 = answer }
                 }
                 guard let response = response.withLock({ $0 }) else {
                     throw RPCError(.internalError, "an interceptor let nobody answer")
                 }
-                call.respond(try MessageBuffer(encoding: response), trailers: call.trailingMetadata)
+                call.respond(try MessageBuffer(encoding: response, as: call.format), trailers: call.trailingMetadata)
             }
         )
     }
@@ -105,7 +105,7 @@ public struct Router: Sendable {
         add(
             StreamingRequestHandler(method, isOrigin: isOrigin) { requests, call in
                 try await Self.intercept(ServerContext(call), interceptors[...]) {
-                    try await handler(MessageReader(requests), MessageWriter(call), ServerContext(call))
+                    try await handler(MessageReader(requests, of: call), MessageWriter(to: call), ServerContext(call))
                 }
                 call.finish(trailers: call.trailingMetadata)
             }

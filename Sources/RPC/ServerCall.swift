@@ -15,14 +15,23 @@ open class ServerCall: @unchecked Sendable {
     public let deadline: Deadline?
     /// The caller's end of the connection.
     public let peer: PeerInfo
+    /// How the messages of both directions are written.
+    public let format: MessageFormat
     private let trailers = Mutex<Metadata?>(nil)
 
     /// Describes a call.
-    public init(method: MethodDescriptor, metadata: Metadata, deadline: Deadline?, peer: PeerInfo) {
+    public init(
+        method: MethodDescriptor,
+        metadata: Metadata,
+        deadline: Deadline?,
+        peer: PeerInfo,
+        format: MessageFormat = .protobuf
+    ) {
         self.method = method
         self.metadata = metadata
         self.deadline = deadline
         self.peer = peer
+        self.format = format
     }
 
     /// The executor that the handler's task prefers; nil for the global one.
@@ -35,6 +44,10 @@ open class ServerCall: @unchecked Sendable {
     /// Called once for each `MethodHandler.start` and `begin`: when the handler has returned, or at once if none was started.
     /// The call may have ended long before. Runs where `respond` and `fail` run. The default does nothing.
     open func handlerEnded() {}
+
+    /// What a call ends with whose request has a message that is none. INTERNAL, as gRPC has it ("Status codes and their use in
+    /// gRPC"); INVALID_ARGUMENT where the protocol says so.
+    open var malformedMessageCode: Status.Code { .internalError }
 
     /// Whether the call has ended: by `respond`, by `fail` or in another way. Then `didStart` is not called.
     open var hasEnded: Bool { preconditionFailure("overridden by every transport") }

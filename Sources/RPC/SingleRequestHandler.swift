@@ -17,9 +17,9 @@ final class SingleRequestHandler<Request: SwiftProtobuf.Message>: MethodHandler,
     override func start(_ call: ServerCall, message: UnsafeRawBufferPointer) {
         let request: Request
         do {
-            request = try Request(serializedBytes: ReceivedBytes(message))
+            request = try call.format.decoded(message)
         } catch {
-            call.refuse(.internalError, "the request is not a valid message", cause: error)
+            call.refuse(call.malformedMessageCode, "the request is not a valid message", cause: error)
             return call.handlerEnded()
         }
         call.runHandler(run, with: request, isOrigin: isOrigin)

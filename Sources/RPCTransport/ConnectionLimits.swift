@@ -50,6 +50,17 @@ public struct ConnectionLimits: Sendable, Hashable {
     public var messageTimeout: Duration = .seconds(60)
     /// Time for calls to finish once draining began. Then the connection ends, and the calls that are left with it.
     public var drainTimeout: Duration = .seconds(20)
+    /// Fields of a request that is no gRPC call; past it, as past `headerBytesMax`, it is refused as `HTTPFault.headTooLarge`.
+    public var headerFieldsMax = 100
+    /// HTTP/1.x: time for the head of a request from its first byte on, and for the first one since the connection began. Then
+    /// it is refused as `HTTPFault.headTimeout`, or closed where nothing has come.
+    public var headTimeout: Duration = .seconds(10)
+    /// Time for the whole body of a request that is no gRPC call, since its head. Then `HTTPBodyFailure.timeout`.
+    public var bodyTimeout: Duration = .seconds(30)
+    /// HTTP/1.x: time without a request after which a connection is closed. Zero: never.
+    public var keepAliveTimeout: Duration = .seconds(60)
+    /// HTTP/1.x: requests of one connection, the last of which is answered with Connection: close. Zero: no bound.
+    public var requestsPerConnectionMax = 0
     /// Age at which a server drains a connection, with a jitter of 10 % either way. Zero: never.
     public var connectionAgeMax: Duration = .zero
     /// Time that the calls of such a connection have to finish. Then it ends, and the calls that are left with it.
@@ -89,6 +100,11 @@ public struct ConnectionLimits: Sendable, Hashable {
             answer_stall_timeout_ms: answerStallTimeout.wholeMilliseconds,
             message_timeout_ms: messageTimeout.wholeMilliseconds,
             drain_timeout_ms: drainTimeout.wholeMilliseconds,
+            header_fields_max: UInt32(clamping: headerFieldsMax),
+            head_timeout_ms: headTimeout.wholeMilliseconds,
+            body_timeout_ms: bodyTimeout.wholeMilliseconds,
+            keep_alive_timeout_ms: keepAliveTimeout.wholeMilliseconds,
+            requests_per_connection_max: UInt32(clamping: requestsPerConnectionMax),
             connection_age_max_ms: connectionAgeMax.wholeMilliseconds,
             connection_age_grace_ms: connectionAgeGrace.wholeMilliseconds,
             keepalive_interval_ms: keepaliveInterval.wholeMilliseconds,

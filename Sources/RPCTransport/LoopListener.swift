@@ -1,5 +1,6 @@
 import CRPC
 import Glibc
+import HTTP
 import RPC
 
 /// One loop's listening socket with its connections. Loop thread only, but for the constants.
@@ -8,10 +9,14 @@ final class LoopListener: @unchecked Sendable {
 
     let loop: EventLoop
     let methods: [MethodHandler]
+    /// What answers requests that are no gRPC calls; nil where none are taken.
+    let http: (any HTTPHandler)?
+    /// Loop thread.
+    var authorities = LastAuthority()
     /// Bytes of one received message.
     let messageBytesMax: Int
     /// Counts the calls: a row for each method, and one for requests to no method.
-    let calls: CallTable
+    let calls: CallCounter
     /// The port; constant after `init`.
     private(set) var port = 0
     private var handle: OpaquePointer?
@@ -27,6 +32,7 @@ final class LoopListener: @unchecked Sendable {
     init(
         loop: EventLoop,
         router: Router,
+        http: (any HTTPHandler)?,
         configuration: ServerConfiguration,
         tls: TLSRules?,
         loopCount: Int,
@@ -36,38 +42,11 @@ final class LoopListener: @unchecked Sendable {
         guard !loop.isEnding else { throw TransportError.closed }
         self.loop = loop
         methods = router.methods
+        self.http = http
         messageBytesMax = configuration.limits.messageBytesMax
-        calls = try CallTable(rowCount: router.methods.count + 1)
-        let code = configuration.host.withCString { host in
-            var options = crpc_listener_options(
-                address: host,
-                port: UInt16(clamping: configuration.port),
-                shared_port: loopCount > 1,
-                joins_port: joinsPort,
-                tls: tls?.handle,
-                limits: configuration.limits.raw,
-                connections_max: UInt32(clamping: max(1, configuration.connectionsMax / loopCount)),
-                connections_per_address_max: UInt32(
-                    clamping: configuration.connectionsPerAddressMax(loopCount: loopCount)
-                ),
-                handshakes_max: UInt32(clamping: max(1, configuration.handshakesMax / loopCount)),
-                calls_max: UInt32(clamping: max(1, configuration.callsMax / loopCount)),
-                held_bytes_max: UInt64(clamping: max(1, configuration.heldBytesMax / loopCount)),
-                calls: calls.handle
-            )
-            return withPaths { paths in
-                // Unretained: the listener is closed before this object goes.
-                crpc_listener_new(
-                    loop.handle,
-                    &options,
-                    paths.baseAddress,
-                    UInt32(paths.count),
-                    ServerCallbacks.table,
-                    Unmanaged.passUnretained(self).toOpaque(),
-                    &handle
-                )
-            }
-        }
+        calls = try CallCounter(router.methods.map(\.descriptor))
+        var options = configuration.rawOptions(tls: tls, calls: calls.table, loopCount: loopCount, joinsPort: joinsPort)
+        let code = listen(configuration, &options)
         try TransportError.check(code, "listening on \(configuration.host) port \(configuration.port)")
         if let handle { port = Int(crpc_listener_port(handle)) }
         loop.closeAtEnd(self) { [self] in
@@ -76,10 +55,33 @@ final class LoopListener: @unchecked Sendable {
         }
     }
 
-    private func withPaths<R>(_ body: (UnsafeBufferPointer<UnsafePointer<CChar>?>) -> R) -> R {
-        let paths = methods.map { strdup($0.descriptor.path) }
-        defer { for path in paths { free(path) } }
-        return paths.map { UnsafePointer($0) }.withUnsafeBufferPointer(body)
+    private func listen(_ configuration: ServerConfiguration, _ options: inout crpc_listener_options) -> Int32 {
+        let names = configuration.serverNames
+        let proxies = configuration.acceptsProxyProtocol.map(\.raw)
+        return configuration.host.withCString { host in
+            methods.map(\.descriptor.path).withCStrings { paths in
+                (names ?? []).withCStrings { nameTexts in
+                    proxies.withUnsafeBufferPointer { proxies in
+                        options.address = host
+                        options.names = nameTexts.baseAddress
+                        options.name_count = UInt32(nameTexts.count)
+                        options.checks_names = names != nil
+                        options.proxies = proxies.baseAddress
+                        options.proxy_count = proxies.count
+                        // Unretained: the listener is closed before this object goes.
+                        return crpc_listener_new(
+                            loop.handle,
+                            &options,
+                            paths.baseAddress,
+                            UInt32(paths.count),
+                            http == nil ? ServerCallbacks.calls : ServerCallbacks.callsAndExchanges,
+                            Unmanaged.passUnretained(self).toOpaque(),
+                            &handle
+                        )
+                    }
+                }
+            }
+        }
     }
 
     private var connectionCount: Int { handle.map { Int(crpc_listener_connection_count($0)) } ?? 0 }
@@ -132,4 +134,13 @@ final class LoopListener: @unchecked Sendable {
     }
 
     deinit { precondition(handle == nil, "a listener must be closed before it is let go") }
+}
+
+extension [String] {
+    /// The texts as C has them, while the closure runs.
+    fileprivate func withCStrings<R>(_ body: (UnsafeBufferPointer<UnsafePointer<CChar>?>) -> R) -> R {
+        let copies = map { strdup($0) }
+        defer { for copy in copies { free(copy) } }
+        return copies.map { UnsafePointer($0) }.withUnsafeBufferPointer(body)
+    }
 }

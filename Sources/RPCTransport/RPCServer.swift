@@ -1,14 +1,19 @@
+import HTTP
 import RPC
 import ServiceLifecycle
 import Synchronization
 
-/// Serves a router's methods over HTTP/2. Every loop of the group has a listening socket of its own.
+/// Serves a router's methods by gRPC and, if it has a handler for them, other requests of HTTP/2 and HTTP/1.x on the same port.
+/// Every loop of the group has a listening socket of its own.
+///
+/// In clear text HTTP/2 is told from HTTP/1.x by its preface (RFC 9113 section 3.4), under TLS by ALPN.
 ///
 /// It is a `Service`: put it into a `ServiceGroup`, or use `withRPCServer`. Call `start` before `run` to learn the port
 /// first. A server that nobody holds any more closes its sockets.
 public final class RPCServer: Service {
     private let group: EventLoopGroup
     private let router: Router
+    private let http: (any HTTPHandler)?
     private let configuration: ServerConfiguration
 
     /// States: idle → starting → serving → over; starting → idle where it cannot listen; over from each.
@@ -24,10 +29,17 @@ public final class RPCServer: Service {
     /// Opened when somebody wants it to stop.
     private let stop = Latch()
 
-    /// Prepares a server; nothing is opened yet.
-    public init(group: EventLoopGroup, router: Router, configuration: ServerConfiguration) {
+    /// Prepares a server; nothing is opened yet. `http` answers requests that are no gRPC calls, on the loop of their connection;
+    /// without it they get a plain 404, 405 or 415, and HTTP/1.x is not spoken.
+    public init(
+        group: EventLoopGroup,
+        router: Router,
+        http: (any HTTPHandler)? = nil,
+        configuration: ServerConfiguration
+    ) {
         self.group = group
         self.router = router
+        self.http = http
         self.configuration = configuration
     }
 
@@ -109,10 +121,11 @@ public final class RPCServer: Service {
         let tls = try configuration.tls.map { try TLSRules($0, side: .server) }
         var configuration = configuration
         for (index, loop) in group.loops.enumerated() {
-            let listener = try await loop.run { [configuration, router, stop, count = group.loops.count] in
+            let listener = try await loop.run { [configuration, router, http, stop, count = group.loops.count] in
                 let listener = try LoopListener(
                     loop: loop,
                     router: router,
+                    http: http,
                     configuration: configuration,
                     tls: tls,
                     loopCount: count,
@@ -146,7 +159,7 @@ public final class RPCServer: Service {
     }
 
     /// What the listeners count in.
-    var callTables: [CallTable] { listeners.map(\.calls) }
+    var callTables: [CallTable] { listeners.map(\.calls.table) }
     /// The methods that can be called, in the order of the rows.
     var methodPaths: [String] { router.methods.map(\.descriptor.path) }
 
@@ -182,10 +195,11 @@ public final class RPCServer: Service {
 public nonisolated(nonsending) func withRPCServer<Result>(
     group: EventLoopGroup,
     router: Router,
+    http: (any HTTPHandler)? = nil,
     configuration: ServerConfiguration = .init(),
     _ body: (_ server: RPCServer, _ port: Int) async throws -> Result
 ) async throws -> Result {
-    let server = RPCServer(group: group, router: router, configuration: configuration)
+    let server = RPCServer(group: group, router: router, http: http, configuration: configuration)
     let port = try await server.start()
     do {
         let result = try await body(server, port)

@@ -3,9 +3,10 @@ import RPC
 
 /// What the C layer calls for a server's connections. All on the loop's thread.
 enum ServerCallbacks {
-    /// The table, made once and never freed.
-    nonisolated(unsafe) static let table: UnsafePointer<crpc_server_callbacks> = {
-        // Sound because it is never written again once it is here.
+    // Sound because these are never written again once they are here.
+
+    /// The table of a server of gRPC calls alone, made once and never freed.
+    nonisolated(unsafe) static let calls: UnsafePointer<crpc_server_callbacks> = {
         let table = UnsafeMutablePointer<crpc_server_callbacks>.allocate(capacity: 1)
         table.initialize(
             to: crpc_server_callbacks(
@@ -37,9 +38,18 @@ enum ServerCallbacks {
                 },
                 on_close: { call, _ in
                     if let call { Unmanaged<NetworkServerCall>.fromOpaque(call).takeRetainedValue().closed() }
-                }
+                },
+                exchange: crpc_exchange_callbacks()
             )
         )
+        return UnsafePointer(table)
+    }()
+
+    /// That of one that takes other requests as well.
+    nonisolated(unsafe) static let callsAndExchanges: UnsafePointer<crpc_server_callbacks> = {
+        let table = UnsafeMutablePointer<crpc_server_callbacks>.allocate(capacity: 1)
+        table.initialize(to: calls.pointee)
+        table.pointee.exchange = ExchangeCallbacks.table
         return UnsafePointer(table)
     }()
 

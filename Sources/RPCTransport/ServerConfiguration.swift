@@ -1,10 +1,12 @@
+import CRPC
+
 /// Where and how a server listens.
 public struct ServerConfiguration: Sendable {
     /// IPv4 or IPv6 address in digits.
     public var host: String
     /// The port; 0 lets the system choose.
     public var port: Int
-    /// TLS; nil for clear text (HTTP/2 by prior knowledge).
+    /// TLS; nil for clear text. A port is one or the other, and never guesses.
     public var tls: TLSConfiguration?
     /// The bounds of each connection. By default it is drained after five minutes without a call, and a PING asks whether
     /// the client is there after two hours without anything received.
@@ -29,6 +31,14 @@ public struct ServerConfiguration: Sendable {
     /// loop holds more than half of its part, no connection may hold more than an equal share of the other half, so that
     /// those who make it hold much are refused and the others go on.
     public var heldBytesMax = 256 << 20
+    /// The names that the server answers to, beside addresses in digits and names without a dot such as `localhost`. A request
+    /// whose `:authority` or Host is none of these gets 421 (RFC 9110 section 15.5.20), so that no web page reaches the server
+    /// through a name of its own that it points here. Nil: any name.
+    public var serverNames: [String]?
+    /// Networks of proxies. A connection from them must begin with a header of PROXY protocol v2 in its binary form, in front
+    /// of TLS; its client is who that says, for `PeerInfo.address` and `connectionsPerAddressMax`. A connection from elsewhere
+    /// has none.
+    public var acceptsProxyProtocol: [ProxyNetwork] = []
 
     /// A configuration with the default bounds.
     public init(host: String = "127.0.0.1", port: Int = 0, tls: TLSConfiguration? = nil) {
@@ -43,5 +53,22 @@ public struct ServerConfiguration: Sendable {
     func connectionsPerAddressMax(loopCount: Int) -> Int {
         let share = (connectionsPerAddressMax + loopCount - 1) / loopCount
         return max(share, min(connectionsPerAddressMax, 8))
+    }
+
+    /// What a loop's listener is told, but for texts and lists.
+    func rawOptions(tls: TLSRules?, calls: CallTable, loopCount: Int, joinsPort: Bool) -> crpc_listener_options {
+        var options = crpc_listener_options()
+        options.port = UInt16(clamping: port)
+        options.shared_port = loopCount > 1
+        options.joins_port = joinsPort
+        options.tls = tls?.handle
+        options.limits = limits.raw
+        options.connections_max = UInt32(clamping: max(1, connectionsMax / loopCount))
+        options.connections_per_address_max = UInt32(clamping: connectionsPerAddressMax(loopCount: loopCount))
+        options.handshakes_max = UInt32(clamping: max(1, handshakesMax / loopCount))
+        options.calls_max = UInt32(clamping: max(1, callsMax / loopCount))
+        options.held_bytes_max = UInt64(clamping: max(1, heldBytesMax / loopCount))
+        options.calls = calls.handle
+        return options
     }
 }

@@ -1,5 +1,5 @@
 #include "carrier.h"
-#include "http2/bytes.h"
+#include "http/bytes.h"
 #include "test.h"
 
 // A client's and a server's connection joined in memory: no socket, no loop, no clock but the test's.

@@ -10,6 +10,7 @@ ALLOWED = {
     "Certificates": {"COpenSSL"},
     "Deployment": {"Certificates", "JOSE", "LocalPostgres", "Postgres", "ServiceKit"},
     "GatewayService": {"API", "HTTPJSON", "JOSE", "OTLP", "RPC", "RPCTransport", "ServiceKit"},
+    "HTTP": {"RPC"},
     "HTTPJSON": {"JOSE", "RPC"},
     "IdentityDomain": {"JOSE", "Models"},
     "IdentityService": _SERVICE | {"IdentityDomain", "JOSE", "OutgoingHTTP"},
@@ -28,7 +29,7 @@ ALLOWED = {
     "ProtocPlugin": set(),
     "ProviderSimulator": {"HTTPJSON", "JOSE", "ServiceKit"},
     "RPC": set(),
-    "RPCTransport": {"CRPC", "RPC"},
+    "RPCTransport": {"CRPC", "HTTP", "RPC"},
     "ServiceCommands": {"ServiceKit"},
     "ServiceKit": {"API", "Certificates", "JOSE", "OTLP", "Postgres", "RPC", "RPCTransport"},
     "ServiceModels": {"Models", "Postgres", "ServiceKit"},
@@ -48,6 +49,7 @@ _SYSTEM = {"Darwin", "Foundation", "FoundationEssentials", "Glibc", "Synchroniza
 # Modules without I/O: what they may import of others is listed too.
 PURE = {
     "Certificates": _SYSTEM,
+    "HTTP": _SYSTEM | {"HTTPTypes"},
     "IdentityDomain": _SYSTEM,
     "InvitesDomain": _SYSTEM,
     "JOSE": _SYSTEM,

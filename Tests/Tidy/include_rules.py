@@ -11,9 +11,11 @@ LAYER = "Sources/CRPC/"
 FLOORS = {
     "loop": set(),
     "tls": {"loop"},
-    "http2": {"loop"},
-    "grpc": {"loop", "http2"},
-    "transport": {"loop", "tls", "http2", "grpc"},
+    "http": {"loop"},
+    "http1": {"loop", "http"},
+    "http2": {"loop", "http"},
+    "grpc": {"loop", "http", "http2"},
+    "transport": {"loop", "tls", "http", "http1", "http2", "grpc"},
 }
 
 # The public headers, which have one folder for all floors, and the floor that each belongs to.
@@ -22,12 +24,14 @@ PUBLIC = {
     "crpc_loop.h": "loop",
     "crpc_stats.h": "loop",
     "crpc_tls.h": "tls",
-    "crpc_field.h": "http2",
-    "crpc_limits.h": "http2",
+    "crpc_exchange.h": "http",
+    "crpc_field.h": "http",
+    "crpc_limits.h": "http",
+    "crpc_metadata.h": "http",
+    "crpc_server.h": "http",
     "crpc_call_stats.h": "grpc",
     "crpc_connection.h": "grpc",
     "crpc_gzip.h": "grpc",
-    "crpc_metadata.h": "grpc",
     "crpc_stream.h": "grpc",
     "crpc_wire.h": "grpc",
     "crpc_connect.h": "transport",

@@ -7,6 +7,8 @@
 #define CRPC_CALL_H
 
 #include "grpc/connection.h"
+#include "http/exchange.h"
+#include "http2/session.h"
 
 /// How the peer says that it compresses messages.
 typedef enum crpc_encoding { CRPC_ENCODING_IDENTITY, CRPC_ENCODING_GZIP, CRPC_ENCODING_UNKNOWN } crpc_encoding;
@@ -27,6 +29,7 @@ struct crpc_stream {
     crpc_timer deadline;
     crpc_deframer deframer;
     crpc_outgoing inline_outgoing; // saves an allocation for the first message
+    crpc_exchange exchange;       // server: that the stream carries in the place of a call, if `exchanged.is_it`
     // From here on zeros when a call begins.
     void *call;
     size_t block_length;
@@ -61,7 +64,16 @@ struct crpc_stream {
         bool is_post, is_head, is_grpc, is_timeout_bad;
         bool accepts_gzip;        // server: the peer says that it takes it
         bool is_request;          // server: it is whole, and counted
+        bool has_others;          // server: the block has fields that are not of a call's metadata
+        bool expects_continue;    // server
     } head;
+    struct {                      // server: an exchange (exchange.c)
+        bool is_it;
+        bool has_body;            // the answer may have one
+        bool tells_length;        // the answer's head did
+        uint64_t length_left;     // of the body, if so
+        uint64_t body_due_ns;     // when the request's must be whole; 0 for never
+    } exchanged;
     struct {                      // on a server what the client was told, -1 for nothing yet
         int http_status, grpc_status;
         uint8_t *message;
@@ -114,9 +126,30 @@ crpc_encoding crpc_encoding_named(const uint8_t *value, size_t length);
 
 // ---- What is sent (call_send.c) ----
 
+/// Entries of one header block, the protocol's own among them.
+enum { CRPC_ENTRIES_MAX = 128 };
+/// Appends packed fields. ARGUMENT if there are too many, or they are not whole or, unless they were checked, one may not be
+/// sent: nghttp2 would not send such a head, and the peer would wait for it. `used` counts what has been taken of
+/// CRPC_METADATA_SENT_MAX.
+int crpc_call_append_fields(
+    crpc_sent_field *entries, size_t *count, const uint8_t *fields, size_t length, size_t used, bool is_checked);
+/// Queues bytes of a body: `memory` is taken over, `offset` bytes of room in front of what is sent. Errors: MEMORY; then it is
+/// freed.
+int crpc_call_queue(crpc_stream *stream, void *memory, size_t offset, size_t length);
 size_t crpc_call_on_body(crpc_h2_stream *stream, uint8_t *target, size_t room, crpc_body *next);
 /// Server: answers with an ordinary HTTP answer, of constant texts. Without memory the stream is reset.
 void crpc_call_answer_plain(crpc_stream *stream, const char *http_status, const char *text);
+
+// ---- Exchanges (exchange.c) ----
+
+/// Server: the head of a request that is no call is whole. Its block is told, with `:method` unless it is POST and with `:path`
+/// unless it is a method's, in front.
+void crpc_call_exchange(crpc_stream *stream, bool is_last);
+int crpc_exchange_on_data(crpc_stream *stream, const uint8_t *bytes, size_t length, bool is_last);
+/// END_STREAM came without data.
+void crpc_exchange_on_end(crpc_stream *stream);
+/// The body takes too long.
+void crpc_exchange_sweep(crpc_stream *stream);
 
 // ---- What HTTP/2 tells of the connection (connection.c) ----
 

@@ -1,6 +1,6 @@
 #include "grpc/call.h"
 #include "grpc/held.h"
-#include "http2/bytes.h"
+#include "http/bytes.h"
 
 // Messages that arrive, on either side.
 

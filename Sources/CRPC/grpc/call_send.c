@@ -8,18 +8,13 @@
 
 // What is sent: heads, messages, trailers.
 
-/// Entries of one header block, the protocol's own among them.
-enum { ENTRIES_MAX = 128 };
-
-/// Appends metadata. ARGUMENT if it has an entry that may not be sent, or too much: nghttp2 would not send such a head,
-/// and the peer would wait for it. `used` counts what has been taken of the maximum.
-static int send_append_metadata(
-    crpc_sent_field *entries, size_t *count, const uint8_t *metadata, size_t length, size_t used, bool is_checked) {
+int crpc_call_append_fields(
+    crpc_sent_field *entries, size_t *count, const uint8_t *fields, size_t length, size_t used, bool is_checked) {
     size_t offset = 0;
     crpc_entry entry;
-    while (crpc_metadata_next(metadata, length, &offset, &entry)) {
+    while (crpc_metadata_next(fields, length, &offset, &entry)) {
         used += entry.name_length + entry.value_length + CRPC_ENTRY_COST;
-        if (*count == ENTRIES_MAX || used > CRPC_METADATA_SENT_MAX) return CRPC_ERROR_ARGUMENT;
+        if (*count == CRPC_ENTRIES_MAX || used > CRPC_METADATA_SENT_MAX) return CRPC_ERROR_ARGUMENT;
         if (!is_checked && !crpc_metadata_is_sendable(&entry)) return CRPC_ERROR_ARGUMENT;
         entries[*count] = crpc_field_of(entry.name, entry.name_length, entry.value, entry.value_length);
         *count += 1;
@@ -37,11 +32,11 @@ static int send_response(
         CRPC_CONSTANT_FIELD(":status", "200"),
         CRPC_CONSTANT_FIELD("content-type", "application/grpc"),
     };
-    crpc_sent_field entries[ENTRIES_MAX]; // kilobytes, of which most calls use a few bytes: not filled with zeros
+    crpc_sent_field entries[CRPC_ENTRIES_MAX]; // kilobytes, of which most calls use a few bytes: not filled with zeros
     size_t count = sizeof head / sizeof head[0];
     memcpy(entries, head, sizeof head);
     if (stream->out.sends_gzip) entries[count++] = send_gzip_encoding;
-    int error = send_append_metadata(entries, &count, metadata, metadata_length, 0, is_checked);
+    int error = crpc_call_append_fields(entries, &count, metadata, metadata_length, 0, is_checked);
     if (error != CRPC_OK) return error;
     error = crpc_session_answer(&stream->h2, entries, count, !is_only_trailers);
     crpc_h2_mark(stream->h2.h2);
@@ -87,8 +82,8 @@ static int send_end_at_limit(crpc_stream *stream) {
 }
 
 /// Puts a message behind what is queued. Its memory is taken over.
-static void send_queue(crpc_stream *stream, crpc_outgoing *outgoing, void *memory, size_t length) {
-    *outgoing = (crpc_outgoing){.memory = memory, .length = length};
+static void send_queue(crpc_stream *stream, crpc_outgoing *outgoing, void *memory, size_t offset, size_t length) {
+    *outgoing = (crpc_outgoing){.memory = memory, .length = offset + length, .sent = offset};
     if (stream->out.last == NULL) {
         stream->out.first = outgoing;
     } else {
@@ -100,6 +95,7 @@ static void send_queue(crpc_stream *stream, crpc_outgoing *outgoing, void *memor
     // The first costs nothing beside its bytes: most calls send no other.
     size_t overhead = outgoing == &stream->inline_outgoing ? 0 : CRPC_MESSAGE_OVERHEAD;
     crpc_hold(crpc_call_connection(stream), length + overhead);
+    if (stream->out.queued_bytes > CRPC_STREAM_HIGH_WATER) stream->out.was_full = true;
 }
 
 /// Room to queue one message. NULL without memory.
@@ -107,6 +103,17 @@ static crpc_outgoing *send_new_outgoing(crpc_stream *stream) {
     if (stream->out.is_inline_used) return malloc(sizeof(crpc_outgoing));
     stream->out.is_inline_used = true;
     return &stream->inline_outgoing;
+}
+
+int crpc_call_queue(crpc_stream *stream, void *memory, size_t offset, size_t length) {
+    crpc_outgoing *outgoing = send_new_outgoing(stream);
+    if (outgoing == NULL) {
+        free(memory);
+        return CRPC_ERROR_MEMORY;
+    }
+    send_queue(stream, outgoing, memory, offset, length);
+    crpc_h2_stream_resume(&stream->h2);
+    return CRPC_OK;
 }
 
 int crpc_stream_send_message(crpc_stream *stream, void *memory, size_t length, bool compressed) {
@@ -124,8 +131,7 @@ int crpc_stream_send_message(crpc_stream *stream, void *memory, size_t length, b
         return error;
     }
     crpc_prefix_write(memory, compressed, (uint32_t)length);
-    send_queue(stream, outgoing, memory, length + CRPC_PREFIX_LENGTH);
-    if (stream->out.queued_bytes > CRPC_STREAM_HIGH_WATER) stream->out.was_full = true;
+    send_queue(stream, outgoing, memory, 0, length + CRPC_PREFIX_LENGTH);
     crpc_h2_stream_resume(&stream->h2);
     return CRPC_OK;
 }
@@ -199,7 +205,7 @@ static int send_pack_trailers(crpc_stream *stream, const crpc_status *status) {
         return CRPC_ERROR_MEMORY;
     }
     packing packing = {
-        .target = trailers, .room = CRPC_TRAILERS_MAX - HEAD_COST, .entries = ENTRIES_MAX - HEAD_ENTRIES};
+        .target = trailers, .room = CRPC_TRAILERS_MAX - HEAD_COST, .entries = CRPC_ENTRIES_MAX - HEAD_ENTRIES};
     char code[12];
     (void)snprintf(code, sizeof code, "%d", status->code);
     send_pack_named(&packing, "grpc-status", code, strlen(code));
@@ -243,10 +249,10 @@ int crpc_stream_finish(crpc_stream *stream, const crpc_status *status) {
 static int send_trailers(crpc_stream *stream) {
     static const crpc_sent_field ok = CRPC_CONSTANT_FIELD("grpc-status", "0");
     if (stream->out.trailers == NULL) return crpc_session_trailers(&stream->h2, &ok, 1);
-    crpc_sent_field entries[ENTRIES_MAX];
+    crpc_sent_field entries[CRPC_ENTRIES_MAX];
     size_t count = 0;
     // Trailers are packed so that they fit.
-    (void)send_append_metadata(entries, &count, stream->out.trailers, stream->out.trailers_length, 0, true);
+    (void)crpc_call_append_fields(entries, &count, stream->out.trailers, stream->out.trailers_length, 0, true);
     return crpc_session_trailers(&stream->h2, entries, count);
 }
 
@@ -311,7 +317,7 @@ void crpc_call_answer_plain(crpc_stream *stream, const char *http_status, const 
     }
     if (has_body) {
         memcpy(body, text, length);
-        send_queue(stream, send_new_outgoing(stream), body, length);
+        send_queue(stream, send_new_outgoing(stream), body, 0, length);
     }
     char length_text[24];
     (void)snprintf(length_text, sizeof length_text, "%zu", length);
@@ -370,7 +376,7 @@ int crpc_stream_open(
         CRPC_CONSTANT_FIELD("grpc-accept-encoding", "gzip"),
         CRPC_CONSTANT_FIELD("user-agent", "grpc-vestibule/1"),
     };
-    crpc_sent_field entries[ENTRIES_MAX];
+    crpc_sent_field entries[CRPC_ENTRIES_MAX];
     size_t count = sizeof head / sizeof head[0];
     memcpy(entries, head, sizeof head);
     if (connection->is_encrypted) entries[1] = https;
@@ -382,7 +388,7 @@ int crpc_stream_open(
         entries[count++] = crpc_field_of("grpc-timeout", 12, timeout, length);
     }
     if (path_length > CRPC_METADATA_SENT_MAX) return CRPC_ERROR_ARGUMENT;
-    int error = send_append_metadata(entries, &count, metadata, metadata_length, path_length, false);
+    int error = crpc_call_append_fields(entries, &count, metadata, metadata_length, path_length, false);
     crpc_stream *stream;
     if (error == CRPC_OK) error = send_request(connection, entries, count, deadline_ns, sends_gzip, &stream);
     if (error != CRPC_OK) return error;

@@ -56,6 +56,8 @@ static void connection_schedule_sweep(crpc_connection *connection) {
     const crpc_limits *limits = &h2->limits;
     uint32_t shorter = limits->answer_stall_timeout_ms < limits->message_timeout_ms ? limits->answer_stall_timeout_ms
                                                                                     : limits->message_timeout_ms;
+    if (h2->is_server && crpc_service_takes_exchanges(connection->service) && limits->body_timeout_ms < shorter)
+        shorter = limits->body_timeout_ms;
     crpc_h2_limit(h2, CRPC_DUE_SWEEP, shorter / 4 + 1);
 }
 
@@ -182,7 +184,6 @@ void crpc_connection_drain(crpc_connection *connection) { crpc_h2_drain(&connect
 bool crpc_connection_has_pinged_too_often(const crpc_connection *connection) {
     return connection->h2.end.pinged_too_often;
 }
-bool crpc_connection_is_encrypted(const crpc_connection *connection) { return connection->is_encrypted; }
 uint32_t crpc_connection_stream_count(const crpc_connection *connection) { return connection->h2.stream_count; }
 
 bool crpc_connection_has_room(const crpc_connection *connection) {

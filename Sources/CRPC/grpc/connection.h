@@ -17,8 +17,8 @@
 #define CRPC_GRPC_CONNECTION_H
 
 #include "crpc_connection.h"
-#include "grpc/handlers.h"
-#include "grpc/service.h"
+#include "http/handlers.h"
+#include "http/service.h"
 #include "http2/connection.h"
 #include "loop/timers.h"
 

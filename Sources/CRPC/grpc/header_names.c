@@ -1,6 +1,6 @@
 #include "grpc/header_names.h"
 
-#include "crpc_metadata.h"
+#include "crpc_stream.h"
 
 const crpc_known_names crpc_grpc_names = {
     CRPC_KNOWN_NAMES_OF_HTTP,

@@ -8,6 +8,7 @@
 #define CRPC_HELD_H
 
 #include "grpc/connection.h"
+#include "http/held.h"
 #include "http2/session.h"
 
 /// Counts bytes that are held for the peer of a connection; a server's also for its loop.
@@ -16,13 +17,9 @@ static inline void crpc_hold(crpc_connection *connection, size_t bytes) {
     if (connection->h2.is_server) crpc_count(&connection->h2.turn->stats.held_bytes, bytes);
 }
 static inline void crpc_let_go(crpc_connection *connection, size_t bytes) { crpc_hold(connection, 0 - bytes); }
-/// Server: what the client may make us hold while the loop holds much.
-size_t crpc_held_share(const crpc_connection *connection);
-/// Server: what the client may make us hold now. While the loop holds more than half of what it may, each connection has
-/// an equal share of the other half, so that those who hold little go on.
+/// Server: what the client may make us hold now.
 static inline size_t crpc_held_max(const crpc_connection *connection) {
-    bool has_share = connection->h2.turn->stats.held_bytes > connection->service->held_bytes_max / 2;
-    return has_share ? crpc_held_share(connection) : connection->h2.limits.buffered_bytes_max;
+    return crpc_service_held_max(connection->service, connection->h2.limits.buffered_bytes_max);
 }
 /// Server: whether the client makes us hold so much that nothing is added.
 static inline bool crpc_holds_too_much(const crpc_connection *connection) {

@@ -1,7 +1,8 @@
+#include "crpc_call_stats.h"
 #include "grpc/call.h"
 #include "grpc/header_names.h"
 #include "grpc/held.h"
-#include "http2/bytes.h"
+#include "http/bytes.h"
 
 #include <string.h>
 
@@ -34,6 +35,13 @@ static bool server_is_grpc(const uint8_t *value, size_t length) {
            (rest >= 6 && memcmp(suffix, "+proto", 6) == 0 && (rest == 6 || suffix[6] == ';'));
 }
 
+/// Keeps a field that is not of a call's metadata, unless it is known that this is one.
+static int server_keep_other(crpc_stream *stream, const crpc_entry *field) {
+    if (stream->head.is_grpc || !crpc_service_takes_exchanges(crpc_call_connection(stream)->service)) return CRPC_OK;
+    stream->head.has_others = true;
+    return crpc_call_append_field(stream, field);
+}
+
 static int server_on_field(crpc_h2_stream *h2_stream, int header, const crpc_entry *field) {
     crpc_stream *stream = crpc_stream_of(h2_stream);
     const uint8_t *value = field->value;
@@ -43,20 +51,43 @@ static int server_on_field(crpc_h2_stream *h2_stream, int header, const crpc_ent
     case CRPC_HEADER_APPLICATION: return crpc_call_append_field(stream, field);
     case CRPC_HEADER_PATH:
         stream->head.method = crpc_paths_find(&crpc_call_connection(stream)->service->paths, value, length);
-        break;
+        return stream->head.method < 0 ? server_keep_other(stream, field) : CRPC_OK;
     case CRPC_HEADER_METHOD:
         stream->head.is_post = crpc_equals(value, length, "POST");
         stream->head.is_head = crpc_equals(value, length, "HEAD");
-        break;
-    case CRPC_HEADER_CONTENT_TYPE: stream->head.is_grpc = server_is_grpc(value, length); break;
+        return stream->head.is_post ? CRPC_OK : server_keep_other(stream, field);
+    case CRPC_HEADER_CONTENT_TYPE:
+        stream->head.is_grpc = stream->head.is_post && server_is_grpc(value, length);
+        return server_keep_other(stream, field);
     case CRPC_HEADER_GRPC_TIMEOUT:
         stream->head.is_timeout_bad = crpc_timeout_parse(value, length, &stream->head.timeout_ns) != CRPC_OK;
-        break;
-    case CRPC_HEADER_GRPC_ENCODING: stream->head.encoding = crpc_encoding_named(value, length); break;
-    case CRPC_HEADER_GRPC_ACCEPT_ENCODING: stream->head.accepts_gzip = server_names_gzip(value, length); break;
-    default: break;
+        return server_keep_other(stream, field);
+    case CRPC_HEADER_GRPC_ENCODING:
+        stream->head.encoding = crpc_encoding_named(value, length);
+        return server_keep_other(stream, field);
+    case CRPC_HEADER_GRPC_ACCEPT_ENCODING:
+        stream->head.accepts_gzip = server_names_gzip(value, length);
+        return server_keep_other(stream, field);
+    case CRPC_HEADER_EXPECT:
+        stream->head.expects_continue = crpc_equals(value, length, "100-continue");
+        return CRPC_OK;
+    default: return CRPC_OK;
     }
-    return CRPC_OK;
+}
+
+/// The block of a call has metadata alone: what came before it was known to be one is taken out.
+static void server_drop_others(crpc_stream *stream) {
+    size_t offset = 0, end = 0, begin = 0;
+    crpc_entry field;
+    while (crpc_metadata_next(stream->block, stream->block_length, &offset, &field)) {
+        size_t size = offset - begin;
+        if (!crpc_metadata_is_reserved(field.name, field.name_length)) {
+            memmove(stream->block + end, stream->block + begin, size);
+            end += size;
+        }
+        begin = offset;
+    }
+    stream->block_length = end;
 }
 
 /// Answers a request that never becomes a call.
@@ -79,6 +110,7 @@ static void server_shed(crpc_stream *stream, const char *text) {
 static void server_begin_call(crpc_stream *stream) {
     crpc_connection *connection = crpc_call_connection(stream);
     crpc_service *service = connection->service;
+    if (stream->head.has_others) server_drop_others(stream);
     bool has_deadline = stream->head.timeout_ns != UINT64_MAX;
     if (has_deadline) stream->deadline_ns = crpc_call_now_ns(stream) + stream->head.timeout_ns;
     if (has_deadline && crpc_call_set_deadline(stream, stream->deadline_ns) != CRPC_OK) {
@@ -108,12 +140,16 @@ static void server_begin_call(crpc_stream *stream) {
     crpc_hold(connection, stream->block_length);
 }
 
-static void server_take_request(crpc_stream *stream) {
-    const crpc_connection *connection = crpc_call_connection(stream);
+static void server_take_request(crpc_stream *stream, bool is_last) {
+    crpc_connection *connection = crpc_call_connection(stream);
     const crpc_service *service = connection->service;
     uint32_t others = connection->h2.stream_count - 1;
-    bool is_call = stream->head.is_post && stream->head.is_grpc;
-    if (stream->h2.remote.is_head_too_large) {
+    bool is_call = stream->head.is_grpc; // which only POST is
+    if (!crpc_authority_is_served(&connection->h2.remote.authority, &service->names)) {
+        server_refuse_http(stream, "421", "this server does not answer to that name\n");
+    } else if (!is_call && crpc_service_takes_exchanges(service)) {
+        crpc_call_exchange(stream, is_last);
+    } else if (stream->h2.remote.is_head_too_large) {
         server_refuse(stream, CRPC_STATUS_RESOURCE_EXHAUSTED, "the request's metadata is too large");
     } else if (!is_call && stream->head.method < 0) {
         server_refuse_http(stream, "404", "there is no such gRPC method\n");
@@ -146,6 +182,10 @@ static void server_on_end_stream(crpc_h2_stream *h2_stream) {
     if (!crpc_h2_stream_is_half_closed(h2_stream)) crpc_h2_stream_set_remote(h2_stream, CRPC_REMOTE_CLOSED);
     if (!crpc_call_takes_messages(stream) || stream->in.is_end_told) return;
     stream->in.is_end_told = true;
+    if (stream->exchanged.is_it) {
+        crpc_exchange_on_end(stream);
+        return;
+    }
     if (crpc_deframer_is_between_messages(&stream->deframer)) {
         crpc_call_connection(stream)->service->callbacks->on_half_close(stream->call);
     } else {
@@ -158,7 +198,7 @@ static void server_on_head(crpc_h2_stream *h2_stream, bool ends_stream) {
     if (h2_stream->remote.state == CRPC_REMOTE_HEAD) {
         crpc_h2_stream_set_remote(h2_stream, CRPC_REMOTE_BODY);
         stream->head.is_request = true;
-        server_take_request(stream);
+        server_take_request(stream, ends_stream);
     }
     if (ends_stream) server_on_end_stream(h2_stream);
 }
@@ -166,6 +206,10 @@ static void server_on_head(crpc_h2_stream *h2_stream, bool ends_stream) {
 // ---- What its handler is told ----
 
 static void server_refuse_message(crpc_stream *stream, int status, const char *text) {
+    if (stream->exchanged.is_it) { // it has no words for that
+        crpc_stream_reset(stream, CRPC_H2_ENHANCE_YOUR_CALM);
+        return;
+    }
     if (!crpc_h2_stream_is_finished(&stream->h2)) stream->h2.local.is_cut_short = true;
     crpc_status refusal = {.code = status, .message = (const uint8_t *)text, .message_length = strlen(text)};
     (void)crpc_stream_finish(stream, &refusal); // if it cannot be said, the stream is reset
@@ -184,7 +228,12 @@ static void server_tell_message(crpc_stream *stream, const crpc_message *message
 }
 
 static void server_tell_writable(crpc_stream *stream) {
-    crpc_call_connection(stream)->service->callbacks->on_writable(stream->call);
+    const crpc_server_callbacks *callbacks = crpc_call_connection(stream)->service->callbacks;
+    if (stream->exchanged.is_it) {
+        callbacks->exchange.on_exchange_writable(stream->call);
+    } else {
+        callbacks->on_writable(stream->call);
+    }
 }
 
 static void server_tell_deadline(crpc_stream *stream) {
@@ -193,25 +242,43 @@ static void server_tell_deadline(crpc_stream *stream) {
         // The client set a deadline that nobody could keep. The end of the connection, if any, follows with this turn.
         if (crpc_h2_stream_is_rapid(&stream->h2)) (void)crpc_h2_stream_charge(&stream->h2);
     }
-    crpc_call_connection(stream)->service->callbacks->on_deadline(stream->call);
+    const crpc_server_callbacks *callbacks = crpc_call_connection(stream)->service->callbacks;
+    if (stream->exchanged.is_it) {
+        callbacks->exchange.on_exchange_deadline(stream->call);
+    } else {
+        callbacks->on_deadline(stream->call);
+    }
 }
 
 static void server_tell_close(crpc_stream *stream, void *call, uint32_t error) {
     crpc_service *service = crpc_call_connection(stream)->service;
     service->call_count -= 1;
-    if (!stream->h2.h2->turn->is_ending) service->callbacks->on_close(call, error);
+    if (stream->h2.h2->turn->is_ending) return;
+    if (stream->exchanged.is_it) {
+        bool is_complete = error == CRPC_H2_NO_ERROR && stream->h2.local.state == CRPC_LOCAL_FINISHED &&
+                           stream->out.queued_bytes == 0;
+        service->callbacks->exchange.on_exchange_close(call, is_complete);
+    } else {
+        service->callbacks->on_close(call, error);
+    }
 }
 
 /// Counts a request that has ended, whether or not it became a call.
 static void server_count(const crpc_stream *stream) {
     const crpc_service *service = crpc_call_connection(stream)->service;
-    if (service->calls == NULL || !stream->head.is_request) return;
+    if (service->calls == NULL || !stream->head.is_request || stream->exchanged.is_it) return;
     // Without a status it ended otherwise than we said: by the client, or for a fault of ours.
     int status = stream->outcome.grpc_status >= 0                     ? stream->outcome.grpc_status
                  : stream->h2.local.state == CRPC_LOCAL_RESET ? CRPC_STATUS_INTERNAL
                                                               : CRPC_STATUS_CANCELLED;
     uint32_t row = stream->head.method < 0 ? UINT32_MAX : (uint32_t)stream->head.method;
     crpc_call_table_count(service->calls, row, status, stream->h2.h2->turn->stamp_ns - stream->h2.began_ns);
+}
+
+static int server_on_data(crpc_h2_stream *h2_stream, const uint8_t *bytes, size_t length, bool ends_stream) {
+    crpc_stream *stream = crpc_stream_of(h2_stream);
+    return stream->exchanged.is_it ? crpc_exchange_on_data(stream, bytes, length, ends_stream)
+                                   : crpc_call_on_data(h2_stream, bytes, length, ends_stream);
 }
 
 static void server_on_close(crpc_h2_stream *h2_stream, uint32_t error) {
@@ -226,7 +293,7 @@ const crpc_role crpc_server_role = {
         .on_begin = crpc_call_on_begin,
         .on_field = server_on_field,
         .on_head = server_on_head,
-        .on_data = crpc_call_on_data,
+        .on_data = server_on_data,
         .on_end_stream = server_on_end_stream,
         .on_body = crpc_call_on_body,
         .on_close = server_on_close,

@@ -22,6 +22,7 @@ enum {
     CRPC_HEADER_PATH,
     CRPC_HEADER_METHOD,
     CRPC_HEADER_STATUS,
+    CRPC_HEADER_EXPECT,
     /// Of the protocol above: first those that a request may have only once, then others.
     CRPC_HEADER_ONCE = 16, CRPC_HEADER_ONCE_COUNT = 2,
     CRPC_HEADER_ABOVE = CRPC_HEADER_ONCE + CRPC_HEADER_ONCE_COUNT,
@@ -38,10 +39,10 @@ typedef struct crpc_known_names {
     crpc_known_name of_length[CRPC_KNOWN_LENGTH_MAX + 1][CRPC_KNOWN_PER_LENGTH_MAX];
 } crpc_known_names;
 
-/// HTTP's rows of such a table. Others go behind them: lengths 2, 4, 5, 12, 14, 16 and 17 have one, 7 four, 10 three.
+/// HTTP's rows of such a table. Others go behind them: lengths 2, 4, 5, 6, 12, 14, 16 and 17 have one, 7 four, 10 three.
 #define CRPC_KNOWN_NAMES_OF_HTTP \
     .of_length[2][0] = {"te", CRPC_HEADER_TE}, .of_length[4][0] = {"host", CRPC_HEADER_HOST}, \
-    .of_length[5][0] = {":path", CRPC_HEADER_PATH}, .of_length[7][0] = {":method", CRPC_HEADER_METHOD}, \
+    .of_length[5][0] = {":path", CRPC_HEADER_PATH}, .of_length[6][0] = {"expect", CRPC_HEADER_EXPECT}, .of_length[7][0] = {":method", CRPC_HEADER_METHOD}, \
     .of_length[7][1] = {":scheme", CRPC_HEADER_SCHEME}, .of_length[7][2] = {":status", CRPC_HEADER_STATUS}, \
     .of_length[7][3] = {"upgrade", CRPC_HEADER_CONNECTION}, .of_length[10][0] = {":authority", CRPC_HEADER_AUTHORITY}, \
     .of_length[10][1] = {"connection", CRPC_HEADER_CONNECTION}, \

@@ -1,6 +1,6 @@
 #include "http2/request_rules.h"
 
-#include "http2/bytes.h"
+#include "http/bytes.h"
 #include "http2/fields.h"
 
 // States: in the pseudo-headers (`is_past_pseudo` is not set) → in the other fields of the head → in the data → in the
@@ -151,22 +151,27 @@ static bool rules_take_content_length(crpc_request_state *state, const uint8_t *
     return true;
 }
 
+static void rules_keep_authority(
+    crpc_request_state *state, crpc_authority *authority, const uint8_t *value, size_t length) {
+    bool is_long = length > CRPC_AUTHORITY_MAX; // nobody's name is (RFC 1035 section 2.3.4): it goes with no `host`
+    if (is_long) state->seen |= HAS_LONG_AUTHORITY;
+    crpc_authority_set(authority, value, is_long ? 0 : length);
+}
+
 static bool rules_take_authority(
     crpc_request_state *state, crpc_authority *authority, const uint8_t *value, size_t length) {
     if (!rules_is_first(state, SEEN_AUTHORITY, value, length) || !rules_is_authority(value, length)) return false;
-    if (length > CRPC_AUTHORITY_MAX) {
-        state->seen |= HAS_LONG_AUTHORITY; // nobody's name is so long (RFC 1035 section 2.3.4): it goes with no `host`
-        return true;
-    }
-    authority->length = (uint8_t)length;
-    memcpy(authority->text, value, length);
+    rules_keep_authority(state, authority, value, length);
     return true;
 }
 
 static bool rules_take_host(
-    crpc_request_state *state, const crpc_authority *authority, const uint8_t *value, size_t length) {
+    crpc_request_state *state, crpc_authority *authority, const uint8_t *value, size_t length) {
     if (!rules_is_authority(value, length) || !rules_is_first(state, SEEN_HOST, value, length)) return false;
-    if ((state->seen & SEEN_AUTHORITY) == 0) return true;
+    if ((state->seen & SEEN_AUTHORITY) == 0) {
+        rules_keep_authority(state, authority, value, length);
+        return true;
+    }
     return (state->seen & HAS_LONG_AUTHORITY) == 0 && length == authority->length &&
            rules_are_alike(value, authority->text, length);
 }
@@ -180,7 +185,7 @@ static bool rules_take_once(crpc_request_state *state, unsigned bit) {
 
 /// Fields whose name does not begin with a colon.
 static bool rules_takes_regular(
-    crpc_request_state *state, const crpc_authority *authority, int header, const crpc_entry *field) {
+    crpc_request_state *state, crpc_authority *authority, int header, const crpc_entry *field) {
     const uint8_t *value = field->value;
     size_t length = field->value_length;
     state->is_past_pseudo = true;

@@ -12,6 +12,7 @@
 #define CRPC_REQUEST_RULES_H
 
 #include "crpc_field.h"
+#include "http/authority.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -25,18 +26,12 @@ typedef struct crpc_request_state {
     bool is_past_pseudo;
 } crpc_request_state;
 
-/// The `:authority` of the request whose head is coming in, to be compared with its `host`. Part of its connection.
-enum { CRPC_AUTHORITY_MAX = 255 };
-typedef struct crpc_authority {
-    uint8_t length;
-    uint8_t text[CRPC_AUTHORITY_MAX];
-} crpc_authority;
-
 /// As for a request of which nothing has come.
 void crpc_request_begin(crpc_request_state *state);
 
 /// Looks at a field, whose name `header` stands for; false if it may not be there. Fields come in their order, first
-/// those of the head and then those of the trailers. `authority` is scratch memory, the same for all fields of a head.
+/// those of the head and then those of the trailers. `authority` is the same for all fields of a head; once that is whole it
+/// is what `:authority` or else `host` says, and empty where that is longer than CRPC_AUTHORITY_MAX.
 bool crpc_request_takes_field(
     crpc_request_state *state, crpc_authority *authority, int header, const crpc_entry *field, bool is_trailer);
 

@@ -383,6 +383,13 @@ int crpc_session_answer(crpc_h2_stream *stream, const crpc_sent_field *fields, s
     return failed == 0 ? CRPC_OK : CRPC_ERROR_MEMORY;
 }
 
+int crpc_session_continue(crpc_h2_stream *stream) {
+    static const crpc_sent_field status = CRPC_CONSTANT_FIELD(":status", "100");
+    int failed = nghttp2_submit_headers(
+        stream->h2->session, NGHTTP2_FLAG_NONE, stream->id, NULL, session_fields(&status), 1, NULL);
+    return failed == 0 ? CRPC_OK : CRPC_ERROR_MEMORY;
+}
+
 int crpc_session_trailers(crpc_h2_stream *stream, const crpc_sent_field *fields, size_t count) {
     int failed = nghttp2_submit_trailer(stream->h2->session, stream->id, session_fields(fields), count);
     return failed == 0 ? CRPC_OK : CRPC_ERROR_MEMORY;

@@ -54,6 +54,8 @@ uint32_t crpc_session_streams_max(const crpc_h2 *h2);
 int crpc_session_request(crpc_h2_stream *stream, const crpc_sent_field *fields, size_t count);
 /// HEADERS of an answer. Without a body they have END_STREAM.
 int crpc_session_answer(crpc_h2_stream *stream, const crpc_sent_field *fields, size_t count, bool has_body);
+/// HEADERS that say 100 (Continue), before those of the answer.
+int crpc_session_continue(crpc_h2_stream *stream);
 /// HEADERS after the body, with END_STREAM.
 int crpc_session_trailers(crpc_h2_stream *stream, const crpc_sent_field *fields, size_t count);
 int crpc_session_rst_stream(crpc_h2_stream *stream, uint32_t error);

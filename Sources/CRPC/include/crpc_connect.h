@@ -23,8 +23,11 @@ int crpc_connection_connect(
     const crpc_limits *limits, const struct crpc_client_callbacks *callbacks, void *context,
     crpc_connection **result);
 
-/// The peer's address, such as "127.0.0.1:41234".
+/// The peer's address, or that of the client that a proxy told of, such as "127.0.0.1:41234".
 const char *crpc_connection_peer(const crpc_connection *connection);
+
+/// Whether TLS protects it.
+bool crpc_connection_is_encrypted(const crpc_connection *connection);
 
 /// Reads the DNS and URI names of the certificate that the peer proved to own: at most CRPC_PEER_NAMES_MAX, each given
 /// to `each` once, before this returns. None without TLS or without a certificate.

@@ -14,9 +14,6 @@
 
 typedef struct crpc_connection crpc_connection;
 
-/// Whether TLS protects it.
-bool crpc_connection_is_encrypted(const crpc_connection *connection);
-
 /// Takes no more calls, lets those there finish, closes. A server tells the peer so at once (GOAWAY twice with a round
 /// trip between them, RFC 9113 section 6.8), or once the handshake is done; a client when its last call has ended, since
 /// some may wait to go out. A client's `on_draining` follows in this turn or the next.

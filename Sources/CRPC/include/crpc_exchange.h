@@ -88,7 +88,7 @@ typedef struct crpc_exchange_callbacks {
 /// Sends the whole answer: head and body. Both are copied. `fields` are packed and must be sendable (ARGUMENT); the layer adds
 /// Date, Content-Length, and on HTTP/1.x Connection where the connection ends. To HEAD, and with 204 and 304, no body is sent;
 /// Content-Length tells what GET would get, but with 204. A body that the client still sends is read on and dropped as far as
-/// CRPC_DROPPED_BODY_MAX, then its connection or stream ends.
+/// CRPC_DROPPED_BODY_MAX, then its connection ends; on HTTP/2 it is told to stop (RST_STREAM with NO_ERROR).
 /// Errors: CLOSED, ARGUMENT, LIMIT (the client makes us hold more than `buffered_bytes_max`), MEMORY; with the last two the
 /// exchange is reset.
 int crpc_exchange_respond(
@@ -112,11 +112,22 @@ bool crpc_exchange_is_writable(const crpc_exchange *exchange);
 int crpc_exchange_finish(crpc_exchange *exchange, const uint8_t *trailers, size_t trailers_length);
 
 /// Says that bytes of the body were taken off, so that the client may send more. With `keeps` they stay counted as held for the
-/// client until the end of the exchange (a body that is collected). Errors: LIMIT (the client makes us hold too much: answer it).
+/// client until the end of the exchange (a body that is collected), or until `release`. Errors: LIMIT (the client makes us hold too much: answer it).
 int crpc_exchange_consume(crpc_exchange *exchange, size_t length, bool keeps);
+
+/// Says that bytes which `consume` was told to keep are not kept any more, so that they are not counted as held.
+void crpc_exchange_release(crpc_exchange *exchange, size_t length);
 
 /// `on_exchange_deadline` fires at a moment on the loop's clock; 0 for none. Errors: MEMORY.
 int crpc_exchange_set_deadline(crpc_exchange *exchange, uint64_t deadline_ns);
+
+/// When the request's body must be whole, in the place of `body_timeout_ms`, on the loop's clock; 0 for no such moment, where it
+/// is a stream that the handler bounds otherwise.
+void crpc_exchange_set_body_deadline(crpc_exchange *exchange, uint64_t deadline_ns);
+
+/// Makes the answer, whose head was not sent yet, the last of its connection of HTTP/1.x, which says Connection: close. Nothing
+/// on HTTP/2, where a stream ends by itself.
+void crpc_exchange_set_last(crpc_exchange *exchange);
 
 /// Ends the exchange at once without (the rest of) an answer: RST_STREAM, or the end of the connection. `on_exchange_close`
 /// follows in this turn or the next.

@@ -55,6 +55,17 @@ typedef struct crpc_limits {
     uint32_t message_timeout_ms;
     /// Time for calls to finish once draining began.
     uint32_t drain_timeout_ms;
+    /// Exchanges: fields of a request's head; past it, as past `header_bytes_max`, CRPC_FAULT_HEAD_TOO_LARGE.
+    uint32_t header_fields_max;
+    /// HTTP/1.x: time for the head of a request from its first byte on, and for the first one since the connection began;
+    /// past it CRPC_FAULT_HEAD_TIMEOUT, or the end of the connection where nothing has come.
+    uint32_t head_timeout_ms;
+    /// Exchanges: time for the whole body of a request, since its head; past it `on_exchange_broken`.
+    uint32_t body_timeout_ms;
+    /// HTTP/1.x: time without a request after which a connection is closed; 0 for never.
+    uint32_t keep_alive_timeout_ms;
+    /// HTTP/1.x: requests of one connection, the last of which says Connection: close; 0 for no bound.
+    uint32_t requests_per_connection_max;
     /// Server: age at which a connection is drained, a tenth more or less so that not all go at once, and the time that
     /// its calls then have; 0 for no such age.
     uint32_t connection_age_max_ms;
@@ -92,6 +103,8 @@ enum { CRPC_GAIN_HEADERS = 5, CRPC_GAIN_DATA = 2, CRPC_EARNING_BYTES_MIN = 16, C
 enum { CRPC_WRITE_PROGRESS_MIN = 16384 };
 /// Least time between PINGs on a connection without calls: two hours, as gRPC's servers have it.
 enum { CRPC_PING_IDLE_MS = 7200000 };
+/// Past HIGH_WATER queued bytes a stream or exchange is not writable; below LOW_WATER `on_writable` fires.
+enum { CRPC_STREAM_HIGH_WATER = 65536, CRPC_STREAM_LOW_WATER = 16384 };
 /// Fills in the defaults.
 void crpc_limits_default(crpc_limits *limits);
 

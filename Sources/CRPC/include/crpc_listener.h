@@ -1,4 +1,9 @@
-/// A listening socket of a loop whose connections serve gRPC calls.
+/// A listening socket of a loop whose connections serve gRPC calls and, where the callbacks take them, other exchanges of
+/// HTTP/2 and HTTP/1.x.
+///
+/// A listener is one of clear text or of TLS, and never guesses. In clear text HTTP/2 is told from HTTP/1.x by its preface
+/// (RFC 9113 section 3.4), at the first byte that differs; under TLS by ALPN, and a client that offers none speaks HTTP/1.1.
+/// Without exchanges all is HTTP/2.
 #ifndef CRPC_LISTENER_H
 #define CRPC_LISTENER_H
 
@@ -6,6 +11,16 @@
 #include "crpc_connect.h"
 
 typedef struct crpc_listener crpc_listener;
+
+/// A network that connections with headers of PROXY protocol v2 may come from.
+typedef struct crpc_proxy_network {
+    uint8_t address[16]; // IPv6; an IPv4 one as ::ffff:a.b.c.d
+    uint8_t prefix_bits; // 0 to 128
+} crpc_proxy_network;
+
+/// Reads "192.0.2.0/24", "2001:db8::/32", or an address alone. ARGUMENT if it is neither, or an address bit behind the prefix
+/// is set.
+int crpc_proxy_network_parse(const char *text, crpc_proxy_network *network);
 
 typedef struct crpc_listener_options {
     /// IPv4 or IPv6 address in digits.
@@ -28,8 +43,8 @@ typedef struct crpc_listener_options {
     /// address's own connection makes room as above, or the new one is closed at once. Behind a proxy all clients have one
     /// address.
     uint32_t connections_per_address_max;
-    /// Of these, those whose TLS, preface or SETTINGS are still to come; past it the one that has been at it for longest
-    /// is closed, so that they cannot keep honest ones out until their time limit.
+    /// Of these, those whose PROXY header, TLS, preface or SETTINGS, or first head of HTTP/1.x, are still to come; past it
+    /// the one that has been at it for longest is closed, so that they cannot keep honest ones out until their time limit.
     uint32_t handshakes_max;
     /// Calls at once on all connections of this listener, and handlers that run at once for calls of this listener, whether
     /// or not their streams have ended; past either calls end with RESOURCE_EXHAUSTED.
@@ -37,6 +52,17 @@ typedef struct crpc_listener_options {
     /// Bytes that clients may make the loop hold, on all its servers' connections, counted as for `buffered_bytes_max`. From
     /// half of it on, a connection may hold no more than an equal share of the other half. 0 for no such bound.
     uint64_t held_bytes_max;
+    /// Networks of proxies. A connection from them begins with a header of PROXY protocol v2, in its binary form, before TLS; its
+    /// client is who that says, for `connections_per_address_max` as well. One that has none, or another than there may be,
+    /// ends. Nobody else's is looked at. They are copied; 0 for none.
+    const crpc_proxy_network *proxies;
+    size_t proxy_count;
+    /// The names that the listener answers to, beside addresses in digits and names without a dot: a request whose authority
+    /// is none of these gets 421 (RFC 9110 section 15.5.20). In any case of letters, and without a port. They are copied.
+    /// Where `checks_names` is not set it answers to any.
+    const char *const *names;
+    uint32_t name_count;
+    bool checks_names;
     /// Counts its calls: a row for each path in their order, and one more for requests to any other. NULL for none. It
     /// must outlive the listener.
     crpc_call_table *calls;

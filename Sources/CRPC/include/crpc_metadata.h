@@ -19,12 +19,4 @@ bool crpc_metadata_next(const uint8_t *block, size_t length, size_t *offset, crp
 /// Writes an entry at `target`, which has room for the overhead, the name and the value. Returns the bytes written.
 size_t crpc_metadata_put(uint8_t *target, const crpc_entry *entry);
 
-/// Whether an application may send this entry: a lowercase name of gRPC's alphabet that neither HTTP/2 nor gRPC keeps
-/// for itself, and a printable ASCII value without a space at either end (RFC 9113 section 8.2, gRPC over HTTP/2
-/// "Custom-Metadata"). Any thread.
-bool crpc_metadata_is_sendable(const crpc_entry *entry);
-
-/// Whether a received header is the protocol's own and therefore not shown as metadata. Any thread.
-bool crpc_metadata_is_reserved(const uint8_t *name, size_t length);
-
 #endif

@@ -8,11 +8,10 @@
 #define CRPC_STREAM_H
 
 #include "crpc_metadata.h"
+#include "crpc_server.h"
 #include "crpc_wire.h"
 
 typedef struct crpc_stream crpc_stream;
-/// The handlers of one connection's calls that run.
-typedef struct crpc_handlers crpc_handlers;
 struct crpc_connection;
 
 /// The head of a request as a server sees it. Pointers are valid during the callback only.
@@ -30,30 +29,13 @@ typedef struct crpc_request {
     struct crpc_handlers *handlers;
 } crpc_request;
 
-/// A server's view of its connections' calls.
-typedef struct crpc_server_callbacks {
-    /// A connection was accepted and its handshake is done. Returns what calls on it get as `peer`.
-    void *(*on_open)(void *server, struct crpc_connection *connection);
-    /// The connection has ended; `peer` is not used again.
-    void (*on_connection_close)(void *server, void *peer);
-    /// The listener is draining and has no connection any more. May be NULL. Not the place to free the listener.
-    void (*on_empty)(void *server);
-    /// A call of a registered method began. Returns the call's context, and owes `crpc_handler_ended` once for it; NULL
-    /// refuses the call with RESOURCE_EXHAUSTED, and owes nothing.
-    void *(*on_call)(void *server, void *peer, crpc_stream *stream, const crpc_request *request);
-    /// A message. Its bytes are valid during the callback only; a compressed one is for `crpc_gzip_inflate`. `is_last`:
-    /// END_STREAM came with it, and `on_half_close` does not fire.
-    void (*on_message)(void *call, const crpc_message *message, bool is_last);
-    /// END_STREAM came: the peer sends nothing more.
-    void (*on_half_close)(void *call);
-    /// The stream's queue fell under its low-water mark after it had been over the high one.
-    void (*on_writable)(void *call);
-    /// The call's deadline passed. The stream is still open: the server answers as it sees fit.
-    void (*on_deadline)(void *call);
-    /// The stream has ended: `error` is NO_ERROR (0) when both halves ended well, or the HTTP/2 error code with which
-    /// it was reset, or CANCEL when the connection ended. Last callback of the call.
-    void (*on_close)(void *call, uint32_t error);
-} crpc_server_callbacks;
+/// Whether an application may send this entry: a lowercase name of gRPC's alphabet that neither HTTP/2 nor gRPC keeps
+/// for itself, and a printable ASCII value without a space at either end (RFC 9113 section 8.2, gRPC over HTTP/2
+/// "Custom-Metadata"). Any thread.
+bool crpc_metadata_is_sendable(const crpc_entry *entry);
+
+/// Whether a received header is the protocol's own and therefore not shown as metadata. Any thread.
+bool crpc_metadata_is_reserved(const uint8_t *name, size_t length);
 
 /// How a call ended, as a client sees it. Pointers are valid during the callback only.
 typedef struct crpc_outcome {
@@ -92,18 +74,9 @@ typedef struct crpc_client_callbacks {
     void (*on_close)(void *call, const crpc_outcome *outcome);
 } crpc_client_callbacks;
 
-/// Server: says that what `on_call` began has ended, for a call on which it returned a context: nothing runs for it any
-/// more. Exactly once for each, before or after the call's `on_close`, also after its connection and listener have
-/// ended, and after the loop was freed. Until then it counts as a handler that runs (`streams_max`, `calls_max`). From
-/// inside any callback, or outside. Loop thread; after the loop's end by one thread at a time.
-void crpc_handler_ended(crpc_handlers *handlers);
-
 /// What a message takes beside its bytes while it waits, to be sent or to be read: what an allocator and a queue add to
 /// it, on either side of this layer.
 enum { CRPC_MESSAGE_OVERHEAD = 96 };
-
-/// Past HIGH_WATER queued bytes a stream is not writable; below LOW_WATER `on_writable` fires.
-enum { CRPC_STREAM_HIGH_WATER = 65536, CRPC_STREAM_LOW_WATER = 16384 };
 
 /// Longest `grpc-message` that a server sends, before it is encoded, cut between characters of UTF-8; and most that it
 /// sends of trailers in all, names and values and 32 for each: what every client takes. What is over is dropped,

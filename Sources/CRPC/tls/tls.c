@@ -1,6 +1,7 @@
 #include "tls/tls.h"
 
 #include "crpc_error.h"
+#include "tls/tls_filter.h"
 
 #include <openssl/err.h>
 #include <openssl/x509v3.h>
@@ -9,16 +10,18 @@
 #include <stdlib.h>
 #include <string.h>
 
-static const unsigned char tls_alpn[] = {2, 'h', '2'};
+/// What a server agrees to, the first of these that the client offers; a client offers the first one alone.
+static const unsigned char tls_alpn[] = {2, 'h', '2', 8, 'h', 't', 't', 'p', '/', '1', '.', '1'};
+enum { TLS_ALPN_HTTP2_LENGTH = 3 };
 
 static int tls_choose_alpn(
     SSL *ssl, const unsigned char **chosen, unsigned char *chosen_length, const unsigned char *offered,
     unsigned int offered_length, void *context) {
-    (void)ssl;
     (void)context;
+    const crpc_tls_filter *filter = SSL_get_app_data(ssl);
+    unsigned int length = filter->takes_http1 ? sizeof tls_alpn : TLS_ALPN_HTTP2_LENGTH;
     unsigned char *found;
-    int outcome =
-        SSL_select_next_proto(&found, chosen_length, tls_alpn, sizeof tls_alpn, offered, offered_length);
+    int outcome = SSL_select_next_proto(&found, chosen_length, tls_alpn, length, offered, offered_length);
     if (outcome != OPENSSL_NPN_NEGOTIATED) return SSL_TLSEXT_ERR_ALERT_FATAL;
     *chosen = found;
     return SSL_TLSEXT_ERR_OK;
@@ -120,7 +123,7 @@ int crpc_tls_client_new(const crpc_tls_files *files, char reason[CRPC_TLS_REASON
     SSL_CTX *context = (*result)->context;
     SSL_CTX_set_verify(context, SSL_VERIFY_PEER, NULL);
     // SSL_CTX_set_alpn_protos returns 0 on success, unlike its neighbours.
-    bool ok = SSL_CTX_set_alpn_protos(context, tls_alpn, sizeof tls_alpn) == 0;
+    bool ok = SSL_CTX_set_alpn_protos(context, tls_alpn, TLS_ALPN_HTTP2_LENGTH) == 0;
     if (ok && files->authorities == NULL) ok = SSL_CTX_set_default_verify_paths(context) == 1;
     if (ok) return CRPC_OK;
     tls_explain(reason, "authorities", "of the system");

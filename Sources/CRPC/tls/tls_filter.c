@@ -90,6 +90,11 @@ int crpc_tls_filter_begin(
     SSL_set_bio(ssl, bio, bio); // takes it over
     SSL_set_msg_callback(ssl, tls_on_message);
     SSL_set_msg_callback_arg(ssl, filter);
+    bool is_known = SSL_set_app_data(ssl, filter) == 1; // to who chooses the protocol
+    if (!is_known) {
+        SSL_free(ssl);
+        return CRPC_ERROR_MEMORY;
+    }
     *filter = (crpc_tls_filter){.ssl = ssl, .fd = fd, .buffer = buffer, .buffer_length = buffer_length};
     return CRPC_OK;
 }
@@ -177,6 +182,8 @@ static bool tls_keep_coded(crpc_tls_filter *filter) {
     filter->coded = filter->coded_kept;
     return true;
 }
+
+int crpc_tls_hold(crpc_tls_filter *filter) { return tls_keep_coded(filter) ? CRPC_OK : CRPC_ERROR_MEMORY; }
 
 crpc_handshake crpc_tls_shake_hands(crpc_tls_filter *filter, bool is_readable) {
     ssize_t fetched = is_readable ? tls_fetch(filter) : CRPC_IO_WAITS;

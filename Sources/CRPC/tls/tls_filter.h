@@ -22,6 +22,7 @@ typedef struct crpc_tls_filter {
     uint8_t *coded_kept;  // the memory that it is in, if that is not the buffer
     uint32_t messages;    // that came or went since the handshake, which cost keys; the owner sets it to 0
     bool is_open;         // the handshake is done
+    bool takes_http1;     // server: HTTP/1.1 may be agreed on as well; the owner sets it
 } crpc_tls_filter;
 
 /// What a read came to: bytes, and what came after them.
@@ -51,6 +52,9 @@ bool crpc_tls_speaks_http2(const crpc_tls_filter *filter);
 crpc_reading crpc_tls_read(crpc_tls_filter *filter, uint8_t *target, size_t room, uint32_t messages_max);
 /// Whether OpenSSL has something without another read.
 bool crpc_tls_has_more(const crpc_tls_filter *filter);
+/// Keeps what was read and not taken, where its owner does not go on reading: the buffer is others', too. At most the buffer's
+/// length. Errors: MEMORY.
+int crpc_tls_hold(crpc_tls_filter *filter);
 /// Bytes written, or CRPC_IO_….
 ssize_t crpc_tls_write(crpc_tls_filter *filter, const uint8_t *bytes, size_t length);
 /// Whether it cannot write on before the rest of a message of the peer has come.

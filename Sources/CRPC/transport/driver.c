@@ -14,6 +14,9 @@
 
 const uint8_t crpc_phase_moves[CRPC_PHASES] = {
     [CRPC_PHASE_CONNECTING] = CRPC_TO(CRPC_PHASE_HANDSHAKING) | CRPC_TO(CRPC_PHASE_OPEN) | CRPC_TO(CRPC_PHASE_CLOSED),
+    [CRPC_PHASE_PROXYING] = CRPC_TO(CRPC_PHASE_HANDSHAKING) | CRPC_TO(CRPC_PHASE_TELLING) | CRPC_TO(CRPC_PHASE_OPEN) |
+                            CRPC_TO(CRPC_PHASE_CLOSED),
+    [CRPC_PHASE_TELLING] = CRPC_TO(CRPC_PHASE_OPEN) | CRPC_TO(CRPC_PHASE_CLOSED),
     [CRPC_PHASE_HANDSHAKING] = CRPC_TO(CRPC_PHASE_OPEN) | CRPC_TO(CRPC_PHASE_CLOSED),
     [CRPC_PHASE_OPEN] = CRPC_TO(CRPC_PHASE_CLOSED),
 };
@@ -23,62 +26,95 @@ const uint8_t crpc_phase_moves[CRPC_PHASES] = {
 /// Callbacks of the connection may fire until the matching `driver_leave`.
 static void driver_enter(crpc_driver *driver) { driver->loop->turn.callback_depth += 1; }
 static void driver_leave(crpc_driver *driver) {
-    bool is_to_flush = !crpc_link_is_empty(&driver->connection.h2.flush.link); // which comes here, too
+    bool is_to_flush = driver->protocol == CRPC_PROTOCOL_HTTP2   ? !crpc_link_is_empty(&driver->connection.h2.flush.link)
+                       : driver->protocol == CRPC_PROTOCOL_HTTP1 ? !crpc_link_is_empty(&driver->h1.flush.link)
+                                                                 : false; // which comes here, too
     if (!is_to_flush) crpc_driver_set_timer(driver);
     driver->loop->turn.callback_depth -= 1;
 }
 
-static void driver_on_flush(crpc_chore *chore) {
-    crpc_driver *driver = crpc_driver_of_h2(CRPC_CONTAINER(chore, crpc_h2, flush));
+void crpc_driver_on_flush(crpc_driver *driver) {
     driver_enter(driver);
     crpc_driver_write(driver);
     crpc_driver_set_timer(driver); // also where it is to be flushed again, which may go on turn after turn
     driver_leave(driver);
 }
 
-static void driver_on_close(crpc_chore *chore) {
-    crpc_driver_end(crpc_driver_of_h2(CRPC_CONTAINER(chore, crpc_h2, close)));
+static void driver_on_early_close(crpc_chore *chore) {
+    crpc_driver_end(CRPC_CONTAINER(chore, crpc_driver, early.close));
+}
+
+/// Does what is due.
+static void driver_do_due(crpc_driver *driver) {
+    uint64_t now = driver->loop->turn.now_ns;
+    switch (driver->protocol) {
+    case CRPC_PROTOCOL_HTTP2:
+        // One that is broken ends with this turn; a deadline that has passed is still told.
+        if (crpc_driver_is_broken(driver)) {
+            crpc_timers_run(&driver->connection.deadlines, now);
+        } else {
+            crpc_connection_on_time(&driver->connection);
+        }
+        break;
+    case CRPC_PROTOCOL_HTTP1: crpc_h1_on_time(&driver->h1); break;
+    case CRPC_PROTOCOL_NONE:
+        if (driver->early.due_ns <= now) crpc_driver_break(driver, CRPC_ERROR_TIMEOUT);
+        break;
+    }
 }
 
 static void driver_on_timer(void *context) {
     crpc_driver *driver = context;
-    crpc_h2 *h2 = &driver->connection.h2;
     driver_enter(driver);
-    if (crpc_h2_is_broken(h2)) { // it ends with this turn; a deadline that has passed is still told
-        crpc_timers_run(&driver->connection.deadlines, driver->loop->turn.now_ns);
-    } else if (driver->out.stall_ns <= driver->loop->turn.now_ns && !crpc_driver_is_written_on(driver)) {
-        crpc_h2_break(h2, CRPC_ERROR_TIMEOUT);
+    bool is_stalled = driver->out.stall_ns <= driver->loop->turn.now_ns && !crpc_driver_is_broken(driver) &&
+                      !crpc_driver_is_written_on(driver);
+    if (is_stalled) {
+        crpc_driver_break(driver, CRPC_ERROR_TIMEOUT);
     } else {
-        crpc_connection_on_time(&driver->connection);
+        driver_do_due(driver);
     }
     driver_leave(driver);
 }
 
+/// A connection that was begun before is open: a client's.
 static void driver_open(crpc_driver *driver) {
     crpc_driver_set_phase(driver, CRPC_PHASE_OPEN);
     crpc_driver_set_interest(driver, CRPC_READABLE);
     crpc_connection_start(&driver->connection);
-    if (driver->listener != NULL && driver->listener->is_draining) crpc_connection_drain(&driver->connection);
+}
+
+/// What TLS agreed on.
+static void driver_open_agreed(crpc_driver *driver) {
+    bool is_http2 = crpc_tls_speaks_http2(&driver->tls);
+    bool takes_http1 = driver->listener != NULL && crpc_service_takes_exchanges(&driver->listener->service);
+    if (!is_http2 && !takes_http1) {
+        crpc_driver_break(driver, CRPC_ERROR_TLS);
+        return;
+    }
+    if (driver->listener == NULL) {
+        driver_open(driver);
+    } else {
+        crpc_driver_open_as(driver, is_http2 ? CRPC_PROTOCOL_HTTP2 : CRPC_PROTOCOL_HTTP1);
+    }
+    if (!crpc_driver_is_broken(driver) && crpc_tls_has_more(&driver->tls)) crpc_driver_read(driver);
 }
 
 static void driver_shake_hands(crpc_driver *driver, bool is_readable) {
-    crpc_h2 *h2 = &driver->connection.h2;
     crpc_handshake handshake = crpc_tls_shake_hands(&driver->tls, is_readable);
     if (handshake == CRPC_HANDSHAKE_READS) {
         crpc_driver_set_interest(driver, CRPC_READABLE);
     } else if (handshake == CRPC_HANDSHAKE_WRITES) { // what comes meanwhile waits in the kernel
         crpc_driver_set_interest(driver, CRPC_WRITABLE);
-    } else if (handshake == CRPC_HANDSHAKE_FAILED || !crpc_tls_speaks_http2(&driver->tls)) {
-        crpc_h2_break(h2, CRPC_ERROR_TLS);
+    } else if (handshake == CRPC_HANDSHAKE_FAILED) {
+        crpc_driver_break(driver, CRPC_ERROR_TLS);
     } else {
-        driver_open(driver);
-        if (!crpc_h2_is_broken(h2) && crpc_tls_has_more(&driver->tls)) crpc_driver_read(driver);
+        driver_open_agreed(driver);
     }
 }
 
 static void driver_finish_connecting(crpc_driver *driver) {
     if (crpc_socket_error(driver->fd) != 0) {
-        crpc_h2_break(&driver->connection.h2, CRPC_ERROR_SYSTEM);
+        crpc_driver_break(driver, CRPC_ERROR_SYSTEM);
     } else if (driver->tls.ssl == NULL) {
         driver_open(driver);
     } else {
@@ -89,15 +125,16 @@ static void driver_finish_connecting(crpc_driver *driver) {
 
 static void driver_on_ready(void *context, int ready) {
     crpc_driver *driver = context;
-    crpc_h2 *h2 = &driver->connection.h2;
-    if (crpc_h2_is_broken(h2)) return;
+    if (crpc_driver_is_broken(driver)) return;
     bool is_readable = (ready & (CRPC_READABLE | CRPC_FAILED)) != 0;
     driver_enter(driver);
     switch (driver->phase) {
     case CRPC_PHASE_CONNECTING: driver_finish_connecting(driver); break;
+    case CRPC_PHASE_PROXYING: crpc_driver_read_proxy(driver); break;
     case CRPC_PHASE_HANDSHAKING: driver_shake_hands(driver, is_readable); break;
+    case CRPC_PHASE_TELLING: crpc_driver_tell_protocol(driver); break;
     case CRPC_PHASE_OPEN:
-        if (ready & CRPC_WRITABLE) crpc_h2_mark(h2);
+        if (ready & CRPC_WRITABLE) crpc_driver_mark(driver);
         if (is_readable) crpc_driver_read(driver);
         break;
     case CRPC_PHASE_CLOSED:
@@ -108,21 +145,21 @@ static void driver_on_ready(void *context, int ready) {
 
 // ---- The beginning ----
 
-/// What both sides have, beside the connection, which has begun: on errors it is ended, the socket closed and the driver
-/// freed.
+/// What both sides have, beside the connection. On errors a connection that has begun is ended, the socket closed and the
+/// driver freed.
 static int driver_begin(crpc_driver *driver, crpc_tls *tls, const char *name, int interest) {
     crpc_loop *loop = driver->loop;
     int error = CRPC_OK;
     if (tls != NULL)
         error = crpc_tls_filter_begin(&driver->tls, tls, name, driver->fd, loop->coded_buffer, CRPC_READ_BUFFER);
     crpc_timer_init(&driver->timer, &loop->timers, driver_on_timer, driver);
-    if (error == CRPC_OK) error = crpc_timer_set(&driver->timer, crpc_connection_next_ns(&driver->connection));
+    if (error == CRPC_OK) error = crpc_timer_set(&driver->timer, crpc_driver_next_ns(driver));
     if (error == CRPC_OK) error = crpc_watch_begin(&driver->watch, loop, driver->fd, interest, driver_on_ready, driver);
     if (error == CRPC_OK) return CRPC_OK;
     int saved = errno;
     crpc_timer_cancel(&driver->timer);
     crpc_tls_filter_end(&driver->tls);
-    crpc_connection_end(&driver->connection);
+    crpc_driver_end_protocol(driver);
     (void)close(driver->fd);
     free(driver);
     errno = saved;
@@ -136,8 +173,8 @@ static crpc_driver *driver_new(crpc_loop *loop, crpc_phase phase) {
     driver->fd = -1;
     driver->phase = phase;
     driver->out.stall_ns = UINT64_MAX;
-    driver->connection.h2.flush.run = driver_on_flush;
-    driver->connection.h2.close.run = driver_on_close;
+    driver->early.close.run = driver_on_early_close;
+    crpc_link_init(&driver->early.close.link);
     crpc_link_init(&driver->resident.link);
     crpc_link_init(&driver->link);
     crpc_link_init(&driver->shaking);
@@ -149,26 +186,25 @@ static crpc_driver *driver_new(crpc_loop *loop, crpc_phase phase) {
 int crpc_driver_accept(
     crpc_listener *listener, int fd, const struct sockaddr_storage *peer, crpc_address *address) {
     crpc_tls *tls = listener->options.tls;
-    crpc_driver *driver = driver_new(listener->loop, CRPC_PHASE_HANDSHAKING);
-    int error = driver == NULL ? CRPC_ERROR_MEMORY
-                               : crpc_connection_begin_server(
-                                     &driver->connection, &listener->service, &listener->options.limits,
-                                     &crpc_listener_below, tls != NULL);
-    if (error != CRPC_OK) {
-        free(driver);
+    bool is_told = tls == NULL && crpc_service_takes_exchanges(&listener->service);
+    crpc_phase phase = address == NULL ? CRPC_PHASE_PROXYING : is_told ? CRPC_PHASE_TELLING : CRPC_PHASE_HANDSHAKING;
+    crpc_driver *driver = driver_new(listener->loop, phase);
+    if (driver == NULL) {
         (void)close(fd);
-        return error;
+        return CRPC_ERROR_MEMORY;
     }
     driver->fd = fd;
     driver->listener = listener;
     driver->address = address;
+    driver->early.due_ns = driver->loop->turn.now_ns + crpc_ns_of_ms(listener->options.limits.handshake_timeout_ms);
     crpc_socket_write_peer(peer, driver->peer);
-    error = driver_begin(driver, tls, NULL, CRPC_READABLE);
+    int error = driver_begin(driver, tls, NULL, CRPC_READABLE);
     if (error != CRPC_OK) return error;
+    driver->tls.takes_http1 = crpc_service_takes_exchanges(&listener->service);
     crpc_listener_keep(listener, driver);
-    if (tls != NULL) return CRPC_OK;
+    if (tls != NULL || phase != CRPC_PHASE_HANDSHAKING) return CRPC_OK;
     driver_enter(driver);
-    driver_open(driver);
+    crpc_driver_open_as(driver, CRPC_PROTOCOL_HTTP2);
     driver_leave(driver);
     return CRPC_OK;
 }
@@ -183,6 +219,7 @@ int crpc_connection_connect(
     if (tls != NULL && tls_name == NULL) return CRPC_ERROR_ARGUMENT;
     crpc_driver *driver = driver_new(loop, CRPC_PHASE_CONNECTING);
     if (driver == NULL) return CRPC_ERROR_MEMORY;
+    crpc_driver_set_protocol(driver, CRPC_PROTOCOL_HTTP2);
     int error = crpc_socket_connect(address, port, &driver->fd);
     if (error == CRPC_OK)
         error = crpc_connection_begin_client(
@@ -208,7 +245,7 @@ int crpc_connection_connect(
 
 /// Whether what we said last may still be on its way to a peer that is there.
 static bool driver_may_be_heard(const crpc_driver *driver) {
-    int error = driver->connection.h2.end.error;
+    int error = driver->protocol == CRPC_PROTOCOL_HTTP1 ? driver->h1.error : driver->connection.h2.end.error;
     bool is_said = error == CRPC_OK || error == CRPC_ERROR_PROTOCOL || error == CRPC_ERROR_LIMIT;
     return driver->listener != NULL && is_said && driver->out.rest_length == 0 && !driver->end.has_peer_ended &&
            !driver->end.is_forced;
@@ -219,7 +256,7 @@ void crpc_driver_end(crpc_driver *driver) {
     driver->loop->turn.callback_depth += 1;
     if (was_open) crpc_driver_say_goodbye(driver); // calls that end with what it sends are told
     crpc_driver_set_phase(driver, CRPC_PHASE_CLOSED);
-    crpc_connection_tell_end(&driver->connection);
+    crpc_driver_tell_end(driver);
     driver->loop->turn.callback_depth -= 1;
     crpc_watch_end(&driver->watch);
     crpc_timer_cancel(&driver->timer);
@@ -231,7 +268,7 @@ void crpc_driver_end(crpc_driver *driver) {
     }
     if (driver->listener != NULL) crpc_listener_forget(driver->listener, driver);
     crpc_link_remove(&driver->resident.link);
-    crpc_connection_end(&driver->connection);
+    crpc_driver_end_protocol(driver);
     free(driver->out.rest);
     free(driver);
 }
@@ -240,6 +277,10 @@ void crpc_driver_end(crpc_driver *driver) {
 
 const char *crpc_connection_peer(const crpc_connection *connection) {
     return ((const crpc_driver *)connection)->peer;
+}
+
+bool crpc_connection_is_encrypted(const crpc_connection *connection) {
+    return ((const crpc_driver *)connection)->tls.ssl != NULL;
 }
 
 void crpc_connection_peer_names(

@@ -1,7 +1,10 @@
 #include "transport/listener.h"
 
+#include "transport/proxy_header.h"
+
 #include <errno.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
@@ -73,25 +76,34 @@ static void listener_note_busy(crpc_driver *driver) {
     crpc_link_remove(&driver->idle_of_address);
 }
 
-static void listener_on_settings(crpc_h2 *h2) {
-    crpc_driver *driver = crpc_driver_of_h2(h2);
-    listener_note_handshake(driver->listener, driver);
-}
-
 /// It has no call, or none any more: it is the last that would make room for another one.
-static void listener_on_idle(crpc_h2 *h2) {
-    crpc_driver *driver = crpc_driver_of_h2(h2);
+static void listener_note_idle(crpc_driver *driver) {
     crpc_listener *listener = driver->listener;
-    driver->idle_ns = h2->turn->now_ns;
+    driver->idle_ns = listener->loop->turn.now_ns;
     crpc_link_append(&listener->idle, &driver->idle);
     crpc_link_append(&driver->address->idle, &driver->idle_of_address);
     if (!listener->is_accepting) listener_update_accepting(listener);
 }
 
+static void listener_on_settings(crpc_h2 *h2) {
+    crpc_driver *driver = crpc_driver_of_h2(h2);
+    listener_note_handshake(driver->listener, driver);
+}
+static void listener_on_idle(crpc_h2 *h2) { listener_note_idle(crpc_driver_of_h2(h2)); }
 static void listener_on_busy(crpc_h2 *h2) { listener_note_busy(crpc_driver_of_h2(h2)); }
 
 const crpc_h2_below crpc_listener_below = {
     .on_settings = listener_on_settings, .on_idle = listener_on_idle, .on_busy = listener_on_busy};
+
+static void listener_on_h1_ready(crpc_h1 *h1) {
+    crpc_driver *driver = crpc_driver_of_h1(h1);
+    listener_note_handshake(driver->listener, driver);
+}
+static void listener_on_h1_idle(crpc_h1 *h1) { listener_note_idle(crpc_driver_of_h1(h1)); }
+static void listener_on_h1_busy(crpc_h1 *h1) { listener_note_busy(crpc_driver_of_h1(h1)); }
+
+const crpc_h1_below crpc_listener_h1_below = {
+    .on_ready = listener_on_h1_ready, .on_idle = listener_on_h1_idle, .on_busy = listener_on_h1_busy};
 
 // ---- Making room ----
 
@@ -102,11 +114,11 @@ static void listener_send_away(crpc_listener *listener, crpc_driver *driver) {
     if (crpc_link_is_empty(&driver->shaking)) {
         listener_note_busy(driver);
         crpc_count(&listener->loop->turn.stats.connections_evicted, 1);
-        crpc_h2_make_room(&driver->connection.h2);
+        crpc_driver_make_room(driver);
     } else {
         listener_note_handshake(listener, driver);
         crpc_count(&listener->loop->turn.stats.handshakes_dropped, 1);
-        crpc_h2_break(&driver->connection.h2, CRPC_ERROR_CLOSED);
+        crpc_driver_break(driver, CRPC_ERROR_CLOSED);
     }
 }
 
@@ -131,18 +143,36 @@ static bool listener_may_have_more(crpc_listener *listener, const crpc_address *
     return true;
 }
 
+/// Counts a connection from an address, if that may have it. NULL if not, or without memory.
+static crpc_address *listener_take_address(crpc_listener *listener, const struct sockaddr_storage *from) {
+    crpc_address *address = crpc_addresses_take(&listener->addresses, from);
+    if (address == NULL || listener_may_have_more(listener, address)) return address;
+    crpc_count(&listener->loop->turn.stats.connections_refused, 1);
+    crpc_addresses_give_back(&listener->addresses, address);
+    return NULL;
+}
+
+bool crpc_listener_place(crpc_listener *listener, crpc_driver *driver, const struct sockaddr_storage *from) {
+    struct sockaddr_storage own = {0};
+    socklen_t length = sizeof own;
+    if (from == NULL && getpeername(driver->fd, (struct sockaddr *)&own, &length) != 0) return false;
+    driver->address = listener_take_address(listener, from != NULL ? from : &own);
+    if (driver->address != NULL && from != NULL) crpc_socket_write_peer(from, driver->peer);
+    return driver->address != NULL;
+}
+
 /// Makes a connection of an accepted socket, or closes it.
 static void listener_take_in(crpc_listener *listener, int fd, const struct sockaddr_storage *from) {
-    crpc_address *address = crpc_addresses_take(&listener->addresses, from);
-    bool may_come = address != NULL && listener_may_have_more(listener, address);
-    if (address != NULL && !may_come) crpc_count(&listener->loop->turn.stats.connections_refused, 1);
+    bool is_proxy = crpc_proxy_networks_have(listener->proxies, listener->options.proxy_count, from);
+    crpc_address *address = is_proxy ? NULL : listener_take_address(listener, from);
+    bool may_come = is_proxy || address != NULL;
     if (!may_come || !listener_makes_room(listener)) {
         if (address != NULL) crpc_addresses_give_back(&listener->addresses, address);
         (void)close(fd);
         return;
     }
     crpc_socket_set_nodelay(fd);
-    if (crpc_driver_accept(listener, fd, from, address) != CRPC_OK)
+    if (crpc_driver_accept(listener, fd, from, address) != CRPC_OK && address != NULL)
         crpc_addresses_give_back(&listener->addresses, address);
 }
 
@@ -186,7 +216,7 @@ void crpc_listener_keep(crpc_listener *listener, crpc_driver *driver) {
         crpc_driver *oldest = CRPC_CONTAINER(listener->shaking.next, crpc_driver, shaking);
         listener_note_handshake(listener, oldest);
         crpc_count(&listener->loop->turn.stats.handshakes_dropped, 1);
-        crpc_h2_break(&oldest->connection.h2, CRPC_ERROR_CLOSED);
+        crpc_driver_break(oldest, CRPC_ERROR_CLOSED);
     }
     driver->idle_ns = listener->loop->turn.now_ns;
     crpc_link_append(&listener->shaking, &driver->shaking);
@@ -197,7 +227,7 @@ void crpc_listener_forget(crpc_listener *listener, crpc_driver *driver) {
     listener_note_handshake(listener, driver);
     listener_note_busy(driver);
     crpc_link_remove(&driver->link);
-    crpc_addresses_give_back(&listener->addresses, driver->address);
+    if (driver->address != NULL) crpc_addresses_give_back(&listener->addresses, driver->address);
     listener->service.connection_count -= 1;
     if (driver->end.is_leaving) listener->leaving_count -= 1;
     crpc_count(&listener->loop->turn.stats.server_connections_closed, 1);
@@ -226,6 +256,7 @@ static void listener_destroy(crpc_listener *listener) {
     }
     crpc_service_end(&listener->service);
     crpc_addresses_end(&listener->addresses);
+    free(listener->proxies);
     crpc_tls_free(listener->options.tls);
     free(listener);
 }
@@ -240,6 +271,13 @@ static int listener_begin(crpc_listener *listener, crpc_tls *tls) {
     const crpc_listener_options *options = &listener->options;
     listener->options.tls = crpc_tls_retain(tls);
     int error = tls != NULL && listener->options.tls == NULL ? CRPC_ERROR_MEMORY : CRPC_OK;
+    if (error == CRPC_OK && options->checks_names)
+        error = crpc_names_begin(&listener->service.names, options->names, options->name_count);
+    if (error == CRPC_OK && options->proxy_count > 0) {
+        listener->proxies = calloc(options->proxy_count, sizeof *listener->proxies);
+        if (listener->proxies == NULL) return CRPC_ERROR_MEMORY;
+        memcpy(listener->proxies, options->proxies, options->proxy_count * sizeof *listener->proxies);
+    }
     if (error == CRPC_OK) error = crpc_addresses_begin(&listener->addresses, options->connections_max);
     if (error == CRPC_OK)
         error = crpc_socket_listen(
@@ -271,7 +309,9 @@ int crpc_listener_new(
     listener->service.calls = options->calls;
     listener->options.tls = NULL; // until there is a reference
     if (error == CRPC_OK) error = listener_begin(listener, options->tls);
-    listener->options.address = NULL; // the caller's
+    listener->options.address = NULL; // the caller's, as are these
+    listener->options.names = NULL;
+    listener->options.proxies = NULL;
     if (error != CRPC_OK) {
         int saved = errno;
         listener_destroy(listener);
@@ -298,7 +338,7 @@ void crpc_listener_drain(crpc_listener *listener) {
     if (!listener->is_draining) (void)listener_accept_at_most(listener, CRPC_BACKLOG_MAX);
     listener_stop_accepting(listener);
     for (crpc_link *link = listener->connections.next; link != &listener->connections; link = link->next)
-        crpc_connection_drain(&CRPC_CONTAINER(link, crpc_driver, link)->connection);
+        crpc_driver_drain(CRPC_CONTAINER(link, crpc_driver, link));
 }
 
 void crpc_listener_free(crpc_listener *listener) {

@@ -20,6 +20,7 @@ struct crpc_listener {
     crpc_link shaking;        // those whose handshake is not done, the oldest first
     crpc_link idle;           // those without a call, the one that is so for longest first
     crpc_addresses addresses;
+    crpc_proxy_network *proxies; // `options.proxy_count` of them
     uint32_t shaking_count;
     uint32_t leaving_count;   // of the connections, those that end to make room
     bool is_draining, is_accepting;
@@ -27,9 +28,12 @@ struct crpc_listener {
 
 /// What connections tell their listener.
 extern const crpc_h2_below crpc_listener_below;
+extern const crpc_h1_below crpc_listener_h1_below;
 
 /// A connection has begun. Past the greatest number of handshakes the oldest of them ends.
 void crpc_listener_keep(crpc_listener *listener, crpc_driver *driver);
+/// It is known where a connection comes from: `from`, or from where its socket does if that is NULL. False if it must end.
+bool crpc_listener_place(crpc_listener *listener, crpc_driver *driver, const struct sockaddr_storage *from);
 /// A connection of the listener has ended.
 void crpc_listener_forget(crpc_listener *listener, crpc_driver *driver);
 

@@ -3,8 +3,10 @@ import ServiceKit
 
 /// What the configuration says, parsed.
 struct GatewaySettings: Sendable {
-    /// The HTTP server's part.
+    /// Where and how the gateway listens.
     let edge: HTTPServer.Configuration
+    /// How its routes answer.
+    let routes: RouteHandler.Configuration
     /// The rate limit's part.
     let rateLimit: RateLimit.Policy
     /// The dialects' part.
@@ -20,9 +22,11 @@ struct GatewaySettings: Sendable {
         let webSignIn = WebSignIn.read(configuration, &faults)
         let crossOrigin = Self.crossOrigin(configuration, &faults)
         guard faults.isEmpty else { throw ConfigurationFaults(faults) }
-        var edge = Self.edge(configuration)
-        edge.crossOrigin = crossOrigin
-        self.edge = edge
+        edge = Self.edge(configuration)
+        var routes = RouteHandler.Configuration(limits: edge.limits)
+        routes.strictTransportSeconds = configuration[GatewayKeys.strictTransport].components.seconds
+        routes.crossOrigin = crossOrigin
+        self.routes = routes
         self.webSignIn = webSignIn
         rateLimit = Self.rateLimit(configuration)
         dialects = DialectSettings(configuration)
@@ -40,7 +44,6 @@ struct GatewaySettings: Sendable {
             host: address.host,
             port: address.port,
             limits: limits,
-            strictTransportSeconds: configuration[GatewayKeys.strictTransport].components.seconds,
             drainLimit: configuration[SharedKeys.drainLimit]
         )
     }

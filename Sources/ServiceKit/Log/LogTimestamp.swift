@@ -27,14 +27,20 @@ struct LogTimestamp {
         let shiftedMonth = (5 * dayOfYear + 2) / 153
         let month = shiftedMonth < 10 ? shiftedMonth + 3 : shiftedMonth - 9
         let year = yearOfEra + era * 400 + (month <= 2 ? 1 : 0)
-        let fields: [(Int64, Int, Character)] = [
-            (year, 4, "-"), (month, 2, "-"), (dayOfYear - (153 * shiftedMonth + 2) / 5 + 1, 2, "T"),
-            (second / 3600, 2, ":"), (second / 60 % 60, 2, ":"), (second % 60, 2, "."), (milliseconds, 3, "Z"),
-        ]
-        for (value, width, separator) in fields {
-            bytes.appendDecimal(value, width: width)
-            bytes.append(contentsOf: separator.utf8)
-        }
+        bytes.appendDecimal(year, width: 4)
+        bytes.append(UInt8(ascii: "-"))
+        bytes.appendDecimal(month, width: 2)
+        bytes.append(UInt8(ascii: "-"))
+        bytes.appendDecimal(dayOfYear - (153 * shiftedMonth + 2) / 5 + 1, width: 2)
+        bytes.append(UInt8(ascii: "T"))
+        bytes.appendDecimal(second / 3600, width: 2)
+        bytes.append(UInt8(ascii: ":"))
+        bytes.appendDecimal(second / 60 % 60, width: 2)
+        bytes.append(UInt8(ascii: ":"))
+        bytes.appendDecimal(second % 60, width: 2)
+        bytes.append(UInt8(ascii: "."))
+        bytes.appendDecimal(milliseconds, width: 3)
+        bytes.append(UInt8(ascii: "Z"))
     }
 }
 
@@ -42,14 +48,5 @@ extension Int64 {
     /// The quotient rounded toward negative infinity.
     fileprivate func flooringQuotient(_ divisor: Int64) -> Int64 {
         self >= 0 ? self / divisor : (self - divisor + 1) / divisor
-    }
-}
-
-extension [UInt8] {
-    /// Appends a number of at least `width` digits.
-    fileprivate mutating func appendDecimal(_ value: Int64, width: Int) {
-        let digits = String(value)
-        append(contentsOf: repeatElement(UInt8(ascii: "0"), count: Swift.max(0, width - digits.utf8.count)))
-        append(contentsOf: digits.utf8)
     }
 }

@@ -19,13 +19,13 @@ struct ServiceLogHandler: LogHandler {
         if let provided = metadataProvider?.get() { facts.merge(provided) { _, new in new } }
         if let explicit = event.metadata { facts.merge(explicit) { _, new in new } }
         if let error = event.error { facts["error"] = "\(error)" }
-        let line = LogLine(
-            timestamp: .now,
-            level: event.level,
-            label: label,
-            message: event.message.description,
-            facts: facts.sorted { $0.key < $1.key }
-        )
-        sink.append(line.bytes(format))
+        var line = line(event.level, event.message.description)
+        for (name, value) in facts.sorted(by: { $0.key < $1.key }) { line.add(name, value) }
+        sink.append(line.finished(), isUrgent: event.level >= .warning)
+    }
+
+    /// The beginning of a line of now.
+    func line(_ level: Logger.Level, _ message: String) -> LogLine {
+        LogLine(format, timestamp: .now, level: level, label: label, message: message)
     }
 }

@@ -4,52 +4,67 @@ import Testing
 @testable import ServiceKit
 
 struct LogLineTests {
-    private func line(_ message: String, _ facts: [(String, Logger.MetadataValue)] = []) -> LogLine {
-        LogLine(
+    private func text(
+        _ format: LogFormat,
+        _ message: String,
+        _ facts: [(String, Logger.MetadataValue)] = []
+    ) -> String {
+        var line = LogLine(
+            format,
             timestamp: LogTimestamp(seconds: 1_798_761_599, milliseconds: 7),
             level: .warning,
             label: "identity",
-            message: message,
-            facts: facts.map { (key: $0.0, value: $0.1) }
+            message: message
         )
-    }
-
-    private func text(_ line: LogLine, _ format: LogFormat) -> String {
-        String(decoding: line.bytes(format), as: UTF8.self)
+        for (name, value) in facts { line.add(name, value) }
+        return String(decoding: line.finished(), as: UTF8.self)
     }
 
     @Test func `A line of JSON is one object with the facts flat and numbers bare`() {
-        let line = line("call", [("code", "ok"), ("microseconds", .stringConvertible(12)), ("list", ["a", "b"])])
         #expect(
-            text(line, .json) == #"{"time":"2026-12-31T23:59:59.007Z","level":"warning","logger":"identity","#
+            text(.json, "call", [("code", "ok"), ("microseconds", .stringConvertible(12)), ("list", ["a", "b"])]) == #"{"time":"2026-12-31T23:59:59.007Z","level":"warning","logger":"identity","#
                 + #""message":"call","code":"ok","microseconds":12,"list":["a","b"]}"# + "\n"
         )
     }
 
     @Test func `A line of text has time, level, logger, message and facts`() {
         #expect(
-            text(line("call", [("code", "ok")]), .text)
+            text(.text, "call", [("code", "ok")])
                 == "2026-12-31T23:59:59.007Z warning  identity: call code=ok\n"
         )
     }
 
     @Test(arguments: LogFormat.allCases)
     func `Whatever is in it, a line is one line`(_ format: LogFormat) {
-        let text = text(line("a\nb\r\n\u{1}\u{7f}\"\\", [("k\ney", "v\nalue")]), format)
+        let text = text(format, "a\nb\r\n\u{1}\u{7f}\"\\", [("k\ney", "v\nalue")])
         #expect(text.unicodeScalars.count { $0 == "\n" } == 1)
         #expect(!text.dropLast().unicodeScalars.contains { $0.value < 0x20 || $0.value == 0x7f })
     }
 
     @Test func `JSON escapes what it must`() {
-        #expect(text(line("\"\\\n\u{1}\u{7f}é"), .json).contains(#""message":"\"\\\n\u0001\u007fé""#))
+        #expect(text(.json, "\"\\\n\u{1}\u{7f}é").contains(#""message":"\"\\\n\u0001\u007fé""#))
     }
 
     @Test func `A fact can't take the place of the line's own members`() {
-        #expect(text(line("m", [("level", "x")]), .json).contains(#""_level":"x""#))
+        #expect(text(.json, "m", [("level", "x")]).contains(#""_level":"x""#))
     }
 
     @Test func `A huge value is cut`() {
-        #expect(line("m", [("v", .string(String(repeating: "é", count: 100_000)))]).bytes(.json).count < 10_000)
+        #expect(text(.json, "m", [("v", .string(String(repeating: "é", count: 100_000)))]).utf8.count < 10_000)
+    }
+
+    @Test(arguments: LogFormat.allCases)
+    func `Facts of known types stand as those of swift-log do`(_ format: LogFormat) {
+        let moment = LogTimestamp(seconds: 0, milliseconds: 0)
+        var known = LogLine(format, timestamp: moment, level: .info, label: "l", message: "m")
+        var any = known
+        known.add("text", "a\"b\n")
+        any.add("text", Logger.MetadataValue.string("a\"b\n"))
+        for number in [0, 7, -1, Int64.max, .min] {
+            known.add("number", number)
+            any.add("number", Logger.MetadataValue.stringConvertible(number))
+        }
+        #expect(known.finished() == any.finished())
     }
 
     @Test(

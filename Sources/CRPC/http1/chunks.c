@@ -1,0 +1,96 @@
+#include "http1/chunks.h"
+
+#include "crpc_limits.h"
+#include "http/bytes.h"
+#include "http1/text.h"
+
+static int chunks_digit(uint8_t c) {
+    if (c >= '0' && c <= '9') return c - '0';
+    c |= 0x20;
+    return c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1;
+}
+
+/// What an extension or a trailer's value is made of: all but controls.
+static bool chunks_is_text(uint8_t c) { return (c >= 0x20 && c != 0x7f) || c == '\t'; }
+
+static crpc_chunk_state chunks_take_size(crpc_chunks *chunks, uint8_t c) {
+    int digit = chunks_digit(c);
+    if (digit < 0) {
+        chunks->line_bytes = 0;
+        if (chunks->digits == 0) return CRPC_CHUNK_BROKEN;
+        return c == '\r' ? CRPC_CHUNK_SIZE_LF : c == ';' ? CRPC_CHUNK_EXTENSION : CRPC_CHUNK_BROKEN;
+    }
+    if (chunks->digits == CRPC_CHUNK_DIGITS_MAX || chunks->left > (INT64_MAX >> 4)) return CRPC_CHUNK_BROKEN;
+    chunks->digits += 1;
+    chunks->left = chunks->left << 4 | (uint64_t)digit;
+    return CRPC_CHUNK_SIZE;
+}
+
+static crpc_chunk_state chunks_take_extension(crpc_chunks *chunks, uint8_t c) {
+    if (c == '\r') {
+        chunks->cost += CRPC_COST_FRAME;
+        return CRPC_CHUNK_SIZE_LF;
+    }
+    chunks->line_bytes += 1;
+    return chunks_is_text(c) && chunks->line_bytes <= CRPC_CHUNK_EXTENSION_MAX ? CRPC_CHUNK_EXTENSION : CRPC_CHUNK_BROKEN;
+}
+
+static crpc_chunk_state chunks_end_size(crpc_chunks *chunks, uint8_t c) {
+    if (c != '\n') return CRPC_CHUNK_BROKEN;
+    chunks->digits = 0;
+    if (chunks->left == 0) return CRPC_CHUNK_LINE;
+    if (chunks->left < CRPC_CHUNK_BYTES_FREE) chunks->cost += CRPC_COST_FRAME;
+    return CRPC_CHUNK_DATA;
+}
+
+/// A byte of a trailer's name, or the colon behind it.
+static crpc_chunk_state chunks_take_name(crpc_chunks *chunks, uint8_t c) {
+    const uint8_t *name = chunks->name;
+    size_t length = chunks->name_length;
+    if (c == ':') {
+        bool is_framing = crpc_equals(name, length, "content-length") || crpc_equals(name, length, "transfer-encoding") ||
+                          crpc_equals(name, length, "host");
+        return is_framing ? CRPC_CHUNK_BROKEN : CRPC_CHUNK_VALUE;
+    }
+    if (length < CRPC_CHUNK_NAME_MAX) chunks->name[chunks->name_length++] = crpc_h1_lower[c];
+    return crpc_h1_lower[c] != 0 ? CRPC_CHUNK_NAME : CRPC_CHUNK_BROKEN;
+}
+
+/// A byte of the trailers.
+static crpc_chunk_state chunks_take_trailer(crpc_chunks *chunks, uint8_t c) {
+    chunks->trailer_bytes += 1;
+    if (chunks->trailer_bytes > CRPC_CHUNK_TRAILERS_MAX) return CRPC_CHUNK_BROKEN;
+    switch ((crpc_chunk_state)chunks->state) {
+    case CRPC_CHUNK_LINE:
+        if (c == '\r') return CRPC_CHUNK_LAST_LF;
+        chunks->cost += CRPC_COST_FRAME;
+        chunks->name_length = 0;
+        return c == ':' ? CRPC_CHUNK_BROKEN : chunks_take_name(chunks, c);
+    case CRPC_CHUNK_NAME: return chunks_take_name(chunks, c);
+    case CRPC_CHUNK_VALUE:
+        if (c == '\r') return CRPC_CHUNK_VALUE_LF;
+        return chunks_is_text(c) ? CRPC_CHUNK_VALUE : CRPC_CHUNK_BROKEN;
+    case CRPC_CHUNK_VALUE_LF: return c == '\n' ? CRPC_CHUNK_LINE : CRPC_CHUNK_BROKEN;
+    default: return c == '\n' ? CRPC_CHUNK_WHOLE : CRPC_CHUNK_BROKEN; // LAST_LF
+    }
+}
+
+size_t crpc_chunks_read(crpc_chunks *chunks, const uint8_t *bytes, size_t length) {
+    for (size_t i = 0; i < length; i++) {
+        uint8_t c = bytes[i];
+        crpc_chunk_state next;
+        switch ((crpc_chunk_state)chunks->state) {
+        case CRPC_CHUNK_SIZE: next = chunks_take_size(chunks, c); break;
+        case CRPC_CHUNK_EXTENSION: next = chunks_take_extension(chunks, c); break;
+        case CRPC_CHUNK_SIZE_LF: next = chunks_end_size(chunks, c); break;
+        case CRPC_CHUNK_DATA_CR: next = c == '\r' ? CRPC_CHUNK_DATA_LF : CRPC_CHUNK_BROKEN; break;
+        case CRPC_CHUNK_DATA_LF: next = c == '\n' ? CRPC_CHUNK_SIZE : CRPC_CHUNK_BROKEN; break;
+        case CRPC_CHUNK_DATA:
+        case CRPC_CHUNK_WHOLE:
+        case CRPC_CHUNK_BROKEN: return i;
+        default: next = chunks_take_trailer(chunks, c); break;
+        }
+        chunks->state = (uint8_t)next;
+    }
+    return length;
+}

@@ -1,0 +1,97 @@
+import RPC
+
+/// What a content type says of a request: the protocol, and how its messages are written.
+struct CallProtocol: Sendable, Hashable {
+    enum Framing: Sendable, Hashable {
+        /// Connect with one message each way, which is the body.
+        case connectUnary
+        /// Connect with enveloped messages.
+        case connectStream
+        /// gRPC-Web.
+        case grpcWeb
+        /// gRPC-Web in base64.
+        case grpcWebText
+    }
+
+    let framing: Framing
+    let format: MessageFormat
+
+    /// Whether it can carry a method of that kind.
+    func carries(_ kind: CallKind) -> Bool {
+        switch framing {
+        case .connectUnary: kind == .unary
+        case .connectStream: kind != .unary
+        case .grpcWeb, .grpcWebText: true
+        }
+    }
+
+    /// The content types that a method of some kind can be called with, as Accept-Post lists them.
+    static func acceptable(for kind: CallKind) -> String {
+        known.filter { $0.value.carries(kind) }.map { "\($0.text)" }.joined(separator: ", ")
+    }
+
+    /// The protocol of a content type; nil for any other. Parameters that change nothing are passed over.
+    init?(contentType: UnsafeRawBufferPointer) {
+        for known in Self.known where contentType.equals(known.text) {
+            self = known.value
+            return
+        }
+        self.init(text: String(decoding: contentType, as: UTF8.self))
+    }
+
+    /// The same, of a text with parameters or letters of the other case.
+    init?(text: String) {
+        let parts = text.lowercased().split(separator: ";", omittingEmptySubsequences: false).map(\.trimmed)
+        guard let type = parts.first, parts.dropFirst().allSatisfy(Self.changesNothing),
+            let known = Self.known.first(where: { "\($0.text)" == type })
+        else { return nil }
+        self = known.value
+    }
+
+    init(_ framing: Framing, _ format: MessageFormat) {
+        self.framing = framing
+        self.format = format
+    }
+
+    private static func changesNothing(_ parameter: Substring) -> Bool {
+        ["", "charset=utf-8", "charset=\"utf-8\""].contains(parameter)
+    }
+
+    private static let known: [(text: StaticString, value: CallProtocol)] = [
+        ("application/json", CallProtocol(.connectUnary, .json)),
+        ("application/proto", CallProtocol(.connectUnary, .protobuf)),
+        ("application/connect+json", CallProtocol(.connectStream, .json)),
+        ("application/connect+proto", CallProtocol(.connectStream, .protobuf)),
+        ("application/grpc-web", CallProtocol(.grpcWeb, .protobuf)),
+        ("application/grpc-web+proto", CallProtocol(.grpcWeb, .protobuf)),
+        ("application/grpc-web+json", CallProtocol(.grpcWeb, .json)),
+        ("application/grpc-web-text", CallProtocol(.grpcWebText, .protobuf)),
+        ("application/grpc-web-text+proto", CallProtocol(.grpcWebText, .protobuf)),
+    ]
+
+    /// The codec that the query of a GET names.
+    static func ofQuery(_ encoding: String?) -> CallProtocol? {
+        switch encoding {
+        case "json": CallProtocol(.connectUnary, .json)
+        case "proto": CallProtocol(.connectUnary, .protobuf)
+        default: nil
+        }
+    }
+}
+
+extension UnsafeRawBufferPointer {
+    /// Whether these are the bytes of a text.
+    func equals(_ text: StaticString) -> Bool {
+        count == text.utf8CodeUnitCount
+            && elementsEqual(UnsafeBufferPointer(start: text.utf8Start, count: text.utf8CodeUnitCount))
+    }
+}
+
+extension Substring {
+    /// Without the spaces and tabs around it.
+    var trimmed: Substring {
+        let isSpace: (Character) -> Bool = { $0 == " " || $0 == "\t" }
+        let front = drop(while: isSpace)
+        return front.lastIndex { !isSpace($0) }.map { front[...$0] } ?? ""
+    }
+}

@@ -1,0 +1,134 @@
+import HTTP
+import HTTPTypes
+import RPC
+import RPCTransport
+import SwiftProtobuf
+
+/// Answers the calls of Connect (https://connectrpc.com/docs/protocol) and gRPC-Web (PROTOCOL-WEB) to a router's methods, over
+/// any version of HTTP. Methods know nothing of it: they are the same that gRPC calls.
+///
+/// A unary method is called by Connect with `application/json` or `application/proto`, one that streams with
+/// `application/connect+json` or `…+proto`, and each with gRPC-Web, binary or text. A method that streams both ways needs
+/// HTTP/2 (505 else). Methods whose descriptor `allowsGet` are called by GET as well.
+///
+/// May be used by any number of event loops. Handlers run where their exchange runs.
+public final class ConnectHandler: HTTPHandler {
+    private let router: Router
+    private let services: Set<String>
+    private let rules: CallRules
+
+    /// - Parameters:
+    ///   - router: the methods. A call passes the router's interceptors, whatever its protocol.
+    ///   - limits: those of the server's connections. `messageBytesMax` holds for messages of requests, compressed and
+    ///     inflated: longer ones end with RESOURCE_EXHAUSTED. A message of a stream must be whole in `messageTimeout`.
+    ///   - detailTypes: messages that errors carry as details. Connect tells those in JSON too, for people.
+    public init(
+        _ router: Router,
+        limits: ConnectionLimits = ConnectionLimits(),
+        detailTypes: [any SwiftProtobuf.Message.Type] = []
+    ) {
+        self.router = router
+        services = router.services
+        rules = CallRules(
+            messageBytesMax: limits.messageBytesMax,
+            messageTimeout: limits.messageTimeout,
+            errors: ErrorText(detailTypes: detailTypes)
+        )
+    }
+
+    /// Whether a request is a call, well formed or not: its path is that of a method, or of one that a known service has not,
+    /// or its content type is one that only calls have.
+    public func takes(_ head: HTTPRequestHead) -> Bool {
+        if method(of: head) != nil { return true }
+        // What has no second slash is no path of a method: most routes are told apart here.
+        let path = head.target.utf8.dropFirst().prefix { $0 != UInt8(ascii: "?") }
+        if let slash = path.firstIndex(of: UInt8(ascii: "/")), services.contains(String(path[..<slash]) ?? "") {
+            return true
+        }
+        guard head.method == .post else { return false }
+        switch head.fields.first("content-type").flatMap(CallProtocol.init(text:))?.framing {
+        case .connectStream, .grpcWeb, .grpcWebText: return true
+        case .connectUnary, nil: return false
+        }
+    }
+
+    public func begin(_ exchange: HTTPExchange) -> (any HTTPBodyReceiver)? { begin(exchange, adding: Metadata()) }
+
+    /// Answers with more fields in the head, which must be sendable: those of cross-origin requests, say.
+    public func begin(_ exchange: HTTPExchange, adding fields: Metadata) -> (any HTTPBodyReceiver)? {
+        guard let call = call(exchange, adding: fields) else {
+            exchange.handlerEnded()
+            return nil
+        }
+        return exchange.hasEnded ? nil : call
+    }
+
+    private func method(of head: HTTPRequestHead) -> MethodHandler? {
+        if let method = router[head.target] { return method }
+        guard head.target.utf8.contains(UInt8(ascii: "?")) else { return nil }
+        return router[String(head.path)]
+    }
+
+    /// Begins a call, or answers and gives none.
+    private func call(_ exchange: HTTPExchange, adding added: Metadata) -> ExchangeCall? {
+        let head = exchange.head
+        let refusal = Refusal(exchange: exchange, addedFields: added, rules: rules)
+        if let fault = head.fault { return refusal.plain(fault.status) }
+        let fields = RequestFields(head.fields)
+        let method = method(of: head)
+        exchange.callBegan(method?.descriptor)
+        guard let method else { return refusal.unknownMethod(fields.callProtocol) }
+        let descriptor = method.descriptor
+        if descriptor.kind == .bidirectionalStreaming, head.version != .http2 { return refusal.plain(505) }
+        var callProtocol = fields.callProtocol
+        var query: GetQuery?
+        switch head.method {
+        case .post: break
+        case .get where descriptor.allowsGet && !head.hasBody:
+            guard let said = GetQuery(head.query) else { return refusal.plain(400) }
+            query = said
+            callProtocol = CallProtocol.ofQuery(said.encoding)
+        default: return refusal.plain(405, ["allow": descriptor.allowsGet ? "GET, POST" : "POST"])
+        }
+        guard let callProtocol, callProtocol.carries(descriptor.kind) else {
+            return refusal.plain(415, ["accept-post": CallProtocol.acceptable(for: descriptor.kind)])
+        }
+        return Self.call(
+            ExchangeCall.Request(
+                exchange: exchange,
+                handler: method,
+                callProtocol: callProtocol,
+                fields: fields,
+                query: query,
+                addedFields: added,
+                rules: rules
+            )
+        )
+    }
+
+    /// Makes the call of a request. One whose head cannot be taken is refused in the words of its protocol.
+    private static func call(_ request: ExchangeCall.Request) -> ExchangeCall {
+        do {
+            let deadline = try request.deadline()
+            let call = call(request, deadline, try request.compression())
+            call.begin()
+            return call
+        } catch {
+            let call = call(request, nil, Compression())
+            call.refuse(error)
+            return call
+        }
+    }
+
+    private static func call(
+        _ request: ExchangeCall.Request,
+        _ deadline: Deadline?,
+        _ compression: Compression
+    ) -> ExchangeCall {
+        switch request.callProtocol.framing {
+        case .connectUnary: ConnectUnaryCall(request, deadline, compression)
+        case .connectStream: ConnectStreamCall(request, deadline, compression, isText: false)
+        case .grpcWeb, .grpcWebText: GRPCWebCall(request, deadline, compression)
+        }
+    }
+}

@@ -1,0 +1,27 @@
+import SwiftProtobuf
+
+/// How the messages of a call are written. gRPC's own are binary; other protocols let the caller choose.
+public enum MessageFormat: Sendable, Hashable {
+    /// Protocol Buffers' binary format.
+    case protobuf
+    /// Protocol Buffers' JSON mapping (ProtoJSON) in UTF-8. Fields of what is read that the message does not have are passed
+    /// over, so that a newer client can call an older server, as with the binary format.
+    case json
+
+    private static let readingOptions: JSONDecodingOptions = {
+        var options = JSONDecodingOptions()
+        options.ignoreUnknownFields = true
+        return options
+    }()
+
+    /// Decodes a message, in place. The error is SwiftProtobuf's. Nothing at all is an empty message in binary, and none in JSON.
+    func decoded<Message: SwiftProtobuf.Message>(
+        _ bytes: UnsafeRawBufferPointer,
+        as type: Message.Type = Message.self
+    ) throws -> Message {
+        switch self {
+        case .protobuf: try Message(serializedBytes: ReceivedBytes(bytes))
+        case .json: try Message(jsonUTF8Bytes: ReceivedBytes(bytes), options: Self.readingOptions)
+        }
+    }
+}

@@ -1,0 +1,84 @@
+import FoundationEssentials
+import Glibc
+import HTTP
+import RPC
+import RPCTransport
+import TestCertificates
+
+/// A server of gRPC calls and other requests on one loop, and curl as its client.
+struct EdgeFixture {
+    let handler: ExchangeHandler
+    let server: RPCServer
+    let port: Int
+    fileprivate let arguments: [String]
+    fileprivate let base: String
+
+    /// What curl says and ends with.
+    struct Answer {
+        var body: String
+        var bytes: [UInt8]
+        var status: Int32
+    }
+
+    struct CurlFailed: Error {}
+
+    /// Runs curl. An argument that begins with a slash is a target.
+    func curl(_ more: [String]) throws -> Answer {
+        let file = FileManager.default.temporaryDirectory.path + "/vestibule-curl-\(UUID().uuidString)"
+        defer { try? FileManager.default.removeItem(atPath: file) }
+        var actions = posix_spawn_file_actions_t()
+        posix_spawn_file_actions_init(&actions)
+        defer { posix_spawn_file_actions_destroy(&actions) }
+        posix_spawn_file_actions_addopen(&actions, 1, file, O_WRONLY | O_CREAT | O_EXCL, 0o600)
+        let targets = more.map { $0.hasPrefix("/") ? base + $0 : $0 }
+        let words = (["curl", "-sS", "--noproxy", "*", "--max-time", "20"] + arguments + targets).map { strdup($0) } + [nil]
+        defer { for word in words { free(word) } }
+        var process = pid_t()
+        guard posix_spawnp(&process, "curl", &actions, nil, words, environ) == 0 else { throw CurlFailed() }
+        var status: Int32 = 0
+        guard waitpid(process, &status, 0) == process else { throw CurlFailed() }
+        let bytes = FileManager.default.contents(atPath: file).map { [UInt8]($0) } ?? []
+        return Answer(body: String(decoding: bytes, as: UTF8.self), bytes: bytes, status: status >> 8 & 0xff)
+    }
+}
+
+/// Runs a test against a server that curl reaches in one way.
+func withEdge(
+    _ way: ExchangeTests.Way,
+    configuration: ServerConfiguration = .init(),
+    _ body: (EdgeFixture) async throws -> Void
+) async throws {
+    let authority = try TestAuthority()
+    defer { authority.remove() }
+    var configuration = configuration
+    let isTLS = way == .tls1 || way == .tls2
+    if isTLS { configuration.tls = try authority.issue("server", names: "DNS:localhost,IP:127.0.0.1") }
+    let version =
+        switch way {
+        case .http1, .tls1: "--http1.1"
+        case .http2: "--http2-prior-knowledge"
+        case .tls2: "--http2"
+        }
+    let handler = ExchangeHandler()
+    let group = try EventLoopGroup(loopCount: 1, name: "edge")
+    var router = Router()
+    router.add(EchoService(probe: nil))
+    let server = RPCServer(group: group, router: router, http: handler, configuration: configuration)
+    let port = try await server.start()
+    let fixture = EdgeFixture(
+        handler: handler,
+        server: server,
+        port: port,
+        arguments: [version] + (isTLS ? ["--cacert", authority.file] : []),
+        base: "\(isTLS ? "https" : "http")://127.0.0.1:\(port)"
+    )
+    do {
+        try await body(fixture)
+    } catch {
+        await server.shutdown()
+        await group.shutdown()
+        throw error
+    }
+    await server.shutdown()
+    await group.shutdown()
+}
