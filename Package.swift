@@ -30,7 +30,6 @@ let strictC: [CSetting] = [
 ]
 
 let argumentParser: Target.Dependency = .product(name: "ArgumentParser", package: "swift-argument-parser")
-let asyncHTTPClient: Target.Dependency = .product(name: "AsyncHTTPClient", package: "async-http-client")
 let histogram: Target.Dependency = .product(name: "Histogram", package: "hdrhistogram-swift")
 let httpTypes: Target.Dependency = .product(name: "HTTPTypes", package: "swift-http-types")
 let hummingbird: Target.Dependency = .product(name: "Hummingbird", package: "hummingbird")
@@ -111,7 +110,6 @@ let package = Package(
         .package(url: "https://github.com/apple/swift-protobuf", exact: "1.39.0"),
         .package(url: "https://github.com/HdrHistogram/hdrhistogram-swift", exact: "0.2.0"),
         .package(url: "https://github.com/hummingbird-project/hummingbird", exact: "2.28.1"),
-        .package(url: "https://github.com/swift-server/async-http-client", exact: "1.37.0"),
         .package(url: "https://github.com/swift-server/swift-service-lifecycle", exact: "2.13.0"),
     ],
     targets: [
@@ -205,14 +203,13 @@ let package = Package(
             ["HTTPJSON", "JOSE", "RPCTransport", "ServiceKit", httpTypes, logging],
             exclude: ["README.md"]
         ),
-        library("LocalStack", ["JOSE", "LocalPostgres", "ServiceKit", asyncHTTPClient, nioCore, nioHTTP1]),
+        library("LocalStack", ["JOSE", "LocalPostgres", "OutgoingHTTP", "RPCTransport", "ServiceKit"]),
 
         library("Deployment", ["Certificates", "JOSE", "LocalPostgres", "Postgres", "ServiceKit"]),
         library(
             "Load",
             [
-                "API", "CTimerFD", "JOSE", "RPC", "RPCTransport", "ServiceKit", asyncHTTPClient, histogram, nioCore,
-                nioHTTP1, nioPosix,
+                "API", "CTimerFD", "JOSE", "OutgoingHTTP", "RPC", "RPCTransport", "ServiceKit", histogram,
             ]
         ),
 

@@ -88,13 +88,10 @@ struct Gateway: Sendable {
 
     /// What answers requests.
     ///
-    /// - Parameters:
-    ///   - log: takes one line a request; by default the logger.
-    ///   - metrics: where requests are counted.
+    /// - Parameter metrics: where requests are counted.
     func handler(
         _ configuration: RouteHandler.Configuration,
         logger: Logger,
-        log: (any RequestLog)? = nil,
         metrics: MetricsRegistry = MetricsRegistry()
     ) -> RouteHandler {
         let dialects = dialects
@@ -107,7 +104,7 @@ struct Gateway: Sendable {
             routes: routes,
             configuration: configuration,
             logger: logger,
-            log: log ?? RequestLines(logger),
+            log: ServiceRequestLog(logger),
             problem: { Problem(answering: $0) },
             render: { problem, request in
                 hasPages && request.uri.path == WebSignIn.callbackPath

@@ -31,7 +31,7 @@ struct AnswerFields: Sendable {
         self.json = json
     }
 
-    /// The fields of an answer. `Connection` and `Content-Length` are the transport's to say.
+    /// The fields of an answer. What the transport says itself is left out.
     ///
     /// - Parameter origin: what is told about pages of other origins; nil where nothing is.
     func packed(_ response: Response, requestID: String, origin: CrossOrigin.Answer?) -> Metadata {

@@ -55,7 +55,7 @@ final class RouteCall: HTTPBodyReceiver, @unchecked Sendable {
             return false
         }
         run(entry)
-        return true
+        return exchange.head.hasBody
     }
 
     /// Finds the path's endpoint and the method's route.
@@ -171,8 +171,7 @@ final class RouteCall: HTTPBodyReceiver, @unchecked Sendable {
     /// Sends a whole answer and ends the call.
     private func conclude(_ response: Response, problem: Problem?) {
         let status = response.status.code
-        let saysClose = !response.headers.isEmpty && response.headers[.connection] == "close"
-        if problem?.closesConnection ?? false || saysClose || status >= 400 && leavesBody {
+        if problem?.closesConnection ?? response.closesConnection || status >= 400 && leavesBody {
             exchange.closeAfterAnswer()
         }
         let fields = packed(response)

@@ -78,6 +78,10 @@ TEST(h1_chunks_are_put_together) {
     expect_whole("10\r\n0123456789abcdef\r\n0\r\n\r\n", "0123456789abcdef", 0);
 }
 
+TEST(h1_trailers_with_other_names_are_dropped) {
+    expect_whole("0\r\nHos: 1\r\nHosts: 2\r\nContent-Length2: 3\r\nTransfer-Encodings: 4\r\n\r\n", "", 4);
+}
+
 TEST(h1_extensions_and_trailers_are_dropped_and_cost_something) {
     expect_whole("3\r\nabc\r\n1;a=\"b;c\" ; d\r\n\r\r\n0;last\r\nX-A:\r\nb: \tc\x80\r\n\r\n", "abc\r", 6);
 }
@@ -87,7 +91,8 @@ TEST(h1_chunks_that_are_none_break_the_body) {
         "\r\n", "\n", "g", "x1", "-1", "+1", "0x1\r\n", " 1\r\n", "1 \r\n", "1 ;a\r\n", "1\n", "1\r\r\n", "1\rX", "1;a\n",
         "1;\x01", "1;\x7f", "1;a\rb", "00000000000000000", "fffffffffffffff0\r\n", "8000000000000000\r\n", "1\r\nab\r\n",
         "1\r\na\n", "1\r\na\rX", "1\r\na0\r\n", "0\r\n\n", "0\r\n\rX", "0\r\n:", "0\r\n a", "0\r\na b", "0\r\na\r\n", "0\r\na:\n",
-        "0\r\na: \x01", "0\r\na: b\rc", "0\r\na: b\r\n\n", "0\r\n\t",
+        "0\r\na: \x01", "0\r\na: b\rc", "0\r\na: b\r\n\n", "0\r\n\t", "0\r\nContent-Length: 1\r\n",
+        "0\r\na: b\r\ntransfer-ENCODING:", "0\r\nHost:x\r\n\r\n",
     };
     for (size_t i = 0; i < sizeof broken / sizeof broken[0]; i++) {
         outcome *outcome = read_cut(broken[i], strlen(broken[i]), SIZE_MAX / 2, 0);

@@ -42,6 +42,8 @@ void crpc_exchange_set_body_deadline(crpc_exchange *exchange, uint64_t deadline_
     exchange->table->set_body_deadline(exchange, deadline_ns);
 }
 
+void crpc_exchange_set_last(crpc_exchange *exchange) { exchange->table->set_last(exchange); }
+
 void crpc_exchange_reset(crpc_exchange *exchange) { exchange->table->reset(exchange); }
 
 // ---- Fields of answers ----

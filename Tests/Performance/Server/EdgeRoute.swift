@@ -60,7 +60,7 @@ struct EdgeRoute: HTTPHandler {
             routes: [route],
             configuration: .init(),
             logger: log.logger,
-            log: RequestLines(log.logger),
+            log: ServiceRequestLog(log.logger),
             observe: { requests.count($0) }
         )
     }

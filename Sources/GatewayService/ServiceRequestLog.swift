@@ -2,11 +2,11 @@ import HTTPJSON
 import Logging
 import ServiceKit
 
-/// Writes a line for each request, its facts in the order of their names.
-package struct RequestLines: RequestLog {
+/// Writes the line of each request as the program's log has lines.
+package struct ServiceRequestLog: RequestLog {
     private let lines: FactLog
 
-    /// Lines go to a logger, at info.
+    /// Lines of a program's logger.
     package init(_ logger: Logger) { lines = FactLog(logger) }
 
     package func write(_ line: RequestLine) {
