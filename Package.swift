@@ -30,7 +30,6 @@ let strictC: [CSetting] = [
 ]
 
 let argumentParser: Target.Dependency = .product(name: "ArgumentParser", package: "swift-argument-parser")
-let asyncHTTPClient: Target.Dependency = .product(name: "AsyncHTTPClient", package: "async-http-client")
 let histogram: Target.Dependency = .product(name: "Histogram", package: "hdrhistogram-swift")
 let httpTypes: Target.Dependency = .product(name: "HTTPTypes", package: "swift-http-types")
 let hummingbird: Target.Dependency = .product(name: "Hummingbird", package: "hummingbird")
@@ -111,7 +110,6 @@ let package = Package(
         .package(url: "https://github.com/apple/swift-protobuf", exact: "1.39.0"),
         .package(url: "https://github.com/HdrHistogram/hdrhistogram-swift", exact: "0.2.0"),
         .package(url: "https://github.com/hummingbird-project/hummingbird", exact: "2.28.1"),
-        .package(url: "https://github.com/swift-server/async-http-client", exact: "1.37.0"),
         .package(url: "https://github.com/swift-server/swift-service-lifecycle", exact: "2.13.0"),
     ],
     targets: [
@@ -196,7 +194,7 @@ let package = Package(
         library(
             "GatewayService",
             [
-                "API", "HTTP", "HTTPJSON", "JOSE", "OTLP", "RPC", "RPCTransport", "ServiceKit", httpTypes, logging,
+                "API", "Connect", "HTTP", "HTTPJSON", "JOSE", "OTLP", "RPC", "RPCTransport", "ServiceKit", httpTypes, logging,
                 protobuf,
             ]
         ),
@@ -205,14 +203,13 @@ let package = Package(
             ["HTTPJSON", "JOSE", "RPCTransport", "ServiceKit", httpTypes, logging],
             exclude: ["README.md"]
         ),
-        library("LocalStack", ["JOSE", "LocalPostgres", "ServiceKit", asyncHTTPClient, nioCore, nioHTTP1]),
+        library("LocalStack", ["JOSE", "LocalPostgres", "OutgoingHTTP", "RPCTransport", "ServiceKit"]),
 
         library("Deployment", ["Certificates", "JOSE", "LocalPostgres", "Postgres", "ServiceKit"]),
         library(
             "Load",
             [
-                "API", "CTimerFD", "JOSE", "RPC", "RPCTransport", "ServiceKit", asyncHTTPClient, histogram, nioCore,
-                nioHTTP1, nioPosix,
+                "API", "CTimerFD", "JOSE", "OutgoingHTTP", "RPC", "RPCTransport", "ServiceKit", histogram,
             ]
         ),
 
@@ -232,7 +229,10 @@ let package = Package(
         executable(
             "rpc-interop-server",
             path: "Tests/Interop/Server",
-            ["API", "InteropAPI", "InteropShared", "RPC", "RPCTransport", "ServiceKit", argumentParser, protobuf]
+            [
+                "API", "Connect", "InteropAPI", "InteropShared", "RPC", "RPCTransport", "ServiceKit", argumentParser,
+                protobuf,
+            ]
         ),
         executable(
             "rpc-interop-client",
@@ -247,7 +247,10 @@ let package = Package(
         executable(
             "bench-server",
             path: "Tests/Performance/Server",
-            ["Postgres", "RPC", "RPCTransport", protobuf]
+            [
+                "Connect", "GatewayService", "HTTP", "HTTPJSON", "IdentityDomain", "JOSE", "Models", "Postgres", "RPC",
+                "RPCTransport", "ServiceKit", httpTypes, logging, protobuf,
+            ]
         ),
         .target(name: "Allocations", path: "Tests/Performance/Allocations", cSettings: strictC),
         .executableTarget(
@@ -294,7 +297,7 @@ let package = Package(
         .target(name: "ScriptedHTTP", path: "Tests/ScriptedHTTP", swiftSettings: strict),
         tests(
             "OutgoingHTTPTests",
-            ["OutgoingHTTP", "RPCTransport", "ScriptedHTTP", "TestCertificates"]
+            ["OutgoingHTTP", "RPC", "RPCTransport", "ScriptedHTTP", "TestCertificates"]
         ),
         tests("RPCTests", ["RPC", protobuf]),
         tests("ConnectTests", ["API", "Connect", "HTTP", "RPC", "RPCTransport", httpTypes, protobuf]),
