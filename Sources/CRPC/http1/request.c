@@ -84,6 +84,8 @@ void crpc_h1_close_exchange(crpc_h1 *h1, bool is_complete) {
     if (crpc_h1_is_broken(h1)) return;
     if (h1->output.closes && h1->coming != CRPC_H1_DEAF) crpc_h1_set_coming(h1, CRPC_H1_DEAF);
     if (h1->coming == CRPC_H1_ENDED) h1_await_next(h1);
+    // What is left of a body has its time, whatever the handler said.
+    if (h1->coming == CRPC_H1_BODY) crpc_h1_limit(h1, CRPC_H1_DUE_BODY, h1->limits.body_timeout_ms);
 }
 
 // ---- Heads ----
