@@ -31,6 +31,7 @@ static void h1_begin_exchange(crpc_h1 *h1, crpc_exchange_head *shown) {
     if (h1->below != NULL && h1->below->on_ready != NULL && !h1->is_ready) h1->below->on_ready(h1);
     if (h1->below != NULL && h1->below->on_busy != NULL) h1->below->on_busy(h1);
     h1->is_ready = true;
+    if (h1->has_peer_ended) crpc_h1_limit(h1, CRPC_H1_DUE_HALF, CRPC_H1_HALF_CLOSED_MS);
     if (!crpc_h1_charge(h1, CRPC_COST_FRAME)) return;
     if (shown->fault == CRPC_FAULT_NONE) {
         crpc_authority_set(&h1->authority, shown->authority, shown->authority_length);
