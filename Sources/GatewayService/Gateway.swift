@@ -39,6 +39,9 @@ struct Gateway: Sendable {
         )
     }
 
+    /// From now on the gateway says that it isn't ready.
+    func beginDrain() async { await readiness.beginDrain() }
+
     /// Every route that exists, each with its description.
     var endpoints: [Endpoint] {
         let authentication = methods.authentication

@@ -16,8 +16,8 @@ struct GatewayHealth: HealthHandler {
             guard request.service.isEmpty else {
                 throw RPCError(.notFound, "only the gateway as a whole is known here")
             }
-            let answers = await readiness.answers(caller.callOptions(limit: ReadinessCache.wait))
-            return .with { $0.status = answers.allSatisfy(\.isServing) ? .serving : .notServing }
+            let told = await readiness.readiness(caller.callOptions(limit: ReadinessCache.wait))
+            return .with { $0.status = told.isReady ? .serving : .notServing }
         }
     }
 

@@ -21,7 +21,8 @@ public struct GatewayServer: ProgramServer {
         self.configuration = configuration
     }
 
-    /// Serves until SIGTERM or SIGINT, then lets requests in flight end. Where TLS is used, SIGHUP has the certificates read
+    /// Serves until SIGTERM or SIGINT. Then it says that it isn't ready, goes on for `VESTIBULE_GATEWAY_DRAIN_DELAY`, and lets
+    /// requests in flight end. Where TLS is used, SIGHUP has the certificates read
     /// again.
     ///
     /// The services need not be there yet: requests that need one are answered 503 until it is.
@@ -83,7 +84,16 @@ public struct GatewayServer: ProgramServer {
             logger: logger
         )
         async let _: Void = metrics.run()
-        try await server.run(stop: stop, onListening: onListening)
+        let delay = configuration[GatewayKeys.drainDelay]
+        try await server.run(
+            stop: {
+                await stop()
+                logger.notice("stopping", metadata: ["drain_delay": "\(delay)"])
+                await gateway.beginDrain()
+                try? await Task.sleep(for: delay)
+            },
+            onListening: onListening
+        )
         // What is not awaited is cancelled as this returns.
     }
 

@@ -99,6 +99,15 @@ enum GatewayKeys {
         help: "max-age of Strict-Transport-Security; 0s sends none. Set it where a proxy brings HTTPS to the gateway; a gateway "
             + "with a certificate of its own sends half a year unless this says otherwise."
     )
+    static let drainDelay = ConfigurationKey.duration(
+        "VESTIBULE_GATEWAY_DRAIN_DELAY",
+        in: .zero ... .seconds(120),
+        default: .zero,
+        help: """
+            How long a gateway that was told to stop goes on as before, only not ready any more, so that load balancers \
+            leave it before it ends: longer than they take to see that.
+            """
+    )
     static let dialects = ConfigurationKey<[Dialect]>.choices(
         "VESTIBULE_GATEWAY_DIALECTS",
         help: "Which dialects of other backends are answered besides our own routes; none by default."
@@ -127,7 +136,7 @@ enum GatewayKeys {
             listen, metricsListen, requestTimeout, bodyBytesMax, connectionsMax, idleTimeout, authPerSecond, authBurst,
             addressPerSecond, addressBurst, accountPerSecond, accountBurst, changesPerSecond, changesBurst,
             trustedProxies, proxyProtocol, strictTransport, SharedKeys.identityAddress, SharedKeys.profileAddress,
-            SharedKeys.invitesAddress, SharedKeys.eventLoops, SharedKeys.drainLimit,
+            SharedKeys.invitesAddress, SharedKeys.eventLoops, drainDelay, SharedKeys.drainLimit,
             SharedKeys.reflection,
             dialects, supabaseServiceKey,
         ] + browsers + tls.ofEdge + channels.all + SharedKeys.log + TraceKeys.all
