@@ -4,7 +4,7 @@
 .PHONY: help run demo build up down logs renew roll test lint-docker test-compose test-nghttp2 check bench fuzz format proto sbom tidy clean-data clean
 
 # No search for libraries beside the program: it loads the system's alone.
-RELEASE_BUILD := Sources/build.sh -c release --static-swift-stdlib --disable-local-rpath
+RELEASE_BUILD := Sources/build-with-progress.sh -c release --static-swift-stdlib --disable-local-rpath
 RELEASE_FOLDER := .build/release
 DOCKER_COMPOSE ?= docker compose
 export DOCKER_COMPOSE
@@ -34,7 +34,7 @@ logs: ## Follow the containers' logs
 renew: ## Renew certificates that end soon, and have the containers read them; for each day or week
 	@docker/renew.sh
 
-roll: ## Replace the containers of SERVICE (identity, profile, invites) without a failed call
+roll: ## Replace the containers of SERVICE (identity, profile, invites, gateway) without a failed call
 	@docker/roll.sh "$(SERVICE)"
 
 test: ## Set up what the tests need and run them all
@@ -42,7 +42,7 @@ test: ## Set up what the tests need and run them all
 
 lint-docker: ## Check the Dockerfiles with hadolint
 	@Tests/Compose/setup.sh
-	@.venv-compose/bin/hadolint docker/Dockerfile Tests/Compose/postgres/Dockerfile
+	@.venv-compose/bin/hadolint docker/Dockerfile Tests/Compose/postgres/Dockerfile Tests/Compose/caddy/Dockerfile
 
 test-compose: ## Prove the containers on an engine of the test's own; as root
 	@Tests/Compose/run.sh
@@ -61,9 +61,10 @@ test-nghttp2: ## Test the C layer against newer ones of nghttp2
 	@Tests/CRPC/test-nghttp2.sh
 
 fuzz: SECONDS ?= 60
-fuzz: ## Fuzz the C layer, each fuzzer for SECONDS (60)
+fuzz: ## Fuzz the C layer, each fuzzer for SECONDS (60); read HTTP/1.x as others do a million times
 	@Sources/install-dependencies.sh test
 	@Tests/Fuzz/run.sh $(SECONDS)
+	@Tests/HTTP1/run.sh 1000000
 
 format: ## Format all Swift
 	@git ls-files -z -- '*.swift' ':!*/Generated/*' | xargs -0 swift format --in-place

@@ -30,7 +30,6 @@ let strictC: [CSetting] = [
 ]
 
 let argumentParser: Target.Dependency = .product(name: "ArgumentParser", package: "swift-argument-parser")
-let asyncHTTPClient: Target.Dependency = .product(name: "AsyncHTTPClient", package: "async-http-client")
 let histogram: Target.Dependency = .product(name: "Histogram", package: "hdrhistogram-swift")
 let httpTypes: Target.Dependency = .product(name: "HTTPTypes", package: "swift-http-types")
 let hummingbird: Target.Dependency = .product(name: "Hummingbird", package: "hummingbird")
@@ -111,11 +110,11 @@ let package = Package(
         .package(url: "https://github.com/apple/swift-protobuf", exact: "1.39.0"),
         .package(url: "https://github.com/HdrHistogram/hdrhistogram-swift", exact: "0.2.0"),
         .package(url: "https://github.com/hummingbird-project/hummingbird", exact: "2.28.1"),
-        .package(url: "https://github.com/swift-server/async-http-client", exact: "1.37.0"),
         .package(url: "https://github.com/swift-server/swift-service-lifecycle", exact: "2.13.0"),
     ],
     targets: [
         // C
+        .systemLibrary(name: "CCurl", pkgConfig: "libcurl", providers: [.apt(["libcurl4-openssl-dev"])]),
         .systemLibrary(name: "CNghttp2", pkgConfig: "libnghttp2", providers: [.apt(["libnghttp2-dev"])]),
         .systemLibrary(name: "COpenSSL", pkgConfig: "openssl", providers: [.apt(["libssl-dev"])]),
         .systemLibrary(name: "CLibPQ", pkgConfig: "libpq", providers: [.apt(["libpq-dev"])]),
@@ -148,11 +147,11 @@ let package = Package(
         library("Connect", ["HTTP", "RPC", "RPCTransport", httpTypes, protobuf], isHot: true),
         library("Postgres", ["CLibPQ", "RPC", "RPCTransport", lifecycle, tracing], isHot: true),
         library("LocalPostgres"),
-        library("OutgoingHTTP", [asyncHTTPClient, nioCore, nioHTTP1, nioPosix]),
+        library("OutgoingHTTP", ["CCurl", "COpenSSL", "RPCTransport"]),
         library("API", ["RPC", protobuf]),
         library("JOSE", ["COpenSSL"]),
         library("Certificates", ["COpenSSL"]),
-        library("HTTPJSON", ["JOSE", "RPC", httpTypes, hummingbird, lifecycle, logging, nioCore, nioHTTP1, tracing]),
+        library("HTTPJSON", ["HTTP", "JOSE", "RPC", "RPCTransport", httpTypes, logging, tracing]),
         library("OTLP", ["RPC", "RPCTransport", lifecycle, logging, protobuf, tracing], exclude: ["Protos"]),
         library(
             "ServiceKit",
@@ -195,23 +194,22 @@ let package = Package(
         library(
             "GatewayService",
             [
-                "API", "HTTPJSON", "JOSE", "OTLP", "RPC", "RPCTransport", "ServiceKit", httpTypes, hummingbird,
-                logging, nioCore,
+                "API", "Connect", "HTTP", "HTTPJSON", "JOSE", "OTLP", "RPC", "RPCTransport", "ServiceKit", httpTypes, logging,
+                protobuf,
             ]
         ),
         library(
             "ProviderSimulator",
-            ["HTTPJSON", "JOSE", "ServiceKit", httpTypes, hummingbird, logging, nioCore],
+            ["HTTPJSON", "JOSE", "RPCTransport", "ServiceKit", httpTypes, logging],
             exclude: ["README.md"]
         ),
-        library("LocalStack", ["JOSE", "LocalPostgres", "ServiceKit", asyncHTTPClient, nioCore, nioHTTP1]),
+        library("LocalStack", ["JOSE", "LocalPostgres", "OutgoingHTTP", "RPCTransport", "ServiceKit"]),
 
         library("Deployment", ["Certificates", "JOSE", "LocalPostgres", "Postgres", "ServiceKit"]),
         library(
             "Load",
             [
-                "API", "CTimerFD", "JOSE", "RPC", "RPCTransport", "ServiceKit", asyncHTTPClient, histogram, nioCore,
-                nioHTTP1, nioPosix,
+                "API", "CTimerFD", "JOSE", "OutgoingHTTP", "RPC", "RPCTransport", "ServiceKit", histogram,
             ]
         ),
 
@@ -249,7 +247,10 @@ let package = Package(
         executable(
             "bench-server",
             path: "Tests/Performance/Server",
-            ["Postgres", "RPC", "RPCTransport", protobuf]
+            [
+                "Connect", "GatewayService", "HTTP", "HTTPJSON", "IdentityDomain", "JOSE", "Models", "Postgres", "RPC",
+                "RPCTransport", "ServiceKit", httpTypes, logging, protobuf,
+            ]
         ),
         .target(name: "Allocations", path: "Tests/Performance/Allocations", cSettings: strictC),
         .executableTarget(
@@ -287,10 +288,16 @@ let package = Package(
             path: "Tests/TestCertificates",
             swiftSettings: strict
         ),
+        .target(
+            name: "HTTPClients",
+            dependencies: ["HTTP", "RPC", httpTypes],
+            path: "Tests/HTTPClients",
+            swiftSettings: strict
+        ),
         .target(name: "ScriptedHTTP", path: "Tests/ScriptedHTTP", swiftSettings: strict),
         tests(
             "OutgoingHTTPTests",
-            ["OutgoingHTTP", "RPCTransport", "ScriptedHTTP", "TestCertificates", asyncHTTPClient]
+            ["OutgoingHTTP", "RPC", "RPCTransport", "ScriptedHTTP", "TestCertificates"]
         ),
         tests("RPCTests", ["RPC", protobuf]),
         tests("ConnectTests", ["API", "Connect", "HTTP", "RPC", "RPCTransport", httpTypes, protobuf]),
@@ -354,16 +361,15 @@ let package = Package(
         tests(
             "HTTPJSONTests",
             [
-                "HTTPJSON", "JOSE", httpTypes, hummingbird, hummingbirdTesting, inMemoryTracing, logging, nioCore,
-                nioPosix, tracing,
+                "HTTP", "HTTPClients", "HTTPJSON", "JOSE", "RPC", "RPCTransport", httpTypes, inMemoryTracing, logging,
+                tracing,
             ]
         ),
         tests(
             "GatewayServiceTests",
             [
-                "API", "APIDoubles", "GatewayService", "HTTPJSON", "IdentityDomain", "JOSE", "RPC", "RPCTransport",
-                "ServiceKit", "TestCertificates", httpTypes, hummingbird, hummingbirdTesting, logging, nioCore,
-                protobuf,
+                "API", "APIDoubles", "GatewayService", "HTTP", "HTTPClients", "HTTPJSON", "IdentityDomain", "JOSE", "RPC",
+                "RPCTransport", "ServiceKit", "TestCertificates", httpTypes, logging, protobuf,
             ]
         ),
         tests("LoadTests", ["API", "JOSE", "Load", "RPC", "RPCTransport", "ServiceKit"]),
@@ -371,8 +377,7 @@ let package = Package(
         tests(
             "ProviderSimulatorTests",
             [
-                "HTTPJSON", "JOSE", "ProviderSimulator", "ServiceKit", httpTypes, hummingbird, hummingbirdTesting,
-                logging, nioCore,
+                "HTTPClients", "HTTPJSON", "JOSE", "ProviderSimulator", "ServiceKit", httpTypes, logging,
             ]
         ),
     ],

@@ -40,7 +40,7 @@ count() {
 
 Sources/install-dependencies.sh test
 Tests/Interop/setup.sh
-Sources/build.sh --build-tests
+Sources/build-with-progress.sh --build-tests
 
 status=0
 run swift swift test --skip-build --disable-xctest || status=$?
@@ -71,6 +71,11 @@ status=0
 run crpc Tests/CRPC/run.sh || status=$?
 summary=$(grep -E '^[0-9]+ passed, [0-9]+ failed$' "$log/crpc" | tail -n 1 || true)
 count crpc "$status" "$(number passed)" "$(number failed)"
+
+status=0
+run http1 Tests/HTTP1/run.sh || status=$?
+summary=$(grep -E '^[0-9]+ passed, [0-9]+ failed$' "$log/http1" | tail -n 1 || true)
+count http1 "$status" "$(number passed)" "$(number failed)"
 
 # Inputs that once showed a fault, then new ones for a few seconds each.
 for seconds in 0 5; do

@@ -3,17 +3,20 @@
 # now and the secrets that are there now. Beside each old container a new one is started; when that is healthy the old one
 # is told to stop, which ends its calls first. Migrations of the new image are applied before.
 #
-#   docker/roll.sh identity   or profile, or invites; `make roll SERVICE=identity` calls it
+#   docker/roll.sh identity   or profile, invites, gateway; `make roll SERVICE=identity` calls it
+#
+# For the gateway VESTIBULE_PUBLISH must be a range of two ports or more (127.0.0.1:8080-8081): the new container takes the
+# one that is free. What stands before it must know both, or be in the network, as the proxy of the profile `https` is.
 set -euo pipefail
 case "${1:-}" in -h | --help) sed -n '2,/^[^#]/s/^# \{0,1\}//p' "$0" && exit ;; esac
 
 cd "$(dirname "$0")"
 service=${1:-}
 case "$service" in
-identity | profile | invites) ;;
+identity | profile | invites | gateway) ;;
 *)
-    # The gateway's port on this machine is one container's; PostgreSQL's folder too.
-    echo "roll: '$service' cannot be rolled; identity, profile and invites can" >&2
+    # PostgreSQL's folder is one container's.
+    echo "roll: '$service' cannot be rolled; identity, profile, invites and gateway can" >&2
     exit 1
     ;;
 esac
@@ -32,8 +35,17 @@ IFS=, read -ra names <<<"$names"
 files=()
 for name in "${names[@]}"; do files+=(--file "$name"); done
 
+if [ "$service" = gateway ]; then
+    "${compose[@]}" "${files[@]}" config gateway | grep -Eq '^ *published: "?[0-9]+-[0-9]+"?$' || {
+        echo "roll: the gateway's port is one container's; give it a range (VESTIBULE_PUBLISH=127.0.0.1:8080-8081) and" \
+            '`make up` once' >&2
+        exit 1
+    }
+fi
+
 # Those of the new version, which the old one can live with (see CONTRIBUTING, "Migrations").
-"${compose[@]}" --progress quiet "${files[@]}" run --rm --no-deps --no-TTY "$service-migrate"
+[ "$service" = gateway ] ||
+    "${compose[@]}" --progress quiet "${files[@]}" run --rm --no-deps --no-TTY "$service-migrate"
 
 for container in "${old[@]}"; do
     "${compose[@]}" --progress quiet "${files[@]}" up --detach --wait --no-deps --no-recreate \

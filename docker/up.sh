@@ -23,6 +23,9 @@ dev) files+=(--file compose.dev.yaml) ;;
 esac
 export VESTIBULE_SECRETS=${VESTIBULE_SECRETS:-$PWD/secrets}
 
+# Whether a service is one of those that are started, which its profile says.
+is_there() { "${compose[@]}" "${files[@]}" config --services | grep -qx "$1"; }
+
 [ "${VESTIBULE_PROGRAMS:-built}" != prebuilt ] || ./prebuilt.sh
 "${compose[@]}" "${files[@]}" build
 ./renew.sh
@@ -30,6 +33,11 @@ export VESTIBULE_SECRETS=${VESTIBULE_SECRETS:-$PWD/secrets}
 "${compose[@]}" "${files[@]}" up --detach --wait --remove-orphans || {
     "${compose[@]}" "${files[@]}" logs --no-log-prefix --tail 20 roles identity-migrate profile-migrate invites-migrate \
         identity profile invites gateway >&2
+    ! is_there https || "${compose[@]}" "${files[@]}" logs --no-log-prefix --tail 20 https-folder https >&2
     exit 1
 }
-"${compose[@]}" "${files[@]}" port gateway 8080 | sed 's|^|Vestibule is ready: http://|'
+scheme=http
+# Where the gateway has a certificate of its own.
+! "${compose[@]}" "${files[@]}" config gateway | grep -q 'VESTIBULE_GATEWAY_TLS_CERTIFICATE_FILE: [^"]' || scheme=https
+"${compose[@]}" "${files[@]}" port gateway 8080 | sed "s|^|Vestibule is ready: $scheme://|"
+! is_there https || "${compose[@]}" "${files[@]}" port https 8443 | sed 's|^|By HTTPS: https://|'

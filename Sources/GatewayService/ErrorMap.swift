@@ -29,6 +29,12 @@ extension Problem {
         self = mayBeRepeated || Self.isOutcomeKnown(error) ? Self.problem(error) : Self.outcomeUnknown(error)
     }
 
+    /// What to throw for a failed call that has an effect each time it is made: the error if it certainly did nothing, else that
+    /// nobody knows.
+    static func unlessRepeatable(_ error: RPCError) -> any Error {
+        isOutcomeKnown(error) ? error : outcomeUnknown(error)
+    }
+
     /// Whether a failed call certainly did nothing.
     private static func isOutcomeKnown(_ error: RPCError) -> Bool {
         switch error.code {

@@ -1,6 +1,8 @@
+import Connect
 import HTTPJSON
-import Hummingbird
 import Logging
+import RPC
+import RPCTransport
 import ServiceKit
 
 /// The edge between phones and services: every route, over three channels.
@@ -10,6 +12,9 @@ struct Gateway: Sendable {
     /// Apple by web; nil where it is off, and then its routes don't exist.
     let webSignIn: WebSignIn?
     let dialects: DialectSettings
+    /// What routes and RPCs answer by.
+    let methods: AppMethods
+    private let readiness: ReadinessCache
 
     /// A gateway to services.
     init(
@@ -19,69 +24,129 @@ struct Gateway: Sendable {
         dialects: DialectSettings = .init()
     ) {
         self.backends = backends
-        self.rateLimit = RateLimit(rateLimit)
+        let rateLimit = RateLimit(rateLimit)
+        self.rateLimit = rateLimit
         self.webSignIn = webSignIn
         self.dialects = dialects
+        readiness = ReadinessCache(backends.probes)
+        methods = AppMethods(
+            identity: backends.identity,
+            profile: backends.profile,
+            invites: backends.invites,
+            keySet: KeySetCache(identity: backends.identity),
+            authentication: Authentication(identity: backends.identity, rateLimit: rateLimit)
+        )
     }
+
+    /// From now on the gateway says that it isn't ready.
+    func beginDrain() async { await readiness.beginDrain() }
 
     /// Every route that exists, each with its description.
     var endpoints: [Endpoint] {
-        let authentication = Authentication(identity: backends.identity, rateLimit: rateLimit)
-        let answer = SessionAnswer(profile: backends.profile)
-        let keySet = KeySetCache(identity: backends.identity)
-        let credentials = ProviderCredentials(authentication: authentication, answer: answer)
+        let authentication = methods.authentication
+        let credentials = ProviderCredentials(methods: methods)
         var endpoints = [
-            SignInWithApple.endpoint(credentials),
-            SignInWithGoogle.endpoint(credentials),
-            SignInWithProvider.endpoint(credentials),
-            RefreshSession.endpoint(backends.identity, answer),
-            SignOut.endpoint(backends.identity),
-            GetMe.endpoint(authentication, backends.profile),
-            UpdateMe.endpoint(authentication, backends.profile),
-            CreateGroup.endpoint(authentication, backends.profile, backends.invites),
-            ListGroups.endpoint(authentication, backends.invites),
-            AddMember.endpoint(authentication, backends.invites),
-            ListMembers.endpoint(authentication, backends.invites),
-            GetKeySet.endpoint(keySet),
-            GetLiveness.endpoint(),
-            GetReadiness.endpoint(ReadinessCache(backends.probes)),
+            SignInWithAppleRoute.endpoint(credentials),
+            SignInWithGoogleRoute.endpoint(credentials),
+            SignInWithProviderRoute.endpoint(credentials),
+            RefreshSessionRoute.endpoint(methods),
+            SignOutRoute.endpoint(methods),
+            GetMeRoute.endpoint(methods),
+            UpdateMeRoute.endpoint(methods),
+            CreateGroupRoute.endpoint(methods),
+            ListGroupsRoute.endpoint(methods),
+            AddMemberRoute.endpoint(methods),
+            ListMembersRoute.endpoint(methods),
+            GetKeySetRoute.endpoint(methods),
+            GetLivenessRoute.endpoint(),
+            GetReadinessRoute.endpoint(readiness),
         ]
         if let webSignIn {
             endpoints += [
-                BeginAppleByWeb.endpoint(authentication, webSignIn),
-                FinishAppleByWeb.endpoint(authentication, webSignIn),
+                BeginAppleByWebRoute.endpoint(authentication, webSignIn),
+                FinishAppleByWebRoute.endpoint(authentication, webSignIn),
             ]
         }
         endpoints += dialects.endpoints(
-            DialectParts(backends: backends, authentication: authentication, keySet: keySet)
+            DialectParts(backends: backends, methods: methods)
         )
-        return endpoints + [GetDescription.endpoint(describing: endpoints.map(\.operation))]
+        return endpoints + [GetDescriptionRoute.endpoint(describing: endpoints.map(\.operation))]
     }
 
-    /// The HTTP server.
+    /// The RPCs that apps may call.
+    ///
+    /// - Parameters:
+    ///   - timeLimit: how long a call may take where its client doesn't say less.
+    ///   - metrics: where calls are counted.
+    ///   - reflection: whether clients may ask for the descriptors.
+    /// - Throws: if a service has no descriptor.
+    func router(
+        timeLimit: Duration,
+        logger: Logger,
+        metrics: MetricsRegistry = MetricsRegistry(),
+        interceptors: [any ServerInterceptor] = [],
+        reflection: Bool = false
+    ) throws -> Router {
+        let counts = AppCallMetrics()
+        metrics.add(counts)
+        let calls = AppCalls(rateLimit: rateLimit, timeLimit: timeLimit, logger: logger, metrics: counts)
+        var router = try AppRouter(methods: methods, calls: calls)
+            .router(interceptors: interceptors, reflection: reflection)
+        router.add(GatewayHealth(readiness: readiness, calls: calls))
+        return router
+    }
+
+    /// What answers requests that are no calls.
     ///
     /// - Parameter metrics: where requests are counted.
-    func server(
-        _ configuration: HTTPServer.Configuration,
+    func handler(
+        _ configuration: RouteHandler.Configuration,
         logger: Logger,
         metrics: MetricsRegistry = MetricsRegistry()
-    ) -> HTTPServer {
-        let (rateLimit, dialects) = (rateLimit, dialects)
+    ) -> RouteHandler {
+        let dialects = dialects
         let hasPages = webSignIn != nil
         let routes = endpoints.map(\.route)
         let requests = RequestMetrics(routes: routes)
+        let admission = rateLimit.admission(to: routes)
         metrics.add(requests)
-        return HTTPServer(
+        return RouteHandler(
             routes: routes,
             configuration: configuration,
             logger: logger,
+            log: ServiceRequestLog(logger),
             problem: { Problem(answering: $0) },
             render: { problem, request in
                 hasPages && request.uri.path == WebSignIn.callbackPath
-                    ? FinishAppleByWeb.page(telling: problem) : dialects.response(to: request, telling: problem)
+                    ? FinishAppleByWebRoute.page(telling: problem) : dialects.response(to: request, telling: problem)
             },
-            admit: { try rateLimit.admit($0, $1) },
+            admit: admission,
             observe: { requests.count($0) }
+        )
+    }
+
+    /// What answers everything on the port that is no gRPC: calls of a router's methods, and routes.
+    ///
+    /// - Parameters:
+    ///   - limits: those of the port.
+    ///   - metrics: where requests are counted.
+    func edge(
+        _ router: Router,
+        _ configuration: RouteHandler.Configuration,
+        _ limits: HTTPLimits,
+        logger: Logger,
+        metrics: MetricsRegistry = MetricsRegistry()
+    ) -> EdgeHandler {
+        var configuration = configuration
+        configuration.methodsOfCalls = { head in
+            guard let method = router[String(head.path)]?.descriptor else { return [] }
+            return method.allowsGet ? ["GET", "POST"] : ["POST"]
+        }
+        var bounds = ConnectionLimits()
+        bounds.messageBytesMax = limits.bodyBytesMax
+        return EdgeHandler(
+            calls: ConnectHandler(router, limits: bounds),
+            routes: handler(configuration, logger: logger, metrics: metrics)
         )
     }
 }

@@ -1,66 +1,82 @@
 import HTTPJSON
-import RPC
 import RPCTransport
 import ServiceKit
 import Synchronization
 
 /// Requests by route, method and status. Any thread.
-final class RequestMetrics: MetricsSource {
+package final class RequestMetrics: MetricsSource {
     /// The methods that are told apart; any other is `other`, as a client may say whatever it likes.
-    static let methods: Set<String> = ["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"]
+    static let methods = ["DELETE", "GET", "HEAD", "OPTIONS", "PATCH", "POST", "PUT", "other"]
     /// What stands for requests that no route answers.
     static let noRoute = "none"
 
-    private struct Key: Hashable, Comparable {
-        let route: String
-        let method: String
+    /// A route's path and a method.
+    private final class Series: Sendable {
+        struct Counts {
+            /// Bounded by the statuses that we answer with.
+            var statuses: [(status: Int, count: UInt64)] = []
+            var times = TimeStatistics()
+        }
+        let counts = Mutex(Counts())
 
-        static func < (left: Key, right: Key) -> Bool {
-            left.route == right.route ? left.method < right.method : left.route < right.route
+        func count(_ outcome: RequestOutcome) {
+            counts.withLock { counts in
+                if let place = counts.statuses.firstIndex(where: { $0.status == outcome.status }) {
+                    counts.statuses[place].count += 1
+                } else {
+                    counts.statuses.append((outcome.status, 1))
+                }
+                counts.times.count(nanoseconds: outcome.tookNanoseconds)
+            }
         }
     }
-    private struct Counts {
-        var statuses: [Int: UInt64] = [:]
-        var times = TimeStatistics()
-    }
 
-    private let routes: Set<String>
-    /// Bounded by routes, methods and the statuses that we answer with.
-    private let counts = Mutex<[Key: Counts]>([:])
+    /// The paths, sorted, with ``noRoute`` among them.
+    private let paths: [String]
+    /// For each route the place of its path.
+    private let pathOfRoute: [Int]
+    private let pathOfNone: Int
+    /// For each path one for each method.
+    private let series: [Series]
 
     /// Counts requests to these routes.
-    init(routes: some Sequence<Route>) { self.routes = Set(routes.map(\.path)) }
+    package init(routes: some Sequence<Route>) {
+        let all = routes.map(\.path)
+        let paths = Set(all + [Self.noRoute]).sorted()
+        let places = Dictionary(uniqueKeysWithValues: zip(paths, paths.indices))
+        self.paths = paths
+        pathOfRoute = all.map { places[$0, default: 0] }
+        pathOfNone = places[Self.noRoute, default: 0]
+        series = (0..<paths.count * Self.methods.count).map { _ in Series() }
+    }
 
     /// Counts one.
-    func count(_ outcome: RequestOutcome) {
-        let route = outcome.route.flatMap { routes.contains($0) ? $0 : nil } ?? Self.noRoute
-        let method = Self.methods.contains(outcome.method) ? outcome.method : "other"
-        counts.withLock { counts in
-            counts[Key(route: route, method: method), default: Counts()].statuses[outcome.status, default: 0] += 1
-            counts[Key(route: route, method: method), default: Counts()].times
-                .count(nanoseconds: outcome.took.wholeNanoseconds)
-        }
+    package func count(_ outcome: RequestOutcome) {
+        let path = outcome.route.map { pathOfRoute[$0] } ?? pathOfNone
+        let method = Self.methods.firstIndex(of: outcome.method) ?? Self.methods.count - 1
+        series[path * Self.methods.count + method].count(outcome)
     }
 
     /// Adds the families.
-    func write(to text: inout MetricsText) {
-        let counts = counts.withLock { $0 }.sorted { $0.key < $1.key }
+    package func write(to text: inout MetricsText) {
+        let counted = series.enumerated().map { (place, series) -> (labels: [MetricsText.Label], counts: Series.Counts) in
+            let (path, method) = place.quotientAndRemainder(dividingBy: Self.methods.count)
+            return ([("route", paths[path]), ("method", Self.methods[method])], series.counts.withLock { $0 })
+        }.filter { !$0.counts.statuses.isEmpty }
         text.family(
             "vestibule_http_requests_total",
             .counter,
             help: "Requests by route, method and status.",
-            counts.flatMap { key, counts -> [(labels: [MetricsText.Label], value: Double)] in
-                counts.statuses.sorted { $0.key < $1.key }.map { (status, count) -> ([MetricsText.Label], Double) in
-                    ([("route", key.route), ("method", key.method), ("status", "\(status)")], Double(count))
+            counted.flatMap { labels, counts -> [(labels: [MetricsText.Label], value: Double)] in
+                counts.statuses.sorted { $0.status < $1.status }.map { status, count in
+                    (labels + [("status", "\(status)")], Double(count))
                 }
             }
         )
         text.times(
             "vestibule_http_request_duration_seconds",
             help: "Time that answers to requests took to make.",
-            counts.map { (key, counts) -> ([MetricsText.Label], TimeStatistics) in
-                ([("route", key.route), ("method", key.method)], counts.times)
-            }
+            counted.map { labels, counts in (labels, counts.times) }
         )
     }
 }

@@ -33,6 +33,10 @@ open class HTTPExchange: @unchecked Sendable {
     /// Whether the answer was finished, or the exchange has ended in another way.
     open var hasEnded: Bool { preconditionFailure("overridden by every transport") }
 
+    /// Makes the answer, which was not begun yet, the last of its connection: on HTTP/1.x it says Connection: close, and what
+    /// follows of the request is not waited for. Nothing on HTTP/2, whose streams end by themselves.
+    open func closeAfterAnswer() {}
+
     /// Sends the whole answer. The transport adds Date, Content-Length and what belongs to the connection, and leaves the body
     /// out where HTTP has none (HEAD, 204, 304). Nothing of `fields` and `body` is kept.
     open func respond(status: Int, fields: Metadata, body: UnsafeRawBufferPointer) {

@@ -11,6 +11,8 @@ public struct HTTPAnswer: Sendable {
     public var body: [UInt8]
     /// The trailers.
     public var trailers: Metadata
+    /// Whether the handler made it the last of its connection.
+    public var closesConnection = false
 }
 
 /// An exchange in this process, for tests of handlers without sockets: its client sends the whole request at once, in as many
@@ -22,6 +24,7 @@ public final class InProcessExchange: HTTPExchange, @unchecked Sendable {
         var answer: HTTPAnswer?
         var isFinished = false
         var isReset = false
+        var isLast = false
         var isHandled = false
         var task: Task<Void, Never>?
         var deadline: Deadline?
@@ -82,6 +85,7 @@ public final class InProcessExchange: HTTPExchange, @unchecked Sendable {
             body(&state)
             guard state.isHandled, state.isFinished || state.isReset, let waiting = state.waiting else { return nil }
             state.waiting = nil
+            state.answer?.closesConnection = state.isLast
             return (waiting, state.isReset ? nil : state.answer)
         }
         if let (continuation, answer) = ended { continuation.resume(returning: answer) }
@@ -98,6 +102,8 @@ public final class InProcessExchange: HTTPExchange, @unchecked Sendable {
     public override func handlerEnded() { change { $0.isHandled = true } }
 
     public override var hasEnded: Bool { state.withLock { $0.isFinished || $0.isReset } }
+
+    public override func closeAfterAnswer() { change { $0.isLast = true } }
 
     public override func respond(status: Int, fields: Metadata, body: UnsafeRawBufferPointer) {
         let bytes = Array(body)

@@ -1,5 +1,4 @@
 import HTTPTypes
-import Hummingbird
 
 /// Which web pages of other origins may call a server's routes and read the answers (CORS, WHATWG Fetch section 3.3): those of
 /// a list, compared byte by byte, and never with cookies, since every right is in a token that the page sends itself.
@@ -10,20 +9,24 @@ public struct CrossOrigin: Sendable {
     public static let originBytesMax = 300
     /// For how long a browser may keep the answer to a preflight, in seconds.
     static let preflightSeconds = 600
-    /// What a page may read of an answer's header besides the fields that it may always read.
-    static let exposedFields = "x-request-id, retry-after"
-
     private let origins: Set<String>
     private let requestFields: String
+    private let answerFields: String
 
     /// An allow-list.
     ///
     /// - Parameters:
     ///   - origins: as browsers write them, see ``isOrigin(_:)``.
     ///   - requestFields: the header fields that a page may send besides those that it always may.
-    public init(origins: some Sequence<String>, requestFields: [String]) {
+    ///   - answerFields: those of answers that it may read besides those that it always may.
+    public init(
+        origins: some Sequence<String>,
+        requestFields: [String],
+        answerFields: [String] = ["x-request-id", "retry-after"]
+    ) {
         self.origins = Set(origins)
         self.requestFields = requestFields.joined(separator: ", ")
+        self.answerFields = answerFields.joined(separator: ", ")
     }
 
     /// Whether a text is an origin as browsers write it (RFC 6454 section 6.2): scheme, host in lower case and a port that is
@@ -73,18 +76,25 @@ public struct CrossOrigin: Sendable {
         isLowercase(byte) || isDigit(byte) || byte == UInt8(ascii: ".") || byte == UInt8(ascii: "-")
     }
 
+    /// What is told about pages of other origins with the answer to a request.
+    ///
+    /// - Parameter isClosed: whether the request's route is not for such pages.
+    func answer(to fields: RequestFields, isClosed: Bool) -> Answer {
+        Answer(origin: isClosed ? nil : origin(of: fields), answerFields: answerFields)
+    }
+
     /// The origin of a request, if it is one of the list.
-    func origin(of request: Request) -> String? {
-        guard let origin = request.headers[.origin], origins.contains(origin) else { return nil }
+    func origin(of fields: RequestFields) -> String? {
+        guard let origin = fields[.origin], origins.contains(origin) else { return nil }
         return origin
     }
 
     /// Whether a request only asks whether another one may be made (section 3.3.2).
     static func isPreflight(_ request: Request) -> Bool {
-        request.method == .options && request.headers[.accessControlRequestMethod] != nil
+        request.method == .options && request.headers.contains(.accessControlRequestMethod)
     }
 
-    /// The answer to a preflight, without what ``addHeaders(to:origin:)`` adds.
+    /// The answer to a preflight, without what ``Answer`` adds.
     ///
     /// - Parameter methods: those that the path answers.
     func preflightAnswer(methods: [String]) -> Response {
@@ -98,11 +108,18 @@ public struct CrossOrigin: Sendable {
         )
     }
 
-    /// Lets pages of `origin` read an answer. Whoever keeps answers learns in any case that they differ by origin.
-    func addHeaders(to response: inout Response, origin: String?) {
-        response.headers.append(HTTPField(name: .vary, value: "Origin"))
-        guard let origin else { return }
-        response.headers[.accessControlAllowOrigin] = origin
-        response.headers[.accessControlExposeHeaders] = Self.exposedFields
+    /// Lets pages of an origin read an answer. Whoever keeps answers learns in any case that they differ by origin.
+    struct Answer: Sendable {
+        /// The origin; nil if it may not read the answer.
+        let origin: String?
+        fileprivate let answerFields: String
+
+        /// Appends the fields.
+        func pack(into packed: inout [UInt8]) {
+            packed.appendField(.vary, "Origin")
+            guard let origin else { return }
+            packed.appendField(.accessControlAllowOrigin, origin)
+            packed.appendField(.accessControlExposeHeaders, answerFields)
+        }
     }
 }

@@ -1,14 +1,20 @@
 import Glibc
-import NIOCore
+import RPCTransport
 
 /// A server that could not have its address: one line for the person who started it.
 public struct HTTPListenError: Error, CustomStringConvertible {
     /// The line.
     public let description: String
 
-    init(host: String, port: Int, _ error: IOError) {
+    /// Nil for an error that is not about the address.
+    init?(host: String, port: Int, _ error: TransportError) {
+        let number: Int32
+        switch error {
+        case .addressInUse: number = EADDRINUSE
+        case .system(let code, _): number = code
+        case .memory, .tls, .argument, .closed, .alreadyRun: return nil
+        }
         let address = host.contains(":") ? "[\(host)]:\(port)" : "\(host):\(port)"
-        let reason = String(cString: strerror(error.errnoCode))
-        description = "cannot listen on \(address): \(reason)"
+        description = "cannot listen on \(address): \(String(cString: strerror(number)))"
     }
 }

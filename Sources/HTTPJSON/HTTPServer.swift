@@ -1,189 +1,117 @@
-import Hummingbird
-import JOSE
+import HTTP
 import Logging
-import NIOCore
 import RPC
-import ServiceLifecycle
-import Tracing
+import RPCTransport
 
-/// An HTTP/1.1 server of JSON routes on Hummingbird.
+/// A server of routes by HTTP/1.1 and HTTP/2, and of a router's methods on the same port.
 public struct HTTPServer: Sendable {
-    /// What distinguishes one server from another.
+    /// Where and how it listens.
     public struct Configuration: Sendable {
-        /// The address or name to listen on.
+        /// The address to listen on, in digits.
         public var host: String
         /// The port to listen on; 0 lets the system choose.
         public var port: Int
         /// The bounds.
         public var limits: HTTPLimits
-        /// `max-age` of Strict-Transport-Security; 0 sends none.
-        public var strictTransportSeconds: Int64
         /// How long a stop waits for requests in flight.
         public var drainLimit: Duration
-        /// Makes the ids of requests that bring none.
-        public var makeRequestID: @Sendable () -> String
-        /// Whether a path may end with a slash that its route does not have: false, so that each has one spelling.
-        public var takesTrailingSlash = false
-        /// The pages of other origins that may call the routes; nil for none.
-        public var crossOrigin: CrossOrigin?
-        /// Makes a span of each request; nil for none. By default the program's tracer, if it has installed one by now.
-        public var tracer: (any Tracer)? = InstrumentationSystem.installedTracer
+        /// Certificate and key; nil for clear text.
+        public var tls: TLSConfiguration?
+        /// The networks of proxies whose connections begin with a header of PROXY protocol v2.
+        public var proxyProtocol: [ProxyNetwork] = []
 
         /// A configuration.
         public init(
             host: String,
             port: Int,
             limits: HTTPLimits = HTTPLimits(),
-            strictTransportSeconds: Int64 = 0,
             drainLimit: Duration = .seconds(20),
-            makeRequestID: @escaping @Sendable () -> String = { Hex.encode(SecureRandom.bytes(16)) }
+            tls: TLSConfiguration? = nil
         ) {
             self.host = host
             self.port = port
             self.limits = limits
-            self.strictTransportSeconds = strictTransportSeconds
             self.drainLimit = drainLimit
-            self.makeRequestID = makeRequestID
+            self.tls = tls
         }
     }
 
-    private let routes: [Route]
     private let configuration: Configuration
     private let logger: Logger
-    private let problem: @Sendable (any Error) -> Problem
-    private let render: @Sendable (Problem, Request) -> Response
-    private let admit: @Sendable (Request, RouteContext) throws -> Void
-    private let observe: @Sendable (RequestOutcome) -> Void
+    private let server: RPCServer
 
-    /// A server.
+    /// A server; nothing is opened yet.
     ///
     /// - Parameters:
-    ///   - routes: every path that it answers.
-    ///   - configuration: where and how.
-    ///   - logger: for one line a request, and failures.
-    ///   - problem: the problem for an error that a route threw and that is none yet.
-    ///   - render: how a problem is told to the client of a request: by default as RFC 9457 has it. Logs and counts have the
-    ///     problem's own code whatever it makes of it.
-    ///   - admit: throws a problem for a request that must not reach its route, such as one too many.
-    ///   - observe: told what became of each request, on the thread of its connection.
+    ///   - handler: answers what is no gRPC.
+    ///   - router: the methods that gRPC clients may call; none by default.
+    ///   - group: the loops that it listens on.
     public init(
-        routes: [Route],
+        _ handler: some HTTPHandler,
+        router: Router = Router(),
         configuration: Configuration,
-        logger: Logger,
-        problem: @escaping @Sendable (any Error) -> Problem = { .internalError(cause: $0) },
-        render: @escaping @Sendable (Problem, Request) -> Response = { problem, _ in problem.response() },
-        admit: @escaping @Sendable (Request, RouteContext) throws -> Void = { _, _ in },
-        observe: @escaping @Sendable (RequestOutcome) -> Void = { _ in }
+        group: EventLoopGroup,
+        logger: Logger
     ) {
-        self.routes = routes
         self.configuration = configuration
         self.logger = logger
-        self.problem = problem
-        self.render = render
-        self.admit = admit
-        self.observe = observe
+        server = RPCServer(group: group, router: router, http: handler, configuration: configuration.transport)
     }
 
-    /// The application, for tests without sockets and for ``run(stop:onListening:)``.
-    ///
-    /// - Parameter onListening: called with the port once clients can connect; requests are answered when it returns.
-    public func application(
-        onListening: @escaping @Sendable (_ port: Int) async -> Void = { _ in }
-    ) -> some ApplicationProtocol {
-        let limits = configuration.limits
-        let router = Hummingbird.Router(context: RouteContext.self, options: .autoGenerateHeadEndpoints)
-        if let tracer = configuration.tracer { router.add(middleware: RouteTracing(tracer: tracer)) }
-        router.add(
-            middleware: RouteMiddleware(
-                logger: logger,
-                limits: limits,
-                index: RouteIndex(routes),
-                strictTransportSeconds: configuration.strictTransportSeconds,
-                takesTrailingSlash: configuration.takesTrailingSlash,
-                crossOrigin: configuration.crossOrigin.map { CrossOriginRoutes(routes, $0) },
-                makeRequestID: configuration.makeRequestID,
-                translate: problem,
-                render: render,
-                admit: admit,
-                observe: observe
-            )
-        )
-        for route in routes {
-            router.on(RouterPath(route.path), method: route.method, use: route.handler)
-        }
-        // Hummingbird and its life cycle log sentences at info; our own lines say the same as facts.
-        let quiet = Self.quieter(logger)
-        let (makeRequestID, observe) = (configuration.makeRequestID, observe)
-        return Application(
-            router: router,
-            server: .http1(
-                configuration: .init(
-                    additionalChannelHandlers: [
-                        FramingGuardInstaller { FramingGuard(makeRequestID: makeRequestID, observe: observe) }
-                    ],
-                    idleTimeout: TimeAmount(limits.idleTimeout),
-                    httpDecoderConfiguration: .init(
-                        maxHeaderFieldSize: limits.headerBytesMax,
-                        maxHeaderListSize: limits.headerBytesMax,
-                        maxHeaderFieldCount: limits.headerFieldsMax
-                    )
-                )
-            ),
-            configuration: ApplicationConfiguration(
-                address: .hostname(configuration.host, port: configuration.port),
-                backlog: 1024,
-                availableConnectionsDelegate: .maximum(limits.connectionsMax, logger: quiet)
-            ),
-            onServerRunning: { await onListening($0.localAddress?.port ?? 0) },
-            logger: quiet
-        )
-    }
-
-    private static func quieter(_ logger: Logger) -> Logger {
-        var quiet = logger
-        quiet.logLevel = max(logger.logLevel, .notice)
-        return quiet
-    }
+    /// Reads the files of certificates and keys again, for new connections. Throws `TransportError.tls`, and then nothing has
+    /// changed.
+    public func reloadCertificates() async throws { try await server.reloadCertificates() }
 
     /// Serves until `stop` returns, then lets requests in flight end, at most for the drain limit.
     ///
     /// - Parameters:
     ///   - stop: returns when the server shall stop.
-    ///   - onListening: called with the port once clients can connect; requests are answered when it returns.
-    /// - Throws: `HTTPListenError` if the address cannot be had.
+    ///   - onListening: called with the port once clients can connect.
+    /// - Throws: `HTTPListenError` if the address cannot be had, `TransportError` for certificates that cannot be used.
     public func run(
         stop: @escaping @Sendable () async -> Void,
         onListening: @escaping @Sendable (_ port: Int) async -> Void = { _ in }
     ) async throws {
-        let logger = logger
-        let host = configuration.host
-        let application = application { port in
-            logger.info("listening", metadata: ["host": "\(host)", "port": .stringConvertible(port)])
-            await onListening(port)
-        }
-        var lifecycle = ServiceGroupConfiguration(services: [application], logger: Self.quieter(logger))
-        lifecycle.maximumGracefulShutdownDuration = configuration.drainLimit
-        let group = ServiceGroup(configuration: lifecycle)
+        let port: Int
         do {
-            try await withThrowingTaskGroup(of: Bool.self) { tasks in
-                tasks.addTask {
-                    try await group.run()
-                    return true
-                }
-                tasks.addTask {
-                    await stop()
-                    if !Task.isCancelled {
-                        logger.info("draining")
-                        await group.triggerGracefulShutdown()
-                    }
-                    return false
-                }
-                // Until the server has ended: by itself, or because the stop came first.
-                while let hasEnded = try await tasks.next(), !hasEnded {}
-                tasks.cancelAll()
-            }
-        } catch let error as IOError {
-            throw HTTPListenError(host: host, port: configuration.port, error)
+            port = try await server.start()
+        } catch let error as TransportError {
+            guard let error = HTTPListenError(host: configuration.host, port: configuration.port, error) else { throw error }
+            throw error
         }
+        logger.info("listening", metadata: ["host": "\(configuration.host)", "port": .stringConvertible(port)])
+        await onListening(port)
+        try await withThrowingTaskGroup(of: Void.self) { tasks in
+            // Returns when it has drained, or its loops have ended.
+            tasks.addTask { try await server.run() }
+            tasks.addTask {
+                await stop()
+                guard !Task.isCancelled else { return }
+                logger.info("draining")
+                await server.drain()
+            }
+            try await tasks.next()
+            tasks.cancelAll()
+        }
+        await server.shutdown()
+    }
+}
+
+extension HTTPServer.Configuration {
+    /// As the transport takes it.
+    var transport: ServerConfiguration {
+        var server = ServerConfiguration(host: host, port: port, tls: tls)
+        server.acceptsProxyProtocol = proxyProtocol
+        server.connectionsMax = limits.connectionsMax
+        server.connectionsPerAddressMax = limits.connectionsPerAddressMax
+        server.limits.messageBytesMax = limits.bodyBytesMax
+        server.limits.headerBytesMax = limits.headerBytesMax
+        server.limits.headerFieldsMax = limits.headerFieldsMax
+        server.limits.headTimeout = min(server.limits.headTimeout, limits.idleTimeout)
+        server.limits.keepAliveTimeout = limits.idleTimeout
+        server.limits.idleTimeout = limits.idleTimeout
+        server.limits.bodyTimeout = limits.requestTimeout
+        server.limits.drainTimeout = drainLimit
+        return server
     }
 }

@@ -1,9 +1,10 @@
 import HTTPTypes
-import Hummingbird
 import JOSE
-import NIOCore
 
 extension Response {
+    /// The type of JSON (RFC 8259 section 11).
+    static let jsonType = "application/json"
+
     /// An answer with a JSON object.
     public static func json(
         _ body: JSONObject,
@@ -19,8 +20,6 @@ extension Response {
         status: HTTPResponse.Status = .ok,
         headers: HTTPFields = [:]
     ) -> Response {
-        var headers = headers
-        headers[.contentType] = "application/json"
-        return Response(status: status, headers: headers, body: ResponseBody(byteBuffer: ByteBuffer(bytes: bytes)))
+        Response(status: status, headers: headers, body: ResponseBody(bytes: bytes), contentType: jsonType)
     }
 }

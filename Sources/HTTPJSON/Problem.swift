@@ -1,5 +1,4 @@
 import HTTPTypes
-import Hummingbird
 import JOSE
 
 /// An error as a client sees it: RFC 9457 problem details, thrown by routes and answered by ``RouteMiddleware``.
@@ -79,9 +78,12 @@ public struct Problem: Error, Sendable {
 
     /// The answer.
     public func response() -> Response {
-        var response = Response.json(body, status: status, headers: headers)
-        response.headers[.contentType] = "application/problem+json"
-        return response
+        Response(
+            status: status,
+            headers: headers,
+            body: ResponseBody(bytes: body.serialized()),
+            contentType: "application/problem+json"
+        )
     }
 }
 

@@ -1,19 +1,19 @@
 /// What became of a request, for whoever counts them. Nothing of a person.
 public struct RequestOutcome: Sendable {
-    /// The method as the client said it, which may be anything.
+    /// The method as the client said it, which may be anything; empty where it could not be read.
     public let method: String
-    /// The route's path as it is declared; nil if none answers the request's.
-    public let route: String?
+    /// The place of the route that answered, among those that the handler was made with; nil if none answered.
+    public let route: Int?
     /// The status of the answer.
     public let status: Int
-    /// How long the answer took to make.
-    public let took: Duration
+    /// How long the answer took to make, in nanoseconds.
+    public let tookNanoseconds: UInt64
 
     /// An outcome.
-    public init(method: String, route: String?, status: Int, took: Duration) {
+    public init(method: String, route: Int?, status: Int, tookNanoseconds: UInt64) {
         self.method = method
         self.route = route
         self.status = status
-        self.took = took
+        self.tookNanoseconds = tookNanoseconds
     }
 }

@@ -4,17 +4,10 @@ enum RequestPath {
     /// encoded slash, backslash, dot or zero byte, a bad escape, or a byte that no URI has.
     ///
     /// A path that is not plain is answered 404 before anything looks at it: no route of ours needs what it could mean.
-    ///
-    /// - Parameter mayEndWithSlash: whether one slash at the end is fine too.
-    static func isPlain(_ path: String, mayEndWithSlash: Bool = false) -> Bool {
-        var path = path
-        if mayEndWithSlash, path.utf8.count > 1, path.utf8.last == slash { path.removeLast() }
-        return path.withUTF8 { bytes in
-            guard bytes.first == slash else { return false }
-            return bytes.count == 1
-                || bytes.dropFirst().split(separator: slash, omittingEmptySubsequences: false)
-                    .allSatisfy(isPlainSegment)
-        }
+    static func isPlain(_ path: UnsafeBufferPointer<UInt8>) -> Bool {
+        guard path.first == slash else { return false }
+        return path.count == 1
+            || path.dropFirst().split(separator: slash, omittingEmptySubsequences: false).allSatisfy(isPlainSegment)
     }
 
     private static let slash = UInt8(ascii: "/")
@@ -25,7 +18,7 @@ enum RequestPath {
         while let byte = rest.popFirst() {
             switch byte {
             case UInt8(ascii: "%"):
-                guard let high = rest.popFirst().flatMap(hexadecimal), let low = rest.popFirst().flatMap(hexadecimal)
+                guard let high = rest.popFirst().flatMap(HexDigit.value), let low = rest.popFirst().flatMap(HexDigit.value)
                 else { return false }
                 switch high << 4 | low {
                 case 0, UInt8(ascii: "/"), UInt8(ascii: "\\"), UInt8(ascii: "."): return false
@@ -36,14 +29,5 @@ enum RequestPath {
             }
         }
         return true
-    }
-
-    private static func hexadecimal(_ digit: UInt8) -> UInt8? {
-        switch digit {
-        case UInt8(ascii: "0")...UInt8(ascii: "9"): digit - UInt8(ascii: "0")
-        case UInt8(ascii: "a")...UInt8(ascii: "f"): digit - UInt8(ascii: "a") + 10
-        case UInt8(ascii: "A")...UInt8(ascii: "F"): digit - UInt8(ascii: "A") + 10
-        default: nil
-        }
     }
 }

@@ -1,43 +1,47 @@
 import FoundationEssentials
+import HTTP
 import HTTPTypes
-import Hummingbird
 import JOSE
-import NIOCore
+import Logging
 import RPC
 
 /// What a route knows of the request that it answers, beside the request.
-public struct RouteContext: RequestContext {
-    /// Hummingbird's own part.
-    public var coreContext: CoreRequestContextStorage
+public struct RouteContext: Sendable {
+    private let call: RouteCall
+
+    init(_ call: RouteCall) { self.call = call }
+
     /// The request's id: the client's if it sent a sane one, else made here.
-    public internal(set) var requestID = ""
-    /// Where the request stands in a distributed trace: the client's if it said one, else one that begins here. Nil until
-    /// the request is on its way to its route.
-    public internal(set) var trace: TraceContext?
+    public var requestID: String { call.requestID }
+    /// Where the request stands in a distributed trace: the client's if it said one, else one that begins here.
+    public var trace: TraceContext { call.trace }
+    /// When the request began.
+    public var start: Deadline { call.start }
     /// When the answer must be there; calls to services are given what is left of it.
-    public internal(set) var deadline = Deadline.now()
+    public var deadline: Deadline { call.deadline }
     /// The bounds of this server.
-    public internal(set) var limits = HTTPLimits()
-    /// The connection.
-    let channel: any Channel
+    public var limits: HTTPLimits { call.handler.configuration.limits }
+    /// A logger whose lines have the request's id and trace.
+    public var logger: Logger { call.logger }
+    /// The place of the route that answers, among those that the handler was made with; nil if none answers.
+    public var routeIndex: Int? { call.route }
+    /// The route's path as it is declared; nil if none answers.
+    public var endpointPath: String? { call.route.map { call.handler.entries[$0].route.path } }
+    /// The other end of the connection.
+    public var peer: PeerInfo { call.exchange.peer }
 
-    /// The context of a request that came over a connection.
-    public init(source: ApplicationRequestContextSource) {
-        coreContext = CoreRequestContextStorage(source: source)
-        channel = source.channel
+    /// What stands in the places of the path's variables.
+    public var parameters: RouteParameters {
+        guard let route = call.route, let match = call.match else { return RouteParameters() }
+        let path = call.exchange.head.target.utf8
+        let values = match.values.map { range in
+            path[path.index(path.startIndex, offsetBy: range.lowerBound)..<path.index(path.startIndex, offsetBy: range.upperBound)]
+        }
+        return RouteParameters(names: call.handler.entries[route].variables, values: values.map(Substring.init))
     }
-
-    /// The other end of the connection; nil in tests without sockets.
-    public var peerAddress: SocketAddress? { channel.remoteAddress }
 
     /// Closes the connection at once, without an answer: for tests of what clients do then.
-    public func dropConnection() { channel.close(promise: nil) }
-
-    /// Closes the connection a little later: after the answer has gone out, however much the client still sends.
-    func closeConnectionSoon() {
-        let channel = channel
-        channel.eventLoop.scheduleTask(in: .seconds(1)) { channel.close(promise: nil) }
-    }
+    public func dropConnection() { call.exchange.reset() }
 }
 
 extension RouteContext {
@@ -46,7 +50,7 @@ extension RouteContext {
     /// - Throws: `Problem` 400 for anything but strict JSON (RFC 8259, no duplicate names), 408 if the body does not
     ///   come in time, 413 if it is too large, 415 for another content type.
     public func json(_ request: Request) async throws -> JSONInput {
-        let bytes = try await body(request)
+        let bytes = try await body()
         guard !bytes.isEmpty else {
             throw Problem(.badRequest, code: "JSON_MALFORMED", detail: "The body must be a JSON object.")
         }
@@ -55,7 +59,7 @@ extension RouteContext {
 
     /// As ``json(_:)``, but the body may be empty: then nil.
     public func optionalJSON(_ request: Request) async throws -> JSONInput? {
-        let bytes = try await body(request)
+        let bytes = try await body()
         return bytes.isEmpty ? nil : try parse(bytes, of: request)
     }
 
@@ -64,7 +68,7 @@ extension RouteContext {
     /// - Throws: `Problem` 400 for what is no form, 408 if the body does not come in time, 413 if it is too large, 415 for
     ///   another content type.
     public func form(_ request: Request) async throws -> FormFields {
-        let bytes = try await body(request)
+        let bytes = try await body()
         guard Self.essence(request.headers[.contentType]) == "application/x-www-form-urlencoded" else {
             throw Problem(
                 .unsupportedMediaType,
@@ -117,56 +121,33 @@ extension RouteContext {
         contentType?.prefix { $0 != ";" }.filter { $0 != " " && $0 != "\t" }.lowercased()
     }
 
-    private func body(_ request: Request) async throws -> [UInt8] {
-        if let length = request.headers[.contentLength].flatMap(Int.init), length > limits.bodyBytesMax {
-            throw Self.bodyTooLarge
-        }
-        let body = request.body
-        let bytesMax = limits.bodyBytesMax
-        let wait = deadline.remaining
-        return try await withThrowingTaskGroup(of: [UInt8].self) { group in
-            group.addTask {
-                var bytes: [UInt8] = []
-                do {
-                    for try await chunk in body {
-                        guard bytes.count + chunk.readableBytes <= bytesMax else { throw Self.bodyTooLarge }
-                        bytes.append(contentsOf: chunk.readableBytesView)
-                    }
-                } catch let problem as Problem {
-                    throw problem
-                } catch {
-                    // A body that is no HTTP, or a connection that ended before it: nothing of ours has failed.
-                    try Task.checkCancellation()
-                    throw Self.bodyMalformed(cause: error)
-                }
-                // A cancelled read looks like the end of the body.
-                try Task.checkCancellation()
-                return bytes
-            }
-            group.addTask {
-                try await Task.sleep(for: wait)
-                throw Problem(
-                    .requestTimeout,
-                    code: "REQUEST_TIMEOUT",
-                    detail: "The body did not come in time.",
-                    closesConnection: true
-                )
-            }
-            defer { group.cancelAll() }
-            guard let bytes = try await group.next() else { throw CancellationError() }
-            return bytes
+    private func body() async throws -> [UInt8] {
+        if let length = call.exchange.head.contentLength, length > limits.bodyBytesMax { throw Self.bodyTooLarge }
+        guard call.exchange.head.hasBody else { return [] }
+        let (bytes, end) = await call.body.collected()
+        switch end {
+        case .whole: return bytes
+        case .tooLarge: throw Self.bodyTooLarge
+        // A body that is no HTTP: nothing of ours has failed.
+        case .malformed: throw Self.bodyMalformed
+        case .late: throw Self.bodyLate
+        case .gone: throw CancellationError()
         }
     }
 
-    private static func bodyMalformed(cause: any Error) -> Problem {
-        Problem(
-            .badRequest,
-            code: "BODY_MALFORMED",
-            detail: "The body does not have the form that its header fields promise.",
-            closesConnection: true,
-            cause: cause
-        )
-    }
+    private static let bodyLate = Problem(
+        .requestTimeout,
+        code: "REQUEST_TIMEOUT",
+        detail: "The body did not come in time.",
+        closesConnection: true
+    )
+
+    private static let bodyMalformed = Problem(
+        .badRequest,
+        code: "BODY_MALFORMED",
+        detail: "The body does not have the form that its header fields promise.",
+        closesConnection: true
+    )
 
     private static let bodyTooLarge = Problem(
         .contentTooLarge,

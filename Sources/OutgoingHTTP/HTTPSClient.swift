@@ -1,176 +1,117 @@
-import AsyncHTTPClient
-import NIOCore
-import NIOHTTP1
-import NIOPosix
+import CCurl
+import RPCTransport
 import Synchronization
 
-/// Sends requests by HTTP/1.1 or 2, on one thread of its own. TLS certificates are verified by the system's roots. Any thread.
+/// Sends requests by HTTP/1.1 or 2 with libcurl, on event loops: a request that is asked for on a loop of the group begins and
+/// ends there, any other on one of them in turn. TLS is 1.2 or later, and certificates are verified. Connections are kept for
+/// a few seconds, each loop its own. Any thread.
+///
+/// It ends with its group: then what is under way fails. A client that nobody holds any more closes its connections.
 public final class HTTPSClient: OutgoingClient {
-    /// The most requests that are under way at once; more are refused at once.
-    public static let requestsMax = 256
-    /// The most connections to one host.
-    public static let connectionsPerHostMax = 32
+    /// How much is done at once.
+    public struct Limits: Sendable {
+        /// The most requests that are under way at once; more are refused at once.
+        public var requestsMax = 256
+        /// The most connections to one host, on all loops together; requests wait for one. At least one a loop.
+        public var connectionsPerHostMax = 32
+        /// The most connections, on all loops together. At least one a loop.
+        public var connectionsMax = 64
+        /// How long a connection that nobody uses is kept. Servers end theirs after a while, often just as it is used again.
+        public var idleTime: Duration = .seconds(5)
 
-    private let group: MultiThreadedEventLoopGroup
-    private let client: HTTPClient
-    private let userAgent: String
+        /// The limits of a service.
+        public init() {}
+    }
+
+    private let group: EventLoopGroup
+    private let parts: [LoopTransfers]
+    private let proxies: ProxySettings
+    private let requestsMax: Int
     private let underWay = Atomic<Int>(0)
 
-    /// A client; ``shutdown()`` must follow.
+    /// A client, which connects nothing yet.
     ///
     /// - Parameters:
     ///   - userAgent: how it calls itself.
-    ///   - connectTimeout: how long a connection may take to come about, TLS included. A request whose time is shorter ends
-    ///     sooner.
-    public init(userAgent: String, connectTimeout: Duration = .seconds(3)) {
-        self.userAgent = userAgent
-        group = MultiThreadedEventLoopGroup(numberOfThreads: 1)
-        client = HTTPClient(
-            eventLoopGroupProvider: .shared(group),
-            configuration: Self.configuration(connectTimeout: connectTimeout)
+    ///   - group: where it works.
+    ///   - limits: how much is done at once.
+    ///   - connectTimeout: how long the look-up of a name, and then a connection, may take, TLS included. A request whose time
+    ///     is shorter ends sooner.
+    ///   - trust: the authorities that servers' certificates come from.
+    ///   - proxies: the way out.
+    ///   - speaksHTTP2: whether HTTP/2 is spoken to `https` servers that can, by which requests share a connection.
+    ///   - resolver: finds the addresses of names.
+    public init(
+        userAgent: String,
+        group: EventLoopGroup,
+        limits: Limits = Limits(),
+        connectTimeout: Duration = .seconds(3),
+        trust: TrustStore = .system(),
+        proxies: ProxySettings = .none,
+        speaksHTTP2: Bool = true,
+        resolver: any NameResolver = SystemNameResolver()
+    ) {
+        precondition(Self.isReady, "libcurl could not be set up")
+        let loopCount = group.loops.count
+        let settings = ClientSettings(
+            userAgent: userAgent,
+            connectTimeout: connectTimeout,
+            connectionsPerHostMax: max(1, limits.connectionsPerHostMax / loopCount),
+            connectionsMax: max(1, limits.connectionsMax / loopCount),
+            idleTime: limits.idleTime,
+            trust: trust,
+            speaksHTTP2: speaksHTTP2,
+            resolver: resolver
         )
+        self.group = group
+        self.proxies = proxies
+        requestsMax = limits.requestsMax
+        parts = group.loops.map { LoopTransfers(loop: $0, settings: settings) }
     }
 
-    static func configuration(connectTimeout: Duration) -> HTTPClient.Configuration {
-        var configuration = HTTPClient.Configuration()
-        // Its spans would carry the whole URL, tokens in the query included, and strangers would be sent our trace ids.
-        configuration.tracing.tracer = nil
-        configuration.redirectConfiguration = .disallow
-        configuration.timeout = HTTPClient.Configuration.Timeout(connect: TimeAmount(connectTimeout))
-        // Otherwise a refused connection would be tried again until the time is up. When to try again is the caller's to say.
-        configuration.connectionPool.retryConnectionEstablishment = false
-        configuration.connectionPool.concurrentHTTP1ConnectionsPerHostSoftLimit = Self.connectionsPerHostMax
-        configuration.connectionPool.idleTimeout = .seconds(5)
-        return configuration
+    deinit {
+        for part in parts { part.loop.execute { part.close() } }
     }
+
+    /// Once a process. libcurl and OpenSSL allow that from any thread, and each finds OpenSSL set up if another was first.
+    private static let isReady = curl_global_init(Int(CURL_GLOBAL_ALL)) == CURLE_OK
 
     /// Sends a request and collects the whole answer.
     public func send(_ request: OutgoingRequest) async throws(OutgoingHTTPError) -> OutgoingResponse {
-        guard request.url.hasPrefix("https://") || request.url.hasPrefix("http://") else {
-            throw OutgoingHTTPError(.url, mayHaveBeenSent: false)
-        }
-        guard underWay.add(1, ordering: .relaxed).newValue <= Self.requestsMax else {
+        let prepared = try PreparedRequest(request, proxies: proxies)
+        guard underWay.add(1, ordering: .relaxed).newValue <= requestsMax else {
             underWay.subtract(1, ordering: .relaxed)
             throw OutgoingHTTPError(.overloaded, mayHaveBeenSent: false)
         }
         defer { underWay.subtract(1, ordering: .relaxed) }
-        let body: FormBody? = if case .postForm(let fields) = request.method { FormBody(fields) } else { nil }
-        do {
-            return try await withTimeout(request.timeout) { [self] in try await exchange(request, body) }
-        } catch let error as OutgoingHTTPError {
-            throw error
-        } catch let error {
-            throw Self.classify(error, body)
-        }
-    }
-
-    /// Ends all connections and the thread.
-    public func shutdown() async throws {
-        try await client.shutdown()
-        try await group.shutdownGracefully()
-    }
-
-    private func exchange(_ request: OutgoingRequest, _ body: FormBody?) async throws -> OutgoingResponse {
-        var outgoing = HTTPClientRequest(url: request.target)
-        for header in request.headers { outgoing.headers.add(name: header.name, value: header.value) }
-        outgoing.headers.add(name: "user-agent", value: userAgent)
-        if let body {
-            outgoing.method = .POST
-            outgoing.headers.add(name: "content-type", value: "application/x-www-form-urlencoded")
-            outgoing.body = .stream(body, length: .known(Int64(body.bytes.count)))
-        }
-        let response = try await client.execute(outgoing, timeout: TimeAmount(request.timeout))
-        var bytes: [UInt8] = []
-        for try await part in response.body {
-            guard bytes.count + part.readableBytes <= request.bodyBytesMax else {
-                throw OutgoingHTTPError(.bodyTooLarge, mayHaveBeenSent: true)
+        let loop = group.next()
+        let part = parts[loop.index]
+        let transfer = Transfer(prepared)
+        // Each step is taken on the loop: a cancellation comes there before the beginning, or when the request is under way, or
+        // when it is over and nobody waits.
+        let result = await withTaskCancellationHandler {
+            await withCheckedContinuation { caller in
+                if loop.isCurrent {
+                    part.begin(transfer, caller)
+                } else {
+                    loop.execute { part.begin(transfer, caller) }
+                }
             }
-            bytes += part.readableBytesView
+        } onCancel: {
+            loop.execute { part.cancel(transfer) }
         }
-        return OutgoingResponse(
-            status: Int(response.status.code),
-            headers: response.headers.map { ($0.name, $0.value) },
-            body: bytes
-        )
+        return try result.get()
     }
-
-    /// Runs the body for that long at most: the client's own time doesn't reach to the end of an answer's body.
-    private func withTimeout<Value: Sendable>(
-        _ timeout: Duration,
-        _ body: @escaping @Sendable () async throws -> Value
-    ) async throws -> Value {
-        try await withThrowingTaskGroup(of: Value?.self) { group in
-            group.addTask(operation: body)
-            group.addTask {
-                try await Task.sleep(for: timeout)
-                return nil
-            }
-            defer { group.cancelAll() }
-            guard let first = try await group.next(), let value = first else { throw TimeIsUp() }
-            return value
-        }
-    }
-
-    private struct TimeIsUp: Error {}
-
-    /// - Parameter body: what was to be sent; it knows whether it was asked for.
-    private static func classify(_ error: any Error, _ body: FormBody?) -> OutgoingHTTPError {
-        var isConnected = body?.wasTaken ?? true
-        let cause: OutgoingHTTPError.Cause
-        switch error {
-        case is TimeIsUp:
-            cause = .timeout
-        case is CancellationError:
-            cause = .cancelled
-        case is NIOConnectionError:
-            isConnected = false
-            cause = .connection(text(error))
-        case let error as HTTPClientError:
-            switch error {
-            case .invalidURL, .emptyHost, .emptyScheme: return OutgoingHTTPError(.url, mayHaveBeenSent: false)
-            case .connectTimeout, .tlsHandshakeTimeout, .getConnectionFromPoolTimeout:
-                isConnected = false
-                cause = .timeout
-            case .deadlineExceeded, .readTimeout, .writeTimeout: cause = .timeout
-            case .cancelled: cause = .cancelled
-            // Its whole description may hold what stood in a header.
-            default: cause = .connection(error.shortDescription)
-            }
-        default:
-            cause = .connection(text(error))
-        }
-        return OutgoingHTTPError(cause, mayHaveBeenSent: isConnected)
-    }
-
-    /// The most characters of another library's words.
-    private static let causeCharactersMax = 200
-
-    private static func text(_ error: any Error) -> String { String("\(error)".prefix(causeCharactersMax)) }
 }
 
-/// A form on its way. It is asked for when there is a connection and the head was written: until then no server can have
-/// done what the request asks.
-private final class FormBody: AsyncSequence, Sendable {
-    let bytes: [UInt8]
-    private let isTaken = Atomic<Bool>(false)
-
-    init(_ fields: [OutgoingRequest.Field]) {
-        bytes = Array(FormEncoding.encode(fields).utf8)
-    }
-
-    /// Whether it was asked for.
-    var wasTaken: Bool { isTaken.load(ordering: .acquiring) }
-
-    struct AsyncIterator: AsyncIteratorProtocol {
-        fileprivate var rest: FormBody?
-
-        mutating func next() async -> ByteBuffer? {
-            guard let body = rest else { return nil }
-            rest = nil
-            body.isTaken.store(true, ordering: .releasing)
-            return ByteBuffer(bytes: body.bytes)
-        }
-    }
-
-    func makeAsyncIterator() -> AsyncIterator { AsyncIterator(rest: self) }
+/// What all requests of a client have in common on a loop.
+struct ClientSettings: Sendable {
+    let userAgent: String
+    let connectTimeout: Duration
+    let connectionsPerHostMax: Int
+    let connectionsMax: Int
+    let idleTime: Duration
+    let trust: TrustStore
+    let speaksHTTP2: Bool
+    let resolver: any NameResolver
 }

@@ -9,6 +9,8 @@ public struct OutgoingRequest: Sendable, CustomStringConvertible {
         case get(query: [Field] = [])
         /// POST of a form (`application/x-www-form-urlencoded`).
         case postForm([Field])
+        /// Any other method but HEAD and CONNECT, such as `PATCH`, with a body of that media type or none.
+        case other(String, body: [UInt8]? = nil, mediaType: String = "application/json")
     }
 
     /// The URL, `https` or `http`.
@@ -43,6 +45,7 @@ public struct OutgoingRequest: Sendable, CustomStringConvertible {
         return switch method {
         case .get: "GET \(place)"
         case .postForm: "POST \(place)"
+        case .other(let method, _, _): "\(method) \(place)"
         }
     }
 
@@ -50,5 +53,14 @@ public struct OutgoingRequest: Sendable, CustomStringConvertible {
     var target: String {
         guard case .get(let query) = method, !query.isEmpty else { return url }
         return url + (url.contains("?") ? "&" : "?") + FormEncoding.encode(query)
+    }
+
+    /// Whether sending it twice does no more than sending it once, by its method (RFC 9110 section 9.2.2).
+    var isIdempotent: Bool {
+        switch method {
+        case .get: true
+        case .postForm: false
+        case .other(let method, _, _): ["GET", "PUT", "DELETE", "OPTIONS"].contains(method)
+        }
     }
 }

@@ -1,6 +1,5 @@
 import HTTPJSON
 import HTTPTypes
-import Hummingbird
 
 /// One of the paths that a provider has and the simulator plays.
 struct Endpoint: Sendable, Hashable {

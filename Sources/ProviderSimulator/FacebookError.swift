@@ -1,5 +1,5 @@
 import HTTPJSON
-import Hummingbird
+import HTTPTypes
 import JOSE
 
 /// An error as Facebook's Graph API tells it.

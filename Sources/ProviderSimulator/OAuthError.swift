@@ -1,6 +1,5 @@
 import HTTPJSON
 import HTTPTypes
-import Hummingbird
 import JOSE
 
 /// An error as a token endpoint tells it (RFC 6749 section 5.2): a word, and often a sentence.

@@ -19,12 +19,12 @@ enum Simulator {
             + ControlRoutes.all(store)
     }
 
-    /// The server over a store.
-    static func server(_ store: SimulatorStore, configuration: HTTPServer.Configuration, logger: Logger) -> HTTPServer {
-        var configuration = configuration
+    /// What answers requests, over a store.
+    static func handler(_ store: SimulatorStore, logger: Logger) -> RouteHandler {
+        var configuration = RouteHandler.Configuration(limits: limits)
         // Facebook's key set has one.
         configuration.takesTrailingSlash = true
-        return HTTPServer(routes: routes(store), configuration: configuration, logger: logger)
+        return RouteHandler(routes: routes(store), configuration: configuration, logger: logger)
     }
 
     /// The real clock and generator.

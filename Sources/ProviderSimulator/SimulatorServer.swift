@@ -1,5 +1,6 @@
 import HTTPJSON
 import Logging
+import RPCTransport
 import ServiceKit
 
 /// The program `simulator`.
@@ -61,7 +62,11 @@ public struct SimulatorServer: ProgramServer {
             limits: Simulator.limits,
             drainLimit: configuration[SharedKeys.drainLimit]
         )
-        let server = Simulator.server(store, configuration: edge, logger: Logger(label: Self.programName))
-        try await server.run(stop: stop, onListening: onListening)
+        let logger = Logger(label: Self.programName)
+        let handler = Simulator.handler(store, logger: logger)
+        try await withEventLoopGroup(loopCount: 1, name: Self.programName) { group in
+            let server = HTTPServer(handler, configuration: edge, group: group, logger: logger)
+            try await server.run(stop: stop, onListening: onListening)
+        }
     }
 }

@@ -8,9 +8,12 @@ public struct Deadline: Sendable, Hashable, Comparable {
 
     /// A deadline that long from now; at once if the duration is negative.
     public static func after(_ duration: Duration) -> Deadline {
-        let (sum, overflow) = MonotonicClock.nanoseconds.addingReportingOverflow(
-            duration.wholeNanoseconds
-        )
+        now().advanced(by: duration)
+    }
+
+    /// The deadline that long after this one; never if it does not fit.
+    public func advanced(by duration: Duration) -> Deadline {
+        let (sum, overflow) = nanoseconds.addingReportingOverflow(duration.wholeNanoseconds)
         return Deadline(nanoseconds: overflow ? .max : sum)
     }
 

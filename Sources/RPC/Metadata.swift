@@ -57,6 +57,16 @@ public struct Metadata: Sendable, Hashable, Sequence {
         return nil
     }
 
+    /// The value of a name that there is once; nil where there is none, or more than one.
+    public func only(_ name: String) -> String? {
+        var found: Entries.Entry?
+        for entry in Entries(packed: packed) where entry.hasName(name, in: packed) {
+            guard found == nil else { return nil }
+            found = entry
+        }
+        return found?.value(in: packed)
+    }
+
     /// All values of a name, in order.
     public func all(_ name: String) -> [String] {
         Entries(packed: packed).filter { $0.hasName(name, in: packed) }.map { $0.value(in: packed) }

@@ -3,14 +3,18 @@
 /// Source: W3C Trace Context (https://www.w3.org/TR/trace-context/), sections 3.2 and 3.3. Read strictly: a malformed
 /// or repeated `traceparent` is none, and a malformed `tracestate` is left out.
 public struct TraceContext: Sendable, Hashable {
-    /// The trace's id: 32 lowercase hexadecimal digits, not all zero.
-    public let traceID: String
-    /// The id of the caller's span: 16 lowercase hexadecimal digits, not all zero.
-    public let spanID: String
+    private let traceHigh: UInt64
+    private let traceLow: UInt64
+    private let span: UInt64
     /// Whether the caller may have recorded its span.
     public let isSampled: Bool
     /// The vendors' entries of `tracestate`, as they stand there; empty if there are none.
     public let state: String
+
+    /// The trace's id: 32 lowercase hexadecimal digits, not all zero.
+    public var traceID: String { String(hexadecimal: traceHigh, traceLow) }
+    /// The id of the caller's span: 16 lowercase hexadecimal digits, not all zero.
+    public var spanID: String { String(hexadecimal: span) }
 
     static let parentName = "traceparent"
     static let stateName = "tracestate"
@@ -21,37 +25,43 @@ public struct TraceContext: Sendable, Hashable {
 
     /// Reads the trace context of a call; nil if it has none.
     public init?(_ metadata: Metadata) {
-        let parents = metadata.all(Self.parentName)
-        guard parents.count == 1, let parent = Parent(parents[0]) else { return nil }
-        traceID = parent.traceID
-        spanID = parent.spanID
+        guard let text = metadata.only(Self.parentName), let parent = Parent(text) else { return nil }
+        traceHigh = parent.traceHigh
+        traceLow = parent.traceLow
+        span = parent.span
         isSampled = parent.isSampled
-        state = Self.state(metadata.all(Self.stateName).joined(separator: ","))
+        let states = metadata.all(Self.stateName)
+        state = states.isEmpty ? "" : Self.state(states.joined(separator: ","))
     }
 
     /// A trace that begins here. As nobody records it, it is not sampled: its id is for logs.
     public static func root() -> TraceContext {
-        let traceID = hex16(UInt64.random(in: 1 ... .max)) + hex16(UInt64.random(in: 0 ... .max))
-        let spanID = hex16(UInt64.random(in: 1 ... .max))
-        return TraceContext(traceID: traceID, spanID: spanID, isSampled: false, state: "")
+        TraceContext(
+            traceHigh: UniqueNumbers.nextNonzero(),
+            traceLow: UniqueNumbers.next(),
+            span: UniqueNumbers.nextNonzero(),
+            isSampled: false,
+            state: ""
+        )
     }
 
-    private static func hex16(_ number: UInt64) -> String {
-        let digits = String(number, radix: 16)
-        return String(repeating: "0", count: 16 - digits.count) + digits
-    }
-
-    private init(traceID: String, spanID: String, isSampled: Bool, state: String) {
-        self.traceID = traceID
-        self.spanID = spanID
+    private init(traceHigh: UInt64, traceLow: UInt64, span: UInt64, isSampled: Bool, state: String) {
+        self.traceHigh = traceHigh
+        self.traceLow = traceLow
+        self.span = span
         self.isSampled = isSampled
         self.state = state
     }
 
     /// The context of a call that is made from here: the same trace, and a new span id.
     public func child() -> TraceContext {
-        let spanID = Self.hex16(.random(in: 1 ... .max))
-        return TraceContext(traceID: traceID, spanID: spanID, isSampled: isSampled, state: state)
+        TraceContext(
+            traceHigh: traceHigh,
+            traceLow: traceLow,
+            span: UniqueNumbers.nextNonzero(),
+            isSampled: isSampled,
+            state: state
+        )
     }
 
     /// Appends the headers, in version 00.
@@ -66,33 +76,46 @@ public struct TraceContext: Sendable, Hashable {
 extension TraceContext {
     /// `version-trace id-span id-flags`; a version after 00 may go on after another hyphen.
     private struct Parent {
-        let traceID: String
-        let spanID: String
+        let traceHigh: UInt64
+        let traceLow: UInt64
+        let span: UInt64
         let isSampled: Bool
 
         private static let length = 55
-        private static let sampledFlag: UInt8 = 1
+        private static let sampledFlag: UInt64 = 1
 
         init?(_ text: String) {
-            let bytes = Array(text.utf8)
-            guard bytes.count >= Self.length, let version = Self.hex(bytes[0..<2]), version != "ff",
-                bytes.count == Self.length || (version != "00" && bytes[Self.length] == UInt8(ascii: "-")),
-                [2, 35, 52].allSatisfy({ bytes[$0] == UInt8(ascii: "-") }),
-                let traceID = Self.hex(bytes[3..<35]), traceID.contains(where: { $0 != "0" }),
-                let spanID = Self.hex(bytes[36..<52]), spanID.contains(where: { $0 != "0" }),
-                let flags = Self.hex(bytes[53..<55]).flatMap({ UInt8($0, radix: 16) })
+            var text = text
+            guard let parent = text.withUTF8(Self.init) else { return nil }
+            self = parent
+        }
+
+        private init?(_ bytes: UnsafeBufferPointer<UInt8>) {
+            let hyphen = UInt8(ascii: "-")
+            guard bytes.count >= Self.length, let version = Self.number(bytes, 0..<2), version != 0xff,
+                bytes.count == Self.length || (version != 0 && bytes[Self.length] == hyphen),
+                bytes[2] == hyphen, bytes[35] == hyphen, bytes[52] == hyphen,
+                let traceHigh = Self.number(bytes, 3..<19), let traceLow = Self.number(bytes, 19..<35),
+                traceHigh | traceLow != 0, let span = Self.number(bytes, 36..<52), span != 0,
+                let flags = Self.number(bytes, 53..<55)
             else { return nil }
-            self.traceID = traceID
-            self.spanID = spanID
+            self.traceHigh = traceHigh
+            self.traceLow = traceLow
+            self.span = span
             isSampled = flags & Self.sampledFlag != 0
         }
 
-        /// The bytes as text if they are lowercase hexadecimal digits.
-        private static func hex(_ bytes: ArraySlice<UInt8>) -> String? {
-            let isHex = bytes.allSatisfy {
-                UInt8(ascii: "0")...UInt8(ascii: "9") ~= $0 || UInt8(ascii: "a")...UInt8(ascii: "f") ~= $0
+        /// The number that lowercase hexadecimal digits write, at most sixteen; nil if they are none.
+        private static func number(_ bytes: UnsafeBufferPointer<UInt8>, _ range: Range<Int>) -> UInt64? {
+            var number: UInt64 = 0
+            for byte in bytes[range] {
+                switch byte {
+                case UInt8(ascii: "0")...UInt8(ascii: "9"): number = number << 4 | UInt64(byte - UInt8(ascii: "0"))
+                case UInt8(ascii: "a")...UInt8(ascii: "f"): number = number << 4 | UInt64(byte - UInt8(ascii: "a") + 10)
+                default: return nil
+                }
             }
-            return isHex ? String(decoding: bytes, as: UTF8.self) : nil
+            return number
         }
     }
 }

@@ -109,6 +109,11 @@ final class NetworkExchange: HTTPExchange, @unchecked Sendable {
         return exchange
     }
 
+    override func closeAfterAnswer() {
+        loop.preconditionIsCurrent()
+        if let exchange, !isAnswered { crpc_exchange_set_last(exchange) }
+    }
+
     override func respond(status: Int, fields: Metadata, body: UnsafeRawBufferPointer) {
         guard let exchange = answer() else { return }
         let code = fields.packed.withUnsafeBufferPointer { fields in

@@ -104,11 +104,11 @@ class Attacker:
             return head
         return head + frame(DataFrame.type, 0 if ends is False else 0x1, stream, grpc_message(body))
 
-    def http(self, stream, method, path, extra=()):
-        """A request that is not gRPC's."""
+    def http(self, stream, method, path, extra=(), *, ends=True):
+        """A request that is not gRPC's; a body follows unless it ends."""
         block = self._encoder.encode([
             (":method", method), (":scheme", "http"), (":path", path), (":authority", "attack"), *extra])
-        return frame(HeadersFrame.type, 0x5, stream, block)
+        return frame(HeadersFrame.type, 0x5 if ends else 0x4, stream, block)
 
     # Receiving
 

@@ -1,10 +1,14 @@
-"""An honest client in a process of its own: makes calls all the while, and tells of each answer how long it took.
+"""An honest client in a process of its own: makes calls all the while, by gRPC and, where the server speaks it, by Connect over
+HTTP/1.1 as well, and tells of each answer how long it took.
 
 A line on its input asks for a report of the calls since the one before, which it prints as JSON.
 """
 
+import argparse
+import http.client
 import json
 import queue
+import ssl
 import subprocess
 import sys
 import threading
@@ -12,14 +16,16 @@ import time
 
 PAUSE_SECONDS = 0.005
 CALL_SECONDS_MAX = 10
+METHOD = "/grpc.testing.TestService/EmptyCall"
 
 
 class Bystander:
     """The other end of that process, for tests."""
 
-    def __init__(self, address):
+    def __init__(self, address, *, has_http=False, authority=None):
+        arguments = [*(["--http"] if has_http else []), *(["--authority", str(authority)] if authority else [])]
         self._process = subprocess.Popen(
-            [sys.executable, __file__, address], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+            [sys.executable, __file__, address, *arguments], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
         self.report()  # once it is there
 
     def report(self):
@@ -33,31 +39,80 @@ class Bystander:
         self._process.wait(timeout=CALL_SECONDS_MAX)
 
 
-def _make_calls(address, reports):
+class _HTTPCalls:
+    """Calls by Connect in JSON, on a connection that is kept."""
+
+    def __init__(self, address, authority):
+        port = int(address.rsplit(":", 1)[1])
+        if authority is None:
+            self._connection = http.client.HTTPConnection("127.0.0.1", port, timeout=CALL_SECONDS_MAX)
+        else:
+            context = ssl.create_default_context(cafile=authority)
+            self._connection = http.client.HTTPSConnection("localhost", port, timeout=CALL_SECONDS_MAX, context=context)
+
+    def call(self):
+        """Makes one; the error, if there is any."""
+        try:
+            self._connection.request("POST", METHOD, b"{}", {"Content-Type": "application/json"})
+            answer = self._connection.getresponse()
+            body = answer.read()
+            return None if (answer.status, body) == (200, b"{}") else f"HTTP: {answer.status} {body[:200]!r}"
+        except (OSError, http.client.HTTPException) as error:
+            self._connection.close()  # the next one opens it anew
+            return f"HTTP: {error!r}"
+
+
+def _grpc_calls(address, authority):
+    """A function that makes a call, and gives the error, if there is any."""
     import grpc
 
-    with grpc.insecure_channel(address) as channel:
-        call = channel.unary_unary("/grpc.testing.TestService/EmptyCall")
-        count, slowest, errors = 0, 0.0, []
-        while True:
+    if authority is None:
+        channel = grpc.insecure_channel(address)
+    else:
+        with open(authority, "rb") as file:
+            credentials = grpc.ssl_channel_credentials(file.read())
+        channel = grpc.secure_channel(f"localhost:{address.rsplit(':', 1)[1]}", credentials)
+    method = channel.unary_unary(METHOD)
+
+    def call():
+        try:
+            method(b"", timeout=CALL_SECONDS_MAX)
+            return None
+        except grpc.RpcError as error:
+            return f"{error.code().name}: {error.details()}"
+
+    return call
+
+
+def _make_calls(options, reports):
+    calls = [_grpc_calls(options.address, options.authority)]
+    if options.http:
+        calls.append(_HTTPCalls(options.address, options.authority).call)
+    count, slowest, errors = 0, 0.0, []
+    while True:
+        for call in calls:
             start = time.monotonic()
-            try:
-                call(b"", timeout=CALL_SECONDS_MAX)
-            except grpc.RpcError as error:
-                errors.append(f"{error.code().name}: {error.details()}")
+            error = call()
             count, slowest = count + 1, max(slowest, time.monotonic() - start)
-            try:
-                if reports.get(timeout=PAUSE_SECONDS) is None:
-                    return
-                print(json.dumps({"calls": count, "slowest": slowest, "errors": errors}), flush=True)
-                count, slowest, errors = 0, 0.0, []
-            except queue.Empty:
-                pass
+            if error is not None:
+                errors.append(error)
+        try:
+            if reports.get(timeout=PAUSE_SECONDS) is None:
+                return
+            print(json.dumps({"calls": count, "slowest": slowest, "errors": errors}), flush=True)
+            count, slowest, errors = 0, 0.0, []
+        except queue.Empty:
+            pass
 
 
 def main():
+    parser = argparse.ArgumentParser()
+    parser.add_argument("address")
+    parser.add_argument("--http", action="store_true")
+    parser.add_argument("--authority")
+    options = parser.parse_args()
     reports = queue.Queue()
-    calls = threading.Thread(target=_make_calls, args=(sys.argv[1], reports))
+    calls = threading.Thread(target=_make_calls, args=(options, reports))
     calls.start()
     for line in sys.stdin:
         reports.put(line)

@@ -1,5 +1,6 @@
 """What the tests share: servers with low limits, a bystander, and a watch over memory."""
 
+import contextlib
 import os
 import pathlib
 import sys
@@ -15,10 +16,16 @@ from server_process import ServerProcess  # noqa: E402
 
 MEMORY_GROWTH_MAX = 32 << 20
 LATENCY_SECONDS_MAX = 1.0
+# Of the server's limits of time.
+LIMIT_SECONDS = 2.0
+KEEP_ALIVE_SECONDS = 4.0
 # One loop, so that attackers and bystander share it, and limits that are soon reached.
 ARGUMENTS = [
     "--loops", "1", "--handshake-timeout-ms", "2000", "--write-stall-timeout-ms", "2000",
     "--answer-stall-timeout-ms", "2000", "--message-timeout-ms", "2000"]
+# The same, and those of HTTP/1.1 and of requests that are no gRPC calls.
+HTTP_ARGUMENTS = [
+    *ARGUMENTS, "--head-timeout-ms", "2000", "--body-timeout-ms", "2000", "--keep-alive-timeout-ms", "4000"]
 
 
 def pytest_configure(config):
@@ -54,6 +61,29 @@ def start_server():
 
 
 @pytest.fixture(scope="session")
+def start_http_server():
+    """The same for a server that speaks all protocols."""
+    def start(*arguments):
+        process = ServerProcess([*HTTP_ARGUMENTS, *arguments])
+        process.keep_alive_seconds = KEEP_ALIVE_SECONDS
+        return process
+
+    return start
+
+
+@pytest.fixture(scope="session")
+def bystander_of():
+    """A bystander of a server of all protocols that speaks TLS, with the authority of its certificate."""
+    @contextlib.contextmanager
+    def make(process, authority):
+        bystander = Bystander(process.address, has_http=True, authority=authority)
+        yield bystander
+        bystander.close()
+
+    return make
+
+
+@pytest.fixture(scope="session")
 def _server(start_server):
     with start_server() as process:
         bystander = Bystander(process.address)
@@ -61,11 +91,17 @@ def _server(start_server):
         bystander.close()
 
 
-@pytest.fixture
-def server(_server):
-    """A server under attack. Afterwards it must be there, a bystander's calls must have gone on in time and without an
-    error, and memory must not have grown much."""
-    process, bystander = _server
+@pytest.fixture(scope="session")
+def _http_server(start_http_server):
+    with start_http_server() as process:
+        bystander = Bystander(process.address, has_http=True)
+        yield process, bystander
+        bystander.close()
+
+
+def _under_attack(process, bystander):
+    """Afterwards it must be there, a bystander's calls must have gone on in time and without an error, and memory must not
+    have grown much."""
     memory = Memory(process.pid)
     bystander.report()
     memory.begin()
@@ -79,6 +115,23 @@ def server(_server):
     assert growth < MEMORY_GROWTH_MAX, f"memory grew by {growth >> 20} MB"
 
 
+@pytest.fixture
+def server(_server):
+    """A gRPC server under attack."""
+    yield from _under_attack(*_server)
+
+
+@pytest.fixture
+def http_server(_http_server):
+    """A server of all protocols under attack."""
+    yield from _under_attack(*_http_server)
+
+
 @pytest.fixture(scope="session")
-def certificate(tmp_path_factory):
-    return Authority(tmp_path_factory.mktemp("authority"), "authority").issue("server", ["DNS:localhost"])
+def authority(tmp_path_factory):
+    return Authority(tmp_path_factory.mktemp("authority"), "authority")
+
+
+@pytest.fixture(scope="session")
+def certificate(authority):
+    return authority.issue("server", ["DNS:localhost"])

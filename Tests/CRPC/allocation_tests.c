@@ -1,4 +1,4 @@
-#include "raw.h"
+#include "rig_exchanges.h"
 
 #include "memory_control.h"
 
@@ -290,6 +290,86 @@ static bool hold_much(void) {
 }
 
 TEST(held_messages_survive_failing_allocations) { sweep(hold_much); }
+
+/// Answers what the test holds: in parts, with trailers and a deadline.
+static bool stream_answer(exchange *exchange) {
+    uint8_t trailers[64];
+    size_t length = metadata_add(trailers, 0, "x-tail", "1");
+    bool is_well = exchange_set_deadline_ms(exchange, 5000) == CRPC_OK;
+    is_well = exchange_send_head(exchange, 200, -1) == CRPC_OK && is_well;
+    for (int i = 0; i < 3; i++) is_well = exchange_send(exchange, "part", 4) == CRPC_OK && is_well;
+    return exchange_finish(exchange, trailers, length) == CRPC_OK && is_well;
+}
+
+/// A request of HTTP/1.1 whose connection comes through a proxy, in two parts.
+static bool exchange_by_http1(rig *rig) {
+    static const char head[] = "\r\n\r\n\0\r\nQUIT\n\x21\x11\0\x0c\300\0\2\7\300\0\2\1\x12\x34\0\x50P";
+    static const char rest[] = "OST /echo HTTP/1.1\r\nHost: a\r\nContent-Length: 4\r\n\r\nbody";
+    raw *raw = raw_connect_with(rig, NULL);
+    raw_send(raw, head, sizeof head - 1);
+    rig_run_ms(rig, 2);
+    raw_send(raw, rest, sizeof rest - 1);
+    WAIT(rig, raw_count_text(raw, "\r\n\r\nbody") == 1 || raw->has_ended);
+    bool is_well = raw_count_text(raw, "\r\n\r\nbody") == 1;
+    raw_free(raw);
+    return is_well;
+}
+
+static bool exchange_by_http2(rig *rig) {
+    static const char local[] = "\r\n\r\n\0\r\nQUIT\n\x20\0\0\0PRI"; // the preface in two parts
+    raw *raw = raw_connect_silently(rig);
+    raw_send(raw, local, sizeof local - 1);
+    rig_run_ms(rig, 2);
+    raw_send(raw, " * HTTP/2.0\r\n\r\nSM\r\n\r\n", 21);
+    raw_send_frame(raw, NGHTTP2_SETTINGS, 0, 0, NULL, 0);
+    raw_entry entries[] = {{":method", "POST"}, {":scheme", "http"}, {":path", "/echo"}, {":authority", "a"},
+                           {"cookie", "a=1"}, {"cookie", "b=2"}, {"expect", "100-continue"}};
+    raw_send_headers(raw, 0, 1, entries, 7);
+    raw_send_data(raw, NGHTTP2_FLAG_END_STREAM, 1, "body", 4);
+    size_t before = rig->exchange_count;
+    raw_send_exchange(raw, NGHTTP2_FLAG_END_STREAM, 3, "GET", "/hold", NULL, NULL);
+    bool is_well = true, is_asked = false;
+    for (int32_t id = 1; id <= 3; id += 2) {
+        uint64_t end = now_ms() + PATIENCE_MS;
+        while (!raw->has_ended && raw_find_end(raw, id) == NULL && raw_find(raw, NGHTTP2_RST_STREAM, id) == NULL &&
+               now_ms() < end) {
+            rig_turn(rig);
+            (void)raw_read(raw);
+            exchange *last = rig->exchange_count > before ? rig_exchange(rig) : NULL;
+            if (last != NULL && !is_asked && strcmp(last->target, "/hold") == 0 && last->exchange != NULL) {
+                is_asked = true;
+                is_well = stream_answer(last) && is_well;
+                if (!is_well && last->exchange != NULL) exchange_reset(last);
+            }
+        }
+        EXPECT(now_ms() < end);
+        is_well = is_well && raw_find_end(raw, id) != NULL;
+    }
+    raw_free(raw);
+    return is_well;
+}
+
+static bool serve_exchanges(void) {
+    static const char *const names[] = {"api.example.com", "b.example"};
+    crpc_proxy_network loopback;
+    REQUIRE(crpc_proxy_network_parse("127.0.0.1", &loopback) == CRPC_OK);
+    rig *rig;
+    rig_setup setup = rig_defaults();
+    setup.takes_exchanges = setup.checks_names = true;
+    setup.names = names;
+    setup.name_count = 2;
+    setup.proxies = &loopback;
+    setup.proxy_count = 1;
+    if (rig_try_start(&setup, &rig) != CRPC_OK) return false;
+    bool is_well = exchange_by_http1(rig);
+    is_well = exchange_by_http2(rig) && is_well;
+    rig_drain(rig);
+    WAIT(rig, crpc_listener_connection_count(rig->listener) == 0);
+    rig_end(rig);
+    return is_well;
+}
+
+TEST(exchanges_survive_failing_allocations) { sweep(serve_exchanges); }
 
 TEST(a_listener_goes_on_accepting_after_allocations_failed) {
     rig *rig = rig_start(NULL);

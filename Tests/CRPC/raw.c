@@ -48,6 +48,13 @@ raw *raw_connect(rig *rig) {
     return raw;
 }
 
+raw *raw_connect_with(rig *rig, const char *text) {
+    raw *raw = raw_connect_silently(rig);
+    raw->is_text = true;
+    if (text != NULL) raw_send(raw, text, strlen(text));
+    return raw;
+}
+
 raw *raw_listen(rig *rig) {
     raw *raw = make(rig);
     raw->listener = socket(AF_INET, SOCK_STREAM | SOCK_NONBLOCK, 0);
@@ -253,6 +260,7 @@ bool raw_read(raw *raw) {
         if (count <= 0) break;
         raw->length += (size_t)count;
     }
+    if (raw->is_text) return true;
     size_t at = 0;
     if (!raw->has_preface && raw->length >= PREFACE_LENGTH) {
         EXPECT_BYTES(raw->buffer, PREFACE_LENGTH, preface, PREFACE_LENGTH);
@@ -275,7 +283,19 @@ bool raw_read(raw *raw) {
     return true;
 }
 
+size_t raw_count_text(raw *raw, const char *text) {
+    size_t count = 0;
+    (void)raw_read(raw);
+    const uint8_t *at = raw->buffer, *end = raw->buffer + raw->length;
+    while ((at = memmem(at, (size_t)(end - at), text, strlen(text))) != NULL) {
+        count += 1;
+        at += strlen(text);
+    }
+    return count;
+}
+
 void raw_forget(raw *raw) {
+    if (raw->is_text) raw->length = 0;
     for (size_t i = 0; i < raw->count; i++) free(raw->frames[i].payload);
     raw->count = 0;
 }

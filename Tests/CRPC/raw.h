@@ -26,6 +26,7 @@ typedef struct raw {
     size_t count;
     bool has_ended; // the other side closed
     bool has_preface; // server: the client's preface was taken off
+    bool is_text;     // no frames come: what does is in the buffer
     bool owes_acknowledgement; // SETTINGS came
 } raw;
 
@@ -35,6 +36,10 @@ typedef const char *raw_entry[2];
 raw *raw_connect(rig *rig);
 /// The same, with nothing sent.
 raw *raw_connect_silently(rig *rig);
+/// The same, for HTTP/1.x: sends a text, if any.
+raw *raw_connect_with(rig *rig, const char *text);
+/// Whether a text has come, and how often.
+size_t raw_count_text(raw *raw, const char *text);
 /// A listening socket; `raw_accept` waits for its one connection, and sends SETTINGS.
 raw *raw_listen(rig *rig);
 void raw_accept(raw *raw);

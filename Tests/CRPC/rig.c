@@ -73,10 +73,13 @@ int rig_try_start(const rig_setup *setup, rig **result) {
         .address = setup->address, .tls = setup->server_tls, .limits = setup->server,
         .connections_max = setup->connections_max, .handshakes_max = setup->handshakes_max,
         .connections_per_address_max = setup->connections_per_address_max,
-        .calls_max = setup->calls_max, .held_bytes_max = setup->held_bytes_max, .calls = setup->calls};
+        .calls_max = setup->calls_max, .held_bytes_max = setup->held_bytes_max, .calls = setup->calls,
+        .names = setup->names, .name_count = setup->name_count, .checks_names = setup->checks_names,
+        .proxies = setup->proxies, .proxy_count = setup->proxy_count};
+    const crpc_server_callbacks *callbacks = setup->takes_exchanges ? rig_callbacks_with_exchanges() : &rig_server_callbacks;
     if (error == CRPC_OK && !setup->has_no_listener)
         error = crpc_listener_new(
-            rig->loop, &options, rig_paths, METHOD_COUNT, &rig_server_callbacks, rig, &rig->listener);
+            rig->loop, &options, rig_paths, METHOD_COUNT, callbacks, rig, &rig->listener);
     if (error != CRPC_OK) {
         crpc_loop_free(rig->loop);
         EXPECT_EQUAL(count_files(), rig->file_count);
@@ -130,6 +133,7 @@ void rig_end(rig *rig) {
     rig_free_listener(rig);
     for (size_t i = 0; i < rig->server_call_count; i++)
         if (rig->server_calls[i]->handlers != NULL) call_end_handler(rig->server_calls[i]);
+    rig_free_exchanges(rig);
     EXPECT_EQUAL(rig->loop->turn.stats.held_bytes, 0);
     EXPECT_EQUAL(rig->loop->turn.stats.handlers, 0);
     crpc_loop_free(rig->loop);

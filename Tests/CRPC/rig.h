@@ -20,7 +20,7 @@ enum {
 extern const char *const rig_paths[METHOD_COUNT];
 
 enum { RIG_CALLS_MAX = 2048, RIG_PEERS_MAX = 256, RIG_LENGTHS_MAX = 64, RIG_TEXT_MAX = 4096, RIG_PATIENCE_MS = 10000 };
-enum { RIG_INFLATED_MAX = 1 << 20 };
+enum { RIG_INFLATED_MAX = 1 << 20, RIG_EXCHANGES_MAX = 512 };
 
 typedef struct rig rig;
 
@@ -76,6 +76,12 @@ typedef struct rig_setup {
     bool outlive_streams; // the server's handlers, until the test ends them or the rig ends
     uint64_t held_bytes_max;
     crpc_call_table *calls; // a row for each path and one more, or NULL
+    bool takes_exchanges;   // rig_exchanges.h
+    const char *const *names;
+    uint32_t name_count;
+    bool checks_names;
+    const crpc_proxy_network *proxies;
+    size_t proxy_count;
 } rig_setup;
 
 struct rig {
@@ -85,7 +91,8 @@ struct rig {
     uint16_t port;
     peer *server_peers[RIG_PEERS_MAX], *client_peers[RIG_PEERS_MAX];
     call *server_calls[RIG_CALLS_MAX], *client_calls[RIG_CALLS_MAX];
-    size_t server_peer_count, client_peer_count, server_call_count, client_call_count;
+    struct exchange *exchanges[RIG_EXCHANGES_MAX]; // rig_exchanges.h
+    size_t server_peer_count, client_peer_count, server_call_count, client_call_count, exchange_count;
     int api_depth;         // inside functions of the layer
     bool is_freeing;       // whose callbacks may come from inside
     int last_error;        // of the last function that failed
@@ -105,6 +112,10 @@ rig *rig_start(const rig_setup *setup);
 int rig_try_start(const rig_setup *setup, rig **result);
 /// Closes all there is, checks what must be true of every end, frees.
 void rig_end(rig *rig);
+/// Those, and what rig_exchanges.h tells.
+const crpc_server_callbacks *rig_callbacks_with_exchanges(void);
+/// What of exchanges must be so at the end. Frees them.
+void rig_free_exchanges(rig *rig);
 /// Runs one turn of the loop, which waits a millisecond for something to happen.
 void rig_turn(rig *rig);
 void rig_run_ms(rig *rig, unsigned ms);

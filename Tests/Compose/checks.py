@@ -22,7 +22,12 @@ SECRETS = {
     "invites": {"ca", "invites_certificate", "invites_key", "invites_database_password", "address_key"},
     "gateway": {"ca", "gateway_certificate", "gateway_key"},
     "simulator": set(),
+    "https": set(),
+    "https-folder": set(),
 }
+# Where they aren't those of all others.
+USERS = {"postgres": "postgres", "https-folder": "0:0"}
+CAPABILITIES = {"https": ["NET_BIND_SERVICE"], "https-folder": ["CHOWN"]}
 SPREAD_SECONDS = 20
 SPREAD_CALLS = 200
 
@@ -41,9 +46,11 @@ def hardening(stack):
         host, service = one["HostConfig"], one["Config"]["Labels"]["com.docker.compose.service"]
         assert host["ReadonlyRootfs"] and host["CapDrop"] == ["ALL"] and not host["Privileged"], name
         assert "no-new-privileges:true" in host["SecurityOpt"], name
-        assert one["Config"]["User"] == ("postgres" if service == "postgres" else "10001:10001"), name
+        capabilities = [capability.removeprefix("CAP_") for capability in host["CapAdd"] or []]
+        assert capabilities == CAPABILITIES.get(service, []), (name, capabilities)
+        assert one["Config"]["User"] == USERS.get(service, "10001:10001"), name
         assert host["Memory"] > 0 and host["NanoCpus"] > 0 and host["PidsLimit"] > 0, name
-        is_once = service == "roles" or service.endswith("-migrate")
+        is_once = service in ("roles", "https-folder") or service.endswith("-migrate")
         assert host["RestartPolicy"]["Name"] == ("no" if is_once else "unless-stopped"), name
         assert (one["State"]["ExitCode"] == 0) if is_once else (one["State"]["Health"]["Status"] == "healthy"), name
         mounted = {mount["Destination"].removeprefix("/run/secrets/") for mount in one["Mounts"]
@@ -67,13 +74,13 @@ def networks(stack):
     """Who has a way out of a deployment, who meets whom, and that an internal network is one."""
     whole = json.loads(stack.compose("config", "--format", "json", development=False))
     is_internal = {name: network.get("internal", False) for name, network in whole["networks"].items()}
-    assert is_internal == {"edge": False, "outside": False, "services": True, "data": True}, is_internal
+    assert is_internal == {"edge": False, "front": True, "outside": False, "services": True, "data": True}, is_internal
     joined = {name: set(service["networks"]) for name, service in whole["services"].items()}
     with_way_out = {name for name, networks in joined.items() if not all(is_internal[network] for network in networks)}
     assert with_way_out == {"identity", "gateway"}, joined
     assert [name for name, networks in joined.items() if "edge" in networks] == ["gateway"], joined
     assert [name for name, networks in joined.items() if "outside" in networks] == ["identity"], joined
-    for name in ("services", "data"):
+    for name in ("front", "services", "data"):
         assert stack.inspect(f"vestibule_{name}")[0]["Internal"] is True, name
     # Its metrics are told on the one network and not on the other.
     gateway, = stack.containers("gateway")
@@ -197,4 +204,4 @@ def down(stack):
     assert not stack.all_containers()
     networks = stack.docker("network", "ls", "--format", "{{.Name}}").split()
     assert not [name for name in networks if re.match("vestibule", name)], networks
-    assert stack.docker("volume", "ls", "--format", "{{.Name}}").split() == ["vestibule_database"]
+    assert stack.docker("volume", "ls", "--format", "{{.Name}}").split() == ["vestibule_certificates", "vestibule_database"]

@@ -22,8 +22,10 @@ class Call:
 class Load:
     """Use with `with`: calls are made inside, and counted. `failed_since` and the like may be asked at any time."""
 
-    def __init__(self, address, sessions, pause_seconds=0.015):
+    def __init__(self, address, sessions, pause_seconds=0.015, context=None):
+        """`context` is that of TLS; without it, calls go in clear text."""
         self.address = address
+        self._context = context
         self._pause = pause_seconds
         self._stop = threading.Event()
         self._lock = threading.Lock()
@@ -71,8 +73,7 @@ class Load:
             problem = ""
             try:
                 if connection is None:
-                    host, port = self.address.rsplit(":", 1)
-                    connection = http.client.HTTPConnection(host, int(port), timeout=TIMEOUT_SECONDS)
+                    connection = self._connect()
                 status, answer = _send(connection, method, path, body, session["access_token"])
                 if status >= 300:
                     problem = f"{status} {answer.get('code')}"
@@ -84,6 +85,12 @@ class Load:
             with self._lock:
                 self._calls.append(Call(name, begun, time.monotonic() - begun, problem))
             self._stop.wait(self._pause)
+
+    def _connect(self):
+        host, port = self.address.rsplit(":", 1)
+        if self._context:
+            return http.client.HTTPSConnection(host, int(port), timeout=TIMEOUT_SECONDS, context=self._context)
+        return http.client.HTTPConnection(host, int(port), timeout=TIMEOUT_SECONDS)
 
     def _next(self, index, count, session):
         """Reads of three services, writes of two; a refresh now and then, within the gateway's rate for an address."""

@@ -16,7 +16,9 @@ import engine
 class Stack:
     def __init__(self, root, host, scratch, gateway_port, simulator_port):
         self.root = root
+        # A range, so that the gateway can be replaced.
         self.gateway = f"127.0.0.1:{gateway_port}"
+        published = f"{self.gateway}-{gateway_port + 1}"
         self.simulator = f"127.0.0.1:{simulator_port}"
         self.secrets_folder = scratch / "secrets"
         compose = root / ".venv-compose/bin/docker-compose"
@@ -24,7 +26,7 @@ class Stack:
             name: value for name, value in os.environ.items() if not name.startswith(("DOCKER_", "VESTIBULE_", "COMPOSE_"))}
         self.environment |= {
             "DOCKER_HOST": host, "DOCKER_BUILDKIT": "1", "DOCKER_COMPOSE": str(compose), "DOCKER_CONFIG": str(scratch),
-            "VESTIBULE_PROGRAMS": "prebuilt", "VESTIBULE_PUBLISH": self.gateway,
+            "VESTIBULE_PROGRAMS": "prebuilt", "VESTIBULE_PUBLISH": published,
             "VESTIBULE_SIMULATOR_PUBLISH": self.simulator, "VESTIBULE_SECRETS": str(self.secrets_folder)}
         self._compose = [compose, "--progress", "quiet", "--file", root / "docker/compose.yaml"]
         self._development = ["--file", root / "docker/compose.dev.yaml"]
@@ -100,11 +102,11 @@ class Stack:
         """A new person's session."""
         nonce = secrets.token_hex(16)
         person = {"email": f"load-{index}-{secrets.token_hex(4)}@example.com", "given_name": "Load", "family_name": "Loadsen"}
-        status, told = send(self.simulator, "POST", "/control/google/sign-in", {
+        status, told, _ = send(self.simulator, "POST", "/control/google/sign-in", {
             "client_id": "example.apps.googleusercontent.com",
             "nonce": hashlib.sha256(nonce.encode()).hexdigest(), "person": person})
         assert status == 200, told
-        status, session = send(self.gateway, "POST", "/auth/google", {"id_token": told["id_token"], "nonce": nonce})
+        status, session, _ = send(self.gateway, "POST", "/auth/google", {"id_token": told["id_token"], "nonce": nonce})
         assert status == 200, session
         return session | {"email": person["email"]}
 
@@ -124,14 +126,18 @@ class Stack:
         self.compose("down", "--volumes", "--remove-orphans", "--timeout", "5")
 
 
-def send(address, method, path, body=None):
+def send(address, method, path, body=None, context=None, headers=None):
+    """Sends a request, by TLS if there is a context for it; gives status, JSON and header fields of the answer."""
     host, port = address.rsplit(":", 1)
-    connection = http.client.HTTPConnection(host, int(port), timeout=10)
+    if context:
+        connection = http.client.HTTPSConnection(host, int(port), timeout=10, context=context)
+    else:
+        connection = http.client.HTTPConnection(host, int(port), timeout=10)
+    sent = dict(headers or {}) | ({"Content-Type": "application/json"} if body is not None else {})
     try:
-        connection.request(method, path, json.dumps(body) if body is not None else None,
-                           {"Content-Type": "application/json"} if body is not None else {})
+        connection.request(method, path, json.dumps(body) if body is not None else None, sent)
         response = connection.getresponse()
         content = response.read()
-        return response.status, json.loads(content) if content else {}
+        return response.status, json.loads(content) if content else {}, response.headers
     finally:
         connection.close()

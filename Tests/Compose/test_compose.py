@@ -18,12 +18,15 @@ import time
 
 import checks
 import engine
+import https
 from load import Load
 from stack import Stack
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 IMAGE_ADDS_MB_MAX = 120
 LEAVE_SECONDS = 3
+# As compose.yaml names them, and where their stand-ins are made.
+IMAGES = {"postgres:15-bookworm": "postgres", "caddy:2.11.2": "caddy"}
 EXIT_SKIPPED = 3
 
 
@@ -46,10 +49,16 @@ class Steps:
         print(f"{self.passed:2}  {time.monotonic() - begun:6.1f} s  ok  {title}{words}", flush=True)
 
 
-def free_port():
-    with socket.socket() as listener:
-        listener.bind(("127.0.0.1", 0))
-        return listener.getsockname()[1]
+def free_port(count=1):
+    """The first of so many free ports in a row."""
+    while True:
+        with contextlib.ExitStack() as held, contextlib.suppress(OSError):
+            first = held.enter_context(socket.socket())
+            first.bind(("127.0.0.1", 0))
+            port = first.getsockname()[1]
+            for more in range(1, count):
+                held.enter_context(socket.socket()).bind(("127.0.0.1", port + more))
+            return port
 
 
 def base_images(stack, scratch):
@@ -65,8 +74,9 @@ def base_images(stack, scratch):
         with subprocess.Popen(["tar", "-C", folder, "-c", "."], stdout=subprocess.PIPE) as archive:
             stack.docker("import", "-", "debian:bookworm-slim", stdin=archive.stdout)
     # By the classic builder, which no plugin is needed for.
-    engine.run("docker", "build", "--quiet", "--tag", "postgres:15-bookworm", ROOT / "Tests/Compose/postgres",
-               env=stack.environment | {"DOCKER_BUILDKIT": "0"})
+    for tag, folder in IMAGES.items():
+        engine.run("docker", "build", "--quiet", "--tag", tag, ROOT / "Tests/Compose" / folder,
+                   env=stack.environment | {"DOCKER_BUILDKIT": "0"})
 
 
 def prove_kill(stack, load, note):
@@ -150,6 +160,26 @@ def prove_database_restart(stack, load, note):
     note(f"ready {ready - restarted:.1f} s after it; meanwhile {load.summary(before)}")
 
 
+def prove_https(stack, steps, sessions):
+    """Caddy in front, as compose's profile has it."""
+    ports = free_port(), free_port()
+    with steps.step("make up with the profile https: Caddy before the gateway, closed as all others") as note:
+        https.networks(stack)
+        stack.environment |= https.environment(*ports)
+        for line in stack.make("up", "DEV=1").splitlines():
+            if line.startswith("By HTTPS"):
+                note(line)
+        checks.hardening(stack)
+        proxy = https.Proxy(stack, *ports)
+        note(proxy.answers())
+    with steps.step("behind Caddy, limits count each client's address, and none that is made up") as note:
+        note(proxy.clients_are_told_apart())
+    with steps.step("the gateway rolled under load by HTTPS, no call failed") as note:
+        with Load(proxy.address, sessions, context=proxy.context) as load:
+            time.sleep(1)
+            note(proxy.roll(load, ROOT))
+
+
 def story(stack, steps):
     with steps.step("the story of `vestibule demo`, through the gateway") as note:
         note(f"{stack.demo()} steps")
@@ -200,6 +230,7 @@ def prove(stack, steps, scratch):
             prove_database_restart(stack, load, note)
         with steps.step("the whole load") as note:
             note(load.summary())
+    prove_https(stack, steps, sessions)
     story(stack, steps)
     with steps.step("logs name no person and no secret"):
         checks.logs(stack, sessions)
@@ -216,7 +247,7 @@ def main():
         with engine.Engine() as running:
             scratch = running.folder / "scratch"
             scratch.mkdir()
-            stack = Stack(ROOT, running.host, scratch, free_port(), free_port())
+            stack = Stack(ROOT, running.host, scratch, free_port(2), free_port())
             version = json.loads(stack.docker("version", "--format", "{{json .Server}}"))["Version"]
             print(f"engine {version}, {time.monotonic() - begun:.1f} s", flush=True)
             try:

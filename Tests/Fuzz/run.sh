@@ -25,7 +25,8 @@ layer_includes
 layer_sources
 
 fuzzers=("$@")
-[ $# -gt 0 ] || fuzzers=(server_connection client_connection rewriting plain_literals request deframer gzip metadata timeout status)
+[ $# -gt 0 ] || fuzzers=(server_connection client_connection http1_connection http1_head http1_chunks rewriting plain_literals request
+    deframer gzip metadata timeout status proxy_header)
 build=$root/.build-fuzz
 compiled=(-fsanitize=fuzzer-no-link,address,undefined -fno-sanitize-recover=all -g -O1 -fno-omit-frame-pointer
     "${INCLUDES[@]}" -I"$root/Tests/Fuzz" -I"$root/Tests/CRPC" "${LIBRARY_FLAGS[@]}")
@@ -44,7 +45,10 @@ for fuzzer in "${fuzzers[@]}"; do
     link_program "$folder/fuzzer" "${flags[@]}" "${shared[@]}" \
         "$(object_of "$build/objects" "$root/Tests/Fuzz/${fuzzer}_fuzzer.c")" "${LIBRARIES[@]}"
     options=(-max_len=8192 -timeout=10 -rss_limit_mb=1024 -print_final_stats=1 "-artifact_prefix=$folder/failures/")
-    case $fuzzer in *_connection) options+=("-dict=$root/Tests/Fuzz/frames.dict") ;; esac
+    case $fuzzer in
+    http1_*) options+=("-dict=$root/Tests/Fuzz/http1.dict") ;;
+    *_connection) options+=("-dict=$root/Tests/Fuzz/frames.dict") ;;
+    esac
     if [ "$seconds" = 0 ]; then
         options+=(-runs=0 "$root/Tests/Fuzz/corpus/$fuzzer")
     else

@@ -18,7 +18,7 @@ struct ProviderSignInTests {
         _ path: String,
         _ body: String,
         headers: HTTPFields = [:],
-        bySocket: Bool = false,
+        from address: String? = nil,
         rateLimit: RateLimit.Policy = .init()
     ) async throws -> (request: IdentityV1.SignInRequest, answer: TestGateway.Answer, gateway: TestGateway) {
         let gateway = TestGateway(rateLimit: rateLimit)
@@ -30,7 +30,7 @@ struct ProviderSignInTests {
                 return try await usual(request, context)
             }
         }
-        let answer = try await gateway.send(.post, path, body, headers: headers, bySocket: bySocket)
+        let answer = try await gateway.send(.post, path, body, headers: headers, from: address)
         return (try #require(seen.withLock { $0 }), answer, gateway)
     }
 
@@ -159,7 +159,7 @@ struct ProviderSignInTests {
             "/auth/google",
             #"{"id_token":"t"}"#,
             headers: [.init("X-Forwarded-For")!: "203.0.113.9"],
-            bySocket: true,
+            from: "127.0.0.1:4711",
             rateLimit: proxies
         )
         #expect(answer.status == 200)

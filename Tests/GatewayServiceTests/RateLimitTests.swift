@@ -137,7 +137,7 @@ struct RateLimitTests {
                 "/auth/refresh",
                 Self.refresh,
                 headers: [.forwardedFor: address],
-                bySocket: true
+                from: "127.0.0.1:4711"
             ).status
         }
         #expect(try await status("192.0.2.1") == 200)
@@ -156,7 +156,7 @@ struct RateLimitTests {
                 "/auth/refresh",
                 Self.refresh,
                 headers: [.forwardedFor: "2001:db8:7:\(network)::1"],
-                bySocket: true
+                from: "127.0.0.1:4711"
             )
             statuses.append(answer.status)
         }
@@ -176,7 +176,7 @@ struct RateLimitTests {
                 body,
                 token: StubServices.accessToken,
                 headers: headers,
-                bySocket: true
+                from: "127.0.0.1:4711"
             )
         }
         try await send(.patch, "/me", #"{"username":"ana"}"#, from: "192.0.2.1")

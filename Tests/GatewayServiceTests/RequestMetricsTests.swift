@@ -1,6 +1,5 @@
 import HTTPJSON
 import HTTPTypes
-import Hummingbird
 import Logging
 import ServiceKit
 import Testing
@@ -20,15 +19,15 @@ struct RequestMetricsTests {
         return lines.filter { $0.hasPrefix("vestibule_http_requests_total") }
     }
 
-    private func count(_ method: String, _ route: String?, _ status: Int) {
-        metrics.count(RequestOutcome(method: method, route: route, status: status, took: .milliseconds(2)))
+    private func count(_ method: String, _ route: Int?, _ status: Int) {
+        metrics.count(RequestOutcome(method: method, route: route, status: status, tookNanoseconds: 2_000_000))
     }
 
     @Test func `Requests are counted by route, method and status, and timed`() {
-        count("GET", "/me", 200)
-        count("GET", "/me", 200)
-        count("GET", "/me", 401)
-        count("HEAD", "/groups/{id}/members", 200)
+        count("GET", 0, 200)
+        count("GET", 0, 200)
+        count("GET", 0, 401)
+        count("HEAD", 1, 200)
         #expect(
             lines == [
                 #"vestibule_http_requests_total{route="/groups/{id}/members",method="HEAD",status="200"} 1"#,
@@ -44,7 +43,7 @@ struct RequestMetricsTests {
     }
 
     @Test func `Whatever a client makes up is one series`() {
-        for word in 0..<100 { count("BREW\(word)", "/made/up/\(word)", 404) }
+        for word in 0..<100 { count("BREW\(word)", nil, 404) }
         count("BREW", nil, 404)
         #expect(lines == [#"vestibule_http_requests_total{route="none",method="other",status="404"} 101"#])
     }

@@ -1,10 +1,8 @@
+import HTTPClients
 import HTTPJSON
 import HTTPTypes
-import Hummingbird
-import HummingbirdTesting
 import JOSE
 import Logging
-import NIOCore
 import Testing
 
 @testable import GatewayService
@@ -36,36 +34,33 @@ struct TestGateway {
         )
     }
 
-    /// The server over it.
-    var server: HTTPServer {
+    /// What answers its requests.
+    var handler: RouteHandler {
         var logger = Logger(label: "test")
         logger.logLevel = .critical
-        var configuration = HTTPServer.Configuration(host: "127.0.0.1", port: 0, limits: limits)
+        var configuration = RouteHandler.Configuration(limits: limits)
         configuration.crossOrigin = crossOrigin
-        return gateway.server(configuration, logger: logger)
+        return gateway.handler(configuration, logger: logger)
     }
 
-    /// Sends a request; `token` becomes the bearer token. By a socket it comes from 127.0.0.1, otherwise from no address.
+    /// Sends a request; `token` becomes the bearer token. It comes from no address unless one is given.
     func send(
         _ method: HTTPRequest.Method,
         _ uri: String,
         _ body: String? = nil,
         token: String? = nil,
         headers: HTTPFields = [:],
-        bySocket: Bool = false
+        from address: String? = nil
     ) async throws -> Answer {
         var headers = headers
         if body != nil { headers[.contentType] = "application/json" }
         if let token { headers[.authorization] = "Bearer \(token)" }
-        let sent = headers
-        let response = try await server.application().test(bySocket ? .live : .router) { client in
-            try await client.execute(uri: uri, method: method, headers: sent, body: body.map { ByteBuffer(string: $0) })
-        }
-        let bytes = Array(response.body.readableBytesView)
+        let client = HandlerClient(handler, address: address ?? "in-process")
+        let response = try await client.send(method, uri, headers: headers, body: Array((body ?? "").utf8))
         return Answer(
             status: response.status.code,
             headers: response.headers,
-            body: bytes.isEmpty ? [:] : try JSONObject(parsing: bytes, limits: JSONLimits(depthMax: 16)),
+            body: response.body.isEmpty ? [:] : try JSONObject(parsing: response.body, limits: JSONLimits(depthMax: 16)),
             type: response.headers[.contentType]
         )
     }

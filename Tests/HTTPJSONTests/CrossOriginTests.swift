@@ -1,9 +1,7 @@
+import HTTPClients
 import HTTPTypes
-import Hummingbird
-import HummingbirdTesting
 import JOSE
 import Logging
-import NIOCore
 import Testing
 
 @testable import HTTPJSON
@@ -12,19 +10,19 @@ import Testing
 struct CrossOriginTests {
     private static let page = "http://localhost:3000"
 
-    private static func server(_ crossOrigin: CrossOrigin?, admits: Bool = true) -> HTTPServer {
+    private static func server(_ crossOrigin: CrossOrigin?, admits: Bool = true) -> RouteHandler {
         let routes = [
             Route(.get, "/things/{id}") { _, context in .json(["id": .string(context.parameters.get("id") ?? "")]) },
             Route(.post, "/things/new") { _, _ in .json([:], headers: [.vary: "Accept"]) },
             Route(.get, "/fails") { _, _ in throw Problem(.conflict, code: "TAKEN", detail: "It is taken.") },
             Route(.post, "/posted", isForOtherOrigins: false) { _, _ in .json([:]) },
         ]
-        var configuration = HTTPServer.Configuration(host: "127.0.0.1", port: 0)
+        var configuration = RouteHandler.Configuration()
         configuration.crossOrigin = crossOrigin
         var quiet = Logger(label: "test")
         quiet.logLevel = .critical
         let limited = Problem(.tooManyRequests, code: "RATE_LIMITED", detail: "Later.").retryingAfter(.seconds(1))
-        return HTTPServer(
+        return RouteHandler(
             routes: routes,
             configuration: configuration,
             logger: quiet,
@@ -37,15 +35,13 @@ struct CrossOriginTests {
         _ uri: String,
         origin: String?,
         asking: String? = nil,
-        server: HTTPServer = server(CrossOrigin(origins: [page], requestFields: ["authorization", "content-type"]))
-    ) async throws -> TestResponse {
+        server: RouteHandler = server(CrossOrigin(origins: [page], requestFields: ["authorization", "content-type"]))
+    ) async throws -> HandlerClient.Answer {
         var headers: HTTPFields = [:]
         headers[.origin] = origin
         headers[.accessControlRequestMethod] = asking
         let sent = headers
-        return try await server.application().test(.router) { client in
-            try await client.execute(uri: uri, method: method, headers: sent)
-        }
+        return try await HandlerClient(server).send(method, uri, headers: sent)
     }
 
     @Test func `A listed page may ask, and read answers and problems`() async throws {

@@ -1,9 +1,7 @@
+import HTTPClients
 import HTTPTypes
-import Hummingbird
-import HummingbirdTesting
 import JOSE
 import Logging
-import NIOCore
 import Testing
 
 @testable import HTTPJSON
@@ -23,19 +21,12 @@ struct FormTests {
         }
         var quiet = Logger(label: "test")
         quiet.logLevel = .critical
-        let configuration = HTTPServer.Configuration(
-            host: "127.0.0.1",
-            port: 0,
-            limits: HTTPLimits(requestTimeout: .seconds(60), bodyBytesMax: 4096)
-        )
-        let server = HTTPServer(routes: [route], configuration: configuration, logger: quiet)
+        let limits = HTTPLimits(requestTimeout: .seconds(60), bodyBytesMax: 4096)
+        let handler = RouteHandler(routes: [route], configuration: .init(limits: limits), logger: quiet)
         var headers: HTTPFields = [:]
         headers[.contentType] = type
-        let sent = headers
-        let response = try await server.application().test(.router) { client in
-            try await client.execute(uri: "/form", method: .post, headers: sent, body: ByteBuffer(bytes: body))
-        }
-        return (response.status.code, try JSONObject(parsing: Array(response.body.readableBytesView)))
+        let response = try await HandlerClient(handler).send(.post, "/form", headers: headers, body: body)
+        return (response.status.code, try JSONObject(parsing: response.body))
     }
 
     @Test(arguments: [

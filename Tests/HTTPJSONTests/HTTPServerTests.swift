@@ -1,9 +1,7 @@
+import HTTPClients
 import HTTPTypes
-import Hummingbird
-import HummingbirdTesting
 import JOSE
 import Logging
-import NIOCore
 import Testing
 
 @testable import HTTPJSON
@@ -15,7 +13,7 @@ struct HTTPServerTests {
     private static func server(
         limits: HTTPLimits = HTTPLimits(requestTimeout: .seconds(60), bodyBytesMax: 64),
         strict: Int64 = 0
-    ) -> HTTPServer {
+    ) -> RouteHandler {
         let routes = [
             Route(.get, "/things/{id}") { _, context in
                 .json(["id": .string(context.parameters.get("id") ?? ""), "request": .string(context.requestID)])
@@ -36,16 +34,12 @@ struct HTTPServerTests {
             Route(.get, "/surprise") { _, _ in throw Surprise() },
             Route(.get, "/cached") { _, _ in .json(["a": 1], headers: [.cacheControl: "max-age=5"]) },
         ]
-        var configuration = HTTPServer.Configuration(
-            host: "127.0.0.1",
-            port: 0,
-            limits: limits,
-            makeRequestID: { "made" }
-        )
+        var configuration = RouteHandler.Configuration(limits: limits)
+        configuration.makeRequestID = { "made" }
         configuration.strictTransportSeconds = strict
         var quiet = Logger(label: "test")
         quiet.logLevel = .critical
-        return HTTPServer(routes: routes, configuration: configuration, logger: quiet)
+        return RouteHandler(routes: routes, configuration: configuration, logger: quiet)
     }
 
     private static func send(
@@ -53,15 +47,13 @@ struct HTTPServerTests {
         _ uri: String,
         headers: HTTPFields = [:],
         body: String? = nil,
-        server: HTTPServer = server()
-    ) async throws -> (TestResponse, JSONObject) {
+        server: RouteHandler = server()
+    ) async throws -> (HandlerClient.Answer, JSONObject) {
         var headers = headers
         if body != nil, headers[.contentType] == nil { headers[.contentType] = "application/json" }
         let sent = headers
-        let response = try await server.application().test(.router) { client in
-            try await client.execute(uri: uri, method: method, headers: sent, body: body.map { ByteBuffer(string: $0) })
-        }
-        return (response, try JSONObject(parsing: Array(response.body.readableBytesView)))
+        let response = try await HandlerClient(server).send(method, uri, headers: sent, body: Array((body ?? "").utf8))
+        return (response, try JSONObject(parsing: response.body))
     }
 
     @Test func `An unknown path is a problem`() async throws {
@@ -163,7 +155,7 @@ struct HTTPServerTests {
         let (response, body) = try await Self.send(.post, "/things", body: String(repeating: " ", count: 65))
         #expect(response.status == .contentTooLarge)
         #expect(body["code"] == "BODY_TOO_LARGE")
-        #expect(response.headers[.connection] == "close")
+        #expect(response.closesConnection)
         let (atLimit, _) = try await Self.send(.post, "/things", body: String(repeating: " ", count: 64))
         #expect(atLimit.status == .badRequest)
     }

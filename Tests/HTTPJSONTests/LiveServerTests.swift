@@ -1,10 +1,8 @@
+import HTTPClients
 import HTTPTypes
-import Hummingbird
-import HummingbirdTesting
 import JOSE
 import Logging
-import NIOCore
-import NIOPosix
+import RPCTransport
 import Synchronization
 import Testing
 
@@ -12,7 +10,7 @@ import Testing
 
 /// What only a real socket shows: bounds on connections, late bodies, and the graceful stop.
 struct LiveServerTests {
-    private static func server(_ limits: HTTPLimits, drainLimit: Duration = .seconds(30)) -> HTTPServer {
+    private static func handler(_ limits: HTTPLimits) -> RouteHandler {
         let routes = [
             Route(.post, "/echo") { request, context in
                 var input = try await context.json(request)
@@ -25,56 +23,53 @@ struct LiveServerTests {
                 return .json(["done": true])
             },
         ]
+        return RouteHandler(routes: routes, configuration: .init(limits: limits), logger: quiet)
+    }
+
+    private static var quiet: Logger {
         var quiet = Logger(label: "test")
         quiet.logLevel = .critical
-        return HTTPServer(
-            routes: routes,
-            configuration: HTTPServer.Configuration(host: "127.0.0.1", port: 0, limits: limits, drainLimit: drainLimit),
-            logger: quiet
-        )
+        return quiet
     }
 
-    /// Runs a server while `body` talks to its port, and stops it then.
-    private static func run(_ limits: HTTPLimits, _ body: @escaping @Sendable (Int) async throws -> Void) async throws {
-        let (stopped, stop) = AsyncStream.makeStream(of: Void.self)
-        let talk = Mutex<Task<Void, any Error>?>(nil)
-        try await server(limits).run(
-            stop: { for await _ in stopped {} },
-            onListening: { port in
-                let task = Task {
-                    defer { stop.finish() }
-                    try await body(port)
-                }
-                talk.withLock { $0 = task }
-            }
-        )
-        try await #require(talk.withLock { $0 }).value
-    }
-
-    /// Sends bytes as they are, part by part, and returns all that comes back until the server closes.
-    private static func exchange(_ port: Int, _ parts: [String]) async throws -> String {
-        let channel = try await ClientBootstrap(group: MultiThreadedEventLoopGroup.singleton)
-            .connect(host: "127.0.0.1", port: port) { channel in
-                channel.eventLoop.makeCompletedFuture {
-                    try NIOAsyncChannel<ByteBuffer, ByteBuffer>(wrappingChannelSynchronously: channel)
-                }
-            }
-        return try await channel.executeThenClose { inbound, outbound in
-            for part in parts { try await outbound.write(ByteBuffer(string: part)) }
-            var text = ""
-            do {
-                for try await buffer in inbound { text += String(buffer: buffer) }
-            } catch is IOError {
-                // The server may close while we still send.
-            }
-            return text
+    /// Runs a server until `stop` returns.
+    private static func serve(
+        _ limits: HTTPLimits,
+        until stop: @escaping @Sendable () async -> Void,
+        onListening: @escaping @Sendable (Int) async -> Void
+    ) async throws {
+        try await withEventLoopGroup(loopCount: 1, name: "test") { group in
+            let server = HTTPServer(
+                handler(limits),
+                configuration: .init(host: "127.0.0.1", port: 0, limits: limits, drainLimit: .seconds(30)),
+                group: group,
+                logger: quiet
+            )
+            try await server.run(stop: stop, onListening: onListening)
         }
     }
 
+    /// Runs a server while `body` talks to its port, and stops it then.
+    private static func run(
+        _ limits: HTTPLimits,
+        _ body: @escaping @Sendable (SocketClient) async throws -> Void
+    ) async throws {
+        let (stopped, stop) = AsyncStream.makeStream(of: Void.self)
+        let talk = Mutex<Task<Void, any Error>?>(nil)
+        try await serve(limits, until: { for await _ in stopped {} }) { port in
+            let task = Task {
+                defer { stop.finish() }
+                try await body(SocketClient(port: port))
+            }
+            talk.withLock { $0 = task }
+        }
+        try await #require(talk.withLock { $0 }).value
+    }
+
     @Test func `A body that stops coming ends the request`() async throws {
-        try await Self.run(HTTPLimits(requestTimeout: .milliseconds(200))) { port in
+        try await Self.run(HTTPLimits(requestTimeout: .milliseconds(200))) { client in
             let head = "POST /echo HTTP/1.1\r\nhost: a\r\ncontent-type: application/json\r\ncontent-length: 20\r\n\r\n"
-            let answer = try await Self.exchange(port, [head, "{\"te"])
+            let answer = try await client.exchange([head, "{\"te"])
             #expect(answer.hasPrefix("HTTP/1.1 408 "))
             #expect(answer.contains("REQUEST_TIMEOUT"))
             #expect(answer.lowercased().contains("connection: close"))
@@ -82,11 +77,11 @@ struct LiveServerTests {
     }
 
     @Test func `A chunked body cannot outgrow the limit`() async throws {
-        try await Self.run(HTTPLimits(requestTimeout: .seconds(60), bodyBytesMax: 100)) { port in
+        try await Self.run(HTTPLimits(requestTimeout: .seconds(60), bodyBytesMax: 100)) { client in
             let head =
                 "POST /echo HTTP/1.1\r\nhost: a\r\ncontent-type: application/json\r\ntransfer-encoding: chunked\r\n\r\n"
             let chunk = "40\r\n" + String(repeating: " ", count: 64) + "\r\n"
-            let answer = try await Self.exchange(port, [head, chunk, chunk])
+            let answer = try await client.exchange([head, chunk, chunk])
             #expect(answer.hasPrefix("HTTP/1.1 413 "))
             #expect(answer.contains("BODY_TOO_LARGE"))
         }
@@ -102,10 +97,10 @@ struct LiveServerTests {
         ("x-long: \(String(repeating: "a", count: 20_000))\r\n\r\n", 431, "HEADERS_TOO_LARGE"),
     ])
     func `What is no HTTP is the client's fault`(rest: String, status: Int, code: String) async throws {
-        try await Self.run(HTTPLimits(requestTimeout: .seconds(60))) { port in
+        try await Self.run(HTTPLimits(requestTimeout: .seconds(60))) { client in
             // The second request must not be believed.
             let second = "GET /slow HTTP/1.1\r\nhost: a\r\n\r\n"
-            let answer = try await Self.exchange(port, ["POST /echo HTTP/1.1\r\nhost: a\r\n" + rest, second])
+            let answer = try await client.exchange(["POST /echo HTTP/1.1\r\nhost: a\r\n" + rest, second])
             #expect(answer.hasPrefix("HTTP/1.1 \(status) "))
             #expect(answer.contains(code))
             #expect(answer.lowercased().contains("content-type: application/problem+json"))
@@ -115,37 +110,36 @@ struct LiveServerTests {
     }
 
     @Test func `An unread endless body is cut off`() async throws {
-        try await Self.run(HTTPLimits(requestTimeout: .seconds(60))) { port in
+        try await Self.run(HTTPLimits(requestTimeout: .seconds(60))) { client in
             let head = "POST /nowhere HTTP/1.1\r\nhost: a\r\ntransfer-encoding: chunked\r\n\r\n"
-            let answer = try await Self.exchange(port, [head, "1\r\n \r\n"])
+            let answer = try await client.exchange([head, "1\r\n \r\n"])
             #expect(answer.hasPrefix("HTTP/1.1 404 "))
             #expect(answer.lowercased().contains("connection: close"))
         }
     }
 
     @Test func `Too many header bytes are refused`() async throws {
-        try await Self.run(HTTPLimits(headerBytesMax: 1024)) { port in
+        try await Self.run(HTTPLimits(headerBytesMax: 1024)) { client in
             let long = String(repeating: "a", count: 2000)
-            let answer = try await Self.exchange(port, ["GET /slow HTTP/1.1\r\nhost: a\r\nx-long: \(long)\r\n\r\n"])
+            let answer = try await client.exchange(["GET /slow HTTP/1.1\r\nhost: a\r\nx-long: \(long)\r\n\r\n"])
             #expect(answer.hasPrefix("HTTP/1.1 400 ") || answer.hasPrefix("HTTP/1.1 431 "))
         }
     }
 
     @Test func `A silent connection is closed`() async throws {
-        try await Self.run(HTTPLimits(idleTimeout: .milliseconds(200))) { port in
-            for parts in [[], ["GET /slow HTT"]] {
-                let answer = try await Self.exchange(port, parts)
-                #expect(answer.isEmpty)
-            }
+        try await Self.run(HTTPLimits(idleTimeout: .milliseconds(200))) { client in
+            #expect(try await client.exchange([]).isEmpty)
+            let late = try await client.exchange(["GET /slow HTT"])
+            #expect(late.hasPrefix("HTTP/1.1 408 ") && late.contains("HEAD_TIMEOUT"))
+            #expect(late.lowercased().contains("connection: close"))
         }
     }
 
     @Test func `Several requests share a connection`() async throws {
-        try await Self.run(HTTPLimits(requestTimeout: .seconds(60))) { port in
+        try await Self.run(HTTPLimits(requestTimeout: .seconds(60))) { client in
             let body = #"{"text":"a"}"#
             let request = "POST /echo HTTP/1.1\r\nhost: a\r\ncontent-type: application/json\r\ncontent-length: 12\r\n"
-            let answer = try await Self.exchange(
-                port,
+            let answer = try await client.exchange(
                 [request + "\r\n" + body, request + "connection: close\r\n\r\n" + body]
             )
             #expect(answer.split(separator: "HTTP/1.1 200 ").count == 2)
@@ -155,8 +149,9 @@ struct LiveServerTests {
     @Test func `A stop lets requests end`() async throws {
         let (stopped, stop) = AsyncStream.makeStream(of: Void.self)
         let answer = Mutex<Task<String, any Error>?>(nil)
-        try await Self.server(HTTPLimits(requestTimeout: .seconds(60))).run(
-            stop: {
+        try await Self.serve(
+            HTTPLimits(requestTimeout: .seconds(60)),
+            until: {
                 for await _ in stopped {}
                 // By now the request has arrived, and its answer takes longer than this.
                 try? await Task.sleep(for: .milliseconds(150))
@@ -164,7 +159,8 @@ struct LiveServerTests {
             onListening: { port in
                 let request = Task {
                     stop.finish()
-                    return try await Self.exchange(port, ["GET /slow HTTP/1.1\r\nhost: a\r\nconnection: close\r\n\r\n"])
+                    let request = "GET /slow HTTP/1.1\r\nhost: a\r\nconnection: close\r\n\r\n"
+                    return try await SocketClient(port: port).exchange([request])
                 }
                 answer.withLock { $0 = request }
             }

@@ -1,6 +1,5 @@
+import HTTPClients
 import HTTPTypes
-import Hummingbird
-import HummingbirdTesting
 import InMemoryTracing
 import JOSE
 import Logging
@@ -28,14 +27,12 @@ struct RouteTracingTests {
             Route(.get, "/surprise") { _, _ in throw Surprise() },
             Route(.get, "/refused") { _, _ in throw Problem.routeNotFound },
         ]
-        var configuration = HTTPServer.Configuration(host: "127.0.0.1", port: 0)
+        var configuration = RouteHandler.Configuration()
         configuration.tracer = tracer
         var quiet = Logger(label: "test")
         quiet.logLevel = .critical
-        let server = HTTPServer(routes: routes, configuration: configuration, logger: quiet)
-        _ = try await server.application().test(.router) { client in
-            try await client.execute(uri: uri, method: method, headers: headers)
-        }
+        let server = RouteHandler(routes: routes, configuration: configuration, logger: quiet)
+        _ = try await HandlerClient(server).send(method, uri, headers: headers)
         let span = try #require(tracer.finishedSpans.first { $0.kind == .server })
         for inside in tracer.finishedSpans where inside.kind == .client {
             #expect(inside.parentSpanID == span.spanID && inside.traceID == span.traceID)
@@ -85,13 +82,11 @@ struct RouteTracingTests {
 
     @Test func `Probes have no spans`() async throws {
         let tracer = InMemoryTracer()
-        var configuration = HTTPServer.Configuration(host: "127.0.0.1", port: 0)
+        var configuration = RouteHandler.Configuration()
         configuration.tracer = tracer
         let routes = [Route(.get, "/readyz") { _, _ in .json(["ready": true]) }]
-        let server = HTTPServer(routes: routes, configuration: configuration, logger: Logger(label: "test"))
-        _ = try await server.application().test(.router) { client in
-            try await client.execute(uri: "/readyz", method: .get)
-        }
+        let server = RouteHandler(routes: routes, configuration: configuration, logger: Logger(label: "test"))
+        _ = try await HandlerClient(server).send(.get, "/readyz")
         #expect(tracer.finishedSpans.isEmpty && tracer.activeSpans.isEmpty)
     }
 

@@ -1,5 +1,5 @@
-import AsyncHTTPClient
 import Glibc
+import RPCTransport
 import ScriptedHTTP
 import Testing
 
@@ -48,12 +48,6 @@ struct HTTPSClientTests {
         #expect("\(request)" == "GET https://example.com/me")
     }
 
-    /// Unless it is told otherwise the library traces, and a span has the URL with the query.
-    @Test func `Requests are not traced, since tokens stand in queries`() {
-        #expect(HTTPClient.Configuration().tracing.tracer != nil)
-        #expect(HTTPSClient.configuration(connectTimeout: .seconds(1)).tracing.tracer == nil)
-    }
-
     @Test func `A refused connection is told from an answer that got lost`() async throws {
         let server = try ScriptedHTTPServer { request in
             request.path == "/hang-up" ? .hangUp : .silence
@@ -98,7 +92,9 @@ struct HTTPSClientTests {
             let clock = ContinuousClock()
             let begun = clock.now
             let error = await Self.error {
-                try await client.send(Self.request(.get(), server.base + "/", timeout: .milliseconds(700)))
+                try await client.send(
+                    Self.request(.get(), server.base + "/", timeout: .milliseconds(700), bodyBytesMax: 20_000)
+                )
             }
             #expect(error == OutgoingHTTPError(.timeout, mayHaveBeenSent: true))
             #expect(clock.now - begun < .seconds(20), "the whole body would take 50 s")
@@ -153,7 +149,7 @@ struct HTTPSClientTests {
         defer { server.stop() }
         try await Self.withClient { client in
             await withTaskGroup(of: OutgoingHTTPError?.self) { group in
-                for _ in 0...HTTPSClient.requestsMax {
+                for _ in 0...HTTPSClient.Limits().requestsMax {
                     group.addTask {
                         await Self.error {
                             try await client.send(Self.request(.get(), server.base + "/", timeout: .seconds(600)))
@@ -170,20 +166,33 @@ struct HTTPSClientTests {
     static func request(
         _ method: OutgoingRequest.Method,
         _ url: String,
-        timeout: Duration = .seconds(30)
+        timeout: Duration = .seconds(30),
+        bodyBytesMax: Int = 1000
     ) -> OutgoingRequest {
-        OutgoingRequest(method, url, timeout: timeout, bodyBytesMax: 1000)
+        OutgoingRequest(method, url, timeout: timeout, bodyBytesMax: bodyBytesMax)
     }
 
-    static func withClient(_ body: (HTTPSClient) async throws -> Void) async throws {
-        let client = HTTPSClient(userAgent: "test")
-        do {
-            try await body(client)
-        } catch {
-            try? await client.shutdown()
-            throw error
+    static func withClient(
+        limits: HTTPSClient.Limits = HTTPSClient.Limits(),
+        connectTimeout: Duration = .seconds(30),
+        trust: TrustStore = .system(),
+        proxies: ProxySettings = .none,
+        resolver: any NameResolver = SystemNameResolver(),
+        _ body: (HTTPSClient) async throws -> Void
+    ) async throws {
+        try await withEventLoopGroup(loopCount: 2, name: "outgoing") { group in
+            try await body(
+                HTTPSClient(
+                    userAgent: "test",
+                    group: group,
+                    limits: limits,
+                    connectTimeout: connectTimeout,
+                    trust: trust,
+                    proxies: proxies,
+                    resolver: resolver
+                )
+            )
         }
-        try await client.shutdown()
     }
 
     static func error(_ body: () async throws -> OutgoingResponse) async -> OutgoingHTTPError? {

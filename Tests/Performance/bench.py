@@ -14,6 +14,7 @@ import time
 
 import connection_bench
 import echo_bench
+import edge_bench
 import envoy_peer
 import instruction_bench
 import memory_bench
@@ -23,7 +24,9 @@ import read_bench
 import refresh_bench
 import report
 import session_bench
+import size_bench
 import stream_bench
+import syscall_bench
 from private_postgres import private_postgres
 from processes import BenchError
 from service_stack import service_stack
@@ -33,10 +36,11 @@ ROOT = os.path.dirname(os.path.dirname(FOLDER))
 # Above this share of a run the server's core was not its own, and throughput says little.
 DISTURBED_SHARE_MAX = 0.05
 # In the order in which they are measured.
-PARTS = ("mixed", "echo", "instructions", "stream", "connections", "read", "session", "refresh", "memory")
+PARTS = (
+    "mixed", "echo", "instructions", "stream", "connections", "read", "session", "refresh", "memory", "edge", "syscalls", "size")
 # What needs the whole stack, and what needs the benchmark's own server.
-STACK_PARTS = {"mixed", "session", "refresh", "memory"}
-SERVER_PARTS = {"echo", "instructions", "stream", "connections", "read"}
+STACK_PARTS = {"mixed", "session", "refresh", "memory", "edge", "syscalls", "size"}
+SERVER_PARTS = {"echo", "instructions", "stream", "connections", "read", "edge", "syscalls"}
 TOOLS = {
     "h2load": "nghttp2-client",
     "curl": "curl",
@@ -45,6 +49,7 @@ TOOLS = {
     "psql": "postgresql-client",
     "taskset": "util-linux",
     "strip": "binutils",
+    "strace": "strace",
     "valgrind": "valgrind",
 }
 
@@ -61,7 +66,11 @@ def parse_options():
     parser.add_argument("--jobs", type=int, default=os.cpu_count(), help="parallel build jobs (%(default)s)")
     parser.add_argument("--binaries", help="a folder with built programs; without it they are built")
     parser.add_argument("--peer-binaries", help="a folder with the built peer; without it it is built")
-    parser.add_argument("--against", help="an older bench-server, whose instructions for an echo are a bar")
+    parser.add_argument(
+        "--against", help="a folder with the programs of an older version, whose instructions, processor time, memory and size "
+        "are bars")
+    parser.add_argument(
+        "--build-against", help="a commit, against whose clean release build that of this one is timed, with all cores")
     parser.add_argument("--nghttpd-port", type=int, default=7192, help="where nghttpd listens (%(default)s)")
     parser.add_argument("--report", default=os.path.join(ROOT, "bench.md"), help="the file to write")
     options = parser.parse_args()
@@ -178,6 +187,12 @@ def measure(options, scratch):
                 results.add(*memory_bench.measure(options, scratch, stack))
             if "refresh" in options.parts:
                 results.add(*refresh_bench.measure(options, scratch, stack))
+    if "edge" in options.parts:
+        results.add(*edge_bench.measure(options, scratch))
+    if "syscalls" in options.parts:
+        results.add(*syscall_bench.measure(options, scratch))
+    if "size" in options.parts:
+        results.add(*size_bench.measure(options, scratch))
     return results
 
 

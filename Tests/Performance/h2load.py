@@ -4,6 +4,7 @@ import contextlib
 import dataclasses
 import os
 import re
+import statistics
 import time
 
 from processes import BenchError, cpu_and_waiting_ns, run
@@ -31,25 +32,38 @@ class Run:
 
 
 class Target:
-    """One method of a server, with the request to send and the answer to expect; without a request a file of an HTTP server."""
+    """One method of a server, with the request to send and the answer to expect.
 
-    def __init__(self, process_id, port, path, request, answer_bytes, scratch, is_encrypted=False):
+    The request is a message of gRPC, or with a content type of its own a body as it is; without one it is GET.
+    """
+
+    def __init__(self, process_id, port, path, request, answer_bytes, scratch, is_encrypted=False, content_type=None):
         self.process_id = process_id
         self.url = f"{'https' if is_encrypted else 'http'}://127.0.0.1:{port}/{path}"
-        self.is_grpc = request is not None
+        self.is_grpc = request is not None and content_type is None
+        self.has_body = request is not None
         self.answer_bytes = answer_bytes
-        self.more_headers = []
+        self.more_headers = [] if content_type is None else [f"content-type: {content_type}"]
         self.connections = CONNECTIONS
         self.in_flight = IN_FLIGHT_PER_CONNECTION
         self.h2load_options = []
-        self.request_path = os.path.join(scratch, f"request-{process_id}-{os.path.basename(path)}")
-        if self.is_grpc:
+        self.is_http1 = False
+        kind = "grpc" if content_type is None else os.path.basename(content_type)
+        self.request_path = os.path.join(scratch, f"request-{process_id}-{os.path.basename(path)}-{kind}")
+        if self.has_body:
             with open(self.request_path, "wb") as file:
-                file.write(framed(request))
+                file.write(framed(request) if self.is_grpc else request)
         self.scratch = scratch
 
-    def http2_options(self):
-        """What makes curl speak HTTP/2 to it."""
+    def speak(self, is_http1):
+        """HTTP/1.1 or HTTP/2, the latter in clear text with prior knowledge."""
+        self.is_http1 = is_http1
+        self.h2load_options = ["--h1"] if is_http1 else []
+
+    def http_options(self):
+        """What makes curl speak what h2load speaks."""
+        if self.is_http1:
+            return ["--http1.1"]
         return ["--http2"] if self.url.startswith("https") else ["--http2-prior-knowledge"]
 
     def call(self, request=None):
@@ -63,7 +77,7 @@ class Target:
         answer_path = os.path.join(self.scratch, "answer-of-one-call")
         open(answer_path, "wb").close()
         told = run([
-            "curl", "--silent", "--show-error", "--insecure", "--max-time", "10", *self.http2_options(), "--request", "POST",
+            "curl", "--silent", "--show-error", "--insecure", "--max-time", "10", *self.http_options(), "--request", "POST",
             *HEADERS, "--data-binary", f"@{request_path}", "--output", answer_path, "--dump-header", "-", self.url])
         status = re.search(r"^grpc-status: (\d+)\s*$", told, re.MULTILINE)
         if not told.startswith("HTTP/2 200") or not status:
@@ -77,9 +91,22 @@ class Target:
         headers = [word for header in self.more_headers for word in ("--header", header)]
         with contextlib.suppress(BenchError):
             return int(run([
-                "curl", "--silent", "--max-time", "5", "--http2-prior-knowledge", *headers, "--output", os.devnull,
+                "curl", "--silent", "--insecure", "--max-time", "5", *self.http_options(), *headers, "--output", os.devnull,
                 "--write-out", "%{http_code}", self.url]))
         return None
+
+    def answer(self):
+        """The body of the answer to one request that is not gRPC's, which must be answered 200."""
+        headers = [word for header in self.more_headers for word in ("--header", header)]
+        sent = ["--data-binary", f"@{self.request_path}"] if self.has_body else []
+        body = os.path.join(self.scratch, "answer-of-one-call")
+        told = run([
+            "curl", "--silent", "--show-error", "--insecure", "--max-time", "10", *self.http_options(), *headers, *sent,
+            "--output", body, "--write-out", "%{http_code}", self.url])
+        if told != "200":
+            raise BenchError(f"{self.url} answered with status {told}")
+        with open(body, "rb") as file:
+            return file.read()
 
     def check(self, wanted, request=None):
         """Calls once and throws unless the answer is exactly the wanted one."""
@@ -118,7 +145,21 @@ class Target:
     def sent(self):
         """What h2load is told to send."""
         headers = [word for header in self.more_headers for word in ("-H", header)]
-        return [*HEADERS, *headers, f"--data={self.request_path}"] if self.is_grpc else headers
+        return [*(HEADERS if self.is_grpc else []), *headers, *([f"--data={self.request_path}"] if self.has_body else [])]
+
+    def median_latency_us(self, calls, core=None):
+        """The median of so many calls that are made one after the other, each of which must succeed."""
+        log = os.path.join(self.scratch, "latencies")
+        with contextlib.suppress(FileNotFoundError):
+            os.remove(log)
+        run([
+            "h2load", f"--requests={calls}", "--clients=1", "--threads=1", "--max-concurrent-streams=1",
+            f"--log-file={log}", *self.h2load_options, *self.sent(), self.url], core=core, timeout_seconds=180)
+        with open(log, encoding="ascii") as file:
+            rows = [line.split("\t") for line in file]
+        if len(rows) != calls or any(status != "200" for _, status, _ in rows):
+            raise BenchError(f"{self.url}: not all of {calls} calls were answered one after the other")
+        return statistics.median(int(took) for _, _, took in rows)
 
     def calls_for(self, seconds, core=None):
         """How many calls take about so long, found by a short run that also warms the server up."""

@@ -1,5 +1,5 @@
 """Instructions of an echo on the server, counted by callgrind: the same whatever else the machine does, so that a small loss
-shows. Beside an older `bench-server` (`--against`) there is a bar."""
+shows. Beside an older version (`--against`) there is a bar."""
 
 import os
 import re
@@ -60,7 +60,7 @@ def measure(options, scratch):
     """Gives the figures, and bars if there is an older program."""
     programs = {"ours": _readable(f"{options.binaries}/bench-server", scratch, "ours")}
     if options.against:
-        programs["before"] = _readable(options.against, scratch, "before")
+        programs["before"] = _readable(f"{options.against}/bench-server", scratch, "before")
     figures, bars = [], []
     for what, headers in (("echo", []), ("echo with five headers", FIVE_HEADERS)):
         counts = {name: _per_call(program, scratch, headers) for name, program in programs.items()}

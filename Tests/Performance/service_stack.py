@@ -37,8 +37,8 @@ def free_ports(count):
 class ServiceStack:
     """A running stack."""
 
-    def __init__(self, options, folder, ports, process):
-        self.binaries = os.path.realpath(options.binaries)
+    def __init__(self, binaries, folder, ports, process):
+        self.binaries = os.path.realpath(binaries)
         self.folder = folder
         self.addresses = {name: f"127.0.0.1:{port}" for name, port in ports.items()}
         self.ports = ports
@@ -137,14 +137,18 @@ def clean_environment():
 
 
 @contextlib.contextmanager
-def service_stack(options, folder, **settings):
-    """A stack that runs as long as the block does; calls that succeed get no line in the log unless settings say so."""
+def service_stack(options, folder, binaries=None, **settings):
+    """A stack that runs as long as the block does; calls that succeed get no line in the log unless settings say so.
+
+    Without `binaries` it is made of this version's.
+    """
+    binaries = binaries or options.binaries
     ports = dict(zip(PROGRAMS, free_ports(len(PROGRAMS))))
     environment = {
         **clean_environment(), "VESTIBULE_RUN_FOLDER": folder, "VESTIBULE_LOG_CALLS": "failures",
         **{f"VESTIBULE_{name.upper()}_LISTEN": f"127.0.0.1:{port}" for name, port in ports.items()}, **settings}
     log = f"{folder}.log"
-    with running([f"{options.binaries}/vestibule", "run"], log, environment=environment) as process:
+    with running([f"{binaries}/vestibule", "run"], log, environment=environment) as process:
         is_ready = threading.Event()
         said = []
 
@@ -164,4 +168,4 @@ def service_stack(options, folder, **settings):
             return is_ready.is_set()
 
         wait_until(is_up, "the stack is ready", READY_SECONDS)
-        yield ServiceStack(options, folder, ports, process)
+        yield ServiceStack(binaries, folder, ports, process)

@@ -16,6 +16,10 @@ FOLDERS = {
     "Background", "Commands", "Configuration", "Conversions", "Exchanges", "Methods", "Metrics", "Migrations",
     "ProviderKeys", "Store", "Tokens"}
 
+# What apps may ask, and where its methods stand.
+APP_PROTOS = "proto/vestibule/app/"
+APP_METHODS = "Sources/GatewayService/Methods"
+
 COMPOSE = "docker/compose.yaml"
 # RPCs that no program calls, so that nobody is let in.
 UNCALLED: set = set()
@@ -46,6 +50,10 @@ def check(paths, read):
             path = f"{root}/Methods/{method}.swift"
             if path not in known:
                 yield f"{path}: is missing: each method stands in a file of its own"
+    for proto in sorted(path for path in known if path.startswith(APP_PROTOS)):
+        for method in _RPC.findall(read(proto)):
+            if f"{APP_METHODS}/{method}.swift" not in known:
+                yield f"{APP_METHODS}/{method}.swift: is missing: each method of {proto} stands in a file of its own"
     if COMPOSE in known:
         yield from _check_allow_lists(known, read)
 

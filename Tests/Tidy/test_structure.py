@@ -57,6 +57,20 @@ class ServiceTests(unittest.TestCase):
         self.assertEqual(self.check(self.GOOD + ["Sources/InvitesService/InvitesService.docc/A.md"]), [])
 
 
+class AppMethodTests(unittest.TestCase):
+    PROTO = "proto/vestibule/app/v1/group.proto"
+    METHOD = "Sources/GatewayService/Methods/AddMember.swift"
+
+    def check(self, *paths):
+        return list(service_rules.check(paths, lambda _: "service GroupService {\n  rpc AddMember(A) returns (B);\n}"))
+
+    def test_each_method_has_a_file(self):
+        self.assertEqual(self.check(self.PROTO, self.METHOD), [])
+        faults = self.check(self.PROTO, "Sources/GatewayService/Routes/AddMember.swift")
+        self.assertEqual(len(faults), 1)
+        self.assertTrue(faults[0].startswith(self.METHOD + ": is missing"), faults)
+
+
 class AllowListTests(unittest.TestCase):
     PROTO = "proto/vestibule/identity/v1/identity.proto"
     TEXT = "service IdentityService {\n  rpc SignIn(A) returns (B);\n  rpc GetAccount(A) returns (B) {\n  }\n}\n"

@@ -385,6 +385,8 @@ static void exchange_set_body_deadline(crpc_exchange *exchange, uint64_t deadlin
     exchange_stream(exchange)->exchanged.body_due_ns = deadline_ns;
 }
 
+static void exchange_set_last(crpc_exchange *exchange) { (void)exchange; }
+
 static void exchange_reset(crpc_exchange *exchange) {
     crpc_stream_reset(exchange_stream(exchange), CRPC_H2_INTERNAL_ERROR);
 }
@@ -399,5 +401,6 @@ static const crpc_exchange_table exchange_table = {
     .release = exchange_release,
     .set_deadline = exchange_set_deadline,
     .set_body_deadline = exchange_set_body_deadline,
+    .set_last = exchange_set_last,
     .reset = exchange_reset,
 };

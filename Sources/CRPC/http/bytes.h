@@ -1,4 +1,4 @@
-/// Comparing bytes with texts. Pure; any thread.
+/// Comparing bytes with texts, and looking through them. Pure; any thread.
 #ifndef CRPC_BYTES_H
 #define CRPC_BYTES_H
 
@@ -9,6 +9,28 @@
 
 static inline bool crpc_equals(const uint8_t *text, size_t length, const char *wanted) {
     return length == strlen(wanted) && memcmp(text, wanted, length) == 0;
+}
+
+/// Sixteen bytes at a time, where the processor has it.
+typedef uint8_t crpc_bytes16 __attribute__((vector_size(16)));
+
+/// Whether one of 32 bytes is a control character, or DEL.
+static inline bool crpc_have_control(const uint8_t *at) {
+    crpc_bytes16 first, second;
+    memcpy(&first, at, sizeof first);
+    memcpy(&second, at + sizeof first, sizeof second);
+    const crpc_bytes16 space = (crpc_bytes16){0} + (uint8_t)0x20, del = (crpc_bytes16){0} + (uint8_t)0x7f;
+    crpc_bytes16 found = (crpc_bytes16)((first < space) | (first == del) | (second < space) | (second == del));
+    uint64_t halves[2];
+    memcpy(halves, &found, sizeof halves);
+    return (halves[0] | halves[1]) != 0;
+}
+
+/// The first control character, or DEL; the end if there is none.
+static inline const uint8_t *crpc_find_control(const uint8_t *at, const uint8_t *end) {
+    while (end - at >= 32 && !crpc_have_control(at)) at += 32;
+    while (at < end && *at >= 0x20 && *at != 0x7f) at += 1;
+    return at;
 }
 
 #endif

@@ -42,18 +42,34 @@ void crpc_exchange_set_body_deadline(crpc_exchange *exchange, uint64_t deadline_
     exchange->table->set_body_deadline(exchange, deadline_ns);
 }
 
+void crpc_exchange_set_last(crpc_exchange *exchange) { exchange->table->set_last(exchange); }
+
 void crpc_exchange_reset(crpc_exchange *exchange) { exchange->table->reset(exchange); }
 
 // ---- Fields of answers ----
 
 /// The layer's own, and the connection's (RFC 9110 section 7.6.1, RFC 9113 section 8.2.2).
 static bool exchange_keeps(const uint8_t *name, size_t length) {
-    static const char *const kept[] = {
-        "date", "content-length", "connection", "keep-alive", "proxy-connection", "te", "trailer", "transfer-encoding",
-        "upgrade", "host"};
-    for (size_t i = 0; i < sizeof kept / sizeof kept[0]; i++)
-        if (crpc_equals(name, length, kept[i])) return true;
-    return false;
+    switch (length) { // which tells most of them apart
+    case 2: return crpc_equals(name, length, "te");
+    case 4: return crpc_equals(name, length, "date") || crpc_equals(name, length, "host");
+    case 7: return crpc_equals(name, length, "trailer") || crpc_equals(name, length, "upgrade");
+    case 10: return crpc_equals(name, length, "connection") || crpc_equals(name, length, "keep-alive");
+    case 14: return crpc_equals(name, length, "content-length");
+    case 16: return crpc_equals(name, length, "proxy-connection");
+    case 17: return crpc_equals(name, length, "transfer-encoding");
+    default: return false;
+    }
+}
+
+/// A value without controls but HTAB, and without white space at either end.
+static bool exchange_is_value(const uint8_t *value, size_t length) {
+    const uint8_t *end = value + length;
+    if (length == 0) return true;
+    if (value[0] == ' ' || value[0] == '\t' || end[-1] == ' ' || end[-1] == '\t') return false;
+    for (const uint8_t *at = crpc_find_control(value, end); at < end; at = crpc_find_control(at + 1, end))
+        if (*at != '\t') return false;
+    return true;
 }
 
 bool crpc_exchange_may_send(const crpc_entry *field) {
@@ -61,16 +77,10 @@ bool crpc_exchange_may_send(const crpc_entry *field) {
         ['a' ... 'z'] = 1, ['0' ... '9'] = 1, ['!'] = 1, ['#'] = 1, ['$'] = 1, ['%'] = 1, ['&'] = 1, ['\''] = 1,
         ['*'] = 1, ['+'] = 1, ['-'] = 1, ['.'] = 1, ['^'] = 1, ['_'] = 1, ['`'] = 1, ['|'] = 1, ['~'] = 1,
     };
-    size_t length = field->value_length;
     if (field->name_length == 0 || exchange_keeps(field->name, field->name_length)) return false;
     for (size_t i = 0; i < field->name_length; i++)
         if (!allowed[field->name[i]]) return false;
-    for (size_t i = 0; i < length; i++) {
-        uint8_t c = field->value[i];
-        bool is_inner = c == ' ' || c == '\t';
-        if (is_inner ? i == 0 || i == length - 1 : c < 0x21 || c == 0x7f) return false;
-    }
-    return true;
+    return exchange_is_value(field->value, field->value_length);
 }
 
 bool crpc_exchange_may_send_all(const uint8_t *fields, size_t length) {

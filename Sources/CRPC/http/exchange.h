@@ -20,6 +20,7 @@ typedef struct crpc_exchange_table {
     void (*release)(crpc_exchange *exchange, size_t length);
     int (*set_deadline)(crpc_exchange *exchange, uint64_t deadline_ns);
     void (*set_body_deadline)(crpc_exchange *exchange, uint64_t deadline_ns);
+    void (*set_last)(crpc_exchange *exchange);
     void (*reset)(crpc_exchange *exchange);
 } crpc_exchange_table;
 

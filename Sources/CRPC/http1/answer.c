@@ -275,6 +275,11 @@ static int answer_set_deadline(crpc_exchange *exchange, uint64_t deadline_ns) {
     return CRPC_OK;
 }
 
+static void answer_set_last(crpc_exchange *exchange) {
+    crpc_h1 *h1 = crpc_h1_of(exchange);
+    if (h1->answer == CRPC_H1_ANSWER_IDLE) h1->request.keeps_alive = false;
+}
+
 static void answer_set_body_deadline(crpc_exchange *exchange, uint64_t deadline_ns) {
     crpc_h1 *h1 = crpc_h1_of(exchange);
     if (h1->answer == CRPC_H1_ANSWER_NONE || h1->due_ns[CRPC_H1_DUE_BODY] == deadline_ns) return;
@@ -296,6 +301,7 @@ const crpc_exchange_table crpc_h1_exchange_table = {
     .consume = answer_consume,
     .release = answer_release,
     .set_deadline = answer_set_deadline,
+    .set_last = answer_set_last,
     .set_body_deadline = answer_set_body_deadline,
     .reset = answer_reset,
 };

@@ -1,6 +1,7 @@
 #include "http1/chunks.h"
 
 #include "crpc_limits.h"
+#include "http/bytes.h"
 #include "http1/text.h"
 
 static int chunks_digit(uint8_t c) {
@@ -42,6 +43,19 @@ static crpc_chunk_state chunks_end_size(crpc_chunks *chunks, uint8_t c) {
     return CRPC_CHUNK_DATA;
 }
 
+/// A byte of a trailer's name, or the colon behind it.
+static crpc_chunk_state chunks_take_name(crpc_chunks *chunks, uint8_t c) {
+    const uint8_t *name = chunks->name;
+    size_t length = chunks->name_length;
+    if (c == ':') {
+        bool is_framing = crpc_equals(name, length, "content-length") || crpc_equals(name, length, "transfer-encoding") ||
+                          crpc_equals(name, length, "host");
+        return is_framing ? CRPC_CHUNK_BROKEN : CRPC_CHUNK_VALUE;
+    }
+    if (length < CRPC_CHUNK_NAME_MAX) chunks->name[chunks->name_length++] = crpc_h1_lower[c];
+    return crpc_h1_lower[c] != 0 ? CRPC_CHUNK_NAME : CRPC_CHUNK_BROKEN;
+}
+
 /// A byte of the trailers.
 static crpc_chunk_state chunks_take_trailer(crpc_chunks *chunks, uint8_t c) {
     chunks->trailer_bytes += 1;
@@ -50,10 +64,9 @@ static crpc_chunk_state chunks_take_trailer(crpc_chunks *chunks, uint8_t c) {
     case CRPC_CHUNK_LINE:
         if (c == '\r') return CRPC_CHUNK_LAST_LF;
         chunks->cost += CRPC_COST_FRAME;
-        return crpc_h1_lower[c] != 0 ? CRPC_CHUNK_NAME : CRPC_CHUNK_BROKEN;
-    case CRPC_CHUNK_NAME:
-        if (c == ':') return CRPC_CHUNK_VALUE;
-        return crpc_h1_lower[c] != 0 ? CRPC_CHUNK_NAME : CRPC_CHUNK_BROKEN;
+        chunks->name_length = 0;
+        return c == ':' ? CRPC_CHUNK_BROKEN : chunks_take_name(chunks, c);
+    case CRPC_CHUNK_NAME: return chunks_take_name(chunks, c);
     case CRPC_CHUNK_VALUE:
         if (c == '\r') return CRPC_CHUNK_VALUE_LF;
         return chunks_is_text(c) ? CRPC_CHUNK_VALUE : CRPC_CHUNK_BROKEN;

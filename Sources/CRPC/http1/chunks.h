@@ -1,6 +1,7 @@
 /// A chunked body (RFC 9112 section 7.1), bytes in pieces as they come. Strict: lines end with CR LF, a size is hexadecimal
 /// digits and nothing before or behind them but an extension. Extensions and trailers are bounded, checked for their
-/// characters, and dropped. Pure; one thread.
+/// characters, and dropped; a trailer that says how long the body is, or for whom, breaks it (RFC 9110 section 6.5.1). Pure; one
+/// thread.
 ///
 ///     SIZE ──> EXTENSION ──> SIZE_LF ──> DATA ──> DATA_CR ──> DATA_LF ──> SIZE
 ///       └─────────────────────>│
@@ -19,6 +20,9 @@ typedef enum crpc_chunk_state {
     CRPC_CHUNK_BROKEN,
 } crpc_chunk_state;
 
+/// Bytes of a trailer's name that are looked at: one more than the longest that may not be there.
+enum { CRPC_CHUNK_NAME_MAX = 18 };
+
 /// Zeros are one of which nothing has come.
 typedef struct crpc_chunks {
     uint8_t state;          // crpc_chunk_state
@@ -26,6 +30,8 @@ typedef struct crpc_chunks {
     uint16_t line_bytes;    // of the extension that is coming
     uint32_t trailer_bytes; // of all trailers
     uint64_t left;          // of the chunk that is coming; its size until its data begins
+    uint8_t name_length;    // of the trailer that is coming, as far as `name` goes
+    uint8_t name[CRPC_CHUNK_NAME_MAX]; // in lower case
     uint32_t cost;          // what the client pays (crpc_limits.h), since the caller set it to 0
 } crpc_chunks;
 

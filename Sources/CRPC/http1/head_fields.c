@@ -2,6 +2,7 @@
 
 #include "crpc_metadata.h"
 #include "http/authority.h"
+#include "http/bytes.h"
 #include "http1/text.h"
 
 #include <string.h>
@@ -176,7 +177,7 @@ const uint8_t *crpc_h1_take_field(crpc_h1_fields *fields, const uint8_t *line, c
     while (at < end && fields_is_blank(*at));
     const uint8_t *value = at, *next;
     for (;;) {
-        at = crpc_h1_find_control(at, end);
+        at = crpc_find_control(at, end);
         if (end - at < 2) return NULL;
         if (*at != '\t') break;
         at += 1;

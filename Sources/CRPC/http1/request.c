@@ -75,8 +75,8 @@ void crpc_h1_close_exchange(crpc_h1 *h1, bool is_complete) {
     crpc_h1_count_held(h1);
     h1->due_ns[CRPC_H1_DUE_DEADLINE] = h1->due_ns[CRPC_H1_DUE_HALF] = 0;
     if (is_complete) {
-        h1->credit.left += h1->request.is_refused ? CRPC_COST_FRAME : CRPC_GAIN_HEADERS;
-        if (h1->credit.left > (int32_t)h1->limits.credit_max) h1->credit.left = (int32_t)h1->limits.credit_max;
+        int32_t most = (int32_t)h1->limits.credit_max, gain = h1->request.is_refused ? CRPC_COST_FRAME : CRPC_GAIN_HEADERS;
+        h1->credit.left = h1->credit.left > most - gain ? most : h1->credit.left + gain;
     }
     if (context != NULL && !h1->turn->is_ending)
         h1->service->callbacks->exchange.on_exchange_close(context, is_complete);
@@ -296,10 +296,12 @@ static int h1_keep(crpc_h1 *h1, const uint8_t *bytes, size_t length) {
 }
 
 void crpc_h1_take_waiting(crpc_h1 *h1) {
-    if (h1->waiting.length > 0) {
-        size_t taken = h1_take(h1, h1->waiting.bytes + h1->waiting.start, h1->waiting.length);
+    size_t length = h1->waiting.length;
+    if (length > 0) {
+        h1->waiting.length = 0; // of what is taken nothing waits
+        size_t taken = h1_take(h1, h1->waiting.bytes + h1->waiting.start, length);
         h1->waiting.start += taken;
-        h1->waiting.length -= taken;
+        h1->waiting.length = length - taken;
         if (h1->waiting.length == 0) {
             crpc_buffers_give_back(&h1->service->buffers, h1->waiting.bytes, h1->waiting.capacity);
             h1->waiting.bytes = NULL;

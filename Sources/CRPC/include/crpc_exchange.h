@@ -125,6 +125,10 @@ int crpc_exchange_set_deadline(crpc_exchange *exchange, uint64_t deadline_ns);
 /// is a stream that the handler bounds otherwise.
 void crpc_exchange_set_body_deadline(crpc_exchange *exchange, uint64_t deadline_ns);
 
+/// Makes the answer, whose head was not sent yet, the last of its connection of HTTP/1.x, which says Connection: close. Nothing
+/// on HTTP/2, where a stream ends by itself.
+void crpc_exchange_set_last(crpc_exchange *exchange);
+
 /// Ends the exchange at once without (the rest of) an answer: RST_STREAM, or the end of the connection. `on_exchange_close`
 /// follows in this turn or the next.
 void crpc_exchange_reset(crpc_exchange *exchange);

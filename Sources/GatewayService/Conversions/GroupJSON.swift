@@ -1,14 +1,14 @@
 import API
 import JOSE
 
-extension InvitesV1.Group {
+extension AppV1.Group {
     /// The group as answers tell it.
     var json: JSONObject {
         [
             "id": .string(groupID),
             "name": .string(name),
             "owner_user_id": .string(ownerUserID),
-            "created_at": .moment(milliseconds: createdAtMs),
+            "created_at": hasCreatedAt ? .moment(createdAt) : .null,
         ]
     }
 }

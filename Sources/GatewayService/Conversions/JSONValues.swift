@@ -1,12 +1,13 @@
 import JOSE
+import SwiftProtobuf
 
 extension JSONValue {
     /// The text, or null for an empty one, which is how the services say that there is none.
     static func orNull(_ text: String) -> JSONValue { text.isEmpty ? .null : .string(text) }
 
-    /// The moment, or null for zero, which is how the services say never.
-    static func moment(milliseconds: Int64) -> JSONValue {
-        milliseconds == 0 ? .null : .string(RFC3339.text(milliseconds: milliseconds))
+    /// The moment, in milliseconds.
+    static func moment(_ timestamp: Google_Protobuf_Timestamp) -> JSONValue {
+        .string(RFC3339.text(milliseconds: timestamp.milliseconds))
     }
 }
 

@@ -1,7 +1,7 @@
 import API
 import JOSE
 
-extension InvitesV1.Member {
+extension AppV1.Member {
     /// The member as answers tell it.
     var json: JSONObject {
         [
@@ -10,7 +10,7 @@ extension InvitesV1.Member {
             "user_id": .orNull(userID),
             "phone_number": .orNull(phoneNumber),
             "display_name": .orNull(displayName),
-            "added_at": .moment(milliseconds: addedAtMs),
+            "added_at": hasAddedAt ? .moment(addedAt) : .null,
         ]
     }
 }

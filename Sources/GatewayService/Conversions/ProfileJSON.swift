@@ -1,7 +1,7 @@
 import API
 import JOSE
 
-extension ProfileV1.Profile {
+extension AppV1.Profile {
     /// The user as `/me` answers.
     var json: JSONObject {
         [
@@ -10,7 +10,7 @@ extension ProfileV1.Profile {
             "username": .orNull(username),
             "phone_number": .orNull(phoneNumber),
             "missing_fields": .array(missingFields.map { .string($0) }),
-            "updated_at": .moment(milliseconds: updatedAtMs),
+            "updated_at": hasUpdatedAt ? .moment(updatedAt) : .null,
         ]
     }
 }

@@ -29,7 +29,7 @@ enum RFC3339 {
 
 extension Int64 {
     /// The quotient rounded toward negative infinity, and the rest, which is never negative.
-    fileprivate func flooringDivision(_ divisor: Int64) -> (quotient: Int64, rest: Int64) {
+    func flooringDivision(_ divisor: Int64) -> (quotient: Int64, rest: Int64) {
         let (quotient, rest) = quotientAndRemainder(dividingBy: divisor)
         return rest < 0 ? (quotient - 1, rest + divisor) : (quotient, rest)
     }

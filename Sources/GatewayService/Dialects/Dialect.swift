@@ -1,5 +1,4 @@
 import HTTPJSON
-import Hummingbird
 
 /// What another kind of backend speaks, answered so that its apps sign in here as they are. Each has a folder of its own and
 /// is off unless the configuration names it.
@@ -48,8 +47,8 @@ enum Dialect: String, CaseIterable, Sendable {
 /// What the routes of dialects answer with.
 struct DialectParts: Sendable {
     let backends: Backends
-    let authentication: Authentication
-    let keySet: KeySetCache
+    let methods: AppMethods
 
+    var authentication: Authentication { methods.authentication }
     var people: People { People(identity: backends.identity, profile: backends.profile) }
 }

@@ -1,5 +1,4 @@
 import HTTPJSON
-import Hummingbird
 import ServiceKit
 
 /// Which dialects are on, and what they need.

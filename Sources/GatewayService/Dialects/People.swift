@@ -1,6 +1,5 @@
 import API
 import HTTPJSON
-import Hummingbird
 import Logging
 import RPC
 

@@ -1,5 +1,5 @@
 import HTTPJSON
-import NIOCore
+import RPC
 import ServiceKit
 
 /// Whom a rate limit counts as one: an IPv4 address, or the /64 of an IPv6 address, which one subscriber has.
@@ -86,26 +86,11 @@ struct TrustedProxies: Sendable {
     }
 }
 
-// Where the address stands in a `sockaddr_in` and a `sockaddr_in6`: after family and port, and after family, port and flow.
-private let v4Offset = 4
-private let v6Offset = 8
-
-extension RouteContext {
-    /// The address of the connection's other end; nil if it has none.
-    var peer: IPAddress? {
-        guard let address = peerAddress else { return nil }
-        // The bytes themselves: by way of a text it would cost every request two allocations.
-        switch address {
-        case .v4:
-            return address.withSockAddr { pointer, _ in
-                let bytes = UnsafeRawPointer(pointer)
-                return IPAddress(v4: UInt32(bigEndian: bytes.loadUnaligned(fromByteOffset: v4Offset, as: UInt32.self)))
-            }
-        case .v6:
-            return address.withSockAddr { pointer, _ in
-                IPAddress(bytes: UnsafeRawBufferPointer(start: UnsafeRawPointer(pointer) + v6Offset, count: 16))
-            }
-        case .unixDomainSocket: return nil
-        }
+extension PeerInfo {
+    /// The address in numbers, without its port; nil if it has none.
+    var ipAddress: IPAddress? {
+        guard let colon = address.utf8.lastIndex(of: UInt8(ascii: ":")) else { return nil }
+        let host = address[..<colon]
+        return IPAddress(host.utf8.first == UInt8(ascii: "[") ? host.dropFirst().dropLast() : host)
     }
 }

@@ -1,6 +1,5 @@
 import HTTPJSON
 import HTTPTypes
-import Hummingbird
 import Logging
 import RPC
 import ServiceKit
@@ -13,7 +12,8 @@ final class RateLimit: Sendable {
     struct Policy: Sendable {
         /// Requests of any kind by a client address.
         var address = RequestRate(perSecond: 500, burst: 1000)
-        /// Requests to ``pathPrefixes`` by a client address: those that need no session and cost cryptography.
+        /// Requests to ``pathPrefixes`` and calls of AuthService by a client address: those that need no session and cost
+        /// cryptography.
         var auth = RequestRate(perSecond: 50, burst: 100)
         /// Requests of any kind by an account.
         var account = RequestRate(perSecond: 50, burst: 200)
@@ -50,24 +50,32 @@ final class RateLimit: Sendable {
         changes = Mutex(TokenBuckets(policy.changes, slotsPerRow: policy.slotsPerRow))
     }
 
-    /// The client of a request.
-    func client(_ request: Request, _ context: RouteContext) -> ClientAddress {
-        proxies.client(peer: context.peer, forwarded: request.headers[.forwardedFor])
+    /// The client that calls.
+    func client(_ caller: Caller) -> ClientAddress {
+        proxies.client(peer: caller.peer.ipAddress, forwarded: caller.headers[.forwardedFor])
     }
 
-    /// Lets a request in, whoever makes it.
+    /// Lets requests to routes in, whoever makes them; throws 429 with the time to wait.
     ///
-    /// By the route that it matched and never by its path: a path can be written in more ways than one.
+    /// By the route that a request matched and never by its path: a path can be written in more ways than one.
+    func admission(to routes: [Route]) -> @Sendable (Request, RouteContext) throws -> Void {
+        let isAuth = routes.map { route in Self.pathPrefixes.contains(where: route.path.hasPrefix) }
+        return { [self] request, context in
+            try admit(.route(request, context), isAuth: context.routeIndex.map { isAuth[$0] } ?? false)
+        }
+    }
+
+    /// Lets a request or a call in, whoever makes it.
     ///
+    /// - Parameter isAuth: whether ``Policy/auth`` counts it.
     /// - Throws: 429 with the time to wait.
-    func admit(_ request: Request, _ context: RouteContext) throws(Problem) {
-        warnOfIgnoredProxy(request, context)
-        let client = client(request, context)
+    func admit(_ caller: Caller, isAuth: Bool) throws(Problem) {
+        let (peer, forwarded) = (caller.peer.ipAddress, caller.headers[.forwardedFor])
+        if forwarded != nil, let peer, !proxies.isTrusted(peer) { warnOfIgnoredProxy(caller.logger) }
+        let client = proxies.client(peer: peer, forwarded: forwarded)
         let now = nowNanoseconds()
         try Self.check(addresses.take(client, nowNanoseconds: now))
-        if let path = context.endpointPath, Self.pathPrefixes.contains(where: path.hasPrefix) {
-            try Self.check(auth.take(client, nowNanoseconds: now))
-        }
+        if isAuth { try Self.check(auth.take(client, nowNanoseconds: now)) }
     }
 
     /// Lets an account's request in, once its token was verified.
@@ -91,15 +99,14 @@ final class RateLimit: Sendable {
 
     /// Somebody who forgot to name the proxy has one bucket for all people, and should hear of it. Without the address: it
     /// may be a person's.
-    private func warnOfIgnoredProxy(_ request: Request, _ context: RouteContext) {
-        guard request.headers[.forwardedFor] != nil, let peer = context.peer, !proxies.isTrusted(peer) else { return }
+    private func warnOfIgnoredProxy(_ logger: @autoclosure () -> Logger) {
         let now = nowNanoseconds()
         let next = nextWarningNanoseconds.load(ordering: .relaxed)
         let after = now + UInt64(Self.warningInterval.wholeNanoseconds)
         guard now >= next,
             nextWarningNanoseconds.compareExchange(expected: next, desired: after, ordering: .relaxed).exchanged
         else { return }
-        context.logger.warning(
+        logger().warning(
             "X-Forwarded-For was ignored: it came from an address that is in none of the trusted networks. If that is a proxy of yours, all who come through it share one limit until it is named",
             metadata: ["key": "\(GatewayKeys.trustedProxies.name)"]
         )

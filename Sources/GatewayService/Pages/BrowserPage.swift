@@ -1,8 +1,6 @@
 import HTTPJSON
 import HTTPTypes
-import Hummingbird
 import JOSE
-import NIOCore
 
 /// The pages that a browser shows between a provider and an app.
 ///
@@ -59,7 +57,7 @@ enum BrowserPage {
         let headers: HTTPFields = [
             .contentType: "text/html; charset=utf-8", .contentSecurityPolicy: policy, .cacheControl: "no-store",
         ]
-        return Response(status: status, headers: headers, body: ResponseBody(byteBuffer: ByteBuffer(string: html)))
+        return Response(status: status, headers: headers, body: ResponseBody(html))
     }
 
     /// RFC 4648 section 4, which Content-Security-Policy wants.

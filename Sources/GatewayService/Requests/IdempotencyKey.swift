@@ -1,6 +1,5 @@
 import HTTPJSON
 import HTTPTypes
-import Hummingbird
 import JOSE
 
 /// The `Idempotency-Key` that a client chose for a request (draft-ietf-httpapi-idempotency-key-header), so that asking

@@ -1,5 +1,5 @@
 import HTTPJSON
-import Hummingbird
+import HTTPTypes
 
 extension Request {
     /// `page_size` and `page_token` of the query.
@@ -24,7 +24,7 @@ extension Request {
             }
             size = number
         }
-        return (size, query["page_token"].map(String.init) ?? "")
+        return (size, query["page_token"] ?? "")
     }
 }
 

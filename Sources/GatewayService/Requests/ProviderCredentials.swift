@@ -1,6 +1,6 @@
 import API
 import HTTPJSON
-import Hummingbird
+import HTTPTypes
 import RPC
 
 /// What a provider gave an app, as the routes that sign in take it, and the session that it opens.
@@ -8,8 +8,7 @@ import RPC
 /// All of these routes take the same members, each absent, null or a text: which of them prove anything is identity's to
 /// decide.
 struct ProviderCredentials: Sendable {
-    let authentication: Authentication
-    let answer: SessionAnswer
+    let methods: AppMethods
 
     /// Opens the session and answers it.
     ///
@@ -25,22 +24,10 @@ struct ProviderCredentials: Sendable {
         var input = try await context.json(request)
         let call = Self.request(provider, tokenField: tokenField, &input)
         try input.finish()
-        let signIn: IdentityV1.SignInResponse
-        do {
-            let options = authentication.callOptionsWithAddress(request, context)
-            signIn = try await authentication.identity.signIn(call, options: options)
-        } catch {
-            throw Self.isProviderUnknown(error) ? Self.unknownProvider : error
-        }
-        return await answer.response(
-            signIn.tokens,
-            isNewUser: signIn.isNewUser,
-            suggestedDisplayName: signIn.suggestedDisplayName,
-            context: context
-        )
+        return .json(try await methods.signInWithProvider(call, .route(request, context)).json)
     }
 
-    /// The provider stands in the path, so that one which isn't there is a path that isn't, and no field at fault.
+    /// The provider stands in a route's path, so that one which isn't there is a path that isn't, and no field at fault.
     static let unknownProvider = Problem(
         .notFound,
         code: "PROVIDER_UNKNOWN",
@@ -54,8 +41,8 @@ struct ProviderCredentials: Sendable {
         _ provider: String,
         tokenField: String,
         _ input: inout JSONInput
-    ) -> IdentityV1.SignInRequest {
-        var call = IdentityV1.SignInRequest()
+    ) -> AppV1.SignInWithProviderRequest {
+        var call = AppV1.SignInWithProviderRequest()
         call.provider = provider
         let token = input.optionalString(tokenField) ?? ""
         let otherName = tokenField == "id_token" ? "identity_token" : "id_token"

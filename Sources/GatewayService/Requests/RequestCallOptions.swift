@@ -1,5 +1,4 @@
 import HTTPJSON
-import Hummingbird
 import RPC
 
 extension RouteContext {
@@ -11,7 +10,7 @@ extension RouteContext {
         var options = CallOptions()
         options.deadline = limit.map { min(deadline, .after($0)) } ?? deadline
         options.metadata.add("x-request-id", requestID)
-        trace?.child().add(to: &options.metadata)
+        trace.child().add(to: &options.metadata)
         return options
     }
 }

@@ -1,5 +1,5 @@
+import HTTPJSON
 import HTTPTypes
-import Hummingbird
 import JOSE
 
 /// The cookie of a browser that began Apple by web: the state that Apple gives back, so that nobody makes a browser finish what

@@ -1,5 +1,5 @@
 import HTTPJSON
-import Hummingbird
+import HTTPTypes
 
 /// The page on which somebody says who signs in: one of those who did lately, or anybody by name and address.
 enum ChoicePage {

@@ -1,8 +1,6 @@
 import HTTPJSON
 import HTTPTypes
-import Hummingbird
 import JOSE
-import NIOCore
 
 /// A text of HTML that is safe to send: what is put into it by `\(…)` is escaped, whatever it holds.
 struct HTML: ExpressibleByStringInterpolation, Sendable {
@@ -72,7 +70,7 @@ extension Response {
                 // As the providers' own pages: who is posted to can see from where, and no more.
                 .referrerPolicy: "strict-origin",
             ],
-            body: ResponseBody(byteBuffer: ByteBuffer(string: page.text))
+            body: ResponseBody(page.text)
         )
     }
 

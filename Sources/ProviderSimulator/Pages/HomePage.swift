@@ -1,4 +1,4 @@
-import Hummingbird
+import HTTPJSON
 
 /// The page at the root: what this is, and what it answers.
 enum HomePage {

@@ -1,6 +1,5 @@
 import HTTPJSON
 import HTTPTypes
-import Hummingbird
 import JOSE
 
 /// The pages of Apple and Google on which somebody signs in and is sent back to the app.

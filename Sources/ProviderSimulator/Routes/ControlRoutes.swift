@@ -1,5 +1,5 @@
 import HTTPJSON
-import Hummingbird
+import HTTPTypes
 import JOSE
 
 /// What tests and developers tell the simulator beside sign-ins, and the page at its root.
@@ -22,7 +22,7 @@ enum ControlRoutes {
             Route(.post, "/control/counts/reset") { _, _ in .json(await store.callCounts(isReset: true)) },
             Route(.get, "/healthz") { _, _ in .json(["status": "ok"]) },
             Route(.get, "/") { request, _ in
-                HomePage.response(listeningAt: request.head.authority ?? "127.0.0.1:7080")
+                HomePage.response(listeningAt: request.authority ?? "127.0.0.1:7080")
             },
         ]
     }

@@ -1,6 +1,5 @@
 import HTTPJSON
 import HTTPTypes
-import Hummingbird
 
 /// The key sets, at the real paths under a prefix.
 enum KeyRoutes {

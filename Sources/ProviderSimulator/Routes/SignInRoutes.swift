@@ -1,5 +1,5 @@
 import HTTPJSON
-import Hummingbird
+import HTTPTypes
 import JOSE
 
 /// `POST /control/PROVIDER/sign-in`: what a phone would have got from the provider.

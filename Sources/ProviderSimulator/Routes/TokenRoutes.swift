@@ -1,7 +1,6 @@
 import FoundationEssentials
 import HTTPJSON
 import HTTPTypes
-import Hummingbird
 import JOSE
 
 /// The endpoints that servers call: tokens for codes, and whose an access token is.

@@ -5,14 +5,24 @@ import Synchronization
 
 /// Writes log lines to a file descriptor from a thread of its own, so that a slow reader of the log never holds up
 /// an event loop: what doesn't fit into the buffer is dropped and counted.
+///
+/// To wake that thread costs more than a call that is logged. So it stays awake for a moment after each write, and what comes
+/// meanwhile is written together at its end: a line is written at once if it is urgent or the first for a while, else within
+/// ``lingerMilliseconds``.
 public final class LogSink: Sendable {
+    /// How long lines may wait for others.
+    static let lingerMilliseconds = 10
+
     private struct State {
         var pending: [UInt8] = []
         var droppedCount = 0
         var isWriting = false
+        var isHurried = false
     }
     private let state = Mutex(State())
     private let queue = DispatchQueue(label: "vestibule.log")
+    /// Ends the moment that the thread stays awake for.
+    private let bell = DispatchSemaphore(value: 0)
     private let fileDescriptor: Int32
     private let bytesMax: Int
 
@@ -26,24 +36,40 @@ public final class LogSink: Sendable {
         self.bytesMax = bytesMax
     }
 
+    private enum Wake {
+        case nobody, writer, bell
+    }
+
     /// Takes a line, with its line end. Any thread; never waits for the reader.
-    func append(_ line: [UInt8]) {
-        let mustStart = state.withLock { state in
+    ///
+    /// - Parameter isUrgent: whether it is written at once, with what came before it.
+    func append(_ line: [UInt8], isUrgent: Bool = false) {
+        let wake = state.withLock { state -> Wake in
             guard state.pending.count + line.count <= bytesMax else {
                 state.droppedCount += 1
-                return false
+                return .nobody
             }
             state.pending += line
-            defer { state.isWriting = true }
-            return !state.isWriting
+            if !state.isWriting {
+                state.isWriting = true
+                return .writer
+            }
+            guard !state.isHurried, isUrgent || state.pending.count > bytesMax / 4 else { return .nobody }
+            state.isHurried = true
+            return .bell
         }
-        if mustStart { queue.async { self.writePending() } }
+        switch wake {
+        case .nobody: break
+        case .writer: queue.async { self.writePending() }
+        case .bell: bell.signal()
+        }
     }
 
     /// Waits until all that was taken is written, or the limit has passed. For the end of a process.
     public func flush(limit: Duration = .seconds(1)) {
         let done = DispatchSemaphore(value: 0)
         queue.async { done.signal() }
+        bell.signal()
         let (seconds, attoseconds) = limit.components
         _ = done.wait(
             timeout: .now() + .seconds(Int(seconds)) + .nanoseconds(Int(attoseconds / 1_000_000_000))
@@ -56,21 +82,22 @@ public final class LogSink: Sendable {
                 let taken = (state.pending, state.droppedCount)
                 state.pending = []
                 state.droppedCount = 0
+                state.isHurried = false
                 if taken.0.isEmpty && taken.1 == 0 { state.isWriting = false }
                 return taken
             }
             if bytes.isEmpty && droppedCount == 0 { return }
             write(bytes)
             if droppedCount > 0 {
-                let notice = LogLine(
+                let notice = LogLineHead(
                     timestamp: .now,
                     level: .warning,
                     label: "log",
-                    message: "log lines were dropped",
-                    facts: [("count", .stringConvertible(droppedCount))]
+                    message: "log lines were dropped"
                 )
-                write(notice.bytes(.json))
+                write(notice.line(.json) { $0.add("count", Int64(droppedCount)) })
             }
+            _ = bell.wait(timeout: .now() + .milliseconds(Self.lingerMilliseconds))
         }
     }
 

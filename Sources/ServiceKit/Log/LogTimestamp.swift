@@ -14,8 +14,8 @@ struct LogTimestamp {
         return LogTimestamp(seconds: Int64(time.tv_sec), milliseconds: Int64(time.tv_nsec) / 1_000_000)
     }
 
-    /// Appends, for example, `2026-01-31T23:59:59.123Z`.
-    func append(to bytes: inout [UInt8]) {
+    /// Writes, for example, `2026-01-31T23:59:59.123Z`.
+    func write(to line: inout LineWriter) {
         let day = seconds.flooringQuotient(86_400)
         let second = seconds - day * 86_400
         // Days to a civil date, in eras of 400 years that begin on 1 March.
@@ -27,14 +27,20 @@ struct LogTimestamp {
         let shiftedMonth = (5 * dayOfYear + 2) / 153
         let month = shiftedMonth < 10 ? shiftedMonth + 3 : shiftedMonth - 9
         let year = yearOfEra + era * 400 + (month <= 2 ? 1 : 0)
-        let fields: [(Int64, Int, Character)] = [
-            (year, 4, "-"), (month, 2, "-"), (dayOfYear - (153 * shiftedMonth + 2) / 5 + 1, 2, "T"),
-            (second / 3600, 2, ":"), (second / 60 % 60, 2, ":"), (second % 60, 2, "."), (milliseconds, 3, "Z"),
-        ]
-        for (value, width, separator) in fields {
-            bytes.appendDecimal(value, width: width)
-            bytes.append(contentsOf: separator.utf8)
-        }
+        line.write(year, width: 4)
+        line.write(UInt8(ascii: "-"))
+        line.write(month, width: 2)
+        line.write(UInt8(ascii: "-"))
+        line.write(dayOfYear - (153 * shiftedMonth + 2) / 5 + 1, width: 2)
+        line.write(UInt8(ascii: "T"))
+        line.write(second / 3600, width: 2)
+        line.write(UInt8(ascii: ":"))
+        line.write(second / 60 % 60, width: 2)
+        line.write(UInt8(ascii: ":"))
+        line.write(second % 60, width: 2)
+        line.write(UInt8(ascii: "."))
+        line.write(milliseconds, width: 3)
+        line.write(UInt8(ascii: "Z"))
     }
 }
 
@@ -42,14 +48,5 @@ extension Int64 {
     /// The quotient rounded toward negative infinity.
     fileprivate func flooringQuotient(_ divisor: Int64) -> Int64 {
         self >= 0 ? self / divisor : (self - divisor + 1) / divisor
-    }
-}
-
-extension [UInt8] {
-    /// Appends a number of at least `width` digits.
-    fileprivate mutating func appendDecimal(_ value: Int64, width: Int) {
-        let digits = String(value)
-        append(contentsOf: repeatElement(UInt8(ascii: "0"), count: Swift.max(0, width - digits.utf8.count)))
-        append(contentsOf: digits.utf8)
     }
 }

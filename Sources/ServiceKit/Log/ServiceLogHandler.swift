@@ -19,13 +19,15 @@ struct ServiceLogHandler: LogHandler {
         if let provided = metadataProvider?.get() { facts.merge(provided) { _, new in new } }
         if let explicit = event.metadata { facts.merge(explicit) { _, new in new } }
         if let error = event.error { facts["error"] = "\(error)" }
-        let line = LogLine(
-            timestamp: .now,
-            level: event.level,
-            label: label,
-            message: event.message.description,
-            facts: facts.sorted { $0.key < $1.key }
-        )
-        sink.append(line.bytes(format))
+        let sorted = facts.sorted { $0.key < $1.key }
+        write(event.level, event.message.description) { line in
+            for (name, value) in sorted { line.add(name, value) }
+        }
+    }
+
+    /// Writes a line of now.
+    func write(_ level: Logger.Level, _ message: String, addFacts: (inout LogLine) -> Void) {
+        let head = LogLineHead(timestamp: .now, level: level, label: label, message: message)
+        sink.append(head.line(format, addFacts: addFacts), isUrgent: level >= .warning)
     }
 }

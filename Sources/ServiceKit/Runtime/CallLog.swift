@@ -7,10 +7,17 @@ import Tracing
 /// Writes one line a call or stream: method, code, time taken, peer, the name in the peer's certificate, and the trace that
 /// the call is part of. Never messages, other metadata or anything of a person.
 struct CallLog: ServerInterceptor {
-    let logger: Logger
-    let calls: CallLogging
+    private let lines: FactLog
+    private let calls: CallLogging
     /// Whose spans the calls are in; nil where nothing is traced.
-    var tracer: (any Tracer)?
+    private let tracer: (any Tracer)?
+
+    /// Lines of those calls go to a logger.
+    init(logger: Logger, calls: CallLogging, tracer: (any Tracer)? = nil) {
+        lines = FactLog(logger)
+        self.calls = calls
+        self.tracer = tracer
+    }
 
     func intercept<Request: SwiftProtobuf.Message, Response: SwiftProtobuf.Message>(
         _ request: Request,
@@ -65,21 +72,19 @@ struct CallLog: ServerInterceptor {
         since start: ContinuousClock.Instant,
         cause: (any Error)?
     ) {
-        guard logger.logLevel <= level else { return }
-        var facts: Logger.Metadata = [
-            "method": .string(context.method.path),
-            "code": .string("\(code)"),
-            "microseconds": .stringConvertible((ContinuousClock.now - start).wholeMicroseconds),
-            "peer": .string(context.peer.address),
-        ]
-        if let identity = context.peer.certificateNames.first { facts["identity"] = .string(identity) }
-        // Hexadecimal digits, whatever the caller sent.
-        if let trace = context.traceContext ?? tracer.flatMap(TraceContext.current) {
-            facts["trace"] = .string(trace.traceID)
+        lines.log(level, "call") { facts in
+            // The cause of what a caller did wrong could quote what the caller sent.
+            if let cause, level >= .warning { facts.add("cause", "\(cause)") }
+            facts.add("code", code.description)
+            if let identity = context.peer.certificateNames.first { facts.add("identity", identity) }
+            facts.add("method", context.method.path)
+            facts.add("microseconds", (ContinuousClock.now - start).wholeMicroseconds)
+            facts.add("peer", context.peer.address)
+            // Hexadecimal digits, whatever the caller sent.
+            if let trace = context.traceContext ?? tracer.flatMap(TraceContext.current) {
+                facts.add("trace", trace.traceID)
+            }
         }
-        // The cause of what a caller did wrong could quote what the caller sent.
-        if let cause, level >= .warning { facts["cause"] = .string("\(cause)") }
-        logger.log(level: level, "call", metadata: facts)
     }
 }
 

@@ -1,4 +1,3 @@
-import Glibc
 import Logging
 import Postgres
 import RPC
@@ -81,9 +80,7 @@ public struct ServiceRuntime: Sendable {
         if let warning = Exposure(keys: keys, configuration: configuration).warning {
             logger.warning("exposed", metadata: ["problem": .string(warning)])
         }
-        let loopCount = configuration[SharedKeys.eventLoops]
-        try await withEventLoopGroup(loopCount: loopCount == 0 ? Self.coreCount : loopCount, name: keys.program) {
-            group in
+        try await withEventLoopGroup(loopCount: SharedKeys.loopCount(configuration), name: keys.program) { group in
             let environment = environment(group, logger)
             if configuration[keys.migrate] { try await migrate() }
             let parts = try await build(environment)
@@ -200,6 +197,4 @@ public struct ServiceRuntime: Sendable {
         }
         return BackgroundWork { await probe.run() }
     }
-
-    private static var coreCount: Int { max(1, Int(sysconf(Int32(_SC_NPROCESSORS_ONLN)))) }
 }

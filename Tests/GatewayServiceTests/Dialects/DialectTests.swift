@@ -100,7 +100,7 @@ struct DialectTests {
                 path,
                 body,
                 headers: [.forwardedFor: "192.0.2.1"],
-                bySocket: true
+                from: "127.0.0.1:4711"
             )
         }
         let told = gateway.stubs.clientAddresses.filter { $0.hasSuffix(" 192.0.2.1") }

@@ -4,52 +4,81 @@ import Testing
 @testable import ServiceKit
 
 struct LogLineTests {
-    private func line(_ message: String, _ facts: [(String, Logger.MetadataValue)] = []) -> LogLine {
-        LogLine(
+    private func text(
+        _ format: LogFormat,
+        _ message: String,
+        _ facts: [(String, Logger.MetadataValue)] = []
+    ) -> String {
+        let head = LogLineHead(
             timestamp: LogTimestamp(seconds: 1_798_761_599, milliseconds: 7),
             level: .warning,
             label: "identity",
-            message: message,
-            facts: facts.map { (key: $0.0, value: $0.1) }
+            message: message
         )
-    }
-
-    private func text(_ line: LogLine, _ format: LogFormat) -> String {
-        String(decoding: line.bytes(format), as: UTF8.self)
+        let bytes = head.line(format) { line in for (name, value) in facts { line.add(name, value) } }
+        return String(decoding: bytes, as: UTF8.self)
     }
 
     @Test func `A line of JSON is one object with the facts flat and numbers bare`() {
-        let line = line("call", [("code", "ok"), ("microseconds", .stringConvertible(12)), ("list", ["a", "b"])])
         #expect(
-            text(line, .json) == #"{"time":"2026-12-31T23:59:59.007Z","level":"warning","logger":"identity","#
+            text(.json, "call", [("code", "ok"), ("microseconds", .stringConvertible(12)), ("list", ["a", "b"])]) == #"{"time":"2026-12-31T23:59:59.007Z","level":"warning","logger":"identity","#
                 + #""message":"call","code":"ok","microseconds":12,"list":["a","b"]}"# + "\n"
         )
     }
 
     @Test func `A line of text has time, level, logger, message and facts`() {
         #expect(
-            text(line("call", [("code", "ok")]), .text)
+            text(.text, "call", [("code", "ok")])
                 == "2026-12-31T23:59:59.007Z warning  identity: call code=ok\n"
         )
     }
 
     @Test(arguments: LogFormat.allCases)
     func `Whatever is in it, a line is one line`(_ format: LogFormat) {
-        let text = text(line("a\nb\r\n\u{1}\u{7f}\"\\", [("k\ney", "v\nalue")]), format)
+        let text = text(format, "a\nb\r\n\u{1}\u{7f}\"\\", [("k\ney", "v\nalue")])
         #expect(text.unicodeScalars.count { $0 == "\n" } == 1)
         #expect(!text.dropLast().unicodeScalars.contains { $0.value < 0x20 || $0.value == 0x7f })
     }
 
     @Test func `JSON escapes what it must`() {
-        #expect(text(line("\"\\\n\u{1}\u{7f}é"), .json).contains(#""message":"\"\\\n\u0001\u007fé""#))
+        #expect(text(.json, "\"\\\n\u{1}\u{7f}é").contains(#""message":"\"\\\n\u0001\u007fé""#))
     }
 
     @Test func `A fact can't take the place of the line's own members`() {
-        #expect(text(line("m", [("level", "x")]), .json).contains(#""_level":"x""#))
+        #expect(text(.json, "m", [("level", "x")]).contains(#""_level":"x""#))
     }
 
     @Test func `A huge value is cut`() {
-        #expect(line("m", [("v", .string(String(repeating: "é", count: 100_000)))]).bytes(.json).count < 10_000)
+        #expect(text(.json, "m", [("v", .string(String(repeating: "é", count: 100_000)))]).utf8.count < 10_000)
+    }
+
+    @Test(arguments: LogFormat.allCases)
+    func `Facts of known types stand as those of swift-log do`(_ format: LogFormat) {
+        let head = LogLineHead(
+            timestamp: LogTimestamp(seconds: 0, milliseconds: 0),
+            level: .info,
+            label: "l",
+            message: "m"
+        )
+        let numbers = [0, 7, -1, Int64.max, .min]
+        let known = head.line(format) { line in
+            line.add("text", "a\"b\n")
+            for number in numbers { line.add("number", number) }
+        }
+        let any = head.line(format) { line in
+            line.add("text" as String, .string("a\"b\n"))
+            for number in numbers { line.add("number" as String, .stringConvertible(number)) }
+        }
+        #expect(known == any)
+    }
+
+    @Test(arguments: LogFormat.allCases)
+    func `A line longer than most is whole`(_ format: LogFormat) {
+        for length in [900, 1_000, 1_024, 8_000, 8_192] {
+            let value = String(repeating: "v", count: length)
+            #expect(text(format, "m", [("a", .string(value)), ("z", "end")]).contains(value))
+            #expect(text(format, "m", [("a", .string(value)), ("z", "end")]).hasSuffix(format == .json ? "\"}\n" : "z=end\n"))
+        }
     }
 
     @Test(
@@ -60,8 +89,12 @@ struct LogLineTests {
         ] as [(Int64, String)]
     )
     func `Timestamps follow the calendar`(_ seconds: Int64, _ text: String) {
-        var bytes: [UInt8] = []
-        LogTimestamp(seconds: seconds, milliseconds: 0).append(to: &bytes)
-        #expect(String(decoding: bytes, as: UTF8.self) == text)
+        let head = LogLineHead(
+            timestamp: LogTimestamp(seconds: seconds, milliseconds: 0),
+            level: .info,
+            label: "l",
+            message: "m"
+        )
+        #expect(String(decoding: head.line(.text) { _ in }, as: UTF8.self).hasPrefix(text + " "))
     }
 }

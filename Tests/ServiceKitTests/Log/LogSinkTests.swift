@@ -74,4 +74,69 @@ struct LogSinkTests {
         #expect(!text.contains("silent"))
         #expect(text.contains(#""message":"spoken","a":"outer","b":"inner"}"#))
     }
+
+    @Test func `A line is written without a flush, and so is one that comes soon after`() async throws {
+        let (readEnd, writeEnd) = try pipe()
+        let sink = LogSink(fileDescriptor: writeEnd)
+        sink.append(Array("first\n".utf8))
+        sink.append(Array("second\n".utf8))
+        var text = ""
+        var chunk = [UInt8](repeating: 0, count: 100)
+        while text != "first\nsecond\n" {
+            let count = read(readEnd, &chunk, chunk.count)
+            try #require(count > 0)
+            text += String(decoding: chunk[..<count], as: UTF8.self)
+        }
+        close(writeEnd)
+        close(readEnd)
+    }
+
+    @Test func `Lines that follow one another are written together`() throws {
+        let ends = try sockets()
+        let sink = LogSink(fileDescriptor: ends.writeEnd)
+        let count = 400
+        for number in 0..<count {
+            sink.append(Array("line \(number)\n".utf8))
+            usleep(100)
+        }
+        sink.flush()
+        close(ends.writeEnd)
+        var writes = 0
+        var chunk = [UInt8](repeating: 0, count: 65_536)
+        while read(ends.readEnd, &chunk, chunk.count) > 0 { writes += 1 }
+        // They take at least 40 ms: four times the moment that the thread stays awake.
+        #expect(writes >= 2 && writes < count / 4)
+        close(ends.readEnd)
+    }
+
+    /// A pair that keeps the borders of writes.
+    private func sockets() throws -> (readEnd: Int32, writeEnd: Int32) {
+        var ends: [Int32] = [-1, -1]
+        try #require(socketpair(AF_UNIX, Int32(SOCK_SEQPACKET.rawValue), 0, &ends) == 0)
+        return (ends[0], ends[1])
+    }
+
+    @Test func `Lines of known facts say what the logger would say`() throws {
+        let (readEnd, writeEnd) = try pipe()
+        let sink = LogSink(fileDescriptor: writeEnd)
+        var logger = Logger(label: "test") { label in
+            ServiceLogHandler(label: label, format: .json, sink: sink, logLevel: .info)
+        }
+        let plain = FactLog(logger)
+        logger[metadataKey: "a"] = "outer"
+        for lines in [plain, FactLog(logger)] {
+            lines.log(.debug, "silent") { $0.add("b", 1) }
+            lines.log(.info, "spoken") { facts in
+                facts.add("b", "text")
+                facts.add("c", 7)
+            }
+        }
+        sink.flush()
+        close(writeEnd)
+        let text = readAll(readEnd).split(separator: "\n")
+        close(readEnd)
+        try #require(text.count == 2)
+        #expect(text[0].hasSuffix(#""message":"spoken","b":"text","c":7}"#))
+        #expect(text[1].hasSuffix(#""message":"spoken","a":"outer","b":"text","c":7}"#))
+    }
 }

@@ -1,5 +1,4 @@
 import HTTPJSON
-import Hummingbird
 import JOSE
 
 /// A problem as ``Dialect/singleToken`` tells it: `{"success": false, "error": "TOKEN_EXPIRED", "message": …}`, with the

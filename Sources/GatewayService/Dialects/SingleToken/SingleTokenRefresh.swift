@@ -1,7 +1,6 @@
 import API
 import HTTPJSON
 import HTTPTypes
-import Hummingbird
 import JOSE
 
 /// `POST /api/auth/refresh`: a single token with a later end, for the bearer token, be it expired, while its session lives.
@@ -20,7 +19,7 @@ enum SingleTokenRefresh {
     static func endpoint(_ parts: DialectParts) -> Endpoint {
         Endpoint(operation) { request, context in
             var call = IdentityV1.RenewSingleTokenRequest()
-            call.singleToken = try Authentication.requiredToken(request)
+            call.singleToken = try Authentication.requiredToken(request.headers)
             let identity = parts.backends.identity
             let renewal = try await identity.renewSingleToken(call, options: context.callOptions())
             // A session without proof is good in its own dialect only, and identity knows which that is.

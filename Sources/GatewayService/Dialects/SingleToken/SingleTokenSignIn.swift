@@ -1,7 +1,6 @@
 import API
 import HTTPJSON
 import HTTPTypes
-import Hummingbird
 import JOSE
 
 /// `POST /api/auth/apple` and `POST /api/auth/google`: open a session with a single token.
@@ -34,7 +33,7 @@ enum SingleTokenSignIn {
             var input = try await context.json(request)
             let call = Self.call(provider, &input)
             try input.finish()
-            let options = parts.authentication.callOptionsWithAddress(request, context)
+            let options = parts.authentication.callOptionsWithAddress(.route(request, context))
             let signIn = try await parts.backends.identity.signIn(call, options: options)
             return .json([
                 "success": true, "token": .string(signIn.tokens.singleToken),

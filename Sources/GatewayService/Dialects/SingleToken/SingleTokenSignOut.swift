@@ -1,7 +1,6 @@
 import API
 import HTTPJSON
 import HTTPTypes
-import Hummingbird
 import JOSE
 
 /// `POST /api/auth/sign-out`: ends the session of the bearer token, be it expired.
@@ -20,7 +19,7 @@ enum SingleTokenSignOut {
     static func endpoint(_ parts: DialectParts) -> Endpoint {
         Endpoint(operation) { request, context in
             var call = IdentityV1.SignOutRequest()
-            call.accessToken = try Authentication.requiredToken(request)
+            call.accessToken = try Authentication.requiredToken(request.headers)
             _ = try await parts.backends.identity.signOut(call, options: context.callOptions())
             return .json(["success": true])
         }

@@ -26,7 +26,7 @@ enum Supabase {
             SupabaseLogout.endpoint(parts),
             SupabaseSettings.endpoint(parts),
             SupabaseHealth.endpoint(),
-            GetKeySet.endpoint(parts.keySet, keySetOperation),
+            GetKeySetRoute.endpoint(parts.methods, keySetOperation),
         ]
         if let serviceKey {
             endpoints.append(SupabaseAdminGetUser.endpoint(SupabaseServiceKey(serviceKey), parts))

@@ -1,7 +1,6 @@
 import API
 import HTTPJSON
 import HTTPTypes
-import Hummingbird
 
 /// `GET /auth/v1/admin/users/{id}`: any user, for who has the service key.
 enum SupabaseAdminGetUser {

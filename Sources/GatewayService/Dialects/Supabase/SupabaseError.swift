@@ -1,6 +1,5 @@
 import HTTPJSON
 import HTTPTypes
-import Hummingbird
 import JOSE
 
 /// A problem as ``Dialect/supabase`` tells it: `{"code": 400, "error_code": "validation_failed", "msg": …}`, with the statuses

@@ -1,7 +1,6 @@
 import API
 import HTTPJSON
 import HTTPTypes
-import Hummingbird
 
 /// `GET /auth/v1/user`: whose the bearer token is.
 enum SupabaseGetUser {

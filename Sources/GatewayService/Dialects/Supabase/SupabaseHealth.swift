@@ -1,5 +1,5 @@
 import HTTPJSON
-import Hummingbird
+import HTTPTypes
 import JOSE
 
 /// `GET /auth/v1/health`: this process answers.

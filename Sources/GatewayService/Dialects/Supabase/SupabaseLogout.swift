@@ -1,7 +1,6 @@
 import API
 import HTTPJSON
 import HTTPTypes
-import Hummingbird
 
 /// `POST /auth/v1/logout?scope=…`: ends the bearer token's session (`local`), all of its account (`global`, the default), or
 /// all but its own (`others`). Ending what is over is a success.
@@ -26,7 +25,7 @@ enum SupabaseLogout {
     static func endpoint(_ parts: DialectParts) -> Endpoint {
         Endpoint(operation) { request, context in
             var call = IdentityV1.SignOutRequest()
-            call.accessToken = try Authentication.requiredToken(request)
+            call.accessToken = try Authentication.requiredToken(request.headers)
             let word = request.uri.queryParameters.get("scope").flatMap { $0.isEmpty ? nil : $0 }
             guard let scope = scopes[word ?? "global"] else {
                 throw Problem(.badRequest, code: "REQUEST_INVALID", detail: "The scope is local, global or others.")

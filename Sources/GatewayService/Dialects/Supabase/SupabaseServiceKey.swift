@@ -1,6 +1,5 @@
 import HTTPJSON
 import HTTPTypes
-import Hummingbird
 import JOSE
 import ServiceKit
 
@@ -15,10 +14,10 @@ struct SupabaseServiceKey: Sendable {
     /// - Throws: 401 without any, 403 for another.
     func check(_ request: Request) throws(Problem) {
         let shown: String
-        if let key = try Authentication.token(request) ?? request.headers[Self.field] {
+        if let key = try Authentication.token(request.headers) ?? request.headers[Self.field] {
             shown = key
         } else {
-            shown = try Authentication.requiredToken(request)
+            shown = try Authentication.requiredToken(request.headers)
         }
         guard ConstantTime.areEqual(SHA256.hash(shown), digest) else {
             throw Problem(.forbidden, code: "NOT_ADMIN", detail: "User not allowed")

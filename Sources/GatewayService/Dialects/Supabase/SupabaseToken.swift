@@ -1,7 +1,6 @@
 import API
 import HTTPJSON
 import HTTPTypes
-import Hummingbird
 import JOSE
 import RPC
 
@@ -72,7 +71,7 @@ enum SupabaseToken {
         call.idToken = input.string("id_token")
         call.nonce = input.optionalString("nonce") ?? ""
         try input.finish()
-        let options = parts.authentication.callOptionsWithAddress(request, context)
+        let options = parts.authentication.callOptionsWithAddress(.route(request, context))
         return try await parts.backends.identity.signIn(call, options: options).tokens
     }
 

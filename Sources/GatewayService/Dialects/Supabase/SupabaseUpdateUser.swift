@@ -1,7 +1,6 @@
 import API
 import HTTPJSON
 import HTTPTypes
-import Hummingbird
 import JOSE
 import RPC
 
@@ -41,7 +40,7 @@ enum SupabaseUpdateUser {
                 var change = ProfileV1.UpdateProfileRequest()
                 change.userID = userID
                 change.phoneNumber = phone
-                let options = parts.authentication.callOptionsWithAddress(request, context)
+                let options = parts.authentication.callOptionsWithAddress(.route(request, context))
                 _ = try await parts.backends.profile.updateProfile(change, options: options)
             }
             if let data, !data.members.isEmpty {

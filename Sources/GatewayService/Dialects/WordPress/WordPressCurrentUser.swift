@@ -1,7 +1,6 @@
 import API
 import HTTPJSON
 import HTTPTypes
-import Hummingbird
 import JOSE
 
 /// `GET /wp-json/wp/v2/users/me`: who one is, where WordPress itself answers it, with its names of members.

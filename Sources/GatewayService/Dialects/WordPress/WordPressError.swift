@@ -1,6 +1,5 @@
 import HTTPJSON
 import HTTPTypes
-import Hummingbird
 import JOSE
 
 /// A problem as ``Dialect/wordpress`` tells it: `{"code": "username_exists", "message": …, "data": {"status": 409}}`.

@@ -1,7 +1,6 @@
 import API
 import HTTPJSON
 import HTTPTypes
-import Hummingbird
 import JOSE
 import RPC
 
@@ -33,7 +32,7 @@ enum WordPressLogin {
             var call = WordPress.credentials(appleUserID: appleUserID, &input)
             call.create = false
             try input.finish()
-            let options = parts.authentication.callOptionsWithAddress(request, context)
+            let options = parts.authentication.callOptionsWithAddress(.route(request, context))
             var question = IdentityV1.FindAccountRequest()
             question.credentials = call
             let found = try await identity.findAccount(question, options: options)

@@ -1,7 +1,6 @@
 import API
 import HTTPJSON
 import HTTPTypes
-import Hummingbird
 import JOSE
 
 /// `POST /wp-json/gread/v1/auth/logout`: ends the session of the bearer token. The token would live on otherwise for as long as
@@ -21,7 +20,7 @@ enum WordPressLogout {
     static func endpoint(_ parts: DialectParts) -> Endpoint {
         Endpoint(operation) { request, context in
             var call = IdentityV1.SignOutRequest()
-            call.accessToken = try Authentication.requiredToken(request)
+            call.accessToken = try Authentication.requiredToken(request.headers)
             _ = try await parts.backends.identity.signOut(call, options: context.callOptions())
             return .json(["success": true, "message": "Logout successful"])
         }

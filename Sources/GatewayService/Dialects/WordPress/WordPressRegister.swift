@@ -1,7 +1,6 @@
 import API
 import HTTPJSON
 import HTTPTypes
-import Hummingbird
 import JOSE
 import RPC
 
@@ -30,7 +29,7 @@ enum WordPressRegister {
             var input = try await context.optionalJSON(request) ?? JSONInput([:])
             let registration = try Registration(&input)
             try input.finish()
-            let options = parts.authentication.callOptionsWithAddress(request, context)
+            let options = parts.authentication.callOptionsWithAddress(.route(request, context))
             let profile = try await checkIsNew(registration, parts, options, context)
             let signIn = try await open(registration, isKnown: profile != nil, parts, options)
             let hasName = profile?.displayName.isEmpty == false

@@ -1,3 +1,4 @@
+import Glibc
 import RPCTransport
 
 /// The keys that several programs read, so that one file can serve them all.
@@ -84,6 +85,11 @@ public enum SharedKeys {
         default: 0,
         help: "Event loops, one thread each; 0 means one for each core."
     )
+    /// How many event loops that makes.
+    public static func loopCount(_ configuration: Configuration) -> Int {
+        let count = configuration[eventLoops]
+        return count == 0 ? max(1, Int(sysconf(Int32(_SC_NPROCESSORS_ONLN)))) : count
+    }
     /// How many bytes the callers of a service may make it hold.
     public static let heldBytesMax = ConfigurationKey.int(
         "VESTIBULE_HELD_BYTES_MAX",

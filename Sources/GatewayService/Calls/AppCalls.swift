@@ -1,0 +1,65 @@
+import API
+import HTTPJSON
+import Logging
+import RPC
+import ServiceKit
+
+/// What surrounds every RPC of apps, as `RouteMiddleware` surrounds every route: the call's id and deadline, the limits of the
+/// client's address, errors that tell nothing of ours, one log line and one count.
+struct AppCalls: Sendable {
+    /// The metadata that names a call in our logs, in requests and in answers.
+    static let requestIDKey = "x-request-id"
+
+    let rateLimit: RateLimit
+    /// How long a call may take where its client doesn't say less.
+    let timeLimit: Duration
+    let logger: Logger
+    let metrics: AppCallMetrics
+    var makeRequestID: @Sendable () -> String = RequestName.make
+
+    /// Answers a call by `body`.
+    ///
+    /// - Throws: what its client is told.
+    func answer<Response: Sendable>(
+        _ context: ServerContext,
+        _ body: (Caller) async throws -> Response
+    ) async throws(RPCError) -> Response {
+        let start = ContinuousClock.now
+        let call = AppCall(context, timeLimit: timeLimit, logger: logger, makeRequestID: makeRequestID)
+        context.setTrailingMetadata(Metadata([Self.requestIDKey: call.requestID]))
+        do {
+            try rateLimit.admit(.rpc(call), isAuth: context.method.service == AuthServiceMethods.serviceName)
+            let response = try await body(.rpc(call))
+            note(context, call, start, nil)
+            return response
+        } catch {
+            let told = RPCError(answering: error)
+            note(context, call, start, told)
+            throw told
+        }
+    }
+
+    /// One line a call and one count: method and outcome, nothing of a person.
+    private func note(
+        _ context: ServerContext,
+        _ call: AppCall,
+        _ start: ContinuousClock.Instant,
+        _ error: RPCError?
+    ) {
+        let took = start.duration(to: .now).wholeNanoseconds
+        let logger = call.logger
+        let code = error?.code ?? .ok
+        metrics.count(context.method, code, nanoseconds: took)
+        if let error, let cause = error.cause {
+            let level: Logger.Level = code.isServerFailure ? .error : .debug
+            logger.log(level: level, "call failed", metadata: ["code": "\(code)", "cause": "\(cause)"])
+        }
+        var facts: Logger.Metadata = [
+            "method": "\(context.method.path)",
+            "code": "\(code)",
+            "microseconds": .stringConvertible(took / 1000),
+        ]
+        if let reason = error?.reason { facts["reason"] = "\(reason)" }
+        logger.info("call", metadata: facts)
+    }
+}

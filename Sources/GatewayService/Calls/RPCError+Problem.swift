@@ -1,0 +1,46 @@
+import API
+import HTTPJSON
+import HTTPTypes
+import RPC
+
+extension RPCError {
+    /// What callers of an RPC are told about whatever a method threw: what a route answers for it, with the problem's code as
+    /// the reason, under the code of gRPC that says the same.
+    init(answering error: any Error) {
+        let problem = Problem(answering: error)
+        self = .domain(
+            Self.code(of: error, problem.status),
+            reason: problem.code,
+            message: problem.detail,
+            fields: problem.fields.map { FieldViolation(field: $0.name, description: $0.detail, reason: $0.code) },
+            retryAfter: problem.headers[.retryAfter].flatMap(Int.init).map { .seconds($0) },
+            cause: problem.cause
+        )
+    }
+
+    private static func code(of error: any Error, _ status: HTTPResponse.Status) -> Status.Code {
+        // What a service refused keeps its code: several of them are one status.
+        if let error = error as? RPCError {
+            switch error.code {
+            case .ok, .unknown, .internalError, .dataLoss: return .internalError
+            case .cancelled, .invalidArgument, .deadlineExceeded, .notFound, .alreadyExists, .permissionDenied,
+                .resourceExhausted, .failedPrecondition, .aborted, .outOfRange, .unimplemented, .unavailable,
+                .unauthenticated:
+                return error.code
+            }
+        }
+        return switch status.code {
+        case 400, 413, 415, 422: .invalidArgument
+        case 401: .unauthenticated
+        case 403: .permissionDenied
+        case 404: .notFound
+        case 409: .aborted
+        case 429: .resourceExhausted
+        case 499: .cancelled
+        case 501: .unimplemented
+        case 503: .unavailable
+        case 504: .deadlineExceeded
+        default: .internalError
+        }
+    }
+}

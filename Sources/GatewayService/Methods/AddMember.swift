@@ -1,0 +1,17 @@
+import API
+
+extension AppMethods {
+    /// Adds a person by phone number: a member at once if a user has that number. One who is there already is answered as they
+    /// are.
+    func addMember(_ request: AppV1.AddMemberRequest, _ user: SignedInUser) async throws -> AppV1.AddMemberResponse {
+        var call = InvitesV1.AddMemberRequest()
+        call.userID = user.id
+        call.groupID = request.groupID
+        call.phoneNumber = request.phoneNumber
+        call.displayName = request.displayName
+        let options = authentication.callOptionsWithAddress(user.caller)
+        var response = AppV1.AddMemberResponse()
+        response.member = AppV1.Member(try await invites.addMember(call, options: options).member)
+        return response
+    }
+}

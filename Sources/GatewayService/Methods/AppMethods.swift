@@ -1,0 +1,31 @@
+import API
+import Logging
+import RPC
+
+/// What apps may ask (`vestibule.app.v1`), one method a file. A JSON route makes the same message of its body and calls the same
+/// method; none of them knows what brought the request.
+struct AppMethods: Sendable {
+    /// How long profile may take to tell what is missing.
+    static let profileWait = Duration.seconds(2)
+
+    let identity: IdentityServiceClient
+    let profile: ProfileServiceClient
+    let invites: InvitesServiceClient
+    let keySet: KeySetCache
+    let authentication: Authentication
+
+    /// What the profile of a user whose session was opened just now still lacks; nil if profile can't tell soon.
+    ///
+    /// The session exists by then and its tokens are told only once, so a profile service that is down must not lose them.
+    func missingFields(_ userID: String, _ caller: Caller) async -> [String]? {
+        var request = ProfileV1.GetProfileRequest()
+        request.userID = userID
+        do {
+            let options = caller.callOptions(limit: Self.profileWait)
+            return try await profile.getProfile(request, options: options).profile.missingFields
+        } catch {
+            caller.logger.warning("missing fields are unknown", metadata: ["rpc_code": "\(error.code)"])
+            return nil
+        }
+    }
+}

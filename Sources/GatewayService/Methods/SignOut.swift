@@ -1,0 +1,34 @@
+import API
+import HTTPJSON
+import HTTPTypes
+
+extension AppMethods {
+    /// Ends the session of the refresh token, or else of the access token, be it expired. Ending a session that is over or
+    /// never was is a success (RFC 7009 section 2.2).
+    func signOut(_ request: AppV1.SignOutRequest, _ caller: Caller) async throws -> AppV1.SignOutResponse {
+        var call = IdentityV1.SignOutRequest()
+        if request.hasRefreshToken {
+            // An app that has lost its token must not believe that it signed out.
+            guard !request.refreshToken.isEmpty else { throw Self.emptyRefreshToken }
+            call.refreshToken = request.refreshToken
+        } else if let token = try Authentication.token(caller.headers) {
+            call.accessToken = token
+        } else {
+            throw Problem(
+                .unauthorized,
+                code: "AUTHENTICATION_REQUIRED",
+                detail: "Signing out needs the access token, or the refresh_token in the body.",
+                headers: [.wwwAuthenticate: Authentication.challenge]
+            )
+        }
+        _ = try await identity.signOut(call, options: caller.callOptions())
+        return AppV1.SignOutResponse()
+    }
+
+    private static let emptyRefreshToken = Problem(
+        .badRequest,
+        code: "REQUEST_INVALID",
+        detail: "The request does not have the form that this method expects.",
+        fields: [.init("refresh_token", code: "REQUIRED", detail: "This field must not be empty.")]
+    )
+}

@@ -1,0 +1,17 @@
+import API
+
+extension AppMethods {
+    /// Changes the fields of the user's profile that are present, all or none. What may be empty is for profile to judge, which
+    /// knows what is required.
+    func updateMe(_ request: AppV1.UpdateMeRequest, _ user: SignedInUser) async throws -> AppV1.UpdateMeResponse {
+        var call = ProfileV1.UpdateProfileRequest()
+        call.userID = user.id
+        if request.hasDisplayName { call.displayName = request.displayName }
+        if request.hasPhoneNumber { call.phoneNumber = request.phoneNumber }
+        if request.hasUsername { call.username = request.username }
+        let options = authentication.callOptionsWithAddress(user.caller)
+        var response = AppV1.UpdateMeResponse()
+        response.profile = AppV1.Profile(try await profile.updateProfile(call, options: options).profile)
+        return response
+    }
+}

@@ -1,0 +1,61 @@
+import HTTPJSON
+import Logging
+import RPC
+
+/// Who calls a method, and what is done on their behalf.
+enum Caller: Sendable {
+    /// By a route.
+    case route(Request, RouteContext)
+    /// By an RPC.
+    case rpc(AppCall)
+
+    /// When the answer must be there; calls to services are given what is left of it.
+    var deadline: Deadline {
+        switch self {
+        case .route(_, let context): context.deadline
+        case .rpc(let call): call.deadline
+        }
+    }
+
+    /// A logger whose lines have the request's id and trace.
+    var logger: Logger {
+        switch self {
+        case .route(_, let context): context.logger
+        case .rpc(let call): call.logger
+        }
+    }
+
+    /// The header fields of a request, the metadata of an RPC.
+    var headers: RequestFields {
+        switch self {
+        case .route(let request, _): request.headers
+        case .rpc(let call): call.headers
+        }
+    }
+
+    /// The other end of the connection.
+    var peer: PeerInfo {
+        switch self {
+        case .route(_, let context): context.peer
+        case .rpc(let call): call.peer
+        }
+    }
+
+    /// What every call on behalf of this request is made with: the rest of its time, its id for the log, and its place in
+    /// the client's trace.
+    ///
+    /// - Parameter limit: ends the call sooner than the request.
+    func callOptions(limit: Duration? = nil) -> CallOptions {
+        switch self {
+        case .route(_, let context): context.callOptions(limit: limit)
+        case .rpc(let call): call.callOptions(limit: limit)
+        }
+    }
+}
+
+/// A caller whose live session ``Authentication`` has seen, and who has not asked for too much.
+struct SignedInUser: Sendable {
+    /// The user's id.
+    let id: String
+    let caller: Caller
+}

@@ -1,0 +1,42 @@
+import API
+import HTTPJSON
+import HTTPTypes
+
+/// `POST /groups/{id}/members`: adds a person by phone number, a member at once if a user has that number.
+///
+/// Answers 201 with the member also where they were in the group already: the service returns the one there is.
+enum AddMemberRoute {
+    static let operation = OpenAPI.Operation(
+        .post,
+        "/groups/{id}/members",
+        id: "addMember",
+        tag: .groups,
+        summary: "Adds a person by phone number, pending until a user has it",
+        description: "Adding a number that is in the group already answers the member there is.",
+        caller: .user,
+        parameters: [.groupID],
+        body: .required(.newMember),
+        answers: [201: .member],
+        problems: [.forbidden, .notFound, .conflict, .fieldsAtFault]
+    )
+
+    static func endpoint(_ methods: AppMethods) -> Endpoint {
+        Endpoint(operation) { request, context in
+            let user = try await methods.authentication.user(.route(request, context), isChange: true)
+            var call = AppV1.AddMemberRequest()
+            call.groupID = try context.parameters.require("id")
+            var input = try await context.json(request)
+            call.phoneNumber = input.string("phone_number")
+            call.displayName = input.string("display_name")
+            try input.finish()
+            return .json(try await methods.addMember(call, user).member.json, status: .created)
+        }
+    }
+}
+
+extension OpenAPI.Schema {
+    fileprivate static let newMember = object([
+        .required("phone_number", .newPhoneNumber),
+        .required("display_name", .newDisplayName),
+    ]).named("NewMember")
+}

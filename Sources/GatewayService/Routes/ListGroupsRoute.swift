@@ -1,0 +1,42 @@
+import API
+import HTTPJSON
+import HTTPTypes
+import JOSE
+
+/// `GET /groups`: a page of the user's groups, newest first.
+enum ListGroupsRoute {
+    static let operation = OpenAPI.Operation(
+        .get,
+        "/groups",
+        id: "listGroups",
+        tag: .groups,
+        summary: "A page of the user's groups, newest first",
+        caller: .user,
+        parameters: [.pageSize, .pageToken(component: "groupsPageToken", list: 1)],
+        answers: [200: .groups],
+        problems: [.fieldsAtFault]
+    )
+
+    static func endpoint(_ methods: AppMethods) -> Endpoint {
+        Endpoint(operation) { request, context in
+            let user = try await methods.authentication.user(.route(request, context), isChange: false)
+            var call = AppV1.ListGroupsRequest()
+            (call.pageSize, call.pageToken) = try request.page()
+            let page = try await methods.listGroups(call, user)
+            return .json([
+                "groups": .array(page.groups.map { .object($0.json) }),
+                "next_page_token": .orNull(page.nextPageToken),
+            ])
+        }
+    }
+}
+
+extension OpenAPI.Answer {
+    fileprivate static let groups = shared(
+        "A page of groups.",
+        .object([
+            .required("groups", .list(of: .group, maxItems: 100)),
+            .required("next_page_token", .nextPageToken),
+        ]).named("Groups")
+    )
+}

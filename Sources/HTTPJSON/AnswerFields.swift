@@ -1,0 +1,92 @@
+import HTTPTypes
+import RPC
+
+/// The fields of answers, packed as transports take them. What every answer of a kind has is packed once.
+struct AnswerFields: Sendable {
+    /// What every answer has that says nothing else: a page says itself what it may load. Answers hold tokens and personal
+    /// data, so that those that may be kept say so themselves.
+    private static let defaults: [(name: HTTPField.Name, value: String)] = [
+        (.xContentTypeOptions, "nosniff"), (.referrerPolicy, "no-referrer"),
+        (.contentSecurityPolicy, "default-src 'none'; frame-ancestors 'none'"), (.cacheControl, "no-store"),
+    ]
+
+    private let strictTransport: [UInt8]
+    private let calls: [UInt8]
+    /// All that an answer without fields of its own has, but what differs from one to the next.
+    private let plain: [UInt8]
+    private let json: [UInt8]
+
+    /// - Parameter strictTransportSeconds: `max-age` of Strict-Transport-Security; 0 sends none.
+    init(strictTransportSeconds: Int64) {
+        var strictTransport: [UInt8] = []
+        if strictTransportSeconds > 0 {
+            strictTransport.appendField(.strictTransportSecurity, "max-age=\(strictTransportSeconds)")
+        }
+        var plain: [UInt8] = []
+        for field in Self.defaults { plain.appendField(field.name, field.value) }
+        plain += strictTransport
+        self.strictTransport = strictTransport
+        var calls: [UInt8] = []
+        calls.appendField(.xContentTypeOptions, "nosniff")
+        self.calls = calls + strictTransport
+        self.plain = plain
+        var json = plain
+        json.appendField(.contentType, Response.jsonType)
+        self.json = json
+    }
+
+    /// The fields of an answer. What the transport says itself is left out.
+    ///
+    /// - Parameter origin: what is told about pages of other origins; nil where nothing is.
+    func packed(_ response: Response, requestID: String, origin: CrossOrigin.Answer?) -> Metadata {
+        var packed: [UInt8] = []
+        packed.reserveCapacity(json.count + 192)
+        if response.headers.isEmpty {
+            switch response.contentType {
+            case .some(Response.jsonType): packed += json
+            case .some(let type):
+                packed += plain
+                packed.appendField(.contentType, type)
+            case nil: packed += plain
+            }
+        } else {
+            pack(response, into: &packed)
+        }
+        packed.appendField(.requestID, requestID)
+        origin?.pack(into: &packed)
+        return Metadata(packed: packed)
+    }
+
+    /// What the answer to a call has besides its protocol's own, which may say whether it is kept.
+    func ofCall(origin: CrossOrigin.Answer?) -> Metadata {
+        var packed = calls
+        origin?.pack(into: &packed)
+        return Metadata(packed: packed)
+    }
+
+    private func pack(_ response: Response, into packed: inout [UInt8]) {
+        let fields = response.headers
+        for (name, value) in Self.defaults where !fields.contains(name) { packed.appendField(name, value) }
+        packed += strictTransport
+        if let type = response.contentType, !fields.contains(.contentType) { packed.appendField(.contentType, type) }
+        for field in fields where !Self.isTransports(field.name) { packed.appendField(field.name, field.value) }
+    }
+
+    private static func isTransports(_ name: HTTPField.Name) -> Bool {
+        name == .connection || name == .contentLength || name == .requestID || name == .strictTransportSecurity
+    }
+}
+
+extension [UInt8] {
+    /// Appends a field in the layout of `Metadata`. Bytes of the value that no field may have are left out (RFC 9110 section
+    /// 5.5), so that nobody makes two fields of one.
+    mutating func appendField(_ name: HTTPField.Name, _ value: String) {
+        let name = name.canonicalName
+        let isClean = value.utf8.allSatisfy { $0 >= 0x20 && $0 != 0x7f }
+        let value = isClean ? value : String(decoding: value.utf8.filter { $0 >= 0x20 && $0 != 0x7f }, as: UTF8.self)
+        Swift.withUnsafeBytes(of: UInt16(truncatingIfNeeded: name.utf8.count)) { append(contentsOf: $0) }
+        Swift.withUnsafeBytes(of: UInt32(truncatingIfNeeded: value.utf8.count)) { append(contentsOf: $0) }
+        append(contentsOf: name.utf8)
+        append(contentsOf: value.utf8)
+    }
+}

@@ -1,0 +1,111 @@
+import HTTP
+import HTTPTypes
+import JOSE
+import Logging
+import RPC
+import Tracing
+
+/// Answers exchanges by routes: with each request's id and deadline, problems for errors, security headers, one log line, and
+/// a span where something is traced.
+///
+/// What needs no route is answered at once. A route's handler begins on the spot too, as a task on the exchange's executor, so
+/// that one that waits for nothing has answered when ``begin(_:)`` returns.
+public final class RouteHandler: HTTPHandler {
+    /// What distinguishes one set of routes from another.
+    public struct Configuration: Sendable {
+        /// The bounds.
+        public var limits: HTTPLimits
+        /// `max-age` of Strict-Transport-Security; 0 sends none.
+        public var strictTransportSeconds: Int64 = 0
+        /// Makes the ids of requests that bring none.
+        public var makeRequestID: @Sendable () -> String = RequestName.make
+        /// Whether a path may end with a slash that its route does not have: false, so that each has one spelling.
+        public var takesTrailingSlash = false
+        /// The pages of other origins that may call the routes; nil for none.
+        public var crossOrigin: CrossOrigin?
+        /// The methods of a path that another handler of the port answers, so that pages of other origins may call it too; empty
+        /// for any other path.
+        public var methodsOfCalls: @Sendable (HTTPRequestHead) -> [String] = { _ in [] }
+        /// Makes a span of each request; nil for none. By default the program's tracer, if it has installed one by now.
+        public var tracer: (any Tracer)? = InstrumentationSystem.installedTracer
+
+        /// A configuration.
+        public init(limits: HTTPLimits = HTTPLimits()) { self.limits = limits }
+    }
+
+    /// A route with what is asked of it for each request.
+    struct Entry: Sendable {
+        let route: Route
+        /// The names of the path's variables.
+        let variables: [String]
+        /// Whether pages of other origins may not call some route of this path.
+        let isClosed: Bool
+        /// The span's name; the method that a span has is the route's.
+        let spanName: String
+    }
+
+    let configuration: Configuration
+    let table: RouteTable
+    let entries: [Entry]
+    let fields: AnswerFields
+    let logger: Logger
+    let log: any RequestLog
+    let translate: @Sendable (any Error) -> Problem
+    let render: @Sendable (Problem, Request) -> Response
+    let admit: @Sendable (Request, RouteContext) throws -> Void
+    let observe: @Sendable (RequestOutcome) -> Void
+
+    /// A handler.
+    ///
+    /// - Parameters:
+    ///   - routes: every path that it answers.
+    ///   - configuration: how.
+    ///   - logger: for failures, and for routes.
+    ///   - log: takes one line a request; by default the logger.
+    ///   - problem: the problem for an error that a route threw and that is none yet.
+    ///   - render: how a problem is told to the client of a request: by default as RFC 9457 has it. Logs and counts have the
+    ///     problem's own code whatever it makes of it.
+    ///   - admit: throws a problem for a request that must not reach its route, such as one too many.
+    ///   - observe: told what became of each request, on the thread of its connection.
+    public init(
+        routes: [Route],
+        configuration: Configuration,
+        logger: Logger,
+        log: (any RequestLog)? = nil,
+        problem: @escaping @Sendable (any Error) -> Problem = { .internalError(cause: $0) },
+        render: @escaping @Sendable (Problem, Request) -> Response = { problem, _ in problem.response() },
+        admit: @escaping @Sendable (Request, RouteContext) throws -> Void = { _, _ in },
+        observe: @escaping @Sendable (RequestOutcome) -> Void = { _ in }
+    ) {
+        self.configuration = configuration
+        self.logger = logger
+        self.log = log ?? LoggerRequestLog(logger: logger)
+        self.translate = problem
+        self.render = render
+        self.admit = admit
+        self.observe = observe
+        table = RouteTable(routes)
+        fields = AnswerFields(strictTransportSeconds: configuration.strictTransportSeconds)
+        let closed = Set(routes.filter { !$0.isForOtherOrigins }.map(\.path))
+        entries = routes.map {
+            Entry(
+                route: $0,
+                variables: RouteTable.variables(of: $0.path),
+                isClosed: closed.contains($0.path),
+                spanName: "\($0.method.rawValue) \($0.path)"
+            )
+        }
+    }
+
+    /// What is to be added to the answers of another handler of the port: security headers, and what lets pages of other origins
+    /// read them.
+    public func fieldsOfCalls(_ head: HTTPRequestHead) -> Metadata {
+        fields.ofCall(origin: configuration.crossOrigin?.answer(to: RequestFields(head.fields), isClosed: false))
+    }
+
+    /// Takes a request. Where the exchange runs.
+    public func begin(_ exchange: HTTPExchange) -> (any HTTPBodyReceiver)? {
+        let call = RouteCall(of: exchange, self)
+        return call.begin() ? call : nil
+    }
+}

@@ -1,0 +1,60 @@
+/// A request that was found in order, and how it goes out.
+struct PreparedRequest: Sendable {
+    let method: OutgoingRequest.Method
+    let target: String
+    let url: RequestURL
+    let proxy: Proxy?
+    /// Header lines, as libcurl takes them.
+    let headerLines: [String]
+    let timeout: Duration
+    let bodyBytesMax: Int
+    let isIdempotent: Bool
+
+    /// The longest time of a request; a longer one counts as this.
+    private static let timeoutMax: Duration = .seconds(86_400)
+    private static let noURL = OutgoingHTTPError(.url, mayHaveBeenSent: false)
+
+    /// Throws if there is no way to ask that.
+    init(_ request: OutgoingRequest, proxies: ProxySettings) throws(OutgoingHTTPError) {
+        target = request.target
+        guard let url = RequestURL(target) else { throw Self.noURL }
+        self.url = url
+        proxy = proxies.proxy(for: url)
+        method = request.method
+        isIdempotent = request.isIdempotent
+        timeout = min(max(request.timeout, .zero), Self.timeoutMax)
+        bodyBytesMax = request.bodyBytesMax
+        var headerLines = ["Expect:"]  // no pause before a body
+        if case .other(let name, let body, let mediaType) = request.method {
+            guard Self.isToken(name), name != "HEAD", name != "CONNECT" else { throw Self.noURL }
+            headerLines.append(body == nil ? "Content-Type:" : "Content-Type: \(mediaType)")
+        }
+        for header in request.headers {
+            guard Self.isToken(header.name), header.value.utf8.allSatisfy({ 0x20...0x7e ~= $0 }) else {
+                throw OutgoingHTTPError(.connection("a header field cannot be sent"), mayHaveBeenSent: false)
+            }
+            // A field without a value: libcurl would take the colon for a wish to leave the field out.
+            headerLines.append(header.value.isEmpty ? "\(header.name);" : "\(header.name): \(header.value)")
+        }
+        self.headerLines = headerLines
+    }
+
+    /// A host that is connected to, and its port.
+    typealias Hop = (host: RequestURL.Host, port: Int)
+
+    /// Where the connection goes: to the proxy, or to the server itself.
+    var nextHop: Hop { proxy.map { ($0.host, $0.port) } ?? (url.host, url.port) }
+
+    /// Whether a text is a token (RFC 9110 section 5.6.2).
+    private static func isToken(_ text: String) -> Bool {
+        !text.isEmpty
+            && text.utf8.allSatisfy { byte in
+                switch byte {
+                case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
+                    UInt8(ascii: "0")...UInt8(ascii: "9"):
+                    true
+                default: "!#$%&'*+-.^_`|~".utf8.contains(byte)
+                }
+            }
+    }
+}

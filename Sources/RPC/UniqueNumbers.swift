@@ -1,0 +1,52 @@
+import Synchronization
+
+/// Numbers for ids: no two of a process are equal, and those of two processes are as random ones. They are no secrets: whoever
+/// has seen one may work out others. A number costs no system call, which a random one does. Any thread.
+public enum UniqueNumbers {
+    // SplitMix64 (Steele, Lea, Flood: "Fast Splittable Pseudorandom Number Generators", OOPSLA 2014): a sum that meets every
+    // number once, and a one-to-one scramble of it.
+    private static let sum = Atomic<UInt64>(.random(in: .min ... .max))
+
+    /// The next number.
+    public static func next() -> UInt64 {
+        var number = sum.wrappingAdd(0x9e37_79b9_7f4a_7c15, ordering: .relaxed).newValue
+        number = (number ^ number >> 30) &* 0xbf58_476d_1ce4_e5b9
+        number = (number ^ number >> 27) &* 0x94d0_49bb_1331_11eb
+        return number ^ number >> 31
+    }
+
+    /// The next number, if it is not zero; else the one after it.
+    public static func nextNonzero() -> UInt64 {
+        let number = next()
+        return number == 0 ? next() : number
+    }
+}
+
+extension String {
+    /// A number as 16 hexadecimal digits in lower case.
+    init(hexadecimal number: UInt64) {
+        self.init(unsafeUninitializedCapacity: 16) { digits in
+            number.writeHexadecimal(to: digits, at: 0)
+            return 16
+        }
+    }
+
+    /// Two numbers as 32 hexadecimal digits in lower case.
+    public init(hexadecimal high: UInt64, _ low: UInt64) {
+        self.init(unsafeUninitializedCapacity: 32) { digits in
+            high.writeHexadecimal(to: digits, at: 0)
+            low.writeHexadecimal(to: digits, at: 16)
+            return 32
+        }
+    }
+}
+
+extension UInt64 {
+    /// Writes sixteen hexadecimal digits in lower case.
+    fileprivate func writeHexadecimal(to digits: UnsafeMutableBufferPointer<UInt8>, at start: Int) {
+        for index in 0..<16 {
+            let digit = UInt8(truncatingIfNeeded: self >> UInt64(60 - 4 * index) & 15)
+            digits[start + index] = digit < 10 ? UInt8(ascii: "0") + digit : UInt8(ascii: "a") - 10 + digit
+        }
+    }
+}
