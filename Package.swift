@@ -156,8 +156,8 @@ let package = Package(
         library(
             "ServiceKit",
             [
-                "API", "Certificates", "JOSE", "OTLP", "Postgres", "RPC", "RPCTransport", lifecycle, logging, protobuf,
-                tracing,
+                "API", "Certificates", "Connect", "HTTP", "JOSE", "OTLP", "Postgres", "RPC", "RPCTransport", httpTypes,
+                lifecycle, logging, protobuf, tracing,
             ]
         ),
 
@@ -329,8 +329,8 @@ let package = Package(
         tests(
             "ServiceKitTests",
             [
-                "API", "LocalPostgres", "OTLP", "Postgres", "RPC", "RPCTransport", "ServiceKit", "TestCertificates",
-                lifecycle, logging, protobuf,
+                "API", "Connect", "HTTP", "LocalPostgres", "OTLP", "Postgres", "RPC", "RPCTransport", "ServiceKit",
+                "TestCertificates", httpTypes, lifecycle, logging, protobuf,
             ]
         ),
         tests("ServiceModelsTests", ["Models", "ServiceKit", "ServiceModels"]),
