@@ -1,4 +1,5 @@
 import Connect
+import HTTP
 import HTTPJSON
 import Logging
 import RPC
