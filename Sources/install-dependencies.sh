@@ -19,7 +19,10 @@ fail() {
 swift_minimum=6.2
 # As `_Static_assert` in Sources/CRPC/http2/session.c has it.
 nghttp2_minimum=1.52
-build_packages=(curl g++ libicu-dev libmimalloc-dev libnghttp2-dev libphonenumber-dev libpq-dev libssl-dev make pkg-config postgresql zlib1g-dev)
+# As `_Static_assert` in Sources/CCurl/shim.h has it.
+curl_minimum=7.88
+build_packages=(curl g++ libcurl4-openssl-dev libicu-dev libmimalloc-dev libnghttp2-dev libphonenumber-dev libpq-dev libssl-dev make
+    pkg-config postgresql zlib1g-dev)
 bench_packages=(binutils golang-go golang-google-grpc-dev libgrpc++-dev libprotobuf-dev nghttp2-client nghttp2-server protobuf-compiler
     protobuf-compiler-grpc python3 python3-venv util-linux valgrind)
 compose_packages=(binutils debootstrap docker.io iproute2 iptables make python3 python3-venv)
@@ -110,21 +113,23 @@ install_with_postgresql_if_missing() {
     esac
 }
 
-check_nghttp2() {
+check_versions() {
     pkg-config --exists "libnghttp2 >= $nghttp2_minimum" 2>/dev/null ||
         fail "nghttp2 $nghttp2_minimum or later is needed; there is $(pkg-config --modversion libnghttp2 2>/dev/null || echo none)"
+    pkg-config --exists "libcurl >= $curl_minimum" 2>/dev/null ||
+        fail "libcurl $curl_minimum or later is needed; there is $(pkg-config --modversion libcurl 2>/dev/null || echo none)"
 }
 
 [ "${1:-}" = compose ] || check_swift
 command -v dpkg-query >/dev/null || {
     # Another system: we can only look whether the libraries and programs are there.
-    pkg-config --exists icu-i18n openssl libpq zlib 2>/dev/null && command -v postgres >/dev/null && check_nghttp2 && exit 0
+    pkg-config --exists icu-i18n openssl libpq zlib 2>/dev/null && command -v postgres >/dev/null && check_versions && exit 0
     fail "this is no Debian or Ubuntu; install what these packages hold by your system's means: ${packages[*]}"
 }
 missing=()
 for package in "${packages[@]}"; do is_installed "$package" || missing+=("$package"); done
 if [ ${#missing[@]} -eq 0 ]; then
-    [ "${1:-}" = compose ] || check_nghttp2
+    [ "${1:-}" = compose ] || check_versions
     exit 0
 fi
 if [ "$(id -u)" -ne 0 ] && ! command -v sudo >/dev/null; then
@@ -134,4 +139,4 @@ case " ${missing[*]} " in
 *" prometheus "* | *" caddy "* | *" haproxy "*) install_without_starting "${missing[@]}" ;;
 *) install_with_postgresql_if_missing "${missing[@]}" ;;
 esac || fail "apt-get could not install: ${missing[*]} (see above)"
-[ "${1:-}" = compose ] || check_nghttp2
+[ "${1:-}" = compose ] || check_versions
