@@ -89,15 +89,38 @@ package struct Authentication: Sendable {
     /// Reads the value of Authorization: a scheme, in capitals or not, spaces, and what belongs to it.
     private static func credentials(_ value: UnsafeBufferPointer<UInt8>) -> Credentials {
         let space = UInt8(ascii: " ")
-        let scheme = value.drop { $0 == space }.prefix { $0 != space }
-        // In ASCII a letter and its capital differ in one bit.
-        guard scheme.count == 6, zip(scheme, "bearer".utf8).allSatisfy({ $0 | 0x20 == $1 }) else { return .otherScheme }
-        let token = value[scheme.endIndex...].drop { $0 == space }
-        guard 1...tokenBytesMax ~= token.count, token.allSatisfy(isTokenByte) else { return .malformed }
-        return .token(String(decoding: UnsafeBufferPointer(rebasing: token), as: UTF8.self))
+        var start = 0
+        while start < value.count, value[start] == space { start += 1 }
+        for letter in "bearer".utf8 {
+            // In ASCII a letter and its capital differ in one bit.
+            guard start < value.count, value[start] | 0x20 == letter else { return .otherScheme }
+            start += 1
+        }
+        guard start == value.count || value[start] == space else { return .otherScheme }
+        while start < value.count, value[start] == space { start += 1 }
+        let token = UnsafeBufferPointer(rebasing: value[start...])
+        guard 1...tokenBytesMax ~= token.count, isToken(token) else { return .malformed }
+        return .token(String(decoding: token, as: UTF8.self))
     }
 
-    /// Whether a bearer token may hold a byte (RFC 6750 section 2.1).
+    private static func isToken(_ bytes: UnsafeBufferPointer<UInt8>) -> Bool {
+        guard let base = bytes.baseAddress else { return true }
+        var rest = 0
+        while bytes.count - rest >= SIMD16<UInt8>.scalarCount {
+            let block = UnsafeRawPointer(base + rest).loadUnaligned(as: SIMD16<UInt8>.self)
+            // What is under the range's begin wraps around to beyond its end.
+            let letters = ((block | 0x20) &- UInt8(ascii: "a")) .< 26
+            let digits = (block &- UInt8(ascii: "-")) .<= UInt8(ascii: "9") - UInt8(ascii: "-")  // with `-./`
+            let others =
+                (block .== UInt8(ascii: "_")) .| (block .== UInt8(ascii: "~")) .| (block .== UInt8(ascii: "+"))
+                .| (block .== UInt8(ascii: "="))
+            guard all(letters .| digits .| others) else { return false }
+            rest += SIMD16<UInt8>.scalarCount
+        }
+        return bytes[rest...].allSatisfy(isTokenByte)
+    }
+
+    /// Whether a bearer token may hold a byte (RFC 6750 section 2.1): letters, digits and `-._~+/=`.
     static func isTokenByte(_ byte: UInt8) -> Bool {
         switch byte {
         case UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "a")...UInt8(ascii: "z"),
