@@ -1,5 +1,6 @@
 import API
 import RPC
+import SwiftProtobuf
 
 /// Answers `grpc.health.v1.Health/Check` of the gateway as `/readyz` does: for `healthcheck` where the port speaks TLS, and for
 /// load balancers that ask so.
