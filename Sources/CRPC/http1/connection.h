@@ -123,7 +123,7 @@ struct crpc_h1 {
         bool takes_trailers;
         bool keeps_alive;            // as far as the client is concerned
         bool awaits_continue;        // Expect: 100-continue, and neither that nor a byte of the body went
-        bool is_followed;            // others had come when it was told
+        bool is_followed;            // others had come when its end was told
         bool is_counted;             // among the service's calls
         bool is_refused;             // answered here, which earns the client nothing
         uint64_t left;               // of a body with Content-Length

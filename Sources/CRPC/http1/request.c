@@ -209,7 +209,8 @@ void crpc_h1_break_body(crpc_h1 *h1, int error) {
 }
 
 static size_t h1_take_counted(crpc_h1 *h1, const uint8_t *bytes, size_t length) {
-    if (h1->request.left < length) length = (size_t)h1->request.left;
+    h1->request.is_followed = h1->request.left < length;
+    if (h1->request.is_followed) length = (size_t)h1->request.left;
     h1->request.left -= length;
     h1_tell_body(h1, bytes, length, h1->request.left == 0);
     return length;
@@ -244,6 +245,7 @@ static size_t h1_take_chunks(crpc_h1 *h1, const uint8_t *bytes, size_t length) {
     uint32_t cost = chunks->cost;
     chunks->cost = 0;
     if (!crpc_h1_charge(h1, cost) || h1->coming != CRPC_H1_BODY) return length;
+    h1->request.is_followed = chunks->state == CRPC_CHUNK_WHOLE && used < length;
     if (chunks->state == CRPC_CHUNK_WHOLE || count > 0)
         h1_tell_body(h1, gathered, count, chunks->state == CRPC_CHUNK_WHOLE);
     if (chunks->state != CRPC_CHUNK_BROKEN || crpc_h1_is_broken(h1)) return used;
