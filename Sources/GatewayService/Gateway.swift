@@ -13,6 +13,8 @@ struct Gateway: Sendable {
     /// Apple by web; nil where it is off, and then its routes don't exist.
     let webSignIn: WebSignIn?
     let dialects: DialectSettings
+    /// The address that the page of methods shows where a request says none; nil where there is no such page.
+    let methodsPageAddress: String?
     /// What routes and RPCs answer by.
     let methods: AppMethods
     private let readiness: ReadinessCache
@@ -22,13 +24,15 @@ struct Gateway: Sendable {
         backends: Backends,
         rateLimit: RateLimit.Policy = .init(),
         webSignIn: WebSignIn? = nil,
-        dialects: DialectSettings = .init()
+        dialects: DialectSettings = .init(),
+        methodsPageAddress: String? = nil
     ) {
         self.backends = backends
         let rateLimit = RateLimit(rateLimit)
         self.rateLimit = rateLimit
         self.webSignIn = webSignIn
         self.dialects = dialects
+        self.methodsPageAddress = methodsPageAddress
         readiness = ReadinessCache(backends.probes)
         methods = AppMethods(
             identity: backends.identity,
@@ -107,7 +111,11 @@ struct Gateway: Sendable {
     ) -> RouteHandler {
         let dialects = dialects
         let hasPages = webSignIn != nil
-        let routes = endpoints.map(\.route)
+        let endpoints = endpoints
+        var routes = endpoints.map(\.route)
+        if let methodsPageAddress {
+            routes.append(MethodsPage(endpoints.map(\.operation), address: methodsPageAddress).route)
+        }
         let requests = RequestMetrics(routes: routes)
         let admission = rateLimit.admission(to: routes)
         metrics.add(requests)

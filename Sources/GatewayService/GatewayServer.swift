@@ -67,7 +67,8 @@ public struct GatewayServer: ProgramServer {
             backends: Backends(identity: channels[0], profile: channels[1], invites: channels[2]),
             rateLimit: settings.rateLimit,
             webSignIn: settings.webSignIn,
-            dialects: settings.dialects
+            dialects: settings.dialects,
+            methodsPageAddress: settings.methodsPageAddress
         )
         let logger = Logger(label: Self.programName)
         let configuration = configuration

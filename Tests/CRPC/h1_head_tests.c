@@ -17,7 +17,7 @@ static const crpc_h1_head_limits usual = {.bytes_max = 16384, .fields_max = 100}
 static crpc_h1_reading read_head(
     const crpc_h1_head_limits *limits, const char *text, size_t length, crpc_h1_head *head, uint8_t **room) {
     uint8_t *bytes = malloc(length);
-    *room = realloc(*room, CRPC_H1_HEAD_ROOM);
+    if (*room == NULL) *room = malloc(CRPC_H1_HEAD_ROOM);
     REQUIRE(bytes != NULL && *room != NULL);
     memcpy(bytes, text, length);
     crpc_h1_reading reading = crpc_h1_read_head(limits, bytes, length, *room, head);

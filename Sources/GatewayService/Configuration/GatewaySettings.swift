@@ -14,6 +14,8 @@ struct GatewaySettings: Sendable {
     let dialects: DialectSettings
     /// Apple by web; nil where it is off.
     let webSignIn: WebSignIn?
+    /// The address that the page of methods shows where a request says none; nil where there is no such page.
+    let methodsPageAddress: String?
 
     /// Settings from a configuration that was read with our keys.
     ///
@@ -29,6 +31,8 @@ struct GatewaySettings: Sendable {
         routes.crossOrigin = crossOrigin
         self.routes = routes
         self.webSignIn = webSignIn
+        let showsMethods = configuration[GatewayKeys.methodsPage]
+        methodsPageAddress = showsMethods ? "\(configuration[GatewayKeys.listen].reachable)" : nil
         rateLimit = Self.rateLimit(configuration)
         dialects = DialectSettings(configuration)
     }
