@@ -27,7 +27,7 @@ ALLOWED = {
     "ProfileDomain": {"Models"},
     "ProfileService": _SERVICE | {"ProfileDomain"},
     "ProtocPlugin": set(),
-    "ProviderSimulator": {"HTTPJSON", "JOSE", "ServiceKit"},
+    "ProviderSimulator": {"HTTPJSON", "JOSE", "RPCTransport", "ServiceKit"},
     "RPC": set(),
     "RPCTransport": {"CRPC", "HTTP", "RPC"},
     "ServiceCommands": {"ServiceKit"},
