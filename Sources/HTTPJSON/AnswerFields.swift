@@ -11,6 +11,7 @@ struct AnswerFields: Sendable {
     ]
 
     private let strictTransport: [UInt8]
+    private let calls: [UInt8]
     /// All that an answer without fields of its own has, but what differs from one to the next.
     private let plain: [UInt8]
     private let json: [UInt8]
@@ -25,6 +26,9 @@ struct AnswerFields: Sendable {
         for field in Self.defaults { plain.appendField(field.name, field.value) }
         plain += strictTransport
         self.strictTransport = strictTransport
+        var calls: [UInt8] = []
+        calls.appendField(.xContentTypeOptions, "nosniff")
+        self.calls = calls + strictTransport
         self.plain = plain
         var json = plain
         json.appendField(.contentType, Response.jsonType)
@@ -49,6 +53,13 @@ struct AnswerFields: Sendable {
             pack(response, into: &packed)
         }
         packed.appendField(.requestID, requestID)
+        origin?.pack(into: &packed)
+        return Metadata(packed: packed)
+    }
+
+    /// What the answer to a call has besides its protocol's own, which may say whether it is kept.
+    func ofCall(origin: CrossOrigin.Answer?) -> Metadata {
+        var packed = calls
         origin?.pack(into: &packed)
         return Metadata(packed: packed)
     }

@@ -81,11 +81,14 @@ final class RouteCall: HTTPBodyReceiver, @unchecked Sendable {
     private func atOnce() throws -> Response? {
         if let fault = exchange.head.fault { throw fault.problem }
         try handler.admit(request, RouteContext(self))
-        guard let match, match.values.isEmpty || withPath(RequestPath.isPlain) else { throw Problem.routeNotFound }
+        // A path without variables is one that was declared.
+        guard match?.values.isEmpty ?? false || withPath(RequestPath.isPlain) else { throw Problem.routeNotFound }
         guard let rule = handler.configuration.crossOrigin, CrossOrigin.isPreflight(request),
-            rule.origin(of: request) != nil
+            rule.origin(of: request.headers) != nil
         else { return nil }
-        let methods = handler.table.endpoints[match.endpoint].methodsForOtherOrigins
+        let methods =
+            match.map { handler.table.endpoints[$0.endpoint].methodsForOtherOrigins }
+            ?? handler.configuration.methodsOfCalls(exchange.head)
         return methods.isEmpty ? nil : rule.preflightAnswer(methods: methods)
     }
 
@@ -164,7 +167,7 @@ final class RouteCall: HTTPBodyReceiver, @unchecked Sendable {
         return handler.fields.packed(
             response,
             requestID: requestID,
-            origin: rule?.answer(to: request, isClosed: isClosed)
+            origin: rule?.answer(to: request.headers, isClosed: isClosed)
         )
     }
 

@@ -26,7 +26,7 @@ layer_sources
 
 fuzzers=("$@")
 [ $# -gt 0 ] || fuzzers=(server_connection client_connection http1_connection http1_head http1_chunks rewriting plain_literals request
-    deframer gzip metadata timeout status)
+    deframer gzip metadata timeout status proxy_header)
 build=$root/.build-fuzz
 compiled=(-fsanitize=fuzzer-no-link,address,undefined -fno-sanitize-recover=all -g -O1 -fno-omit-frame-pointer
     "${INCLUDES[@]}" -I"$root/Tests/Fuzz" -I"$root/Tests/CRPC" "${LIBRARY_FLAGS[@]}")

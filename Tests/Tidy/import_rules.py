@@ -31,7 +31,7 @@ ALLOWED = {
     "RPC": set(),
     "RPCTransport": {"CRPC", "HTTP", "RPC"},
     "ServiceCommands": {"ServiceKit"},
-    "ServiceKit": {"API", "Certificates", "JOSE", "OTLP", "Postgres", "RPC", "RPCTransport"},
+    "ServiceKit": {"API", "Certificates", "Connect", "HTTP", "JOSE", "OTLP", "Postgres", "RPC", "RPCTransport"},
     "ServiceModels": {"Models", "Postgres", "ServiceKit"},
     "Executables/gateway": {"GatewayService", "ServiceCommands"},
     "Executables/identity": {"IdentityService", "ServiceCommands", "ServiceKit"},

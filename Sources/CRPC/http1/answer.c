@@ -282,7 +282,7 @@ static void answer_set_last(crpc_exchange *exchange) {
 
 static void answer_set_body_deadline(crpc_exchange *exchange, uint64_t deadline_ns) {
     crpc_h1 *h1 = crpc_h1_of(exchange);
-    if (h1->answer == CRPC_H1_ANSWER_NONE || h1->due_ns[CRPC_H1_DUE_BODY] == deadline_ns) return;
+    if (h1->answer == CRPC_H1_ANSWER_NONE || h1->coming != CRPC_H1_BODY) return;
     crpc_h1_set_due(h1, CRPC_H1_DUE_BODY, deadline_ns);
     crpc_h1_mark(h1); // what is below has to know
 }

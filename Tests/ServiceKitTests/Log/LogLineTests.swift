@@ -62,8 +62,8 @@ struct LogLineTests {
         )
         let numbers = [0, 7, -1, Int64.max, .min]
         let known = head.line(format) { line in
-            line.add("text", "a\"b\n")
-            for number in numbers { line.add("number", number) }
+            line.add("text" as StaticString, "a\"b\n" as String)
+            for number in numbers { line.add("number" as StaticString, number) }
         }
         let any = head.line(format) { line in
             line.add("text" as String, .string("a\"b\n"))
