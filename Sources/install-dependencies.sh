@@ -23,8 +23,8 @@ nghttp2_minimum=1.52
 curl_minimum=7.88
 build_packages=(curl g++ libcurl4-openssl-dev libicu-dev libmimalloc-dev libnghttp2-dev libphonenumber-dev libpq-dev libssl-dev make
     pkg-config postgresql zlib1g-dev)
-bench_packages=(binutils golang-go golang-google-grpc-dev libgrpc++-dev libprotobuf-dev nghttp2-client nghttp2-server protobuf-compiler
-    protobuf-compiler-grpc python3 python3-venv util-linux valgrind)
+bench_packages=(binutils golang-go golang-google-grpc-dev libgrpc++-dev libprotobuf-dev nghttp2-client nghttp2-server nginx-light
+    protobuf-compiler protobuf-compiler-grpc python3 python3-venv strace util-linux valgrind)
 compose_packages=(binutils debootstrap docker.io iproute2 iptables make python3 python3-venv)
 test_packages=(binutils caddy git haproxy libprotobuf-dev openssl procps prometheus protobuf-compiler python3 python3-venv)
 # Ubuntu has Chromium as a snap alone, so any that is there will do.
