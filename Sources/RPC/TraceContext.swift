@@ -103,7 +103,8 @@ extension TraceContext {
         private init?(_ bytes: UnsafeBufferPointer<UInt8>) {
             let hyphen = UInt8(ascii: "-")
             guard bytes.count >= TraceContext.parentLength, let version = Self.number(bytes, 0..<2), version != 0xff,
-                bytes.count == TraceContext.parentLength || (version != 0 && bytes[TraceContext.parentLength] == hyphen),
+                bytes.count == TraceContext.parentLength
+                    || (version != 0 && bytes[TraceContext.parentLength] == hyphen),
                 bytes[2] == hyphen, bytes[35] == hyphen, bytes[52] == hyphen,
                 let traceHigh = Self.number(bytes, 3..<19), let traceLow = Self.number(bytes, 19..<35),
                 traceHigh | traceLow != 0, let span = Self.number(bytes, 36..<52), span != 0,
