@@ -243,6 +243,12 @@ static void exchange_release(crpc_exchange *exchange, size_t length) {
 // ---- The answer ----
 
 /// Sends the head of the answer; `length` is -1 for a body of unknown length.
+/// The id of a request, which each answer has, and no two the same.
+static bool exchange_is_request_id(const crpc_sent_field *field) {
+    static const char name[] = "x-request-id";
+    return field->name_length == sizeof name - 1 && memcmp(field->name, name, sizeof name - 1) == 0;
+}
+
 static int exchange_send_head(
     crpc_stream *stream, uint32_t status, const uint8_t *fields, size_t fields_length, int64_t length, bool has_body) {
     char status_text[12], length_text[24];
@@ -257,6 +263,8 @@ static int exchange_send_head(
     }
     int error = crpc_call_append_fields(entries, &count, fields, fields_length, 0, true);
     if (error != CRPC_OK) return error;
+    for (size_t i = 0; i < count; i++)
+        if (exchange_is_request_id(&entries[i])) entries[i].flags |= CRPC_FIELD_UNIQUE;
     error = crpc_session_answer(&stream->h2, entries, count, has_body);
     crpc_h2_mark(stream->h2.h2);
     return error;
