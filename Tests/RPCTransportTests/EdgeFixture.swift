@@ -2,19 +2,25 @@ import FoundationEssentials
 import Glibc
 import HTTP
 import RPC
-import RPCTransport
 import TestCertificates
 
+@testable import RPCTransport
+
 /// A server of gRPC calls and other requests on one loop, and curl as its client.
-struct EdgeFixture {
+struct EdgeFixture: Sendable {
     let handler: ExchangeHandler
+    let group: EventLoopGroup
     let server: RPCServer
     let port: Int
+    /// Where TLS is spoken.
+    let authorityFile: String?
     fileprivate let arguments: [String]
     fileprivate let base: String
 
+    var loop: EventLoop { group.loops[0] }
+
     /// What curl says and ends with.
-    struct Answer {
+    struct Answer: Sendable {
         var body: String
         var bytes: [UInt8]
         var status: Int32
@@ -46,6 +52,7 @@ struct EdgeFixture {
 func withEdge(
     _ way: ExchangeTests.Way,
     configuration: ServerConfiguration = .init(),
+    takesExchanges: Bool = true,
     _ body: (EdgeFixture) async throws -> Void
 ) async throws {
     let authority = try TestAuthority()
@@ -63,12 +70,14 @@ func withEdge(
     let group = try EventLoopGroup(loopCount: 1, name: "edge")
     var router = Router()
     router.add(EchoService(probe: nil))
-    let server = RPCServer(group: group, router: router, http: handler, configuration: configuration)
+    let server = RPCServer(group: group, router: router, http: takesExchanges ? handler : nil, configuration: configuration)
     let port = try await server.start()
     let fixture = EdgeFixture(
         handler: handler,
+        group: group,
         server: server,
         port: port,
+        authorityFile: isTLS ? authority.file : nil,
         arguments: [version] + (isTLS ? ["--cacert", authority.file] : []),
         base: "\(isTLS ? "https" : "http")://127.0.0.1:\(port)"
     )
