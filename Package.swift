@@ -30,16 +30,9 @@ let strictC: [CSetting] = [
 ]
 
 let argumentParser: Target.Dependency = .product(name: "ArgumentParser", package: "swift-argument-parser")
-let asyncHTTPClient: Target.Dependency = .product(name: "AsyncHTTPClient", package: "async-http-client")
 let histogram: Target.Dependency = .product(name: "Histogram", package: "hdrhistogram-swift")
 let httpTypes: Target.Dependency = .product(name: "HTTPTypes", package: "swift-http-types")
-let hummingbird: Target.Dependency = .product(name: "Hummingbird", package: "hummingbird")
-let hummingbirdTesting: Target.Dependency = .product(name: "HummingbirdTesting", package: "hummingbird")
 let logging: Target.Dependency = .product(name: "Logging", package: "swift-log")
-let nioCore: Target.Dependency = .product(name: "NIOCore", package: "swift-nio")
-let nioHTTP1: Target.Dependency = .product(name: "NIOHTTP1", package: "swift-nio")
-let nioPosix: Target.Dependency = .product(name: "NIOPosix", package: "swift-nio")
-let nioFoundation: Target.Dependency = .product(name: "NIOFoundationCompat", package: "swift-nio")
 let lifecycle: Target.Dependency = .product(name: "ServiceLifecycle", package: "swift-service-lifecycle")
 let unixSignals: Target.Dependency = .product(name: "UnixSignals", package: "swift-service-lifecycle")
 let protobuf: Target.Dependency = .product(name: "SwiftProtobuf", package: "swift-protobuf")
@@ -106,12 +99,9 @@ let package = Package(
         .package(url: "https://github.com/apple/swift-distributed-tracing", exact: "1.7.3"),
         .package(url: "https://github.com/apple/swift-http-types", exact: "1.8.0"),
         .package(url: "https://github.com/apple/swift-log", exact: "1.16.2"),
-        .package(url: "https://github.com/apple/swift-nio", exact: "2.101.2"),
         // The generated code is compared with this version's output.
         .package(url: "https://github.com/apple/swift-protobuf", exact: "1.39.0"),
         .package(url: "https://github.com/HdrHistogram/hdrhistogram-swift", exact: "0.2.0"),
-        .package(url: "https://github.com/hummingbird-project/hummingbird", exact: "2.28.1"),
-        .package(url: "https://github.com/swift-server/async-http-client", exact: "1.37.0"),
         .package(url: "https://github.com/swift-server/swift-service-lifecycle", exact: "2.13.0"),
     ],
     targets: [
@@ -158,8 +148,8 @@ let package = Package(
         library(
             "ServiceKit",
             [
-                "API", "Certificates", "JOSE", "OTLP", "Postgres", "RPC", "RPCTransport", lifecycle, logging, protobuf,
-                tracing,
+                "API", "Certificates", "Connect", "HTTP", "JOSE", "OTLP", "Postgres", "RPC", "RPCTransport", httpTypes,
+                lifecycle, logging, protobuf, tracing,
             ]
         ),
 
@@ -196,7 +186,7 @@ let package = Package(
         library(
             "GatewayService",
             [
-                "API", "HTTP", "HTTPJSON", "JOSE", "OTLP", "RPC", "RPCTransport", "ServiceKit", httpTypes, logging,
+                "API", "Connect", "HTTP", "HTTPJSON", "JOSE", "OTLP", "RPC", "RPCTransport", "ServiceKit", httpTypes, logging,
                 protobuf,
             ]
         ),
@@ -205,14 +195,13 @@ let package = Package(
             ["HTTPJSON", "JOSE", "RPCTransport", "ServiceKit", httpTypes, logging],
             exclude: ["README.md"]
         ),
-        library("LocalStack", ["JOSE", "LocalPostgres", "ServiceKit", asyncHTTPClient, nioCore, nioHTTP1]),
+        library("LocalStack", ["JOSE", "LocalPostgres", "OutgoingHTTP", "RPCTransport", "ServiceKit"]),
 
         library("Deployment", ["Certificates", "JOSE", "LocalPostgres", "Postgres", "ServiceKit"]),
         library(
             "Load",
             [
-                "API", "CTimerFD", "JOSE", "RPC", "RPCTransport", "ServiceKit", asyncHTTPClient, histogram, nioCore,
-                nioHTTP1, nioPosix,
+                "API", "CTimerFD", "JOSE", "OutgoingHTTP", "RPC", "RPCTransport", "ServiceKit", histogram,
             ]
         ),
 
@@ -232,7 +221,10 @@ let package = Package(
         executable(
             "rpc-interop-server",
             path: "Tests/Interop/Server",
-            ["API", "InteropAPI", "InteropShared", "RPC", "RPCTransport", "ServiceKit", argumentParser, protobuf]
+            [
+                "API", "Connect", "InteropAPI", "InteropShared", "RPC", "RPCTransport", "ServiceKit", argumentParser,
+                protobuf,
+            ]
         ),
         executable(
             "rpc-interop-client",
@@ -247,7 +239,10 @@ let package = Package(
         executable(
             "bench-server",
             path: "Tests/Performance/Server",
-            ["Postgres", "RPC", "RPCTransport", protobuf]
+            [
+                "Connect", "GatewayService", "HTTP", "HTTPJSON", "IdentityDomain", "JOSE", "Models", "Postgres", "RPC",
+                "RPCTransport", "ServiceKit", httpTypes, logging, protobuf,
+            ]
         ),
         .target(name: "Allocations", path: "Tests/Performance/Allocations", cSettings: strictC),
         .executableTarget(
@@ -294,7 +289,7 @@ let package = Package(
         .target(name: "ScriptedHTTP", path: "Tests/ScriptedHTTP", swiftSettings: strict),
         tests(
             "OutgoingHTTPTests",
-            ["OutgoingHTTP", "RPCTransport", "ScriptedHTTP", "TestCertificates"]
+            ["OutgoingHTTP", "RPC", "RPCTransport", "ScriptedHTTP", "TestCertificates"]
         ),
         tests("RPCTests", ["RPC", protobuf]),
         tests("ConnectTests", ["API", "Connect", "HTTP", "RPC", "RPCTransport", httpTypes, protobuf]),
@@ -326,8 +321,8 @@ let package = Package(
         tests(
             "ServiceKitTests",
             [
-                "API", "LocalPostgres", "OTLP", "Postgres", "RPC", "RPCTransport", "ServiceKit", "TestCertificates",
-                lifecycle, logging, protobuf,
+                "API", "Connect", "HTTP", "LocalPostgres", "OTLP", "Postgres", "RPC", "RPCTransport", "ServiceKit",
+                "TestCertificates", httpTypes, lifecycle, logging, protobuf,
             ]
         ),
         tests("ServiceModelsTests", ["Models", "ServiceKit", "ServiceModels"]),

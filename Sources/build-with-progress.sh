@@ -33,7 +33,9 @@ elapsed() { printf '%d:%02d' $((SECONDS / 60)) $((SECONDS % 60)); }
 
 # What a line of SwiftPM says about how far it is.
 note_line() {
-    if [[ $1 =~ ^\[([0-9]{1,6})/([0-9]{1,6})\]\  ]]; then
+    if [[ $1 == *'] Planning build' ]]; then
+        state=Planning step=
+    elif [[ $1 =~ ^\[([0-9]{1,6})/([0-9]{1,6})\]\  ]]; then
         state=Building step=${BASH_REMATCH[1]} steps=${BASH_REMATCH[2]}
     elif [[ $1 =~ ^(Fetching|Computing\ version\ for|Creating\ working\ copy\ for)\ .*/([^/ ]+) ]]; then
         state="Fetching packages (${BASH_REMATCH[2]%.git})" step=
@@ -71,52 +73,58 @@ errors() {
     if [ -n "$found" ]; then echo "$found"; else tail -n 20 "$log"; fi
 }
 
-mkdir -p .build
-# Two at once would write one log.
-exec {lock}>.build/build.lock
-until flock --timeout 1 "$lock"; do
-    [ -z "$interrupted" ] || exit "$interrupted"
-    state="Waiting for another build"
-    report
-done
-state=Building
-exec {log_file}>"$log"
-
-# The loop runs in this shell and not in one of its own, so that what it notes stays and a signal is seen within a second.
-shopt -s lastpipe
-status=0
-{
-    exec {lock}>&- {log_file}>&-
-    echo "$BASHPID"
-    exec Sources/build.sh "$@"
-} 2>&1 | {
-    read -r build
-    pending=
-    [ -z "$is_terminal" ] || report
-    while true; do
-        outcome=0
-        IFS= read -r -t 1 line || outcome=$?
-        # A line of which only a part came in time, or the last one without an end.
-        pending+=$line
-        if [ "$outcome" -eq 0 ]; then
-            printf '%s\n' "$pending" >&"$log_file"
-            note_line "$pending"
-            pending=
-            [ "$SECONDS" -ne "${last_second:-0}" ] || continue
-        elif [ "$outcome" -le 128 ]; then
-            [ -z "$pending" ] || printf '%s\n' "$pending" >&"$log_file"
-            break
-        fi
-        last_second=$SECONDS
+# Read whole before it runs: a pull may bring another version of this file meanwhile.
+main() {
+    mkdir -p .build
+    # Two at once would write one log.
+    exec {lock}>.build/build.lock
+    until flock --timeout 1 "$lock"; do
+        [ -z "$interrupted" ] || exit "$interrupted"
+        state="Waiting for another build"
         report
     done
-} || status=${PIPESTATUS[0]}
+    state=Building
+    exec {log_file}>"$log"
 
-[ -z "$shown" ] || [ -z "$is_terminal" ] || printf '\r\033[K'
-[ -z "$interrupted" ] || exit "$interrupted"
-if [ "$status" -ne 0 ]; then
-    errors >&2
-    echo "Building failed after $(elapsed); all that was said is in $log" >&2
-    exit "$status"
-fi
-if [ -n "$shown" ] && [ "$SECONDS" -ge "$first_report_seconds" ]; then echo "Built in $(elapsed)"; fi
+    # The loop runs in this shell and not in one of its own, so that what it notes stays and a signal is seen within a second.
+    shopt -s lastpipe
+    status=0
+    {
+        exec {lock}>&- {log_file}>&-
+        echo "$BASHPID"
+        exec Sources/build.sh "$@"
+    } 2>&1 | {
+        read -r build
+        pending=
+        [ -z "$is_terminal" ] || report
+        while true; do
+            outcome=0
+            IFS= read -r -t 1 line || outcome=$?
+            # A line of which only a part came in time, or the last one without an end.
+            pending+=$line
+            if [ "$outcome" -eq 0 ]; then
+                printf '%s\n' "$pending" >&"$log_file"
+                note_line "$pending"
+                pending=
+                [ "$SECONDS" -ne "${last_second:-0}" ] || continue
+            elif [ "$outcome" -le 128 ]; then
+                [ -z "$pending" ] || printf '%s\n' "$pending" >&"$log_file"
+                break
+            fi
+            last_second=$SECONDS
+            report
+        done
+    } || status=${PIPESTATUS[0]}
+
+    [ -z "$shown" ] || [ -z "$is_terminal" ] || printf '\r\033[K'
+    [ -z "$interrupted" ] || exit "$interrupted"
+    if [ "$status" -ne 0 ]; then
+        errors >&2
+        echo "Building failed after $(elapsed); all that was said is in $log" >&2
+        exit "$status"
+    fi
+    if [ -n "$shown" ] && [ "$SECONDS" -ge "$first_report_seconds" ]; then echo "Built in $(elapsed)"; fi
+}
+
+main "$@"
+exit

@@ -19,11 +19,14 @@ fail() {
 swift_minimum=6.2
 # As `_Static_assert` in Sources/CRPC/http2/session.c has it.
 nghttp2_minimum=1.52
-build_packages=(curl g++ libicu-dev libmimalloc-dev libnghttp2-dev libphonenumber-dev libpq-dev libssl-dev make pkg-config postgresql zlib1g-dev)
+# As `_Static_assert` in Sources/CCurl/shim.h has it.
+curl_minimum=7.88
+build_packages=(curl g++ libcurl4-openssl-dev libicu-dev libmimalloc-dev libnghttp2-dev libphonenumber-dev libpq-dev libssl-dev make
+    pkg-config postgresql zlib1g-dev)
 bench_packages=(binutils golang-go golang-google-grpc-dev libgrpc++-dev libprotobuf-dev nghttp2-client nghttp2-server protobuf-compiler
     protobuf-compiler-grpc python3 python3-venv util-linux valgrind)
 compose_packages=(binutils debootstrap docker.io iproute2 iptables make python3 python3-venv)
-test_packages=(binutils git libprotobuf-dev openssl procps prometheus protobuf-compiler python3 python3-venv)
+test_packages=(binutils caddy git haproxy libprotobuf-dev openssl procps prometheus protobuf-compiler python3 python3-venv)
 # Ubuntu has Chromium as a snap alone, so any that is there will do.
 command -v chromium >/dev/null || command -v chromium-browser >/dev/null || command -v google-chrome >/dev/null ||
     test_packages+=(chromium)
@@ -79,18 +82,27 @@ install_with_postgresql() {
     return "$status"
 }
 
-# Debian's package starts a Prometheus of its own, now and with the machine. Nobody asked for one: the tests start theirs.
-install_without_starting_prometheus() {
+# Debian's packages start a Prometheus, a Caddy and an HAProxy of their own, now and with the machine. Nobody asked for them:
+# the tests start theirs.
+install_without_starting() {
     local policy=/usr/sbin/policy-rc.d made=no status=0
     if [ ! -e "$policy" ]; then
-        printf '#!/bin/sh\ncase "$1" in prometheus | prometheus.service) exit 101 ;; esac\n' | as_root tee "$policy" >/dev/null
+        printf '#!/bin/sh\ncase "${1%%.service}" in prometheus | caddy | haproxy) exit 101 ;; esac\n' | as_root tee "$policy" >/dev/null
         as_root chmod 755 "$policy"
         made=yes
     fi
     install_with_postgresql_if_missing "$@" || status=$?
     [ "$made" = no ] || as_root rm -f "$policy"
-    # Where that cannot be said (a container without an init), nothing would start it either.
-    as_root update-rc.d prometheus disable >/dev/null 2>&1 || true
+    # Where that cannot be said (a container without an init), nothing would start them either.
+    local service
+    for service in prometheus caddy haproxy; do
+        case " $* " in
+        *" $service "*)
+            as_root update-rc.d "$service" disable >/dev/null 2>&1 || true
+            as_root systemctl disable "$service" >/dev/null 2>&1 || true
+            ;;
+        esac
+    done
     return "$status"
 }
 
@@ -101,28 +113,30 @@ install_with_postgresql_if_missing() {
     esac
 }
 
-check_nghttp2() {
+check_versions() {
     pkg-config --exists "libnghttp2 >= $nghttp2_minimum" 2>/dev/null ||
         fail "nghttp2 $nghttp2_minimum or later is needed; there is $(pkg-config --modversion libnghttp2 2>/dev/null || echo none)"
+    pkg-config --exists "libcurl >= $curl_minimum" 2>/dev/null ||
+        fail "libcurl $curl_minimum or later is needed; there is $(pkg-config --modversion libcurl 2>/dev/null || echo none)"
 }
 
 [ "${1:-}" = compose ] || check_swift
 command -v dpkg-query >/dev/null || {
     # Another system: we can only look whether the libraries and programs are there.
-    pkg-config --exists icu-i18n openssl libpq zlib 2>/dev/null && command -v postgres >/dev/null && check_nghttp2 && exit 0
+    pkg-config --exists icu-i18n openssl libpq zlib 2>/dev/null && command -v postgres >/dev/null && check_versions && exit 0
     fail "this is no Debian or Ubuntu; install what these packages hold by your system's means: ${packages[*]}"
 }
 missing=()
 for package in "${packages[@]}"; do is_installed "$package" || missing+=("$package"); done
 if [ ${#missing[@]} -eq 0 ]; then
-    [ "${1:-}" = compose ] || check_nghttp2
+    [ "${1:-}" = compose ] || check_versions
     exit 0
 fi
 if [ "$(id -u)" -ne 0 ] && ! command -v sudo >/dev/null; then
     fail "missing: ${missing[*]}; as root: apt-get install ${missing[*]}"
 fi
 case " ${missing[*]} " in
-*" prometheus "*) install_without_starting_prometheus "${missing[@]}" ;;
+*" prometheus "* | *" caddy "* | *" haproxy "*) install_without_starting "${missing[@]}" ;;
 *) install_with_postgresql_if_missing "${missing[@]}" ;;
 esac || fail "apt-get could not install: ${missing[*]} (see above)"
-[ "${1:-}" = compose ] || check_nghttp2
+[ "${1:-}" = compose ] || check_versions

@@ -72,6 +72,11 @@ run crpc Tests/CRPC/run.sh || status=$?
 summary=$(grep -E '^[0-9]+ passed, [0-9]+ failed$' "$log/crpc" | tail -n 1 || true)
 count crpc "$status" "$(number passed)" "$(number failed)"
 
+status=0
+run http1 Tests/HTTP1/run.sh || status=$?
+summary=$(grep -E '^[0-9]+ passed, [0-9]+ failed$' "$log/http1" | tail -n 1 || true)
+count http1 "$status" "$(number passed)" "$(number failed)"
+
 # Inputs that once showed a fault, then new ones for a few seconds each.
 for seconds in 0 5; do
     status=0

@@ -36,5 +36,8 @@ is_there() { "${compose[@]}" "${files[@]}" config --services | grep -qx "$1"; }
     ! is_there https || "${compose[@]}" "${files[@]}" logs --no-log-prefix --tail 20 https-folder https >&2
     exit 1
 }
-"${compose[@]}" "${files[@]}" port gateway 8080 | sed 's|^|Vestibule is ready: http://|'
+scheme=http
+# Where the gateway has a certificate of its own.
+! "${compose[@]}" "${files[@]}" config gateway | grep -q 'VESTIBULE_GATEWAY_TLS_CERTIFICATE_FILE: [^"]' || scheme=https
+"${compose[@]}" "${files[@]}" port gateway 8080 | sed "s|^|Vestibule is ready: $scheme://|"
 ! is_there https || "${compose[@]}" "${files[@]}" port https 8443 | sed 's|^|By HTTPS: https://|'

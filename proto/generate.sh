@@ -58,7 +58,8 @@ generate() {
     mkdir -p "$2"
     # File names have no spaces: the tidy check sees to it.
     # shellcheck disable=SC2046
-    protoc --proto_path="$1" \
+    # Options of methods, which any proto may import, are in the first folder.
+    protoc --proto_path="$1" --proto_path=proto \
         --plugin="$plugin_folder/protoc-gen-swift" \
         --swift_out="$2" --swift_opt=Visibility=Public,FileNaming=DropPath \
         "${stubs[@]}" $(protos "$1")

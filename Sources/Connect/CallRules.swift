@@ -4,5 +4,7 @@ import SwiftProtobuf
 struct CallRules: Sendable {
     /// Bytes of one message, compressed or not.
     let messageBytesMax: Int
+    /// Time for a message of a stream to be whole.
+    let messageTimeout: Duration
     let errors: ErrorText
 }

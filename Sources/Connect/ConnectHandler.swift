@@ -19,16 +19,21 @@ public final class ConnectHandler: HTTPHandler {
 
     /// - Parameters:
     ///   - router: the methods. A call passes the router's interceptors, whatever its protocol.
-    ///   - messageBytesMax: bytes of one message of a request, compressed or not; longer ones end with RESOURCE_EXHAUSTED.
+    ///   - limits: those of the server's connections. `messageBytesMax` holds for messages of requests, compressed and
+    ///     inflated: longer ones end with RESOURCE_EXHAUSTED. A message of a stream must be whole in `messageTimeout`.
     ///   - detailTypes: messages that errors carry as details. Connect tells those in JSON too, for people.
     public init(
         _ router: Router,
-        messageBytesMax: Int = ConnectionLimits().messageBytesMax,
+        limits: ConnectionLimits = ConnectionLimits(),
         detailTypes: [any SwiftProtobuf.Message.Type] = []
     ) {
         self.router = router
         services = router.services
-        rules = CallRules(messageBytesMax: messageBytesMax, errors: ErrorText(detailTypes: detailTypes))
+        rules = CallRules(
+            messageBytesMax: limits.messageBytesMax,
+            messageTimeout: limits.messageTimeout,
+            errors: ErrorText(detailTypes: detailTypes)
+        )
     }
 
     /// Whether a request is a call, well formed or not: its path is that of a method, or of one that a known service has not,
@@ -51,11 +56,26 @@ public final class ConnectHandler: HTTPHandler {
 
     /// Answers with more fields in the head, which must be sendable: those of cross-origin requests, say.
     public func begin(_ exchange: HTTPExchange, adding fields: Metadata) -> (any HTTPBodyReceiver)? {
-        guard let call = call(exchange, adding: fields) else {
-            exchange.handlerEnded()
+        switch request(exchange, adding: fields) {
+        case .call(let call):
+            call.begin()
+            return exchange.hasEnded ? nil : call
+        case .refusal(let refuse, let waitsForBody):
+            let length = exchange.head.contentLength ?? 0
+            if waitsForBody, exchange.head.hasBody, length <= UnreadBody.byteCountMax {
+                return UnreadBody(exchange, answer: refuse)
+            }
+            refuse()
             return nil
         }
-        return exchange.hasEnded ? nil : call
+    }
+
+    /// What a request is.
+    private enum Taken {
+        case call(ExchangeCall)
+        /// Answers it, and says that no handler runs. `waitsForBody`: a short body is read first (`UnreadBody`); not where it may be
+        /// a stream that waits for the answer.
+        case refusal(() -> Void, waitsForBody: Bool)
     }
 
     private func method(of head: HTTPRequestHead) -> MethodHandler? {
@@ -64,29 +84,35 @@ public final class ConnectHandler: HTTPHandler {
         return router[String(head.path)]
     }
 
-    /// Begins a call, or answers and gives none.
-    private func call(_ exchange: HTTPExchange, adding added: Metadata) -> ExchangeCall? {
+    /// Looks at a request's head.
+    private func request(_ exchange: HTTPExchange, adding added: Metadata) -> Taken {
         let head = exchange.head
         let refusal = Refusal(exchange: exchange, addedFields: added, rules: rules)
-        if let fault = head.fault { return refusal.plain(fault.status) }
+        if let fault = head.fault { return .refusal({ refusal.plain(fault.status) }, waitsForBody: false) }
         let fields = RequestFields(head.fields)
         let method = method(of: head)
         exchange.callBegan(method?.descriptor)
-        guard let method else { return refusal.unknownMethod(fields.callProtocol) }
+        let isUnary = fields.callProtocol?.framing == .connectUnary || fields.callProtocol == nil
+        func plain(_ status: Int, _ fields: KeyValuePairs<String, String> = [:]) -> Taken {
+            .refusal({ refusal.plain(status, fields) }, waitsForBody: isUnary)
+        }
+        guard let method else {
+            return .refusal({ refusal.unknownMethod(fields.callProtocol) }, waitsForBody: isUnary)
+        }
         let descriptor = method.descriptor
-        if descriptor.kind == .bidirectionalStreaming, head.version != .http2 { return refusal.plain(505) }
+        if descriptor.kind == .bidirectionalStreaming, head.version != .http2 { return plain(505) }
         var callProtocol = fields.callProtocol
         var query: GetQuery?
         switch head.method {
         case .post: break
         case .get where descriptor.allowsGet && !head.hasBody:
-            guard let said = GetQuery(head.query) else { return refusal.plain(400) }
+            guard let said = GetQuery(head.query) else { return plain(400) }
             query = said
             callProtocol = CallProtocol.ofQuery(said.encoding)
-        default: return refusal.plain(405, ["allow": descriptor.allowsGet ? "GET, POST" : "POST"])
+        default: return plain(405, ["allow": descriptor.allowsGet ? "GET, POST" : "POST"])
         }
         guard let callProtocol, callProtocol.carries(descriptor.kind) else {
-            return refusal.plain(415, ["accept-post": CallProtocol.acceptable(for: descriptor.kind)])
+            return plain(415, ["accept-post": CallProtocol.acceptable(for: descriptor.kind)])
         }
         return Self.call(
             ExchangeCall.Request(
@@ -102,16 +128,13 @@ public final class ConnectHandler: HTTPHandler {
     }
 
     /// Makes the call of a request. One whose head cannot be taken is refused in the words of its protocol.
-    private static func call(_ request: ExchangeCall.Request) -> ExchangeCall {
+    private static func call(_ request: ExchangeCall.Request) -> Taken {
         do {
             let deadline = try request.deadline()
-            let call = call(request, deadline, try request.compression())
-            call.begin()
-            return call
+            return .call(call(request, deadline, try request.compression()))
         } catch {
-            let call = call(request, nil, Compression())
-            call.refuse(error)
-            return call
+            let refused = call(request, nil, Compression())
+            return .refusal({ refused.refuse(error) }, waitsForBody: request.callProtocol.framing == .connectUnary)
         }
     }
 

@@ -14,8 +14,6 @@ struct EnvelopeReader {
 
     /// Whether an envelope has begun and is not whole.
     var isInside: Bool { !partial.isEmpty }
-    /// Bytes of it that are there.
-    var partialByteCount: Int { partial.count }
 
     /// A message in its envelope.
     struct Envelope {
@@ -30,6 +28,7 @@ struct EnvelopeReader {
     /// Reads bytes, and hands on each message that is whole with them, until `take` says that it wants no more.
     mutating func read(_ bytes: UnsafeRawBufferPointer, _ take: (Envelope) -> Bool) -> Outcome {
         var rest = bytes[...]
+        var oldByteCount = partial.count
         while !rest.isEmpty {
             if partial.isEmpty, let length = Self.length(rest), length <= messageBytesMax,
                 rest.count - Self.prefixByteCount >= length
@@ -48,7 +47,9 @@ struct EnvelopeReader {
             if partial.count == Self.prefixByteCount + length {
                 let whole = partial
                 partial = []
-                guard whole.withUnsafeBytes({ Self.hand($0, new: added.count, take) }) else { return .stopped }
+                let newByteCount = whole.count - oldByteCount
+                oldByteCount = 0
+                guard whole.withUnsafeBytes({ Self.hand($0, new: newByteCount, take) }) else { return .stopped }
             }
         }
         return .readAll

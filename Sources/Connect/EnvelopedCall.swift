@@ -29,6 +29,8 @@ class EnvelopedCall: ExchangeCall, @unchecked Sendable {
     private var only: (message: [UInt8], isCompressed: Bool)?
     private var cameCompressed = false
     private var receiver: (any MessageReceiver)?
+    /// Whether the body's deadline is that of a message of a stream.
+    private var isMessageLimited = false
     /// Whether nothing more of the request is looked at.
     private var isBroken = false
     private let held = Mutex(HeldBytes())
@@ -68,7 +70,10 @@ class EnvelopedCall: ExchangeCall, @unchecked Sendable {
 
     override func begin() {
         super.begin()
-        if !handler.takesOneRequest { receiver = startStream() }
+        guard !handler.takesOneRequest else { return }
+        // A stream may last; only a message that has begun must be whole in time.
+        exchange.setBodyDeadline(nil)
+        receiver = startStream()
     }
 
     override func receive(_ bytes: UnsafeRawBufferPointer) {
@@ -134,11 +139,19 @@ class EnvelopedCall: ExchangeCall, @unchecked Sendable {
         case .stopped: drop(bytes.count - wholeByteCount)
         }
         if let fault { return endBroken(fault) }
+        if receiver != nil { limitPartialMessage() }
         // Of a message that is not whole: given back, or one that is larger than the window would never be.
         let partialByteCount = bytes.count - wholeByteCount
         guard partialByteCount > 0 else { return }
         held.withLock { $0.kept += partialByteCount }
         if !exchange.consume(byteCount: partialByteCount, keeps: true) { endBroken(Self.holdsTooMuch) }
+    }
+
+    /// Sets when a message that has begun must be whole.
+    private func limitPartialMessage() {
+        guard reader.isInside != isMessageLimited else { return }
+        isMessageLimited = reader.isInside
+        exchange.setBodyDeadline(reader.isInside ? .after(rules.messageTimeout) : nil)
     }
 
     private func take(_ envelope: EnvelopeReader.Envelope) throws(RPCError) {

@@ -1,20 +1,20 @@
 import HTTP
 import RPC
 
-/// Answers requests that become no call.
+/// Answers requests that become no call, and says that no handler runs.
 struct Refusal {
     let exchange: HTTPExchange
     let addedFields: Metadata
     let rules: CallRules
 
     /// With an HTTP status and nothing else: clients of all protocols know what it means to them.
-    func plain(_ status: Int, _ fields: KeyValuePairs<String, String> = [:]) -> ExchangeCall? {
+    func plain(_ status: Int, _ fields: KeyValuePairs<String, String> = [:]) {
         respond(status, Metadata(fields), .unimplemented, body: [])
-        return nil
+        exchange.handlerEnded()
     }
 
     /// That there is no such method, in the words of the protocol, if it has some.
-    func unknownMethod(_ callProtocol: CallProtocol?) -> ExchangeCall? {
+    func unknownMethod(_ callProtocol: CallProtocol?) {
         let error = RPCError(.unimplemented, "unknown method \(exchange.head.path.prefix(Self.toldPathLengthMax))")
         switch callProtocol?.framing {
         case .grpcWeb, .grpcWebText:
@@ -29,7 +29,7 @@ struct Refusal {
         case .connectUnary, nil:
             respond(404, Metadata(["content-type": "application/json"]), .unimplemented, body: rules.errors.error(error))
         }
-        return nil
+        exchange.handlerEnded()
     }
 
     /// Characters of a path that an answer says again.

@@ -1,6 +1,9 @@
+import Connect
+import HTTP
 import HTTPJSON
 import Logging
 import RPC
+import RPCTransport
 import ServiceKit
 
 /// The edge between phones and services: every route, over three channels.
@@ -10,21 +13,27 @@ struct Gateway: Sendable {
     /// Apple by web; nil where it is off, and then its routes don't exist.
     let webSignIn: WebSignIn?
     let dialects: DialectSettings
+    /// The address that the page of methods shows where a request says none; nil where there is no such page.
+    let methodsPageAddress: String?
     /// What routes and RPCs answer by.
     let methods: AppMethods
+    private let readiness: ReadinessCache
 
     /// A gateway to services.
     init(
         backends: Backends,
         rateLimit: RateLimit.Policy = .init(),
         webSignIn: WebSignIn? = nil,
-        dialects: DialectSettings = .init()
+        dialects: DialectSettings = .init(),
+        methodsPageAddress: String? = nil
     ) {
         self.backends = backends
         let rateLimit = RateLimit(rateLimit)
         self.rateLimit = rateLimit
         self.webSignIn = webSignIn
         self.dialects = dialects
+        self.methodsPageAddress = methodsPageAddress
+        readiness = ReadinessCache(backends.probes)
         methods = AppMethods(
             identity: backends.identity,
             profile: backends.profile,
@@ -33,6 +42,9 @@ struct Gateway: Sendable {
             authentication: Authentication(identity: backends.identity, rateLimit: rateLimit)
         )
     }
+
+    /// From now on the gateway says that it isn't ready.
+    func beginDrain() async { await readiness.beginDrain() }
 
     /// Every route that exists, each with its description.
     var endpoints: [Endpoint] {
@@ -52,7 +64,7 @@ struct Gateway: Sendable {
             ListMembersRoute.endpoint(methods),
             GetKeySetRoute.endpoint(methods),
             GetLivenessRoute.endpoint(),
-            GetReadinessRoute.endpoint(ReadinessCache(backends.probes)),
+            GetReadinessRoute.endpoint(readiness),
         ]
         if let webSignIn {
             endpoints += [
@@ -83,23 +95,27 @@ struct Gateway: Sendable {
         let counts = AppCallMetrics()
         metrics.add(counts)
         let calls = AppCalls(rateLimit: rateLimit, timeLimit: timeLimit, logger: logger, metrics: counts)
-        return try AppRouter(methods: methods, calls: calls).router(interceptors: interceptors, reflection: reflection)
+        var router = try AppRouter(methods: methods, calls: calls)
+            .router(interceptors: interceptors, reflection: reflection)
+        router.add(GatewayHealth(readiness: readiness, calls: calls))
+        return router
     }
 
-    /// What answers requests.
+    /// What answers requests that are no calls.
     ///
-    /// - Parameters:
-    ///   - log: takes one line a request; by default the logger.
-    ///   - metrics: where requests are counted.
+    /// - Parameter metrics: where requests are counted.
     func handler(
         _ configuration: RouteHandler.Configuration,
         logger: Logger,
-        log: (any RequestLog)? = nil,
         metrics: MetricsRegistry = MetricsRegistry()
     ) -> RouteHandler {
         let dialects = dialects
         let hasPages = webSignIn != nil
-        let routes = endpoints.map(\.route)
+        let endpoints = endpoints
+        var routes = endpoints.map(\.route)
+        if let methodsPageAddress {
+            routes.append(MethodsPage(endpoints.map(\.operation), address: methodsPageAddress).route)
+        }
         let requests = RequestMetrics(routes: routes)
         let admission = rateLimit.admission(to: routes)
         metrics.add(requests)
@@ -107,7 +123,7 @@ struct Gateway: Sendable {
             routes: routes,
             configuration: configuration,
             logger: logger,
-            log: log,
+            log: ServiceRequestLog(logger),
             problem: { Problem(answering: $0) },
             render: { problem, request in
                 hasPages && request.uri.path == WebSignIn.callbackPath
@@ -115,6 +131,31 @@ struct Gateway: Sendable {
             },
             admit: admission,
             observe: { requests.count($0) }
+        )
+    }
+
+    /// What answers everything on the port that is no gRPC: calls of a router's methods, and routes.
+    ///
+    /// - Parameters:
+    ///   - limits: those of the port.
+    ///   - metrics: where requests are counted.
+    func edge(
+        _ router: Router,
+        _ configuration: RouteHandler.Configuration,
+        _ limits: HTTPLimits,
+        logger: Logger,
+        metrics: MetricsRegistry = MetricsRegistry()
+    ) -> EdgeHandler {
+        var configuration = configuration
+        configuration.methodsOfCalls = { head in
+            guard let method = router[String(head.path)]?.descriptor else { return [] }
+            return method.allowsGet ? ["GET", "POST"] : ["POST"]
+        }
+        var bounds = ConnectionLimits()
+        bounds.messageBytesMax = limits.bodyBytesMax
+        return EdgeHandler(
+            calls: ConnectHandler(router, limits: bounds),
+            routes: handler(configuration, logger: logger, metrics: metrics)
         )
     }
 }

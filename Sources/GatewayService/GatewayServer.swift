@@ -5,14 +5,14 @@ import RPC
 import RPCTransport
 import ServiceKit
 
-/// The program `gateway`: HTTP/JSON for phones and browsers, gRPC to the services.
+/// The program `gateway`: JSON, Connect, gRPC-Web and gRPC for phones and browsers, gRPC to the services.
 public struct GatewayServer: ProgramServer {
     /// The program's name.
     public static let programName = GatewayKeys.program
     /// Every key that it reads.
     public static let configurationKeys = GatewayKeys.all
     /// Whether it and all services are ready.
-    public static let healthQuestion = HealthQuestion.http(path: "/readyz")
+    public static let healthQuestion = HealthQuestion.edge(path: "/readyz")
 
     private let configuration: Configuration
 
@@ -21,8 +21,9 @@ public struct GatewayServer: ProgramServer {
         self.configuration = configuration
     }
 
-    /// Serves until SIGTERM or SIGINT, then lets requests in flight end. Where services are called by TLS, SIGHUP has the
-    /// certificates read again.
+    /// Serves until SIGTERM or SIGINT. Then it says that it isn't ready, goes on for `VESTIBULE_GATEWAY_DRAIN_DELAY`, and lets
+    /// requests in flight end. Where TLS is used, SIGHUP has the certificates read
+    /// again.
     ///
     /// The services need not be there yet: requests that need one are answered 503 until it is.
     ///
@@ -31,7 +32,9 @@ public struct GatewayServer: ProgramServer {
     public func serve() async throws {
         Traces.install(configuration, program: Self.programName)
         let signals = ShutdownSignals()
-        let reload = GatewayKeys.channels.settings(configuration).tls.map { _ in ReloadSignal() }
+        let usesTLS =
+            GatewayKeys.tls.settings(configuration) != nil || GatewayKeys.channels.settings(configuration).tls != nil
+        let reload = usesTLS ? ReloadSignal() : nil
         try await serve(stop: { await signals.first() }, reloads: reload?.signals)
     }
 
@@ -64,27 +67,17 @@ public struct GatewayServer: ProgramServer {
             backends: Backends(identity: channels[0], profile: channels[1], invites: channels[2]),
             rateLimit: settings.rateLimit,
             webSignIn: settings.webSignIn,
-            dialects: settings.dialects
+            dialects: settings.dialects,
+            methodsPageAddress: settings.methodsPageAddress
         )
         let logger = Logger(label: Self.programName)
         let configuration = configuration
-        let certificates = CertificateMetrics(server: nil, client: GatewayKeys.channels.settings(configuration).tls)
-        let reload = CertificateReload(
-            logger: logger,
-            faults: { GatewayKeys.channels.faults(configuration) },
-            reload: {
-                for channel in channels { try await channel.reloadCertificates() }
-                certificates.refresh()
-            }
-        )
-        async let _: Void = { if let reloads { await reload.run(at: reloads) } }()
         let registry = MetricsRegistry()
-        registry.addClients(of: group)
-        registry.add(certificates)
+        registry.addLoops(of: group, hasServer: true)
         let exporter = try Traces.exporter(Traces.tracer, group: group, logger: logger, metrics: registry)
         async let _: Void = { await exporter?.run() }()
-        let routes = gateway.handler(settings.routes, logger: logger, metrics: registry)
-        let server = HTTPServer(routes, configuration: settings.edge, group: group, logger: logger)
+        let server = try self.server(gateway, settings, group, logger, registry)
+        async let _: Void = reload(server, channels, at: reloads, logger, registry)
         let metrics = try ServedMetrics(
             program: Self.programName,
             address: configuration[GatewayKeys.metricsListen],
@@ -92,7 +85,66 @@ public struct GatewayServer: ProgramServer {
             logger: logger
         )
         async let _: Void = metrics.run()
-        try await server.run(stop: stop, onListening: onListening)
+        let delay = configuration[GatewayKeys.drainDelay]
+        try await server.run(
+            stop: {
+                await stop()
+                logger.notice("stopping", metadata: ["drain_delay": "\(delay)"])
+                await gateway.beginDrain()
+                try? await Task.sleep(for: delay)
+            },
+            onListening: onListening
+        )
         // What is not awaited is cancelled as this returns.
+    }
+
+    /// The port: gRPC, and all that ``EdgeHandler`` answers.
+    private func server(
+        _ gateway: Gateway,
+        _ settings: GatewaySettings,
+        _ group: RPCTransport.EventLoopGroup,
+        _ logger: Logger,
+        _ registry: MetricsRegistry
+    ) throws -> HTTPServer {
+        let address = configuration[GatewayKeys.listen]
+        let tracing = Traces.tracer.map { ServerTracing($0, address: address.host, port: address.port) }
+        let router = try gateway.router(
+            timeLimit: settings.edge.limits.requestTimeout,
+            logger: logger,
+            metrics: registry,
+            interceptors: tracing.map { [$0] } ?? [],
+            reflection: configuration[SharedKeys.reflection]
+        )
+        let edge = gateway.edge(router, settings.routes, settings.edge.limits, logger: logger, metrics: registry)
+        return HTTPServer(edge, router: router, configuration: settings.edge, group: group, logger: logger)
+    }
+
+    /// Reads certificates again at each signal.
+    private func reload(
+        _ server: HTTPServer,
+        _ channels: [RPCChannel],
+        at reloads: AsyncStream<Void>?,
+        _ logger: Logger,
+        _ registry: MetricsRegistry
+    ) async {
+        let configuration = configuration
+        let certificates = CertificateMetrics(
+            server: GatewayKeys.tls.settings(configuration),
+            client: GatewayKeys.channels.settings(configuration).tls
+        )
+        registry.add(certificates)
+        guard let reloads else { return }
+        let reload = CertificateReload(
+            logger: logger,
+            faults: {
+                GatewayKeys.tls.faultsOfEdge(configuration) + GatewayKeys.channels.faults(configuration)
+            },
+            reload: {
+                try await server.reloadCertificates()
+                for channel in channels { try await channel.reloadCertificates() }
+                certificates.refresh()
+            }
+        )
+        await reload.run(at: reloads)
     }
 }

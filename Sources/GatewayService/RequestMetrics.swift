@@ -4,7 +4,7 @@ import ServiceKit
 import Synchronization
 
 /// Requests by route, method and status. Any thread.
-final class RequestMetrics: MetricsSource {
+package final class RequestMetrics: MetricsSource {
     /// The methods that are told apart; any other is `other`, as a client may say whatever it likes.
     static let methods = ["DELETE", "GET", "HEAD", "OPTIONS", "PATCH", "POST", "PUT", "other"]
     /// What stands for requests that no route answers.
@@ -40,7 +40,7 @@ final class RequestMetrics: MetricsSource {
     private let series: [Series]
 
     /// Counts requests to these routes.
-    init(routes: some Sequence<Route>) {
+    package init(routes: some Sequence<Route>) {
         let all = routes.map(\.path)
         let paths = Set(all + [Self.noRoute]).sorted()
         let places = Dictionary(uniqueKeysWithValues: zip(paths, paths.indices))
@@ -51,14 +51,14 @@ final class RequestMetrics: MetricsSource {
     }
 
     /// Counts one.
-    func count(_ outcome: RequestOutcome) {
+    package func count(_ outcome: RequestOutcome) {
         let path = outcome.route.map { pathOfRoute[$0] } ?? pathOfNone
         let method = Self.methods.firstIndex(of: outcome.method) ?? Self.methods.count - 1
         series[path * Self.methods.count + method].count(outcome)
     }
 
     /// Adds the families.
-    func write(to text: inout MetricsText) {
+    package func write(to text: inout MetricsText) {
         let counted = series.enumerated().map { (place, series) -> (labels: [MetricsText.Label], counts: Series.Counts) in
             let (path, method) = place.quotientAndRemainder(dividingBy: Self.methods.count)
             return ([("route", paths[path]), ("method", Self.methods[method])], series.counts.withLock { $0 })

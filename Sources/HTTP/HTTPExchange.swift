@@ -51,7 +51,8 @@ open class HTTPExchange: @unchecked Sendable {
     }
 
     /// Queues bytes of the body, and waits while more than the high-water mark is queued. The buffer's room in front
-    /// (`MessageBuffer.offset`) is not sent. Throws `RPCError` CANCELLED once the exchange has ended or the task was cancelled. Any executor.
+    /// (`MessageBuffer.offset`) is not sent. Throws `RPCError` CANCELLED once the exchange has ended or the task was cancelled. Any
+    /// executor.
     open func send(_ bytes: MessageBuffer) async throws(RPCError) {
         preconditionFailure("overridden by every transport")
     }

@@ -11,6 +11,7 @@ struct AnswerFields: Sendable {
     ]
 
     private let strictTransport: [UInt8]
+    private let calls: [UInt8]
     /// All that an answer without fields of its own has, but what differs from one to the next.
     private let plain: [UInt8]
     private let json: [UInt8]
@@ -25,13 +26,16 @@ struct AnswerFields: Sendable {
         for field in Self.defaults { plain.appendField(field.name, field.value) }
         plain += strictTransport
         self.strictTransport = strictTransport
+        var calls: [UInt8] = []
+        calls.appendField(.xContentTypeOptions, "nosniff")
+        self.calls = calls + strictTransport
         self.plain = plain
         var json = plain
         json.appendField(.contentType, Response.jsonType)
         self.json = json
     }
 
-    /// The fields of an answer. `Connection` and `Content-Length` are the transport's to say.
+    /// The fields of an answer. What the transport says itself is left out.
     ///
     /// - Parameter origin: what is told about pages of other origins; nil where nothing is.
     func packed(_ response: Response, requestID: String, origin: CrossOrigin.Answer?) -> Metadata {
@@ -49,6 +53,13 @@ struct AnswerFields: Sendable {
             pack(response, into: &packed)
         }
         packed.appendField(.requestID, requestID)
+        origin?.pack(into: &packed)
+        return Metadata(packed: packed)
+    }
+
+    /// What the answer to a call has besides its protocol's own, which may say whether it is kept.
+    func ofCall(origin: CrossOrigin.Answer?) -> Metadata {
+        var packed = calls
         origin?.pack(into: &packed)
         return Metadata(packed: packed)
     }

@@ -9,20 +9,24 @@ public struct CrossOrigin: Sendable {
     public static let originBytesMax = 300
     /// For how long a browser may keep the answer to a preflight, in seconds.
     static let preflightSeconds = 600
-    /// What a page may read of an answer's header besides the fields that it may always read.
-    static let exposedFields = "x-request-id, retry-after"
-
     private let origins: Set<String>
     private let requestFields: String
+    private let answerFields: String
 
     /// An allow-list.
     ///
     /// - Parameters:
     ///   - origins: as browsers write them, see ``isOrigin(_:)``.
     ///   - requestFields: the header fields that a page may send besides those that it always may.
-    public init(origins: some Sequence<String>, requestFields: [String]) {
+    ///   - answerFields: those of answers that it may read besides those that it always may.
+    public init(
+        origins: some Sequence<String>,
+        requestFields: [String],
+        answerFields: [String] = ["x-request-id", "retry-after"]
+    ) {
         self.origins = Set(origins)
         self.requestFields = requestFields.joined(separator: ", ")
+        self.answerFields = answerFields.joined(separator: ", ")
     }
 
     /// Whether a text is an origin as browsers write it (RFC 6454 section 6.2): scheme, host in lower case and a port that is
@@ -75,14 +79,13 @@ public struct CrossOrigin: Sendable {
     /// What is told about pages of other origins with the answer to a request.
     ///
     /// - Parameter isClosed: whether the request's route is not for such pages.
-    func answer(to request: Request, isClosed: Bool) -> Answer {
-        guard !isClosed, let origin = origin(of: request) else { return Answer(origin: nil) }
-        return Answer(origin: origin)
+    func answer(to fields: RequestFields, isClosed: Bool) -> Answer {
+        Answer(origin: isClosed ? nil : origin(of: fields), answerFields: answerFields)
     }
 
     /// The origin of a request, if it is one of the list.
-    func origin(of request: Request) -> String? {
-        guard let origin = request.headers[.origin], origins.contains(origin) else { return nil }
+    func origin(of fields: RequestFields) -> String? {
+        guard let origin = fields[.origin], origins.contains(origin) else { return nil }
         return origin
     }
 
@@ -109,13 +112,14 @@ public struct CrossOrigin: Sendable {
     struct Answer: Sendable {
         /// The origin; nil if it may not read the answer.
         let origin: String?
+        fileprivate let answerFields: String
 
         /// Appends the fields.
         func pack(into packed: inout [UInt8]) {
             packed.appendField(.vary, "Origin")
             guard let origin else { return }
             packed.appendField(.accessControlAllowOrigin, origin)
-            packed.appendField(.accessControlExposeHeaders, CrossOrigin.exposedFields)
+            packed.appendField(.accessControlExposeHeaders, answerFields)
         }
     }
 }

@@ -8,8 +8,11 @@ public struct HTTPLimits: Sendable {
     public var headerBytesMax: Int
     /// The most header fields of a request.
     public var headerFieldsMax: Int
-    /// The most open connections; more wait in the system's queue.
+    /// The most open connections. Past it the one without a request for longest makes room for a new one, or new ones wait in
+    /// the system's queue.
     public var connectionsMax: Int
+    /// Of these, those from one IPv4 address or IPv6 network of 64 bits; 0 for no bound of its own.
+    public var connectionsPerAddressMax = 0
     /// How long a connection may be idle, or take to send a request's head.
     public var idleTimeout: Duration
 

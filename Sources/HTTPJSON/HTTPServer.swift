@@ -17,6 +17,8 @@ public struct HTTPServer: Sendable {
         public var drainLimit: Duration
         /// Certificate and key; nil for clear text.
         public var tls: TLSConfiguration?
+        /// The networks of proxies whose connections begin with a header of PROXY protocol v2.
+        public var proxyProtocol: [ProxyNetwork] = []
 
         /// A configuration.
         public init(
@@ -34,7 +36,6 @@ public struct HTTPServer: Sendable {
         }
     }
 
-    /// What a stop waits for after the drain limit, so that what it ended is told.
     private let configuration: Configuration
     private let logger: Logger
     private let server: RPCServer
@@ -57,8 +58,9 @@ public struct HTTPServer: Sendable {
         server = RPCServer(group: group, router: router, http: handler, configuration: configuration.transport)
     }
 
-    /// The server below, for what counts its calls.
-    public var transport: RPCServer { server }
+    /// Reads the files of certificates and keys again, for new connections. Throws `TransportError.tls`, and then nothing has
+    /// changed.
+    public func reloadCertificates() async throws { try await server.reloadCertificates() }
 
     /// Serves until `stop` returns, then lets requests in flight end, at most for the drain limit.
     ///
@@ -99,7 +101,10 @@ extension HTTPServer.Configuration {
     /// As the transport takes it.
     var transport: ServerConfiguration {
         var server = ServerConfiguration(host: host, port: port, tls: tls)
+        server.acceptsProxyProtocol = proxyProtocol
         server.connectionsMax = limits.connectionsMax
+        server.connectionsPerAddressMax = limits.connectionsPerAddressMax
+        server.limits.messageBytesMax = limits.bodyBytesMax
         server.limits.headerBytesMax = limits.headerBytesMax
         server.limits.headerFieldsMax = limits.headerFieldsMax
         server.limits.headTimeout = min(server.limits.headTimeout, limits.idleTimeout)

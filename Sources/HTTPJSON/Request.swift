@@ -112,6 +112,7 @@ public struct RequestFields: Sendable {
     /// The value of a field; of one that comes more than once all of them, joined as RFC 9110 section 5.3 and for Cookie
     /// RFC 9113 section 8.2.3 have it. Nil if there is none.
     public subscript(name: HTTPField.Name) -> String? {
+        if let value = metadata.only(name.canonicalName) { return value }
         let values = self[values: name]
         return values.count > 1 ? values.joined(separator: name == .cookie ? "; " : ", ") : values.first
     }

@@ -10,6 +10,8 @@ public struct Response: Sendable {
     public var body: ResponseBody
     /// What the body is, where ``headers`` don't say it.
     public var contentType: String?
+    /// Whether the connection cannot carry another request after this answer.
+    public var closesConnection = false
 
     /// An answer.
     public init(

@@ -55,7 +55,7 @@ final class RouteCall: HTTPBodyReceiver, @unchecked Sendable {
             return false
         }
         run(entry)
-        return true
+        return exchange.head.hasBody
     }
 
     /// Finds the path's endpoint and the method's route.
@@ -81,11 +81,14 @@ final class RouteCall: HTTPBodyReceiver, @unchecked Sendable {
     private func atOnce() throws -> Response? {
         if let fault = exchange.head.fault { throw fault.problem }
         try handler.admit(request, RouteContext(self))
-        guard let match, match.values.isEmpty || withPath(RequestPath.isPlain) else { throw Problem.routeNotFound }
+        // A path without variables is one that was declared.
+        guard match?.values.isEmpty ?? false || withPath(RequestPath.isPlain) else { throw Problem.routeNotFound }
         guard let rule = handler.configuration.crossOrigin, CrossOrigin.isPreflight(request),
-            rule.origin(of: request) != nil
+            rule.origin(of: request.headers) != nil
         else { return nil }
-        let methods = handler.table.endpoints[match.endpoint].methodsForOtherOrigins
+        let methods =
+            match.map { handler.table.endpoints[$0.endpoint].methodsForOtherOrigins }
+            ?? handler.configuration.methodsOfCalls(exchange.head)
         return methods.isEmpty ? nil : rule.preflightAnswer(methods: methods)
     }
 
@@ -164,15 +167,14 @@ final class RouteCall: HTTPBodyReceiver, @unchecked Sendable {
         return handler.fields.packed(
             response,
             requestID: requestID,
-            origin: rule?.answer(to: request, isClosed: isClosed)
+            origin: rule?.answer(to: request.headers, isClosed: isClosed)
         )
     }
 
     /// Sends a whole answer and ends the call.
     private func conclude(_ response: Response, problem: Problem?) {
         let status = response.status.code
-        let saysClose = !response.headers.isEmpty && response.headers[.connection] == "close"
-        if problem?.closesConnection ?? false || saysClose || status >= 400 && leavesBody {
+        if problem?.closesConnection ?? response.closesConnection || status >= 400 && leavesBody {
             exchange.closeAfterAnswer()
         }
         let fields = packed(response)

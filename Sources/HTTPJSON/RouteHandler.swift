@@ -23,6 +23,9 @@ public final class RouteHandler: HTTPHandler {
         public var takesTrailingSlash = false
         /// The pages of other origins that may call the routes; nil for none.
         public var crossOrigin: CrossOrigin?
+        /// The methods of a path that another handler of the port answers, so that pages of other origins may call it too; empty
+        /// for any other path.
+        public var methodsOfCalls: @Sendable (HTTPRequestHead) -> [String] = { _ in [] }
         /// Makes a span of each request; nil for none. By default the program's tracer, if it has installed one by now.
         public var tracer: (any Tracer)? = InstrumentationSystem.installedTracer
 
@@ -92,6 +95,12 @@ public final class RouteHandler: HTTPHandler {
                 spanName: "\($0.method.rawValue) \($0.path)"
             )
         }
+    }
+
+    /// What is to be added to the answers of another handler of the port: security headers, and what lets pages of other origins
+    /// read them.
+    public func fieldsOfCalls(_ head: HTTPRequestHead) -> Metadata {
+        fields.ofCall(origin: configuration.crossOrigin?.answer(to: RequestFields(head.fields), isClosed: false))
     }
 
     /// Takes a request. Where the exchange runs.

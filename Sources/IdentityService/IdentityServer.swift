@@ -47,34 +47,34 @@ public struct IdentityServer: MigratingServer {
     /// Serves until the process is told to stop, and returns after a graceful stop.
     public func serve() async throws {
         tellProviders()
-        let http = HTTPSClient(userAgent: "vestibule-identity")
-        do {
-            try await runtime.serve { environment in
-                let parts = IdentityParts(
-                    settings: settings,
-                    database: environment.database,
-                    group: environment.group,
-                    fetcher: HTTPKeyFetcher(http),
-                    http: http,
-                    logger: environment.logger
-                )
-                for source in parts.metrics { environment.metrics.add(source) }
-                return ServiceParts(
-                    services: [parts.methods],
-                    background: [
-                        BackgroundWork { await parts.fetchProviderKeys() },
-                        BackgroundWork { await parts.exchangeCodes() },
-                        BackgroundWork { await parts.watchForPauses() },
-                        BackgroundWork { await parts.cleanup.run() },
-                        BackgroundWork { await parts.numbering.run() },
-                    ]
-                )
-            }
-        } catch {
-            try? await http.shutdown()
-            throw error
+        let trust = TrustStore.system()
+        try await runtime.serve { environment in
+            let http = HTTPSClient(
+                userAgent: "vestibule-identity",
+                group: environment.group,
+                trust: trust,
+                proxies: settings.proxies
+            )
+            let parts = IdentityParts(
+                settings: settings,
+                database: environment.database,
+                group: environment.group,
+                fetcher: HTTPKeyFetcher(http),
+                http: http,
+                logger: environment.logger
+            )
+            for source in parts.metrics { environment.metrics.add(source) }
+            return ServiceParts(
+                services: [parts.methods],
+                background: [
+                    BackgroundWork { await parts.fetchProviderKeys() },
+                    BackgroundWork { await parts.exchangeCodes() },
+                    BackgroundWork { await parts.watchForPauses() },
+                    BackgroundWork { await parts.cleanup.run() },
+                    BackgroundWork { await parts.numbering.run() },
+                ]
+            )
         }
-        try await http.shutdown()
     }
 
     /// Logs what an operator should know of the providers: what should be mended, and what was switched on that leaves

@@ -36,10 +36,13 @@ extension JSONValue {
 
     private static func write(_ text: String, to bytes: inout [UInt8]) {
         bytes.append(UInt8(ascii: "\""))
-        if text.utf8.contains(where: needsEscape) {
-            for byte in text.utf8 { writeEscaped(byte, to: &bytes) }
-        } else {
-            bytes.append(contentsOf: text.utf8)
+        var text = text
+        text.withUTF8 { content in
+            if content.contains(where: needsEscape) {
+                for byte in content { writeEscaped(byte, to: &bytes) }
+            } else {
+                bytes.append(contentsOf: content)
+            }
         }
         bytes.append(UInt8(ascii: "\""))
     }

@@ -38,7 +38,10 @@ final class EasyOptions {
         set(CURLOPT_NOSIGNAL, 1)
         set(CURLOPT_PROTOCOLS_STR, "http,https")
         set(CURLOPT_FOLLOWLOCATION, 0)
-        set(CURLOPT_HTTP_VERSION, Int(CURL_HTTP_VERSION_2TLS))
+        let version = settings.speaksHTTP2 ? CURL_HTTP_VERSION_2TLS : CURL_HTTP_VERSION_1_1
+        set(CURLOPT_HTTP_VERSION, Int(version))
+        // The first requests to a server that can share a connection wait for it, and don't open one each.
+        if settings.speaksHTTP2, request.url.scheme == "https" { set(CURLOPT_PIPEWAIT, 1) }
         set(CURLOPT_USERAGENT, settings.userAgent)
         set(CURLOPT_CONNECTTIMEOUT_MS, max(1, Int(settings.connectTimeout / .milliseconds(1))))
         // Older ones are not used again: servers end them at any moment.

@@ -16,6 +16,8 @@ public final class HTTPSClient: OutgoingClient {
         public var connectionsPerHostMax = 32
         /// The most connections, on all loops together. At least one a loop.
         public var connectionsMax = 64
+        /// How long a connection that nobody uses is kept. Servers end theirs after a while, often just as it is used again.
+        public var idleTime: Duration = .seconds(5)
 
         /// The limits of a service.
         public init() {}
@@ -37,6 +39,7 @@ public final class HTTPSClient: OutgoingClient {
     ///     is shorter ends sooner.
     ///   - trust: the authorities that servers' certificates come from.
     ///   - proxies: the way out.
+    ///   - speaksHTTP2: whether HTTP/2 is spoken to `https` servers that can, by which requests share a connection.
     ///   - resolver: finds the addresses of names.
     public init(
         userAgent: String,
@@ -45,6 +48,7 @@ public final class HTTPSClient: OutgoingClient {
         connectTimeout: Duration = .seconds(3),
         trust: TrustStore = .system(),
         proxies: ProxySettings = .none,
+        speaksHTTP2: Bool = true,
         resolver: any NameResolver = SystemNameResolver()
     ) {
         precondition(Self.isReady, "libcurl could not be set up")
@@ -54,7 +58,9 @@ public final class HTTPSClient: OutgoingClient {
             connectTimeout: connectTimeout,
             connectionsPerHostMax: max(1, limits.connectionsPerHostMax / loopCount),
             connectionsMax: max(1, limits.connectionsMax / loopCount),
+            idleTime: limits.idleTime,
             trust: trust,
+            speaksHTTP2: speaksHTTP2,
             resolver: resolver
         )
         self.group = group
@@ -104,8 +110,8 @@ struct ClientSettings: Sendable {
     let connectTimeout: Duration
     let connectionsPerHostMax: Int
     let connectionsMax: Int
+    let idleTime: Duration
     let trust: TrustStore
+    let speaksHTTP2: Bool
     let resolver: any NameResolver
-    /// How long a connection that nobody uses is kept. Servers end theirs after a while, often just as it is used again.
-    let idleTime: Duration = .seconds(5)
 }

@@ -7,7 +7,7 @@ final class LoopAddresses: @unchecked Sendable {
 
     /// How long an answer counts.
     static let lifetime: Duration = .seconds(60)
-    /// The most hosts that are known; then all are forgotten and asked for anew.
+    /// The most hosts that are known, then all are forgotten and asked for anew; and the most that are asked for at once.
     static let hostsMax = 256
 
     private struct Known {
@@ -17,34 +17,44 @@ final class LoopAddresses: @unchecked Sendable {
     private let loop: EventLoop
     private let resolver: any NameResolver
     private var known: [String: Known] = [:]
-    /// Who waits for the answer, by host. Each is a request that is under way, of which the client has a maximum.
-    private var waiting: [String: [([String]) -> Void]] = [:]
+    private var asked: Set<String> = []
+    /// Told of each answer, on the loop: the host and its addresses, none if nobody knows any.
+    var onAnswer: (String, [String]) -> Void = { _, _ in }
 
     init(loop: EventLoop, resolver: any NameResolver) {
         self.loop = loop
         self.resolver = resolver
     }
 
-    /// Calls `use` once with the addresses of a name, at once if they are known: none if nobody knows any.
-    func find(_ host: String, _ use: @escaping ([String]) -> Void) {
+    /// The addresses of a name, if they are known.
+    func known(_ host: String) -> [String]? {
         loop.preconditionIsCurrent()
-        if let known = known[host], known.untilNanoseconds > loop.nowNanoseconds { return use(known.addresses) }
-        waiting[host, default: []].append(use)
-        guard waiting[host]?.count == 1 else { return }
+        guard let known = known[host], known.untilNanoseconds > loop.nowNanoseconds else { return nil }
+        return known.addresses
+    }
+
+    /// Asks for a name, unless that is done already; `onAnswer` tells. False if too many are asked for.
+    func ask(_ host: String) -> Bool {
+        loop.preconditionIsCurrent()
+        guard !asked.contains(host) else { return true }
+        guard asked.count < Self.hostsMax else { return false }
+        asked.insert(host)
         Task { [resolver, loop] in
             // libcurl takes no address with a zone.
             let addresses = await resolver.addresses(of: host).filter { !$0.contains("%") }
-            loop.execute { [self] in found(host, addresses) }
+            loop.execute { [self] in answered(host, addresses) }
         }
+        return true
     }
 
-    private func found(_ host: String, _ addresses: [String]) {
+    private func answered(_ host: String, _ addresses: [String]) {
+        asked.remove(host)
         if known.count >= Self.hostsMax { known = [:] }
         if !addresses.isEmpty {
             let lifetime = UInt64(Self.lifetime / .nanoseconds(1))
             known[host] = Known(addresses: addresses, untilNanoseconds: loop.nowNanoseconds + lifetime)
         }
-        for use in waiting.removeValue(forKey: host) ?? [] { use(addresses) }
+        onAnswer(host, addresses)
     }
 
     /// Has a name asked for anew: what is known of it led nowhere.

@@ -30,6 +30,7 @@ final class LoopTransfers: @unchecked Sendable {
         self.loop = loop
         self.settings = settings
         addresses = LoopAddresses(loop: loop, resolver: settings.resolver)
+        addresses.onAnswer = { [weak self] host, addresses in self?.answered(host, addresses) }
     }
 
     // MARK: Begin and end
@@ -48,15 +49,21 @@ final class LoopTransfers: @unchecked Sendable {
         idleTimer?.cancel()
         let hop = transfer.request.nextHop
         guard hop.host.address == nil else { return start(transfer, left, []) }
+        if let addresses = addresses.known(hop.host.text) { return start(transfer, left, resolution(hop, addresses)) }
+        guard addresses.ask(hop.host.text) else { return end(transfer, .connection("too many names are asked for")) }
         waiting[ObjectIdentifier(transfer)] = transfer
         setTimer(of: transfer, min(left, settings.connectTimeout))
-        addresses.find(hop.host.text) { [weak self, weak transfer] addresses in
-            // Its time may have been up before.
-            guard let self, let transfer, waiting.removeValue(forKey: ObjectIdentifier(transfer)) != nil else { return }
-            guard !addresses.isEmpty else {
-                return end(transfer, .connection("the name \(hop.host.text) has no address"))
+    }
+
+    /// Goes on with the requests that waited for a host's addresses, whose time isn't up.
+    private func answered(_ host: String, _ addresses: [String]) {
+        for transfer in waiting.values where transfer.request.nextHop.host.text == host {
+            waiting[ObjectIdentifier(transfer)] = nil
+            if addresses.isEmpty {
+                end(transfer, .connection("the name \(host) has no address"))
+            } else {
+                start(transfer, transfer.deadline - .now, resolution(transfer.request.nextHop, addresses))
             }
-            start(transfer, transfer.deadline - .now, resolution("\(hop.host.text):\(hop.port)", addresses))
         }
     }
 
@@ -238,7 +245,8 @@ final class LoopTransfers: @unchecked Sendable {
     // MARK: Names
 
     /// What tells libcurl a name's addresses, so that it never asks: it would on a thread of its own, and wait for that.
-    private func resolution(_ place: String, _ addresses: [String]) -> [String] {
+    private func resolution(_ hop: PreparedRequest.Hop, _ addresses: [String]) -> [String] {
+        let place = "\(hop.host.text):\(hop.port)"
         var lines: [String] = []
         if !told.contains(place), told.count >= LoopAddresses.hostsMax, let other = told.popFirst() {
             lines.append("-\(other)")

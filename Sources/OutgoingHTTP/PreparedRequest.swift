@@ -39,10 +39,11 @@ struct PreparedRequest: Sendable {
         self.headerLines = headerLines
     }
 
-    /// The host that is connected to, and its port.
-    var nextHop: (host: RequestURL.Host, port: Int) {
-        proxy.map { ($0.host, $0.port) } ?? (url.host, url.port)
-    }
+    /// A host that is connected to, and its port.
+    typealias Hop = (host: RequestURL.Host, port: Int)
+
+    /// Where the connection goes: to the proxy, or to the server itself.
+    var nextHop: Hop { proxy.map { ($0.host, $0.port) } ?? (url.host, url.port) }
 
     /// Whether a text is a token (RFC 9110 section 5.6.2).
     private static func isToken(_ text: String) -> Bool {

@@ -15,7 +15,9 @@ public struct Proxy: Sendable, Hashable, CustomStringConvertible {
     /// A proxy from `http://user:password@host:port` or `https://…`. User and password may be left out, and so may the scheme
     /// `http`. Ports are 80 and 443 where none is given.
     public init(_ text: String) throws(Malformed) {
-        guard let url = RequestURL(text.contains("://") ? text : "http://\(text)", takesUser: true) else { throw Malformed() }
+        guard let url = RequestURL(text.contains("://") ? text : "http://\(text)", takesUser: true) else {
+            throw Malformed()
+        }
         (scheme, host, port) = (url.scheme, url.host, url.port)
         (user, password) = (url.user, url.password)
     }

@@ -40,9 +40,9 @@ public struct ProxyExceptions: Sendable, Hashable {
     /// An address, or an address with the number of its leading bits that count.
     private static func network(_ word: Substring) -> Place? {
         let parts = word.split(separator: "/", maxSplits: 1, omittingEmptySubsequences: false)
-        guard let text = parts.first, let address = addressBytes(String(text.filter { $0 != "[" && $0 != "]" })) else {
-            return nil
-        }
+        guard var text = parts.first else { return nil }
+        if text.hasPrefix("["), text.hasSuffix("]") { text = text.dropFirst().dropLast() }
+        guard let address = addressBytes(String(text)) else { return nil }
         guard parts.count == 2 else { return .network(address, bits: address.count * 8) }
         guard let bits = Int(parts[1]), 0...address.count * 8 ~= bits else { return nil }
         return .network(address, bits: bits)

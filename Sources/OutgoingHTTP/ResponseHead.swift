@@ -8,6 +8,8 @@ struct ResponseHead {
     private var state = State.before
     private var isInterim = false
     private var byteCount = 0
+    /// Whether the head of the answer itself has come to its end.
+    var isComplete: Bool { state == .behind }
     private(set) var fields: [OutgoingRequest.Field] = []
 
     /// Takes a line with its end. False if there is more than the maximum.

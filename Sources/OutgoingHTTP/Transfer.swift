@@ -121,7 +121,9 @@ final class Transfer: @unchecked Sendable {
     /// What came of it, as libcurl has ended it.
     func result(_ code: CURLcode) -> Result<OutgoingResponse, OutgoingHTTPError> {
         var status = 0
-        guard code == CURLE_OK, let easy, ccurl_get_long(easy, CURLINFO_RESPONSE_CODE, &status) == CURLE_OK, status > 0
+        // libcurl takes the end of a connection within a head for the end of the head.
+        guard code == CURLE_OK, head.isComplete, let easy,
+            ccurl_get_long(easy, CURLINFO_RESPONSE_CODE, &status) == CURLE_OK, status > 0
         else { return .failure(OutgoingHTTPError(cause(code), mayHaveBeenSent: mayHaveBeenSent)) }
         return .success(OutgoingResponse(status: status, headers: head.fields, body: body))
     }
@@ -131,7 +133,8 @@ final class Transfer: @unchecked Sendable {
         return switch code {
         case CURLE_OPERATION_TIMEDOUT: .timeout
         case CURLE_FILESIZE_EXCEEDED: .bodyTooLarge
-        case CURLE_URL_MALFORMAT, CURLE_UNSUPPORTED_PROTOCOL: .url
+        case CURLE_URL_MALFORMAT: .url
+        case CURLE_OK: .connection("the connection ended within the answer's head")
         default: .connection(words(code))
         }
     }

@@ -34,7 +34,6 @@ public final class TrustStore: @unchecked Sendable {
         store = Self.emptyStore()
         guard X509_STORE_load_file(store, path) == 1 else {
             ERR_clear_error()
-            X509_STORE_free(store)
             throw Unreadable(path: path)
         }
     }

@@ -85,6 +85,7 @@ struct GeneratorOptions {
 enum GeneratorFault: Error, CustomStringConvertible {
     case unknownOption(String)
     case unknownOptionValue(key: String, value: String, allowed: [String])
+    case unfitForGet(method: String)
 
     var description: String {
         switch self {
@@ -92,6 +93,8 @@ enum GeneratorFault: Error, CustomStringConvertible {
             "unknown option '\(key)'"
         case .unknownOptionValue(let key, let value, let allowed):
             "option '\(key)' can't be '\(value)'; it is one of \(allowed.joined(separator: ", "))"
+        case .unfitForGet(let method):
+            "\(method) can't have connect_get: that is for unary methods with idempotency_level = NO_SIDE_EFFECTS"
         }
     }
 }

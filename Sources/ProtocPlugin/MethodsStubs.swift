@@ -43,17 +43,10 @@ struct MethodsStubs {
             printer.print("service: serviceName,")
             printer.print("method: \"\(method.name)\",")
             printer.print("kind: .\(CallShape(method).rawValue),")
-            printer.print("isIdempotent: \(isIdempotent(method))")
+            let options = MethodOptions(method)
+            printer.print("isIdempotent: \(options.isIdempotent)\(options.allowsGet ? "," : "")")
+            if options.allowsGet { printer.print("allowsGet: true") }
         }
         printer.print(")")
-    }
-
-    /// Whether a repeated call has the effect of one, as the proto's `idempotency_level` promises; only such calls may
-    /// be retried after they may have reached the server.
-    private func isIdempotent(_ method: MethodDescriptor) -> Bool {
-        switch method.options.idempotencyLevel {
-        case .idempotent, .noSideEffects: true
-        case .idempotencyUnknown: false
-        }
     }
 }

@@ -1,3 +1,4 @@
+import SwiftProtobuf
 import SwiftProtobufPluginLibrary
 
 /// The protoc plugin behind `make proto`: writes, beside the messages of the stock `protoc-gen-swift`, the service
@@ -7,6 +8,8 @@ import SwiftProtobufPluginLibrary
 /// belong in one run, so that a package that spreads over several files gets one namespace.
 @main
 struct VestibulePlugin: CodeGenerator {
+    var customOptionExtensions: [any AnyMessageExtension] { [MethodOptions.connectGet] }
+
     var supportedFeatures: [Google_Protobuf_Compiler_CodeGeneratorResponse.Feature] { [.proto3Optional] }
 
     func generate(
@@ -16,6 +19,7 @@ struct VestibulePlugin: CodeGenerator {
         generatorOutputs: any GeneratorOutputs
     ) throws {
         let options = try GeneratorOptions(parameter: parameter)
+        for method in files.flatMap(\.services).flatMap(\.methods) { try MethodOptions(method).check() }
         let names = SwiftNames(files: files)
         for file in files {
             guard let contents = FileStubs(file: file, names: names, content: options.content).contents else {

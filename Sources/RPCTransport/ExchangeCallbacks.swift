@@ -35,6 +35,7 @@ enum ExchangeCallbacks {
             head: HTTPRequestHead(raw, authorities: &listener.authorities),
             peer: Unmanaged<PeerInfo>.fromOpaque(peer).takeUnretainedValue(),
             loop: listener.loop,
+            calls: listener.calls,
             exchange: exchange,
             handlers: raw.handlers
         )

@@ -16,7 +16,7 @@ final class LoopListener: @unchecked Sendable {
     /// Bytes of one received message.
     let messageBytesMax: Int
     /// Counts the calls: a row for each method, and one for requests to no method.
-    let calls: CallTable
+    let calls: CallCounter
     /// The port; constant after `init`.
     private(set) var port = 0
     private var handle: OpaquePointer?
@@ -44,8 +44,8 @@ final class LoopListener: @unchecked Sendable {
         methods = router.methods
         self.http = http
         messageBytesMax = configuration.limits.messageBytesMax
-        calls = try CallTable(rowCount: router.methods.count + 1)
-        var options = configuration.rawOptions(tls: tls, calls: calls, loopCount: loopCount, joinsPort: joinsPort)
+        calls = try CallCounter(router.methods.map(\.descriptor))
+        var options = configuration.rawOptions(tls: tls, calls: calls.table, loopCount: loopCount, joinsPort: joinsPort)
         let code = listen(configuration, &options)
         try TransportError.check(code, "listening on \(configuration.host) port \(configuration.port)")
         if let handle { port = Int(crpc_listener_port(handle)) }

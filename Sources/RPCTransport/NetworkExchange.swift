@@ -10,6 +10,9 @@ final class NetworkExchange: HTTPExchange, @unchecked Sendable {
     // Sound because what changes is touched on the loop's thread only, which what a handler calls checks or goes to.
 
     private let loop: EventLoop
+    private let calls: CallCounter
+    /// What is counted at the end, if it carries a call.
+    private var call: (row: Int, beganNanoseconds: UInt64, code: Status.Code)?
     /// Nil once it has ended.
     private var exchange: OpaquePointer?
     private var task: Task<Void, Never>?
@@ -22,8 +25,16 @@ final class NetworkExchange: HTTPExchange, @unchecked Sendable {
     /// Who waits to send more.
     private var waitingWriters = WriterQueue()
 
-    init(head: HTTPRequestHead, peer: PeerInfo, loop: EventLoop, exchange: OpaquePointer, handlers: OpaquePointer?) {
+    init(
+        head: HTTPRequestHead,
+        peer: PeerInfo,
+        loop: EventLoop,
+        calls: CallCounter,
+        exchange: OpaquePointer,
+        handlers: OpaquePointer?
+    ) {
         self.loop = loop
+        self.calls = calls
         self.exchange = exchange
         self.handlers = handlers
         super.init(head: head, peer: peer)
@@ -73,6 +84,7 @@ final class NetworkExchange: HTTPExchange, @unchecked Sendable {
         resumeWriters()
         if !isAnswered { task?.cancel() }
         task = nil
+        if let call { calls.count(row: call.row, call.code, tookNanoseconds: loop.nowNanoseconds &- call.beganNanoseconds) }
     }
 
     /// There is room for more, or there never will be.
@@ -103,6 +115,11 @@ final class NetworkExchange: HTTPExchange, @unchecked Sendable {
         task = nil
         resumeWriters()
         return exchange
+    }
+
+    override func closeAfterAnswer() {
+        loop.preconditionIsCurrent()
+        if let exchange, !isAnswered { crpc_exchange_set_last(exchange) }
     }
 
     override func respond(status: Int, fields: Metadata, body: UnsafeRawBufferPointer) {
@@ -161,7 +178,7 @@ final class NetworkExchange: HTTPExchange, @unchecked Sendable {
         guard let exchange, !isAnswered else { return .ended }
         // There is none for whoever gave up to wait, and writes again: what is queued stays bounded.
         guard crpc_exchange_is_writable(exchange) else { return .noRoom }
-        guard crpc_exchange_send(exchange, bytes.release(), MessageBuffer.prefixByteCount, bytes.count) == 0 else {
+        guard crpc_exchange_send(exchange, bytes.release(), bytes.offset, bytes.count) == 0 else {
             return .ended
         }
         return crpc_exchange_is_writable(exchange) ? .sent : .sentAndFull
@@ -183,6 +200,13 @@ final class NetworkExchange: HTTPExchange, @unchecked Sendable {
         if code != 0 { crpc_exchange_reset(exchange) }
     }
 
+    override func finish(with last: MessageBuffer, trailers: Metadata) {
+        loop.preconditionIsCurrent()
+        // A failure resets the exchange, whose end is reported as any other.
+        if let exchange, !isAnswered { crpc_exchange_send(exchange, last.release(), last.offset, last.count) }
+        finish(trailers: trailers)
+    }
+
     override func reset() {
         guard let exchange = answer() else { return }
         crpc_exchange_reset(exchange)
@@ -196,6 +220,21 @@ final class NetworkExchange: HTTPExchange, @unchecked Sendable {
         }
         guard let exchange else { return true }
         return crpc_exchange_consume(exchange, byteCount, keeps) == 0
+    }
+
+    override func release(byteCount: Int) {
+        guard loop.isCurrent else { return loop.execute { self.release(byteCount: byteCount) } }
+        if let exchange { crpc_exchange_release(exchange, byteCount) }
+    }
+
+    override func callBegan(_ method: MethodDescriptor?) {
+        loop.preconditionIsCurrent()
+        call = (calls.row(of: method), loop.nowNanoseconds, .cancelled)
+    }
+
+    override func callEnded(_ code: Status.Code) {
+        loop.preconditionIsCurrent()
+        call?.code = code
     }
 
     override func setDeadline(_ deadline: Deadline) {

@@ -159,7 +159,7 @@ public final class RPCServer: Service {
     }
 
     /// What the listeners count in.
-    var callTables: [CallTable] { listeners.map(\.calls) }
+    var callTables: [CallTable] { listeners.map(\.calls.table) }
     /// The methods that can be called, in the order of the rows.
     var methodPaths: [String] { router.methods.map(\.descriptor.path) }
 

@@ -7,7 +7,7 @@ struct Healthcheck<Server: ProgramServer>: AsyncParsableCommand {
         let state =
             switch Server.healthQuestion {
             case .grpc: "service is serving"
-            case .http: "\(Server.programName) is ready"
+            case .http, .edge: "\(Server.programName) is ready"
             }
         return CommandConfiguration(
             commandName: "healthcheck",

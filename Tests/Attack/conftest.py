@@ -23,9 +23,9 @@ KEEP_ALIVE_SECONDS = 4.0
 ARGUMENTS = [
     "--loops", "1", "--handshake-timeout-ms", "2000", "--write-stall-timeout-ms", "2000",
     "--answer-stall-timeout-ms", "2000", "--message-timeout-ms", "2000"]
-# The same for a server that speaks HTTP/1.1, Connect and gRPC-Web as well.
+# The same, and those of HTTP/1.1 and of requests that are no gRPC calls.
 HTTP_ARGUMENTS = [
-    *ARGUMENTS, "--http", "--head-timeout-ms", "2000", "--body-timeout-ms", "2000", "--keep-alive-timeout-ms", "4000"]
+    *ARGUMENTS, "--head-timeout-ms", "2000", "--body-timeout-ms", "2000", "--keep-alive-timeout-ms", "4000"]
 
 
 def pytest_configure(config):

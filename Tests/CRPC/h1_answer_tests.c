@@ -274,6 +274,18 @@ TEST(h1_a_long_body_is_not_dropped_to_its_end) {
     h1_scene_end(&scene);
 }
 
+TEST(h1_an_answer_may_be_made_the_last) {
+    h1_scene scene;
+    h1_told *told = begin(&scene, GET GET);
+    crpc_exchange_set_last(told->exchange);
+    EXPECT_EQUAL(respond(told, 200, "", ""), CRPC_OK);
+    h1_scene_turn(&scene, 0);
+    expect_sent(&scene, "HTTP/1.1 200 OK\r\ncontent-length: 0\r\nconnection: close\r\n\r\n");
+    EXPECT(scene.h1 == NULL);
+    EXPECT_EQUAL(scene.told_count, 1);
+    h1_scene_end(&scene);
+}
+
 TEST(h1_an_exchange_that_is_reset_ends_with_its_connection) {
     h1_scene scene;
     h1_told *told = begin(&scene, GET GET);

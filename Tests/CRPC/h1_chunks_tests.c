@@ -113,11 +113,12 @@ TEST(h1_the_largest_chunk_is_one) {
 
 /// A text of a beginning, so many letters, and an end.
 static char *long_text(const char *before, size_t count, const char *after) {
-    char *text = malloc(strlen(before) + count + strlen(after) + 1);
+    size_t begin = strlen(before);
+    char *text = malloc(begin + count + strlen(after) + 1);
     REQUIRE(text != NULL);
-    (void)strcpy(text, before);
-    memset(text + strlen(before), 'a', count);
-    (void)strcpy(text + strlen(before) + count, after);
+    memcpy(text, before, begin);
+    memset(text + begin, 'a', count);
+    memcpy(text + begin + count, after, strlen(after) + 1);
     return text;
 }
 

@@ -17,7 +17,7 @@ static const crpc_h1_head_limits usual = {.bytes_max = 16384, .fields_max = 100}
 static crpc_h1_reading read_head(
     const crpc_h1_head_limits *limits, const char *text, size_t length, crpc_h1_head *head, uint8_t **room) {
     uint8_t *bytes = malloc(length);
-    *room = realloc(*room, CRPC_H1_HEAD_ROOM);
+    if (*room == NULL) *room = malloc(CRPC_H1_HEAD_ROOM);
     REQUIRE(bytes != NULL && *room != NULL);
     memcpy(bytes, text, length);
     crpc_h1_reading reading = crpc_h1_read_head(limits, bytes, length, *room, head);
@@ -32,8 +32,9 @@ static void read_each_beginning(
     size_t more_at = 0;
     for (size_t i = 1; i <= length; i++) {
         crpc_h1_head head;
-        crpc_h1_reading reading = read_head(limits, text, i, &head, &room);
         bool is_due = text[i - 1] == '\n' || i >= more_at;
+        if (!is_due && i > 1000 && i % 97 != 0) continue; // some of very many
+        crpc_h1_reading reading = read_head(limits, text, i, &head, &room);
         if (reading != CRPC_H1_MORE && !EXPECT(is_due)) test_note("said after %zu bytes what was not to be known", i);
         if (is_due && reading != CRPC_H1_MORE) {
             EXPECT_EQUAL(reading, expected);
@@ -203,11 +204,12 @@ TEST(h1_grpc_itself_is_not_spoken) {
 
 /// A head with a target, or a field's value, of so many bytes.
 static char *long_head(const char *before, size_t count, const char *after) {
-    char *text = malloc(strlen(before) + count + strlen(after) + 1);
+    size_t begin = strlen(before);
+    char *text = malloc(begin + count + strlen(after) + 1);
     REQUIRE(text != NULL);
-    char *at = text + sprintf(text, "%s", before);
-    memset(at, 'a', count);
-    (void)strcpy(at + count, after);
+    memcpy(text, before, begin);
+    memset(text + begin, 'a', count);
+    memcpy(text + begin + count, after, strlen(after) + 1);
     return text;
 }
 
@@ -251,17 +253,24 @@ TEST(h1_heads_are_bounded) {
     expect_long(&most, before, 4000, "\r\n\r\n", CRPC_H1_WHOLE, CRPC_FAULT_NONE);
 }
 
+/// Appends a text so many times.
+static size_t append(char *target, size_t length, const char *text, size_t times) {
+    size_t count = strlen(text);
+    for (size_t i = 0; i < times; i++) memcpy(target + length + i * count, text, count);
+    return length + times * count;
+}
+
 /// The most that fields take when they are packed: the shortest lines there are, up to the greatest limit.
 TEST(h1_packed_fields_have_room) {
     crpc_h1_head_limits most = {.bytes_max = UINT32_MAX, .fields_max = UINT32_MAX};
-    size_t lines = (CRPC_H1_FIELDS_MAX - 8) / 4, length = 0;
+    size_t lines = (CRPC_H1_FIELDS_MAX - 8) / 4;
     char *text = malloc(CRPC_H1_FIELDS_MAX + CRPC_TARGET_MAX + 200);
     REQUIRE(text != NULL);
-    length += (size_t)sprintf(text, "GET http://x?");
-    while (length < 4 + CRPC_TARGET_MAX) text[length++] = 'q';
-    length += (size_t)sprintf(text + length, " HTTP/1.1\r\nHost:x\r\n");
-    for (size_t i = 0; i < lines; i++) length += (size_t)sprintf(text + length, "a:\r\n");
-    length += (size_t)sprintf(text + length, "\r\n");
+    size_t length = append(text, 0, "GET http://x?", 1);
+    length = append(text, length, "q", 4 + CRPC_TARGET_MAX - length);
+    length = append(text, length, " HTTP/1.1\r\nHost:x\r\n", 1);
+    length = append(text, length, "a:\r\n", lines);
+    length = append(text, length, "\r\n", 1);
     crpc_h1_head head;
     uint8_t *room = NULL;
     EXPECT_EQUAL(read_head(&most, text, length, &head, &room), CRPC_H1_WHOLE);
@@ -270,8 +279,8 @@ TEST(h1_packed_fields_have_room) {
     EXPECT(head.shown.target[0] == '/' && head.shown.target[1] == '?' && head.shown.target >= room);
     EXPECT(head.shown.target >= room + head.shown.fields_length);
     EXPECT(head.shown.target + head.shown.target_length <= room + CRPC_H1_HEAD_ROOM);
-    length = (size_t)sprintf(text, "GET / HTTP/1.1\r\nHost:x\r\n");
-    for (size_t i = 0; i < lines + 1; i++) length += (size_t)sprintf(text + length, "a:\r\n");
+    length = append(text, 0, "GET / HTTP/1.1\r\nHost:x\r\n", 1);
+    length = append(text, length, "a:\r\n", lines + 1);
     EXPECT_EQUAL(read_head(&most, text, length, &head, &room), CRPC_H1_FAULTY);
     EXPECT_EQUAL(head.shown.fault, CRPC_FAULT_HEAD_TOO_LARGE);
     free(room);

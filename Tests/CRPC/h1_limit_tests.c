@@ -68,6 +68,12 @@ TEST(h1_an_idle_connection_has_its_time) {
     expect_end_after(&scene, 60000, CRPC_OK);
     EXPECT_EQUAL(h1_count_answers(&scene), 1);
     h1_scene_end(&scene);
+    crpc_limits limits = limits_of();
+    limits.idle_timeout_ms = 7000; // the shorter one of two
+    begin(&scene, &limits);
+    h1_scene_ask(&scene, GET);
+    expect_end_after(&scene, 7000, CRPC_OK);
+    h1_scene_end(&scene);
 }
 
 TEST(h1_a_body_has_its_time) {
@@ -95,6 +101,42 @@ TEST(h1_a_body_that_nobody_wants_has_its_time) {
     h1_scene_ask(&scene, "POST / HTTP/1.1\r\n" HOST "Content-Length: 100\r\n\r\n");
     EXPECT_EQUAL(h1_scene_last(&scene)->closes, 1);
     expect_end_after(&scene, 30000, CRPC_OK);
+    h1_scene_end(&scene);
+}
+
+TEST(h1_a_handler_may_give_a_body_another_time) {
+    static const char head[] = "POST / HTTP/1.1\r\n" HOST "Content-Length: 3\r\n\r\n";
+    h1_scene scene;
+    begin(&scene, NULL);
+    scene.answering = H1_BY_HAND;
+    h1_scene_ask(&scene, head);
+    h1_told *told = h1_scene_last(&scene);
+    crpc_exchange_set_body_deadline(told->exchange, 0);
+    h1_scene_turn(&scene, 100000);
+    EXPECT_EQUAL(told->broken, 0);
+    crpc_exchange_set_body_deadline(told->exchange, scene.turn.now_ns + 5000000);
+    h1_scene_turn(&scene, 4);
+    EXPECT_EQUAL(told->broken, 0);
+    h1_scene_turn(&scene, 1);
+    EXPECT_EQUAL(told->broken, CRPC_ERROR_TIMEOUT);
+    h1_scene_end(&scene);
+    // Once there is an answer, what is left of the body has the ordinary time.
+    begin(&scene, NULL);
+    scene.answering = H1_BY_HAND;
+    h1_scene_ask(&scene, head);
+    crpc_exchange_set_body_deadline(h1_scene_last(&scene)->exchange, 0);
+    h1_scene_turn(&scene, 100000);
+    EXPECT_EQUAL(h1_answer(h1_scene_last(&scene), "x"), CRPC_OK);
+    h1_scene_turn(&scene, 0);
+    EXPECT_EQUAL(h1_scene_last(&scene)->closes, 1);
+    expect_end_after(&scene, 30000, CRPC_OK);
+    h1_scene_end(&scene);
+    // A deadline for a body that has come is none for the next one.
+    begin(&scene, NULL);
+    scene.answering = H1_BY_HAND;
+    h1_scene_ask(&scene, GET);
+    crpc_exchange_set_body_deadline(h1_scene_last(&scene)->exchange, scene.turn.now_ns + 5000000);
+    EXPECT_EQUAL(scene.h1->due_ns[CRPC_H1_DUE_BODY], 0);
     h1_scene_end(&scene);
 }
 
@@ -265,12 +307,13 @@ TEST(h1_credit_comes_back_with_time_and_with_answers) {
 TEST(h1_many_short_chunks_are_told_together) {
     h1_scene scene;
     begin(&scene, NULL);
-    char text[8192] = CHUNKED;
-    for (int i = 0; i < 1000; i++) (void)strcat(text, "1\r\nx\r\n");
-    (void)strcat(text, "0\r\n\r\n");
-    h1_scene_ask(&scene, text);
+    char text[6001];
+    for (int i = 0; i < 1000; i++) memcpy(text + 6 * i, "1\r\nx\r\n", 7);
+    h1_scene_say(&scene, CHUNKED);
+    h1_scene_say(&scene, text);
+    h1_scene_ask(&scene, "0\r\n\r\n");
     EXPECT_EQUAL(h1_scene_last(&scene)->body_length, 1000);
-    EXPECT_EQUAL(h1_scene_last(&scene)->body_pieces, 1);
+    EXPECT_EQUAL(h1_scene_last(&scene)->body_pieces, 2); // and the end
     EXPECT(h1_scene_last(&scene)->is_complete);
     h1_scene_end(&scene);
 }
@@ -348,6 +391,20 @@ TEST(h1_what_is_kept_is_bounded) {
     EXPECT_EQUAL(crpc_exchange_respond(told->exchange, 413, NULL, 0, NULL, 0), CRPC_OK); // what it keeps does not hinder it
     h1_scene_turn(&scene, 0);
     EXPECT(told->is_complete);
+    h1_scene_end(&scene);
+}
+
+TEST(h1_what_is_kept_may_be_given_up) {
+    h1_scene scene;
+    begin(&scene, NULL);
+    scene.answering = H1_BY_HAND;
+    scene.keeps = true;
+    h1_scene_ask(&scene, "POST / HTTP/1.1\r\n" HOST "Content-Length: 5\r\n\r\nhello");
+    EXPECT_EQUAL(scene.turn.stats.held_bytes, 5);
+    crpc_exchange_release(h1_scene_last(&scene)->exchange, 2);
+    EXPECT_EQUAL(scene.turn.stats.held_bytes, 3);
+    crpc_exchange_release(h1_scene_last(&scene)->exchange, 100);
+    EXPECT_EQUAL(scene.turn.stats.held_bytes, 0);
     h1_scene_end(&scene);
 }
 

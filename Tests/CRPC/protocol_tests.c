@@ -2,6 +2,8 @@
 
 #include "http/authority.h"
 
+#include <sys/socket.h>
+
 // Two protocols on one port in clear text: which is told by the first bytes. What holds for connections holds for both.
 
 static const char preface[] = "PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n";
@@ -210,6 +212,26 @@ TEST(much_that_is_sent_at_once_is_read_as_there_is_room) {
     EXPECT_EQUAL(rig->exchanges[0]->body_length, 300000);
     raw_free(raw);
     rig_end(rig);
+}
+
+TEST(a_client_that_resets_is_noticed_though_nothing_is_read) {
+    for (int is_half_closed = 0; is_half_closed < 2; is_half_closed++) {
+        rig *rig = start();
+        raw *raw = raw_connect_with(rig, "GET /hold HTTP/1.1\r\nHost: a\r\n\r\n");
+        UNTIL(rig, rig->exchange_count == 1);
+        if (is_half_closed) {
+            EXPECT_EQUAL(shutdown(raw->fd, SHUT_WR), 0);
+        } else {
+            for (int i = 0; i < 2000; i++) raw_send(raw, GET_NOW, sizeof GET_NOW - 1);
+        }
+        rig_run_ms(rig, 20);
+        EXPECT_EQUAL(rig_exchange(rig)->closes, 0);
+        raw_close(raw, true);
+        UNTIL(rig, rig_exchange(rig)->closes == 1);
+        EXPECT(!rig_exchange(rig)->is_complete);
+        raw_free(raw);
+        rig_end(rig);
+    }
 }
 
 // ---- Names ----

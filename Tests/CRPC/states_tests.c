@@ -13,14 +13,19 @@ typedef struct machine {
     unsigned states, last; // the state that all may end in
     const char *allowed;   // pairs of states, in rising order
     unsigned others_first; // states beside the first that a life may begin with
+    unsigned again;        // states that a life comes back to
 } machine;
 
 static const machine machines[] = {
-    {"connection", crpc_h2_moves, CRPC_H2_STATES, CRPC_H2_CLOSED, "01 02 03 12 13 23 34", 0},
-    {"local", crpc_local_moves, CRPC_LOCAL_STATES, CRPC_LOCAL_RESET, "01 02 03 12 13 23", 0},
-    {"remote", crpc_remote_moves, CRPC_REMOTE_STATES, CRPC_REMOTE_RESET, "01 02 03 12 13 23", 0},
+    {"connection", crpc_h2_moves, CRPC_H2_STATES, CRPC_H2_CLOSED, "01 02 03 12 13 23 34", 0, 0},
+    {"local", crpc_local_moves, CRPC_LOCAL_STATES, CRPC_LOCAL_RESET, "01 02 03 12 13 23", 0, 0},
+    {"remote", crpc_remote_moves, CRPC_REMOTE_STATES, CRPC_REMOTE_RESET, "01 02 03 12 13 23", 0, 0},
     {"driver", crpc_phase_moves, CRPC_PHASES, CRPC_PHASE_CLOSED, "02 04 05 12 13 14 15 24 25 34 35 45",
-     CRPC_TO(CRPC_PHASE_PROXYING) | CRPC_TO(CRPC_PHASE_HANDSHAKING) | CRPC_TO(CRPC_PHASE_TELLING)},
+     CRPC_TO(CRPC_PHASE_PROXYING) | CRPC_TO(CRPC_PHASE_HANDSHAKING) | CRPC_TO(CRPC_PHASE_TELLING), 0},
+    {"HTTP/1.x", crpc_h1_moves, CRPC_H1_STATES, CRPC_H1_CLOSED, "01 02 12 23", 0, 0},
+    {"request", crpc_h1_coming_moves, CRPC_H1_COMINGS, CRPC_H1_DEAF, "01 02 03 12 13 20 23", 0, CRPC_TO(CRPC_H1_HEAD)},
+    {"answer", crpc_h1_answer_moves, CRPC_H1_ANSWERS, CRPC_H1_ANSWERS, "01 10 12 13 20 23 30", 0,
+     CRPC_TO(CRPC_H1_ANSWER_NONE)},
 };
 enum { MACHINES = sizeof machines / sizeof machines[0] };
 
@@ -47,7 +52,7 @@ TEST(every_state_is_reached_and_none_is_left_backward) {
         for (unsigned from = 0; from < machines[m].states; from++) {
             unsigned moves = machines[m].moves[from];
             if (reached & CRPC_TO(from)) reached |= moves;
-            EXPECT_EQUAL(moves & (CRPC_TO(from + 1) - 1), 0); // only onward, so that every life ends
+            EXPECT_EQUAL(moves & (CRPC_TO(from + 1) - 1) & ~machines[m].again, 0); // only onward, so that every life ends
             EXPECT_EQUAL(moves >> machines[m].states, 0);
             EXPECT_EQUAL(moves == 0, from == machines[m].last);
         }

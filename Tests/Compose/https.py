@@ -10,10 +10,13 @@ import subprocess
 import threading
 import time
 
+import grpc
+
 import engine
 from stack import send
 
 NAME = "api.example.com"
+HEALTH, SERVING = "/grpc.health.v1.Health/Check", b"\x08\x01"
 AUTHORITY = "/certificates/caddy/pki/authorities/local/root.crt"
 AUTHORITY_SECONDS = 20
 # Faster together than an address may sign in.
@@ -68,7 +71,9 @@ class Proxy:
         assert "Strict-Transport-Security" not in headers, headers
         versions = {name: self._protocol(name) for name in ("localhost", NAME)}
         assert set(versions.values()) == {"h2"}, versions
-        return f"HTTP/1.1 and HTTP/2 for {' and '.join(versions)}; HTTP is sent on"
+        with grpc.secure_channel(self.address, grpc.ssl_channel_credentials(self._authority().encode())) as channel:
+            assert channel.unary_unary(HEALTH)(b"", timeout=5) == SERVING
+        return f"HTTP/1.1, HTTP/2 and gRPC for {' and '.join(versions)}; HTTP is sent on"
 
     def _protocol(self, name):
         """The protocol that is agreed on for a name, whose certificate must be good."""

@@ -52,7 +52,7 @@ struct ConnectUnaryTests {
     @Test func `Arrays in arrays of an unknown field do no harm`() async throws {
         let depth = 1 << 21
         let text = #"{"u":"# + String(repeating: "[", count: depth) + String(repeating: "]", count: depth) + "}"
-        let handler = ConnectHandler(EchoMethods.router, messageBytesMax: 8 << 20)
+        let handler = EchoMethods.handler(messageBytesMax: 8 << 20)
         let answer = await InProcessExchange.answer(of: handler, to: Call("Echo").head, body: Array(text.utf8))
         #expect(answer?.status == 200 || answer?.status == 400)
     }

@@ -3,6 +3,7 @@ import Connect
 import HTTP
 import HTTPTypes
 import RPC
+import RPCTransport
 import SwiftProtobuf
 import Testing
 
@@ -91,7 +92,13 @@ enum EchoMethods {
     }
 
     static let messageBytesMax = 10_000
-    static let handler = ConnectHandler(router, messageBytesMax: messageBytesMax, detailTypes: [GoogleRpc.ErrorInfo.self])
+    static let handler = handler(messageBytesMax: messageBytesMax)
+
+    static func handler(messageBytesMax: Int) -> ConnectHandler {
+        var limits = ConnectionLimits()
+        limits.messageBytesMax = messageBytesMax
+        return ConnectHandler(router, limits: limits, detailTypes: [GoogleRpc.ErrorInfo.self])
+    }
 }
 
 /// What a client sends.

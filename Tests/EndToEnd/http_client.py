@@ -50,8 +50,10 @@ class Answer:
 class Client:
     """Sends requests to one address, each on a connection of its own."""
 
-    def __init__(self, address, source=None):
+    def __init__(self, address, source=None, context=None):
+        """`source` is the address to come from; `context` is that of TLS, without which requests go in clear text."""
         self.address = address
+        self._context = context
         self._host, port = address.rsplit(":", 1)
         self._port = int(port)
         self.source = source
@@ -63,14 +65,20 @@ class Client:
             sent.setdefault("Content-Type", "application/json")
         if token is not None:
             sent["Authorization"] = f"Bearer {token}"
-        connection = http.client.HTTPConnection(
-            self._host, self._port, timeout=seconds, source_address=(self.source, 0) if self.source else None)
+        connection = self.connect(seconds)
         try:
             connection.request(method, path, body=body, headers=sent)
             response = connection.getresponse()
             return Answer(response.status, response.headers, response.read())
         finally:
             connection.close()
+
+    def connect(self, seconds=SECONDS):
+        """A connection that is not opened yet, for requests one after the other."""
+        how = {"timeout": seconds, "source_address": (self.source, 0) if self.source else None}
+        if self._context:
+            return http.client.HTTPSConnection(self._host, self._port, context=self._context, **how)
+        return http.client.HTTPConnection(self._host, self._port, **how)
 
     def get(self, path, **how):
         return self.send("GET", path, **how)

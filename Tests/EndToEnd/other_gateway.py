@@ -9,20 +9,20 @@ from stack import free_ports, program
 
 
 @contextlib.contextmanager
-def another_gateway(stack, **keys):
-    """A client of a gateway that runs beside the stack's; `keys` go without VESTIBULE_GATEWAY_ before them. What it logs
-    is searched with the stack's logs."""
-    (port,) = free_ports(1)
+def another_gateway(stack, source=None, context=None, port=None, **keys):
+    """A client of a gateway that runs beside the stack's, asked from the address `source` and by the TLS of `context`; `keys`
+    go without VESTIBULE_GATEWAY_ before them. What it logs is searched with the stack's logs."""
+    port = port or free_ports(1)[0]
     environment = process_table.environment(stack.process_of("gateway"))
     environment.pop("VESTIBULE_GATEWAY_METRICS_LISTEN", None)
     environment |= {"VESTIBULE_GATEWAY_LISTEN": f"127.0.0.1:{port}"}
     environment |= {f"VESTIBULE_GATEWAY_{name}": value for name, value in keys.items()}
     log = stack.folder / "logs" / f"gateway-{port}.log"
-    with log.open("wb") as file:
+    with log.open("ab") as file:
         process = subprocess.Popen(
             [program("gateway"), "serve"], env=environment, stdin=subprocess.DEVNULL, stdout=file, stderr=file)
-    client = Client(f"127.0.0.1:{port}")
-    client.log = log
+    client = Client(f"127.0.0.1:{port}", source, context)
+    client.log, client.process = log, process
 
     def is_listening():
         assert process.poll() is None, log.read_text()

@@ -167,10 +167,12 @@ class Stack:
     # Its parts
 
     def process_of(self, name):
-        """The process of a program of ours, not the shell beside it."""
+        """The process of a program of ours, neither the shell beside it nor another gateway of a test's."""
+        key = f"VESTIBULE_{name.upper()}_LISTEN"
         found = [
             process for process in process_table.belonging_to(self.folder)
-            if process_table.command_line(process)[:2] == [program(name), "serve"]]
+            if process_table.command_line(process)[:2] == [program(name), "serve"]
+            and process_table.environment(process).get(key) == self.addresses[name]]
         assert len(found) == 1, f"{name}: {found}"
         return found[0]
 

@@ -63,7 +63,10 @@ static void act(call *call, unsigned how) {
     case 5: error = crpc_exchange_set_deadline(exchange, how & 8 ? 0 : turn.now_ns + size * 100000); break;
     case 6: end_handler(call); break;
     case 7:
-        if (how & 128) crpc_exchange_reset(exchange);
+        if ((how & 24) == 0) crpc_exchange_set_last(exchange);
+        if ((how & 24) == 8) crpc_exchange_release(exchange, size);
+        if ((how & 24) == 16) crpc_exchange_set_body_deadline(exchange, how & 128 ? 0 : turn.now_ns + size * 100000);
+        if ((how & 24) == 24) crpc_exchange_reset(exchange);
         break;
     }
     CHECK(error == CRPC_OK || error == CRPC_ERROR_CLOSED || error == CRPC_ERROR_ARGUMENT || error == CRPC_ERROR_LIMIT);

@@ -1,4 +1,3 @@
-import Dispatch
 import Glibc
 import HTTPTypes
 
@@ -29,11 +28,28 @@ public struct SocketClient: Sendable {
     public func exchange(_ parts: [String]) async throws -> String {
         let port = port
         return try await withCheckedThrowingContinuation { continuation in
-            // A thread of its own: it waits for the server, which the loops of a test may be needed for.
-            DispatchQueue.global().async {
-                continuation.resume(with: Result { try Self.exchange(port, parts) })
-            }
+            Self.run { continuation.resume(with: Result { try Self.exchange(port, parts) }) }
         }
+    }
+
+    /// Runs what blocks on a thread of its own: the pool that tasks run on has few, which the server may need.
+    private static func run(_ body: @escaping @Sendable () -> Void) {
+        final class Box: Sendable {
+            let body: @Sendable () -> Void
+            init(_ body: @escaping @Sendable () -> Void) { self.body = body }
+        }
+        var thread = pthread_t()
+        let code = pthread_create(
+            &thread,
+            nil,
+            { box in
+                if let box { Unmanaged<Box>.fromOpaque(box).takeRetainedValue().body() }
+                return nil
+            },
+            Unmanaged.passRetained(Box(body)).toOpaque()
+        )
+        precondition(code == 0, "no thread for a test")
+        pthread_detach(thread)
     }
 
     /// Sends one request and reads its answer, on a connection of its own.

@@ -1,6 +1,7 @@
 import IdentityDomain
 import JOSE
 import OutgoingHTTP
+import RPCTransport
 import ScriptedHTTP
 import Synchronization
 import Testing
@@ -34,8 +35,8 @@ struct ExchangeOverHTTPTests {
         let current = Mutex(answer)
         let server = try ScriptedHTTPServer { _ in current.withLock { $0 } }
         defer { server.stop() }
-        let client = HTTPSClient(userAgent: "test")
-        do {
+        try await withEventLoopGroup(loopCount: 1, name: "outgoing") { group in
+            let client = HTTPSClient(userAgent: "test", group: group)
             try await ExchangeBench.run(baseURL: server.base, client: client) { bench in
                 await #expect(throws: IdentityFault.providerUnavailable, "\(name)") {
                     try await bench.exchange("c0de")
@@ -47,21 +48,18 @@ struct ExchangeOverHTTPTests {
                 #expect(server.requests.map(\.path) == ["/apple/token", "/apple/token"])
                 #expect(server.requests.last?.fields["code"] == "c0de")
             }
-        } catch {
-            try? await client.shutdown()
-            throw error
         }
-        try await client.shutdown()
     }
 
     @Test(.timeLimit(.minutes(2))) func `Where nobody listens the provider wasn't asked`() async throws {
-        let client = HTTPSClient(userAgent: "test")
-        try await ExchangeBench.run(baseURL: "http://127.0.0.1:1", client: client) { bench in
-            await #expect(throws: IdentityFault.providerUnavailable) { try await bench.exchange("c0de") }
-            #expect(bench.count("apple", "code", "unreachable") == "1")
-            let count = try await bench.codeCount()
-            #expect(count == 0)
+        try await withEventLoopGroup(loopCount: 1, name: "outgoing") { group in
+            let client = HTTPSClient(userAgent: "test", group: group)
+            try await ExchangeBench.run(baseURL: "http://127.0.0.1:1", client: client) { bench in
+                await #expect(throws: IdentityFault.providerUnavailable) { try await bench.exchange("c0de") }
+                #expect(bench.count("apple", "code", "unreachable") == "1")
+                let count = try await bench.codeCount()
+                #expect(count == 0)
+            }
         }
-        try await client.shutdown()
     }
 }

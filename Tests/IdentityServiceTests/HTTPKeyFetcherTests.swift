@@ -1,5 +1,6 @@
 import JOSE
 import OutgoingHTTP
+import RPCTransport
 import ScriptedHTTP
 import Testing
 
@@ -19,7 +20,8 @@ struct HTTPKeyFetcherTests {
             ),
         ])
         defer { server.stop() }
-        let http = HTTPSClient(userAgent: "test")
+        let group = try EventLoopGroup(loopCount: 1, name: "outgoing")
+        let http = HTTPSClient(userAgent: "test", group: group)
         let fetcher = HTTPKeyFetcher(http)
         let base = "http://127.0.0.1:\(server.port)"
         let good = try await fetcher.fetchKeys(from: base + "/good")
@@ -32,18 +34,19 @@ struct HTTPKeyFetcherTests {
         await #expect(throws: (any Error).self) { try await fetcher.fetchKeys(from: base + "/long") }
         await #expect(throws: (any Error).self) { try await fetcher.fetchKeys(from: "http://127.0.0.1:1/closed") }
         #expect(server.requestLines.filter { $0.contains("/good") }.count == 1, "no redirect was followed")
-        try await http.shutdown()
+        await group.shutdown()
     }
 
     /// Without a timeout of its own the fetch would wait as long as the provider keeps the connection.
     @Test(.timeLimit(.minutes(2))) func `A silent provider times out`() async throws {
         let server = try ScriptedHTTPServer([:])
         defer { server.stop() }
-        let http = HTTPSClient(userAgent: "test")
+        let group = try EventLoopGroup(loopCount: 1, name: "outgoing")
+        let http = HTTPSClient(userAgent: "test", group: group)
         let fetcher = HTTPKeyFetcher(http, timeout: .milliseconds(200))
         await #expect(throws: (any Error).self) {
             try await fetcher.fetchKeys(from: "http://127.0.0.1:\(server.port)/silent")
         }
-        try await http.shutdown()
+        await group.shutdown()
     }
 }

@@ -1,6 +1,7 @@
 import IdentityDomain
 import JOSE
 import Models
+import OutgoingHTTP
 import ServiceKit
 import Testing
 
@@ -31,6 +32,19 @@ struct IdentitySettingsTests {
         #expect(settings.limits.refreshGraceSeconds == 30)
         #expect(settings.lateCallers == .everybody, "on loopback, without client certificates")
         #expect(settings.issuer.keySet.entries.count == 1)
+    }
+
+    @Test func `Proxies are those of the usual variables, in lower case first`() throws {
+        #expect(try settings().proxies == .none)
+        let proxies = try settings([
+            "HTTPS_PROXY": "http://ignored.example", "https_proxy": "http://me:secret@proxy.example:3128",
+            "HTTP_PROXY": "proxy.example", "NO_PROXY": "inside.example",
+        ]).proxies
+        #expect(proxies.https.map { "\($0)" } == "http://proxy.example:3128")
+        #expect(proxies.http.map { "\($0)" } == "http://proxy.example:80")
+        #expect(proxies.exceptions == ProxyExceptions("inside.example"))
+        let problem = "HTTPS_PROXY must be http:// or https:// with the host and port of a proxy"
+        #expect(problems(["HTTPS_PROXY": "socks5://me:secret@proxy.example"]) == [problem])
     }
 
     @Test func `Everything can be set`() throws {

@@ -42,6 +42,7 @@ extension OutgoingRequest {
         switch method {
         case .get(let query): query.first { $0.name == name }?.value
         case .postForm(let form): form.first { $0.name == name }?.value
+        case .other: nil
         }
     }
 }

@@ -21,7 +21,9 @@ def generate(target):
         copy.write_text(proto.read_text().replace(*RENAMED))
     shutil.copytree(PROJECT / "proto/vestibule", sources / "vestibule")
     protos = [str(path) for path in sorted(sources.rglob("*.proto"))]
+    # What protobuf itself declares.
+    included = pathlib.Path(grpc_tools.protoc.__file__).with_name("_proto")
     status = grpc_tools.protoc.main(
-        ["protoc", f"--proto_path={sources}", f"--python_out={target}", f"--grpc_python_out={target}", *protos])
+        ["protoc", f"--proto_path={sources}", f"--proto_path={included}", f"--python_out={target}", f"--grpc_python_out={target}", *protos])
     if status != 0:
         raise RuntimeError("protoc failed; its message is above")

@@ -38,6 +38,7 @@ struct StackPlanTests {
             #expect(environment["VESTIBULE_IDENTITY_\(name)"] == nil)
         }
         #expect(environment["VESTIBULE_REFLECTION"] == "true")
+        #expect(environment["VESTIBULE_GATEWAY_METHODS_PAGE"] == "true")
         #expect(environment["VESTIBULE_CONFIG"]?.hasSuffix("/stack.env") == true)
     }
 

@@ -92,7 +92,9 @@ struct HTTPSClientTests {
             let clock = ContinuousClock()
             let begun = clock.now
             let error = await Self.error {
-                try await client.send(Self.request(.get(), server.base + "/", timeout: .milliseconds(700)))
+                try await client.send(
+                    Self.request(.get(), server.base + "/", timeout: .milliseconds(700), bodyBytesMax: 20_000)
+                )
             }
             #expect(error == OutgoingHTTPError(.timeout, mayHaveBeenSent: true))
             #expect(clock.now - begun < .seconds(20), "the whole body would take 50 s")
@@ -164,13 +166,15 @@ struct HTTPSClientTests {
     static func request(
         _ method: OutgoingRequest.Method,
         _ url: String,
-        timeout: Duration = .seconds(30)
+        timeout: Duration = .seconds(30),
+        bodyBytesMax: Int = 1000
     ) -> OutgoingRequest {
-        OutgoingRequest(method, url, timeout: timeout, bodyBytesMax: 1000)
+        OutgoingRequest(method, url, timeout: timeout, bodyBytesMax: bodyBytesMax)
     }
 
     static func withClient(
         limits: HTTPSClient.Limits = HTTPSClient.Limits(),
+        connectTimeout: Duration = .seconds(30),
         trust: TrustStore = .system(),
         proxies: ProxySettings = .none,
         resolver: any NameResolver = SystemNameResolver(),
@@ -182,6 +186,7 @@ struct HTTPSClientTests {
                     userAgent: "test",
                     group: group,
                     limits: limits,
+                    connectTimeout: connectTimeout,
                     trust: trust,
                     proxies: proxies,
                     resolver: resolver

@@ -1,104 +1,118 @@
-import FoundationEssentials
-import Glibc
 import OutgoingHTTP
+import RPC
 import RPCTransport
 import TestCertificates
 import Testing
 
-/// Against `openssl s_server`, whose certificate no system trusts.
+/// TLS, against `openssl s_server` and against our own server.
 struct TrustTests {
+    private static let form = OutgoingRequest.Method.postForm([("code", "secret")])
+
     @Test(.timeLimit(.minutes(1))) func `A server whose certificate nobody vouches for is told nothing`() async throws {
+        try await Self.withServer(names: "DNS:localhost,IP:127.0.0.1") { server, _ in
+            let error = try await Self.ask("https://localhost:\(server.port)/token", trust: .system())
+            #expect(error?.mayHaveBeenSent == false)
+            #expect(Self.words(error).contains("certificate problem"))
+        }
+    }
+
+    @Test(.timeLimit(.minutes(1))) func `A server with another's certificate is told nothing`() async throws {
+        try await Self.withServer(names: "DNS:other.example") { server, trust in
+            for host in ["localhost", "127.0.0.1"] {
+                let error = try await Self.ask("https://\(host):\(server.port)/token", trust: trust)
+                #expect(error?.mayHaveBeenSent == false)
+                #expect(Self.words(error).contains("subject name"))
+            }
+        }
+    }
+
+    @Test(.timeLimit(.minutes(1))) func `TLS before 1.2 is not spoken`() async throws {
+        let old = ["-tls1_1", "-cipher", "DEFAULT@SECLEVEL=0"]
+        try await Self.withServer(names: "DNS:localhost", old) { server, trust in
+            let error = try await Self.ask("https://localhost:\(server.port)/token", trust: trust)
+            #expect(error?.mayHaveBeenSent == false)
+            #expect(Self.words(error).contains("version"))
+        }
+    }
+
+    @Test(.timeLimit(.minutes(1)), arguments: [[], ["-tls1_2"]])
+    func `An authority of one's own vouches for its servers`(arguments: [String]) async throws {
+        try await Self.withServer(names: "DNS:localhost,IP:127.0.0.1", arguments) { server, trust in
+            try await HTTPSClientTests.withClient(trust: trust) { client in
+                for host in ["localhost", "127.0.0.1"] {
+                    let request = OutgoingRequest(
+                        .get(),
+                        "https://\(host):\(server.port)/",
+                        timeout: .seconds(30),
+                        bodyBytesMax: 100_000
+                    )
+                    let answer = try await client.send(request)
+                    #expect(answer.status == 200)
+                }
+            }
+        }
+    }
+
+    @Test func `A file without certificates is no authority`() {
+        for file in ["/nowhere/at/all", "/etc/hostname"] {
+            #expect(throws: TrustStore.Unreadable.self) { try TrustStore(file: file) }
+        }
+    }
+
+    /// Our own server speaks nothing else under TLS, and refuses by the status what is no gRPC.
+    @Test(.timeLimit(.minutes(1))) func `HTTP/2 is spoken to servers that can, many requests on a connection`()
+        async throws
+    {
         let authority = try TestAuthority()
         defer { authority.remove() }
-        let files = try authority.issue("server", names: "DNS:localhost,IP:127.0.0.1")
-        let server = try TLSServer(certificate: files.certificateChainFile, key: files.privateKeyFile)
+        try await withEventLoopGroup(loopCount: 1, name: "outgoing") { group in
+            var configuration = ServerConfiguration(host: "127.0.0.1", port: 0)
+            configuration.tls = try authority.issue("server", names: "DNS:localhost")
+            let trust = try TrustStore(file: authority.file)
+            try await withRPCServer(group: group, router: Router(), configuration: configuration) { _, port in
+                var limits = HTTPSClient.Limits()
+                limits.idleTime = .seconds(600)
+                let client = HTTPSClient(
+                    userAgent: "test",
+                    group: group,
+                    limits: limits,
+                    connectTimeout: .seconds(30),
+                    trust: trust
+                )
+                let form = HTTPSClientTests.request(Self.form, "https://localhost:\(port)/token")
+                try await withThrowingTaskGroup { tasks in
+                    for _ in 0..<50 { tasks.addTask { try await client.send(form).status } }
+                    for try await status in tasks { #expect(status == 404) }
+                }
+            }
+            let statistics = group.loops[0].statistics
+            #expect(statistics.serverConnections.opened == 1)
+            #expect(statistics.serverStreams.opened == 50)
+        }
+    }
+
+    private static func ask(_ url: String, trust: TrustStore) async throws -> OutgoingHTTPError? {
+        var error: OutgoingHTTPError?
+        try await HTTPSClientTests.withClient(trust: trust) { client in
+            error = await HTTPSClientTests.error { try await client.send(HTTPSClientTests.request(form, url)) }
+        }
+        return error
+    }
+
+    private static func words(_ error: OutgoingHTTPError?) -> String {
+        guard case .connection(let text) = error?.cause else { return "\(String(describing: error))" }
+        return text.lowercased()
+    }
+
+    private static func withServer(
+        names: String,
+        _ arguments: [String] = [],
+        _ body: (TLSServer, TrustStore) async throws -> Void
+    ) async throws {
+        let authority = try TestAuthority()
+        defer { authority.remove() }
+        let server = try TLSServer(authority.issue("server", names: names), arguments)
         defer { server.stop() }
-        try await HTTPSClientTests.withClient { client in
-            let form = OutgoingRequest.Method.postForm([("code", "secret")])
-            let url = "https://localhost:\(server.port)/token"
-            let error = await HTTPSClientTests.error { try await client.send(HTTPSClientTests.request(form, url)) }
-            #expect(error?.mayHaveBeenSent == false)
-            guard case .connection(let text) = error?.cause else {
-                Issue.record("it must be the certificate that is wrong: \(String(describing: error))")
-                return
-            }
-            #expect(text.lowercased().contains("certificate problem"))
-        }
-    }
-}
-
-/// The program `openssl s_server` on a free port of this machine.
-private final class TLSServer {
-    struct Failed: Error {}
-
-    let port: UInt16
-    private let process: pid_t
-
-    /// - Parameters:
-    ///   - certificate: the path of its certificate.
-    ///   - key: the path of the certificate's private key.
-    init(certificate: String?, key: String?) throws {
-        guard let certificate, let key else { throw Failed() }
-        let port = try Self.freePort()
-        var actions = posix_spawn_file_actions_t()
-        posix_spawn_file_actions_init(&actions)
-        defer { posix_spawn_file_actions_destroy(&actions) }
-        for output: Int32 in [1, 2] { posix_spawn_file_actions_addopen(&actions, output, "/dev/null", O_WRONLY, 0) }
-        posix_spawn_file_actions_addopen(&actions, 0, "/dev/null", O_RDONLY, 0)
-        let arguments = [
-            "openssl", "s_server", "-accept", "127.0.0.1:\(port)", "-cert", certificate, "-key", key, "-www", "-quiet",
-        ]
-        let words = arguments.map { strdup($0) } + [nil]
-        defer { for word in words { free(word) } }
-        var process = pid_t()
-        guard posix_spawnp(&process, "openssl", &actions, nil, words, environ) == 0 else { throw Failed() }
-        self.process = process
-        self.port = port
-        for _ in 0..<500 {
-            if Self.isListening(port) { return }
-            usleep(10_000)
-        }
-        stop()
-        throw Failed()
-    }
-
-    func stop() {
-        kill(process, SIGKILL)
-        var status: Int32 = 0
-        waitpid(process, &status, 0)
-    }
-
-    private static func freePort() throws -> UInt16 {
-        let probe = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
-        defer { close(probe) }
-        let port = try withAddress(port: 0) { address, length in
-            guard bind(probe, address, length.pointee) == 0, getsockname(probe, address, length) == 0 else {
-                throw Failed()
-            }
-            return address.withMemoryRebound(to: sockaddr_in.self, capacity: 1) {
-                UInt16(bigEndian: $0.pointee.sin_port)
-            }
-        }
-        return port
-    }
-
-    private static func isListening(_ port: UInt16) -> Bool {
-        let probe = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
-        defer { close(probe) }
-        return withAddress(port: port) { address, length in connect(probe, address, length.pointee) == 0 }
-    }
-
-    private static func withAddress<Value>(
-        port: UInt16,
-        _ body: (UnsafeMutablePointer<sockaddr>, UnsafeMutablePointer<socklen_t>) throws -> Value
-    ) rethrows -> Value {
-        var address = sockaddr_in()
-        address.sin_family = sa_family_t(AF_INET)
-        address.sin_port = port.bigEndian
-        address.sin_addr.s_addr = UInt32(0x7f00_0001).bigEndian
-        var length = socklen_t(MemoryLayout<sockaddr_in>.size)
-        return try withUnsafeMutablePointer(to: &address) { pointer in
-            try pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) { try body($0, &length) }
-        }
+        try await body(server, TrustStore(file: authority.file))
     }
 }

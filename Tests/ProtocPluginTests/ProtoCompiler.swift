@@ -2,6 +2,8 @@ import Foundation
 import SwiftProtobuf
 import SwiftProtobufPluginLibrary
 
+@testable import protoc_gen_vestibule
+
 /// Parses protos as protoc does for a plugin: with the comments of the source.
 struct ProtoCompiler {
     struct Failure: Error {
@@ -9,6 +11,9 @@ struct ProtoCompiler {
     }
 
     let folder: URL
+    /// Where the protos of our options are.
+    private static let options = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
+        .deletingLastPathComponent().appending(path: "proto")
 
     /// The request that protoc would send to a plugin for these files.
     func request(
@@ -22,7 +27,7 @@ struct ProtoCompiler {
         protoc.arguments =
             [
                 "protoc", "--include_imports", "--include_source_info", "--proto_path=\(folder.path())",
-                "--descriptor_set_out=\(output.path())",
+                "--proto_path=\(Self.options.path())", "--descriptor_set_out=\(output.path())",
             ] + files
         let errors = Pipe()
         protoc.standardError = errors
@@ -32,7 +37,12 @@ struct ProtoCompiler {
         guard protoc.terminationStatus == 0 else {
             throw Failure(message: String(decoding: message, as: UTF8.self))
         }
-        let set = try Google_Protobuf_FileDescriptorSet(serializedBytes: Data(contentsOf: output))
+        var options = SimpleExtensionMap()
+        options.insert(contentsOf: VestibulePlugin().customOptionExtensions)
+        let set = try Google_Protobuf_FileDescriptorSet(
+            serializedBytes: Data(contentsOf: output),
+            extensions: options
+        )
         var request = Google_Protobuf_Compiler_CodeGeneratorRequest()
         request.protoFile = set.file
         request.fileToGenerate = files

@@ -119,7 +119,8 @@ struct VestibulePluginTests {
         #expect(
             set.file.map(\.name) == [
                 "sample/nothing.proto", "sample/unversioned.proto", "google/protobuf/empty.proto",
-                "sample/v1/shared.proto", "sample/v1/sample.proto",
+                "sample/v1/shared.proto", "google/protobuf/descriptor.proto", "vestibule/options/v1/options.proto",
+                "sample/v1/sample.proto",
             ]
         )
         #expect(set.file.allSatisfy { !$0.hasSourceCodeInfo })
@@ -132,6 +133,28 @@ struct VestibulePluginTests {
         #expect(wrong.error == "option 'DescriptorSet' can't be 'no name'; it is one of the names of types")
         let wrongModule = try Self.generate("Doubles=api")
         #expect(wrongModule.error == "option 'Doubles' can't be 'api'; it is one of the names of types")
+    }
+
+    @Test(arguments: [
+        ("rpc All(GetURLRequest) returns (Type);", "rpc All(GetURLRequest) returns (Type) {"),
+        ("rpc Download(GetURLRequest) returns (stream Shared);", "rpc Download(GetURLRequest) returns (stream Shared) {"),
+    ])
+    func `Only a unary method without side effects may be called by GET`(declared: String, opened: String) throws {
+        let folder = FileManager.default.temporaryDirectory.appending(path: UUID().uuidString)
+        defer { try? FileManager.default.removeItem(at: folder) }
+        try FileManager.default.copyItem(at: Self.golden, to: folder)
+        let proto = folder.appending(path: "sample/v1/sample.proto")
+        let text = try String(contentsOf: proto, encoding: .utf8)
+        let changed = text.replacing(
+            declared,
+            with: opened + " option (vestibule.options.v1.connect_get) = true; }",
+            maxReplacements: 1
+        )
+        #expect(changed != text)
+        try changed.write(to: proto, atomically: true, encoding: .utf8)
+        let response = try Self.generate("", folder: folder)
+        #expect(response.error.contains("can't have connect_get"))
+        #expect(response.file.isEmpty)
     }
 
     @Test func `A misspelt option is an error and nothing is written`() throws {

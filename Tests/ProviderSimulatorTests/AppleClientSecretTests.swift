@@ -1,7 +1,7 @@
 import Glibc
+import HTTPClients
 import HTTPJSON
 import HTTPTypes
-import HummingbirdTesting
 import JOSE
 import Testing
 

@@ -1,7 +1,6 @@
+import HTTPClients
 import HTTPTypes
-import HummingbirdTesting
 import JOSE
-import NIOCore
 import Testing
 
 @testable import ProviderSimulator

@@ -1,8 +1,7 @@
 import Foundation
+import HTTPClients
 import HTTPTypes
-import HummingbirdTesting
 import JOSE
-import NIOCore
 import Testing
 
 @testable import ProviderSimulator
@@ -17,10 +16,10 @@ struct AuthorizeTests {
     private static let ana = [("email", "ana@example.com"), ("given_name", "Ana"), ("family_name", "Reyes")]
 
     private func page(_ simulation: Simulation, _ path: String, _ fields: [(String, String)]) async throws -> (
-        TestResponse, String
+        HandlerClient.Answer, String
     ) {
         let response = try await simulation.ask(.get, "\(path)?\(Simulation.form(fields))")
-        return (response, String(buffer: response.body))
+        return (response, response.text)
     }
 
     /// The hidden fields of a page, as a browser would send them.

@@ -1,6 +1,6 @@
 import Glibc
+import HTTPClients
 import HTTPTypes
-import HummingbirdTesting
 import JOSE
 import Testing
 

@@ -1,6 +1,6 @@
+import HTTPClients
 import HTTPJSON
 import HTTPTypes
-import HummingbirdTesting
 import JOSE
 import Testing
 

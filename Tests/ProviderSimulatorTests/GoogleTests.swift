@@ -1,7 +1,6 @@
+import HTTPClients
 import HTTPTypes
-import HummingbirdTesting
 import JOSE
-import NIOCore
 import Testing
 
 @testable import ProviderSimulator
@@ -93,7 +92,7 @@ struct GoogleTests {
             "/google/oauth2/v3/userinfo",
             headers: [.authorization: "Bearer \(token)"]
         )
-        let person = try JSONObject(parsing: Array(response.body.readableBytesView))
+        let person = try JSONObject(parsing: response.body)
         #expect(person["sub"] == subject && person["given_name"] == "Ana" && person["email_verified"] == true)
         simulation.advance(seconds: 3600)
         let (expired, problem) = try await simulation.send(.get, "/google/tokeninfo?access_token=\(token)")

@@ -1,5 +1,5 @@
+import HTTPClients
 import HTTPTypes
-import HummingbirdTesting
 import JOSE
 import Testing
 

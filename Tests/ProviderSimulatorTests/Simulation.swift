@@ -1,10 +1,8 @@
+import HTTPClients
 import HTTPJSON
 import HTTPTypes
-import Hummingbird
-import HummingbirdTesting
 import JOSE
 import Logging
-import NIOCore
 import Synchronization
 import Testing
 
@@ -52,27 +50,16 @@ struct Simulation {
         _ uri: String,
         _ body: String? = nil,
         headers: HTTPFields = [:]
-    ) async throws -> TestResponse {
+    ) async throws -> HandlerClient.Answer {
         var logger = Logger(label: "test")
         logger.logLevel = .critical
-        let server = Simulator.server(
-            store,
-            configuration: HTTPServer.Configuration(host: "127.0.0.1", port: 0, limits: Simulator.limits),
-            logger: logger
-        )
-        return try await server.application().test(.router) { client in
-            try await client.execute(
-                uri: uri,
-                method: method,
-                headers: headers,
-                body: body.map { ByteBuffer(string: $0) }
-            )
-        }
+        let client = HandlerClient(Simulator.handler(store, logger: logger))
+        return try await client.send(method, uri, headers: headers, body: Array((body ?? "").utf8))
     }
 
     /// A request with JSON, or none, for an answer with JSON.
     func send(_ method: HTTPRequest.Method, _ uri: String, _ body: String? = nil) async throws -> (
-        TestResponse, JSONObject
+        HandlerClient.Answer, JSONObject
     ) {
         let response = try await ask(
             method,
@@ -80,7 +67,7 @@ struct Simulation {
             body,
             headers: body == nil ? [:] : [.contentType: "application/json"]
         )
-        return (response, try JSONObject(parsing: Array(response.body.readableBytesView)))
+        return (response, try JSONObject(parsing: response.body))
     }
 
     /// A form for an answer with JSON.
@@ -88,15 +75,15 @@ struct Simulation {
         _ uri: String,
         _ fields: [(String, String)],
         headers: HTTPFields = [:]
-    ) async throws -> (TestResponse, JSONObject) {
+    ) async throws -> (HandlerClient.Answer, JSONObject) {
         let response = try await ask(.post, uri, Self.form(fields), headers: headers.merging(Self.formType))
-        return (response, try JSONObject(parsing: Array(response.body.readableBytesView)))
+        return (response, try JSONObject(parsing: response.body))
     }
 
     /// A form for a page.
-    func postForPage(_ uri: String, _ fields: [(String, String)]) async throws -> (TestResponse, String) {
+    func postForPage(_ uri: String, _ fields: [(String, String)]) async throws -> (HandlerClient.Answer, String) {
         let response = try await ask(.post, uri, Self.form(fields), headers: Self.formType)
-        return (response, String(buffer: response.body))
+        return (response, response.text)
     }
 
     private static let formType: HTTPFields = [.contentType: "application/x-www-form-urlencoded"]

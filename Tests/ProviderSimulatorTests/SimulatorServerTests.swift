@@ -1,5 +1,4 @@
-import Dispatch
-import Glibc
+import HTTPClients
 import HTTPJSON
 import ServiceKit
 import Synchronization
@@ -64,12 +63,12 @@ struct SimulatorServerTests {
     }
 
     private static func dropAndRetry(_ port: Int) async throws {
+        let client = SocketClient(port: port)
         func post(_ path: String, _ type: String, _ body: String) async throws -> String {
-            try await Wire.ask(
-                port,
+            try await client.exchange([
                 "POST \(path) HTTP/1.1\r\nHost: localhost\r\nContent-Type: \(type)\r\nContent-Length: \(body.utf8.count)\r\n"
                     + "Connection: close\r\n\r\n\(body)"
-            )
+            ])
         }
         func code() async throws -> String {
             let order = #"{"client_id":"c","person":{"sub":"s"}}"#
@@ -92,40 +91,5 @@ struct SimulatorServerTests {
         _ = try await post("/control/misbehave", "application/json", order + #","after_work":false}"#)
         #expect(try await exchange(kept).isEmpty)
         #expect(try await exchange(kept).contains("id_token"))
-    }
-}
-
-/// One request over a socket, as bytes.
-private enum Wire {
-    /// What comes until the other side closes. Waits elsewhere than on the threads that the server's answers need.
-    static func ask(_ port: Int, _ request: String) async throws -> String {
-        try await withCheckedThrowingContinuation { continuation in
-            DispatchQueue.global().async {
-                continuation.resume(with: Result { try exchange(port, request) })
-            }
-        }
-    }
-
-    private static func exchange(_ port: Int, _ request: String) throws -> String {
-        let descriptor = socket(AF_INET, Int32(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue), 0)
-        defer { close(descriptor) }
-        var address = sockaddr_in()
-        address.sin_family = sa_family_t(AF_INET)
-        address.sin_addr.s_addr = UInt32(0x7F00_0001).bigEndian
-        address.sin_port = in_port_t(port).bigEndian
-        let isConnected = withUnsafePointer(to: &address) { pointer in
-            pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) { pointer in
-                connect(descriptor, pointer, socklen_t(MemoryLayout<sockaddr_in>.size)) == 0
-            }
-        }
-        let bytes = Array(request.utf8)
-        try #require(isConnected && send(descriptor, bytes, bytes.count, Int32(MSG_NOSIGNAL)) == bytes.count)
-        var answer: [UInt8] = []
-        var chunk = [UInt8](repeating: 0, count: 16_384)
-        while true {
-            let count = recv(descriptor, &chunk, chunk.count, 0)
-            guard count > 0 else { return String(decoding: answer, as: UTF8.self) }
-            answer += chunk[..<count]
-        }
     }
 }

@@ -1,7 +1,7 @@
 // swift-tools-version: 6.2
 import PackageDescription
 
-// The RPC layer and its tests alone, so that each sanitizer builds that much and not the whole system. See run.sh. The targets
+// The RPC layer, what asks other servers on it, and their tests alone, so that each sanitizer builds that much and not the whole system. See run.sh. The targets
 // are links to those of the package above, which says why they are built as they are.
 
 let settings: [SwiftSetting] = [
@@ -30,6 +30,7 @@ let package = Package(
         .package(url: "https://github.com/swift-server/swift-service-lifecycle", exact: "2.13.0"),
     ],
     targets: [
+        .systemLibrary(name: "CCurl", path: "CCurl", pkgConfig: "libcurl"),
         .systemLibrary(name: "CNghttp2", path: "CNghttp2", pkgConfig: "libnghttp2"),
         .systemLibrary(name: "COpenSSL", path: "COpenSSL", pkgConfig: "openssl"),
         .target(
@@ -43,9 +44,12 @@ let package = Package(
         library("RPC", [protobuf, tracing]),
         library("RPCTransport", ["CRPC", "RPC", lifecycle, protobuf, tracing]),
         library("API", ["RPC", protobuf]),
+        library("OutgoingHTTP", ["CCurl", "COpenSSL", "RPCTransport"]),
         library("TestCertificates", ["RPCTransport"]),
+        library("ScriptedHTTP", []),
         .target(name: "MutexOrder", path: "MutexOrder"),
         tests("RPCTests", ["RPC", protobuf]),
+        tests("OutgoingHTTPTests", ["OutgoingHTTP", "RPC", "RPCTransport", "ScriptedHTTP", "TestCertificates"]),
         tests("RPCTransportTests", ["API", "RPC", "RPCTransport", "TestCertificates", lifecycle, logging, protobuf]),
     ],
     swiftLanguageModes: [.v6]

@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
-# Runs the tests of the RPC layer with ThreadSanitizer and with AddressSanitizer, Swift and C alike. `make test` calls it.
+# Runs the tests of the RPC layer, and of what asks other servers on it, with ThreadSanitizer and with AddressSanitizer, Swift
+# and C alike. `make test` calls it.
 # Arguments are the sanitizers: thread, address.
 #
 # Prints 'N passed, N failed' as the last line.

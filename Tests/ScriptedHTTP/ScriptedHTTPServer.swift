@@ -56,6 +56,14 @@ public final class ScriptedHTTPServer: Sendable {
         case silence
         /// Nothing; it is closed.
         case hangUp
+        /// These bytes; then the next request of the same connection.
+        case kept(String)
+        /// These bytes; then it is reset.
+        case reset(String)
+        /// These bytes, then the others again and again, for as long as the other side takes them.
+        case endless(String, String)
+        /// The answer to CONNECT, and then what comes is handed on to that port of this machine, and back.
+        case tunnel(UInt16)
         /// These bytes one by one, so many milliseconds apart, for as long as the other side waits.
         case drip(String, milliseconds: UInt32)
     }
@@ -65,6 +73,7 @@ public final class ScriptedHTTPServer: Sendable {
     private let descriptor: Int32
     private let script: @Sendable (Request) -> Answer
     private let received = Mutex<[Request]>([])
+    private let connections = Mutex((begun: 0, open: 0))
 
     /// A server that gives each connection the answer of its path, byte for byte; it never answers a path that is not there.
     public convenience init(_ answers: [String: String]) throws {
@@ -93,6 +102,10 @@ public final class ScriptedHTTPServer: Sendable {
 
     /// The requests that came, in order.
     public var requests: [Request] { received.withLock { $0 } }
+    /// How many connections there were.
+    public var connectionCount: Int { connections.withLock { $0.begun } }
+    /// How many connections there are.
+    public var openConnectionCount: Int { connections.withLock { $0.open } }
     /// Their first lines.
     public var requestLines: [String] { requests.map(\.line) }
     /// What its URLs begin with.
@@ -109,8 +122,10 @@ public final class ScriptedHTTPServer: Sendable {
             guard connection >= 0 else { break }
             do {
                 try Self.onThread { [self] in
-                    serve(connection)
+                    connections.withLock { $0 = ($0.begun + 1, $0.open + 1) }
+                    while serve(connection) {}
                     close(connection)
+                    connections.withLock { $0.open -= 1 }
                 }
             } catch {
                 close(connection)
@@ -119,12 +134,24 @@ public final class ScriptedHTTPServer: Sendable {
         close(descriptor)
     }
 
-    private func serve(_ connection: Int32) {
-        guard let request = Self.read(connection) else { return }
+    /// Serves one request. Returns whether another may follow.
+    private func serve(_ connection: Int32) -> Bool {
+        guard let request = Self.read(connection) else { return false }
         received.withLock { $0.append(request) }
         switch script(request) {
         case .bytes(let text):
             Self.send(Array(text.utf8), connection)
+        case .kept(let text):
+            return Self.send(Array(text.utf8), connection)
+        case .reset(let text):
+            Self.send(Array(text.utf8), connection)
+            var noLinger = linger(l_onoff: 1, l_linger: 0)
+            setsockopt(connection, SOL_SOCKET, SO_LINGER, &noLinger, socklen_t(MemoryLayout<linger>.size))
+        case .endless(let first, let more):
+            var goesOn = Self.send(Array(first.utf8), connection)
+            while goesOn { goesOn = Self.send(Array(more.utf8), connection) }
+        case .tunnel(let port):
+            Self.tunnel(connection, port)
         case .hangUp:
             break
         case .silence:
@@ -133,6 +160,31 @@ public final class ScriptedHTTPServer: Sendable {
             for byte in text.utf8 {
                 guard Self.send([byte], connection) else { break }
                 usleep(milliseconds * 1000)
+            }
+        }
+        return false
+    }
+
+    private static func tunnel(_ connection: Int32, _ port: UInt16) {
+        let other = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
+        defer { close(other) }
+        var address = sockaddr_in()
+        address.sin_family = sa_family_t(AF_INET)
+        address.sin_port = port.bigEndian
+        address.sin_addr.s_addr = UInt32(0x7f00_0001).bigEndian
+        let isConnected = withUnsafePointer(to: &address) { pointer in
+            pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) {
+                connect(other, $0, socklen_t(MemoryLayout<sockaddr_in>.size)) == 0
+            }
+        }
+        guard isConnected, send(Array("HTTP/1.1 200 OK\r\n\r\n".utf8), connection) else { return }
+        var buffer = [UInt8](repeating: 0, count: 16_384)
+        while true {
+            var files = [connection, other].map { pollfd(fd: $0, events: Int16(POLLIN), revents: 0) }
+            guard poll(&files, 2, -1) > 0 else { return }
+            for (from, to) in [(0, other), (1, connection)] where files[from].revents != 0 {
+                let count = Glibc.read(files[from].fd, &buffer, buffer.count)
+                guard count > 0, send(Array(buffer[..<count]), to) else { return }
             }
         }
     }
@@ -199,6 +251,11 @@ public final class ScriptedHTTPServer: Sendable {
             throw Failed()
         }
         pthread_detach(thread)
+    }
+
+    /// An answer with its head, after which the connection goes on.
+    public static func keptAnswer(_ body: String, _ headers: String = "") -> Answer {
+        .kept("HTTP/1.1 200 OK\r\n\(headers)content-length: \(body.utf8.count)\r\n\r\n\(body)")
     }
 
     /// An answer with its head.

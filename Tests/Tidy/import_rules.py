@@ -17,12 +17,12 @@ ALLOWED = {
     "InvitesDomain": {"Models"},
     "InvitesService": _SERVICE | {"InvitesDomain"},
     "JOSE": {"COpenSSL"},
-    "Load": {"API", "CTimerFD", "JOSE", "RPC", "RPCTransport", "ServiceKit"},
+    "Load": {"API", "CTimerFD", "JOSE", "OutgoingHTTP", "RPC", "RPCTransport", "ServiceKit"},
     "LocalPostgres": set(),
-    "LocalStack": {"JOSE", "LocalPostgres", "ServiceKit"},
+    "LocalStack": {"JOSE", "LocalPostgres", "OutgoingHTTP", "RPCTransport", "ServiceKit"},
     "Models": {"CNames", "CPhoneNumber"},
     "OTLP": {"RPC", "RPCTransport"},
-    "OutgoingHTTP": set(),
+    "OutgoingHTTP": {"CCurl", "COpenSSL", "RPCTransport"},
     "Postgres": {"CLibPQ", "RPC", "RPCTransport"},
     "ProfileDomain": {"Models"},
     "ProfileService": _SERVICE | {"ProfileDomain"},
@@ -31,7 +31,7 @@ ALLOWED = {
     "RPC": set(),
     "RPCTransport": {"CRPC", "HTTP", "RPC"},
     "ServiceCommands": {"ServiceKit"},
-    "ServiceKit": {"API", "Certificates", "JOSE", "OTLP", "Postgres", "RPC", "RPCTransport"},
+    "ServiceKit": {"API", "Certificates", "Connect", "HTTP", "JOSE", "OTLP", "Postgres", "RPC", "RPCTransport"},
     "ServiceModels": {"Models", "Postgres", "ServiceKit"},
     "Executables/gateway": {"GatewayService", "ServiceCommands"},
     "Executables/identity": {"IdentityService", "ServiceCommands", "ServiceKit"},
@@ -42,7 +42,7 @@ ALLOWED = {
     "Executables/vestibule": {
         "Deployment", "Load", "LocalStack", "RPCTransport", "ServiceCommands", "ServiceKit"},
 }
-C_MODULES = {"CLibPQ", "CNames", "CNghttp2", "COpenSSL", "CPhoneNumber", "CRPC", "CTimerFD"}
+C_MODULES = {"CCurl", "CLibPQ", "CNames", "CNghttp2", "COpenSSL", "CPhoneNumber", "CRPC", "CTimerFD"}
 OURS = {name for name in ALLOWED if "/" not in name} | C_MODULES
 
 _SYSTEM = {"Darwin", "Foundation", "FoundationEssentials", "Glibc", "Synchronization"}

@@ -198,7 +198,8 @@ public enum IdentityServiceMethods {
         service: serviceName,
         method: "GetJWKS",
         kind: .unary,
-        isIdempotent: true
+        isIdempotent: true,
+        allowsGet: true
     )
 
     /// All of them, in the order of the proto.

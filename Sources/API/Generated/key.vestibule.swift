@@ -21,7 +21,8 @@ public enum KeyServiceMethods {
         service: serviceName,
         method: "GetKeySet",
         kind: .unary,
-        isIdempotent: true
+        isIdempotent: true,
+        allowsGet: true
     )
 
     /// All of them, in the order of the proto.

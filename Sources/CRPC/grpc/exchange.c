@@ -229,6 +229,15 @@ static int exchange_consume(crpc_exchange *exchange, size_t length, bool keeps) 
     return keeps && crpc_holds_too_much(connection) ? CRPC_ERROR_LIMIT : CRPC_OK;
 }
 
+static void exchange_release(crpc_exchange *exchange, size_t length) {
+    crpc_stream *stream = exchange_stream(exchange);
+    crpc_connection *connection = crpc_call_connection(stream);
+    size_t bytes = length < stream->in.kept_bytes ? length : stream->in.kept_bytes;
+    stream->in.kept_bytes -= bytes;
+    crpc_let_go(connection, bytes);
+    if (connection->held.withheld_bytes > 0) crpc_h2_mark(&connection->h2); // some may be given back
+}
+
 // ---- The answer ----
 
 /// Sends the head of the answer; `length` is -1 for a body of unknown length.
@@ -374,6 +383,8 @@ static void exchange_set_body_deadline(crpc_exchange *exchange, uint64_t deadlin
     exchange_stream(exchange)->exchanged.body_due_ns = deadline_ns;
 }
 
+static void exchange_set_last(crpc_exchange *exchange) { (void)exchange; }
+
 static void exchange_reset(crpc_exchange *exchange) {
     crpc_stream_reset(exchange_stream(exchange), CRPC_H2_INTERNAL_ERROR);
 }
@@ -385,7 +396,9 @@ static const crpc_exchange_table exchange_table = {
     .is_writable = exchange_is_writable,
     .finish = exchange_finish,
     .consume = exchange_consume,
+    .release = exchange_release,
     .set_deadline = exchange_set_deadline,
     .set_body_deadline = exchange_set_body_deadline,
+    .set_last = exchange_set_last,
     .reset = exchange_reset,
 };

@@ -32,6 +32,8 @@ int crpc_exchange_consume(crpc_exchange *exchange, size_t length, bool keeps) {
     return exchange->table->consume(exchange, length, keeps);
 }
 
+void crpc_exchange_release(crpc_exchange *exchange, size_t length) { exchange->table->release(exchange, length); }
+
 int crpc_exchange_set_deadline(crpc_exchange *exchange, uint64_t deadline_ns) {
     return exchange->table->set_deadline(exchange, deadline_ns);
 }
@@ -39,6 +41,8 @@ int crpc_exchange_set_deadline(crpc_exchange *exchange, uint64_t deadline_ns) {
 void crpc_exchange_set_body_deadline(crpc_exchange *exchange, uint64_t deadline_ns) {
     exchange->table->set_body_deadline(exchange, deadline_ns);
 }
+
+void crpc_exchange_set_last(crpc_exchange *exchange) { exchange->table->set_last(exchange); }
 
 void crpc_exchange_reset(crpc_exchange *exchange) { exchange->table->reset(exchange); }
 

@@ -17,8 +17,10 @@ typedef struct crpc_exchange_table {
     bool (*is_writable)(const crpc_exchange *exchange);
     int (*finish)(crpc_exchange *exchange, const uint8_t *trailers, size_t trailers_length);
     int (*consume)(crpc_exchange *exchange, size_t length, bool keeps);
+    void (*release)(crpc_exchange *exchange, size_t length);
     int (*set_deadline)(crpc_exchange *exchange, uint64_t deadline_ns);
     void (*set_body_deadline)(crpc_exchange *exchange, uint64_t deadline_ns);
+    void (*set_last)(crpc_exchange *exchange);
     void (*reset)(crpc_exchange *exchange);
 } crpc_exchange_table;
 

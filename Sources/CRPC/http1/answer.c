@@ -259,6 +259,13 @@ static int answer_consume(crpc_exchange *exchange, size_t length, bool keeps) {
     return keeps && is_too_much ? CRPC_ERROR_LIMIT : CRPC_OK;
 }
 
+static void answer_release(crpc_exchange *exchange, size_t length) {
+    crpc_h1 *h1 = crpc_h1_of(exchange);
+    if (h1->answer == CRPC_H1_ANSWER_NONE) return;
+    h1->request.kept_bytes -= length < h1->request.kept_bytes ? length : h1->request.kept_bytes;
+    crpc_h1_count_held(h1);
+}
+
 static int answer_set_deadline(crpc_exchange *exchange, uint64_t deadline_ns) {
     crpc_h1 *h1 = crpc_h1_of(exchange);
     if (h1->answer == CRPC_H1_ANSWER_NONE) return CRPC_OK;
@@ -266,6 +273,18 @@ static int answer_set_deadline(crpc_exchange *exchange, uint64_t deadline_ns) {
     crpc_h1_set_due(h1, CRPC_H1_DUE_DEADLINE, deadline_ns);
     if (is_next) crpc_h1_mark(h1); // what is below has to know
     return CRPC_OK;
+}
+
+static void answer_set_last(crpc_exchange *exchange) {
+    crpc_h1 *h1 = crpc_h1_of(exchange);
+    if (h1->answer == CRPC_H1_ANSWER_IDLE) h1->request.keeps_alive = false;
+}
+
+static void answer_set_body_deadline(crpc_exchange *exchange, uint64_t deadline_ns) {
+    crpc_h1 *h1 = crpc_h1_of(exchange);
+    if (h1->answer == CRPC_H1_ANSWER_NONE || h1->coming != CRPC_H1_BODY) return;
+    crpc_h1_set_due(h1, CRPC_H1_DUE_BODY, deadline_ns);
+    crpc_h1_mark(h1); // what is below has to know
 }
 
 static void answer_reset(crpc_exchange *exchange) {
@@ -280,6 +299,9 @@ const crpc_exchange_table crpc_h1_exchange_table = {
     .is_writable = answer_is_writable,
     .finish = answer_finish,
     .consume = answer_consume,
+    .release = answer_release,
     .set_deadline = answer_set_deadline,
+    .set_last = answer_set_last,
+    .set_body_deadline = answer_set_body_deadline,
     .reset = answer_reset,
 };

@@ -56,10 +56,11 @@ static void h1_begin_exchange(crpc_h1 *h1, crpc_exchange_head *shown) {
 
 /// The request and its answer are over: waits for the next one.
 static void h1_await_next(crpc_h1 *h1) {
+    uint32_t keep_ms = h1->limits.keep_alive_timeout_ms, idle_ms = h1->limits.idle_timeout_ms; // 0 for never, in both
     h1->idle_ns = h1->turn->now_ns;
     crpc_h1_set_coming(h1, CRPC_H1_HEAD);
     h1->waiting.more_at = 0;
-    crpc_h1_limit(h1, CRPC_H1_DUE_IDLE, h1->limits.keep_alive_timeout_ms);
+    crpc_h1_limit(h1, CRPC_H1_DUE_IDLE, idle_ms != 0 && (keep_ms == 0 || idle_ms < keep_ms) ? idle_ms : keep_ms);
     if (h1->state == CRPC_H1_DRAINING) crpc_h1_limit(h1, CRPC_H1_DUE_LEAVE, CRPC_H1_LEAVE_MS);
     if (h1->below != NULL && h1->below->on_idle != NULL) h1->below->on_idle(h1);
 }
@@ -83,6 +84,8 @@ void crpc_h1_close_exchange(crpc_h1 *h1, bool is_complete) {
     if (crpc_h1_is_broken(h1)) return;
     if (h1->output.closes && h1->coming != CRPC_H1_DEAF) crpc_h1_set_coming(h1, CRPC_H1_DEAF);
     if (h1->coming == CRPC_H1_ENDED) h1_await_next(h1);
+    // What is left of a body has its time, whatever the handler said.
+    if (h1->coming == CRPC_H1_BODY) crpc_h1_limit(h1, CRPC_H1_DUE_BODY, h1->limits.body_timeout_ms);
 }
 
 // ---- Heads ----

@@ -112,8 +112,12 @@ bool crpc_exchange_is_writable(const crpc_exchange *exchange);
 int crpc_exchange_finish(crpc_exchange *exchange, const uint8_t *trailers, size_t trailers_length);
 
 /// Says that bytes of the body were taken off, so that the client may send more. With `keeps` they stay counted as held for the
-/// client until the end of the exchange (a body that is collected). Errors: LIMIT (the client makes us hold too much: answer it).
+/// client until the end of the exchange (a body that is collected), or until `release`. Errors: LIMIT (the client makes us hold
+/// too much: answer it).
 int crpc_exchange_consume(crpc_exchange *exchange, size_t length, bool keeps);
+
+/// Says that bytes which `consume` was told to keep are not kept any more, so that they are not counted as held.
+void crpc_exchange_release(crpc_exchange *exchange, size_t length);
 
 /// `on_exchange_deadline` fires at a moment on the loop's clock; 0 for none. Errors: MEMORY.
 int crpc_exchange_set_deadline(crpc_exchange *exchange, uint64_t deadline_ns);
@@ -121,6 +125,10 @@ int crpc_exchange_set_deadline(crpc_exchange *exchange, uint64_t deadline_ns);
 /// When the request's body must be whole, in the place of `body_timeout_ms`, on the loop's clock; 0 for no such moment, where it
 /// is a stream that the handler bounds otherwise.
 void crpc_exchange_set_body_deadline(crpc_exchange *exchange, uint64_t deadline_ns);
+
+/// Makes the answer, whose head was not sent yet, the last of its connection of HTTP/1.x, which says Connection: close. Nothing
+/// on HTTP/2, where a stream ends by itself.
+void crpc_exchange_set_last(crpc_exchange *exchange);
 
 /// Ends the exchange at once without (the rest of) an answer: RST_STREAM, or the end of the connection. `on_exchange_close`
 /// follows in this turn or the next.

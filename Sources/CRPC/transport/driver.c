@@ -135,7 +135,13 @@ static void driver_on_ready(void *context, int ready) {
     case CRPC_PHASE_TELLING: crpc_driver_tell_protocol(driver); break;
     case CRPC_PHASE_OPEN:
         if (ready & CRPC_WRITABLE) crpc_driver_mark(driver);
-        if (is_readable) crpc_driver_read(driver);
+        if ((ready & CRPC_FAILED) != 0 && crpc_driver_reads(driver) == 0) {
+            // Nothing is read that would tell the failure, and the loop would be woken for it without end.
+            driver->end.has_peer_ended = true;
+            crpc_driver_break(driver, CRPC_ERROR_SYSTEM);
+        } else if (is_readable) {
+            crpc_driver_read(driver);
+        }
         break;
     case CRPC_PHASE_CLOSED:
     case CRPC_PHASES: break;

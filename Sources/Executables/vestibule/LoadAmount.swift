@@ -17,8 +17,13 @@ struct LoadAmount: ParsableArguments {
     var workers: Int?
     @Option(help: ArgumentHelp("Calls a second, of an open loop.", valueName: "count"))
     var rate: Int?
-    @Option(help: ArgumentHelp("Connections to each address, a multiple of the threads.", valueName: "count"))
-    var connections = 4
+    @Option(
+        help: ArgumentHelp(
+            "Connections to each address, a multiple of the threads. (default: 4, with --edge one a worker)",
+            valueName: "count"
+        )
+    )
+    var connections: Int?
     @Option(help: ArgumentHelp("Threads that call.", valueName: "count"))
     var threads = 1
     @Option(help: ArgumentHelp("Accounts to prepare. (default: one a worker)", valueName: "count"))
@@ -66,7 +71,8 @@ struct LoadAmount: ParsableArguments {
     func apply(to plan: inout LoadPlan) {
         plan.ratePerSecond = rate
         plan.workerCount = workerCount
-        plan.connectionCount = connections
+        if case .edge = plan.target { plan.connectionCount = min(workerCount, LoadPlan.connectionsMax) }
+        if let connections { plan.connectionCount = connections }
         plan.threadCount = threads
         plan.accountCount = accounts ?? workerCount
         plan.queueMax = queue

@@ -1,5 +1,6 @@
 import ArgumentParser
 import LocalStack
+import RPCTransport
 import ServiceCommands
 import ServiceKit
 
@@ -14,7 +15,9 @@ struct RunDemo: AsyncParsableCommand {
 
     func run() async {
         do {
-            try await Demo(configuration: file.stackConfiguration()).run()
+            try await withEventLoopGroup(loopCount: 1, name: "demo") { group in
+                try await Demo(configuration: file.stackConfiguration(), group: group).run()
+            }
         } catch {
             Program.end(error, program: "vestibule demo")
         }

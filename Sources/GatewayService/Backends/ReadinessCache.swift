@@ -10,6 +10,13 @@ actor ReadinessCache {
         let isServing: Bool
     }
 
+    /// What is told of the gateway.
+    struct Readiness: Sendable, Hashable {
+        let services: [Answer]
+        /// Whether requests may be sent here: every service takes calls, and the gateway isn't being stopped.
+        let isReady: Bool
+    }
+
     /// How long each service may take to say so.
     static let wait = Duration.seconds(1)
     /// How long an answer is given again.
@@ -19,10 +26,20 @@ actor ReadinessCache {
     private let now: @Sendable () -> ContinuousClock.Instant
     private var kept: (answers: [Answer], until: ContinuousClock.Instant)?
     private var asking: Task<[Answer], Never>?
+    private var isStopping = false
 
     init(_ probes: [Backends.Probe], now: @escaping @Sendable () -> ContinuousClock.Instant = { .now }) {
         self.probes = probes
         self.now = now
+    }
+
+    /// From now on the gateway is not ready, whatever the services say: load balancers shall leave it before it ends.
+    func beginDrain() { isStopping = true }
+
+    /// Whether the gateway is ready, as ``answers(_:)`` and ``beginDrain()`` have it.
+    func readiness(_ options: CallOptions) async -> Readiness {
+        let services = await answers(options)
+        return Readiness(services: services, isReady: !isStopping && services.allSatisfy(\.isServing))
     }
 
     /// What each service said. Many who ask at once share the calls, which are made with the first one's options.

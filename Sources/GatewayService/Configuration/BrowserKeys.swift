@@ -28,5 +28,11 @@ extension GatewayKeys {
             + "sign in as somebody else, so new apps begin at /auth/apple/start instead."
     )
 
-    static let browsers: [any AnyConfigurationKey] = [publicURL, origins, appURLs, appleWithoutState]
+    static let methodsPage = ConfigurationKey.bool(
+        "VESTIBULE_GATEWAY_METHODS_PAGE",
+        default: false,
+        help: "Whether GET / answers a page that lists the methods and routes, each with a curl line; for development."
+    )
+
+    static let browsers: [any AnyConfigurationKey] = [publicURL, origins, appURLs, appleWithoutState, methodsPage]
 }

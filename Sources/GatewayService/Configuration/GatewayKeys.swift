@@ -96,7 +96,17 @@ enum GatewayKeys {
         "VESTIBULE_GATEWAY_STRICT_TRANSPORT",
         in: .zero ... .seconds(2 * 366 * 86_400),
         default: .zero,
-        help: "max-age of Strict-Transport-Security; 0s sends none. Set it where the gateway is reached by HTTPS."
+        help: "max-age of Strict-Transport-Security; 0s sends none. Set it where a proxy brings HTTPS to the gateway; a gateway "
+            + "with a certificate of its own sends half a year unless this says otherwise."
+    )
+    static let drainDelay = ConfigurationKey.duration(
+        "VESTIBULE_GATEWAY_DRAIN_DELAY",
+        in: .zero ... .seconds(120),
+        default: .zero,
+        help: """
+            How long a gateway that was told to stop goes on as before, only not ready any more, so that load balancers \
+            leave it before it ends: longer than they take to see that.
+            """
     )
     static let dialects = ConfigurationKey<[Dialect]>.choices(
         "VESTIBULE_GATEWAY_DIALECTS",
@@ -108,6 +118,16 @@ enum GatewayKeys {
         bytesMax: 1024
     )
 
+    static let proxyProtocol = ConfigurationKey.networks(
+        "VESTIBULE_GATEWAY_PROXY_PROTOCOL",
+        help: """
+            The networks of your proxies that begin each connection with a header of PROXY protocol v2, with commas between: \
+            the client is who that says. Connections from there must have one, those from elsewhere must not.
+            """
+    )
+
+    /// TLS of the gateway's own port.
+    static let tls = ServerTLSKeys(program: program)
     /// TLS of the calls to services.
     static let channels = ChannelKeys(program: program)
 
@@ -115,8 +135,9 @@ enum GatewayKeys {
         [
             listen, metricsListen, requestTimeout, bodyBytesMax, connectionsMax, idleTimeout, authPerSecond, authBurst,
             addressPerSecond, addressBurst, accountPerSecond, accountBurst, changesPerSecond, changesBurst,
-            trustedProxies, strictTransport, SharedKeys.identityAddress, SharedKeys.profileAddress,
-            SharedKeys.invitesAddress, SharedKeys.eventLoops, SharedKeys.drainLimit,
+            trustedProxies, proxyProtocol, strictTransport, SharedKeys.identityAddress, SharedKeys.profileAddress,
+            SharedKeys.invitesAddress, SharedKeys.eventLoops, drainDelay, SharedKeys.drainLimit,
+            SharedKeys.reflection,
             dialects, supabaseServiceKey,
-        ] + browsers + channels.all + SharedKeys.log + TraceKeys.all
+        ] + browsers + tls.ofEdge + channels.all + SharedKeys.log + TraceKeys.all
 }

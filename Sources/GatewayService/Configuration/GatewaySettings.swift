@@ -1,4 +1,5 @@
 import HTTPJSON
+import RPCTransport
 import ServiceKit
 
 /// What the configuration says, parsed.
@@ -13,6 +14,8 @@ struct GatewaySettings: Sendable {
     let dialects: DialectSettings
     /// Apple by web; nil where it is off.
     let webSignIn: WebSignIn?
+    /// The address that the page of methods shows where a request says none; nil where there is no such page.
+    let methodsPageAddress: String?
 
     /// Settings from a configuration that was read with our keys.
     ///
@@ -24,28 +27,44 @@ struct GatewaySettings: Sendable {
         guard faults.isEmpty else { throw ConfigurationFaults(faults) }
         edge = Self.edge(configuration)
         var routes = RouteHandler.Configuration(limits: edge.limits)
-        routes.strictTransportSeconds = configuration[GatewayKeys.strictTransport].components.seconds
+        routes.strictTransportSeconds = Self.strictTransportSeconds(configuration)
         routes.crossOrigin = crossOrigin
         self.routes = routes
         self.webSignIn = webSignIn
+        let showsMethods = configuration[GatewayKeys.methodsPage]
+        methodsPageAddress = showsMethods ? "\(configuration[GatewayKeys.listen].reachable)" : nil
         rateLimit = Self.rateLimit(configuration)
         dialects = DialectSettings(configuration)
     }
 
     private static func edge(_ configuration: Configuration) -> HTTPServer.Configuration {
         let address = configuration[GatewayKeys.listen]
-        let limits = HTTPLimits(
+        var limits = HTTPLimits(
             requestTimeout: configuration[GatewayKeys.requestTimeout],
             bodyBytesMax: configuration[GatewayKeys.bodyBytesMax],
             connectionsMax: configuration[GatewayKeys.connectionsMax],
             idleTimeout: configuration[GatewayKeys.idleTimeout]
         )
-        return HTTPServer.Configuration(
+        // Behind a proxy all clients have one address, unless the proxy says by PROXY protocol which.
+        if configuration[GatewayKeys.trustedProxies].isEmpty {
+            limits.connectionsPerAddressMax = max(1, limits.connectionsMax / 2)
+        }
+        var edge = HTTPServer.Configuration(
             host: address.host,
             port: address.port,
             limits: limits,
-            drainLimit: configuration[SharedKeys.drainLimit]
+            drainLimit: configuration[SharedKeys.drainLimit],
+            tls: GatewayKeys.tls.settings(configuration)
         )
+        edge.proxyProtocol = configuration[GatewayKeys.proxyProtocol].compactMap { ProxyNetwork($0.description) }
+        return edge
+    }
+
+    /// Half a year where the port speaks TLS and nothing else is said: who has come by HTTPS comes so again.
+    private static func strictTransportSeconds(_ configuration: Configuration) -> Int64 {
+        let key = GatewayKeys.strictTransport
+        if !configuration.isGiven(key.name), GatewayKeys.tls.settings(configuration) != nil { return 180 * 86_400 }
+        return configuration[key].components.seconds
     }
 
     private static func rateLimit(_ configuration: Configuration) -> RateLimit.Policy {
@@ -64,7 +83,7 @@ struct GatewaySettings: Sendable {
     private static func faults(_ configuration: Configuration) -> [ConfigurationFault] {
         let replaced = GatewayKeys.replacedProxyCount
         let others =
-            GatewayKeys.channels.faults(configuration) + TraceKeys.faults(configuration)
+            GatewayKeys.tls.faultsOfEdge(configuration) + GatewayKeys.channels.faults(configuration) + TraceKeys.faults(configuration)
             + DialectSettings.faults(configuration)
         guard configuration.isGiven(replaced) else { return others }
         let fault = ConfigurationFault(

@@ -92,13 +92,6 @@ extension WebSignIn {
 }
 
 extension GatewaySettings {
-    /// The header fields that pages of other origins may send: ours, and those of the apps' SDKs.
-    static let crossOriginFields = [
-        "authorization", "content-type", "idempotency-key", "x-request-id", "traceparent", "tracestate",
-        // supabase-js and WordPress' clients.
-        "apikey", "x-client-info", "x-supabase-api-version", "x-wp-nonce",
-    ]
-
     /// The pages of other origins that may call; nil for none.
     static func crossOrigin(_ configuration: Configuration, _ faults: inout [ConfigurationFault]) -> CrossOrigin? {
         guard let origins = configuration[GatewayKeys.origins] else { return nil }
@@ -112,6 +105,10 @@ extension GatewaySettings {
                 )
             )
         }
-        return CrossOrigin(origins: origins, requestFields: crossOriginFields)
+        return CrossOrigin(
+            origins: origins,
+            requestFields: crossOriginFields,
+            answerFields: crossOriginAnswerFields
+        )
     }
 }

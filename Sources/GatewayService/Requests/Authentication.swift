@@ -4,7 +4,7 @@ import HTTPTypes
 import RPC
 
 /// Who makes a request, by its bearer token (RFC 6750).
-struct Authentication: Sendable {
+package struct Authentication: Sendable {
     /// The challenge of every 401 (RFC 9110 section 15.5.2).
     static let challenge = #"Bearer realm="vestibule""#
     /// The challenge where a token was presented and refused (RFC 6750 section 3).
@@ -43,7 +43,7 @@ struct Authentication: Sendable {
     /// The bearer token of a request that must have one.
     ///
     /// - Throws: 401 without one, and for one that cannot be one.
-    static func requiredToken(_ headers: RequestFields) throws(Problem) -> String {
+    package static func requiredToken(_ headers: RequestFields) throws(Problem) -> String {
         if let token = try token(headers) { return token }
         throw Problem(
             .unauthorized,
@@ -66,11 +66,11 @@ struct Authentication: Sendable {
     ///
     /// - Throws: 401 for a bearer token that cannot be one (RFC 6750 section 2.1).
     static func token(_ headers: RequestFields) throws(Problem) -> String? {
-        guard let header = headers[.authorization] else { return nil }
-        let parts = header.split(separator: " ", maxSplits: 1, omittingEmptySubsequences: true)
-        guard let scheme = parts.first, scheme.lowercased() == "bearer" else { return nil }
-        let token = parts.count == 2 ? parts[1].drop { $0 == " " } : ""
-        guard 1...tokenBytesMax ~= token.utf8.count, token.utf8.allSatisfy(isTokenByte) else {
+        guard var header = headers[.authorization] else { return nil }
+        switch header.withUTF8(Self.credentials) {
+        case .otherScheme: return nil
+        case .token(let token): return token
+        case .malformed:
             throw Problem(
                 .unauthorized,
                 code: "ACCESS_TOKEN_INVALID",
@@ -78,10 +78,49 @@ struct Authentication: Sendable {
                 headers: [.wwwAuthenticate: invalidTokenChallenge]
             )
         }
-        return String(token)
     }
 
-    /// Whether a bearer token may hold a byte (RFC 6750 section 2.1).
+    private enum Credentials {
+        case otherScheme
+        case token(String)
+        case malformed
+    }
+
+    /// Reads the value of Authorization: a scheme, in capitals or not, spaces, and what belongs to it.
+    private static func credentials(_ value: UnsafeBufferPointer<UInt8>) -> Credentials {
+        let space = UInt8(ascii: " ")
+        var start = 0
+        while start < value.count, value[start] == space { start += 1 }
+        for letter in "bearer".utf8 {
+            // In ASCII a letter and its capital differ in one bit.
+            guard start < value.count, value[start] | 0x20 == letter else { return .otherScheme }
+            start += 1
+        }
+        guard start == value.count || value[start] == space else { return .otherScheme }
+        while start < value.count, value[start] == space { start += 1 }
+        let token = UnsafeBufferPointer(rebasing: value[start...])
+        guard 1...tokenBytesMax ~= token.count, isToken(token) else { return .malformed }
+        return .token(String(decoding: token, as: UTF8.self))
+    }
+
+    private static func isToken(_ bytes: UnsafeBufferPointer<UInt8>) -> Bool {
+        guard let base = bytes.baseAddress else { return true }
+        var rest = 0
+        while bytes.count - rest >= SIMD16<UInt8>.scalarCount {
+            let block = UnsafeRawPointer(base + rest).loadUnaligned(as: SIMD16<UInt8>.self)
+            // What is under the range's begin wraps around to beyond its end.
+            let letters = ((block | 0x20) &- UInt8(ascii: "a")) .< 26
+            let digits = (block &- UInt8(ascii: "-")) .<= UInt8(ascii: "9") - UInt8(ascii: "-")  // with `-./`
+            let others =
+                (block .== UInt8(ascii: "_")) .| (block .== UInt8(ascii: "~")) .| (block .== UInt8(ascii: "+"))
+                .| (block .== UInt8(ascii: "="))
+            guard all(letters .| digits .| others) else { return false }
+            rest += SIMD16<UInt8>.scalarCount
+        }
+        return bytes[rest...].allSatisfy(isTokenByte)
+    }
+
+    /// Whether a bearer token may hold a byte (RFC 6750 section 2.1): letters, digits and `-._~+/=`.
     static func isTokenByte(_ byte: UInt8) -> Bool {
         switch byte {
         case UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "a")...UInt8(ascii: "z"),

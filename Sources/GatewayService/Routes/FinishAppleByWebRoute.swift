@@ -45,7 +45,7 @@ enum FinishAppleByWebRoute {
         )
         page.headers[.retryAfter] = problem.headers[.retryAfter]
         page.headers[.allow] = problem.headers[.allow]
-        if problem.closesConnection { page.headers[.connection] = "close" }
+        page.closesConnection = problem.closesConnection
         return page
     }
 

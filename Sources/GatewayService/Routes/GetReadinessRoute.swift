@@ -17,13 +17,12 @@ enum GetReadinessRoute {
 
     static func endpoint(_ cache: ReadinessCache) -> Endpoint {
         Endpoint(operation) { _, context in
-            let answers = await cache.answers(context.callOptions(limit: ReadinessCache.wait))
+            let readiness = await cache.readiness(context.callOptions(limit: ReadinessCache.wait))
             var services = JSONObject()
-            for answer in answers { services[answer.name] = answer.isServing ? "ok" : "failed" }
-            let isReady = answers.allSatisfy(\.isServing)
+            for answer in readiness.services { services[answer.name] = answer.isServing ? "ok" : "failed" }
             return .json(
-                ["status": isReady ? "ready" : "not ready", "services": .object(services)],
-                status: isReady ? .ok : .serviceUnavailable
+                ["status": readiness.isReady ? "ready" : "not ready", "services": .object(services)],
+                status: readiness.isReady ? .ok : .serviceUnavailable
             )
         }
     }

@@ -1,4 +1,5 @@
 import IdentityDomain
+import OutgoingHTTP
 import ServiceKit
 
 /// The keys that identity reads, besides those that every service has.
@@ -157,11 +158,39 @@ enum IdentityKeys {
     )
     .formerly("VESTIBULE_IDENTITY_KEYS_BY_HTTP")
 
+    static let httpsProxy = ConfigurationKey<Proxy?>.custom(
+        "HTTPS_PROXY",
+        kind: "URL of a proxy",
+        help:
+            "The proxy through which providers are asked, http://user:password@host:port or https://…; this machine itself "
+            + "never is."
+    ) { (text) throws(ConfigurationProblem) in try proxy(text) }
+    static let httpProxy = ConfigurationKey<Proxy?>.custom(
+        "HTTP_PROXY",
+        kind: "URL of a proxy",
+        help: "The same for providers without TLS, which are for tests."
+    ) { (text) throws(ConfigurationProblem) in try proxy(text) }
+    static let withoutProxy = ConfigurationKey<ProxyExceptions?>.custom(
+        "NO_PROXY",
+        kind: "list",
+        help:
+            "Hosts that are asked without a proxy: names, which stand for what is below them too, addresses, networks, or *."
+    ) { (text) throws(ConfigurationProblem) in ProxyExceptions(text) }
+
+    /// A proxy. The problem doesn't show the text, which may hold a password.
+    private static func proxy(_ text: String) throws(ConfigurationProblem) -> Proxy {
+        do throws(Proxy.Malformed) {
+            return try Proxy(text)
+        } catch {
+            throw ConfigurationProblem("must be http:// or https:// with the host and port of a proxy")
+        }
+    }
+
     static let all: [any AnyConfigurationKey] =
         service.all + [
             issuer, audience, signingKey, otherSigningKey, refreshKey, otherRefreshKey, accessTokenLifetime,
             singleTokenLifetime, refreshGrace, gateways, inactivity, sessionLifetime, unprovenLogins, providers,
             providersFile, appleAudiences, appleKeysURL, appleTeamID, appleKeyID, applePrivateKey, googleAudiences,
-            googleKeysURL, simulatedProviders,
+            googleKeysURL, simulatedProviders, httpsProxy, httpProxy, withoutProxy,
         ]
 }

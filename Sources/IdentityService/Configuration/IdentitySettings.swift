@@ -1,5 +1,6 @@
 import IdentityDomain
 import JOSE
+import OutgoingHTTP
 import ServiceKit
 
 /// What the configuration says, parsed: the keys are keys and the providers hold together.
@@ -16,6 +17,8 @@ struct IdentitySettings: Sendable {
     let lateCallers: CallerTrust
     /// The dialects in which people are let in without proof.
     let unprovenDialects: Set<String>
+    /// The way out to providers.
+    let proxies: ProxySettings
 
     /// What works, but should be mended, or known: each a line to log once at start.
     let hints: [ConfigurationFault]
@@ -28,6 +31,7 @@ struct IdentitySettings: Sendable {
         limits: SessionLimits = SessionLimits(),
         lateCallers: CallerTrust = .nobody,
         unprovenDialects: Set<String> = [],
+        proxies: ProxySettings = .none,
         hints: [ConfigurationFault] = []
     ) {
         self.providers = Dictionary(providers.map { ($0.policy.name, $0) }, uniquingKeysWith: { _, last in last })
@@ -36,6 +40,7 @@ struct IdentitySettings: Sendable {
         self.limits = limits
         self.lateCallers = lateCallers
         self.unprovenDialects = unprovenDialects
+        self.proxies = proxies
         self.hints = hints
     }
 
@@ -75,6 +80,11 @@ struct IdentitySettings: Sendable {
             limits: limits,
             lateCallers: Self.lateCallers(configuration),
             unprovenDialects: unprovenDialects,
+            proxies: ProxySettings(
+                https: configuration[IdentityKeys.httpsProxy],
+                http: configuration[IdentityKeys.httpProxy],
+                exceptions: configuration[IdentityKeys.withoutProxy] ?? ProxyExceptions("")
+            ),
             hints: providers.hints
         )
     }

@@ -1,5 +1,4 @@
 import JOSE
-import NIOHTTP1
 
 /// Where a phone gets its provider's ID tokens.
 protocol TokenSource: Sendable {
@@ -15,7 +14,7 @@ struct SimulatorTokens: TokenSource {
     func proof(email: String) async throws(CallFailure) -> ProviderProof {
         let nonce = Hex.encode(SecureRandom.bytes(16))
         let answer = try await simulator.send(
-            .POST,
+            "POST",
             "/control/google/sign-in",
             body: [
                 "client_id": .string(clientID), "nonce": .string(Hex.encode(SHA256.hash(nonce))),

@@ -1,4 +1,5 @@
 import Glibc
+import OutgoingHTTP
 import RPCTransport
 import ServiceKit
 
@@ -20,24 +21,23 @@ public struct LoadRun: Sendable {
     /// comes to no call; afterwards everything that goes wrong is counted and told in the report.
     public func run(until signals: ShutdownSignals) async throws -> RunReport {
         try await withEventLoopGroup(loopCount: plan.threadCount, name: "load") { group in
-            let http = HTTPThreads(
-                threadCount: plan.threadCount,
-                connectionsPerHost: plan.connectionsPerThread * plan.threadCount
-            )
-            do {
-                let report = try await run(group, http, until: signals)
-                await http.close()
-                return report
-            } catch {
-                await http.close()
-                throw error
-            }
+            try await run(group, Self.httpClient(plan, group), until: signals)
         }
+    }
+
+    /// A client for the gateway and the simulator. No proxy: what is measured is the server.
+    private static func httpClient(_ plan: LoadPlan, _ group: EventLoopGroup) -> HTTPSClient {
+        var limits = HTTPSClient.Limits()
+        limits.requestsMax = LoadPlan.workersMax
+        limits.connectionsPerHostMax = plan.connectionsPerThread * plan.threadCount
+        limits.connectionsMax = 2 * limits.connectionsPerHostMax
+        // Phones share no connections, and so workers don't.
+        return HTTPSClient(userAgent: "vestibule-load", group: group, limits: limits, speaksHTTP2: false)
     }
 
     private func run(
         _ group: EventLoopGroup,
-        _ http: HTTPThreads,
+        _ http: HTTPSClient,
         until signals: ShutdownSignals
     ) async throws -> RunReport {
         switch plan.target {
@@ -49,7 +49,7 @@ public struct LoadRun: Sendable {
             }
             return try await run(group, http, targets, until: signals)
         case .edge(let url):
-            let target = EdgeTarget(client: JSONClient(http.client, base: url, timeout: plan.timeout))
+            let target = EdgeTarget(client: JSONClient(http, base: url, timeout: plan.timeout))
             let targets = Array(repeating: target, count: plan.workerCount)
             return try await run(group, http, targets, until: signals)
         }
@@ -58,12 +58,12 @@ public struct LoadRun: Sendable {
     /// - Parameter targets: one a worker.
     private func run(
         _ group: EventLoopGroup,
-        _ http: HTTPThreads,
+        _ http: HTTPSClient,
         _ targets: [any Target],
         until signals: ShutdownSignals
     ) async throws -> RunReport {
         let source = SimulatorTokens(
-            simulator: JSONClient(http.client, base: plan.simulatorURL, timeout: plan.timeout),
+            simulator: JSONClient(http, base: plan.simulatorURL, timeout: plan.timeout),
             clientID: plan.clientID
         )
         let preparation = Preparation(plan: plan, source: source, target: targets[0], console: console)

@@ -1,24 +1,23 @@
 import JOSE
-import NIOHTTP1
 
 /// The gateway's JSON, as phones speak it.
 struct EdgeTarget: Target {
     let client: JSONClient
 
     func checkSession(_ account: Account) async throws(CallFailure) {
-        _ = try await client.send(.GET, "/me", accessToken: account.accessToken)
+        _ = try await client.send("GET", "/me", accessToken: account.accessToken)
     }
 
     func refresh(_ refreshToken: String) async throws(CallFailure) -> SessionTokens {
         try SessionTokens(
-            try await client.send(.POST, "/auth/refresh", body: ["refresh_token": .string(refreshToken)])
+            try await client.send("POST", "/auth/refresh", body: ["refresh_token": .string(refreshToken)])
         )
     }
 
     func signIn(_ proof: ProviderProof) async throws(CallFailure) -> SessionTokens {
         try SessionTokens(
             try await client.send(
-                .POST,
+                "POST",
                 "/auth/google",
                 body: ["id_token": .string(proof.idToken), "nonce": .string(proof.nonce)]
             )
@@ -26,13 +25,13 @@ struct EdgeTarget: Target {
     }
 
     func getProfile(_ account: Account) async throws(CallFailure) {
-        _ = try await client.send(.GET, "/me", accessToken: account.accessToken)
+        _ = try await client.send("GET", "/me", accessToken: account.accessToken)
     }
 
     func updateProfile(_ account: Account, name: String, phone: String?) async throws(CallFailure) {
         var body: JSONObject = ["display_name": .string(name)]
         if let phone { body["phone_number"] = .string(phone) }
-        _ = try await client.send(.PATCH, "/me", accessToken: account.accessToken, body: body)
+        _ = try await client.send("PATCH", "/me", accessToken: account.accessToken, body: body)
     }
 }
 

@@ -1,4 +1,6 @@
 import JOSE
+import OutgoingHTTP
+import RPCTransport
 import ServiceKit
 
 /// The main story, told to a running stack through the gateway as an app would: sign in, complete a profile, and land
@@ -9,10 +11,12 @@ public struct Demo: Sendable {
 
     private static let phoneTakenText = "This phone number is already associated with another account."
 
-    /// A demo against the stack that runs with this configuration, read with `StackKeys.all`.
-    public init(configuration: Configuration) {
-        gateway = DemoClient(base: "http://\(configuration[StackKeys.gateway].reachable)")
-        simulator = DemoClient(base: "http://\(configuration[StackKeys.simulator].reachable)")
+    /// A demo against the stack that runs with this configuration, read with `StackKeys.all`. Its requests go out on the loops
+    /// of the group.
+    public init(configuration: Configuration, group: EventLoopGroup) {
+        let http = HTTPSClient(userAgent: "vestibule-demo", group: group)
+        gateway = DemoClient(http: http, base: "http://\(configuration[StackKeys.gateway].reachable)")
+        simulator = DemoClient(http: http, base: "http://\(configuration[StackKeys.simulator].reachable)")
     }
 
     /// Walks through all steps. Throws at the first that fails, with what was expected.

@@ -1,7 +1,5 @@
-import AsyncHTTPClient
 import JOSE
-import NIOCore
-import NIOHTTP1
+import OutgoingHTTP
 
 /// JSON over HTTP as an app would speak it, for one base address.
 struct DemoClient: Sendable {
@@ -17,15 +15,10 @@ struct DemoClient: Sendable {
         }
     }
 
+    let http: HTTPSClient
     let base: String
-    private static let limit: TimeAmount = .seconds(10)
+    private static let limit: Duration = .seconds(10)
     private static let bodyBytesMax = 1 << 20
-    /// Lives as long as the process. A refused connection is told at once: the stack runs, or it doesn't.
-    private static let client: HTTPClient = {
-        var configuration = HTTPClient.Configuration()
-        configuration.connectionPool.retryConnectionEstablishment = false
-        return HTTPClient(eventLoopGroupProvider: .singleton, configuration: configuration)
-    }()
 
     /// Sends a request.
     ///
@@ -40,27 +33,23 @@ struct DemoClient: Sendable {
         accessToken: String? = nil,
         body: JSONObject? = nil
     ) async throws -> Answer {
-        var request = HTTPClientRequest(url: base + path)
-        request.method = .RAW(value: method)
-        if let accessToken { request.headers.add(name: "authorization", value: "Bearer \(accessToken)") }
-        if let body {
-            request.headers.add(name: "content-type", value: "application/json")
-            request.body = .bytes(ByteBuffer(bytes: body.serialized()))
-        }
-        let response: HTTPClientResponse
-        let buffer: ByteBuffer
+        let request = OutgoingRequest(
+            .other(method, body: body?.serialized()),
+            base + path,
+            headers: accessToken.map { [("authorization", "Bearer \($0)")] } ?? [],
+            timeout: Self.limit,
+            bodyBytesMax: Self.bodyBytesMax
+        )
+        let response: OutgoingResponse
         do {
-            response = try await Self.client.execute(request, timeout: Self.limit)
-            buffer = try await response.body.collect(upTo: Self.bodyBytesMax)
+            response = try await http.send(request)
         } catch {
             throw StackError("expected an answer to \(method) \(base)\(path), got \(error)")
         }
         let limits = JSONLimits(bytesMax: Self.bodyBytesMax, depthMax: 16, valuesMax: 10_000)
-        let json =
-            buffer.readableBytes == 0
-            ? JSONObject() : try? JSONObject(parsing: buffer.readableBytesView, limits: limits)
+        let json = try? response.body.isEmpty ? JSONObject() : JSONObject(parsing: response.body, limits: limits)
         guard let json else { throw StackError("expected JSON from \(method) \(path)") }
-        return Answer(status: Int(response.status.code), json: json)
+        return Answer(status: response.status, json: json)
     }
 
     /// Sends a request that must be answered with a status; otherwise an error that shows the problem's words.

@@ -75,6 +75,8 @@ struct StackPlan: Sendable {
             "VESTIBULE_EVENT_LOOPS": "2",
             // For grpcurl; all of it listens on loopback unless told otherwise.
             "VESTIBULE_REFLECTION": "true",
+            // And for people who look at the gateway with a browser.
+            "VESTIBULE_GATEWAY_METHODS_PAGE": "true",
             "VESTIBULE_IDENTITY_ISSUER": "http://\(configuration[StackKeys.gateway].reachable)",
             // Everybody who calls a stack on one machine has one address, and `vestibule load` more calls than accounts.
             // What is limited before sign-in stays: apps should meet it while they are developed.

@@ -28,7 +28,8 @@ public struct ConfigurationKey<Value: Sendable>: AnyConfigurationKey {
         read: @escaping @Sendable (ConfigurationInput) throws(ConfigurationProblem) -> Value
     ) {
         precondition(
-            name.hasPrefix(ConfigurationNames.prefix) || name.hasPrefix(ConfigurationNames.standardPrefix),
+            name.hasPrefix(ConfigurationNames.prefix) || name.hasPrefix(ConfigurationNames.standardPrefix)
+                || ConfigurationNames.custom.contains(name),
             "\(name) must begin with \(ConfigurationNames.prefix)"
         )
         self.name = name

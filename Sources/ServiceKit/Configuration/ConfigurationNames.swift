@@ -5,6 +5,8 @@ enum ConfigurationNames {
     /// So begin those of OpenTelemetry, which keep their standard names (`TraceKeys`). Names of this kind that we don't know
     /// are no faults: they are meant for others.
     static let standardPrefix = "OTEL_"
+    /// Names that are everybody's by custom: where proxies are.
+    static let custom: Set = ["HTTPS_PROXY", "HTTP_PROXY", "NO_PROXY"]
     /// The variable that names the file; the same as `--config`.
     static let file = "VESTIBULE_CONFIG"
     /// The end of a name that gives a secret's file.

@@ -22,14 +22,18 @@ public enum HealthProbe {
     /// How a program's own server is asked: with TLS if it has a certificate. The certificate must be for the name that
     /// the configuration tells, since the address is this machine's; where callers need one, the probe shows the
     /// program's certificate for its calls to others, or else the server's own.
+    ///
+    /// - Parameter isEdge: whether the port is for everybody, so that its certificate is not of the services' own authorities.
     static func configuration(
         program: String,
         path: String?,
-        environment: [String: String]
+        environment: [String: String],
+        isEdge: Bool = false
     ) throws(ConfigurationFaults) -> ChannelConfiguration {
         let (server, channels) = (ServerTLSKeys(program: program), ChannelKeys(program: program))
         let keys: [any AnyConfigurationKey] =
             [server.certificate, server.key, server.clientAuthorities, server.name] + channels.all
+            + (isEdge ? [server.probeAuthorities] : [])
         let configuration = try Configuration.load(only: keys, path: path, environment: environment)
         var probe = ChannelConfiguration()
         guard let own = server.settings(configuration) else { return probe }
@@ -39,7 +43,7 @@ public enum HealthProbe {
         probe.tls = TLSConfiguration(
             certificateChainFile: needsCertificate ? shown?.certificateChainFile : nil,
             privateKeyFile: needsCertificate ? shown?.privateKeyFile : nil,
-            authoritiesFile: other?.authoritiesFile
+            authoritiesFile: isEdge ? configuration[server.probeAuthorities] : other?.authoritiesFile
         )
         probe.serverName = configuration[server.name]
         return probe

@@ -16,20 +16,25 @@ public struct FactLog: Sendable {
 
     /// Writes a line, unless its level is too low. Any thread; never waits for the log's reader.
     ///
-    /// - Parameter addFacts: adds the facts, each name once, in the order in which they are to stand.
+    /// - Parameter addFacts: adds the facts, each name once, in the order in which they are to stand. It may be called more than
+    ///   once.
     public func log(_ level: Logger.Level, _ message: String, addFacts: (inout LogFacts) -> Void) {
-        guard logger.logLevel <= level else { return }
-        var facts = LogFacts(line: handler?.line(level, message))
-        addFacts(&facts)
-        if let handler, let line = facts.line {
-            handler.sink.append(line.finished(), isUrgent: level >= .warning)
-        } else {
-            logger.log(level: level, "\(message)", metadata: facts.metadata)
+        guard let handler else {
+            guard logger.logLevel <= level else { return }
+            var facts = LogFacts()
+            addFacts(&facts)
+            return logger.log(level: level, "\(message)", metadata: facts.metadata)
+        }
+        guard handler.logLevel <= level else { return }
+        handler.write(level, message) { line in
+            var facts = LogFacts(line: line)
+            addFacts(&facts)
+            if let written = facts.line { line = written }
         }
     }
 }
 
-/// The facts of one line of a ``FactLog``.
+/// The facts of one line of a ``FactLog``. It is of no use after the call that it was given for.
 public struct LogFacts {
     /// The line that they are written to at once.
     fileprivate var line: LogLine?
@@ -37,12 +42,12 @@ public struct LogFacts {
     fileprivate var metadata: Logger.Metadata = [:]
 
     /// Adds a fact that is text. Control characters come out escaped, or as spaces.
-    public mutating func add(_ name: String, _ text: String) {
-        if line?.add(name, text) == nil { metadata[name] = .string(text) }
+    public mutating func add(_ name: StaticString, _ text: String) {
+        if line?.add(name, text) == nil { metadata[name.description] = .string(text) }
     }
 
     /// Adds a fact that is a number.
-    public mutating func add(_ name: String, _ number: Int64) {
-        if line?.add(name, number) == nil { metadata[name] = .stringConvertible(number) }
+    public mutating func add(_ name: StaticString, _ number: Int64) {
+        if line?.add(name, number) == nil { metadata[name.description] = .stringConvertible(number) }
     }
 }

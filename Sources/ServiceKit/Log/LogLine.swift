@@ -1,83 +1,147 @@
 import Logging
 
-/// One line of the log, made into bytes fact by fact. Whatever is in it, the result is exactly one line.
+/// One line of the log: what it begins with, and then fact by fact.
 struct LogLine {
-    /// The longest value; a longer one is cut.
-    static let valueBytesMax = 8192
+    private let format: LogFormat
+    private(set) var writer: LineWriter
+
+    /// Writes the beginning of a line.
+    init(_ writer: LineWriter, _ format: LogFormat, _ head: LogLineHead) {
+        self.format = format
+        self.writer = writer
+        switch format {
+        case .json:
+            self.writer.write(#"{"time":""#)
+            head.timestamp.write(to: &self.writer)
+            self.writer.write(#"","level":""#)
+            self.writer.writePlain(head.level.rawValue)
+            self.writer.write(#"","logger":"#)
+            self.writer.writeJSONString(head.label)
+            self.writer.write(#","message":"#)
+            self.writer.writeJSONString(head.message)
+        case .text:
+            head.timestamp.write(to: &self.writer)
+            self.writer.write(UInt8(ascii: " "))
+            let name = head.level.rawValue
+            self.writer.writePlain(name)
+            for _ in 0..<max(1, 9 - name.utf8.count) { self.writer.write(UInt8(ascii: " ")) }
+            self.writer.writePlain(head.label)
+            self.writer.write(": ")
+            self.writer.writePlain(head.message)
+        }
+    }
+
+    /// A fact that is text. Its name is none that a line uses itself.
+    mutating func add(_ name: StaticString, _ text: String) {
+        writeName(name)
+        switch format {
+        case .json: writer.writeJSONString(text)
+        case .text: writer.writePlain(text)
+        }
+    }
+
+    /// A fact that is a number. Its name is none that a line uses itself.
+    mutating func add(_ name: StaticString, _ number: Int64) {
+        writeName(name)
+        writer.write(number)
+    }
+
+    private mutating func writeName(_ name: StaticString) {
+        switch format {
+        case .json:
+            writer.write(#",""#)
+            writer.write(name)
+            writer.write(#"":"#)
+        case .text:
+            writer.write(UInt8(ascii: " "))
+            writer.write(name)
+            writer.write(UInt8(ascii: "="))
+        }
+    }
+
+    /// A fact.
+    mutating func add(_ name: String, _ value: Logger.MetadataValue) {
+        switch format {
+        case .json:
+            writer.write(UInt8(ascii: ","))
+            writer.writeJSONString(Self.reservedNames.contains(name) ? "_" + name : name)
+            writer.write(UInt8(ascii: ":"))
+            writeJSON(value)
+        case .text:
+            writer.write(UInt8(ascii: " "))
+            writer.writePlain(name)
+            writer.write(UInt8(ascii: "="))
+            writer.writePlain("\(value)")
+        }
+    }
 
     /// The names that a JSON line uses itself; a fact of such a name gets an underscore before it.
     private static let reservedNames: Set = ["time", "level", "logger", "message"]
 
-    private let format: LogFormat
-    private var bytes: [UInt8] = []
-
-    /// A line without facts.
-    init(_ format: LogFormat, timestamp: LogTimestamp, level: Logger.Level, label: String, message: String) {
-        self.format = format
-        bytes.reserveCapacity(320)
-        switch format {
-        case .json:
-            bytes += #"{"time":""#.utf8
-            timestamp.append(to: &bytes)
-            bytes += #"","level":""#.utf8
-            bytes += level.rawValue.utf8
-            bytes += #"","logger":"#.utf8
-            bytes.appendJSONString(label)
-            bytes += #","message":"#.utf8
-            bytes.appendJSONString(message)
-        case .text:
-            timestamp.append(to: &bytes)
-            bytes.append(UInt8(ascii: " "))
-            let name = level.rawValue
-            bytes += name.utf8
-            bytes += repeatElement(UInt8(ascii: " "), count: max(1, 9 - name.utf8.count))
-            bytes.appendPlain(label)
-            bytes += ": ".utf8
-            bytes.appendPlain(message)
+    /// A fact's value: numbers and Booleans bare, everything else as strings, arrays and objects.
+    private mutating func writeJSON(_ value: Logger.MetadataValue) {
+        switch value {
+        case .string(let text): writer.writeJSONString(text)
+        case .stringConvertible(let value):
+            switch value {
+            case is Int, is Int32, is Int64, is UInt, is UInt32, is UInt64, is Bool:
+                writer.writePlain(value.description)
+            case let number as Double where number.isFinite: writer.writePlain(number.description)
+            default: writer.writeJSONString(value.description)
+            }
+        case .array(let values):
+            writer.write(UInt8(ascii: "["))
+            for (index, value) in values.enumerated() {
+                if index > 0 { writer.write(UInt8(ascii: ",")) }
+                writeJSON(value)
+            }
+            writer.write(UInt8(ascii: "]"))
+        case .dictionary(let members):
+            writer.write(UInt8(ascii: "{"))
+            for (index, member) in members.sorted(by: { $0.key < $1.key }).enumerated() {
+                if index > 0 { writer.write(UInt8(ascii: ",")) }
+                writer.writeJSONString(member.key)
+                writer.write(UInt8(ascii: ":"))
+                writeJSON(member.value)
+            }
+            writer.write(UInt8(ascii: "}"))
         }
     }
 
-    /// Appends a fact that is text.
-    mutating func add(_ name: String, _ text: String) {
-        addName(name)
-        switch format {
-        case .json: bytes.appendJSONString(text)
-        case .text: bytes.appendPlain(text)
+    /// Ends the line.
+    mutating func end() {
+        if format == .json { writer.write(UInt8(ascii: "}")) }
+        writer.write(UInt8(ascii: "\n"))
+    }
+}
+
+/// What a line of the log begins with.
+struct LogLineHead {
+    var timestamp: LogTimestamp
+    var level: Logger.Level
+    var label: String
+    var message: String
+
+    /// Room for most lines, in bytes.
+    private static let room = 1024
+
+    /// The whole line, with its line end.
+    ///
+    /// - Parameter addFacts: adds the facts, in the order in which they are to stand. It is called again where the line turns out
+    ///   to be longer than most.
+    func line(_ format: LogFormat, addFacts: (inout LogLine) -> Void) -> [UInt8] {
+        var room = Self.room
+        while true {
+            var isOverfull = false
+            let bytes = [UInt8](unsafeUninitializedCapacity: room) { buffer, count in
+                var line = LogLine(LineWriter(buffer), format, self)
+                addFacts(&line)
+                line.end()
+                count = line.writer.count
+                isOverfull = line.writer.isOverfull
+            }
+            if !isOverfull { return bytes }
+            room *= 8
         }
-    }
-
-    /// Appends a fact that is a number.
-    mutating func add(_ name: String, _ number: Int64) {
-        addName(name)
-        bytes.appendDecimal(number)
-    }
-
-    /// Appends a fact.
-    mutating func add(_ name: String, _ value: Logger.MetadataValue) {
-        addName(name)
-        switch format {
-        case .json: bytes.appendJSON(value)
-        case .text: bytes.appendPlain("\(value)")
-        }
-    }
-
-    private mutating func addName(_ name: String) {
-        switch format {
-        case .json:
-            bytes.append(UInt8(ascii: ","))
-            bytes.appendJSONString(Self.reservedNames.contains(name) ? "_" + name : name)
-            bytes.append(UInt8(ascii: ":"))
-        case .text:
-            bytes.append(UInt8(ascii: " "))
-            bytes.appendPlain(name)
-            bytes.append(UInt8(ascii: "="))
-        }
-    }
-
-    /// The line with its line end.
-    consuming func finished() -> [UInt8] {
-        if format == .json { bytes.append(UInt8(ascii: "}")) }
-        bytes.append(UInt8(ascii: "\n"))
-        return bytes
     }
 }

@@ -89,15 +89,13 @@ public final class LogSink: Sendable {
             if bytes.isEmpty && droppedCount == 0 { return }
             write(bytes)
             if droppedCount > 0 {
-                var notice = LogLine(
-                    .json,
+                let notice = LogLineHead(
                     timestamp: .now,
                     level: .warning,
                     label: "log",
                     message: "log lines were dropped"
                 )
-                notice.add("count", Int64(droppedCount))
-                write(notice.finished())
+                write(notice.line(.json) { $0.add("count", Int64(droppedCount)) })
             }
             _ = bell.wait(timeout: .now() + .milliseconds(Self.lingerMilliseconds))
         }

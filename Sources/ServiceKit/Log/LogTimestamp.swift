@@ -14,8 +14,8 @@ struct LogTimestamp {
         return LogTimestamp(seconds: Int64(time.tv_sec), milliseconds: Int64(time.tv_nsec) / 1_000_000)
     }
 
-    /// Appends, for example, `2026-01-31T23:59:59.123Z`.
-    func append(to bytes: inout [UInt8]) {
+    /// Writes, for example, `2026-01-31T23:59:59.123Z`.
+    func write(to line: inout LineWriter) {
         let day = seconds.flooringQuotient(86_400)
         let second = seconds - day * 86_400
         // Days to a civil date, in eras of 400 years that begin on 1 March.
@@ -27,20 +27,20 @@ struct LogTimestamp {
         let shiftedMonth = (5 * dayOfYear + 2) / 153
         let month = shiftedMonth < 10 ? shiftedMonth + 3 : shiftedMonth - 9
         let year = yearOfEra + era * 400 + (month <= 2 ? 1 : 0)
-        bytes.appendDecimal(year, width: 4)
-        bytes.append(UInt8(ascii: "-"))
-        bytes.appendDecimal(month, width: 2)
-        bytes.append(UInt8(ascii: "-"))
-        bytes.appendDecimal(dayOfYear - (153 * shiftedMonth + 2) / 5 + 1, width: 2)
-        bytes.append(UInt8(ascii: "T"))
-        bytes.appendDecimal(second / 3600, width: 2)
-        bytes.append(UInt8(ascii: ":"))
-        bytes.appendDecimal(second / 60 % 60, width: 2)
-        bytes.append(UInt8(ascii: ":"))
-        bytes.appendDecimal(second % 60, width: 2)
-        bytes.append(UInt8(ascii: "."))
-        bytes.appendDecimal(milliseconds, width: 3)
-        bytes.append(UInt8(ascii: "Z"))
+        line.write(year, width: 4)
+        line.write(UInt8(ascii: "-"))
+        line.write(month, width: 2)
+        line.write(UInt8(ascii: "-"))
+        line.write(dayOfYear - (153 * shiftedMonth + 2) / 5 + 1, width: 2)
+        line.write(UInt8(ascii: "T"))
+        line.write(second / 3600, width: 2)
+        line.write(UInt8(ascii: ":"))
+        line.write(second / 60 % 60, width: 2)
+        line.write(UInt8(ascii: ":"))
+        line.write(second % 60, width: 2)
+        line.write(UInt8(ascii: "."))
+        line.write(milliseconds, width: 3)
+        line.write(UInt8(ascii: "Z"))
     }
 }
 

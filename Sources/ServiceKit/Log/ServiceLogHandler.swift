@@ -19,13 +19,15 @@ struct ServiceLogHandler: LogHandler {
         if let provided = metadataProvider?.get() { facts.merge(provided) { _, new in new } }
         if let explicit = event.metadata { facts.merge(explicit) { _, new in new } }
         if let error = event.error { facts["error"] = "\(error)" }
-        var line = line(event.level, event.message.description)
-        for (name, value) in facts.sorted(by: { $0.key < $1.key }) { line.add(name, value) }
-        sink.append(line.finished(), isUrgent: event.level >= .warning)
+        let sorted = facts.sorted { $0.key < $1.key }
+        write(event.level, event.message.description) { line in
+            for (name, value) in sorted { line.add(name, value) }
+        }
     }
 
-    /// The beginning of a line of now.
-    func line(_ level: Logger.Level, _ message: String) -> LogLine {
-        LogLine(format, timestamp: .now, level: level, label: label, message: message)
+    /// Writes a line of now.
+    func write(_ level: Logger.Level, _ message: String, addFacts: (inout LogLine) -> Void) {
+        let head = LogLineHead(timestamp: .now, level: level, label: label, message: message)
+        sink.append(head.line(format, addFacts: addFacts), isUrgent: level >= .warning)
     }
 }

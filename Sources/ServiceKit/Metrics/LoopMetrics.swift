@@ -3,7 +3,7 @@ import RPCTransport
 /// Event loops, and the connections and streams on them.
 struct LoopMetrics: MetricsSource {
     let group: EventLoopGroup
-    /// Whether a gRPC server is on them.
+    /// Whether a server is on them.
     let hasServer: Bool
 
     func write(to text: inout MetricsText) {
@@ -122,9 +122,11 @@ extension Sequence {
 }
 
 extension MetricsRegistry {
-    /// Adds what the loops of a process do that serves no gRPC, and the calls that it makes.
-    public func addClients(of group: EventLoopGroup) {
+    /// Adds what the loops of a process do, and the calls that it makes.
+    ///
+    /// - Parameter hasServer: whether a server of ours is on them.
+    public func addLoops(of group: EventLoopGroup, hasServer: Bool) {
         add(CallMetrics(side: .client) { group.clientCalls })
-        add(LoopMetrics(group: group, hasServer: false))
+        add(LoopMetrics(group: group, hasServer: hasServer))
     }
 }

@@ -77,8 +77,8 @@ struct CallLog: ServerInterceptor {
             if let cause, level >= .warning { facts.add("cause", "\(cause)") }
             facts.add("code", code.description)
             if let identity = context.peer.certificateNames.first { facts.add("identity", identity) }
-            facts.add("microseconds", (ContinuousClock.now - start).wholeMicroseconds)
             facts.add("method", context.method.path)
+            facts.add("microseconds", (ContinuousClock.now - start).wholeMicroseconds)
             facts.add("peer", context.peer.address)
             // Hexadecimal digits, whatever the caller sent.
             if let trace = context.traceContext ?? tracer.flatMap(TraceContext.current) {

@@ -24,26 +24,38 @@ public enum Program {
     ) async -> Never {
         let address = listenAddress(of: type, configurationPath: configurationPath)
         switch type.healthQuestion {
-        case .grpc: await askByGRPC(type, address, configurationPath)
+        case .grpc: await askByGRPC(type, address, probe(of: type, configurationPath, isEdge: false))
         case .http(let path): askByHTTP(type, address, path)
+        case .edge(let path):
+            let probe = probe(of: type, configurationPath, isEdge: true)
+            if probe.tls == nil { askByHTTP(type, address, path) }
+            await askByGRPC(type, address, probe)
+        }
+    }
+
+    /// How the program's own port is asked by gRPC; ends the process if its keys are at fault.
+    private static func probe<Server: ProgramServer>(
+        of type: Server.Type,
+        _ configurationPath: String?,
+        isEdge: Bool
+    ) -> ChannelConfiguration {
+        do {
+            return try HealthProbe.configuration(
+                program: type.programName,
+                path: configurationPath,
+                environment: ProcessInfo.processInfo.environment,
+                isEdge: isEdge
+            )
+        } catch {
+            end(error, program: type.programName)
         }
     }
 
     private static func askByGRPC<Server: ProgramServer>(
         _ type: Server.Type,
         _ address: HostPort,
-        _ configurationPath: String?
+        _ probe: ChannelConfiguration
     ) async -> Never {
-        let probe: ChannelConfiguration
-        do {
-            probe = try HealthProbe.configuration(
-                program: type.programName,
-                path: configurationPath,
-                environment: ProcessInfo.processInfo.environment
-            )
-        } catch {
-            end(error, program: type.programName)
-        }
         let isServing = await HealthProbe.check(address: address, timeout: .seconds(3), configuration: probe)
         end(isServing ? nil : "\(type.programName): \(address) is not serving", code: isServing ? 0 : 1)
     }

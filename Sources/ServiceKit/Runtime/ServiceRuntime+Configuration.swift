@@ -14,6 +14,8 @@ extension ServiceRuntime {
         server.limits.drainTimeout = configuration[SharedKeys.drainLimit]
         server.limits.pingIntervalMin = SharedKeys.keepaliveInterval / 2
         server.tls = keys.tls.settings(configuration)
+        let asksForCertificates = configuration[keys.tls.clientAuthorities] != nil
+        server.serverNames = keys.port.names(configuration, asksForCertificates: asksForCertificates)
         // A certificate is looked at when a connection begins; so none lives on in one after it has ended.
         if server.tls != nil { server.limits.connectionAgeMax = Self.connectionAgeMax }
         return server
@@ -24,7 +26,8 @@ extension ServiceRuntime {
 
     /// What keeps the service from serving, though each key has a valid value. Reads the files of certificates.
     public var faults: [ConfigurationFault] {
-        Exposure(keys: keys, configuration: configuration).faults + tlsFaults + TraceKeys.faults(configuration)
+        Exposure(keys: keys, configuration: configuration).faults + keys.port.faults(configuration) + tlsFaults
+            + TraceKeys.faults(configuration)
     }
 
     /// What is wrong with the certificates, keys and authorities. Reads their files.

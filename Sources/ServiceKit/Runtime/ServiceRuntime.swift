@@ -85,7 +85,12 @@ public struct ServiceRuntime: Sendable {
             if configuration[keys.migrate] { try await migrate() }
             let parts = try await build(environment)
             let (router, health) = try router(parts, environment)
-            let server = RPCServer(group: group, router: router, configuration: serverConfiguration)
+            let server = RPCServer(
+                group: group,
+                router: router,
+                http: keys.port.handler(configuration, router),
+                configuration: serverConfiguration
+            )
             let exporter = try Traces.exporter(
                 Traces.tracer,
                 group: group,

@@ -27,10 +27,11 @@ struct AppCallTests {
 
     @Test func `Every method of every service is answered`() throws {
         let router = try gateway.gateway.router(timeLimit: .seconds(1), logger: Logger(label: "test"))
-        let methods = AppCallMetrics.methods
+        let methods = AppCallMetrics.methods + HealthMethods.all
         #expect(router.methods.map(\.descriptor.path).sorted() == methods.map(\.path).sorted())
         let package = "vestibule.app.v1."
-        #expect(router.services == Set(["Auth", "Account", "Group", "Key"].map { "\(package)\($0)Service" }))
+        let own = ["Auth", "Account", "Group", "Key"].map { "\(package)\($0)Service" }
+        #expect(router.services == Set(own + [HealthMethods.serviceName]))
     }
 
     @Test func `Reflection is answered where it is on`() throws {

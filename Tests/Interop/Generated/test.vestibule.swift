@@ -30,7 +30,8 @@ public enum TestServiceMethods {
         service: serviceName,
         method: "CacheableUnaryCall",
         kind: .unary,
-        isIdempotent: true
+        isIdempotent: true,
+        allowsGet: true
     )
 
     /// One request, many responses.

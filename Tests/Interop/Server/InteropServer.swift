@@ -1,12 +1,13 @@
 import API
 import ArgumentParser
+import Connect
 import InteropAPI
 import InteropShared
 import RPC
 import RPCTransport
 import ServiceKit
 
-/// A server of gRPC's interoperability tests, for foreign clients to call. Prints the address that it listens on, and
+/// A server of gRPC's interoperability tests, for foreign clients to call by gRPC, Connect and gRPC-Web on one port. Prints the address that it listens on, and
 /// stops gracefully at SIGTERM.
 @main
 struct InteropServer: AsyncParsableCommand {
@@ -58,8 +59,14 @@ struct InteropServer: AsyncParsableCommand {
             )
         )
         let configuration = try serverConfiguration()
+        let connect = ConnectHandler(
+            router,
+            limits: configuration.limits,
+            detailTypes: [GoogleRpc.ErrorInfo.self, GoogleRpc.BadRequest.self, GoogleRpc.RetryInfo.self]
+        )
         try await withEventLoopGroup(loopCount: loops, name: "interop") { group in
-            try await withRPCServer(group: group, router: router, configuration: configuration) { _, port in
+            try await withRPCServer(group: group, router: router, http: connect, configuration: configuration) {
+                _, port in
                 health.setReady(true)
                 print("listening on 127.0.0.1:\(port)")
                 flushStandardOutput()

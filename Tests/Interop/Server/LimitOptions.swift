@@ -27,6 +27,15 @@ struct LimitOptions: ParsableArguments {
     @Option(help: "Time for a message to be whole, in milliseconds.")
     var messageTimeoutMs: Int?
 
+    @Option(help: "HTTP/1.x: time for the head of a request, in milliseconds.")
+    var headTimeoutMs: Int?
+
+    @Option(help: "Time for the body of a request that is no gRPC call, in milliseconds.")
+    var bodyTimeoutMs: Int?
+
+    @Option(help: "HTTP/1.x: time without a request after which a connection is closed, in milliseconds.")
+    var keepAliveTimeoutMs: Int?
+
     func apply(to configuration: inout ServerConfiguration) {
         configuration.limits.messageBytesMax = messageBytesMax
         configuration.connectionsMax = connectionsMax
@@ -36,6 +45,9 @@ struct LimitOptions: ParsableArguments {
         set(&configuration.limits.writeStallTimeout, writeStallTimeoutMs)
         set(&configuration.limits.answerStallTimeout, answerStallTimeoutMs)
         set(&configuration.limits.messageTimeout, messageTimeoutMs)
+        set(&configuration.limits.headTimeout, headTimeoutMs)
+        set(&configuration.limits.bodyTimeout, bodyTimeoutMs)
+        set(&configuration.limits.keepAliveTimeout, keepAliveTimeoutMs)
     }
 
     private func set(_ limit: inout Duration, _ milliseconds: Int?) {

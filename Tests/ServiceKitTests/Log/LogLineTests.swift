@@ -9,15 +9,14 @@ struct LogLineTests {
         _ message: String,
         _ facts: [(String, Logger.MetadataValue)] = []
     ) -> String {
-        var line = LogLine(
-            format,
+        let head = LogLineHead(
             timestamp: LogTimestamp(seconds: 1_798_761_599, milliseconds: 7),
             level: .warning,
             label: "identity",
             message: message
         )
-        for (name, value) in facts { line.add(name, value) }
-        return String(decoding: line.finished(), as: UTF8.self)
+        let bytes = head.line(format) { line in for (name, value) in facts { line.add(name, value) } }
+        return String(decoding: bytes, as: UTF8.self)
     }
 
     @Test func `A line of JSON is one object with the facts flat and numbers bare`() {
@@ -55,16 +54,31 @@ struct LogLineTests {
 
     @Test(arguments: LogFormat.allCases)
     func `Facts of known types stand as those of swift-log do`(_ format: LogFormat) {
-        let moment = LogTimestamp(seconds: 0, milliseconds: 0)
-        var known = LogLine(format, timestamp: moment, level: .info, label: "l", message: "m")
-        var any = known
-        known.add("text", "a\"b\n")
-        any.add("text", Logger.MetadataValue.string("a\"b\n"))
-        for number in [0, 7, -1, Int64.max, .min] {
-            known.add("number", number)
-            any.add("number", Logger.MetadataValue.stringConvertible(number))
+        let head = LogLineHead(
+            timestamp: LogTimestamp(seconds: 0, milliseconds: 0),
+            level: .info,
+            label: "l",
+            message: "m"
+        )
+        let numbers = [0, 7, -1, Int64.max, .min]
+        let known = head.line(format) { line in
+            line.add("text" as StaticString, "a\"b\n" as String)
+            for number in numbers { line.add("number" as StaticString, number) }
         }
-        #expect(known.finished() == any.finished())
+        let any = head.line(format) { line in
+            line.add("text" as String, .string("a\"b\n"))
+            for number in numbers { line.add("number" as String, .stringConvertible(number)) }
+        }
+        #expect(known == any)
+    }
+
+    @Test(arguments: LogFormat.allCases)
+    func `A line longer than most is whole`(_ format: LogFormat) {
+        for length in [900, 1_000, 1_024, 8_000, 8_192] {
+            let value = String(repeating: "v", count: length)
+            #expect(text(format, "m", [("a", .string(value)), ("z", "end")]).contains(value))
+            #expect(text(format, "m", [("a", .string(value)), ("z", "end")]).hasSuffix(format == .json ? "\"}\n" : "z=end\n"))
+        }
     }
 
     @Test(
@@ -75,8 +89,12 @@ struct LogLineTests {
         ] as [(Int64, String)]
     )
     func `Timestamps follow the calendar`(_ seconds: Int64, _ text: String) {
-        var bytes: [UInt8] = []
-        LogTimestamp(seconds: seconds, milliseconds: 0).append(to: &bytes)
-        #expect(String(decoding: bytes, as: UTF8.self) == text)
+        let head = LogLineHead(
+            timestamp: LogTimestamp(seconds: seconds, milliseconds: 0),
+            level: .info,
+            label: "l",
+            message: "m"
+        )
+        #expect(String(decoding: head.line(.text) { _ in }, as: UTF8.self).hasPrefix(text + " "))
     }
 }

@@ -202,6 +202,14 @@ struct ServiceRuntimeTests {
         }
     }
 
+    @Test func `The port answers to no name of somebody else's`() throws {
+        #expect(try runtime(Self.noDatabase).serverConfiguration.serverNames == [])
+        let named = Self.noDatabase.merging(["VESTIBULE_IDENTITY_SERVER_NAMES": "identity.example.internal"]) { $1 }
+        #expect(try runtime(named).serverConfiguration.serverNames == ["identity.example.internal"])
+        let origins = Self.noDatabase.merging(["VESTIBULE_IDENTITY_ORIGINS": "http://a"]) { $1 }
+        #expect(try runtime(origins).faults.map(\.key) == ["VESTIBULE_IDENTITY_ORIGINS"])
+    }
+
     @Test(.timeLimit(.minutes(1)))
     func `A call in flight is finished before the end`() async throws {
         let slow = SlowService()

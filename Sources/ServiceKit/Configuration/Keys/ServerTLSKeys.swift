@@ -11,6 +11,8 @@ public struct ServerTLSKeys: Sendable {
     public let clientAuthorities: ConfigurationKey<String?>
     /// The name in the certificate.
     public let name: ConfigurationKey<String>
+    /// The authorities that `healthcheck` trusts on a port for everybody, whose certificate is not of the services' own.
+    public let probeAuthorities: ConfigurationKey<String?>
     /// Which caller may call which method.
     public let allowList: ConfigurationKey<PeerAllowList?>
 
@@ -33,6 +35,11 @@ public struct ServerTLSKeys: Sendable {
             help: "The name in \(program)'s certificate that `healthcheck` looks for.",
             lengthMax: 253
         )
+        probeAuthorities = .optionalPath(
+            "\(prefix)_CA_FILE",
+            help: "PEM file of the authorities that `healthcheck` expects \(program)'s certificate to come from; without it "
+                + "those of the system."
+        )
         allowList = .peerAllowList(
             "\(prefix)_ALLOW",
             help: "Which callers may call what: `NAME package.Service/Method`, with a name of the caller's certificate "
@@ -41,7 +48,10 @@ public struct ServerTLSKeys: Sendable {
         )
     }
 
-    /// The keys.
+    /// The keys of a port that everybody may call.
+    public var ofEdge: [any AnyConfigurationKey] { [certificate, key, clientAuthorities, name, probeAuthorities] }
+
+    /// The keys of a service's port.
     public var all: [any AnyConfigurationKey] { [certificate, key, clientAuthorities, name, allowList] }
 
     /// What a server is given; nil for clear text.
@@ -63,7 +73,18 @@ public struct ServerTLSKeys: Sendable {
         if configuration[clientAuthorities] == nil, configuration[allowList] != nil {
             faults.append(.needs(allowList, clientAuthorities))
         }
-        return faults + TLSFiles.pairFaults(certificate, key, configuration)
+        return faults + fileFaults(configuration)
+    }
+
+    /// As ``faults(_:)``, for ``ofEdge``.
+    public func faultsOfEdge(_ configuration: Configuration) -> [ConfigurationFault] {
+        let isAlone = configuration[certificate] == nil && configuration[clientAuthorities] != nil
+        return (isAlone ? [.needs(clientAuthorities, certificate)] : []) + fileFaults(configuration)
+            + TLSFiles.authorityFaults(probeAuthorities, configuration)
+    }
+
+    private func fileFaults(_ configuration: Configuration) -> [ConfigurationFault] {
+        TLSFiles.pairFaults(certificate, key, configuration)
             + TLSFiles.authorityFaults(clientAuthorities, configuration)
     }
 }

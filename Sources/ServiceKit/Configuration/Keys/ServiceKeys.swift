@@ -26,6 +26,8 @@ public struct ServiceKeys: Sendable {
     public let databaseLockTimeout: ConfigurationKey<Duration>
     /// Whether `serve` applies migrations first.
     public let migrate: ConfigurationKey<Bool>
+    /// Who may reach its port by which name and protocol.
+    public let port: ServicePortKeys
     /// TLS on its port.
     public let tls: ServerTLSKeys
     /// TLS of its calls to others.
@@ -94,6 +96,7 @@ public struct ServiceKeys: Sendable {
             default: false,
             help: "Whether `serve` applies migrations before it listens."
         )
+        port = ServicePortKeys(program: program)
         tls = ServerTLSKeys(program: program)
         channels = ChannelKeys(program: program)
     }
@@ -104,7 +107,7 @@ public struct ServiceKeys: Sendable {
             listen, insecure, metricsListen, databaseUser, databasePassword, databaseOwner, databaseOwnerPassword,
             databaseSchema, databaseConnections, databaseTimeout, databaseLockTimeout, migrate,
         ]
-        return own + tls.all + channels.all
+        return own + port.all + tls.all + channels.all
             + [
                 SharedKeys.databaseHost, SharedKeys.databasePort, SharedKeys.databaseName, SharedKeys.databaseTLS,
                 SharedKeys.databaseAuthorities, SharedKeys.eventLoops, SharedKeys.connections,

@@ -1,0 +1,87 @@
+import Connect
+import RPC
+
+/// The keys of what a service's port answers besides gRPC to its callers' names of it: by default nothing. The port is for
+/// services; apps have the gateway.
+public struct ServicePortKeys: Sendable {
+    /// The names by which callers reach the service.
+    public let serverNames: ConfigurationKey<[String]?>
+    /// Whether it answers Connect and gRPC-Web.
+    public let connect: ConfigurationKey<Bool>
+    /// The web pages that may call it.
+    public let origins: ConfigurationKey<[String]?>
+
+    /// In the place of a name: any.
+    static let anyName = "*"
+
+    /// The keys of a program.
+    public init(program: String) {
+        let prefix = ConfigurationNames.prefix + program.uppercased()
+        serverNames = .optionalList(
+            "\(prefix)_SERVER_NAMES",
+            help: "The names by which callers reach \(program), such as \(program).example.internal, or * for any; addresses in "
+                + "digits and names without a dot always count. A call by another name is refused with 421, so that no web "
+                + "page reaches \(program) through a name that it points there. Without it, any name where callers must show "
+                + "certificates, which a page has none of; elsewhere none."
+        )
+        connect = .bool(
+            "\(prefix)_CONNECT",
+            default: false,
+            help: "Whether \(program) answers Connect and gRPC-Web besides gRPC, for tools of developers."
+        )
+        origins = .optionalList(
+            "\(prefix)_ORIGINS",
+            help: "The origins of web pages that may call \(program) by Connect and gRPC-Web (CORS), each exactly as browsers "
+                + "write it, such as http://localhost:3000; needs \(prefix)_CONNECT. Without it none may."
+        )
+    }
+
+    /// The keys.
+    public var all: [any AnyConfigurationKey] { [serverNames, connect, origins] }
+
+    /// The names that the server answers to; nil for any.
+    ///
+    /// - Parameter asksForCertificates: whether callers must show certificates.
+    public func names(_ configuration: Configuration, asksForCertificates: Bool) -> [String]? {
+        guard let names = configuration[serverNames] else { return asksForCertificates ? nil : [] }
+        return names.contains(Self.anyName) ? nil : names
+    }
+
+    /// What is wrong with the keys.
+    public func faults(_ configuration: Configuration) -> [ConfigurationFault] {
+        guard let listed = configuration[origins] else { return [] }
+        var faults: [ConfigurationFault] = []
+        if !configuration[connect] {
+            faults.append(ConfigurationFault(key: origins.name, problem: "needs \(connect.name)=true"))
+        }
+        if !listed.allSatisfy(Self.isOrigin) {
+            faults.append(
+                ConfigurationFault(
+                    key: origins.name,
+                    problem: "must hold origins as browsers write them, such as http://localhost:3000: no path, and * is none"
+                )
+            )
+        }
+        return faults
+    }
+
+    /// What answers what is no gRPC; nil where nothing does.
+    func handler(_ configuration: Configuration, _ router: Router) -> ServicePortHandler? {
+        guard configuration[connect] else { return nil }
+        return ServicePortHandler(calls: ConnectHandler(router), origins: Set(configuration[origins] ?? []))
+    }
+
+    /// Whether a text can be an origin (RFC 6454 section 6.2): scheme and authority, in lower case.
+    private static func isOrigin(_ text: String) -> Bool {
+        let parts = text.split(separator: "://", maxSplits: 1, omittingEmptySubsequences: false)
+        guard parts.count == 2, !parts[0].isEmpty, !parts[1].isEmpty else { return false }
+        return parts[1].utf8.allSatisfy { byte in
+            switch byte {
+            case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "."),
+                UInt8(ascii: "-"), UInt8(ascii: ":"), UInt8(ascii: "["), UInt8(ascii: "]"):
+                true
+            default: false
+            }
+        }
+    }
+}

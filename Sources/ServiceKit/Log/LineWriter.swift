@@ -1,0 +1,126 @@
+import Logging
+
+/// Writes a log line into memory that is there already. Whatever is in it, the result is exactly one line.
+///
+/// Lines are written for every call and request: so what needs no change is copied whole.
+struct LineWriter {
+    /// The longest value, in bytes; a longer one is cut.
+    static let valueBytesMax = 8192
+
+    private let room: UnsafeMutableBufferPointer<UInt8>
+    /// The bytes written.
+    private(set) var count = 0
+    /// Whether something did not fit. What was written then is no line.
+    private(set) var isOverfull = false
+
+    /// Writes into memory that outlives it.
+    init(_ room: UnsafeMutableBufferPointer<UInt8>) { self.room = room }
+
+    /// Bytes as they are.
+    mutating func write(_ bytes: UnsafeBufferPointer<UInt8>) {
+        guard let source = bytes.baseAddress else { return }
+        guard let base = room.baseAddress, bytes.count <= room.count - count else {
+            isOverfull = true
+            return
+        }
+        (base + count).update(from: source, count: bytes.count)
+        count += bytes.count
+    }
+
+    /// Text as it is.
+    mutating func write(_ text: StaticString) {
+        write(UnsafeBufferPointer(start: text.utf8Start, count: text.utf8CodeUnitCount))
+    }
+
+    /// One byte.
+    mutating func write(_ byte: UInt8) {
+        guard count < room.count else {
+            isOverfull = true
+            return
+        }
+        room[count] = byte
+        count += 1
+    }
+
+    /// Text without line ends or other control characters, so that nobody can forge a line.
+    mutating func writePlain(_ text: String) {
+        var text = text
+        text.withUTF8 { bytes in
+            var rest = UnsafeBufferPointer(rebasing: bytes.prefix(Self.valueBytesMax))
+            while let end = Self.firstControl(in: rest) {
+                write(UnsafeBufferPointer(rebasing: rest[..<end]))
+                write(0x20)
+                rest = UnsafeBufferPointer(rebasing: rest[(end + 1)...])
+            }
+            write(rest)
+        }
+    }
+
+    /// A JSON string.
+    mutating func writeJSONString(_ text: String) {
+        // Cut between characters, so that the line stays valid UTF-8.
+        var text = text.utf8.count > Self.valueBytesMax ? Self.cut(text) : text
+        write(UInt8(ascii: "\""))
+        text.withUTF8 { bytes in
+            var rest = bytes
+            while let end = Self.firstEscaped(in: rest) {
+                write(UnsafeBufferPointer(rebasing: rest[..<end]))
+                writeEscaped(rest[end])
+                rest = UnsafeBufferPointer(rebasing: rest[(end + 1)...])
+            }
+            write(rest)
+        }
+        write(UInt8(ascii: "\""))
+    }
+
+    private static func cut(_ text: String) -> String { String(text.unicodeScalars.prefix(valueBytesMax / 4)) + "…" }
+
+    private mutating func writeEscaped(_ byte: UInt8) {
+        switch byte {
+        case UInt8(ascii: "\""): write(#"\""#)
+        case UInt8(ascii: "\\"): write(#"\\"#)
+        case UInt8(ascii: "\n"): write(#"\n"#)
+        case UInt8(ascii: "\r"): write(#"\r"#)
+        case UInt8(ascii: "\t"): write(#"\t"#)
+        default:
+            write(#"\u00"#)
+            writeHexDigit(byte >> 4)
+            writeHexDigit(byte & 15)
+        }
+    }
+
+    private mutating func writeHexDigit(_ value: UInt8) {
+        write(value < 10 ? UInt8(ascii: "0") + value : UInt8(ascii: "a") + value - 10)
+    }
+
+    /// A number with at least `width` digits.
+    mutating func write(_ number: Int64, width: Int = 1) {
+        if number < 0 { write(UInt8(ascii: "-")) }
+        var rest = number.magnitude
+        // 20 digits are the most that 64 bits have.
+        withUnsafeTemporaryAllocation(of: UInt8.self, capacity: 20) { digits in
+            var first = digits.count
+            repeat {
+                first -= 1
+                digits[first] = UInt8(ascii: "0") + UInt8(truncatingIfNeeded: rest % 10)
+                rest /= 10
+            } while rest > 0 || digits.count - first < Swift.min(width, digits.count)
+            write(UnsafeBufferPointer(rebasing: digits[first...]))
+        }
+    }
+
+    // MARK: What needs a change
+
+    private static func firstControl(in bytes: UnsafeBufferPointer<UInt8>) -> Int? {
+        for index in 0..<bytes.count where bytes[index] < 0x20 || bytes[index] == 0x7F { return index }
+        return nil
+    }
+
+    private static func firstEscaped(in bytes: UnsafeBufferPointer<UInt8>) -> Int? {
+        for index in 0..<bytes.count {
+            let byte = bytes[index]
+            if byte < 0x20 || byte == 0x7F || byte == UInt8(ascii: "\"") || byte == UInt8(ascii: "\\") { return index }
+        }
+        return nil
+    }
+}
