@@ -83,6 +83,19 @@ struct ExchangeEndTests {
         }
     }
 
+    @Test func `Many requests in a row by TLS are read as there is room`() async throws {
+        try await withEdge(.tls1) { edge in
+            let (fixed, later) = ("GET /fixed HTTP/1.1\r\nHost: a\r\n\r\n", "GET /later HTTP/1.1\r\nHost: a\r\n\r\n")
+            var text = ""
+            for index in 0..<3000 { text += index % 50 == 0 ? later : fixed }
+            text += "GET /fixed HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n"
+            let answer = try edge.exchangeByTLS(text)
+            #expect(answer.body.split(separator: "\r\n\r\nlater\n").count == 61)
+            #expect(answer.body.split(separator: "\r\n\r\nhello\n").count == 2941)
+            #expect(answer.body.hasSuffix("\r\n\r\nhello\n"))
+        }
+    }
+
     @Test func `A drain loses no request`() async throws {
         try await withEdge(.http1) { old in
             try await withEdge(.http1) { next in

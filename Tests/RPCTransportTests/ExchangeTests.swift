@@ -100,7 +100,12 @@ struct ExchangeTests {
             if let file = edge.authorityFile { configuration.tls = TLSConfiguration(authoritiesFile: file) }
             let channel = try RPCChannel(target: "127.0.0.1:\(edge.port)", group: group, configuration: configuration)
             let request = EchoService.Bytes.with { $0.value = .init([1, 2, 3]) }
-            let answer = try await channel.unary(EchoService.echo, request, response: EchoService.Bytes.self, options: .init())
+            let answer = try await channel.unary(
+                EchoService.echo,
+                request,
+                response: EchoService.Bytes.self,
+                options: .init()
+            )
             #expect(Array(answer.value) == [1, 2, 3])
             #expect(try edge.curl(["/fixed"]).body == "hello\n")
             let unknown = MethodDescriptor(service: "no.Such", method: "Method")
@@ -149,7 +154,8 @@ struct ExchangeTests {
             #expect(
                 await eventually {
                     let statistics = edge.loop.statistics
-                    return statistics.handlers == 0 && statistics.heldBytes == 0 && statistics.serverStreams.current == 0
+                    return statistics.handlers == 0 && statistics.heldBytes == 0
+                        && statistics.serverStreams.current == 0
                 }
             )
         }

@@ -76,7 +76,10 @@ extension String {
         let (all, part) = (Array(utf8), Array(other.utf8))
         guard all.count >= part.count else { return nil }
         for start in 0...(all.count - part.count) where all[start..<start + part.count].elementsEqual(part) {
-            return utf8.index(utf8.startIndex, offsetBy: start)..<utf8.index(utf8.startIndex, offsetBy: start + part.count)
+            return utf8.index(
+                utf8.startIndex,
+                offsetBy: start
+            )..<utf8.index(utf8.startIndex, offsetBy: start + part.count)
         }
         return nil
     }
