@@ -232,9 +232,7 @@ static int exchange_consume(crpc_exchange *exchange, size_t length, bool keeps) 
 static void exchange_release(crpc_exchange *exchange, size_t length) {
     crpc_stream *stream = exchange_stream(exchange);
     crpc_connection *connection = crpc_call_connection(stream);
-    size_t head = stream->block_length; // it is kept for as long as the exchange is
-    size_t kept = stream->in.kept_bytes > head ? stream->in.kept_bytes - head : 0;
-    size_t bytes = length < kept ? length : kept;
+    size_t bytes = length < stream->in.kept_bytes ? length : stream->in.kept_bytes;
     stream->in.kept_bytes -= bytes;
     crpc_let_go(connection, bytes);
     if (connection->held.withheld_bytes > 0) crpc_h2_mark(&connection->h2); // some may be given back
