@@ -11,7 +11,11 @@
 #include <string.h>
 
 /// What a server agrees to, the first of these that the client offers; a client offers the first one alone.
-static const unsigned char tls_alpn[] = {2, 'h', '2', 8, 'h', 't', 't', 'p', '/', '1', '.', '1'};
+static const unsigned char tls_alpn[] = {
+    2, 'h', '2',                               //
+    8, 'h', 't', 't', 'p', '/', '1', '.', '1', //
+    8, 'h', 't', 't', 'p', '/', '1', '.', '0', // what speaks HTTP/1.0 offers it alone
+};
 enum { TLS_ALPN_HTTP2_LENGTH = 3 };
 
 static int tls_choose_alpn(
