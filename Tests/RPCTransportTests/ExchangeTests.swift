@@ -2,6 +2,7 @@ import FoundationEssentials
 import HTTP
 import HTTPTypes
 import RPC
+import SwiftProtobuf
 import Synchronization
 import Testing
 
@@ -93,7 +94,7 @@ struct ExchangeTests {
         }
     }
 
-    @Test(arguments: Way.allCases) func `gRPC calls are served on the same port`(_ way: Way) async throws {
+    @Test(arguments: Way.allCases) func `Calls of gRPC are served on the same port`(_ way: Way) async throws {
         try await withEdge(way) { edge in
             let group = try EventLoopGroup(loopCount: 1, name: "client")
             var configuration = ChannelConfiguration()
