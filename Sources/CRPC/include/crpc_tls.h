@@ -21,8 +21,8 @@ typedef struct crpc_tls_files {
 /// Room for the explanation of an error.
 enum { CRPC_TLS_REASON_LENGTH = 256 };
 
-/// Makes a server's rules: TLS 1.2 or 1.3; ALPN `h2` required or, where the listener takes exchanges, `http/1.1` or none; a client certificate is required if `authorities` is
-/// given. Errors: ARGUMENT (no certificate or no key), TLS, MEMORY; `reason` then says which file and why, without
+/// Makes a server's rules: TLS 1.2 or 1.3; ALPN `h2` required or, where the listener takes exchanges, `http/1.1`, `http/1.0`
+/// or none; a client certificate is required if `authorities` is given. Errors: ARGUMENT (no certificate or no key), TLS, MEMORY; `reason` then says which file and why, without
 /// anything secret.
 int crpc_tls_server_new(const crpc_tls_files *files, char reason[CRPC_TLS_REASON_LENGTH], crpc_tls **result);
 

@@ -10,10 +10,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-/// What a server agrees to, the first of these that the client offers; a client offers the first one alone. curl offers
-/// `http/1.0` where it is told to speak that.
-static const unsigned char tls_alpn[] = {2,   'h', '2', 8,   'h', 't', 't', 'p', '/', '1', '.', '1',
-                                         8,   'h', 't', 't', 'p', '/', '1', '.', '0'};
+/// What a server agrees to, the first of these that the client offers; a client offers the first one alone.
+static const unsigned char tls_alpn[] = {
+    2, 'h', '2',                               //
+    8, 'h', 't', 't', 'p', '/', '1', '.', '1', //
+    8, 'h', 't', 't', 'p', '/', '1', '.', '0', // what speaks HTTP/1.0 offers it alone
+};
 enum { TLS_ALPN_HTTP2_LENGTH = 3 };
 
 static int tls_choose_alpn(
