@@ -19,7 +19,7 @@ struct Refusal {
         switch callProtocol?.framing {
         case .grpcWeb, .grpcWebText:
             exchange.callEnded(.unimplemented)
-            var fields = GRPCWebCall.ContentType(callProtocol, accept: nil).fields
+            var fields = GRPCWebCall.ContentType(callProtocol, acceptsText: nil).fields
             fields.add(contentsOf: addedFields)
             GRPCWebCall.refuse(exchange, error, fields: fields)
         case .connectStream:
