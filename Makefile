@@ -61,10 +61,11 @@ test-nghttp2: ## Test the C layer against newer ones of nghttp2
 	@Tests/CRPC/test-nghttp2.sh
 
 fuzz: SECONDS ?= 60
-fuzz: ## Fuzz the C layer, each fuzzer for SECONDS (60); read HTTP/1.x as others do a million times
+fuzz: CONNECTIONS ?= 1000000
+fuzz: ## Fuzz the C layer, each fuzzer for SECONDS (60); compare HTTP/1.x over CONNECTIONS (1000000)
 	@Sources/install-dependencies.sh test
 	@Tests/Fuzz/run.sh $(SECONDS)
-	@Tests/HTTP1/run.sh 1000000
+	@Tests/HTTP1/run.sh $(CONNECTIONS)
 
 format: ## Format all Swift
 	@git ls-files -z -- '*.swift' ':!*/Generated/*' | xargs -0 swift format --in-place

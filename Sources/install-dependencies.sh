@@ -23,8 +23,8 @@ nghttp2_minimum=1.52
 curl_minimum=7.88
 build_packages=(curl g++ libcurl4-openssl-dev libicu-dev libmimalloc-dev libnghttp2-dev libphonenumber-dev libpq-dev libssl-dev make
     pkg-config postgresql zlib1g-dev)
-bench_packages=(binutils golang-go golang-google-grpc-dev libgrpc++-dev libprotobuf-dev nghttp2-client nghttp2-server protobuf-compiler
-    protobuf-compiler-grpc python3 python3-venv util-linux valgrind)
+bench_packages=(binutils golang-go golang-google-grpc-dev libgrpc++-dev libprotobuf-dev nghttp2-client nghttp2-server nginx-light
+    protobuf-compiler protobuf-compiler-grpc python3 python3-venv strace util-linux valgrind)
 compose_packages=(binutils debootstrap docker.io iproute2 iptables make python3 python3-venv)
 test_packages=(binutils caddy git haproxy libprotobuf-dev openssl procps prometheus protobuf-compiler python3 python3-venv)
 # Ubuntu has Chromium as a snap alone, so any that is there will do.
@@ -82,12 +82,12 @@ install_with_postgresql() {
     return "$status"
 }
 
-# Debian's packages start a Prometheus, a Caddy and an HAProxy of their own, now and with the machine. Nobody asked for them:
-# the tests start theirs.
+# Debian's packages start a Prometheus, a Caddy, an HAProxy and an nginx of their own, now and with the machine. Nobody asked for
+# them: tests and benchmarks start theirs.
 install_without_starting() {
     local policy=/usr/sbin/policy-rc.d made=no status=0
     if [ ! -e "$policy" ]; then
-        printf '#!/bin/sh\ncase "${1%%.service}" in prometheus | caddy | haproxy) exit 101 ;; esac\n' | as_root tee "$policy" >/dev/null
+        printf '#!/bin/sh\ncase "${1%%.service}" in prometheus | caddy | haproxy | nginx) exit 101 ;; esac\n' | as_root tee "$policy" >/dev/null
         as_root chmod 755 "$policy"
         made=yes
     fi
@@ -95,9 +95,9 @@ install_without_starting() {
     [ "$made" = no ] || as_root rm -f "$policy"
     # Where that cannot be said (a container without an init), nothing would start them either.
     local service
-    for service in prometheus caddy haproxy; do
+    for service in prometheus caddy haproxy nginx; do
         case " $* " in
-        *" $service "*)
+        *" $service "* | *" $service-light "*)
             as_root update-rc.d "$service" disable >/dev/null 2>&1 || true
             as_root systemctl disable "$service" >/dev/null 2>&1 || true
             ;;
@@ -136,7 +136,7 @@ if [ "$(id -u)" -ne 0 ] && ! command -v sudo >/dev/null; then
     fail "missing: ${missing[*]}; as root: apt-get install ${missing[*]}"
 fi
 case " ${missing[*]} " in
-*" prometheus "* | *" caddy "* | *" haproxy "*) install_without_starting "${missing[@]}" ;;
+*" prometheus "* | *" caddy "* | *" haproxy "* | *" nginx-light "*) install_without_starting "${missing[@]}" ;;
 *) install_with_postgresql_if_missing "${missing[@]}" ;;
 esac || fail "apt-get could not install: ${missing[*]} (see above)"
 [ "${1:-}" = compose ] || check_versions

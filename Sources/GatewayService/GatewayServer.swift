@@ -76,7 +76,7 @@ public struct GatewayServer: ProgramServer {
         registry.addLoops(of: group, hasServer: true)
         let exporter = try Traces.exporter(Traces.tracer, group: group, logger: logger, metrics: registry)
         async let _: Void = { await exporter?.run() }()
-        let server = try self.server(gateway, settings, group, logger, registry)
+        let server = try self.server(gateway, settings, try await settings.edge.inDigits(), group, logger, registry)
         async let _: Void = reload(server, channels, at: reloads, logger, registry)
         let metrics = try ServedMetrics(
             program: Self.programName,
@@ -102,6 +102,7 @@ public struct GatewayServer: ProgramServer {
     private func server(
         _ gateway: Gateway,
         _ settings: GatewaySettings,
+        _ port: HTTPServer.Configuration,
         _ group: RPCTransport.EventLoopGroup,
         _ logger: Logger,
         _ registry: MetricsRegistry
@@ -109,14 +110,14 @@ public struct GatewayServer: ProgramServer {
         let address = configuration[GatewayKeys.listen]
         let tracing = Traces.tracer.map { ServerTracing($0, address: address.host, port: address.port) }
         let router = try gateway.router(
-            timeLimit: settings.edge.limits.requestTimeout,
+            timeLimit: port.limits.requestTimeout,
             logger: logger,
             metrics: registry,
             interceptors: tracing.map { [$0] } ?? [],
             reflection: configuration[SharedKeys.reflection]
         )
-        let edge = gateway.edge(router, settings.routes, settings.edge.limits, logger: logger, metrics: registry)
-        return HTTPServer(edge, router: router, configuration: settings.edge, group: group, logger: logger)
+        let edge = gateway.edge(router, settings.routes, port.limits, logger: logger, metrics: registry)
+        return HTTPServer(edge, router: router, configuration: port, group: group, logger: logger)
     }
 
     /// Reads certificates again at each signal.

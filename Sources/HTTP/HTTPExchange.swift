@@ -92,7 +92,8 @@ open class HTTPExchange: @unchecked Sendable {
     open func setBodyDeadline(_ deadline: Deadline?) { preconditionFailure("overridden by every transport") }
 }
 
-/// Takes a request's body, and what else happens to it. Called where its exchange runs.
+/// Takes a request's body, and what else happens to it. Called where its exchange runs. An answer that is given in here, in the
+/// place of the handler's task, cancels that.
 public protocol HTTPBodyReceiver: AnyObject, Sendable {
     /// Bytes of the body, valid during the call only. Each owes `HTTPExchange.consume`.
     func receive(_ bytes: UnsafeRawBufferPointer)

@@ -14,7 +14,11 @@ public struct HTTPListenError: Error, CustomStringConvertible {
         case .system(let code, _): number = code
         case .memory, .tls, .argument, .closed, .alreadyRun: return nil
         }
+        self.init(host: host, port: port, String(cString: strerror(number)))
+    }
+
+    init(host: String, port: Int, _ reason: String) {
         let address = host.contains(":") ? "[\(host)]:\(port)" : "\(host):\(port)"
-        description = "cannot listen on \(address): \(String(cString: strerror(number)))"
+        description = "cannot listen on \(address): \(reason)"
     }
 }

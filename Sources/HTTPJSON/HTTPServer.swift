@@ -7,7 +7,7 @@ import RPCTransport
 public struct HTTPServer: Sendable {
     /// Where and how it listens.
     public struct Configuration: Sendable {
-        /// The address to listen on, in digits.
+        /// The address to listen on, in digits; see ``inDigits()``.
         public var host: String
         /// The port to listen on; 0 lets the system choose.
         public var port: Int
@@ -33,6 +33,18 @@ public struct HTTPServer: Sendable {
             self.limits = limits
             self.drainLimit = drainLimit
             self.tls = tls
+        }
+
+        /// The same with the first address of a host that is a name. Asks the system once.
+        ///
+        /// - Throws: `HTTPListenError` if the name has none.
+        public func inDigits() async throws(HTTPListenError) -> Configuration {
+            guard let address = await SystemNameResolver().addresses(of: host).first else {
+                throw HTTPListenError(host: host, port: port, "no such host")
+            }
+            var configuration = self
+            configuration.host = address
+            return configuration
         }
     }
 

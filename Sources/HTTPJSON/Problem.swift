@@ -1,7 +1,7 @@
 import HTTPTypes
 import JOSE
 
-/// An error as a client sees it: RFC 9457 problem details, thrown by routes and answered by ``RouteMiddleware``.
+/// An error as a client sees it: RFC 9457 problem details, thrown by routes and answered by ``RouteHandler``.
 ///
 /// Everything in it is sent, but for ``cause``, which is only logged.
 public struct Problem: Error, Sendable {

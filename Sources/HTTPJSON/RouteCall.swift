@@ -17,7 +17,8 @@ final class RouteCall: HTTPBodyReceiver, @unchecked Sendable {
     let start: Deadline
     let deadline: Deadline
     let requestID: String
-    let body = RequestBody()
+    /// Nil where the request has none.
+    let body: RequestBody?
     private(set) var trace: TraceContext
     private(set) var match: RouteTable.Match?
     /// The place of the route that answers; nil if there is none.
@@ -31,6 +32,7 @@ final class RouteCall: HTTPBodyReceiver, @unchecked Sendable {
         self.exchange = exchange
         start = .now()
         deadline = start.advanced(by: handler.configuration.limits.requestTimeout)
+        body = exchange.head.hasBody ? RequestBody() : nil
         let fields = exchange.head.fields
         requestID = RequestName.sane(fields.first("x-request-id")) ?? handler.configuration.makeRequestID()
         trace = TraceContext(fields) ?? .root()
@@ -55,7 +57,7 @@ final class RouteCall: HTTPBodyReceiver, @unchecked Sendable {
             return false
         }
         run(entry)
-        return exchange.head.hasBody
+        return body != nil
     }
 
     /// Finds the path's endpoint and the method's route.
@@ -184,7 +186,7 @@ final class RouteCall: HTTPBodyReceiver, @unchecked Sendable {
 
     /// Whether an error leaves a body behind that is not worth reading to its end.
     private var leavesBody: Bool {
-        guard exchange.head.hasBody else { return false }
+        guard let body else { return false }
         let isLong = exchange.head.contentLength.map { $0 > handler.configuration.limits.bodyBytesMax } ?? true
         return isLong && !body.isWhole
     }
@@ -228,16 +230,16 @@ final class RouteCall: HTTPBodyReceiver, @unchecked Sendable {
     // MARK: The body
 
     func receive(_ bytes: UnsafeRawBufferPointer) {
-        let isKept = body.append(bytes, bytesMax: handler.configuration.limits.bodyBytesMax)
-        if !exchange.consume(byteCount: bytes.count, keeps: isKept) { body.end(.tooLarge) }
+        let isKept = body?.append(bytes, bytesMax: handler.configuration.limits.bodyBytesMax) ?? false
+        if !exchange.consume(byteCount: bytes.count, keeps: isKept) { body?.end(.tooLarge) }
     }
 
     func receiveEnd(_ failure: HTTPBodyFailure?) {
         switch failure {
-        case nil: body.end(.whole)
-        case .malformed: body.end(.malformed)
-        case .timeout: body.end(.late)
-        case .ended: body.end(.gone)
+        case nil: body?.end(.whole)
+        case .malformed: body?.end(.malformed)
+        case .timeout: body?.end(.late)
+        case .ended: body?.end(.gone)
         }
     }
 

@@ -123,8 +123,8 @@ extension RouteContext {
 
     private func body() async throws -> [UInt8] {
         if let length = call.exchange.head.contentLength, length > limits.bodyBytesMax { throw Self.bodyTooLarge }
-        guard call.exchange.head.hasBody else { return [] }
-        let (bytes, end) = await call.body.collected()
+        guard let body = call.body else { return [] }
+        let (bytes, end) = await body.collected()
         switch end {
         case .whole: return bytes
         case .tooLarge: throw Self.bodyTooLarge

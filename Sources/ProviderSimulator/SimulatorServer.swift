@@ -56,12 +56,12 @@ public struct SimulatorServer: ProgramServer {
             clients: try configuration[Self.clientsFile].map(ClientsFile.read) ?? ClientRegistry(),
             environment: Simulator.environment
         )
-        let edge = HTTPServer.Configuration(
+        let edge = try await HTTPServer.Configuration(
             host: address.host,
             port: address.port,
             limits: Simulator.limits,
             drainLimit: configuration[SharedKeys.drainLimit]
-        )
+        ).inDigits()
         let logger = Logger(label: Self.programName)
         let handler = Simulator.handler(store, logger: logger)
         try await withEventLoopGroup(loopCount: 1, name: Self.programName) { group in

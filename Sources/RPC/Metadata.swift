@@ -28,25 +28,32 @@ public struct Metadata: Sendable, Hashable, Sequence {
     /// Names that belong to the protocol (`:…`, `grpc-…` that gRPC defines, `te`, `content-type`, connection headers)
     /// are refused by the transport when it sends.
     public mutating func add(_ name: String, _ value: String) {
-        appendEntry(name: name.lowercased(), value: value.utf8.lazy.filter { $0 >= 0x20 && $0 <= 0x7e })
+        let isLowercase = name.utf8.allSatisfy { !(UInt8(ascii: "A")...UInt8(ascii: "Z") ~= $0) && $0 < 0x80 }
+        let isText = value.utf8.allSatisfy(Self.isTextByte)
+        appendEntry(
+            name: isLowercase ? name : name.lowercased(),
+            value: isText ? value : String(decoding: value.utf8.filter(Self.isTextByte), as: UTF8.self)
+        )
     }
+
+    private static func isTextByte(_ byte: UInt8) -> Bool { 0x20...0x7e ~= byte }
 
     /// Appends a binary value under a name that ends in `-bin`; the suffix is added where it is missing.
     public mutating func addBinary(_ name: String, _ value: [UInt8]) {
         let name = name.lowercased()
-        appendEntry(name: name.hasSuffix("-bin") ? name : name + "-bin", value: Base64.encode(value))
+        let encoded = String(decoding: Base64.encode(value), as: UTF8.self)
+        appendEntry(name: name.hasSuffix("-bin") ? name : name + "-bin", value: encoded)
     }
 
     /// Appends all entries of another metadata.
     public mutating func add(contentsOf other: Metadata) { packed.append(contentsOf: other.packed) }
 
-    private mutating func appendEntry(name: String, value: some Sequence<UInt8>) {
-        let value = Array(value)
+    private mutating func appendEntry(name: String, value: String) {
         let nameLength = UInt16(truncatingIfNeeded: Swift.min(name.utf8.count, Int(UInt16.max)))
         withUnsafeBytes(of: nameLength) { packed.append(contentsOf: $0) }
-        withUnsafeBytes(of: UInt32(truncatingIfNeeded: value.count)) { packed.append(contentsOf: $0) }
+        withUnsafeBytes(of: UInt32(truncatingIfNeeded: value.utf8.count)) { packed.append(contentsOf: $0) }
         packed.append(contentsOf: name.utf8.prefix(Int(nameLength)))
-        packed.append(contentsOf: value)
+        packed.append(contentsOf: value.utf8)
     }
 
     /// The first value of a name, as it stands on the wire.

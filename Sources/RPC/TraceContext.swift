@@ -18,6 +18,7 @@ public struct TraceContext: Sendable, Hashable {
 
     static let parentName = "traceparent"
     static let stateName = "tracestate"
+    private static let parentLength = 55
     /// Longest `tracestate` that is handed on; the last members of a longer one are left out (section 3.3.1.5).
     static let stateBytesMax = 512
     /// Most members of a `tracestate` (section 3.3.1.1).
@@ -66,7 +67,17 @@ public struct TraceContext: Sendable, Hashable {
 
     /// Appends the headers, in version 00.
     public func add(to metadata: inout Metadata) {
-        metadata.add(Self.parentName, "00-\(traceID)-\(spanID)-\(isSampled ? "01" : "00")")
+        let parent = String(unsafeUninitializedCapacity: Self.parentLength) { text in
+            let (zero, hyphen) = (UInt8(ascii: "0"), UInt8(ascii: "-"))
+            text.initialize(repeating: zero)
+            (text[2], text[35], text[52]) = (hyphen, hyphen, hyphen)
+            traceHigh.writeHexadecimal(to: text, at: 3)
+            traceLow.writeHexadecimal(to: text, at: 19)
+            span.writeHexadecimal(to: text, at: 36)
+            if isSampled { text[54] = UInt8(ascii: "1") }
+            return Self.parentLength
+        }
+        metadata.add(Self.parentName, parent)
         if !state.isEmpty { metadata.add(Self.stateName, state) }
     }
 }
@@ -81,7 +92,6 @@ extension TraceContext {
         let span: UInt64
         let isSampled: Bool
 
-        private static let length = 55
         private static let sampledFlag: UInt64 = 1
 
         init?(_ text: String) {
@@ -92,8 +102,9 @@ extension TraceContext {
 
         private init?(_ bytes: UnsafeBufferPointer<UInt8>) {
             let hyphen = UInt8(ascii: "-")
-            guard bytes.count >= Self.length, let version = Self.number(bytes, 0..<2), version != 0xff,
-                bytes.count == Self.length || (version != 0 && bytes[Self.length] == hyphen),
+            guard bytes.count >= TraceContext.parentLength, let version = Self.number(bytes, 0..<2), version != 0xff,
+                bytes.count == TraceContext.parentLength
+                    || (version != 0 && bytes[TraceContext.parentLength] == hyphen),
                 bytes[2] == hyphen, bytes[35] == hyphen, bytes[52] == hyphen,
                 let traceHigh = Self.number(bytes, 3..<19), let traceLow = Self.number(bytes, 19..<35),
                 traceHigh | traceLow != 0, let span = Self.number(bytes, 36..<52), span != 0,

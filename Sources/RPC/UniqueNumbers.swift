@@ -43,7 +43,7 @@ extension String {
 
 extension UInt64 {
     /// Writes sixteen hexadecimal digits in lower case.
-    fileprivate func writeHexadecimal(to digits: UnsafeMutableBufferPointer<UInt8>, at start: Int) {
+    func writeHexadecimal(to digits: UnsafeMutableBufferPointer<UInt8>, at start: Int) {
         for index in 0..<16 {
             let digit = UInt8(truncatingIfNeeded: self >> UInt64(60 - 4 * index) & 15)
             digits[start + index] = digit < 10 ? UInt8(ascii: "0") + digit : UInt8(ascii: "a") - 10 + digit

@@ -30,9 +30,9 @@ public struct LoopStatistics: Sendable {
     public let heldBytes: UInt64
     /// Handlers of calls that run now, whether or not their calls have ended.
     public let handlers: UInt64
-    /// Bytes of HTTP/2 that came.
+    /// Bytes of HTTP that came.
     public let receivedBytes: UInt64
-    /// Bytes of HTTP/2 that went out.
+    /// Bytes of HTTP that went out.
     public let sentBytes: UInt64
 
     /// How many there were, and how many of them are over.

@@ -48,10 +48,18 @@ final class NetworkExchange: HTTPExchange, @unchecked Sendable {
         if !head.hasBody { endBody(nil) }
     }
 
+    /// Tells the receiver. If it answers in there, in the place of the handler's task, that is cancelled.
+    private func tell(_ body: (any HTTPBodyReceiver) -> Void) {
+        guard let receiver else { return }
+        let (task, wasAnswered) = (task, isAnswered)
+        body(receiver)
+        if isAnswered, !wasAnswered { task?.cancel() }
+    }
+
     func receive(_ bytes: UnsafeRawBufferPointer, isLast: Bool) {
         if !bytes.isEmpty {
-            if let receiver {
-                receiver.receive(bytes)
+            if receiver != nil {
+                tell { $0.receive(bytes) }
             } else {
                 consume(byteCount: bytes.count, keeps: false)
             }
@@ -64,10 +72,10 @@ final class NetworkExchange: HTTPExchange, @unchecked Sendable {
     private func endBody(_ failure: HTTPBodyFailure?) {
         guard !isBodyOver else { return }
         isBodyOver = true
-        receiver?.receiveEnd(failure)
+        tell { $0.receiveEnd(failure) }
     }
 
-    func deadlinePassed() { receiver?.deadlinePassed() }
+    func deadlinePassed() { tell { $0.deadlinePassed() } }
 
     func closed() {
         exchange = nil
@@ -76,7 +84,9 @@ final class NetworkExchange: HTTPExchange, @unchecked Sendable {
         resumeWriters()
         if !isAnswered { task?.cancel() }
         task = nil
-        if let call { calls.count(row: call.row, call.code, tookNanoseconds: loop.nowNanoseconds &- call.beganNanoseconds) }
+        if let call {
+            calls.count(row: call.row, call.code, tookNanoseconds: loop.nowNanoseconds &- call.beganNanoseconds)
+        }
     }
 
     /// There is room for more, or there never will be.

@@ -20,15 +20,15 @@ def untrusting():
     return context
 
 
-def head(method="EmptyCall", *fields, verb="POST"):
-    """The head of a unary call by Connect in JSON, without what tells its body's length."""
-    lines = [f"{verb} {SERVICE}/{method} HTTP/1.1", "Host: localhost", "Content-Type: application/json", *fields]
+def head(method="EmptyCall", *fields, kind="json"):
+    """The head of a unary call by Connect, without what tells its body's length."""
+    lines = [f"POST {SERVICE}/{method} HTTP/1.1", "Host: localhost", f"Content-Type: application/{kind}", *fields]
     return ("\r\n".join(lines) + "\r\n\r\n").encode()
 
 
-def call(method="EmptyCall", body=b"{}", *fields):
-    """A whole call by Connect in JSON."""
-    return head(method, f"Content-Length: {len(body)}", *fields) + body
+def call(method="EmptyCall", body=b"{}", kind="json"):
+    """A whole call by Connect."""
+    return head(method, f"Content-Length: {len(body)}", kind=kind) + body
 
 
 def chunk(data, extension=b""):

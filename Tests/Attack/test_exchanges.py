@@ -4,17 +4,16 @@ import struct
 
 from hyperframe.frame import DataFrame, RstStreamFrame, SettingsFrame, WindowUpdateFrame
 
-from attacker import ENHANCE_YOUR_CALM, SERVICE, Attacker, frame
+from attacker import ENHANCE_YOUR_CALM, SERVICE, Attacker, frame, simple_request
 
 FRAMES_MAX = 60_000
 NO_WINDOW = {SettingsFrame.INITIAL_WINDOW_SIZE: 0}
-LARGE = b'{"responseSize": 1000000}'
 
 
-def connect(attacker, stream, method="EmptyCall", body=b"{}", *, ends=True):
-    """The frames of a unary call by Connect in JSON; without a body only its head."""
+def connect(attacker, stream, method="EmptyCall", body=b"", *, ends=True):
+    """The frames of a unary call by Connect; without a body only its head."""
     request = attacker.http(
-        stream, "POST", f"{SERVICE}/{method}", [("content-type", "application/json")], ends=body is None and ends)
+        stream, "POST", f"{SERVICE}/{method}", [("content-type", "application/proto")], ends=body is None and ends)
     return request if body is None else request + frame(DataFrame.type, 0x1 if ends else 0, stream, body)
 
 
@@ -40,7 +39,7 @@ def test_large_answers_without_a_window(http_server):
     calls = 100
     with Attacker(http_server.port, settings=NO_WINDOW) as attacker:
         streams = range(1, 2 * calls, 2)
-        attacker.send(b"".join(connect(attacker, stream, "UnaryCall", LARGE) for stream in streams))
+        attacker.send(b"".join(connect(attacker, stream, "UnaryCall", simple_request(1 << 20)) for stream in streams))
         assert attacker.wait(lambda: sum(attacker.has_ended(stream) for stream in streams) == calls, 10)
         # Some held too much and were refused, the others waited too long and were reset.
         given_up = [stream for stream in streams if attacker.reset_code(stream) is not None]
@@ -55,7 +54,7 @@ def test_large_answers_without_a_window(http_server):
 def test_bodies_that_do_not_end(http_server):
     with Attacker(http_server.port) as attacker:
         streams = range(1, 200, 2)
-        attacker.send(b"".join(connect(attacker, stream, body=b"{", ends=False) for stream in streams))
+        attacker.send(b"".join(connect(attacker, stream, body=b"\x0a", ends=False) for stream in streams))
         assert attacker.wait(lambda: all(attacker.has_ended(stream) for stream in streams), 10)
         assert all(int(attacker.header(stream, ":status") or 499) >= 400 for stream in streams)
         assert not attacker.ended

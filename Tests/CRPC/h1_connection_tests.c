@@ -302,6 +302,19 @@ TEST(h1_a_client_that_sends_no_more_has_not_for_ever) {
     EXPECT(scene.h1 == NULL);
     EXPECT(!h1_scene_last(&scene)->is_complete);
     h1_scene_end(&scene);
+    REQUIRE(h1_scene_begin(&scene, NULL) == CRPC_OK); // nor for what had come by then
+    scene.answering = H1_BY_HAND;
+    h1_scene_ask(&scene, GET("/1") GET("/2"));
+    h1_scene_half_close(&scene);
+    h1_scene_turn(&scene, CRPC_H1_HALF_CLOSED_MS - 1);
+    (void)h1_answer(h1_scene_last(&scene), "1");
+    h1_scene_turn(&scene, 0);
+    h1_scene_turn(&scene, CRPC_H1_HALF_CLOSED_MS - 1);
+    EXPECT(scene.h1 != NULL);
+    h1_scene_turn(&scene, 1);
+    EXPECT(scene.h1 == NULL);
+    EXPECT_EQUAL(scene.told_count, 2);
+    h1_scene_end(&scene);
 }
 
 TEST(h1_a_body_that_ends_too_soon_is_told_as_broken) {

@@ -110,6 +110,16 @@ def test_as_many_connections_as_asked_for(load, loaded):
     assert run.report().status == 0
 
 
+def test_edge_has_a_connection_for_each_worker(load, loaded):
+    port = int(loaded.addresses["gateway"].rpartition(":")[2])
+    run = load("check-session", "--duration", "30s", "--edge", "--workers", "20")
+    process_table.wait_until(
+        lambda: connections_to(run.process.pid, port) == 20, 10,
+        lambda: f"20 connections, not {connections_to(run.process.pid, port)}")
+    run.process.send_signal(signal.SIGINT)
+    assert run.report().status == 0
+
+
 def test_seconds_add_up(load):
     report = load("check-session", "--duration", "2s", "--warm-up", "0s", "--workers", "4").report()
     seconds = report.json["seconds"]

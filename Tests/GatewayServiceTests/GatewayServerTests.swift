@@ -14,11 +14,20 @@ import Testing
 
 /// The program on real sockets: HTTP in front, gRPC behind.
 struct GatewayServerTests {
-    /// Runs a gateway whose services are at `address` while `body` talks to its port.
+    /// Runs a gateway whose services are at `address` while `body` talks to it.
     private static func run(
         services address: String,
         _ values: [String: String] = [:],
         _ body: @escaping @Sendable (SocketClient) async throws -> Void
+    ) async throws {
+        try await serve(services: address, values) { try await body(SocketClient(port: $0)) }
+    }
+
+    /// Runs a gateway whose services are at `address` while `body` talks to its port.
+    private static func serve(
+        services address: String,
+        _ values: [String: String] = [:],
+        _ body: @escaping @Sendable (Int) async throws -> Void
     ) async throws {
         let configuration = try Configuration.testing(
             keys: GatewayServer.configurationKeys,
@@ -36,7 +45,7 @@ struct GatewayServerTests {
             onListening: { port in
                 let task = Task {
                     defer { stop.finish() }
-                    try await body(SocketClient(port: port))
+                    try await body(port)
                 }
                 talk.withLock { $0 = task }
             }
@@ -95,6 +104,46 @@ struct GatewayServerTests {
         }
         await services.shutdown()
         await group.shutdown()
+    }
+
+    @Test func `Its own port speaks TLS`() async throws {
+        let authority = try TestAuthority()
+        defer { authority.remove() }
+        let own = try authority.issue("gateway", names: "IP:127.0.0.1")
+        let files = [
+            "VESTIBULE_GATEWAY_TLS_CERTIFICATE_FILE": try #require(own.certificateChainFile),
+            "VESTIBULE_GATEWAY_TLS_KEY_FILE": try #require(own.privateKeyFile),
+        ]
+        try await Self.serve(services: "127.0.0.1:1", files) { (port) async throws -> Void in
+            try await withEventLoopGroup(loopCount: 1, name: "client") { group in
+                var configuration = ChannelConfiguration()
+                configuration.tls = TLSConfiguration(authoritiesFile: authority.file)
+                let channel = try RPCChannel(target: "127.0.0.1:\(port)", group: group, configuration: configuration)
+                let health = try await HealthClient(channel).check(.init(), options: CallOptions(timeout: .seconds(30)))
+                #expect(health.status == .notServing, "no service is there")
+            }
+            let clear = try? await SocketClient(port: port).exchange(["GET /healthz HTTP/1.1\r\nhost: a\r\n\r\n"])
+            #expect(clear?.hasPrefix("HTTP/") != true, "a port with TLS never guesses")
+        }
+    }
+
+    @Test func `A certificate of its own makes browsers come back by HTTPS`() throws {
+        let authority = try TestAuthority()
+        defer { authority.remove() }
+        let own = try authority.issue("gateway", names: "DNS:gateway")
+        func seconds(_ values: [String: String]) throws -> Int64 {
+            let keys = GatewayServer.configurationKeys
+            let configuration = try Configuration.testing(keys: keys, program: GatewayServer.programName, values)
+            return try GatewaySettings(configuration).routes.strictTransportSeconds
+        }
+        let files = [
+            "VESTIBULE_GATEWAY_TLS_CERTIFICATE_FILE": try #require(own.certificateChainFile),
+            "VESTIBULE_GATEWAY_TLS_KEY_FILE": try #require(own.privateKeyFile),
+        ]
+        #expect(try seconds(files) == 180 * 86_400)
+        #expect(try seconds(files.merging(["VESTIBULE_GATEWAY_STRICT_TRANSPORT": "0s"]) { $1 }) == 0)
+        #expect(try seconds([:]) == 0)
+        #expect(try seconds(["VESTIBULE_GATEWAY_STRICT_TRANSPORT": "60s"]) == 60)
     }
 
     @Test func `Files of TLS that cannot be used keep it from starting`() async throws {

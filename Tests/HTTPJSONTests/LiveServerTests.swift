@@ -170,3 +170,23 @@ struct LiveServerTests {
         #expect(text.contains(#"{"done":true}"#))
     }
 }
+
+/// Where a server listens.
+struct ListenAddressTests {
+    @Test(arguments: [("127.0.0.1", "127.0.0.1"), ("::1", "::1"), ("0.0.0.0", "0.0.0.0")])
+    func `An address in digits stays`(host: String, digits: String) async throws {
+        #expect(try await HTTPServer.Configuration(host: host, port: 80).inDigits().host == digits)
+    }
+
+    @Test func `A name becomes an address`() async throws {
+        let host = try await HTTPServer.Configuration(host: "localhost", port: 80).inDigits().host
+        #expect(host == "127.0.0.1" || host == "::1")
+    }
+
+    @Test func `A name without an address is told`() async throws {
+        let error = await #expect(throws: HTTPListenError.self) {
+            try await HTTPServer.Configuration(host: "nowhere.invalid", port: 80).inDigits()
+        }
+        #expect(error?.description == "cannot listen on nowhere.invalid:80: no such host")
+    }
+}

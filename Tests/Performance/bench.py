@@ -65,7 +65,7 @@ def parse_options():
         "--mixed-minutes", type=float, default=10, help="the length of the mixed load (%(default)s)")
     parser.add_argument("--jobs", type=int, default=os.cpu_count(), help="parallel build jobs (%(default)s)")
     parser.add_argument("--binaries", help="a folder with built programs; without it they are built")
-    parser.add_argument("--peer-binaries", help="a folder with the built peer; without it it is built")
+    parser.add_argument("--peer-binaries", help="a folder with the built Swift peers; without it they are built")
     parser.add_argument(
         "--against", help="a folder with the programs of an older version, whose instructions, processor time, memory and size "
         "are bars")

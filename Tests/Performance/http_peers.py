@@ -69,11 +69,16 @@ def check(found, wanted=ANSWER):
         raise BenchError(f"{found.url} answered {answer[:80]!r}, not {wanted[:80]!r}")
 
 
+def nginx_program():
+    """Its path, which for users other than root is not where programs are looked for; None if it is not there."""
+    return shutil.which("nginx", path=f"{os.environ.get('PATH', '')}:/usr/sbin")
+
+
 @contextlib.contextmanager
 def _nginx(options, scratch, certificate):
-    if shutil.which("nginx") is None and not os.path.exists("/usr/sbin/nginx"):
+    program = nginx_program()
+    if program is None:
         raise BenchError("install the package nginx-light")
-    program = shutil.which("nginx") or "/usr/sbin/nginx"
     folder = os.path.join(scratch, "nginx")
     os.makedirs(folder, exist_ok=True)
     clear, http2, tls = free_ports(3)

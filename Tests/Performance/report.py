@@ -8,6 +8,7 @@ import subprocess
 import time
 
 import envoy_peer
+import http_peers
 import peers
 
 
@@ -84,8 +85,10 @@ def machine():
 
 def versions(options):
     """Versions of what took part, as pairs."""
-    with open(os.path.join(peers.SWIFT_PACKAGE, "Package.swift"), encoding="utf-8") as file:
-        swift_peers = re.findall(r'github\.com/grpc/([\w-]+)", exact: "([\d.]+)"', file.read())
+    swift_peers = []
+    for package in (peers.SWIFT_PACKAGE, http_peers.JSON_SWIFT_PACKAGE):
+        with open(os.path.join(package, "Package.swift"), encoding="utf-8") as file:
+            swift_peers += re.findall(r'github\.com/[\w-]+/([\w-]+)", exact: "([\d.]+)"', file.read())
     commit = _first_line(["git", "-C", options.root, "rev-parse", "--short", "HEAD"])
     return [
         ("commit", commit),
@@ -94,6 +97,8 @@ def versions(options):
         ("gRPC C++", _first_line(["pkg-config", "--modversion", "grpc++"])),
         ("grpc-go", _first_line(["dpkg-query", "--show", "--showformat=${Version}", "golang-google-grpc-dev"])),
         ("nghttpd", _first_line(["nghttpd", "--version"])),
+        ("nginx", _first_line([http_peers.nginx_program() or "nginx", "-v"])),
+        ("Go", _first_line(["go", "version"])),
         ("h2load", _first_line(["h2load", "--version"])),
         ("pgbench", _first_line(["pgbench", "--version"])),
         ("Envoy", envoy_peer.version()),

@@ -2,42 +2,63 @@ import FoundationEssentials
 import Glibc
 import HTTP
 import RPC
-import RPCTransport
 import TestCertificates
 
+@testable import RPCTransport
+
 /// A server of gRPC calls and other requests on one loop, and curl as its client.
-struct EdgeFixture {
+struct EdgeFixture: Sendable {
     let handler: ExchangeHandler
+    let group: EventLoopGroup
     let server: RPCServer
     let port: Int
+    /// Where TLS is spoken.
+    let authorityFile: String?
     fileprivate let arguments: [String]
     fileprivate let base: String
 
+    var loop: EventLoop { group.loops[0] }
+
     /// What curl says and ends with.
-    struct Answer {
+    struct Answer: Sendable {
         var body: String
         var bytes: [UInt8]
         var status: Int32
     }
 
-    struct CurlFailed: Error {}
+    struct SpawnFailed: Error {}
 
     /// Runs curl. An argument that begins with a slash is a target.
     func curl(_ more: [String]) throws -> Answer {
-        let file = FileManager.default.temporaryDirectory.path + "/vestibule-curl-\(UUID().uuidString)"
-        defer { try? FileManager.default.removeItem(atPath: file) }
+        let targets = more.map { $0.hasPrefix("/") ? base + $0 : $0 }
+        return try Self.run(["curl", "-sS", "--noproxy", "*", "--max-time", "20"] + arguments + targets)
+    }
+
+    /// Sends a text by TLS and reads until the server closes.
+    func exchangeByTLS(_ text: String) throws -> Answer {
+        let words = [
+            "openssl", "s_client", "-quiet", "-verify_quiet", "-alpn", "http/1.1", "-CAfile", authorityFile ?? "",
+        ]
+        return try Self.run(words + ["-connect", "127.0.0.1:\(port)"], input: text)
+    }
+
+    private static func run(_ words: [String], input: String = "") throws -> Answer {
+        let base = FileManager.default.temporaryDirectory.path + "/vestibule-edge-\(UUID().uuidString)"
+        let (inputFile, outputFile) = (base + ".in", base + ".out")
+        _ = FileManager.default.createFile(atPath: inputFile, contents: Data(input.utf8))
+        defer { for file in [inputFile, outputFile] { try? FileManager.default.removeItem(atPath: file) } }
         var actions = posix_spawn_file_actions_t()
         posix_spawn_file_actions_init(&actions)
         defer { posix_spawn_file_actions_destroy(&actions) }
-        posix_spawn_file_actions_addopen(&actions, 1, file, O_WRONLY | O_CREAT | O_EXCL, 0o600)
-        let targets = more.map { $0.hasPrefix("/") ? base + $0 : $0 }
-        let words = (["curl", "-sS", "--noproxy", "*", "--max-time", "20"] + arguments + targets).map { strdup($0) } + [nil]
-        defer { for word in words { free(word) } }
+        posix_spawn_file_actions_addopen(&actions, 0, inputFile, O_RDONLY, 0)
+        posix_spawn_file_actions_addopen(&actions, 1, outputFile, O_WRONLY | O_CREAT | O_EXCL, 0o600)
+        let copies = words.map { strdup($0) } + [nil]
+        defer { for copy in copies { free(copy) } }
         var process = pid_t()
-        guard posix_spawnp(&process, "curl", &actions, nil, words, environ) == 0 else { throw CurlFailed() }
+        guard posix_spawnp(&process, words[0], &actions, nil, copies, environ) == 0 else { throw SpawnFailed() }
         var status: Int32 = 0
-        guard waitpid(process, &status, 0) == process else { throw CurlFailed() }
-        let bytes = FileManager.default.contents(atPath: file).map { [UInt8]($0) } ?? []
+        guard waitpid(process, &status, 0) == process else { throw SpawnFailed() }
+        let bytes = FileManager.default.contents(atPath: outputFile).map { [UInt8]($0) } ?? []
         return Answer(body: String(decoding: bytes, as: UTF8.self), bytes: bytes, status: status >> 8 & 0xff)
     }
 }
@@ -46,6 +67,7 @@ struct EdgeFixture {
 func withEdge(
     _ way: ExchangeTests.Way,
     configuration: ServerConfiguration = .init(),
+    takesExchanges: Bool = true,
     _ body: (EdgeFixture) async throws -> Void
 ) async throws {
     let authority = try TestAuthority()
@@ -63,12 +85,19 @@ func withEdge(
     let group = try EventLoopGroup(loopCount: 1, name: "edge")
     var router = Router()
     router.add(EchoService(probe: nil))
-    let server = RPCServer(group: group, router: router, http: handler, configuration: configuration)
+    let server = RPCServer(
+        group: group,
+        router: router,
+        http: takesExchanges ? handler : nil,
+        configuration: configuration
+    )
     let port = try await server.start()
     let fixture = EdgeFixture(
         handler: handler,
+        group: group,
         server: server,
         port: port,
+        authorityFile: isTLS ? authority.file : nil,
         arguments: [version] + (isTLS ? ["--cacert", authority.file] : []),
         base: "\(isTLS ? "https" : "http")://127.0.0.1:\(port)"
     )

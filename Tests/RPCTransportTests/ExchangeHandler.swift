@@ -60,7 +60,8 @@ final class ExchangeHandler: HTTPHandler {
 
     /// What runs in a task.
     private func start(_ exchange: HTTPExchange) -> (any HTTPBodyReceiver)? {
-        let receiver = exchange.head.path == "/hold" || exchange.head.path == "/deadline" ? Watcher(exchange, self) : nil
+        let receiver =
+            exchange.head.path == "/hold" || exchange.head.path == "/deadline" ? Watcher(exchange, self) : nil
         let task = Task.immediate(executorPreference: exchange.executor) { [self] in
             switch exchange.head.path {
             case "/later":
@@ -118,7 +119,9 @@ private final class Collector: HTTPBodyReceiver {
 
     func receive(_ received: UnsafeRawBufferPointer) {
         bytes.withLock { $0.append(contentsOf: received) }
-        if !exchange.consume(byteCount: received.count, keeps: true) { exchange.respond(status: 413, text: "too large\n") }
+        if !exchange.consume(byteCount: received.count, keeps: true) {
+            exchange.respond(status: 413, text: "too large\n")
+        }
     }
 
     func receiveEnd(_ failure: HTTPBodyFailure?) {

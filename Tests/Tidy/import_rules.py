@@ -8,10 +8,11 @@ _SERVICE = {"API", "Models", "Postgres", "RPC", "RPCTransport", "ServiceKit", "S
 ALLOWED = {
     "API": {"RPC"},
     "Certificates": {"COpenSSL"},
+    "Connect": {"HTTP", "RPC", "RPCTransport"},
     "Deployment": {"Certificates", "JOSE", "LocalPostgres", "Postgres", "ServiceKit"},
-    "GatewayService": {"API", "HTTPJSON", "JOSE", "OTLP", "RPC", "RPCTransport", "ServiceKit"},
+    "GatewayService": {"API", "Connect", "HTTP", "HTTPJSON", "JOSE", "OTLP", "RPC", "RPCTransport", "ServiceKit"},
     "HTTP": {"RPC"},
-    "HTTPJSON": {"JOSE", "RPC"},
+    "HTTPJSON": {"HTTP", "JOSE", "RPC", "RPCTransport"},
     "IdentityDomain": {"JOSE", "Models"},
     "IdentityService": _SERVICE | {"IdentityDomain", "JOSE", "OutgoingHTTP"},
     "InvitesDomain": {"Models"},

@@ -232,9 +232,7 @@ static int exchange_consume(crpc_exchange *exchange, size_t length, bool keeps) 
 static void exchange_release(crpc_exchange *exchange, size_t length) {
     crpc_stream *stream = exchange_stream(exchange);
     crpc_connection *connection = crpc_call_connection(stream);
-    size_t head = stream->block_length; // it is kept for as long as the exchange is
-    size_t kept = stream->in.kept_bytes > head ? stream->in.kept_bytes - head : 0;
-    size_t bytes = length < kept ? length : kept;
+    size_t bytes = length < stream->in.kept_bytes ? length : stream->in.kept_bytes;
     stream->in.kept_bytes -= bytes;
     crpc_let_go(connection, bytes);
     if (connection->held.withheld_bytes > 0) crpc_h2_mark(&connection->h2); // some may be given back
@@ -243,6 +241,12 @@ static void exchange_release(crpc_exchange *exchange, size_t length) {
 // ---- The answer ----
 
 /// Sends the head of the answer; `length` is -1 for a body of unknown length.
+/// The id of a request, which each answer has, and no two the same.
+static bool exchange_is_request_id(const crpc_sent_field *field) {
+    static const char name[] = "x-request-id";
+    return field->name_length == sizeof name - 1 && memcmp(field->name, name, sizeof name - 1) == 0;
+}
+
 static int exchange_send_head(
     crpc_stream *stream, uint32_t status, const uint8_t *fields, size_t fields_length, int64_t length, bool has_body) {
     char status_text[12], length_text[24];
@@ -257,6 +261,8 @@ static int exchange_send_head(
     }
     int error = crpc_call_append_fields(entries, &count, fields, fields_length, 0, true);
     if (error != CRPC_OK) return error;
+    for (size_t i = 0; i < count; i++)
+        if (exchange_is_request_id(&entries[i])) entries[i].flags |= CRPC_FIELD_UNIQUE;
     error = crpc_session_answer(&stream->h2, entries, count, has_body);
     crpc_h2_mark(stream->h2.h2);
     return error;

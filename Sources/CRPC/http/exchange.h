@@ -1,5 +1,5 @@
-/// The inside of an exchange: the first member of whatever carries one, a stream of HTTP/2 or a request of HTTP/1.x. The
-/// functions of crpc_exchange.h call its table's, which say and promise the same.
+/// The inside of an exchange: a member of whatever carries one, a stream of HTTP/2 or a request of HTTP/1.x. The functions of
+/// crpc_exchange.h call its table's, which say and promise the same.
 #ifndef CRPC_EXCHANGE_INSIDE_H
 #define CRPC_EXCHANGE_INSIDE_H
 

@@ -8,7 +8,7 @@
 // The life of a connection: how it begins, what it gives out, what it waits for, how it drains and ends. What it takes in is
 // in request.c, answers are in answer.c.
 
-_Static_assert(CRPC_SCRATCH >= CRPC_H1_HEAD_ROOM, "heads are read into the turn's scratch memory");
+_Static_assert((int)CRPC_SCRATCH >= (int)CRPC_H1_HEAD_ROOM, "heads are read into the turn's scratch memory");
 
 const uint8_t crpc_h1_moves[CRPC_H1_STATES] = {
     [CRPC_H1_OPEN] = CRPC_TO(CRPC_H1_DRAINING) | CRPC_TO(CRPC_H1_BROKEN),

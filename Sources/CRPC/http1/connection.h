@@ -9,8 +9,8 @@
 ///     crpc_h1_on_time    at crpc_h1_next_ns
 ///     crpc_h1_prepare, crpc_h1_produce until it gives 0, crpc_h1_conclude
 ///                        where its `flush` chore was asked for
-///     crpc_h1_goodbye, crpc_h1_tell_end, crpc_h1_end
-///                        where its `close` chore was asked for
+///     crpc_h1_tell_end, crpc_h1_end
+///                        where its `close` chore was asked for; nothing is left to be said then
 ///
 /// One request at a time: it is an exchange (crpc_exchange.h), and what follows it waits in a bounded buffer, then in the
 /// kernel's, until its answer is out. Whatever leaves open where a request ends is told as a fault, answered in its turn, and
@@ -123,7 +123,7 @@ struct crpc_h1 {
         bool takes_trailers;
         bool keeps_alive;            // as far as the client is concerned
         bool awaits_continue;        // Expect: 100-continue, and neither that nor a byte of the body went
-        bool is_followed;            // others had come when it was told
+        bool is_followed;            // others had come when its end was told
         bool is_counted;             // among the service's calls
         bool is_refused;             // answered here, which earns the client nothing
         uint64_t left;               // of a body with Content-Length

@@ -31,6 +31,7 @@ static void h1_begin_exchange(crpc_h1 *h1, crpc_exchange_head *shown) {
     if (h1->below != NULL && h1->below->on_ready != NULL && !h1->is_ready) h1->below->on_ready(h1);
     if (h1->below != NULL && h1->below->on_busy != NULL) h1->below->on_busy(h1);
     h1->is_ready = true;
+    if (h1->has_peer_ended) crpc_h1_limit(h1, CRPC_H1_DUE_HALF, CRPC_H1_HALF_CLOSED_MS);
     if (!crpc_h1_charge(h1, CRPC_COST_FRAME)) return;
     if (shown->fault == CRPC_FAULT_NONE) {
         crpc_authority_set(&h1->authority, shown->authority, shown->authority_length);
@@ -208,7 +209,8 @@ void crpc_h1_break_body(crpc_h1 *h1, int error) {
 }
 
 static size_t h1_take_counted(crpc_h1 *h1, const uint8_t *bytes, size_t length) {
-    if (h1->request.left < length) length = (size_t)h1->request.left;
+    h1->request.is_followed = h1->request.left < length;
+    if (h1->request.is_followed) length = (size_t)h1->request.left;
     h1->request.left -= length;
     h1_tell_body(h1, bytes, length, h1->request.left == 0);
     return length;
@@ -243,6 +245,7 @@ static size_t h1_take_chunks(crpc_h1 *h1, const uint8_t *bytes, size_t length) {
     uint32_t cost = chunks->cost;
     chunks->cost = 0;
     if (!crpc_h1_charge(h1, cost) || h1->coming != CRPC_H1_BODY) return length;
+    h1->request.is_followed = chunks->state == CRPC_CHUNK_WHOLE && used < length;
     if (chunks->state == CRPC_CHUNK_WHOLE || count > 0)
         h1_tell_body(h1, gathered, count, chunks->state == CRPC_CHUNK_WHOLE);
     if (chunks->state != CRPC_CHUNK_BROKEN || crpc_h1_is_broken(h1)) return used;

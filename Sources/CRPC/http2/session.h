@@ -16,8 +16,9 @@ typedef struct crpc_sent_field {
     uint8_t flags;
 } __attribute__((may_alias)) crpc_sent_field;
 
-/// Name and value are constant: they are not copied.
-enum { CRPC_FIELD_CONSTANT = 0x2 | 0x4 };
+/// Name and value are constant: they are not copied. Or the value is never sent again: HPACK keeps it in no table, where it would
+/// drive out those that are (RFC 7541 section 6.2.3).
+enum { CRPC_FIELD_CONSTANT = 0x2 | 0x4, CRPC_FIELD_UNIQUE = 0x1 };
 
 #define CRPC_CONSTANT_FIELD(name, value) \
     {(uint8_t *)(name), (uint8_t *)(value), sizeof(name) - 1, sizeof(value) - 1, CRPC_FIELD_CONSTANT}

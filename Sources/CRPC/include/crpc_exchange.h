@@ -112,7 +112,8 @@ bool crpc_exchange_is_writable(const crpc_exchange *exchange);
 int crpc_exchange_finish(crpc_exchange *exchange, const uint8_t *trailers, size_t trailers_length);
 
 /// Says that bytes of the body were taken off, so that the client may send more. With `keeps` they stay counted as held for the
-/// client until the end of the exchange (a body that is collected), or until `release`. Errors: LIMIT (the client makes us hold too much: answer it).
+/// client until the end of the exchange (a body that is collected), or until `release`. Errors: LIMIT (the client makes us hold
+/// too much: answer it).
 int crpc_exchange_consume(crpc_exchange *exchange, size_t length, bool keeps);
 
 /// Says that bytes which `consume` was told to keep are not kept any more, so that they are not counted as held.

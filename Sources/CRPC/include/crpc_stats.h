@@ -25,7 +25,7 @@ typedef struct crpc_loop_stats {
     uint64_t handshakes_dropped;      // to make room for others
     uint64_t connections_evicted;     // without a call, to make room for others
     uint64_t connections_refused;     // of addresses that had too many
-    uint64_t received_bytes, sent_bytes; // of HTTP/2, under TLS
+    uint64_t received_bytes, sent_bytes; // of HTTP, under TLS
     uint64_t held_bytes; // that clients of its servers make it hold now
     uint64_t handlers; // of calls, that run now
     uint64_t turn_began_ns; // when the turn began that it is in, on the monotonic clock; 0 while it waits

@@ -118,12 +118,12 @@ static int tls_failure_of(const crpc_tls_filter *filter, int outcome) {
     return error == SSL_ERROR_SSL ? CRPC_IO_TLS_FAILED : CRPC_IO_FAILED;
 }
 
-/// Reads from the socket once, unless something is left. Bytes that are there, or a failure.
-static ssize_t tls_fetch(crpc_tls_filter *filter) {
+/// Reads at most so much from the socket, once, unless something is left. Bytes that are there, or a failure.
+static ssize_t tls_fetch(crpc_tls_filter *filter, size_t most) {
     if (filter->coded_length > 0) return (ssize_t)filter->coded_length;
     free(filter->coded_kept);
     filter->coded_kept = NULL;
-    ssize_t count = crpc_socket_read(filter->fd, filter->buffer, filter->buffer_length);
+    ssize_t count = crpc_socket_read(filter->fd, filter->buffer, most);
     if (count <= 0) return count;
     filter->coded = filter->buffer;
     filter->coded_length = (size_t)count;
@@ -137,7 +137,9 @@ bool crpc_tls_has_more(const crpc_tls_filter *filter) {
 crpc_reading crpc_tls_read(crpc_tls_filter *filter, uint8_t *target, size_t room, uint32_t messages_max) {
     enum { IDLE_READS_MAX = 8 };
     crpc_reading reading = {0};
-    ssize_t fetched = tls_fetch(filter);
+    // No more than there is room for, so that next to nothing of it has to be kept.
+    size_t most = room < filter->buffer_length ? room : filter->buffer_length;
+    ssize_t fetched = tls_fetch(filter, most);
     if (fetched <= 0 && SSL_pending(filter->ssl) == 0) {
         // A peer that closed without saying so in TLS: HTTP/2 knows by itself whether something is missing.
         return (crpc_reading){.has_failed = fetched != CRPC_IO_WAITS, .failure = (int)fetched};
@@ -163,7 +165,7 @@ crpc_reading crpc_tls_read(crpc_tls_filter *filter, uint8_t *target, size_t room
         reading.failure = CRPC_IO_TLS_FAILED;
         break;
     }
-    reading.is_full = fetched == (ssize_t)filter->buffer_length || crpc_tls_has_more(filter);
+    reading.is_full = fetched == (ssize_t)most || crpc_tls_has_more(filter);
     return reading;
 }
 
@@ -186,7 +188,8 @@ static bool tls_keep_coded(crpc_tls_filter *filter) {
 int crpc_tls_hold(crpc_tls_filter *filter) { return tls_keep_coded(filter) ? CRPC_OK : CRPC_ERROR_MEMORY; }
 
 crpc_handshake crpc_tls_shake_hands(crpc_tls_filter *filter, bool is_readable) {
-    ssize_t fetched = is_readable ? tls_fetch(filter) : CRPC_IO_WAITS;
+    enum { HANDSHAKE_READ_MAX = 16384 }; // what is behind the handshake may have to be kept for a while
+    ssize_t fetched = is_readable ? tls_fetch(filter, HANDSHAKE_READ_MAX) : CRPC_IO_WAITS;
     if (fetched <= 0 && fetched != CRPC_IO_WAITS) return CRPC_HANDSHAKE_FAILED;
     size_t left;
     int outcome, error;

@@ -4,7 +4,7 @@ import Logging
 import RPC
 import ServiceKit
 
-/// What surrounds every RPC of apps, as `RouteMiddleware` surrounds every route: the call's id and deadline, the limits of the
+/// What surrounds every RPC of apps, as `RouteHandler` surrounds every route: the call's id and deadline, the limits of the
 /// client's address, errors that tell nothing of ours, one log line and one count.
 struct AppCalls: Sendable {
     /// The metadata that names a call in our logs, in requests and in answers.

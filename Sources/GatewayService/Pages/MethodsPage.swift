@@ -77,7 +77,7 @@ struct MethodsPage: Sendable {
 
     /// The variables of the lines, and where their values come from.
     private static let variables: [(name: String, value: String)] = [
-        ("TOKEN, NONCE", "An ID token of Apple's and its raw nonce; `make run` prints how to ask the simulator for one."),
+        ("TOKEN, NONCE", "An ID token of Apple's and its raw nonce; make run prints how to ask the simulator for one."),
         ("GOOGLE_TOKEN", "One of Google's, with the same nonce."),
         ("ACCESS, REFRESH", "The access token and the refresh token that a sign-in answers."),
         ("GROUP", "The id of a group that CreateGroup answers."),

@@ -105,29 +105,15 @@ package struct Authentication: Sendable {
 
     private static func isToken(_ bytes: UnsafeBufferPointer<UInt8>) -> Bool {
         guard let base = bytes.baseAddress else { return true }
-        var rest = 0
-        while bytes.count - rest >= SIMD16<UInt8>.scalarCount {
-            let block = UnsafeRawPointer(base + rest).loadUnaligned(as: SIMD16<UInt8>.self)
-            // What is under the range's begin wraps around to beyond its end.
-            let letters = ((block | 0x20) &- UInt8(ascii: "a")) .< 26
-            let digits = (block &- UInt8(ascii: "-")) .<= UInt8(ascii: "9") - UInt8(ascii: "-")  // with `-./`
-            let others =
-                (block .== UInt8(ascii: "_")) .| (block .== UInt8(ascii: "~")) .| (block .== UInt8(ascii: "+"))
-                .| (block .== UInt8(ascii: "="))
-            guard all(letters .| digits .| others) else { return false }
-            rest += SIMD16<UInt8>.scalarCount
-        }
-        return bytes[rest...].allSatisfy(isTokenByte)
+        for index in 0..<bytes.count where !isTokenByte(base[index]) { return false }
+        return true
     }
 
     /// Whether a bearer token may hold a byte (RFC 6750 section 2.1): letters, digits and `-._~+/=`.
+    @inline(__always)
     static func isTokenByte(_ byte: UInt8) -> Bool {
-        switch byte {
-        case UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "a")...UInt8(ascii: "z"),
-            UInt8(ascii: "A")...UInt8(ascii: "Z"), UInt8(ascii: "-"), UInt8(ascii: "."), UInt8(ascii: "_"),
-            UInt8(ascii: "~"), UInt8(ascii: "+"), UInt8(ascii: "/"), UInt8(ascii: "="):
-            true
-        default: false
-        }
+        // A bit for each of the bytes under 64, and for each from there to 127.
+        let bits: UInt64 = byte < 64 ? 0x23ff_e800_0000_0000 : 0x47ff_fffe_87ff_fffe
+        return byte < 128 && bits &>> UInt64(byte & 63) & 1 == 1
     }
 }

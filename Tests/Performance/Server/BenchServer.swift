@@ -28,7 +28,8 @@ enum BenchServer {
             ReadMethod(socketFolder: arguments[1], database: arguments[2], rowCount: rowCount, group: group)
                 .register(in: &router)
         } else {
-            let usage = "bench-server: echo [CERTIFICATE KEY] | edge [CERTIFICATE KEY] | read SOCKET-FOLDER DATABASE ROWS\n"
+            let usage =
+                "bench-server: echo [CERTIFICATE KEY] | edge [CERTIFICATE KEY] | read SOCKET-FOLDER DATABASE ROWS\n"
             _ = write(STDERR_FILENO, usage, usage.utf8.count)
             exit(64)  // EX_USAGE of sysexits.h
         }

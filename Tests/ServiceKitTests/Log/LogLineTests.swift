@@ -21,7 +21,8 @@ struct LogLineTests {
 
     @Test func `A line of JSON is one object with the facts flat and numbers bare`() {
         #expect(
-            text(.json, "call", [("code", "ok"), ("microseconds", .stringConvertible(12)), ("list", ["a", "b"])]) == #"{"time":"2026-12-31T23:59:59.007Z","level":"warning","logger":"identity","#
+            text(.json, "call", [("code", "ok"), ("microseconds", .stringConvertible(12)), ("list", ["a", "b"])])
+                == #"{"time":"2026-12-31T23:59:59.007Z","level":"warning","logger":"identity","#
                 + #""message":"call","code":"ok","microseconds":12,"list":["a","b"]}"# + "\n"
         )
     }
@@ -77,7 +78,11 @@ struct LogLineTests {
         for length in [900, 1_000, 1_024, 8_000, 8_192] {
             let value = String(repeating: "v", count: length)
             #expect(text(format, "m", [("a", .string(value)), ("z", "end")]).contains(value))
-            #expect(text(format, "m", [("a", .string(value)), ("z", "end")]).hasSuffix(format == .json ? "\"}\n" : "z=end\n"))
+            #expect(
+                text(format, "m", [("a", .string(value)), ("z", "end")]).hasSuffix(
+                    format == .json ? "\"}\n" : "z=end\n"
+                )
+            )
         }
     }
 

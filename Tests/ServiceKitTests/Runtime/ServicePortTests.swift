@@ -32,7 +32,9 @@ struct ServicePortTests {
         var all = Metadata(fields)
         all.add("content-type", "application/json")
         let head = HTTPRequestHead(method: method, target: "/grpc.health.v1.Health/Check", fields: all)
-        return try #require(await InProcessExchange.answer(of: handler, to: head, body: method == .post ? Array("{}".utf8) : []))
+        return try #require(
+            await InProcessExchange.answer(of: handler, to: head, body: method == .post ? Array("{}".utf8) : [])
+        )
     }
 
     @Test func `Nothing but gRPC is answered unless it is configured`() throws {

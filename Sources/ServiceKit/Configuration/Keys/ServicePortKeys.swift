@@ -19,10 +19,11 @@ public struct ServicePortKeys: Sendable {
         let prefix = ConfigurationNames.prefix + program.uppercased()
         serverNames = .optionalList(
             "\(prefix)_SERVER_NAMES",
-            help: "The names by which callers reach \(program), such as \(program).example.internal, or * for any; addresses in "
-                + "digits and names without a dot always count. A call by another name is refused with 421, so that no web "
-                + "page reaches \(program) through a name that it points there. Without it, any name where callers must show "
-                + "certificates, which a page has none of; elsewhere none."
+            help:
+                "The names by which callers reach \(program), such as \(program).example.internal, or * for any; addresses in "
+                + "digits and names without a dot always count. A call by another name is refused with 421, so that no "
+                + "web page reaches \(program) through a name that it points there. Without it, any name where callers "
+                + "must show certificates, which a page has none of; elsewhere none."
         )
         connect = .bool(
             "\(prefix)_CONNECT",
@@ -31,8 +32,9 @@ public struct ServicePortKeys: Sendable {
         )
         origins = .optionalList(
             "\(prefix)_ORIGINS",
-            help: "The origins of web pages that may call \(program) by Connect and gRPC-Web (CORS), each exactly as browsers "
-                + "write it, such as http://localhost:3000; needs \(prefix)_CONNECT. Without it none may."
+            help:
+                "The origins of web pages that may call \(program) by Connect and gRPC-Web (CORS), each exactly as "
+                + "browsers write it, such as http://localhost:3000; needs \(prefix)_CONNECT. Without it none may."
         )
     }
 
@@ -58,7 +60,8 @@ public struct ServicePortKeys: Sendable {
             faults.append(
                 ConfigurationFault(
                     key: origins.name,
-                    problem: "must hold origins as browsers write them, such as http://localhost:3000: no path, and * is none"
+                    problem:
+                        "must hold origins as browsers write them, such as http://localhost:3000: no path, and * is none"
                 )
             )
         }

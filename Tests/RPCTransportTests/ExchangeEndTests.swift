@@ -1,0 +1,168 @@
+import Glibc
+import HTTP
+import HTTPTypes
+import RPC
+import Synchronization
+import Testing
+
+@testable import RPCTransport
+
+/// Faults, bounds and ends of exchanges, over sockets of our own.
+@Suite(.timeLimit(.minutes(2)))
+struct ExchangeEndTests {
+    private static let get = "GET /fixed HTTP/1.1\r\nHost: a\r\n\r\n"
+
+    @Test func `What is no HTTP is told to the handler, which answers it`() async throws {
+        try await withEdge(.http1) { edge in
+            for (text, fault) in [
+                ("\u{16}\u{3}\u{1}\u{2}", "REQUEST_MALFORMED"),
+                ("GET / HTTP/1.1\r\n\r\n", "HOST_COUNT"),
+                ("GET / HTTP/1.1\r\nHost: a\r\nContent-Length: x\r\n\r\n", "CONTENT_LENGTH_INVALID"),
+                ("POST / HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: gzip\r\n\r\n", "TRANSFER_ENCODING_UNKNOWN"),
+            ] {
+                let client = try TextClient(port: edge.port)
+                try client.send(text)
+                let answer = try client.readToEnd()
+                #expect(answer.hasPrefix("HTTP/1.1 400 "))
+                #expect(answer.hasSuffix("\r\n\r\n" + fault))
+            }
+        }
+    }
+
+    @Test func `A body that is cut short or slow is told so`() async throws {
+        var configuration = ServerConfiguration()
+        configuration.limits.bodyTimeout = .milliseconds(200)
+        try await withEdge(.http1, configuration: configuration) { edge in
+            let slow = try TextClient(port: edge.port)
+            try slow.send("POST /echo HTTP/1.1\r\nHost: a\r\nContent-Length: 5\r\n\r\nab")
+            #expect(try slow.readToEnd().hasSuffix("\r\n\r\ntimeout\n"))
+            let broken = try TextClient(port: edge.port)
+            try broken.send("POST /echo HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\nx\r\n")
+            #expect(try broken.readToEnd().hasSuffix("\r\n\r\nmalformed\n"))
+            do {
+                let gone = try TextClient(port: edge.port)
+                try gone.send("POST /echo HTTP/1.1\r\nHost: a\r\nContent-Length: 5\r\n\r\nab")
+                #expect(await eventually { edge.handler.record.withLock { $0.heads.count } == 3 })
+            }
+            #expect(await eventually { edge.handler.record.withLock { $0.running } == 0 })
+            #expect(edge.handler.record.withLock { $0.endings.prefix(2) } == [.timeout, .malformed])
+        }
+    }
+
+    @Test func `A client that makes the server hold too much is told`() async throws {
+        var configuration = ServerConfiguration()
+        configuration.limits.bufferedBytesMax = 100_000
+        try await withEdge(.http1, configuration: configuration) { edge in
+            let client = try TextClient(port: edge.port)
+            try client.send("POST /echo HTTP/1.1\r\nHost: a\r\nContent-Length: 200000\r\n\r\n")
+            for _ in 0..<13 { try client.send([UInt8](repeating: 0, count: 10_000)) }
+            #expect(try client.readAnswer()?.head.hasPrefix("HTTP/1.1 413 ") == true)
+        }
+    }
+
+    @Test func `A writer waits for a client that reads slowly, and ends with it`() async throws {
+        try await withEdge(.http1) { edge in
+            do {
+                let client = try TextClient(port: edge.port)
+                try client.send("GET /stream?100000x65536 HTTP/1.1\r\nHost: a\r\n\r\n")
+                #expect(await eventually { edge.loop.statistics.heldBytes > 0 })
+                try await Task.sleep(for: .milliseconds(100))
+                // A stream's queue, and not what the handler would like to write.
+                #expect(edge.loop.statistics.heldBytes < 1 << 20)
+            }
+            #expect(await eventually { edge.handler.record.withLock { $0.writersEnded == 1 && $0.running == 0 } })
+        }
+    }
+
+    @Test func `Requests in a row are answered in their order`() async throws {
+        try await withEdge(.http1) { edge in
+            let client = try TextClient(port: edge.port)
+            let later = "GET /later HTTP/1.1\r\nHost: a\r\n\r\n"
+            try client.send(later + Self.get + later + Self.get)
+            for body in ["later\n", "hello\n", "later\n", "hello\n"] { #expect(try client.readAnswer()?.body == body) }
+        }
+    }
+
+    @Test func `Many requests in a row by TLS are read as there is room`() async throws {
+        try await withEdge(.tls1) { edge in
+            let (fixed, later) = ("GET /fixed HTTP/1.1\r\nHost: a\r\n\r\n", "GET /later HTTP/1.1\r\nHost: a\r\n\r\n")
+            var text = ""
+            for index in 0..<3000 { text += index % 50 == 0 ? later : fixed }
+            text += "GET /fixed HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n"
+            let answer = try edge.exchangeByTLS(text)
+            #expect(answer.body.split(separator: "\r\n\r\nlater\n").count == 61)
+            #expect(answer.body.split(separator: "\r\n\r\nhello\n").count == 2941)
+            #expect(answer.body.hasSuffix("\r\n\r\nhello\n"))
+        }
+    }
+
+    @Test func `A drain loses no request`() async throws {
+        try await withEdge(.http1) { old in
+            try await withEdge(.http1) { next in
+                let hasMoved = Mutex(false)
+                let answered = Mutex(0)
+                try await withThrowingTaskGroup(of: Void.self) { tasks in
+                    for _ in 0..<4 {
+                        tasks.addTask {
+                            // As many requests before as after, one after the other, on as few connections as may be.
+                            var client = try TextClient(port: old.port)
+                            var rest = 200
+                            while rest > 0 {
+                                if hasMoved.withLock({ $0 }) { rest -= 1 }
+                                try client.send(Self.get)
+                                let answer = try #require(try client.readAnswer(), "a request was lost")
+                                #expect(answer.body == "hello\n")
+                                answered.withLock { $0 += 1 }
+                                guard answer.head.lowercased().contains("connection: close") else { continue }
+                                client = try TextClient(port: next.port)
+                            }
+                        }
+                    }
+                    while answered.withLock({ $0 }) < 400 { try await Task.sleep(for: .milliseconds(1)) }
+                    await old.server.drain()
+                    hasMoved.withLock { $0 = true }
+                    try await tasks.waitForAll()
+                }
+                #expect(old.loop.statistics.serverConnections.current == 0)
+                #expect(next.handler.record.withLock { $0.heads.count } >= 4 * 200)
+            }
+        }
+    }
+
+    @Test(arguments: [ExchangeTests.Way.http1, .http2]) func `Exchanges end with the server and its loops`(
+        _ way: ExchangeTests.Way
+    ) async throws {
+        for endsLoops in [false, true] {
+            try await withEdge(way) { edge in
+                let curl = Task.detached { try edge.curl(["/hold"]) }
+                #expect(await eventually { edge.handler.record.withLock { $0.running } == 1 })
+                if endsLoops { await edge.group.shutdown() } else { await edge.server.shutdown() }
+                #expect(try await curl.value.status != 0)
+                #expect(await eventually { edge.handler.record.withLock { $0.cancellations == 1 && $0.running == 0 } })
+            }
+        }
+    }
+
+    @Test func `The client behind a proxy is who the proxy says`() async throws {
+        var configuration = ServerConfiguration()
+        configuration.acceptsProxyProtocol = [try #require(ProxyNetwork("127.0.0.0/8"))]
+        try await withEdge(.http1, configuration: configuration) { edge in
+            let client = try TextClient(port: edge.port)
+            let signature: [UInt8] = [13, 10, 13, 10, 0, 13, 10, 81, 85, 73, 84, 10]
+            try client.send(signature + [0x21, 0x11, 0, 12, 192, 0, 2, 7, 192, 0, 2, 1, 0x12, 0x34, 0, 80])
+            try client.send(Self.get)
+            #expect(try client.readAnswer()?.body == "hello\n")
+            #expect(edge.handler.record.withLock { $0.peers } == ["192.0.2.7:4660"])
+            let silent = try TextClient(port: edge.port)
+            try silent.send(Self.get)
+            #expect((try? silent.readToEnd()) ?? "" == "")
+        }
+    }
+
+    @Test func `Networks of proxies are read strictly`() {
+        for good in ["10.0.0.0/8", "192.0.2.7", "::1", "2001:db8::/32", "0.0.0.0/0"] {
+            #expect(ProxyNetwork(good)?.description == good)
+        }
+        for bad in ["", "10.0.0.1/8", "10.0.0.0/33", "example.com", "10.0.0.0/"] { #expect(ProxyNetwork(bad) == nil) }
+    }
+}
