@@ -18,7 +18,7 @@ struct ExchangeEndTests {
                 ("\u{16}\u{3}\u{1}\u{2}", "REQUEST_MALFORMED"),
                 ("GET / HTTP/1.1\r\n\r\n", "HOST_COUNT"),
                 ("GET / HTTP/1.1\r\nHost: a\r\nContent-Length: x\r\n\r\n", "CONTENT_LENGTH_INVALID"),
-                ("POST / HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: gzip\r\n\r\n", "TRANSFER_ENCODING_UNKNOWN"),
+                ("POST / HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: gzip, chunked\r\n\r\n", "TRANSFER_ENCODING_UNKNOWN"),
             ] {
                 let client = try TextClient(port: edge.port)
                 try client.send(text)
