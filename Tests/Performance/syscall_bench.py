@@ -131,7 +131,8 @@ def measure(options, scratch):
                 if version == OURS:
                     wanted = NEEDED[what] + CALLS_OVER_MAX
                     total -= calls.get(WAKES_LOG, 0)
-                    bars.append(Bar(f"system calls of {what}, alone, but to wake the log", f"{total:.1f}", f"at most {wanted}", total <= wanted))
+                    bars.append(Bar(
+                        f"system calls of {what}, alone, but to wake the log", f"{total:.1f}", f"at most {wanted}", total <= wanted))
     return figures, bars, [
         "System calls: one call after the other on one connection, counted by strace; a server needs three for each message "
         "that it waits for. The log's own thread, which writes the lines of ten milliseconds at once, is left out."]
