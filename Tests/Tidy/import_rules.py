@@ -8,6 +8,7 @@ _SERVICE = {"API", "Models", "Postgres", "RPC", "RPCTransport", "ServiceKit", "S
 ALLOWED = {
     "API": {"RPC"},
     "Certificates": {"COpenSSL"},
+    "Connect": {"HTTP", "RPC", "RPCTransport"},
     "Deployment": {"Certificates", "JOSE", "LocalPostgres", "Postgres", "ServiceKit"},
     "GatewayService": {"API", "HTTPJSON", "JOSE", "OTLP", "RPC", "RPCTransport", "ServiceKit"},
     "HTTP": {"RPC"},
