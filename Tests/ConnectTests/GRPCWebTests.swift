@@ -56,7 +56,7 @@ struct GRPCWebTests {
     }
 
     @Test(arguments: types)
-    func `Streams come as envelopes and end with trailers`(type: String) async throws {
+    func `Streams of each kind are answered`(type: String) async throws {
         let many = try await Self.call("Count", type, [Envelope(name: "3")]).answer()
         #expect(try envelopes(many).dropLast().map { try $0.decoded().name } == ["0", "1", "2"])
         let joined = try await Self.call("Join", type, ["a", "b"].map { try Envelope(name: $0) }).answer()
@@ -94,10 +94,10 @@ struct GRPCWebTests {
     @Test func `Details come as gRPC's`() async throws {
         let answer = try await Self.call("Details", "application/grpc-web", [Envelope(name: "Taken.")]).answer()
         let details = try #require(answer.fields.firstBinary("grpc-status-details-bin"))
-        #expect(detailsText(details).contains("NAME_TAKEN"))
+        #expect(text(details).contains("NAME_TAKEN"))
     }
 
-    func detailsText(_ bytes: [UInt8]) -> String { String(decoding: bytes, as: UTF8.self) }
+    func text(_ bytes: [UInt8]) -> String { String(decoding: bytes, as: UTF8.self) }
 
     @Test(arguments: types)
     func `An error after a message is in the trailers`(type: String) async throws {
