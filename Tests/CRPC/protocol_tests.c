@@ -2,6 +2,7 @@
 
 #include "http/authority.h"
 
+#include <errno.h>
 #include <sys/socket.h>
 
 // Two protocols on one port in clear text: which is told by the first bytes. What holds for connections holds for both.
@@ -232,6 +233,36 @@ TEST(a_client_that_resets_is_noticed_though_nothing_is_read) {
         raw_free(raw);
         rig_end(rig);
     }
+}
+
+/// Why nothing can be received, as errno has it; 0 at the end of file.
+static int receive_error(int fd) {
+    char byte;
+    ssize_t count = recv(fd, &byte, sizeof byte, MSG_DONTWAIT);
+    EXPECT(count <= 0);
+    return count < 0 ? errno : 0;
+}
+
+/// Sends a request whose answer begins and is then reset: how the client's connection ends, as errno has it.
+static int reset_error(const char *request) {
+    rig *rig = start();
+    raw *raw = raw_connect_with(rig, request);
+    UNTIL(rig, rig->exchange_count == 1);
+    EXPECT_EQUAL(exchange_send_head(rig_exchange(rig), 200, -1), CRPC_OK);
+    EXPECT_EQUAL(exchange_send(rig_exchange(rig), "first", 5), CRPC_OK);
+    UNTIL(rig, raw_count_text(raw, "first") == 1);
+    exchange_reset(rig_exchange(rig));
+    int error = EAGAIN; // an error is told once
+    UNTIL(rig, error != EAGAIN || (error = receive_error(raw->fd)) != EAGAIN);
+    raw_free(raw);
+    rig_end(rig);
+    return error;
+}
+
+TEST(half_an_answer_whose_end_is_that_of_the_connection_does_not_look_whole) {
+    // To HTTP/1.0, which proxies speak, a FIN would be the end of the body (RFC 9112 section 8).
+    EXPECT_EQUAL(reset_error("GET /hold HTTP/1.0\r\n\r\n"), ECONNRESET);
+    EXPECT_EQUAL(reset_error("GET /hold HTTP/1.1\r\nHost: a\r\n\r\n"), 0); // the last chunk is missing
 }
 
 // ---- Names ----

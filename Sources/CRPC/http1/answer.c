@@ -109,7 +109,8 @@ typedef enum answer_framing { ANSWER_COUNTED, ANSWER_CHUNKED, ANSWER_UNTIL_END, 
 static uint8_t *answer_put_head(
     crpc_h1 *h1, uint8_t *at, uint32_t status, const uint8_t *fields, size_t fields_length, answer_framing framing,
     uint64_t length) {
-    h1->output.closes = framing == ANSWER_UNTIL_END || answer_is_last(h1);
+    h1->output.is_until_end = framing == ANSWER_UNTIL_END;
+    h1->output.closes = h1->output.is_until_end || answer_is_last(h1);
     at = answer_put_fields(answer_put_status(at, status), fields, fields_length);
     if (at == NULL) return NULL;
     at = PUT(at, "date: ");

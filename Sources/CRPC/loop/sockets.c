@@ -102,6 +102,11 @@ void crpc_socket_set_nodelay(int fd) {
     (void)setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &on, sizeof on);
 }
 
+void crpc_socket_set_resetting(int fd) {
+    struct linger linger = {.l_onoff = 1, .l_linger = 0};
+    (void)setsockopt(fd, SOL_SOCKET, SO_LINGER, &linger, sizeof linger);
+}
+
 int crpc_socket_error(int fd) {
     int error = 0;
     socklen_t length = sizeof error;

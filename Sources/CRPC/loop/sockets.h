@@ -24,6 +24,8 @@ int crpc_socket_listen(
 int crpc_socket_connect(const char *address, uint16_t port, int *fd);
 /// Sends small writes at once, which is wished for and not needed.
 void crpc_socket_set_nodelay(int fd);
+/// Lets its close be an RST, by which the peer sees that something is missing. What it has not acknowledged is lost.
+void crpc_socket_set_resetting(int fd);
 /// What went wrong with it, as errno has it; 0 for nothing.
 int crpc_socket_error(int fd);
 /// Writes an address as text.

@@ -257,8 +257,16 @@ static bool driver_may_be_heard(const crpc_driver *driver) {
            !driver->end.is_forced;
 }
 
+/// Whether it ends within an answer whose end would be that of the connection: a FIN, or TLS's close_notify, would say that it
+/// is whole (RFC 9112 section 8).
+static bool driver_cuts_short(const crpc_driver *driver) {
+    return driver->protocol == CRPC_PROTOCOL_HTTP1 && driver->h1.output.is_until_end &&
+           (driver->h1.answer != CRPC_H1_ANSWER_NONE || driver->out.rest_length > 0);
+}
+
 void crpc_driver_end(crpc_driver *driver) {
-    bool was_open = driver->phase == CRPC_PHASE_OPEN;
+    bool cuts_short = driver_cuts_short(driver), was_open = driver->phase == CRPC_PHASE_OPEN && !cuts_short;
+    if (cuts_short) crpc_socket_set_resetting(driver->fd);
     driver->loop->turn.callback_depth += 1;
     if (was_open) crpc_driver_say_goodbye(driver); // calls that end with what it sends are told
     crpc_driver_set_phase(driver, CRPC_PHASE_CLOSED);
