@@ -1,4 +1,5 @@
 import Connect
+import HTTP
 import RPC
 
 /// The keys of what a service's port answers besides gRPC to its callers' names of it: by default nothing. The port is for
@@ -69,7 +70,7 @@ public struct ServicePortKeys: Sendable {
     }
 
     /// What answers what is no gRPC; nil where nothing does.
-    func handler(_ configuration: Configuration, _ router: Router) -> ServicePortHandler? {
+    package func handler(_ configuration: Configuration, _ router: Router) -> (any HTTPHandler)? {
         guard configuration[connect] else { return nil }
         return ServicePortHandler(calls: ConnectHandler(router), origins: Set(configuration[origins] ?? []))
     }
