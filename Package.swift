@@ -148,8 +148,8 @@ let package = Package(
         library(
             "ServiceKit",
             [
-                "API", "Certificates", "Connect", "HTTP", "JOSE", "OTLP", "Postgres", "RPC", "RPCTransport", httpTypes,
-                lifecycle, logging, protobuf, tracing,
+                "API", "Certificates", "Connect", "HTTP", "JOSE", "OTLP", "RPC", "RPCTransport", httpTypes, lifecycle,
+                logging, protobuf, tracing,
             ]
         ),
 
@@ -160,27 +160,28 @@ let package = Package(
         library("InvitesDomain", ["Models"]),
 
         // Services
-        library("ServiceModels", ["Models", "Postgres", "ServiceKit"]),
+        library("ServiceStore", ["API", "Postgres", "RPC", "RPCTransport", "ServiceKit", lifecycle, logging]),
+        library("ServiceModels", ["Models", "Postgres", "ServiceKit", "ServiceStore"]),
         library("ServiceCommands", ["ServiceKit", argumentParser]),
         library(
             "IdentityService",
             [
                 "API", "IdentityDomain", "JOSE", "Models", "OutgoingHTTP", "Postgres", "RPC", "RPCTransport",
-                "ServiceKit", "ServiceModels", logging,
+                "ServiceKit", "ServiceModels", "ServiceStore", logging,
             ]
         ),
         library(
             "ProfileService",
             [
                 "API", "Models", "Postgres", "ProfileDomain", "RPC", "RPCTransport", "ServiceKit", "ServiceModels",
-                lifecycle, logging,
+                "ServiceStore", lifecycle, logging,
             ]
         ),
         library(
             "InvitesService",
             [
                 "API", "InvitesDomain", "Models", "Postgres", "RPC", "RPCTransport", "ServiceKit", "ServiceModels",
-                logging,
+                "ServiceStore", logging,
             ]
         ),
         library(
@@ -198,7 +199,7 @@ let package = Package(
         ),
         library("LocalStack", ["JOSE", "LocalPostgres", "OutgoingHTTP", "RPCTransport", "ServiceKit"]),
 
-        library("Deployment", ["Certificates", "JOSE", "LocalPostgres", "Postgres", "ServiceKit"]),
+        library("Deployment", ["Certificates", "JOSE", "LocalPostgres", "Postgres", "ServiceKit", "ServiceStore"]),
         library(
             "Load",
             [
@@ -322,8 +323,15 @@ let package = Package(
         tests(
             "ServiceKitTests",
             [
-                "API", "Connect", "HTTP", "LocalPostgres", "OTLP", "Postgres", "RPC", "RPCTransport", "ServiceKit",
-                "TestCertificates", httpTypes, lifecycle, logging, protobuf,
+                "API", "Connect", "HTTP", "OTLP", "RPC", "RPCTransport", "ServiceKit", "TestCertificates", httpTypes,
+                lifecycle, logging, protobuf,
+            ]
+        ),
+        tests(
+            "ServiceStoreTests",
+            [
+                "API", "LocalPostgres", "Postgres", "RPC", "RPCTransport", "ServiceKit", "ServiceStore",
+                "TestCertificates", logging, protobuf,
             ]
         ),
         tests("ServiceModelsTests", ["Models", "ServiceKit", "ServiceModels"]),

@@ -1,6 +1,7 @@
 import LocalPostgres
 import Postgres
 import ServiceKit
+import ServiceStore
 
 /// Makes the database, and in it for each service a schema, a login role that owns it, for migrations, and one that the
 /// service logs in as: what must be there before the services' migrations. Where no owner is configured, one role is both.

@@ -3,6 +3,7 @@ import Logging
 import Models
 import OutgoingHTTP
 import ServiceKit
+import ServiceStore
 
 /// The program `identity`: accounts, sign-in and sessions, over gRPC.
 public struct IdentityServer: MigratingServer {

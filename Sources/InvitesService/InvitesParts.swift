@@ -3,6 +3,7 @@ import Models
 import Postgres
 import ServiceKit
 import ServiceModels
+import ServiceStore
 
 /// The service's parts, put together: what is registered and what runs beside it.
 struct InvitesParts: Sendable {

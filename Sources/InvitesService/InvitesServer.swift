@@ -1,4 +1,5 @@
 import ServiceKit
+import ServiceStore
 
 /// The program `invites`: groups, their members and those they wait for, over gRPC.
 public struct InvitesServer: MigratingServer {

@@ -1,6 +1,7 @@
 import API
 import ServiceKit
 import ServiceLifecycle
+import ServiceStore
 
 /// The program `profile`: names, usernames and phone numbers, over gRPC.
 public struct ProfileServer: MigratingServer {

@@ -1,6 +1,7 @@
 import Models
 import Postgres
 import ServiceKit
+import ServiceStore
 
 extension QuotaStore {
     /// Forgets counts whose window is over.

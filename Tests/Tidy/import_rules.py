@@ -2,14 +2,14 @@
 
 import re
 
-_SERVICE = {"API", "Models", "Postgres", "RPC", "RPCTransport", "ServiceKit", "ServiceModels"}
+_SERVICE = {"API", "Models", "Postgres", "RPC", "RPCTransport", "ServiceKit", "ServiceModels", "ServiceStore"}
 
 # For each module of ours the modules of ours that it may import.
 ALLOWED = {
     "API": {"RPC"},
     "Certificates": {"COpenSSL"},
     "Connect": {"HTTP", "RPC", "RPCTransport"},
-    "Deployment": {"Certificates", "JOSE", "LocalPostgres", "Postgres", "ServiceKit"},
+    "Deployment": {"Certificates", "JOSE", "LocalPostgres", "Postgres", "ServiceKit", "ServiceStore"},
     "GatewayService": {"API", "Connect", "HTTP", "HTTPJSON", "JOSE", "OTLP", "RPC", "RPCTransport", "ServiceKit"},
     "HTTP": {"RPC"},
     "HTTPJSON": {"HTTP", "JOSE", "RPC", "RPCTransport"},
@@ -32,8 +32,9 @@ ALLOWED = {
     "RPC": set(),
     "RPCTransport": {"CRPC", "HTTP", "RPC"},
     "ServiceCommands": {"ServiceKit"},
-    "ServiceKit": {"API", "Certificates", "Connect", "HTTP", "JOSE", "OTLP", "Postgres", "RPC", "RPCTransport"},
-    "ServiceModels": {"Models", "Postgres", "ServiceKit"},
+    "ServiceKit": {"API", "Certificates", "Connect", "HTTP", "JOSE", "OTLP", "RPC", "RPCTransport"},
+    "ServiceModels": {"Models", "Postgres", "ServiceKit", "ServiceStore"},
+    "ServiceStore": {"API", "Postgres", "RPC", "RPCTransport", "ServiceKit"},
     "Executables/gateway": {"GatewayService", "ServiceCommands"},
     "Executables/identity": {"IdentityService", "ServiceCommands", "ServiceKit"},
     "Executables/invites": {"InvitesService", "ServiceCommands"},

@@ -1,5 +1,6 @@
 import IdentityDomain
 import ServiceKit
+import ServiceStore
 
 /// `check`: reads the configuration of identity and its providers file as `serve` does, and tells what they come to.
 /// Connects to nothing.

@@ -4,6 +4,7 @@ import Postgres
 import RPC
 import ServiceKit
 import ServiceModels
+import ServiceStore
 
 /// Groups, in PostgreSQL. Each method that reads is one round trip.
 struct GroupStore: Sendable {

@@ -4,6 +4,7 @@ import Postgres
 import RPC
 import ServiceKit
 import ServiceModels
+import ServiceStore
 
 /// Members of groups, in PostgreSQL.
 ///

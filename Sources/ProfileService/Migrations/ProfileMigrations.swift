@@ -1,5 +1,6 @@
 import Postgres
 import ServiceKit
+import ServiceStore
 
 /// The profile schema, step by step. A step that was released is never changed; a new one is added.
 public enum ProfileMigrations {

@@ -4,6 +4,7 @@ import ProfileDomain
 import RPC
 import ServiceKit
 import ServiceModels
+import ServiceStore
 
 /// Profiles in PostgreSQL, and the two things that only one user may have.
 ///

@@ -1,4 +1,3 @@
-import Postgres
 import RPC
 
 extension ServerContext {
@@ -25,8 +24,7 @@ extension RPCError {
     /// - Parameter mayBeRepeated: whether the call has the effect of one however often it is made.
     public init(answering error: any Error, mayBeRepeated: Bool) {
         switch error {
-        case let fault as any DomainFault: self = fault.rpcError
-        case let error as PostgresError: self.init(database: error, mayBeRepeated: mayBeRepeated)
+        case let error as any AnswerableError: self = error.rpcError(mayBeRepeated: mayBeRepeated)
         default: self.init(thrown: error)
         }
     }

@@ -2,14 +2,20 @@ import RPC
 import RPCTransport
 
 /// The calls of one side, by method.
-struct CallMetrics: MetricsSource {
+package struct CallMetrics: MetricsSource {
     /// Which side of a call this process is on.
-    enum Side { case server, client }
+    package enum Side { case server, client }
 
     let side: Side
     let calls: @Sendable () -> [CallStatistics]
 
-    func write(to text: inout MetricsText) {
+    /// The calls of a side.
+    package init(side: Side, calls: @escaping @Sendable () -> [CallStatistics]) {
+        self.side = side
+        self.calls = calls
+    }
+
+    package func write(to text: inout MetricsText) {
         // A method that was never called has no times, but is told of, so that a rate over it begins at zero.
         let calls = calls().filter { side == .server || $0.count > 0 }
         let counts = calls.flatMap { calls in

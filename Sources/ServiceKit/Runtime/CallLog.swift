@@ -6,20 +6,20 @@ import Tracing
 
 /// Writes one line a call or stream: method, code, time taken, peer, the name in the peer's certificate, and the trace that
 /// the call is part of. Never messages, other metadata or anything of a person.
-struct CallLog: ServerInterceptor {
+package struct CallLog: ServerInterceptor {
     private let lines: FactLog
     private let calls: CallLogging
     /// Whose spans the calls are in; nil where nothing is traced.
     private let tracer: (any Tracer)?
 
     /// Lines of those calls go to a logger.
-    init(logger: Logger, calls: CallLogging, tracer: (any Tracer)? = nil) {
+    package init(logger: Logger, calls: CallLogging, tracer: (any Tracer)? = nil) {
         lines = FactLog(logger)
         self.calls = calls
         self.tracer = tracer
     }
 
-    func intercept<Request: SwiftProtobuf.Message, Response: SwiftProtobuf.Message>(
+    package func intercept<Request: SwiftProtobuf.Message, Response: SwiftProtobuf.Message>(
         _ request: Request,
         _ context: ServerContext,
         next: @Sendable (Request, ServerContext) async throws -> Response
@@ -41,7 +41,7 @@ struct CallLog: ServerInterceptor {
 
     /// A stream's line is written when it has ended. Those of health end when a watcher goes or the process stops, which
     /// is no news.
-    func interceptStream(_ context: ServerContext, next: @Sendable () async throws -> Void) async throws {
+    package func interceptStream(_ context: ServerContext, next: @Sendable () async throws -> Void) async throws {
         guard calls != .none, context.method.service != HealthMethods.serviceName else { return try await next() }
         let start = ContinuousClock.now
         do {

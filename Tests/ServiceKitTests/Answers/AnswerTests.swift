@@ -1,5 +1,4 @@
 import API
-import Postgres
 import RPC
 import ServiceKit
 import Testing
@@ -47,17 +46,6 @@ struct AnswerTests {
         let told = try await error(of: Refusal.full)
         #expect(told.code == .failedPrecondition && told.reason == "FULL" && told.message == "It is full.")
         #expect(told.fieldViolations == [FieldViolation(field: "size", description: "It is full.", reason: "FULL")])
-    }
-
-    @Test
-    func `An unknown outcome is told unless the call may be repeated: by its proto, or as the method says`()
-        async throws
-    {
-        let lost = PostgresError.connectionLost(outcomeUnknown: true)
-        #expect(try await error(of: lost).reason == "OUTCOME_UNKNOWN")
-        #expect(try await error(of: lost, isIdempotent: true).reason == "DATABASE_UNAVAILABLE")
-        #expect(try await error(of: lost, mayBeRepeated: true).reason == "DATABASE_UNAVAILABLE")
-        #expect(try await error(of: lost, isIdempotent: true, mayBeRepeated: false).reason == "OUTCOME_UNKNOWN")
     }
 
     @Test func `An RPCError goes through, and of anything else nothing is told`() async throws {

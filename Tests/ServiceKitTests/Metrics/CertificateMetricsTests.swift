@@ -40,16 +40,4 @@ struct CertificateMetricsTests {
     func `Without certificates there is no such family`() {
         #expect(text(CertificateMetrics(server: nil, client: nil)).isEmpty)
     }
-
-    @Test
-    func `Connections of a service with certificates end after an hour, so that no old one lives on in them`() throws {
-        let keys = ServiceKeys(program: "identity", listenPort: 0)
-        func age(_ values: [String: String]) throws -> Duration {
-            let configuration = try Configuration.testing(keys: keys.all, program: "identity", values)
-            return ServiceRuntime(keys: keys, configuration: configuration, migrations: [])
-                .serverConfiguration.limits.connectionAgeMax
-        }
-        #expect(try age(["VESTIBULE_IDENTITY_TLS_CERTIFICATE_FILE": "/c"]) == .seconds(3600))
-        #expect(try age([:]) == .zero)
-    }
 }

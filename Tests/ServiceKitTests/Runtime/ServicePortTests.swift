@@ -17,7 +17,7 @@ struct ServicePortTests {
     }
 
     /// A handler of a port that answers health checks.
-    private static func handler(_ values: [String: String]) throws -> ServicePortHandler? {
+    private static func handler(_ values: [String: String]) throws -> (any HTTPHandler)? {
         var router = Router()
         router.add(HealthService(services: []))
         return keys.handler(try configuration(values), router)
@@ -25,7 +25,7 @@ struct ServicePortTests {
 
     /// The answer to a health check by Connect in JSON.
     private static func check(
-        _ handler: ServicePortHandler,
+        _ handler: any HTTPHandler,
         method: HTTPRequest.Method = .post,
         _ fields: KeyValuePairs<String, String> = [:]
     ) async throws -> HTTPAnswer {

@@ -1,5 +1,3 @@
-import Postgres
-
 /// How connections to PostgreSQL by TCP are secured, as the configuration says it.
 public enum DatabaseTLS: String, CaseIterable, Sendable {
     /// `verify-full`, but `prefer` where no connection leaves the machine.
@@ -15,21 +13,6 @@ public enum DatabaseTLS: String, CaseIterable, Sendable {
 }
 
 extension Configuration {
-    /// How connections to the database are secured: as `VESTIBULE_DATABASE_TLS` says, or else so that nothing leaves the
-    /// machine in clear.
-    public var databaseTLS: PostgresTLS {
-        let authorities = self[SharedKeys.databaseAuthorities]
-        switch self[SharedKeys.databaseTLS] {
-        case .disable: return .disable
-        case .prefer: return .prefer
-        case .require: return .require
-        case .verifyFull: return .verifyFull(authoritiesFile: authorities)
-        case .auto:
-            let staysHere = self[SharedKeys.databaseHost].split(separator: ",").allSatisfy(Self.isThisMachine)
-            return staysHere && authorities == nil ? .prefer : .verifyFull(authoritiesFile: authorities)
-        }
-    }
-
     /// What is wrong with these keys and the file that they name now. Reads the file.
     public var databaseTLSFaults: [ConfigurationFault] {
         let faults = TLSFiles.authorityFaults(SharedKeys.databaseAuthorities, self)
@@ -42,13 +25,5 @@ extension Configuration {
                 ConfigurationFault(key: key, problem: "is used only if \(SharedKeys.databaseTLS.name) is verify-full")
             ]
         }
-    }
-
-    /// A host that is the folder of a socket or a loopback address (RFC 5735 section 3, RFC 4291 section 2.5.3).
-    private static func isThisMachine(_ host: Substring) -> Bool {
-        let host = host.trimmingSpaces
-        if host.hasPrefix("/") || host.hasPrefix("@") || host == "localhost" || host == "::1" { return true }
-        let parts = host.split(separator: ".", omittingEmptySubsequences: false)
-        return parts.count == 4 && parts[0] == "127" && parts.allSatisfy { UInt8($0) != nil }
     }
 }

@@ -1,5 +1,6 @@
 import API
 import Connect
+import HTTP
 import RPC
 
 /// The keys of what a service's port answers besides gRPC to its callers' names of it: by default nothing. The port is for
@@ -70,7 +71,7 @@ public struct ServicePortKeys: Sendable {
     }
 
     /// What answers what is no gRPC; nil where nothing does.
-    func handler(_ configuration: Configuration, _ router: Router) -> ServicePortHandler? {
+    package func handler(_ configuration: Configuration, _ router: Router) -> (any HTTPHandler)? {
         guard configuration[connect] else { return nil }
         let calls = ConnectHandler(router, detailTypes: RPCError.detailTypes)
         return ServicePortHandler(calls: calls, origins: Set(configuration[origins] ?? []))

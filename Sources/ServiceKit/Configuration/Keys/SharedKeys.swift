@@ -161,7 +161,7 @@ public enum SharedKeys {
 
     /// Services ask each other after this time of silence during a call whether the other is there, so that one that is
     /// stuck, or gone without a word, is left within this and the next.
-    static let keepaliveInterval: Duration = .seconds(1)
+    package static let keepaliveInterval: Duration = .seconds(1)
     /// How long the answer may take.
     static let keepaliveTimeout: Duration = .milliseconds(1500)
 

@@ -216,7 +216,7 @@ extension ConfigurationKey where Value: CaseIterable & RawRepresentable, Value.R
 
 extension StringProtocol {
     /// The text without spaces and tabs at its ends.
-    var trimmingSpaces: SubSequence {
+    package var trimmingSpaces: SubSequence {
         guard let first = firstIndex(where: { $0 != " " && $0 != "\t" }),
             let last = lastIndex(where: { $0 != " " && $0 != "\t" })
         else { return self[endIndex...] }

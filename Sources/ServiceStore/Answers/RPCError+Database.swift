@@ -1,6 +1,12 @@
 import API
 import Postgres
 import RPC
+import ServiceKit
+
+extension PostgresError: AnswerableError {
+    /// What callers are told about the database: `RPCError.init(database:mayBeRepeated:)`.
+    public func rpcError(mayBeRepeated: Bool) -> RPCError { RPCError(database: self, mayBeRepeated: mayBeRepeated) }
+}
 
 extension RPCError {
     /// What callers are told about the database, and nothing of its inside. The cause is for the log.

@@ -4,11 +4,12 @@ import Logging
 import Postgres
 import RPC
 import RPCTransport
+import ServiceKit
 import SwiftProtobuf
 import Synchronization
 import Testing
 
-@testable import ServiceKit
+@testable import ServiceStore
 
 /// A service whose Check waits until it is let go, to have a call in flight; a stand-in for any service.
 private struct SlowService: RPCService {

@@ -1,3 +1,5 @@
+import ServiceKit
+
 /// Whether strangers could reach a service's port: what keeps it from starting, or has to be said at each start.
 struct Exposure {
     let keys: ServiceKeys

@@ -2,6 +2,7 @@ import Logging
 import Postgres
 import RPC
 import RPCTransport
+import ServiceKit
 import ServiceLifecycle
 import Synchronization
 

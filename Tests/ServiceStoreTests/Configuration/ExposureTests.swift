@@ -1,8 +1,9 @@
 import RPCTransport
+import ServiceKit
 import TestCertificates
 import Testing
 
-@testable import ServiceKit
+@testable import ServiceStore
 
 struct ExposureTests {
     private let keys = ServiceKeys(program: "profile", listenPort: 7002)

@@ -2,6 +2,7 @@ import Logging
 import Postgres
 import RPC
 import RPCTransport
+import ServiceKit
 import Synchronization
 
 /// What a running service is given to build its parts from.

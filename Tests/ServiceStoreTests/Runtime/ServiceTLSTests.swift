@@ -5,6 +5,7 @@ import TestCertificates
 import Testing
 
 @testable import ServiceKit
+@testable import ServiceStore
 
 /// A service that speaks mutual TLS, on real sockets.
 @Suite(.timeLimit(.minutes(2)))
@@ -158,5 +159,17 @@ struct ServiceTLSTests {
             try await runtime.serve({ _ in ServiceParts(services: []) }, until: {})
         }
         #expect(error?.faults.count == 2)
+    }
+
+    @Test
+    func `Connections of a service with certificates end after an hour, so that no old one lives on in them`() throws {
+        let keys = ServiceKeys(program: "identity", listenPort: 0)
+        func age(_ values: [String: String]) throws -> Duration {
+            let configuration = try Configuration.testing(keys: keys.all, program: "identity", values)
+            return ServiceRuntime(keys: keys, configuration: configuration, migrations: [])
+                .serverConfiguration.limits.connectionAgeMax
+        }
+        #expect(try age(["VESTIBULE_IDENTITY_TLS_CERTIFICATE_FILE": "/c"]) == .seconds(3600))
+        #expect(try age([:]) == .zero)
     }
 }

@@ -1,5 +1,6 @@
 import Logging
 import RPCTransport
+import ServiceKit
 import ServiceLifecycle
 
 /// A server that tells load balancers before it drains.

@@ -2,6 +2,7 @@ import API
 import Postgres
 import RPC
 import ServiceKit
+import ServiceStore
 import Testing
 
 /// From what became of a statement to what the caller is told: what may be tried again, and what may not.
@@ -54,5 +55,38 @@ struct DatabaseErrorTests {
         let told = RPCError(database: .server(fault))
         #expect(told.code == .internalError && told.message == "internal error" && told.reason == nil)
         #expect(RPCError(database: .cancelled(outcomeUnknown: false)).code == .cancelled)
+    }
+
+    private func context(isIdempotent: Bool = false) -> ServerContext {
+        let method = MethodDescriptor(service: "test.Service", method: "Do", isIdempotent: isIdempotent)
+        return ServerContext(
+            ServerCall(
+                method: method,
+                metadata: Metadata(),
+                deadline: nil,
+                peer: PeerInfo(address: "127.0.0.1:1", isEncrypted: false, certificateNames: [])
+            )
+        )
+    }
+
+    private func error(
+        of thrown: any Error,
+        isIdempotent: Bool = false,
+        mayBeRepeated: Bool? = nil
+    ) async throws -> RPCError {
+        try await #require(throws: RPCError.self) {
+            try await context(isIdempotent: isIdempotent).answer(mayBeRepeated: mayBeRepeated) { throw thrown }
+        }
+    }
+
+    @Test
+    func `An unknown outcome is told unless the call may be repeated: by its proto, or as the method says`()
+        async throws
+    {
+        let lost = PostgresError.connectionLost(outcomeUnknown: true)
+        #expect(try await error(of: lost).reason == "OUTCOME_UNKNOWN")
+        #expect(try await error(of: lost, isIdempotent: true).reason == "DATABASE_UNAVAILABLE")
+        #expect(try await error(of: lost, mayBeRepeated: true).reason == "DATABASE_UNAVAILABLE")
+        #expect(try await error(of: lost, isIdempotent: true, mayBeRepeated: false).reason == "OUTCOME_UNKNOWN")
     }
 }

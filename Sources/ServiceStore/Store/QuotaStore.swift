@@ -1,4 +1,5 @@
 import Postgres
+import ServiceKit
 
 /// The counts of quotas in PostgreSQL, in a table of the service's own schema.
 ///

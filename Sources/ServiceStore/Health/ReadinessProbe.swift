@@ -1,5 +1,6 @@
 import Logging
 import Postgres
+import ServiceKit
 
 /// Asks each second whether what a service depends on answers, and tells its health.
 ///

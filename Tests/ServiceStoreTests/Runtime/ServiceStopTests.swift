@@ -2,10 +2,11 @@ import API
 import Postgres
 import RPC
 import RPCTransport
+import ServiceKit
 import Synchronization
 import Testing
 
-@testable import ServiceKit
+@testable import ServiceStore
 
 /// What becomes of calls and work when a service is told to stop, whoever ends first.
 struct ServiceStopTests {

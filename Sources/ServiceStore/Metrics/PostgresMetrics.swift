@@ -1,5 +1,6 @@
 import Dispatch
 import Postgres
+import ServiceKit
 
 /// The database client's pools, by event loop.
 struct PostgresMetrics: MetricsSource {

@@ -1,8 +1,9 @@
 import Postgres
+import ServiceKit
 import TestCertificates
 import Testing
 
-@testable import ServiceKit
+@testable import ServiceStore
 
 struct DatabaseTLSTests {
     private func configuration(_ values: [String: String]) throws -> Configuration {

@@ -1,6 +1,7 @@
 import Logging
 import Postgres
 import RPCTransport
+import ServiceKit
 
 extension ServiceRuntime {
     /// Where and how the service listens.
@@ -41,8 +42,7 @@ extension ServiceRuntime {
     /// Tells what everything of the service measures, where that is configured.
     func serveMetrics(_ environment: ServiceEnvironment, _ server: RPCServer) throws -> ServedMetrics {
         environment.metrics.add(CallMetrics(side: .server) { server.calls })
-        environment.metrics.add(CallMetrics(side: .client) { [group = environment.group] in group.clientCalls })
-        environment.metrics.add(LoopMetrics(group: environment.group, hasServer: true))
+        environment.metrics.addLoops(of: environment.group, hasServer: true)
         environment.metrics.add(PostgresMetrics(database: environment.database))
         environment.metrics.add(environment.certificates)
         return try ServedMetrics(
