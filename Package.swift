@@ -186,7 +186,8 @@ let package = Package(
         library(
             "GatewayService",
             [
-                "API", "Connect", "HTTP", "HTTPJSON", "JOSE", "OTLP", "RPC", "RPCTransport", "ServiceKit", httpTypes, logging,
+                "API", "Connect", "HTTP", "HTTPJSON", "JOSE", "OTLP", "RPC", "RPCTransport", "ServiceKit", httpTypes,
+                logging,
                 protobuf,
             ]
         ),
@@ -360,7 +361,8 @@ let package = Package(
         tests(
             "GatewayServiceTests",
             [
-                "API", "APIDoubles", "GatewayService", "HTTP", "HTTPClients", "HTTPJSON", "IdentityDomain", "JOSE", "RPC",
+                "API", "APIDoubles", "GatewayService", "HTTP", "HTTPClients", "HTTPJSON", "IdentityDomain", "JOSE",
+                "RPC",
                 "RPCTransport", "ServiceKit", "TestCertificates", httpTypes, logging, protobuf,
             ]
         ),

@@ -1,6 +1,12 @@
 import RPC
+import SwiftProtobuf
 
 extension RPCError {
+    /// The messages that errors of ours carry as details.
+    public static let detailTypes: [any SwiftProtobuf.Message.Type] = [
+        GoogleRpc.ErrorInfo.self, GoogleRpc.BadRequest.self, GoogleRpc.RetryInfo.self,
+    ]
+
     /// A domain error as callers see it.
     ///
     /// - Parameters:

@@ -1,3 +1,4 @@
+import Glibc
 import RPC
 
 /// What a content type says of a request: the protocol, and how its messages are written.
@@ -27,23 +28,28 @@ struct CallProtocol: Sendable, Hashable {
 
     /// The content types that a method of some kind can be called with, as Accept-Post lists them.
     static func acceptable(for kind: CallKind) -> String {
-        known.filter { $0.value.carries(kind) }.map { "\($0.text)" }.joined(separator: ", ")
+        known.filter { $0.value.carries(kind) }.map(\.text).joined(separator: ", ")
     }
 
     /// The protocol of a content type; nil for any other. Parameters that change nothing are passed over.
     init?(contentType: UnsafeRawBufferPointer) {
-        for known in Self.known where contentType.equals(known.text) {
+        // The two of unary calls first, without going through all.
+        switch contentType.count {
+        case 16 where contentType.equals("application/json"): self.init(.connectUnary, .json)
+        case 17 where contentType.equals("application/proto"): self.init(.connectUnary, .protobuf)
+        default: self.init(text: String(decoding: contentType, as: UTF8.self))
+        }
+    }
+
+    /// The same of any, with parameters or letters of the other case.
+    init?(text: String) {
+        if let known = Self.known.first(where: { $0.text == text }) {
             self = known.value
             return
         }
-        self.init(text: String(decoding: contentType, as: UTF8.self))
-    }
-
-    /// The same, of a text with parameters or letters of the other case.
-    init?(text: String) {
         let parts = text.lowercased().split(separator: ";", omittingEmptySubsequences: false).map(\.trimmed)
         guard let type = parts.first, parts.dropFirst().allSatisfy(Self.changesNothing),
-            let known = Self.known.first(where: { "\($0.text)" == type })
+            let known = Self.known.first(where: { $0.text == type })
         else { return nil }
         self = known.value
     }
@@ -57,7 +63,7 @@ struct CallProtocol: Sendable, Hashable {
         ["", "charset=utf-8", "charset=\"utf-8\""].contains(parameter)
     }
 
-    private static let known: [(text: StaticString, value: CallProtocol)] = [
+    private static let known: [(text: String, value: CallProtocol)] = [
         ("application/json", CallProtocol(.connectUnary, .json)),
         ("application/proto", CallProtocol(.connectUnary, .protobuf)),
         ("application/connect+json", CallProtocol(.connectStream, .json)),
@@ -82,8 +88,16 @@ struct CallProtocol: Sendable, Hashable {
 extension UnsafeRawBufferPointer {
     /// Whether these are the bytes of a text.
     func equals(_ text: StaticString) -> Bool {
-        count == text.utf8CodeUnitCount
-            && elementsEqual(UnsafeBufferPointer(start: text.utf8Start, count: text.utf8CodeUnitCount))
+        guard count == text.utf8CodeUnitCount, let baseAddress else { return count == 0 && text.utf8CodeUnitCount == 0 }
+        return memcmp(baseAddress, text.utf8Start, count) == 0
+    }
+
+    /// Whether a text, which is not empty, is somewhere in these bytes.
+    func contains(_ text: StaticString) -> Bool {
+        guard let baseAddress, count >= text.utf8CodeUnitCount else { return false }
+        return (0...count - text.utf8CodeUnitCount).contains { start in
+            memcmp(baseAddress + start, text.utf8Start, text.utf8CodeUnitCount) == 0
+        }
     }
 }
 

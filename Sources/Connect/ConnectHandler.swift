@@ -13,7 +13,7 @@ import SwiftProtobuf
 ///
 /// May be used by any number of event loops. Handlers run where their exchange runs.
 public final class ConnectHandler: HTTPHandler {
-    private let router: Router
+    private let methods: PathTable
     private let services: Set<String>
     private let rules: CallRules
 
@@ -27,13 +27,9 @@ public final class ConnectHandler: HTTPHandler {
         limits: ConnectionLimits = ConnectionLimits(),
         detailTypes: [any SwiftProtobuf.Message.Type] = []
     ) {
-        self.router = router
+        methods = PathTable(router.methods)
         services = router.services
-        rules = CallRules(
-            messageBytesMax: limits.messageBytesMax,
-            messageTimeout: limits.messageTimeout,
-            errors: ErrorText(detailTypes: detailTypes)
-        )
+        rules = CallRules(limits, detailTypes: detailTypes)
     }
 
     /// Whether a request is a call, well formed or not: its path is that of a method, or of one that a known service has not,
@@ -52,6 +48,7 @@ public final class ConnectHandler: HTTPHandler {
         }
     }
 
+    /// Begins the call that an exchange carries, or answers that there is none.
     public func begin(_ exchange: HTTPExchange) -> (any HTTPBodyReceiver)? { begin(exchange, adding: Metadata()) }
 
     /// Answers with more fields in the head, which must be sendable: those of cross-origin requests, say.
@@ -79,9 +76,9 @@ public final class ConnectHandler: HTTPHandler {
     }
 
     private func method(of head: HTTPRequestHead) -> MethodHandler? {
-        if let method = router[head.target] { return method }
+        if let method = methods[head.target] { return method }
         guard head.target.utf8.contains(UInt8(ascii: "?")) else { return nil }
-        return router[String(head.path)]
+        return methods[String(head.path)]
     }
 
     /// Looks at a request's head.

@@ -128,20 +128,27 @@ extension ExchangeCall.Request {
         case .connectUnary, .connectStream:
             if let query {
                 guard query.version ?? "v1" == "v1" else { throw RPCError(.invalidArgument, "connect must be \"v1\"") }
-            } else if fields.connectVersion ?? "1" != "1" {
+            } else if fields.isVersionKnown == false {
                 throw RPCError(.invalidArgument, "Connect-Protocol-Version must be \"1\"")
             }
-            return try fields.connectDeadline()
-        case .grpcWeb, .grpcWebText: return try fields.grpcDeadline()
+            return try fields.connectTimeout.deadline(
+                RPCError(.invalidArgument, "Connect-Timeout-Ms is no number of at most 10 digits")
+            )
+        case .grpcWeb, .grpcWebText:
+            // As gRPC's own layer.
+            return try fields.grpcTimeout.deadline(RPCError(.internalError, "grpc-timeout is malformed"))
         }
     }
 
     /// How messages are compressed, as the protocol says it. Throws UNIMPLEMENTED.
     func compression() throws(RPCError) -> Compression {
         switch callProtocol.framing {
-        case .connectUnary: try Compression(query?.compression ?? fields.contentEncoding, accepts: fields.acceptEncoding)
-        case .connectStream: try Compression(fields.connectContentEncoding, accepts: fields.connectAcceptEncoding)
-        case .grpcWeb, .grpcWebText: try Compression(fields.grpcEncoding, accepts: fields.grpcAcceptEncoding ?? "")
+        case .connectUnary:
+            var codings = fields.body
+            if let query { codings.request = query.compression }
+            return try Compression(codings)
+        case .connectStream: return try Compression(fields.connect)
+        case .grpcWeb, .grpcWebText: return try Compression(fields.grpc, infersAccepted: false)
         }
     }
 }

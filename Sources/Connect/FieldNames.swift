@@ -5,7 +5,30 @@ enum FieldNames {
     /// Whether a name, in lower case, belongs to HTTP or to one of the protocols. Such a field is neither told to handlers nor
     /// sent for them.
     static func isReserved(_ name: UnsafeRawBufferPointer) -> Bool {
-        name.starts(with: "connect-".utf8) || reserved.contains { name.equals($0) }
+        switch name.count {
+        case 2: name.equals("te")
+        case 4: name.equals("host") || name.equals("date")
+        case 5: name.equals("allow")
+        case 7: name.equals("trailer") || name.equals("upgrade")
+        case 10: name.equals("x-grpc-web") || name.equals("connection") || name.equals("keep-alive")
+        case 11: name.equals("accept-post") || name.equals("grpc-status") || isConnects(name)
+        case 12:
+            name.equals("content-type") || name.equals("grpc-timeout") || name.equals("grpc-message")
+                || isConnects(name)
+        case 13: name.equals("grpc-encoding") || isConnects(name)
+        case 14: name.equals("content-length") || isConnects(name)
+        case 15: name.equals("accept-encoding") || isConnects(name)
+        case 16: name.equals("content-encoding") || name.equals("proxy-connection") || isConnects(name)
+        case 17: name.equals("transfer-encoding") || name.equals("grpc-message-type") || isConnects(name)
+        case 20: name.equals("grpc-accept-encoding") || isConnects(name)
+        case 23: name.equals("grpc-status-details-bin") || isConnects(name)
+        default: isConnects(name)
+        }
+    }
+
+    /// All that begin so are Connect's.
+    private static func isConnects(_ name: UnsafeRawBufferPointer) -> Bool {
+        name.count >= 8 && UnsafeRawBufferPointer(rebasing: name.prefix(8)).equals("connect-")
     }
 
     /// Whether a handler may send a field of that name: 1*( 0-9 / a-z / "_" / "-" / "." ), and none that is reserved.
@@ -17,13 +40,6 @@ enum FieldNames {
         UInt8(ascii: "a")...UInt8(ascii: "z") ~= byte || UInt8(ascii: "0")...UInt8(ascii: "9") ~= byte
             || byte == UInt8(ascii: "-") || byte == UInt8(ascii: "_") || byte == UInt8(ascii: ".")
     }
-
-    private static let reserved: [StaticString] = [
-        "content-type", "content-length", "content-encoding", "accept-encoding", "accept-post", "grpc-timeout",
-        "grpc-encoding", "grpc-accept-encoding", "grpc-status", "grpc-message", "grpc-status-details-bin",
-        "grpc-message-type", "connection", "keep-alive", "proxy-connection", "transfer-encoding", "upgrade", "te",
-        "trailer", "host", "date", "allow",
-    ]
 }
 
 extension Metadata {

@@ -18,14 +18,11 @@ final class GRPCWebCall: EnvelopedCall, @unchecked Sendable {
         case text = "application/grpc-web-text+proto"
 
         /// The answer is text if the client says so in Accept, or says nothing there and sends text.
-        init(_ request: CallProtocol?, accept: String?) {
-            let isText = request?.framing == .grpcWebText
+        init(_ request: CallProtocol?, acceptsText: Bool?) {
             if request?.format == .json {
                 self = .json
-            } else if let accept, accept.contains("application/grpc-web") {
-                self = accept.contains("application/grpc-web-text") ? .text : .proto
             } else {
-                self = isText ? .text : .proto
+                self = acceptsText ?? (request?.framing == .grpcWebText) ? .text : .proto
             }
         }
 
@@ -43,7 +40,7 @@ final class GRPCWebCall: EnvelopedCall, @unchecked Sendable {
     }
 
     init(_ request: Request, _ deadline: Deadline?, _ compression: Compression) {
-        contentType = ContentType(request.callProtocol, accept: request.fields.accept)
+        contentType = ContentType(request.callProtocol, acceptsText: request.fields.acceptsText)
         let isText = request.callProtocol.framing == .grpcWebText
         super.init(request, deadline, compression, isText: isText)
     }
@@ -55,7 +52,9 @@ final class GRPCWebCall: EnvelopedCall, @unchecked Sendable {
     }
 
     override func lastEnvelope(_ error: RPCError?, trailers: Metadata) -> MessageBuffer {
-        guard error != nil || !trailers.isEmpty else { return MessageBuffer(Self.okTrailers).framed(flags: Self.trailersFlag) }
+        guard error != nil || !trailers.isEmpty else {
+            return MessageBuffer(Self.okTrailers).framed(flags: Self.trailersFlag)
+        }
         var text: [UInt8] = []
         for (name, value) in Self.trailers(error, trailers) { text += Array("\(name): \(value)\r\n".utf8) }
         return MessageBuffer(text).framed(flags: Self.trailersFlag)

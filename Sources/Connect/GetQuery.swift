@@ -18,7 +18,9 @@ struct GetQuery {
     }
 
     var encoding: String? { text("encoding") }
-    var compression: String? { text("compression") }
+    var compression: RequestFields.Coding? {
+        values["compression"].map { $0.withUnsafeBytes { RequestFields.Coding($0) } }
+    }
     /// Of the protocol; nil where the query has none.
     var version: String? { text("connect") }
     /// What `message` says, as it stands in the URL or by its base64.

@@ -1,80 +1,128 @@
-import HTTP
 import RPC
 
-/// The fields of a request's head: what the protocols say in them, and what is left for the application.
+/// The fields of a request's head: what the protocols say in them, and what is left for the application. Of a field that comes
+/// twice the first counts. Nothing of it but the application's is kept as text.
 struct RequestFields {
+    /// A coding of messages.
+    enum Coding: Sendable { case identity, gzip, unknown }
+
+    /// What is said of a time limit.
+    enum Timeout: Sendable {
+        case none
+        case nanoseconds(UInt64)
+        case malformed
+    }
+
+    /// What one protocol says of compressed messages.
+    struct Codings: Sendable {
+        var request: Coding?
+        /// Whether a list that has gzip came, or one without it.
+        var acceptsGzip: Bool?
+    }
+
     /// The application's.
-    var metadata = Metadata()
+    private(set) var metadata = Metadata()
     /// Nil where there is no content type, or none of ours.
-    var callProtocol: CallProtocol?
-    var contentEncoding: String?
-    var acceptEncoding: String?
-    var accept: String?
-    var connectVersion: String?
-    var connectTimeout: String?
-    var connectContentEncoding: String?
-    var connectAcceptEncoding: String?
-    var grpcTimeout: String?
-    var grpcEncoding: String?
-    var grpcAcceptEncoding: String?
+    private(set) var callProtocol: CallProtocol?
+    /// Whether Accept asks for gRPC-Web as text, or as binary.
+    private(set) var acceptsText: Bool?
+    /// Whether Connect's version is 1, where one is told.
+    private(set) var isVersionKnown: Bool?
+    private(set) var connectTimeout = Timeout.none
+    private(set) var grpcTimeout = Timeout.none
+    /// Content-Encoding and Accept-Encoding.
+    private(set) var body = Codings()
+    private(set) var connect = Codings()
+    private(set) var grpc = Codings()
 
     init(_ fields: Metadata) {
         var found = self
-        metadata = fields.selecting { name, value in !found.take(name, value) }
-        found.metadata = metadata
+        let metadata = fields.selecting { name, value in !found.take(name, value) }
         self = found
+        self.metadata = metadata
     }
 
-    /// Whether the field is the protocols' and not the application's. Of a field that comes twice the first counts.
+    /// Whether the field is the protocols' and not the application's.
     private mutating func take(_ name: UnsafeRawBufferPointer, _ value: UnsafeRawBufferPointer) -> Bool {
-        func text(_ known: String?) -> String { known ?? String(decoding: value, as: UTF8.self) }
         // By the length first: most names are told apart by it.
         switch name.count {
-        case 6 where name.equals("accept"): accept = text(accept)
-        case 10 where name.equals("x-grpc-web"): break
+        case 6 where name.equals("accept"):
+            if acceptsText == nil, value.contains("application/grpc-web") {
+                acceptsText = value.contains("application/grpc-web-text")
+            }
         case 12 where name.equals("content-type"):
             if callProtocol == nil { callProtocol = CallProtocol(contentType: value) }
-        case 12 where name.equals("grpc-timeout"): grpcTimeout = text(grpcTimeout)
-        case 13 where name.equals("grpc-encoding"): grpcEncoding = text(grpcEncoding)
-        case 15 where name.equals("accept-encoding"): acceptEncoding = text(acceptEncoding)
-        case 16 where name.equals("content-encoding"): contentEncoding = text(contentEncoding)
-        case 18 where name.equals("connect-timeout-ms"): connectTimeout = text(connectTimeout)
-        case 20 where name.equals("grpc-accept-encoding"): grpcAcceptEncoding = text(grpcAcceptEncoding)
-        case 23 where name.equals("connect-accept-encoding"): connectAcceptEncoding = text(connectAcceptEncoding)
-        case 24 where name.equals("connect-protocol-version"): connectVersion = text(connectVersion)
-        case 24 where name.equals("connect-content-encoding"): connectContentEncoding = text(connectContentEncoding)
+        case 12 where name.equals("grpc-timeout"): Self.set(&grpcTimeout, Timeout(grpc: value))
+        case 13 where name.equals("grpc-encoding"): grpc.request = grpc.request ?? Coding(value)
+        case 15 where name.equals("accept-encoding"): body.acceptsGzip = body.acceptsGzip ?? Self.hasGzip(value)
+        case 16 where name.equals("content-encoding"): body.request = body.request ?? Coding(value)
+        case 18 where name.equals("connect-timeout-ms"): Self.set(&connectTimeout, Timeout(connect: value))
+        case 20 where name.equals("grpc-accept-encoding"): grpc.acceptsGzip = grpc.acceptsGzip ?? Self.hasGzip(value)
+        case 23 where name.equals("connect-accept-encoding"):
+            connect.acceptsGzip = connect.acceptsGzip ?? Self.hasGzip(value)
+        case 24 where name.equals("connect-protocol-version"): isVersionKnown = isVersionKnown ?? value.equals("1")
+        case 24 where name.equals("connect-content-encoding"): connect.request = connect.request ?? Coding(value)
         default: return FieldNames.isReserved(name)
         }
         return true
     }
+
+    private static func set(_ timeout: inout Timeout, _ value: Timeout) {
+        if case .none = timeout { timeout = value }
+    }
+
+    /// Whether a list of codings has gzip, and not with the weight 0 (RFC 9110 section 12.5.3).
+    private static func hasGzip(_ list: UnsafeRawBufferPointer) -> Bool {
+        guard list.contains("gzip") else { return false }
+        return String(decoding: list, as: UTF8.self).split(separator: ",").contains { entry in
+            let parts = entry.split(separator: ";", maxSplits: 1).map(\.trimmed)
+            guard parts.first == "gzip" else { return false }
+            guard parts.count == 2, parts[1].hasPrefix("q=") else { return true }
+            return parts[1].dropFirst(2).contains { $0 != "0" && $0 != "." }
+        }
+    }
 }
 
-extension RequestFields {
-    /// The moment that a field of Connect sets. Throws INVALID_ARGUMENT where it is no number of at most ten digits.
-    func connectDeadline() throws(RPCError) -> Deadline? {
-        guard let connectTimeout else { return nil }
-        guard 1...10 ~= connectTimeout.utf8.count, let number = Self.number(connectTimeout.utf8) else {
-            throw RPCError(.invalidArgument, "Connect-Timeout-Ms is no number of at most 10 digits")
+extension RequestFields.Coding {
+    init(_ name: UnsafeRawBufferPointer) {
+        self = name.isEmpty || name.equals("identity") ? .identity : name.equals("gzip") ? .gzip : .unknown
+    }
+}
+
+extension RequestFields.Timeout {
+    /// A number of milliseconds of at most ten digits.
+    init(connect text: UnsafeRawBufferPointer) {
+        guard 1...10 ~= text.count, let number = Self.number(text[...]) else {
+            self = .malformed
+            return
         }
-        return .after(.milliseconds(Int64(number)))
+        self = .nanoseconds(number * 1_000_000)
     }
 
-    /// The moment that grpc-timeout sets (gRPC over HTTP/2, "Timeout"). Throws INTERNAL where it is none, as gRPC's own layer.
-    func grpcDeadline() throws(RPCError) -> Deadline? {
-        guard let grpcTimeout else { return nil }
-        let text = grpcTimeout.utf8
-        guard 2...9 ~= text.count, let number = Self.number(text.dropLast()), let unit = Self.units[text.last ?? 0] else {
-            throw RPCError(.internalError, "grpc-timeout is malformed")
+    /// A number of at most eight digits and its unit (gRPC over HTTP/2, "Timeout").
+    init(grpc text: UnsafeRawBufferPointer) {
+        guard 2...9 ~= text.count, let unit = Self.unitNanoseconds(text[text.count - 1]),
+            let number = Self.number(text.dropLast())
+        else {
+            self = .malformed
+            return
         }
-        return .after(unit * Double(number))
+        self = .nanoseconds(number.multipliedReportingOverflow(by: unit).overflow ? .max : number * unit)
     }
 
-    private static let units: [UInt8: Duration] = [
-        UInt8(ascii: "n"): .nanoseconds(1), UInt8(ascii: "u"): .microseconds(1), UInt8(ascii: "m"): .milliseconds(1),
-        UInt8(ascii: "S"): .seconds(1), UInt8(ascii: "M"): .seconds(60), UInt8(ascii: "H"): .seconds(3600),
-    ]
+    private static func unitNanoseconds(_ unit: UInt8) -> UInt64? {
+        switch unit {
+        case UInt8(ascii: "n"): 1
+        case UInt8(ascii: "u"): 1000
+        case UInt8(ascii: "m"): 1_000_000
+        case UInt8(ascii: "S"): 1_000_000_000
+        case UInt8(ascii: "M"): 60_000_000_000
+        case UInt8(ascii: "H"): 3_600_000_000_000
+        default: nil
+        }
+    }
 
-    private static func number(_ digits: some Collection<UInt8>) -> UInt64? {
+    private static func number(_ digits: Slice<UnsafeRawBufferPointer>) -> UInt64? {
         var number: UInt64 = 0
         for digit in digits {
             guard UInt8(ascii: "0")...UInt8(ascii: "9") ~= digit else { return nil }
@@ -82,11 +130,27 @@ extension RequestFields {
         }
         return number
     }
+
+    /// The moment that it sets; nil for none. Throws `error` where it is malformed.
+    func deadline(_ error: @autoclosure () -> RPCError) throws(RPCError) -> Deadline? {
+        switch self {
+        case .none: return nil
+        case .nanoseconds(let nanoseconds): return Deadline.after(nanoseconds: nanoseconds)
+        case .malformed: throw error()
+        }
+    }
 }
 
-/// What is said of compressed messages.
+extension Deadline {
+    fileprivate static func after(nanoseconds: UInt64) -> Deadline {
+        let (sum, overflow) = Deadline.now().nanoseconds.addingReportingOverflow(nanoseconds)
+        return Deadline(nanoseconds: overflow ? .max : sum)
+    }
+}
+
+/// What holds for the messages of a call.
 struct Compression {
-    /// Whether the request's may be.
+    /// Whether the request's may be gzip.
     var isGzip = false
     /// Whether the answer's may be.
     var acceptsGzip = false
@@ -94,25 +158,14 @@ struct Compression {
     /// No word of it.
     init() {}
 
-    /// By the name of the request's coding, and the list of those that the client takes. Throws UNIMPLEMENTED for a coding that
-    /// is neither gzip nor identity. A client without a list takes the coding of its own request.
-    init(_ name: String?, accepts list: String?) throws(RPCError) {
-        switch name {
-        case nil, "", "identity": isGzip = false
-        case "gzip": isGzip = true
-        case .some(let name):
-            throw RPCError(.unimplemented, "unknown compression \"\(name.prefix(32))\": gzip and identity are supported")
+    /// By what was said. Throws UNIMPLEMENTED for a coding of the request that is not known. A client without a list takes the
+    /// coding of its own request.
+    init(_ codings: RequestFields.Codings, infersAccepted: Bool = true) throws(RPCError) {
+        switch codings.request {
+        case nil, .identity: isGzip = false
+        case .gzip: isGzip = true
+        case .unknown: throw RPCError(.unimplemented, "the compression is not known: gzip and identity are")
         }
-        acceptsGzip = list.map(Self.hasGzip) ?? isGzip
-    }
-
-    /// Whether a list has gzip, and not with the weight 0 (RFC 9110 section 12.5.3).
-    private static func hasGzip(_ list: String) -> Bool {
-        list.split(separator: ",").contains { entry in
-            let parts = entry.split(separator: ";", maxSplits: 1).map(\.trimmed)
-            guard parts.first == "gzip" else { return false }
-            guard parts.count == 2, parts[1].hasPrefix("q=") else { return true }
-            return parts[1].dropFirst(2).contains { $0 != "0" && $0 != "." }
-        }
+        acceptsGzip = codings.acceptsGzip ?? (isGzip && infersAccepted)
     }
 }

@@ -1,3 +1,4 @@
+import API
 import Connect
 import HTTP
 import HTTPJSON
@@ -154,7 +155,7 @@ struct Gateway: Sendable {
         var bounds = ConnectionLimits()
         bounds.messageBytesMax = limits.bodyBytesMax
         return EdgeHandler(
-            calls: ConnectHandler(router, limits: bounds),
+            calls: ConnectHandler(router, limits: bounds, detailTypes: RPCError.detailTypes),
             routes: handler(configuration, logger: logger, metrics: metrics)
         )
     }

@@ -59,7 +59,8 @@ package final class RequestMetrics: MetricsSource {
 
     /// Adds the families.
     package func write(to text: inout MetricsText) {
-        let counted = series.enumerated().map { (place, series) -> (labels: [MetricsText.Label], counts: Series.Counts) in
+        let counted = series.enumerated().map {
+            (place, series) -> (labels: [MetricsText.Label], counts: Series.Counts) in
             let (path, method) = place.quotientAndRemainder(dividingBy: Self.methods.count)
             return ([("route", paths[path]), ("method", Self.methods[method])], series.counts.withLock { $0 })
         }.filter { !$0.counts.statuses.isEmpty }

@@ -59,7 +59,9 @@ public struct FormFields: Sendable {
             switch byte {
             case UInt8(ascii: "+"): decoded.append(UInt8(ascii: " "))
             case UInt8(ascii: "%"):
-                guard let high = iterator.next().flatMap(HexDigit.value), let low = iterator.next().flatMap(HexDigit.value) else {
+                guard let high = iterator.next().flatMap(HexDigit.value),
+                    let low = iterator.next().flatMap(HexDigit.value)
+                else {
                     throw .malformed
                 }
                 decoded.append(high << 4 | low)

@@ -88,7 +88,9 @@ public struct HTTPServer: Sendable {
         do {
             port = try await server.start()
         } catch let error as TransportError {
-            guard let error = HTTPListenError(host: configuration.host, port: configuration.port, error) else { throw error }
+            guard let error = HTTPListenError(host: configuration.host, port: configuration.port, error) else {
+                throw error
+            }
             throw error
         }
         logger.info("listening", metadata: ["host": "\(configuration.host)", "port": .stringConvertible(port)])

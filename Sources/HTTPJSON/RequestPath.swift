@@ -18,7 +18,8 @@ enum RequestPath {
         while let byte = rest.popFirst() {
             switch byte {
             case UInt8(ascii: "%"):
-                guard let high = rest.popFirst().flatMap(HexDigit.value), let low = rest.popFirst().flatMap(HexDigit.value)
+                guard let high = rest.popFirst().flatMap(HexDigit.value),
+                    let low = rest.popFirst().flatMap(HexDigit.value)
                 else { return false }
                 switch high << 4 | low {
                 case 0, UInt8(ascii: "/"), UInt8(ascii: "\\"), UInt8(ascii: "."): return false

@@ -35,7 +35,12 @@ public struct RouteContext: Sendable {
         guard let route = call.route, let match = call.match else { return RouteParameters() }
         let path = call.exchange.head.target.utf8
         let values = match.values.map { range in
-            path[path.index(path.startIndex, offsetBy: range.lowerBound)..<path.index(path.startIndex, offsetBy: range.upperBound)]
+            path[
+                path.index(
+                    path.startIndex,
+                    offsetBy: range.lowerBound
+                )..<path.index(path.startIndex, offsetBy: range.upperBound)
+            ]
         }
         return RouteParameters(names: call.handler.entries[route].variables, values: values.map(Substring.init))
     }

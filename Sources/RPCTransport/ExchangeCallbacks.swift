@@ -1,4 +1,5 @@
 import CRPC
+import Glibc
 import HTTP
 import HTTPTypes
 import RPC
@@ -49,7 +50,12 @@ struct LastAuthority {
     private var text = ""
 
     mutating func text(_ bytes: UnsafeBufferPointer<UInt8>) -> String {
-        if !text.utf8.elementsEqual(bytes) { text = String(decoding: bytes, as: UTF8.self) }
+        let isSame: Bool = text.withUTF8 { known in
+            guard known.count == bytes.count else { return false }
+            guard let known = known.baseAddress, let new = bytes.baseAddress else { return bytes.isEmpty }
+            return memcmp(known, new, bytes.count) == 0
+        }
+        if !isSame { text = String(decoding: bytes, as: UTF8.self) }
         return text
     }
 }
@@ -77,9 +83,11 @@ extension HTTPRequest.Method {
 
     /// The usual ones without looking at each letter again.
     fileprivate init(_ bytes: UnsafeBufferPointer<UInt8>) {
-        switch bytes.count {
-        case 3 where bytes.elementsEqual("GET".utf8): self = .get
-        case 4 where bytes.elementsEqual("POST".utf8): self = .post
+        switch (bytes.count, bytes.first) {
+        case (3, UInt8(ascii: "G")) where bytes[1] == UInt8(ascii: "E") && bytes[2] == UInt8(ascii: "T"): self = .get
+        case (4, UInt8(ascii: "P"))
+        where bytes[1] == UInt8(ascii: "O") && bytes[2] == UInt8(ascii: "S") && bytes[3] == UInt8(ascii: "T"):
+            self = .post
         default: self = HTTPRequest.Method(String(decoding: bytes, as: UTF8.self)) ?? Self.unknown
         }
     }

@@ -3,10 +3,9 @@ import RPC
 
 /// What the C layer calls for a server's connections. All on the loop's thread.
 enum ServerCallbacks {
-    // Sound because these are never written again once they are here.
-
     /// The table of a server of gRPC calls alone, made once and never freed.
     nonisolated(unsafe) static let calls: UnsafePointer<crpc_server_callbacks> = {
+        // Sound because it is never written again once it is here.
         let table = UnsafeMutablePointer<crpc_server_callbacks>.allocate(capacity: 1)
         table.initialize(
             to: crpc_server_callbacks(
@@ -47,6 +46,7 @@ enum ServerCallbacks {
 
     /// That of one that takes other requests as well.
     nonisolated(unsafe) static let callsAndExchanges: UnsafePointer<crpc_server_callbacks> = {
+        // Sound for the same reason.
         let table = UnsafeMutablePointer<crpc_server_callbacks>.allocate(capacity: 1)
         table.initialize(to: calls.pointee)
         table.pointee.exchange = ExchangeCallbacks.table

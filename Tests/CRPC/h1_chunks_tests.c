@@ -83,13 +83,14 @@ TEST(h1_trailers_with_other_names_are_dropped) {
 }
 
 TEST(h1_extensions_and_trailers_are_dropped_and_cost_something) {
-    expect_whole("3\r\nabc\r\n1;a=\"b;c\" ; d\r\n\r\r\n0;last\r\nX-A:\r\nb: \tc\x80\r\n\r\n", "abc\r", 6);
+    expect_whole("3\r\nabc\r\n1;a=\"b;\\\"c\x80\";d;e=f\r\n\r\r\n0;last\r\nX-A:\r\nb: \tc\x80\r\n\r\n", "abc\r", 6);
 }
 
 TEST(h1_chunks_that_are_none_break_the_body) {
     static const char *const broken[] = {
         "\r\n", "\n", "g", "x1", "-1", "+1", "0x1\r\n", " 1\r\n", "1 \r\n", "1 ;a\r\n", "1\n", "1\r\r\n", "1\rX", "1;a\n",
-        "1;\x01", "1;\x7f", "1;a\rb", "00000000000000000", "fffffffffffffff0\r\n", "8000000000000000\r\n", "1\r\nab\r\n",
+        "1;\x01", "1;\x7f", "1;a\rb", "1;\r\n", "1;;a\r\n", "1; a\r\n", "1;a \r\n", "1;a=\r\n", "1;a= b", "1;a=b=c", "1;=b", "1;\xd7=b",
+        "1;a=\"b\r", "1;a=\"\\\r", "1;a=\"\x01", "1;a=\"b\"c", "1;a=b\"c", "1;a=\xd7", "00000000000000000", "fffffffffffffff0\r\n", "8000000000000000\r\n", "1\r\nab\r\n",
         "1\r\na\n", "1\r\na\rX", "1\r\na0\r\n", "0\r\n\n", "0\r\n\rX", "0\r\n:", "0\r\n a", "0\r\na b", "0\r\na\r\n", "0\r\na:\n",
         "0\r\na: \x01", "0\r\na: b\rc", "0\r\na: b\r\n\n", "0\r\n\t", "0\r\nContent-Length: 1\r\n",
         "0\r\na: b\r\ntransfer-ENCODING:", "0\r\nHost:x\r\n\r\n",

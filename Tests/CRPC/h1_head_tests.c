@@ -89,6 +89,7 @@ TEST(h1_heads_that_are_http_are_taken) {
         "GET / HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\n\r\n",
         "QUERY / HTTP/1.1\r\nHost: x\r\n\r\n",
         "TRACE / HTTP/1.1\r\nHost: x\r\n\r\n",
+        "PROPPATCH / HTTP/1.1\r\nHost: x\r\n\r\n",
         "HEAD / HTTP/1.1\r\nHost: x\r\n\r\n",
     };
     for (size_t i = 0; i < sizeof heads / sizeof heads[0]; i++) expect_whole(heads[i]);

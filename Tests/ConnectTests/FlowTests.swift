@@ -172,7 +172,9 @@ struct FlowTests {
         ("None", "application/json", .unimplemented), ("Echo", "text/plain", .unimplemented), ("Join", proto, .ok),
         ("Count", proto, .unimplemented), ("Echo", "application/grpc-web", .unimplemented),
     ])
-    func `Each call is counted with its method and how it ended`(name: String, type: String, code: Status.Code) async throws {
+    func `Each call is counted with its method and how it ended`(name: String, type: String, code: Status.Code)
+        async throws
+    {
         let exchange = ScriptedExchange(Call(name, type))
         exchange.begin()
         exchange.end()

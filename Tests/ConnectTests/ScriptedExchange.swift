@@ -160,5 +160,7 @@ final class ScriptedExchange: HTTPExchange, @unchecked Sendable {
     }
 
     override func setDeadline(_ deadline: Deadline) {}
-    override func setBodyDeadline(_ deadline: Deadline?) { locked.withLock { $0.bodyDeadlines.append(deadline != nil) } }
+    override func setBodyDeadline(_ deadline: Deadline?) {
+        locked.withLock { $0.bodyDeadlines.append(deadline != nil) }
+    }
 }

@@ -60,9 +60,9 @@ def types(name):
 
 
 class Client:
-    """What the clients share: `call("AccountService/GetMe", token=…, field=value…)`."""
+    """What the clients share: `call("AccountService/GetMe", token, field=value…)`."""
 
-    def call(self, name, token=None, **fields):
+    def call(self, name, token=None, /, **fields):
         request = types(name)[2](**fields)
         headers = {"authorization": f"Bearer {token}"} if token else {}
         return self._call(name, request, headers)
@@ -122,14 +122,14 @@ class GRPCWeb(Client):
 
     def __init__(self, address):
         self._address = address
+        self._stack = contextlib.ExitStack()
         self._sessions = {
-            service: RpcSession.from_file(
-                str(PROJECT / f"proto/{file.DESCRIPTOR.name}"), include_paths=[str(PROJECT / "proto")])
+            service: self._stack.enter_context(RpcSession.from_file(
+                str(PROJECT / f"proto/{file.DESCRIPTOR.name}"), include_paths=[str(PROJECT / "proto")]))
             for service, file in FILES.items()}
 
     def close(self):
-        for session in self._sessions.values():
-            session.close()
+        self._stack.close()
 
     def _call(self, name, request, headers):
         service, method, _, response = types(name)

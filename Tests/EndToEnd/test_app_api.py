@@ -85,7 +85,7 @@ def test_who_may_not(stack, api, member):
         ("AccountService/GetMe", "a.b.c", {}, "UNAUTHENTICATED", "ACCESS_TOKEN_INVALID"),
         ("AuthService/SignInWithProvider", None, {"provider": "nobody", "id_token": "t"}, "NOT_FOUND", "PROVIDER_UNKNOWN"),
         ("GroupService/ListMembers", member.access_token, {"group_id": "0190c2a5-7f00-7000-8000-000000000001"},
-         "NOT_FOUND", "GROUP_NOT_FOUND"),
+         "PERMISSION_DENIED", "NOT_A_MEMBER"),
     ]
     for name, token, fields, code, reason in calls:
         with pytest.raises(Refused) as caught:

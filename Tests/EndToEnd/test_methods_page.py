@@ -16,7 +16,7 @@ def page(stack):
     answer = stack.client().get("/")
     assert answer.status == 200 and answer.headers["Content-Type"] == "text/html; charset=utf-8"
     assert "default-src 'none'" in answer.headers["Content-Security-Policy"]
-    assert "script" not in answer.content.decode()
+    assert "<script" not in answer.content.decode()
     return answer.content.decode()
 
 

@@ -8,6 +8,7 @@ import pytest
 
 import process_table
 from app import App, Person
+from app_clients import Refused, client_of
 from http_client import Client
 from metrics import Metrics, lint
 from stack import MEASURED, free_ports
@@ -119,6 +120,23 @@ def test_calls_are_counted_on_both_sides_by_method_and_code(stack, app):
     moved = {name: count - before[name] for name, count in counts().items()}
     assert moved == {
         name: 3 if name.endswith("ok") else 1 if name.endswith("refused") else 4 for name in before}
+
+
+def test_calls_of_apps_are_counted_whatever_brought_them(stack, app):
+    def counts():
+        gateway, method = scrape(stack, "gateway"), dict(method="vestibule.app.v1.AccountService/GetMe")
+        return [
+            gateway.sum("vestibule_rpc_server_calls_total", code="OK", **method),
+            gateway.sum("vestibule_rpc_server_calls_total", code="UNAUTHENTICATED", **method),
+            gateway.sum("vestibule_rpc_server_call_duration_seconds_count", **method)]
+
+    before = counts()
+    for way in ("grpc", "connect-json-http1", "grpc-web-http1"):
+        with client_of(stack.addresses["gateway"], way) as client:
+            client.call("AccountService/GetMe", app.access_token)
+            with pytest.raises(Refused):
+                client.call("AccountService/GetMe")
+    assert [after - count for after, count in zip(counts(), before)] == [3, 3, 6]
 
 
 def test_a_histogram_adds_up(stack, app):

@@ -58,6 +58,34 @@ static bool is_text(const uint8_t *at, const uint8_t *end) {
     return true;
 }
 
+static size_t token_length(const uint8_t *at, const uint8_t *end) {
+    const uint8_t *c = at;
+    while (c < end && *c > ' ' && *c < 0x7f && strchr("()<>@,:;\\\"/[]?={}", *c) == NULL) c += 1;
+    return (size_t)(c - at);
+}
+
+/// What stands behind a size: `;name`, `;name=value` or `;name="value"`, as often as it likes.
+static bool are_extensions(const uint8_t *at, const uint8_t *end) {
+    while (at < end) {
+        size_t name = *at == ';' ? token_length(at + 1, end) : 0, value;
+        if (name == 0) return false;
+        at += 1 + name;
+        if (at == end || *at != '=') continue;
+        at += 1;
+        if (at < end && *at == '"') {
+            const uint8_t *close = at + 1;
+            while (close < end && *close != '"') close += *close == '\\' ? 2 : 1;
+            if (close >= end || !is_text(at, close)) return false;
+            at = close + 1;
+        } else {
+            value = token_length(at, end);
+            if (value == 0) return false;
+            at += value;
+        }
+    }
+    return true;
+}
+
 static bool is_trailer(const uint8_t *line, size_t length) {
     static const char *const framing[] = {"content-length:", "transfer-encoding:", "host:"};
     const uint8_t *colon = memchr(line, ':', length);
@@ -83,7 +111,7 @@ static bool decode(outcome *outcome, const uint8_t *bytes, size_t length) {
             count += 1;
         }
         if (count == 0 || ((long)count < line && at[count] != ';')) return false;
-        if ((long)count < line && (line - (long)count - 1 > CRPC_CHUNK_EXTENSION_MAX || !is_text(at + count, at + line)))
+        if ((long)count < line && (line - (long)count - 1 > CRPC_CHUNK_EXTENSION_MAX || !are_extensions(at + count, at + line)))
             return false;
         unsigned long long size = strtoull(digits, NULL, 16);
         at += line + 2;

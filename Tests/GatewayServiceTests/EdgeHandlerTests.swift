@@ -59,7 +59,7 @@ struct EdgeHandlerTests {
         let frame: [UInt8] = [0, 0, 0, 0, 0]
         let answer = try await Self.call(try Self.client(), Self.getMe, type: "application/grpc-web+proto", body: frame)
         #expect(answer.status == .ok && answer.headers[.accessControlAllowOrigin] == Self.page)
-        #expect(String(decoding: answer.body.suffix(200), as: UTF8.self).contains("grpc-status:0"))
+        #expect(String(decoding: answer.body.suffix(200), as: UTF8.self).contains("grpc-status: 0"))
     }
 
     @Test(arguments: [(getMe, "POST"), (getKeySet, "GET, POST"), ("/me", "GET, HEAD, PATCH")])

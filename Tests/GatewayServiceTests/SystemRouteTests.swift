@@ -25,8 +25,10 @@ struct SystemRouteTests {
         let ready = try await gateway.send(.get, "/readyz")
         #expect(ready.status == 200)
         #expect(ready.body == ["status": "ready", "services": ["identity": "ok", "profile": "ok", "invites": "ok"]])
-        gateway.stubs.stopServing(ProfileServiceMethods.serviceName)
-        let unready = try await gateway.send(.get, "/readyz")
+        // Another one, since the answer is kept for a moment.
+        let lacking = TestGateway()
+        lacking.stubs.stopServing(ProfileServiceMethods.serviceName)
+        let unready = try await lacking.send(.get, "/readyz")
         #expect(unready.status == 503)
         #expect(
             unready.body == [

@@ -60,7 +60,8 @@ struct TestGateway {
         return Answer(
             status: response.status.code,
             headers: response.headers,
-            body: response.body.isEmpty ? [:] : try JSONObject(parsing: response.body, limits: JSONLimits(depthMax: 16)),
+            body: response.body.isEmpty
+                ? [:] : try JSONObject(parsing: response.body, limits: JSONLimits(depthMax: 16)),
             type: response.headers[.contentType]
         )
     }

@@ -43,6 +43,9 @@ CHUNKS = [
     b"5\r\nhello\rX0\r\n\r\n", b"5\r\nhello\r\n\r\n0\r\n\r\n", b"5\r\nhello\r\n0\r\n", b"\r\n5\r\nhello\r\n0\r\n\r\n", b"0\r\n\r\n",
     b"5;" + b"a" * 300 + b"\r\nhello\r\n0\r\n\r\n", b"000000000000000000005\r\nhello\r\n0\r\n\r\n", b"5;a=\"\\\"\r\nhello\r\n0\r\n\r\n",
     b"5\t;a\r\nhello\r\n0\r\n\r\n", b"5;\0\r\nhello\r\n0\r\n\r\n", b"g\r\nhello\r\n0\r\n\r\n", b"5\r\nhello\r\nend\r\n\r\n",
+    *(b"5" + extension + b"\r\nhello\r\n0" + extension + b"\r\n\r\n" for extension in (
+        b";", b";a;", b";;a", b"; a", b";a ", b";a b", b";a =b", b";a= b", b";a=", b";=b", b";a=b=c", b";\xd7=b", b";a=\xd7", b";a=b;c",
+        b';a="b', b';a="\xd7"', b';a="\\""', b';a="\\"', b';a="b"c', b';a="b";c', b';a="b" ', b';a=""', b';a="\t"', b";a='b'")),
 ]
 HEADS = [
     b"GET / HTTP/1.1\n" + HOST + b"\r\n", b"GET / HTTP/1.1\r\nHost: x\n\r\n", b"GET / HTTP/1.1\r\nHost: x\r\n\n",
@@ -84,6 +87,8 @@ def known():
     for chunks in CHUNKS:
         yield POST + b"Transfer-Encoding: chunked\r\n\r\n" + chunks + SMUGGLED
         yield POST + b"Transfer-Encoding: chunked\r\n\r\n3\r\nabc\r\n" + chunks + NEXT
+        # The one of the two that does not mind the empty line judges the rest alone.
+        yield b"\r\n" + POST + b"Transfer-Encoding: chunked\r\n\r\n" + chunks + NEXT
 
 
 TOKEN = b"abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789!#$%&'*+-.^_`|~"

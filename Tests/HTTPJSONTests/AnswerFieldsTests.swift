@@ -1,4 +1,5 @@
 import HTTPTypes
+import JOSE
 import RPC
 import Testing
 

@@ -1,6 +1,7 @@
 import HTTP
 import HTTPClients
 import HTTPTypes
+import JOSE
 import Logging
 import RPC
 import Synchronization

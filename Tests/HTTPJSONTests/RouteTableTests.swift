@@ -31,14 +31,16 @@ struct RouteTableTests {
         )
     }
 
-    @Test(arguments: [
-        (HTTPRequest.Method.get, "/", 0, []), (.get, "/things", 1, []), (.post, "/things", 2, []),
-        (.get, "/things/7", 3, ["7"]), (.get, "/things/%2520", 3, ["%2520"]), (.post, "/things/new", 4, []),
-        (.delete, "/things/7/parts/a.b", 5, ["7", "a.b"]), (.get, "/things/new/sizes", 6, []),
-        (.get, "/.well-known/keys", 7, []), (.head, "/things", 1, []), (.head, "/only-head", 8, []),
-        // The word leads nowhere here, so the variable answers.
-        (.delete, "/things/new/parts/1", 5, ["new", "1"]),
-    ] as [(HTTPRequest.Method, String, Int, [String])])
+    @Test(
+        arguments: [
+            (HTTPRequest.Method.get, "/", 0, []), (.get, "/things", 1, []), (.post, "/things", 2, []),
+            (.get, "/things/7", 3, ["7"]), (.get, "/things/%2520", 3, ["%2520"]), (.post, "/things/new", 4, []),
+            (.delete, "/things/7/parts/a.b", 5, ["7", "a.b"]), (.get, "/things/new/sizes", 6, []),
+            (.get, "/.well-known/keys", 7, []), (.head, "/things", 1, []), (.head, "/only-head", 8, []),
+            // The word leads nowhere here, so the variable answers.
+            (.delete, "/things/new/parts/1", 5, ["new", "1"]),
+        ] as [(HTTPRequest.Method, String, Int, [String])]
+    )
     func `A path finds its route`(method: HTTPRequest.Method, path: String, route: Int, values: [String]) throws {
         let found = try #require(look(method, path))
         #expect(found.route == route && found.values == values)

@@ -29,20 +29,25 @@ struct EdgeFixture: Sendable {
     struct SpawnFailed: Error {}
 
     /// Runs curl. An argument that begins with a slash is a target.
-    func curl(_ more: [String]) throws -> Answer {
+    func curl(_ more: [String]) async throws -> Answer {
         let targets = more.map { $0.hasPrefix("/") ? base + $0 : $0 }
-        return try Self.run(["curl", "-sS", "--noproxy", "*", "--max-time", "20"] + arguments + targets)
+        return try await Self.run(["curl", "-sS", "--noproxy", "*", "--max-time", "20"] + arguments + targets)
     }
 
     /// Sends a text by TLS and reads until the server closes.
-    func exchangeByTLS(_ text: String) throws -> Answer {
+    func exchangeByTLS(_ text: String) async throws -> Answer {
         let words = [
             "openssl", "s_client", "-quiet", "-verify_quiet", "-alpn", "http/1.1", "-CAfile", authorityFile ?? "",
         ]
-        return try Self.run(words + ["-connect", "127.0.0.1:\(port)"], input: text)
+        return try await Self.run(words + ["-connect", "127.0.0.1:\(port)"], input: text)
     }
 
-    private static func run(_ words: [String], input: String = "") throws -> Answer {
+    /// Runs a program on a thread of its own, so that who waits for it holds up no other test.
+    private static func run(_ words: [String], input: String = "") async throws -> Answer {
+        try await onThread { try wait(for: words, input: input) }
+    }
+
+    private static func wait(for words: [String], input: String) throws -> Answer {
         let base = FileManager.default.temporaryDirectory.path + "/vestibule-edge-\(UUID().uuidString)"
         let (inputFile, outputFile) = (base + ".in", base + ".out")
         _ = FileManager.default.createFile(atPath: inputFile, contents: Data(input.utf8))
@@ -110,4 +115,28 @@ func withEdge(
     }
     await server.shutdown()
     await group.shutdown()
+}
+
+/// Runs what blocks on a thread of its own.
+func onThread<Result: Sendable>(_ body: @escaping @Sendable () throws -> Result) async throws -> Result {
+    try await withCheckedThrowingContinuation { continuation in
+        let work = Work { continuation.resume(with: Swift.Result { try body() }) }
+        var thread = pthread_t()
+        let failure = pthread_create(
+            &thread,
+            nil,
+            { context in
+                if let context { Unmanaged<Work>.fromOpaque(context).takeRetainedValue().run() }
+                return nil
+            },
+            Unmanaged.passRetained(work).toOpaque()
+        )
+        precondition(failure == 0, "a thread for a test")
+        pthread_detach(thread)
+    }
+}
+
+private final class Work: Sendable {
+    let run: @Sendable () -> Void
+    init(_ run: @escaping @Sendable () -> Void) { self.run = run }
 }

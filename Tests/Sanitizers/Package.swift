@@ -8,6 +8,7 @@ let settings: [SwiftSetting] = [
     .enableUpcomingFeature("ExistentialAny"),
     .enableUpcomingFeature("MemberImportVisibility"),
 ]
+let httpTypes: Target.Dependency = .product(name: "HTTPTypes", package: "swift-http-types")
 let lifecycle: Target.Dependency = .product(name: "ServiceLifecycle", package: "swift-service-lifecycle")
 let logging: Target.Dependency = .product(name: "Logging", package: "swift-log")
 let protobuf: Target.Dependency = .product(name: "SwiftProtobuf", package: "swift-protobuf")
@@ -25,6 +26,7 @@ let package = Package(
     name: "sanitizers",
     dependencies: [
         .package(url: "https://github.com/apple/swift-distributed-tracing", exact: "1.7.3"),
+        .package(url: "https://github.com/apple/swift-http-types", exact: "1.8.0"),
         .package(url: "https://github.com/apple/swift-log", exact: "1.16.2"),
         .package(url: "https://github.com/apple/swift-protobuf", exact: "1.39.0"),
         .package(url: "https://github.com/swift-server/swift-service-lifecycle", exact: "2.13.0"),
@@ -42,7 +44,8 @@ let package = Package(
             linkerSettings: [.linkedLibrary("z")]
         ),
         library("RPC", [protobuf, tracing]),
-        library("RPCTransport", ["CRPC", "RPC", lifecycle, protobuf, tracing]),
+        library("HTTP", ["RPC", httpTypes]),
+        library("RPCTransport", ["CRPC", "HTTP", "RPC", httpTypes, lifecycle, protobuf, tracing]),
         library("API", ["RPC", protobuf]),
         library("OutgoingHTTP", ["CCurl", "COpenSSL", "RPCTransport"]),
         library("TestCertificates", ["RPCTransport"]),
@@ -50,7 +53,10 @@ let package = Package(
         .target(name: "MutexOrder", path: "MutexOrder"),
         tests("RPCTests", ["RPC", protobuf]),
         tests("OutgoingHTTPTests", ["OutgoingHTTP", "RPC", "RPCTransport", "ScriptedHTTP", "TestCertificates"]),
-        tests("RPCTransportTests", ["API", "RPC", "RPCTransport", "TestCertificates", lifecycle, logging, protobuf]),
+        tests(
+            "RPCTransportTests",
+            ["API", "HTTP", "RPC", "RPCTransport", "TestCertificates", httpTypes, lifecycle, logging, protobuf]
+        ),
     ],
     swiftLanguageModes: [.v6]
 )

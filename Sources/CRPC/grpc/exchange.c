@@ -1,9 +1,8 @@
 #include "crpc_exchange.h"
 #include "grpc/call.h"
 #include "grpc/held.h"
+#include "http/bytes.h"
 
-#include <inttypes.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -290,15 +289,15 @@ static bool exchange_is_request_id(const crpc_sent_field *field) {
 /// Sends the head of the answer; `length` is -1 for a body of unknown length.
 static int exchange_send_head(
     crpc_stream *stream, uint32_t status, const uint8_t *fields, size_t fields_length, int64_t length, bool has_body) {
-    char status_text[12], length_text[24];
-    int status_length = snprintf(status_text, sizeof status_text, "%" PRIu32, status);
+    char status_text[CRPC_DECIMAL_MAX], length_text[CRPC_DECIMAL_MAX];
+    size_t status_length = crpc_put_decimal(status, status_text);
     crpc_sent_field entries[CRPC_ENTRIES_MAX];
     size_t count = 0;
-    entries[count++] = crpc_field_of(":status", 7, status_text, (size_t)status_length);
+    entries[count++] = crpc_field_of(":status", 7, status_text, status_length);
     entries[count++] = crpc_field_of("date", 4, crpc_service_date(crpc_call_connection(stream)->service), CRPC_DATE_LENGTH);
     if (length >= 0 && crpc_exchange_tells_length(status)) {
-        int digits = snprintf(length_text, sizeof length_text, "%" PRId64, length);
-        entries[count++] = crpc_field_of("content-length", 14, length_text, (size_t)digits);
+        size_t digits = crpc_put_decimal((uint64_t)length, length_text);
+        entries[count++] = crpc_field_of("content-length", 14, length_text, digits);
     }
     int error = crpc_call_append_fields(entries, &count, fields, fields_length, 0, true);
     if (error != CRPC_OK) return error;

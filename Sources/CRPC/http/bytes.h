@@ -33,4 +33,19 @@ static inline const uint8_t *crpc_find_control(const uint8_t *at, const uint8_t 
     return at;
 }
 
+/// Bytes that the digits of a number take at most.
+enum { CRPC_DECIMAL_MAX = 20 };
+
+/// Writes a number in decimal digits, and gives their count.
+static inline size_t crpc_put_decimal(uint64_t number, char target[CRPC_DECIMAL_MAX]) {
+    char digits[CRPC_DECIMAL_MAX];
+    size_t begin = CRPC_DECIMAL_MAX;
+    do {
+        digits[--begin] = (char)('0' + number % 10);
+        number /= 10;
+    } while (number > 0);
+    memcpy(target, digits + begin, CRPC_DECIMAL_MAX - begin);
+    return CRPC_DECIMAL_MAX - begin;
+}
+
 #endif

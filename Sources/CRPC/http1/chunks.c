@@ -10,7 +10,7 @@ static int chunks_digit(uint8_t c) {
     return c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1;
 }
 
-/// What an extension or a trailer's value is made of: all but controls.
+/// What a quoted string or a trailer's value is made of: all but controls.
 static bool chunks_is_text(uint8_t c) { return (c >= 0x20 && c != 0x7f) || c == '\t'; }
 
 static crpc_chunk_state chunks_take_size(crpc_chunks *chunks, uint8_t c) {
@@ -26,13 +26,35 @@ static crpc_chunk_state chunks_take_size(crpc_chunks *chunks, uint8_t c) {
     return CRPC_CHUNK_SIZE;
 }
 
+/// What follows an extension: another one, or the end of the line.
+static crpc_chunk_state chunks_end_extension(crpc_chunks *chunks, uint8_t c) {
+    if (c == ';') return CRPC_CHUNK_EXTENSION;
+    if (c != '\r') return CRPC_CHUNK_BROKEN;
+    chunks->cost += CRPC_COST_FRAME;
+    return CRPC_CHUNK_SIZE_LF;
+}
+
+/// A byte of extensions: a name, and perhaps a value, which is a token or quoted.
 static crpc_chunk_state chunks_take_extension(crpc_chunks *chunks, uint8_t c) {
-    if (c == '\r') {
-        chunks->cost += CRPC_COST_FRAME;
-        return CRPC_CHUNK_SIZE_LF;
+    bool is_token = crpc_h1_lower[c] != 0;
+    if (c != '\r') chunks->line_bytes += 1;
+    if (chunks->line_bytes > CRPC_CHUNK_EXTENSION_MAX) return CRPC_CHUNK_BROKEN;
+    switch ((crpc_chunk_state)chunks->state) {
+    case CRPC_CHUNK_EXTENSION: return is_token ? CRPC_CHUNK_EXTENSION_NAME : CRPC_CHUNK_BROKEN;
+    case CRPC_CHUNK_EXTENSION_NAME:
+        if (c == '=') return CRPC_CHUNK_EXTENSION_VALUE;
+        return is_token ? CRPC_CHUNK_EXTENSION_NAME : chunks_end_extension(chunks, c);
+    case CRPC_CHUNK_EXTENSION_VALUE:
+        if (c == '"') return CRPC_CHUNK_QUOTED;
+        return is_token ? CRPC_CHUNK_EXTENSION_TOKEN : CRPC_CHUNK_BROKEN;
+    case CRPC_CHUNK_EXTENSION_TOKEN: return is_token ? CRPC_CHUNK_EXTENSION_TOKEN : chunks_end_extension(chunks, c);
+    case CRPC_CHUNK_QUOTED:
+        if (c == '"') return CRPC_CHUNK_QUOTED_END;
+        if (c == '\\') return CRPC_CHUNK_QUOTED_PAIR;
+        return chunks_is_text(c) ? CRPC_CHUNK_QUOTED : CRPC_CHUNK_BROKEN;
+    case CRPC_CHUNK_QUOTED_PAIR: return chunks_is_text(c) ? CRPC_CHUNK_QUOTED : CRPC_CHUNK_BROKEN;
+    default: return chunks_end_extension(chunks, c); // QUOTED_END
     }
-    chunks->line_bytes += 1;
-    return chunks_is_text(c) && chunks->line_bytes <= CRPC_CHUNK_EXTENSION_MAX ? CRPC_CHUNK_EXTENSION : CRPC_CHUNK_BROKEN;
 }
 
 static crpc_chunk_state chunks_end_size(crpc_chunks *chunks, uint8_t c) {
@@ -81,7 +103,13 @@ size_t crpc_chunks_read(crpc_chunks *chunks, const uint8_t *bytes, size_t length
         crpc_chunk_state next;
         switch ((crpc_chunk_state)chunks->state) {
         case CRPC_CHUNK_SIZE: next = chunks_take_size(chunks, c); break;
-        case CRPC_CHUNK_EXTENSION: next = chunks_take_extension(chunks, c); break;
+        case CRPC_CHUNK_EXTENSION:
+        case CRPC_CHUNK_EXTENSION_NAME:
+        case CRPC_CHUNK_EXTENSION_VALUE:
+        case CRPC_CHUNK_EXTENSION_TOKEN:
+        case CRPC_CHUNK_QUOTED:
+        case CRPC_CHUNK_QUOTED_PAIR:
+        case CRPC_CHUNK_QUOTED_END: next = chunks_take_extension(chunks, c); break;
         case CRPC_CHUNK_SIZE_LF: next = chunks_end_size(chunks, c); break;
         case CRPC_CHUNK_DATA_CR: next = c == '\r' ? CRPC_CHUNK_DATA_LF : CRPC_CHUNK_BROKEN; break;
         case CRPC_CHUNK_DATA_LF: next = c == '\n' ? CRPC_CHUNK_SIZE : CRPC_CHUNK_BROKEN; break;

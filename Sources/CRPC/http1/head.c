@@ -7,7 +7,7 @@
 // A head is read line by line, each in one pass. A fault counts once its line's LF is there, or could not be any more, so that
 // it does not depend on how the bytes were cut.
 
-enum { METHOD_MAX = 7, VERSION_LENGTH = 8, HEAD_LINE_MAX = METHOD_MAX + 1 + CRPC_TARGET_MAX + 1 + VERSION_LENGTH + 2 };
+enum { METHOD_MAX = 9, VERSION_LENGTH = 8, HEAD_LINE_MAX = METHOD_MAX + 1 + CRPC_TARGET_MAX + 1 + VERSION_LENGTH + 2 };
 
 static const uint8_t asterisk[] = "*", slash[] = "/";
 
@@ -19,14 +19,20 @@ static bool head_is(const uint8_t *text, size_t length, const char *wanted, size
 }
 #define IS(text, length, wanted) head_is(text, length, wanted, sizeof(wanted) - 1)
 
-/// The methods of RFC 9110 section 9, and those registered since that have a meaning without WebDAV.
+/// The methods of RFC 9110 section 9, and of WebDAV (RFC 4918 section 9), which crawlers send and servers answer with 405.
 static bool head_is_method(const uint8_t *text, size_t length) {
     switch (length) {
     case 3: return IS(text, length, "GET") || IS(text, length, "PUT");
-    case 4: return IS(text, length, "POST") || IS(text, length, "HEAD");
-    case 5: return IS(text, length, "PATCH") || IS(text, length, "QUERY") || IS(text, length, "TRACE");
-    case 6: return IS(text, length, "DELETE");
+    case 4:
+        return IS(text, length, "POST") || IS(text, length, "HEAD") || IS(text, length, "COPY") ||
+               IS(text, length, "MOVE") || IS(text, length, "LOCK");
+    case 5:
+        return IS(text, length, "PATCH") || IS(text, length, "QUERY") || IS(text, length, "TRACE") ||
+               IS(text, length, "MKCOL");
+    case 6: return IS(text, length, "DELETE") || IS(text, length, "UNLOCK");
     case 7: return IS(text, length, "OPTIONS");
+    case 8: return IS(text, length, "PROPFIND");
+    case 9: return IS(text, length, "PROPPATCH");
     default: return false;
     }
 }

@@ -110,7 +110,7 @@ int crpc_exchange_send_head(
 /// and freed in every case. Errors: CLOSED, ARGUMENT (no head yet, or more than its Content-Length), LIMIT, MEMORY.
 int crpc_exchange_send(crpc_exchange *exchange, void *memory, size_t offset, size_t length);
 
-/// Whether less than the high-water mark is queued.
+/// Whether more may be sent: false once more than the high-water mark is queued, until `on_exchange_writable`.
 bool crpc_exchange_is_writable(const crpc_exchange *exchange);
 
 /// Ends the answer, with trailers (packed; may be empty), which HTTP/2 sends and chunked HTTP/1.1 where the request's TE said so,

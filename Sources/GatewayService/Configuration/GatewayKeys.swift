@@ -96,8 +96,10 @@ enum GatewayKeys {
         "VESTIBULE_GATEWAY_STRICT_TRANSPORT",
         in: .zero ... .seconds(2 * 366 * 86_400),
         default: .zero,
-        help: "max-age of Strict-Transport-Security; 0s sends none. Set it where a proxy brings HTTPS to the gateway; a gateway "
-            + "with a certificate of its own sends half a year unless this says otherwise."
+        help: """
+            max-age of Strict-Transport-Security; 0s sends none. Set it where a proxy brings HTTPS to the gateway; a gateway \
+            with a certificate of its own sends half a year unless this says otherwise.
+            """
     )
     static let drainDelay = ConfigurationKey.duration(
         "VESTIBULE_GATEWAY_DRAIN_DELAY",

@@ -83,8 +83,8 @@ struct GatewaySettings: Sendable {
     private static func faults(_ configuration: Configuration) -> [ConfigurationFault] {
         let replaced = GatewayKeys.replacedProxyCount
         let others =
-            GatewayKeys.tls.faultsOfEdge(configuration) + GatewayKeys.channels.faults(configuration) + TraceKeys.faults(configuration)
-            + DialectSettings.faults(configuration)
+            GatewayKeys.tls.faultsOfEdge(configuration) + GatewayKeys.channels.faults(configuration)
+            + TraceKeys.faults(configuration) + DialectSettings.faults(configuration)
         guard configuration.isGiven(replaced) else { return others }
         let fault = ConfigurationFault(
             key: replaced,

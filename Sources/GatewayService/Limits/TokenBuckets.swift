@@ -8,14 +8,17 @@
 ///
 /// A slot is one number: the moment at which its bucket will be full again (the "theoretical arrival time" of the generic
 /// cell rate algorithm, ITU-T I.371), which says the same as a count of tokens and the time it was taken.
-struct TokenBuckets<Key: Hashable & Sendable>: Sendable {
+///
+/// A slot that was never used is zero, which is a full bucket at any moment. Slots become resident a page at a time, as keys
+/// come that use them.
+struct TokenBuckets<Key: Hashable & Sendable>: ~Copyable, Sendable {
     private let intervalNanoseconds: UInt64
     private let depthNanoseconds: UInt64
     private let mask: UInt64
     /// So that slots can't be computed even where hashing was made repeatable for a debugging session.
     private let salt = UInt64.random(in: .min ... .max)
-    private var first: [UInt64]
-    private var second: [UInt64]
+    private var first: SlotMemory
+    private var second: SlotMemory
 
     /// Buckets.
     ///
@@ -28,8 +31,8 @@ struct TokenBuckets<Key: Hashable & Sendable>: Sendable {
         // A burst below one would let nobody in.
         depthNanoseconds = UInt64(max(1, rate.burst) * Double(intervalNanoseconds))
         mask = UInt64(slotsPerRow - 1)
-        first = Array(repeating: 0, count: slotsPerRow)
-        second = Array(repeating: 0, count: slotsPerRow)
+        first = SlotMemory(zeros: slotsPerRow)
+        second = SlotMemory(zeros: slotsPerRow)
     }
 
     /// Takes a token; nil if there was one, else how long until there is.

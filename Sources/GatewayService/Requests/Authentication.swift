@@ -104,16 +104,17 @@ package struct Authentication: Sendable {
     }
 
     private static func isToken(_ bytes: UnsafeBufferPointer<UInt8>) -> Bool {
-        guard let base = bytes.baseAddress else { return true }
-        for index in 0..<bytes.count where !isTokenByte(base[index]) { return false }
-        return true
+        tokenBytes.withUnsafeBufferPointer { isAllowed in
+            bytes.allSatisfy { isAllowed[Int($0)] }
+        }
     }
 
     /// Whether a bearer token may hold a byte (RFC 6750 section 2.1): letters, digits and `-._~+/=`.
-    @inline(__always)
-    static func isTokenByte(_ byte: UInt8) -> Bool {
-        // A bit for each of the bytes under 64, and for each from there to 127.
-        let bits: UInt64 = byte < 64 ? 0x23ff_e800_0000_0000 : 0x47ff_fffe_87ff_fffe
-        return byte < 128 && bits &>> UInt64(byte & 63) & 1 == 1
-    }
+    static func isTokenByte(_ byte: UInt8) -> Bool { tokenBytes[Int(byte)] }
+
+    /// The same for each byte. A token has hundreds, and comes with each request.
+    private static let tokenBytes: [Bool] = {
+        let allowed = Set("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-._~+/=".utf8)
+        return (UInt8.min...UInt8.max).map(allowed.contains)
+    }()
 }

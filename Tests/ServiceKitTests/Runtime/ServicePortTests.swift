@@ -46,7 +46,7 @@ struct ServicePortTests {
         let handler = try #require(try Self.handler(["VESTIBULE_IDENTITY_CONNECT": "true"]))
         let answer = try await Self.check(handler, ["origin": Self.origin])
         #expect(answer.status == 200)
-        #expect(String(decoding: answer.body, as: UTF8.self) == #"{"status":"SERVING"}"#)
+        #expect(String(decoding: answer.body, as: UTF8.self) == #"{"status":"NOT_SERVING"}"#)
         #expect(answer.fields.first("access-control-allow-origin") == nil)
         let preflight = try await Self.check(
             handler,

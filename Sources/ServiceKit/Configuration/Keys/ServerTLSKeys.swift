@@ -37,8 +37,8 @@ public struct ServerTLSKeys: Sendable {
         )
         probeAuthorities = .optionalPath(
             "\(prefix)_CA_FILE",
-            help: "PEM file of the authorities that `healthcheck` expects \(program)'s certificate to come from; without it "
-                + "those of the system."
+            help: "PEM file of the authorities that `healthcheck` expects \(program)'s certificate to come from; "
+                + "without it those of the system."
         )
         allowList = .peerAllowList(
             "\(prefix)_ALLOW",

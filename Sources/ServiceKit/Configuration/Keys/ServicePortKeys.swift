@@ -1,3 +1,4 @@
+import API
 import Connect
 import RPC
 
@@ -71,7 +72,8 @@ public struct ServicePortKeys: Sendable {
     /// What answers what is no gRPC; nil where nothing does.
     func handler(_ configuration: Configuration, _ router: Router) -> ServicePortHandler? {
         guard configuration[connect] else { return nil }
-        return ServicePortHandler(calls: ConnectHandler(router), origins: Set(configuration[origins] ?? []))
+        let calls = ConnectHandler(router, detailTypes: RPCError.detailTypes)
+        return ServicePortHandler(calls: calls, origins: Set(configuration[origins] ?? []))
     }
 
     /// Whether a text can be an origin (RFC 6454 section 6.2): scheme and authority, in lower case.

@@ -1,0 +1,46 @@
+import RPC
+
+/// The methods of a router by their paths: a hash table with open addressing, which is made once. The hash need not be good
+/// against strangers, who can't put anything in: a look-up of theirs goes past a few paths at most.
+struct PathTable: Sendable {
+    private var slots: [MethodHandler?]
+    private let mask: Int
+
+    init(_ methods: [MethodHandler]) {
+        var capacity = 8
+        while capacity < methods.count * 4 { capacity *= 2 }
+        slots = Array(repeating: nil, count: capacity)
+        mask = capacity - 1
+        for method in methods {
+            var index = Self.hash(method.descriptor.path) & mask
+            while slots[index] != nil { index = (index + 1) & mask }
+            slots[index] = method
+        }
+    }
+
+    subscript(path: String) -> MethodHandler? {
+        var index = Self.hash(path) & mask
+        while let method = slots[index] {
+            if method.descriptor.path == path { return method }
+            index = (index + 1) & mask
+        }
+        return nil
+    }
+
+    /// By the length and the last bytes, in which methods differ.
+    private static func hash(_ path: String) -> Int {
+        var path = path
+        return path.withUTF8 { bytes in
+            let count = bytes.count
+            var hash = UInt64(count)
+            if count >= 16 {
+                let raw = UnsafeRawBufferPointer(bytes)
+                hash ^= raw.loadUnaligned(fromByteOffset: count - 8, as: UInt64.self) &* 0x9e37_79b9_7f4a_7c15
+                hash ^= raw.loadUnaligned(fromByteOffset: count - 16, as: UInt64.self) &* 0xbf58_476d_1ce4_e5b9
+            } else {
+                for byte in bytes { hash = (hash ^ UInt64(byte)) &* 0x0000_0100_0000_01b3 }
+            }
+            return Int(truncatingIfNeeded: (hash ^ (hash >> 32)) & 0x7fff_ffff)
+        }
+    }
+}
