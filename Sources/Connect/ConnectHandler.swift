@@ -48,7 +48,7 @@ public final class ConnectHandler: HTTPHandler {
         }
     }
 
-    /// Answers a request.
+    /// Begins the call that an exchange carries, or answers that there is none.
     public func begin(_ exchange: HTTPExchange) -> (any HTTPBodyReceiver)? { begin(exchange, adding: Metadata()) }
 
     /// Answers with more fields in the head, which must be sendable: those of cross-origin requests, say.

@@ -35,7 +35,9 @@ struct EnvelopeReader {
             {
                 let envelope = rest.prefix(Self.prefixByteCount + length)
                 rest = rest.dropFirst(envelope.count)
-                guard Self.hand(UnsafeRawBufferPointer(rebasing: envelope), new: envelope.count, take) else { return .stopped }
+                guard Self.hand(UnsafeRawBufferPointer(rebasing: envelope), new: envelope.count, take) else {
+                    return .stopped
+                }
                 continue
             }
             let missing = missingByteCount

@@ -12,7 +12,9 @@ enum FieldNames {
         case 7: name.equals("trailer") || name.equals("upgrade")
         case 10: name.equals("x-grpc-web") || name.equals("connection") || name.equals("keep-alive")
         case 11: name.equals("accept-post") || name.equals("grpc-status") || isConnects(name)
-        case 12: name.equals("content-type") || name.equals("grpc-timeout") || name.equals("grpc-message") || isConnects(name)
+        case 12:
+            name.equals("content-type") || name.equals("grpc-timeout") || name.equals("grpc-message")
+                || isConnects(name)
         case 13: name.equals("grpc-encoding") || isConnects(name)
         case 14: name.equals("content-length") || isConnects(name)
         case 15: name.equals("accept-encoding") || isConnects(name)

@@ -52,7 +52,9 @@ final class GRPCWebCall: EnvelopedCall, @unchecked Sendable {
     }
 
     override func lastEnvelope(_ error: RPCError?, trailers: Metadata) -> MessageBuffer {
-        guard error != nil || !trailers.isEmpty else { return MessageBuffer(Self.okTrailers).framed(flags: Self.trailersFlag) }
+        guard error != nil || !trailers.isEmpty else {
+            return MessageBuffer(Self.okTrailers).framed(flags: Self.trailersFlag)
+        }
         var text: [UInt8] = []
         for (name, value) in Self.trailers(error, trailers) { text += Array("\(name): \(value)\r\n".utf8) }
         return MessageBuffer(text).framed(flags: Self.trailersFlag)

@@ -27,7 +27,8 @@ struct Refusal {
             let fields = ConnectStreamCall.headFields(callProtocol?.format ?? .protobuf)
             respond(200, fields, .unimplemented, body: last.withUnsafeBytes { Array($0) })
         case .connectUnary, nil:
-            respond(404, Metadata(["content-type": "application/json"]), .unimplemented, body: rules.errors.error(error))
+            let fields = Metadata(["content-type": "application/json"])
+            respond(404, fields, .unimplemented, body: rules.errors.error(error))
         }
         exchange.handlerEnded()
     }

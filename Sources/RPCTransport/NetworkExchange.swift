@@ -84,9 +84,8 @@ final class NetworkExchange: HTTPExchange, @unchecked Sendable {
         resumeWriters()
         if !isAnswered { task?.cancel() }
         task = nil
-        if let call {
-            calls.count(row: call.row, call.code, tookNanoseconds: loop.nowNanoseconds &- call.beganNanoseconds)
-        }
+        guard let call else { return }
+        calls.count(row: call.row, call.code, tookNanoseconds: loop.nowNanoseconds &- call.beganNanoseconds)
     }
 
     /// There is room for more, or there never will be.

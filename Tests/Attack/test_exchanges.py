@@ -60,6 +60,38 @@ def test_bodies_that_do_not_end(http_server):
         assert not attacker.ended
 
 
+def test_answered_requests_that_do_not_end(http_server):
+    with Attacker(http_server.port) as attacker:
+        # Each is answered at once, and goes on: as many as a connection may have take its own streams, and no places.
+        streams = range(1, 512, 2)
+        attacker.send(b"".join(
+            attacker.http(stream, "POST", "/nothing-here", ends=False) for stream in streams))
+        assert attacker.wait(lambda: all(attacker.has_ended(stream) for stream in streams), 10)
+        assert {attacker.header(stream, ":status") for stream in streams} == {"404"}
+        assert all(attacker.reset_code(stream) is None for stream in streams)
+        # What comes of them is dropped; too much of it, or too many pieces, and they are stopped.
+        attacker.send(frame(DataFrame.type, 0x1, 1, b"the end"))
+        attacker.flood(lambda i: frame(DataFrame.type, 0, 3, b"x"), frames_max=6000, batch=50)
+        assert attacker.ended or attacker.wait(lambda: attacker.reset_code(3) == 0)
+        if not attacker.ended:
+            attacker.send(attacker.http(513, "GET", "/nothing-here"))
+            assert attacker.wait(lambda: attacker.ended or attacker.header(513, ":status") == "404")
+            assert attacker.reset_code(1) is None
+
+
+def test_a_flood_of_answered_requests(http_server):
+    with Attacker(http_server.port) as attacker:
+        # Requests that are answered before they end, and are ended by resets once they are.
+        for first in range(1, 40_000, 100):
+            if attacker.ended:
+                break
+            streams = range(first, first + 100, 2)
+            attacker.send(b"".join(attacker.http(stream, "POST", "/nothing-here", ends=False) for stream in streams))
+            attacker.wait(lambda: attacker.ended or attacker.has_ended(streams[-1]), 5)
+            attacker.send(b"".join(frame(RstStreamFrame.type, 0, stream, struct.pack(">I", 8)) for stream in streams))
+        assert attacker.ended or attacker.has_ended(streams[-1])
+
+
 def test_bodies_without_end(http_server):
     with Attacker(http_server.port) as attacker:
         attacker.send(connect(attacker, 1, body=None, ends=False))

@@ -327,9 +327,11 @@ static bool exchange_by_http2(rig *rig) {
     raw_send_headers(raw, 0, 1, entries, 7);
     raw_send_data(raw, NGHTTP2_FLAG_END_STREAM, 1, "body", 4);
     size_t before = rig->exchange_count;
-    raw_send_exchange(raw, NGHTTP2_FLAG_END_STREAM, 3, "GET", "/hold", NULL, NULL);
+    raw_send_exchange(raw, 0, 3, "POST", "/now", NULL, NULL); // answered before it has ended
+    raw_send_data(raw, 0, 3, "body", 4);
+    raw_send_exchange(raw, NGHTTP2_FLAG_END_STREAM, 5, "GET", "/hold", NULL, NULL);
     bool is_well = true, is_asked = false;
-    for (int32_t id = 1; id <= 3; id += 2) {
+    for (int32_t id = 1; id <= 5; id += 2) {
         uint64_t end = now_ms() + PATIENCE_MS;
         while (!raw->has_ended && raw_find_end(raw, id) == NULL && raw_find(raw, NGHTTP2_RST_STREAM, id) == NULL &&
                now_ms() < end) {

@@ -374,19 +374,6 @@ TEST(an_answer_is_as_long_as_its_head_says) {
     rig_end(rig);
 }
 
-TEST(an_answer_before_the_end_of_the_request_tells_the_client_to_stop) {
-    rig *rig = start();
-    raw *raw = raw_connect(rig);
-    raw_send_exchange(raw, 0, 1, "POST", "/now", NULL, NULL);
-    expect_answer(raw, 1, "200", 3);
-    UNTIL(rig, raw_read(raw) && raw_find(raw, NGHTTP2_RST_STREAM, 1) != NULL);
-    EXPECT_EQUAL(raw_error(raw_find(raw, NGHTTP2_RST_STREAM, 1)), NGHTTP2_NO_ERROR);
-    UNTIL(rig, rig_exchange(rig)->closes == 1);
-    EXPECT(rig_exchange(rig)->is_complete);
-    raw_free(raw);
-    rig_end(rig);
-}
-
 TEST(what_nobody_takes_gets_503) {
     rig *rig = start();
     raw *raw = raw_connect(rig);

@@ -326,6 +326,42 @@ TEST(h1_a_slow_reader_is_told_of) {
     h1_scene_end(&scene);
 }
 
+/// Whoever may not write on is told once he may: however little is past the mark, and whether a head or a body is.
+static void expect_room_is_told(size_t head_length, size_t queued) {
+    h1_scene scene;
+    h1_told *told = begin(&scene, GET);
+    scene.is_socket_full = true;
+    char *field = malloc(head_length + 8);
+    uint8_t *packed = malloc(head_length + 32);
+    REQUIRE(field != NULL && packed != NULL);
+    memcpy(field, "x: ", 3);
+    memset(field + 3, 'v', head_length);
+    memcpy(field + 3 + head_length, "\n", 2);
+    EXPECT_EQUAL(crpc_exchange_send_head(told->exchange, 200, packed, h1_pack(packed, field), -1), CRPC_OK);
+    free(field);
+    free(packed);
+    if (scene.h1->output.queued_bytes < queued) {
+        size_t length = queued - CRPC_H1_PIECE_OVERHEAD - scene.h1->output.queued_bytes;
+        char *bytes = calloc(1, length);
+        REQUIRE(bytes != NULL);
+        EXPECT_EQUAL(crpc_exchange_send(told->exchange, bytes, 0, length), CRPC_OK);
+        EXPECT_EQUAL(scene.h1->output.queued_bytes, queued);
+    }
+    bool was_writable = crpc_exchange_is_writable(told->exchange);
+    EXPECT(was_writable == (scene.h1->output.queued_bytes <= CRPC_STREAM_HIGH_WATER));
+    scene.is_socket_full = false;
+    crpc_h1_mark(scene.h1);
+    h1_scene_turn(&scene, 0);
+    EXPECT(crpc_exchange_is_writable(told->exchange));
+    EXPECT_EQUAL(told->writables, was_writable ? 0 : 1);
+    h1_scene_end(&scene);
+}
+
+TEST(h1_a_writer_at_the_high_water_mark_is_told_of_room) {
+    for (size_t past = 0; past < 3; past++) expect_room_is_told(1, CRPC_STREAM_HIGH_WATER - 1 + past);
+    expect_room_is_told(2 * CRPC_STREAM_HIGH_WATER, 0);
+}
+
 TEST(h1_a_long_answer_goes_out_whole) {
     enum { LENGTH = 300000 };
     h1_scene scene;

@@ -375,6 +375,23 @@ TEST(h1_a_handler_that_does_not_read_holds_the_client_up) {
     h1_scene_end(&scene);
 }
 
+TEST(h1_a_window_less_than_what_comes_with_a_head_holds_the_client_up_all_the_same) {
+    crpc_limits limits = limits_of();
+    limits.stream_window_bytes = 1000;
+    h1_scene scene;
+    begin(&scene, &limits);
+    scene.reads_slowly = true;
+    static char bytes[100000];
+    int length = snprintf(bytes, sizeof bytes, "POST / HTTP/1.1\r\n" HOST "Content-Length: 1000000\r\n\r\n");
+    h1_scene_feed(&scene, bytes, sizeof bytes); // the first read has head and body in it
+    h1_scene_turn(&scene, 0);
+    EXPECT_EQUAL(h1_scene_last(&scene)->body_length, CRPC_H1_PIPELINED_MAX - (size_t)length);
+    EXPECT_EQUAL(crpc_h1_read_room(scene.h1), 0);
+    EXPECT_EQUAL(crpc_exchange_consume(h1_scene_last(&scene)->exchange, CRPC_H1_PIPELINED_MAX, false), CRPC_OK);
+    EXPECT_EQUAL(crpc_h1_read_room(scene.h1), 1000);
+    h1_scene_end(&scene);
+}
+
 TEST(h1_what_is_kept_is_bounded) {
     crpc_limits limits = limits_of();
     limits.buffered_bytes_max = 50000;

@@ -34,7 +34,8 @@ struct ConnectStreamTests {
     }
 
     @Test func `In JSON`() async throws {
-        let answer = try await Call("Count", Self.json, body: Envelope(text: #"{"name":"1","root":"r"}"#).bytes).answer()
+        let answer = try await Call("Count", Self.json, body: Envelope(text: #"{"name":"1","root":"r"}"#).bytes)
+            .answer()
         #expect(answer.contentType == Self.json)
         #expect(try envelopes(answer) == [Envelope(text: #"{"name":"0","root":"r"}"#), Envelope(flags: 2, text: "{}")])
     }
@@ -58,7 +59,8 @@ struct ConnectStreamTests {
     }
 
     @Test func `The end of a stream says how it ended`() async throws {
-        let answer = try await Call("Count", Self.json, body: Envelope(text: #"{"name":"1","root":"fail"}"#).bytes).answer()
+        let answer = try await Call("Count", Self.json, body: Envelope(text: #"{"name":"1","root":"fail"}"#).bytes)
+            .answer()
         let end = #"{"error":{"code":"data_loss","message":"lost \"it\""}}"#
         #expect(try envelopes(answer).last == Envelope(flags: 2, text: end))
         #expect(try envelopes(answer).count == 2)
@@ -84,7 +86,8 @@ struct ConnectStreamTests {
     }
 
     @Test(arguments: [
-        ("Echo", "application/connect+json", 415), ("Count", "application/json", 415), ("Count", "application/proto", 415),
+        ("Echo", "application/connect+json", 415), ("Count", "application/json", 415),
+        ("Count", "application/proto", 415),
         ("Count", "application/connect", 415), ("Count", "application/connect+xml", 415),
     ])
     func `A method is called with the content types of its kind`(name: String, type: String, status: Int) async throws {
@@ -109,7 +112,8 @@ struct ConnectStreamTests {
     @Test(arguments: ["Count", "Join", "Each"])
     func `A length over the limit is refused before the message is there`(name: String) async throws {
         for length in [UInt32(EchoMethods.messageBytesMax + 1), .max, 0x7fff_ffff, 0x8000_0000] {
-            let answer = try await Call(name, Self.json, body: [0] + withUnsafeBytes(of: length.bigEndian, Array.init)).answer()
+            let answer = try await Call(name, Self.json, body: [0] + withUnsafeBytes(of: length.bigEndian, Array.init))
+                .answer()
             #expect(try end(answer).hasPrefix(#"{"error":{"code":"resource_exhausted""#))
         }
     }
@@ -158,7 +162,10 @@ struct ConnectStreamTests {
         let all = try envelopes(answer)
         #expect(all.map(\.flags) == [1, 0, 2])
         let plain = try #require(all.first).message.withUnsafeBytes { try Gzip.inflate($0, byteCountMax: 10_000) }
-        #expect(try EchoMethods.Message(serializedBytes: plain) == EchoMethods.message("0", root: String(repeating: " ", count: 1000)))
+        #expect(
+            try EchoMethods.Message(serializedBytes: plain)
+                == EchoMethods.message("0", root: String(repeating: " ", count: 1000))
+        )
     }
 
     @Test func `Compressed answers`() async throws {
@@ -171,11 +178,15 @@ struct ConnectStreamTests {
     }
 
     @Test(arguments: ["Count", "Join"])
-    func `What is too large once inflated is RESOURCE_EXHAUSTED, what is no gzip INVALID_ARGUMENT or INTERNAL`(name: String)
+    func `What is too large once inflated is RESOURCE_EXHAUSTED, what is no gzip INVALID_ARGUMENT or INTERNAL`(
+        name: String
+    )
         async throws
     {
         let bomb = try ConnectUnaryTests.gzipped([UInt8](repeating: 0, count: 1 << 20))
-        let call = Call(name, Self.proto, body: Envelope(flags: 1, bomb).bytes).with(["connect-content-encoding": "gzip"])
+        let call = Call(name, Self.proto, body: Envelope(flags: 1, bomb).bytes).with([
+            "connect-content-encoding": "gzip"
+        ])
         #expect(try await end(call.answer()).contains("resource_exhausted"))
         let garbage = call.with { $0.body = Envelope(flags: 1, text: "x").bytes }
         #expect(try await end(garbage.answer()).contains(name == "Count" ? "invalid_argument" : "internal"))

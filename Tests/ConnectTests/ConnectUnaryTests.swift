@@ -11,7 +11,8 @@ import Testing
 struct ConnectUnaryTests {
     @Test(arguments: ["application/json", "application/json; charset=utf-8", "Application/JSON;charset=\"UTF-8\""])
     func `JSON is answered with JSON`(contentType: String) async throws {
-        let answer = try await Call("Echo", contentType, body: Array(#"{"name":"Grüße","unknown":[1,{}]}"#.utf8)).answer()
+        let answer = try await Call("Echo", contentType, body: Array(#"{"name":"Grüße","unknown":[1,{}]}"#.utf8))
+            .answer()
         #expect(answer.status == 200)
         #expect(answer.contentType == "application/json")
         #expect(answer.text == #"{"name":"Grüße"}"#)
@@ -60,7 +61,8 @@ struct ConnectUnaryTests {
     static let statuses = [
         (1, 499, "canceled"), (2, 500, "unknown"), (3, 400, "invalid_argument"), (4, 504, "deadline_exceeded"),
         (5, 404, "not_found"), (6, 409, "already_exists"), (7, 403, "permission_denied"),
-        (8, 429, "resource_exhausted"), (9, 400, "failed_precondition"), (10, 409, "aborted"), (11, 400, "out_of_range"),
+        (8, 429, "resource_exhausted"), (9, 400, "failed_precondition"), (10, 409, "aborted"),
+        (11, 400, "out_of_range"),
         (12, 501, "unimplemented"), (13, 500, "internal"), (14, 503, "unavailable"), (15, 500, "data_loss"),
         (16, 401, "unauthenticated"),
     ]
@@ -94,10 +96,11 @@ struct ConnectUnaryTests {
     @Test func `Details come by their types' names, with JSON where the type is known`() async throws {
         let answer = try await Call("Details", json: #"{"name":"Taken."}"#).answer()
         #expect(answer.status == 409)
-        let info = try GoogleRpc.ErrorInfo.with {
-            $0.reason = "NAME_TAKEN"
-            $0.domain = "vestibule"
-        }.serializedBytes() as [UInt8]
+        let info =
+            try GoogleRpc.ErrorInfo.with {
+                $0.reason = "NAME_TAKEN"
+                $0.domain = "vestibule"
+            }.serializedBytes() as [UInt8]
         let retry: [UInt8] = try GoogleRpc.RetryInfo.with { $0.retryDelay.seconds = 30 }.serializedBytes()
         let text = { (bytes: [UInt8]) in String(decoding: Base64.encode(bytes), as: UTF8.self) }
         #expect(
@@ -122,7 +125,9 @@ struct ConnectUnaryTests {
 
     @Test(arguments: [("1", 200), ("2", 400), ("", 400), ("one", 400)])
     func `The protocol's version is 1 where one is told`(version: String, status: Int) async throws {
-        #expect(try await Call("Echo", json: "{}").with(["connect-protocol-version": version]).answer().status == status)
+        #expect(
+            try await Call("Echo", json: "{}").with(["connect-protocol-version": version]).answer().status == status
+        )
     }
 
     // MARK: Deadlines
@@ -183,7 +188,8 @@ struct ConnectUnaryTests {
     func `An answer is compressed if the handler says so and the client accepts it`(list: String, accepts: Bool)
         async throws
     {
-        let answer = try await Call("Compressed", json: #"{"name":"\#(Self.long)"}"#).with(["accept-encoding": list]).answer()
+        let answer = try await Call("Compressed", json: #"{"name":"\#(Self.long)"}"#).with(["accept-encoding": list])
+            .answer()
         #expect((answer.fields.first("content-encoding") == "gzip") == accepts)
         if !accepts { #expect(answer.text.hasPrefix(#"{"name":"false false""#)) }
     }
@@ -291,7 +297,8 @@ struct ConnectUnaryTests {
         }
         for call in [
             Call("Echo", json: "{}"), Call("Fail", json: "{}"), Call("None", json: "{}"), Call("Echo", "text/plain"),
-            Call("Count", "application/connect+json", body: Envelope(text: "{}").bytes), Call("None", "application/grpc-web"),
+            Call("Count", "application/connect+json", body: Envelope(text: "{}").bytes),
+            Call("None", "application/grpc-web"),
             Call("Count", "application/connect+json"), Call("Echo", "application/grpc-web", body: [0, 0, 0, 0, 0]),
         ] {
             let answer = await InProcessExchange.answer(of: Adding(added: added), to: call.head, body: call.body)

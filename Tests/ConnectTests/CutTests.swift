@@ -22,7 +22,10 @@ struct CutTests {
         if !isStream || name == "Count" { messages = [messages.first ?? EchoMethods.Message()] }
         let types =
             isStream
-            ? ["application/connect+proto", "application/connect+json", "application/grpc-web", "application/grpc-web-text"]
+            ? [
+                "application/connect+proto", "application/connect+json", "application/grpc-web",
+                "application/grpc-web-text",
+            ]
             : ["application/proto", "application/json", "application/grpc-web", "application/grpc-web-text"]
         let type = types.randomElement(using: &random) ?? ""
         let isUnary = ["application/proto", "application/json"].contains(type)

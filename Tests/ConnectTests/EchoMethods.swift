@@ -40,7 +40,7 @@ enum EchoMethods {
         }
         router.unary(method("Metadata")) { (request: Message, context) in try await tellMetadata(request, context) }
         router.unary(method("Wait")) { (request: Message, _) in
-            try await Task.sleep(for: .seconds(60))
+            try await Task.sleep(for: .seconds(5))
             return request
         }
         router.unary(method("Deadline")) { (_: Message, context) in

@@ -6,7 +6,10 @@ import Testing
 
 /// gRPC-Web (PROTOCOL-WEB), binary and text.
 struct GRPCWebTests {
-    static let types = ["application/grpc-web", "application/grpc-web+proto", "application/grpc-web-text", "application/grpc-web-text+proto"]
+    static let types = [
+        "application/grpc-web", "application/grpc-web+proto", "application/grpc-web-text",
+        "application/grpc-web-text+proto",
+    ]
 
     static func isText(_ type: String) -> Bool { type.contains("text") }
 
@@ -36,21 +39,24 @@ struct GRPCWebTests {
     @Test(arguments: types)
     func `A unary call`(type: String) async throws {
         let answer = try await Self.call("Echo", type, [Envelope(name: "Grüße")]).answer()
-        #expect(answer.contentType == (Self.isText(type) ? "application/grpc-web-text+proto" : "application/grpc-web+proto"))
+        #expect(
+            answer.contentType == (Self.isText(type) ? "application/grpc-web-text+proto" : "application/grpc-web+proto")
+        )
         let all = try envelopes(answer)
         #expect(all.map(\.flags) == [0, 0x80])
         #expect(try all.first?.decoded().name == "Grüße")
         #expect(all.last == Envelope(flags: 0x80, text: "grpc-status: 0\r\n"))
     }
 
-    @Test func `In JSON`() async throws {
-        let answer = try await Call("Echo", "application/grpc-web+json", body: Envelope(text: #"{"name":"a"}"#).bytes).answer()
+    @Test func `Messages in JSON are taken`() async throws {
+        let answer = try await Call("Echo", "application/grpc-web+json", body: Envelope(text: #"{"name":"a"}"#).bytes)
+            .answer()
         #expect(answer.contentType == "application/grpc-web+json")
         #expect(try envelopes(answer).first == Envelope(text: #"{"name":"a"}"#))
     }
 
     @Test(arguments: types)
-    func `Streams`(type: String) async throws {
+    func `Streams of each kind are answered`(type: String) async throws {
         let many = try await Self.call("Count", type, [Envelope(name: "3")]).answer()
         #expect(try envelopes(many).dropLast().map { try $0.decoded().name } == ["0", "1", "2"])
         let joined = try await Self.call("Join", type, ["a", "b"].map { try Envelope(name: $0) }).answer()
@@ -88,10 +94,10 @@ struct GRPCWebTests {
     @Test func `Details come as gRPC's`() async throws {
         let answer = try await Self.call("Details", "application/grpc-web", [Envelope(name: "Taken.")]).answer()
         let details = try #require(answer.fields.firstBinary("grpc-status-details-bin"))
-        #expect(StatusDetailsText(details).contains("NAME_TAKEN"))
+        #expect(text(details).contains("NAME_TAKEN"))
     }
 
-    func StatusDetailsText(_ bytes: [UInt8]) -> String { String(decoding: bytes, as: UTF8.self) }
+    func text(_ bytes: [UInt8]) -> String { String(decoding: bytes, as: UTF8.self) }
 
     @Test(arguments: types)
     func `An error after a message is in the trailers`(type: String) async throws {
@@ -103,7 +109,10 @@ struct GRPCWebTests {
 
     @Test func `Metadata is in the head and in the trailers`() async throws {
         let call = try Self.call("Metadata", "application/grpc-web", [Envelope(name: "")])
-            .with(["x-grpc-web": "1", "x-user-agent": "test", "grpc-accept-encoding": "gzip", "grpc-timeout": "5S", "x-a": "b"])
+            .with([
+                "x-grpc-web": "1", "x-user-agent": "test", "grpc-accept-encoding": "gzip", "grpc-timeout": "5S",
+                "x-a": "b",
+            ])
         let answer = try await call.answer()
         #expect(answer.fields.first("x-initial") == "one")
         let all = try envelopes(answer)
@@ -113,11 +122,15 @@ struct GRPCWebTests {
 
     @Test(arguments: ["5S", "00000005S", "99999999H", "1M", "9000m", "90000000u"])
     func `A timeout is the handler's deadline`(timeout: String) async throws {
-        let call = try Self.call("Deadline", "application/grpc-web", [Envelope(name: "")]).with(["grpc-timeout": timeout])
+        let call = try Self.call("Deadline", "application/grpc-web", [Envelope(name: "")]).with([
+            "grpc-timeout": timeout
+        ])
         #expect(try await envelopes(call.answer()).first?.decoded().name == "true")
     }
 
-    @Test(arguments: [("5", "13"), ("S", "13"), ("5s", "13"), ("123456789S", "13"), ("-1S", "13"), ("20m", "4"), ("0S", "4")])
+    @Test(arguments: [
+        ("5", "13"), ("S", "13"), ("5s", "13"), ("123456789S", "13"), ("-1S", "13"), ("20m", "4"), ("0S", "4"),
+    ])
     func `A timeout that is none, and one that passes`(timeout: String, status: String) async throws {
         let call = try Self.call("Wait", "application/grpc-web", [Envelope(name: "")]).with(["grpc-timeout": timeout])
         #expect(try await call.answer().fields.first("grpc-status") == status)
@@ -142,7 +155,9 @@ struct GRPCWebTests {
         let unknown = try await Self.call("None", "application/grpc-web", []).answer()
         #expect(unknown.status == 200)
         #expect(unknown.fields.first("grpc-status") == "12")
-        #expect(try await Self.call("Echo", "application/grpc-web", []).with { $0.method = .get }.answer().status == 405)
+        #expect(
+            try await Self.call("Echo", "application/grpc-web", []).with { $0.method = .get }.answer().status == 405
+        )
     }
 
     // MARK: Hostile requests

@@ -164,5 +164,7 @@ final class ScriptedExchange: HTTPExchange, @unchecked Sendable {
     }
 
     override func setDeadline(_ deadline: Deadline) { if !state.hasMemory { reset() } }
-    override func setBodyDeadline(_ deadline: Deadline?) { locked.withLock { $0.bodyDeadlines.append(deadline != nil) } }
+    override func setBodyDeadline(_ deadline: Deadline?) {
+        locked.withLock { $0.bodyDeadlines.append(deadline != nil) }
+    }
 }

@@ -100,6 +100,20 @@ def test_a_whole_sign_in(gateway, files, stack, new_app):
     assert changed.json["display_name"] == "Ana"
 
 
+def test_answers_before_the_end_of_a_request_reach_their_client(stack, files, tmp_path):
+    # curl loses an answer that comes together with the end of a request whose body it has not sent.
+    body = tmp_path / "body"
+    body.write_text('{"refresh_token":"' + "x" * 100_000 + '"}')
+    with another_gateway(stack, context=files.context, AUTH_PER_SECOND="1", AUTH_BURST="5", **files.keys) as gateway:
+        def statuses(count, path, *options):
+            return [ask(gateway, files, path, "--http2", *options).status for _ in range(count)]
+
+        refused = statuses(60, "/auth/refresh", "--json", '{"refresh_token":"x"}')
+        assert set(refused) == {401, 429} and refused.count(429) >= 40, refused
+        assert set(statuses(30, "/auth/refresh", "--json", f"@{body}")) <= {400, 401, 413, 429}
+        assert statuses(30, "/me", "--request", "PATCH", "--json", '{"display_name":"Ana"}') == [401] * 30
+
+
 def test_clear_text_is_not_heard(gateway):
     host, port = gateway.address.split(":")
     for opening in (b"GET /healthz HTTP/1.1\r\nHost: x\r\n\r\n", b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n\0\0\0\x04\0\0\0\0\0"):
@@ -179,14 +193,12 @@ def test_a_proxy_passes_tls_on_with_the_clients_address(stack, files, tmp_path):
         way = Way("pass", {"one": gateway.address}, on_server="send-proxy-v2 check-send-proxy check-ssl verify none")
         with haproxy(tmp_path, way) as ((address,), _):
             port = address.rsplit(":", 1)[1]
-            def sign_in(source, version):
-                return curl.ask(
-                    f"https://localhost:{port}/auth/refresh", version, "--interface", source, "--json",
-                    '{"refresh_token":"x"}', authority=files.authority.certificate)
-
-            assert 429 in [sign_in("127.7.3.1", "--http1.1").status for _ in range(15)]
-            other = sign_in("127.7.3.2", "--http2")
-            assert (other.status, other.version) == (401, "2")
+            statuses = {source: [
+                curl.ask(f"https://localhost:{port}/auth/refresh", "--interface", source, "--json", '{"refresh_token":"x"}',
+                         authority=files.authority.certificate) for _ in range(count)]
+                for source, count in [("127.7.3.1", 15), ("127.7.3.2", 1)]}
+        assert [answer.status for answer in statuses["127.7.3.1"]].count(429) >= 1
+        assert [(answer.status, answer.version) for answer in statuses["127.7.3.2"]] == [(401, "2")]
         # A header within TLS is no header.
         host, port = gateway.address.split(":")
         with socket.create_connection((host, int(port)), timeout=10, source_address=("127.7.3.3", 0)) as plain, \

@@ -2,6 +2,7 @@ import API
 import HTTPJSON
 import HTTPTypes
 import JOSE
+import RPC
 import ServiceKit
 import SwiftProtobuf
 import Testing

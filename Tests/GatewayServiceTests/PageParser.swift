@@ -18,7 +18,8 @@ struct PageParser {
 
     /// Elements that our pages are made of.
     private static let known: Set<String> = [
-        "a", "body", "code", "dd", "dl", "dt", "h1", "h2", "h3", "head", "html", "meta", "noscript", "p", "pre", "script",
+        "a", "body", "code", "dd", "dl", "dt", "h1", "h2", "h3", "head", "html", "meta", "noscript", "p", "pre",
+        "script",
         "title",
     ]
 

@@ -137,7 +137,10 @@ struct VestibulePluginTests {
 
     @Test(arguments: [
         ("rpc All(GetURLRequest) returns (Type);", "rpc All(GetURLRequest) returns (Type) {"),
-        ("rpc Download(GetURLRequest) returns (stream Shared);", "rpc Download(GetURLRequest) returns (stream Shared) {"),
+        (
+            "rpc Download(GetURLRequest) returns (stream Shared);",
+            "rpc Download(GetURLRequest) returns (stream Shared) {"
+        ),
     ])
     func `Only a unary method without side effects may be called by GET`(declared: String, opened: String) throws {
         let folder = FileManager.default.temporaryDirectory.appending(path: UUID().uuidString)

@@ -129,7 +129,7 @@ void crpc_call_sweep(crpc_stream *stream) {
     } else if (is_unread && now - unread_ns >= stall_ns) {
         connection->role->refuse_message(
             stream, CRPC_STATUS_RESOURCE_EXHAUSTED, "messages wait for too long, and too many with them");
-    } else if (stream->exchanged.is_it) {
+    } else if (stream->h2.remote.reads_on) {
         crpc_exchange_sweep(stream);
     } else if (stream->in.partial_bytes > 0 && now - stream->in.partial_ns >= message_ns) {
         connection->role->refuse_message(

@@ -71,8 +71,9 @@ struct crpc_stream {
         bool is_it;
         bool has_body;            // the answer may have one
         bool tells_length;        // the answer's head did
+        uint32_t dropped_bytes;   // of the request, since nobody wanted more of it
         uint64_t length_left;     // of the body, if so
-        uint64_t body_due_ns;     // when the request's must be whole; 0 for never
+        uint64_t body_due_ns;     // when the request's must be whole; 0 for never, until it is answered
     } exchanged;
     struct {                      // on a server what the client was told, -1 for nothing yet
         int http_status, grpc_status;
@@ -148,7 +149,10 @@ void crpc_call_exchange(crpc_stream *stream, bool is_last);
 int crpc_exchange_on_data(crpc_stream *stream, const uint8_t *bytes, size_t length, bool is_last);
 /// END_STREAM came without data.
 void crpc_exchange_on_end(crpc_stream *stream);
-/// The body takes too long.
+/// The whole answer is out, and the request has not ended: its exchange ends, and what still comes is dropped. Also for a
+/// request that was answered here.
+void crpc_exchange_on_answered(crpc_stream *stream);
+/// The body, or what is left of it after the answer, takes too long.
 void crpc_exchange_sweep(crpc_stream *stream);
 
 // ---- What HTTP/2 tells of the connection (connection.c) ----

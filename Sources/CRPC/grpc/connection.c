@@ -58,7 +58,9 @@ static void connection_schedule_sweep(crpc_connection *connection) {
                                                                                     : limits->message_timeout_ms;
     if (h2->is_server && crpc_service_takes_exchanges(connection->service) && limits->body_timeout_ms < shorter)
         shorter = limits->body_timeout_ms;
-    crpc_h2_limit(h2, CRPC_DUE_SWEEP, shorter / 4 + 1);
+    uint32_t interval = shorter / 4 + 1;
+    if (crpc_h2_is_draining(h2) && interval > CRPC_DRAIN_SWEEP_MS) interval = CRPC_DRAIN_SWEEP_MS;
+    crpc_h2_limit(h2, CRPC_DUE_SWEEP, interval);
 }
 
 bool crpc_connection_note_fed(crpc_connection *connection) {

@@ -137,6 +137,7 @@ static void exchange_refuse(crpc_stream *stream, bool is_shed) {
 void crpc_call_exchange(crpc_stream *stream, bool is_last) {
     crpc_connection *connection = crpc_call_connection(stream);
     const crpc_service *service = connection->service;
+    stream->h2.remote.reads_on = true;
     if (!crpc_service_has_place(service, service->call_count, connection->h2.stream_count - 1) ||
         !crpc_handlers_have_room(connection->handlers, connection->h2.limits.streams_max) ||
         crpc_holds_too_much(connection)) {
@@ -178,34 +179,74 @@ void crpc_call_exchange(crpc_stream *stream, bool is_last) {
 
 // ---- The body of the request ----
 
+/// Tells the client that nothing more of its request is wanted (RFC 9113 section 8.1).
+static void exchange_stop(crpc_stream *stream) { crpc_stream_reset(stream, CRPC_H2_NO_ERROR); }
+
+/// Drops bytes that nobody wants. Past CRPC_DROPPED_BODY_MAX the client is told to stop, or, while its answer is not out, gets
+/// no more of the stream's window. Errors: MEMORY.
+static int exchange_drop(crpc_stream *stream, size_t length, bool is_last) {
+    int error = crpc_session_give_back(stream->h2.h2, length);
+    if (error != CRPC_OK) return error;
+    if (stream->exchanged.dropped_bytes <= CRPC_DROPPED_BODY_MAX)
+        stream->exchanged.dropped_bytes += (uint32_t)length + CRPC_MESSAGE_OVERHEAD;
+    if (stream->exchanged.dropped_bytes <= CRPC_DROPPED_BODY_MAX)
+        return crpc_session_give_back_stream(&stream->h2, length);
+    if (stream->h2.local.is_answered && !is_last) exchange_stop(stream);
+    return CRPC_OK;
+}
+
 int crpc_exchange_on_data(crpc_stream *stream, const uint8_t *bytes, size_t length, bool is_last) {
+    if (!crpc_call_takes_messages(stream) || stream->in.is_end_told) return exchange_drop(stream, length, is_last);
     crpc_connection *connection = crpc_call_connection(stream);
     int error = crpc_give_back_or_withhold(connection, true, length);
     if (error != CRPC_OK) return error;
     stream->in.unreleased_bytes += length;
     connection->held.unreleased_bytes += length;
-    if (crpc_call_takes_messages(stream) && !stream->in.is_end_told) {
-        if (stream->in.unread_bytes == 0) stream->in.read_ns = crpc_call_now_ns(stream);
-        stream->in.unread_bytes += length;
-        crpc_hold(connection, length);
-        if (is_last) {
-            crpc_h2_stream_set_remote(&stream->h2, CRPC_REMOTE_CLOSED);
-            stream->in.is_end_told = true;
-        }
-        stream->in.is_receiving = true;
-        exchange_callbacks(stream)->on_exchange_body(stream->call, bytes, length, is_last);
-        stream->in.is_receiving = false;
-        // A handler that reads as fast as bytes come may go on.
-        if (stream->in.unread_bytes > 0 && crpc_call_takes_messages(stream) && crpc_holds_too_much(connection))
-            crpc_stream_reset(stream, CRPC_H2_ENHANCE_YOUR_CALM);
+    if (stream->in.unread_bytes == 0) stream->in.read_ns = crpc_call_now_ns(stream);
+    stream->in.unread_bytes += length;
+    crpc_hold(connection, length);
+    if (is_last) {
+        crpc_h2_stream_set_remote(&stream->h2, CRPC_REMOTE_CLOSED);
+        stream->in.is_end_told = true;
     }
+    stream->in.is_receiving = true;
+    exchange_callbacks(stream)->on_exchange_body(stream->call, bytes, length, is_last);
+    stream->in.is_receiving = false;
+    // A handler that reads as fast as bytes come may go on.
+    if (stream->in.unread_bytes > 0 && crpc_call_takes_messages(stream) && crpc_holds_too_much(connection))
+        crpc_stream_reset(stream, CRPC_H2_ENHANCE_YOUR_CALM);
     crpc_call_release(stream);
     return CRPC_OK;
 }
 
 void crpc_exchange_on_end(crpc_stream *stream) { exchange_callbacks(stream)->on_exchange_body(stream->call, NULL, 0, true); }
 
+void crpc_exchange_on_answered(crpc_stream *stream) {
+    // Whatever the handler said.
+    stream->exchanged.body_due_ns = crpc_h2_after_ms(stream->h2.h2, stream->h2.h2->limits.body_timeout_ms);
+    crpc_call_tell_close(stream, CRPC_H2_NO_ERROR);
+    if (stream->exchanged.dropped_bytes <= CRPC_DROPPED_BODY_MAX) {
+        crpc_call_release(stream); // what its handler left
+    } else {
+        exchange_stop(stream);
+    }
+}
+
+/// Stops what is left of an answered request, if it takes too long. While the connection drains it has no more than the time
+/// of a round trip, in which the client reads its answer.
+static void exchange_sweep_answered(crpc_stream *stream) {
+    const crpc_h2 *h2 = stream->h2.h2;
+    uint64_t due = stream->exchanged.body_due_ns;
+    bool is_hurried = crpc_h2_is_draining(h2) && h2->limits.body_timeout_ms > CRPC_ROUND_TRIP_MAX_MS;
+    if (is_hurried) due -= crpc_ns_of_ms(h2->limits.body_timeout_ms - CRPC_ROUND_TRIP_MAX_MS);
+    if (due <= h2->turn->now_ns) exchange_stop(stream);
+}
+
 void crpc_exchange_sweep(crpc_stream *stream) {
+    if (stream->h2.local.is_answered) {
+        exchange_sweep_answered(stream);
+        return;
+    }
     uint64_t due = stream->exchanged.body_due_ns;
     if (due == 0 || due > crpc_call_now_ns(stream) || stream->in.is_end_told || !crpc_call_takes_messages(stream)) return;
     stream->in.is_end_told = stream->h2.local.is_cut_short = true;
@@ -239,13 +280,13 @@ static void exchange_release(crpc_exchange *exchange, size_t length) {
 
 // ---- The answer ----
 
-/// Sends the head of the answer; `length` is -1 for a body of unknown length.
 /// The id of a request, which each answer has, and no two the same.
 static bool exchange_is_request_id(const crpc_sent_field *field) {
     static const char name[] = "x-request-id";
     return field->name_length == sizeof name - 1 && memcmp(field->name, name, sizeof name - 1) == 0;
 }
 
+/// Sends the head of the answer; `length` is -1 for a body of unknown length.
 static int exchange_send_head(
     crpc_stream *stream, uint32_t status, const uint8_t *fields, size_t fields_length, int64_t length, bool has_body) {
     char status_text[CRPC_DECIMAL_MAX], length_text[CRPC_DECIMAL_MAX];

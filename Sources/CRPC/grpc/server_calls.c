@@ -146,6 +146,7 @@ static void server_take_request(crpc_stream *stream, bool is_last) {
     uint32_t others = connection->h2.stream_count - 1;
     bool is_call = stream->head.is_grpc; // which only POST is
     if (!crpc_authority_is_served(&connection->h2.remote.authority, &service->names)) {
+        stream->h2.remote.reads_on = !is_call && crpc_service_takes_exchanges(service);
         server_refuse_http(stream, "421", "this server does not answer to that name\n");
     } else if (!is_call && crpc_service_takes_exchanges(service)) {
         crpc_call_exchange(stream, is_last);
@@ -277,8 +278,15 @@ static void server_count(const crpc_stream *stream) {
 
 static int server_on_data(crpc_h2_stream *h2_stream, const uint8_t *bytes, size_t length, bool ends_stream) {
     crpc_stream *stream = crpc_stream_of(h2_stream);
-    return stream->exchanged.is_it ? crpc_exchange_on_data(stream, bytes, length, ends_stream)
-                                   : crpc_call_on_data(h2_stream, bytes, length, ends_stream);
+    return h2_stream->remote.reads_on ? crpc_exchange_on_data(stream, bytes, length, ends_stream)
+                                      : crpc_call_on_data(h2_stream, bytes, length, ends_stream);
+}
+
+static void server_on_answered(crpc_h2_stream *h2_stream) {
+    crpc_stream *stream = crpc_stream_of(h2_stream);
+    server_count(stream);
+    stream->head.is_request = false; // it is counted
+    crpc_exchange_on_answered(stream);
 }
 
 static void server_on_close(crpc_h2_stream *h2_stream, uint32_t error) {
@@ -296,6 +304,7 @@ const crpc_role crpc_server_role = {
         .on_data = server_on_data,
         .on_end_stream = server_on_end_stream,
         .on_body = crpc_call_on_body,
+        .on_answered = server_on_answered,
         .on_close = server_on_close,
         .on_free = crpc_call_on_free,
         .on_settings = crpc_connection_on_settings,

@@ -144,6 +144,11 @@ static bool answer_is_held_up(const crpc_h1 *h1) {
     return held > crpc_service_held_max(h1->service, h1->limits.buffered_bytes_max);
 }
 
+/// Who may not write on is told of room later: both ask the same mark.
+static void answer_note_full(crpc_h1 *h1) {
+    if (h1->output.queued_bytes > CRPC_STREAM_HIGH_WATER) h1->output.was_full = true;
+}
+
 static void answer_commit(crpc_h1 *h1, const uint8_t *end, crpc_h1_answer answer) {
     crpc_h1_output *output = &h1->output;
     crpc_h1_output_commit(output, (size_t)(end - (output->bytes + output->length)));
@@ -191,6 +196,7 @@ static int answer_send_head(
     output->has_body = has_body;
     output->left = content_length;
     answer_commit(h1, at, CRPC_H1_ANSWER_OPEN);
+    answer_note_full(h1);
     return CRPC_OK;
 }
 
@@ -209,7 +215,7 @@ static int answer_send(crpc_exchange *exchange, void *memory, size_t offset, siz
     }
     if (crpc_h1_output_add(output, memory, offset, length) != CRPC_OK) return answer_fail(h1, CRPC_ERROR_MEMORY);
     if (output->left >= 0) output->left -= (int64_t)length;
-    if (output->queued_bytes > CRPC_STREAM_HIGH_WATER) output->was_full = true;
+    answer_note_full(h1);
     crpc_h1_count_held(h1);
     crpc_h1_mark(h1);
     return CRPC_OK;
@@ -217,7 +223,7 @@ static int answer_send(crpc_exchange *exchange, void *memory, size_t offset, siz
 
 static bool answer_is_writable(const crpc_exchange *exchange) {
     const crpc_h1 *h1 = CRPC_CONTAINER(exchange, crpc_h1, exchange);
-    return h1->output.queued_bytes < CRPC_STREAM_HIGH_WATER;
+    return !h1->output.was_full;
 }
 
 /// Ends a chunked body, with trailers where the client takes them.

@@ -28,7 +28,7 @@ typedef struct crpc_h1_output {
     size_t end_length, end_start;
     bool is_chunked, has_body;
     bool closes;                         // the answer says that it is the connection's last, or its end is the body's
-    bool was_full, owes_writable;
+    bool was_full;                       // past the high-water mark, and not under the low one since
 } crpc_h1_output;
 
 /// Room for so many bytes behind those that are there; NULL without memory. `output->length` is then the caller's to raise, and

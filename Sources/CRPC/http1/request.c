@@ -328,7 +328,8 @@ size_t crpc_h1_read_room(const crpc_h1 *h1) {
     case CRPC_H1_HEAD: return room;
     case CRPC_H1_BODY:
         room += h1->request.is_chunked ? (size_t)(h1->request.chunks.left & INT32_MAX) : (size_t)(h1->request.left & INT32_MAX);
-        if (h1->context != NULL && room > window - unread) room = unread < window ? window - unread : 0;
+        if (h1->context != NULL && unread >= window) return 0; // more than that may have come with the head
+        if (h1->context != NULL && room > window - unread) room = window - unread;
         return room < CRPC_READ_BUFFER ? room : CRPC_READ_BUFFER;
     case CRPC_H1_ENDED: return h1->waiting.length < room ? room - h1->waiting.length : 0;
     case CRPC_H1_DEAF: return h1->request.dropped_bytes <= CRPC_DROPPED_BODY_MAX ? CRPC_READ_BUFFER : 0;

@@ -102,7 +102,12 @@ ssize_t crpc_h2_produce(crpc_h2 *h2, uint8_t *target, size_t room) {
     while (room - used >= CRPC_FRAME_ROOM) {
         const uint8_t *frame;
         ssize_t length = crpc_session_next_frame(h2, &frame);
-        if (length < 0) return length;
+        if (length < 0) {
+            // Header blocks before it may be lost, without which later ones cannot be read.
+            h2->end.is_session_over = true;
+            h2->end.code = CRPC_H2_INTERNAL_ERROR;
+            return length;
+        }
         if (length == 0) break;
         if ((size_t)length > room - used) return CRPC_ERROR_LIMIT;
         memcpy(target + used, frame, (size_t)length);
@@ -190,6 +195,8 @@ void crpc_h2_drain(crpc_h2 *h2) {
     }
     crpc_h2_set_state(h2, CRPC_H2_DRAINING);
     crpc_h2_set_due(h2, CRPC_DUE_DRAIN, crpc_h2_after_ms(h2, h2->limits.drain_timeout_ms));
+    // Some streams may have less time now.
+    if (h2->due_ns[CRPC_DUE_SWEEP] != 0) crpc_h2_limit(h2, CRPC_DUE_SWEEP, CRPC_DRAIN_SWEEP_MS);
     if (!h2->is_started && h2->stream_count == 0) {
         crpc_h2_break(h2, CRPC_OK);
         return;

@@ -95,6 +95,8 @@ typedef struct crpc_h2_above {
     void (*on_end_stream)(crpc_h2_stream *stream);
     /// DATA is to be sent: writes at most `room` bytes and says what follows.
     size_t (*on_body)(crpc_h2_stream *stream, uint8_t *target, size_t room, crpc_body *next);
+    /// Server: END_STREAM of ours went out on a stream that `reads_on`, before that of the peer came.
+    void (*on_answered)(crpc_h2_stream *stream);
     /// The stream has ended, with an error code of HTTP/2. It is not used after it.
     void (*on_close)(crpc_h2_stream *stream, uint32_t error);
     /// A stream object is freed after it: frees what it still holds.
@@ -162,6 +164,7 @@ struct crpc_h2_stream {
         uint8_t state;        // crpc_local; written by `crpc_h2_stream_set_local` alone
         bool is_deferred;     // `on_body` said that it waits
         bool is_cut_short;    // server: ended in its handler's place, which earns the peer nothing
+        bool is_answered;     // server: `on_answered` was told
         uint32_t reset_error; // of our RST_STREAM
     } local;
     struct {
@@ -169,6 +172,7 @@ struct crpc_h2_stream {
         bool is_malformed;    // server: it is no HTTP (RFC 9113 section 8.1.1), and is reset
         bool is_charged;      // server: as one that was wasted
         bool is_head_too_large; // past `header_bytes_max`: counted, and not handed on
+        bool reads_on;        // server: what comes after the answer is told (`on_answered`), not stopped; set above
         size_t field_bytes;   // of the header block that is coming in
         crpc_request_state request;
     } remote;
@@ -289,6 +293,8 @@ void crpc_h2_begin_limits(crpc_h2 *h2);
 /// Between the two GOAWAYs there is a round trip, which a PING measures, so that calls on their way are taken (RFC 9113
 /// section 6.8); from a peer that does not answer it this long. A handshake that is under way has as long to end.
 enum { CRPC_ROUND_TRIP_MAX_MS = 2000 };
+/// Time between sweeps while a connection drains, at most.
+enum { CRPC_DRAIN_SWEEP_MS = 500 };
 /// "goodbye!": what the PING between the GOAWAYs carries.
 extern const uint8_t crpc_goodbye_payload[8];
 

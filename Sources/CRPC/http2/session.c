@@ -157,7 +157,8 @@ static void session_on_goaway(crpc_h2 *h2, const nghttp2_goaway *goaway) {
 static int session_on_rst_stream(crpc_h2 *h2, crpc_h2_stream *stream) {
     if (stream == NULL) return 0;
     if (stream->remote.state != CRPC_REMOTE_RESET) crpc_h2_stream_set_remote(stream, CRPC_REMOTE_RESET);
-    bool is_wasted = h2->is_server && crpc_h2_stream_is_rapid(stream);
+    // Who is answered before its request has ended may end it this way: nothing is wasted.
+    bool is_wasted = h2->is_server && !stream->local.is_answered && crpc_h2_stream_is_rapid(stream);
     return is_wasted && !crpc_h2_stream_charge(stream) ? NGHTTP2_ERR_CALLBACK_FAILURE : 0;
 }
 
@@ -229,7 +230,7 @@ static int session_on_frame_sent(nghttp2_session *session, const nghttp2_frame *
     crpc_h2 *h2 = user;
     crpc_guard *guard = &h2->guard;
     bool ends_stream = (frame->hd.flags & NGHTTP2_FLAG_END_STREAM) != 0;
-    const crpc_h2_stream *answered = h2->is_server && ends_stream ? session_find(session, frame->hd.stream_id) : NULL;
+    crpc_h2_stream *answered = h2->is_server && ends_stream ? session_find(session, frame->hd.stream_id) : NULL;
     if (frame->hd.type == NGHTTP2_HEADERS) {
         bool is_head = frame->headers.cat == NGHTTP2_HCAT_RESPONSE;
         bool is_cut_short = answered == NULL || answered->local.is_cut_short;
@@ -249,6 +250,11 @@ static int session_on_frame_sent(nghttp2_session *session, const nghttp2_frame *
         return 0; // the flag that ends streams is ACK elsewhere
     }
     if (answered == NULL || crpc_h2_stream_is_half_closed(answered)) return 0;
+    if (answered->remote.reads_on) {
+        answered->local.is_answered = true;
+        h2->above->on_answered(answered);
+        return 0;
+    }
     // RFC 9113 section 8.1: the answer is complete, and the rest of the request is of no interest. Not submitted before
     // the answer is out, since nghttp2 sends nothing more on a stream that it was told to reset.
     return nghttp2_submit_rst_stream(session, NGHTTP2_FLAG_NONE, answered->id, NGHTTP2_NO_ERROR) == 0

@@ -3,9 +3,16 @@
 ///
 /// The request:  HEAD (`on_exchange`) → BODY (`on_exchange_body`…) → ENDED (told with the head or the last bytes)
 /// The answer:   IDLE → OPEN (head sent) → FINISHED, or RESET
-/// An exchange ends with `on_exchange_close`, exactly once, whatever happened; from then on its pointer is dead. On HTTP/1.x
-/// the next request of a connection begins after it, so that pipelined requests are answered in their order.
+/// An exchange ends with `on_exchange_close`, exactly once, whatever happened; from then on its pointer is dead. After a whole
+/// answer it fires at once, whether or not the request has ended. On HTTP/1.x the next request of a connection begins after it,
+/// so that pipelined requests are answered in their order.
 /// Illegal, answered with CRPC_ERROR_CLOSED and no other effect: to send once the answer is FINISHED or RESET.
+///
+/// What a client still sends of a request after its whole answer is read on and dropped, since many that write first lose the
+/// answer where they are stopped too early: as far as CRPC_DROPPED_BODY_MAX, and for no longer than `body_timeout_ms` since
+/// the answer, whatever `set_body_deadline` said. Then the connection ends (HTTP/1.x), or the client is told to stop
+/// (RST_STREAM with NO_ERROR, RFC 9113 section 8.1); until then its stream is one of `streams_max`. While a connection of
+/// HTTP/2 drains, two seconds since the answer are all that it waits.
 ///
 /// Loop thread. Callbacks fire from inside of the loop's turn, `on_exchange_close` also from the end of its connection; none
 /// fires from inside of a function of this header.
@@ -87,8 +94,7 @@ typedef struct crpc_exchange_callbacks {
 
 /// Sends the whole answer: head and body. Both are copied. `fields` are packed and must be sendable (ARGUMENT); the layer adds
 /// Date, Content-Length, and on HTTP/1.x Connection where the connection ends. To HEAD, and with 204 and 304, no body is sent;
-/// Content-Length tells what GET would get, but with 204. A body that the client still sends is read on and dropped as far as
-/// CRPC_DROPPED_BODY_MAX, then its connection ends; on HTTP/2 it is told to stop (RST_STREAM with NO_ERROR).
+/// Content-Length tells what GET would get, but with 204.
 /// Errors: CLOSED, ARGUMENT, LIMIT (the client makes us hold more than `buffered_bytes_max`), MEMORY; with the last two the
 /// exchange is reset.
 int crpc_exchange_respond(
@@ -104,7 +110,7 @@ int crpc_exchange_send_head(
 /// and freed in every case. Errors: CLOSED, ARGUMENT (no head yet, or more than its Content-Length), LIMIT, MEMORY.
 int crpc_exchange_send(crpc_exchange *exchange, void *memory, size_t offset, size_t length);
 
-/// Whether less than the high-water mark is queued.
+/// Whether more may be sent: false once more than the high-water mark is queued, until `on_exchange_writable`.
 bool crpc_exchange_is_writable(const crpc_exchange *exchange);
 
 /// Ends the answer, with trailers (packed; may be empty), which HTTP/2 sends and chunked HTTP/1.1 where the request's TE said so,
@@ -134,7 +140,8 @@ void crpc_exchange_set_last(crpc_exchange *exchange);
 /// follows in this turn or the next.
 void crpc_exchange_reset(crpc_exchange *exchange);
 
-/// Bytes of a body that are read on and dropped after the answer, so that a client that writes first reads its answer.
+/// Bytes of a body that are read on and dropped after the answer, so that a client that writes first reads its answer. On HTTP/2
+/// each piece of it counts for CRPC_MESSAGE_OVERHEAD more, so that a crowd of small ones is no cheaper.
 enum { CRPC_DROPPED_BODY_MAX = 262144 };
 
 #endif

@@ -60,7 +60,8 @@ typedef struct crpc_limits {
     /// HTTP/1.x: time for the head of a request from its first byte on, and for the first one since the connection began;
     /// past it CRPC_FAULT_HEAD_TIMEOUT, or the end of the connection where nothing has come.
     uint32_t head_timeout_ms;
-    /// Exchanges: time for the whole body of a request, since its head; past it `on_exchange_broken`.
+    /// Exchanges: time for the whole body of a request, since its head; past it `on_exchange_broken`. Also for what is left of
+    /// a body after the answer, since that; past it RST_STREAM with NO_ERROR, or the end of a connection of HTTP/1.x.
     uint32_t body_timeout_ms;
     /// HTTP/1.x: time without a request after which a connection is closed; 0 for never.
     uint32_t keep_alive_timeout_ms;

@@ -66,7 +66,8 @@ struct InteropServer: AsyncParsableCommand {
         )
         try await withEventLoopGroup(loopCount: loops, name: "interop") { group in
             try await withRPCServer(group: group, router: router, http: connect, configuration: configuration) {
-                _, port in
+                _,
+                port in
                 health.setReady(true)
                 print("listening on 127.0.0.1:\(port)")
                 flushStandardOutput()
