@@ -5,7 +5,7 @@ import RPC
 struct Base64Reader {
     private var bits: UInt32 = 0
     /// Characters of the four that are there, padding among them.
-    private var count = 0
+    private(set) var count = 0
     private var paddingCount = 0
 
     /// Whether all that came was whole.

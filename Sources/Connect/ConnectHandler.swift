@@ -56,7 +56,10 @@ public final class ConnectHandler: HTTPHandler {
         switch request(exchange, adding: fields) {
         case .call(let call):
             call.begin()
-            return exchange.hasEnded ? nil : call
+            guard exchange.hasEnded else { return call }
+            // Nothing of the body comes any more, which would start a handler.
+            call.giveUp()
+            return nil
         case .refusal(let refuse, let waitsForBody):
             let length = exchange.head.contentLength ?? 0
             if waitsForBody, exchange.head.hasBody, length <= UnreadBody.byteCountMax {

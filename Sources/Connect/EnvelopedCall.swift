@@ -70,7 +70,7 @@ class EnvelopedCall: ExchangeCall, @unchecked Sendable {
 
     override func begin() {
         super.begin()
-        guard !handler.takesOneRequest else { return }
+        guard !handler.takesOneRequest, !hasEnded else { return }
         // A stream may last; only a message that has begun must be whole in time.
         exchange.setBodyDeadline(nil)
         receiver = startStream()
@@ -79,12 +79,14 @@ class EnvelopedCall: ExchangeCall, @unchecked Sendable {
     override func receive(_ bytes: UnsafeRawBufferPointer) {
         guard !isBroken, !hasEnded else { return drop(bytes.count) }
         guard var text else { return take(bytes) }
+        let undecodedByteCount = text.count + bytes.count
         guard let plain = text.read(bytes) else {
             drop(bytes.count)
             return endBroken(RPCError(.invalidArgument, "the body is not base64"))
         }
         self.text = text
-        drop(bytes.count - plain.count)
+        // Characters of four that are not there yet are given back with the bytes that they stand for.
+        drop(undecodedByteCount - text.count - plain.count)
         plain.withUnsafeBytes { take($0) }
     }
 
@@ -139,7 +141,7 @@ class EnvelopedCall: ExchangeCall, @unchecked Sendable {
         case .stopped: drop(bytes.count - wholeByteCount)
         }
         if let fault { return endBroken(fault) }
-        if receiver != nil { limitPartialMessage() }
+        if receiver != nil { limitPartialMessage(isNew: wholeByteCount > 0) }
         // Of a message that is not whole: given back, or one that is larger than the window would never be.
         let partialByteCount = bytes.count - wholeByteCount
         guard partialByteCount > 0 else { return }
@@ -147,9 +149,9 @@ class EnvelopedCall: ExchangeCall, @unchecked Sendable {
         if !exchange.consume(byteCount: partialByteCount, keeps: true) { endBroken(Self.holdsTooMuch) }
     }
 
-    /// Sets when a message that has begun must be whole.
-    private func limitPartialMessage() {
-        guard reader.isInside != isMessageLimited else { return }
+    /// Sets when a message that has begun must be whole. `isNew`: the one before it ended in the same bytes.
+    private func limitPartialMessage(isNew: Bool) {
+        guard reader.isInside != isMessageLimited || reader.isInside && isNew else { return }
         isMessageLimited = reader.isInside
         exchange.setBodyDeadline(reader.isInside ? .after(rules.messageTimeout) : nil)
     }

@@ -22,7 +22,7 @@ public struct EventStream: Sendable {
         var bytes: [UInt8] = []
         if let event { Self.append("event", event, to: &bytes) }
         if let id { Self.append("id", id, to: &bytes) }
-        for line in data.split(omittingEmptySubsequences: false, whereSeparator: \.isNewline) {
+        for line in data.split(omittingEmptySubsequences: false, whereSeparator: Self.endsLine) {
             Self.append("data", line, to: &bytes)
         }
         bytes.append(UInt8(ascii: "\n"))
@@ -34,6 +34,11 @@ public struct EventStream: Sendable {
     /// - Throws: CANCELLED once the client is gone.
     public func sendComment() async throws(RPCError) {
         try await exchange.send(MessageBuffer(":\n\n".utf8))
+    }
+
+    /// Whether a line of a stream ends here (section 9.2.5). No other character does, whatever Unicode has it mean.
+    private static func endsLine(_ character: Character) -> Bool {
+        character == "\n" || character == "\r" || character == "\r\n"
     }
 
     /// Appends a line. Line ends of a value are left out: they would end it.

@@ -44,7 +44,8 @@ public struct Router: Sendable {
             intercepted = { try await interceptor.intercept($0, $1, next: next) }
         }
         add(
-            SingleRequestHandler<Request>(method, isOrigin: isOrigin) { [intercepted] request, call in
+            SingleRequestHandler<Request>(method, isOrigin: isOrigin, interceptors: interceptors) {
+                [intercepted] request, call in
                 let response = try await intercepted(request, ServerContext(call))
                 call.respond(try MessageBuffer(encoding: response, as: call.format), trailers: call.trailingMetadata)
             }
@@ -60,7 +61,7 @@ public struct Router: Sendable {
     ) {
         let interceptors = interceptors
         add(
-            SingleRequestHandler<Request>(method, isOrigin: isOrigin) { request, call in
+            SingleRequestHandler<Request>(method, isOrigin: isOrigin, interceptors: interceptors) { request, call in
                 try await Self.intercept(ServerContext(call), interceptors[...]) {
                     try await handler(request, MessageWriter(to: call), ServerContext(call))
                 }

@@ -11,6 +11,10 @@ public protocol ServerInterceptor: Sendable {
 
     /// Handles a streaming call, which ends when `next` returns or throws. Calls `next` if it is not overridden.
     func interceptStream(_ context: ServerContext, next: @Sendable () async throws -> Void) async throws
+
+    /// What the caller is told where the one message of a request is none of its method's, so that neither of the others is
+    /// called. Where the call runs; must not wait. Says `error` if it is not overridden.
+    func refusal(of context: ServerContext, _ error: RPCError) -> RPCError
 }
 
 extension ServerInterceptor {
@@ -18,4 +22,7 @@ extension ServerInterceptor {
     public func interceptStream(_ context: ServerContext, next: @Sendable () async throws -> Void) async throws {
         try await next()
     }
+
+    /// Says what the router says.
+    public func refusal(of context: ServerContext, _ error: RPCError) -> RPCError { error }
 }

@@ -155,6 +155,58 @@ struct FlowTests {
         }
     }
 
+    @Test func `Each message has its own time, also where none ends with a piece`() async throws {
+        let gate = Gate()
+        let exchange = ScriptedExchange(Call("Join", Self.proto))
+        exchange.begin(gate.handler)
+        let message = try Envelope(name: "abc").bytes
+        exchange.send(message + message.prefix(1))
+        for _ in 0..<2 { exchange.send(Array(message.dropFirst()) + message.prefix(1)) }
+        // One that goes on has no more time than it had.
+        exchange.send(Array(message[1..<3]))
+        #expect(exchange.state.bodyDeadlines == [false, true, true, true])
+        exchange.send(Array(message[3...]))
+        #expect(exchange.state.bodyDeadlines == [false, true, true, true, false])
+        exchange.end()
+        for _ in 0..<5 { gate.next() }
+        #expect(try await exchange.waits { $0.isFinished && $0.handlersEnded == 1 })
+        #expect(gate.takenCount == 4)
+    }
+
+    @Test(arguments: 1...9)
+    func `Of base64 no more is given back than came`(pieceLength: Int) async throws {
+        let gate = Gate()
+        let exchange = ScriptedExchange(Call("Join", "application/grpc-web-text"))
+        exchange.begin(gate.handler)
+        let message = try Envelope(name: "abcd").bytes
+        let text = Base64.encode(message + message, padded: true)
+        var sentCount = 0
+        while sentCount < text.count {
+            let piece = text[sentCount...].prefix(pieceLength)
+            exchange.send(Array(piece))
+            sentCount += piece.count
+            #expect(exchange.state.consumed <= sentCount)
+        }
+        exchange.end()
+        for _ in 0..<3 { gate.next() }
+        #expect(try await exchange.waits { $0.isFinished && $0.handlersEnded == 1 })
+        #expect(gate.takenCount == 2)
+        #expect(exchange.state.consumed == text.count && exchange.state.kept == 0)
+    }
+
+    @Test(arguments: [("Echo", "application/proto"), ("Echo", "application/grpc-web"), ("Join", proto)])
+    func `An exchange that ends as its deadline is set has no handler that is waited for`(name: String, type: String)
+        async throws
+    {
+        let timeout: KeyValuePairs =
+            type == "application/grpc-web" ? ["grpc-timeout": "1S"] : ["connect-timeout-ms": "1000"]
+        let exchange = ScriptedExchange(Call(name, type).with(timeout))
+        exchange.takeMemory()
+        exchange.begin()
+        exchange.end()
+        #expect(try await exchange.waits { $0.handlersEnded == 1 })
+    }
+
     @Test func `The whole body in one piece is read where it lies`() async throws {
         let body = try EchoMethods.message("a").serializedBytes() as [UInt8]
         let exchange = ScriptedExchange(Call("Echo", "application/proto"), contentLength: body.count)

@@ -24,6 +24,7 @@ final class ScriptedExchange: HTTPExchange, @unchecked Sendable {
         var hasRoom = true
         var waiting: [CheckedContinuation<Void, Never>] = []
         var bodyDeadlines: [Bool] = []
+        var hasMemory = true
         var began: MethodDescriptor?
         var code: Status.Code?
     }
@@ -70,6 +71,9 @@ final class ScriptedExchange: HTTPExchange, @unchecked Sendable {
         }
         for continuation in waiting { continuation.resume() }
     }
+
+    /// What needs memory ends the exchange from now on.
+    func takeMemory() { locked.withLock { $0.hasMemory = false } }
 
     func setKeptMax(_ count: Int) { locked.withLock { $0.keptMax = count } }
 
@@ -159,7 +163,7 @@ final class ScriptedExchange: HTTPExchange, @unchecked Sendable {
         }
     }
 
-    override func setDeadline(_ deadline: Deadline) {}
+    override func setDeadline(_ deadline: Deadline) { if !state.hasMemory { reset() } }
     override func setBodyDeadline(_ deadline: Deadline?) {
         locked.withLock { $0.bodyDeadlines.append(deadline != nil) }
     }

@@ -98,6 +98,25 @@ struct EdgeHandlerTests {
         #expect(try await client.send(.options, Self.getMe, headers: headers).status == .tooManyRequests)
     }
 
+    @Test(arguments: ["application/json", "application/proto", "application/grpc-web+proto"])
+    func `A message that is none counts for its address, and has an id`(type: String) async throws {
+        let client = try Self.client(RateLimit.Policy(address: RequestRate(perSecond: 0.01, burst: 2)))
+        let isWeb = type.hasPrefix("application/grpc-web")
+        let body: [UInt8] = isWeb ? [0, 0, 0, 0, 1, 0xff] : [0xff]
+        let id = try #require(HTTPField.Name(isWeb ? "x-request-id" : "trailer-x-request-id"))
+        for code in ["invalid", "invalid", "exhausted"] {
+            let answer = try await Self.call(client, Self.getKeySet, type: type, body: body)
+            let status = answer.headers[try #require(HTTPField.Name("grpc-status"))]
+            if isWeb {
+                #expect(status == (code == "invalid" ? "3" : "8"))
+            } else {
+                #expect(answer.status == (code == "invalid" ? .badRequest : .tooManyRequests))
+            }
+            #expect(answer.headers[id]?.utf8.count == 32)
+        }
+        #expect(try await client.send(.get, "/healthz").status == .tooManyRequests)
+    }
+
     @Test func `What is neither is a problem`() async throws {
         let client = try Self.client()
         #expect(try await client.send(.get, "/nothing").headers[.contentType] == "application/problem+json")

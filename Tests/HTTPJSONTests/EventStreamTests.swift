@@ -19,6 +19,9 @@ struct EventStreamTests {
                     try await stream.send("two\nlines\r\nand three", event: "many\nid: 9", id: "7")
                 }
             },
+            Route(.get, "/spaces") { _, _ in
+                .events { try await $0.send("a\u{2028}b\u{85}c\u{0b}d\re") }
+            },
             Route(.get, "/breaks") { _, _ in
                 .events { stream in
                     try await stream.send("one")
@@ -37,6 +40,12 @@ struct EventStreamTests {
         #expect(answer.headers[.cacheControl] == "no-store" && answer.headers[.requestID] != nil)
         let second = "event: manyid: 9\nid: 7\ndata: two\ndata: lines\ndata: and three\n\n"
         #expect(answer.text == "data: one\n\n:\n\n" + second)
+    }
+
+    /// WHATWG HTML section 9.2.5 knows three line ends; clients would put a line feed in the place of any other.
+    @Test func `What ends a line in other texts ends none of an event`() async throws {
+        let answer = try await HandlerClient(Self.handler).send(.get, "/spaces")
+        #expect(answer.text == "data: a\u{2028}b\u{85}c\u{0b}d\ndata: e\n\n")
     }
 
     @Test func `What breaks a stream leaves it without its end`() async {

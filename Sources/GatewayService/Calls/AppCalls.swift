@@ -39,6 +39,22 @@ struct AppCalls: Sendable {
         }
     }
 
+    /// What the client of a call is told whose message is none. Nothing is done for it, but it counts as any other.
+    func refusal(of context: ServerContext, _ error: RPCError) -> RPCError {
+        let call = AppCall(context, timeLimit: timeLimit, logger: logger, makeRequestID: makeRequestID)
+        context.setTrailingMetadata(Metadata([Self.requestIDKey: call.requestID]))
+        var told = error
+        // What is wrong with a stranger's bytes is no news for the log.
+        told.cause = nil
+        do {
+            try rateLimit.admit(.rpc(call), isAuth: context.method.service == AuthServiceMethods.serviceName)
+        } catch {
+            told = RPCError(answering: error)
+        }
+        note(context, call, .now, told)
+        return told
+    }
+
     /// One line a call and one count: method and outcome, nothing of a person.
     private func note(
         _ context: ServerContext,

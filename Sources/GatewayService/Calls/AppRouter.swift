@@ -16,7 +16,7 @@ struct AppRouter: Sendable {
     /// - Throws: if a service has no descriptor.
     func router(interceptors: [any ServerInterceptor] = [], reflection: Bool = false) throws -> Router {
         // Callers hand deadline and trace on by themselves.
-        var router = Router(interceptors: interceptors + [StreamAdmission(calls: calls)], makesOnwardCalls: false)
+        var router = Router(interceptors: interceptors + [Admission(calls: calls)], makesOnwardCalls: false)
         add(AuthServiceMethods.signInWithProvider, to: &router, methods.signInWithProvider)
         add(AuthServiceMethods.refreshSession, to: &router, methods.refreshSession)
         add(AuthServiceMethods.signOut, to: &router, methods.signOut)
@@ -68,8 +68,9 @@ struct AppRouter: Sendable {
     }
 }
 
-/// Counts streams, which only reflection has, against the limit of the client's address.
-private struct StreamAdmission: ServerInterceptor {
+/// Counts what no method of ours sees against the limit of the client's address: streams, which only reflection has, and calls
+/// whose message is none.
+private struct Admission: ServerInterceptor {
     let calls: AppCalls
 
     func intercept<Request: Message, Response: Message>(
@@ -83,4 +84,6 @@ private struct StreamAdmission: ServerInterceptor {
     func interceptStream(_ context: ServerContext, next: @Sendable () async throws -> Void) async throws {
         try await calls.answer(context) { _ in try await next() }
     }
+
+    func refusal(of context: ServerContext, _ error: RPCError) -> RPCError { calls.refusal(of: context, error) }
 }
