@@ -46,7 +46,7 @@ public struct Router: Sendable {
         add(
             SingleRequestHandler<Request>(method, isOrigin: isOrigin) { [intercepted] request, call in
                 let response = try await intercepted(request, ServerContext(call))
-                call.respond(try MessageBuffer(encoding: response, as: call.format), trailers: call.trailingMetadata)
+                try call.respond(response)
             }
         )
     }
@@ -87,7 +87,7 @@ public struct Router: Sendable {
                 guard let response = response.withLock({ $0 }) else {
                     throw RPCError(.internalError, "an interceptor let nobody answer")
                 }
-                call.respond(try MessageBuffer(encoding: response, as: call.format), trailers: call.trailingMetadata)
+                try call.respond(response)
             }
         )
     }
