@@ -45,6 +45,21 @@ struct LogLineTests {
         #expect(text(.json, "\"\\\n\u{1}\u{7f}é").contains(#""message":"\"\\\n\u0001\u007fé""#))
     }
 
+    @Test func `JSON escapes it wherever it stands`() {
+        // Beside each other byte that a value may begin or end with, and where eight bytes are looked at together.
+        for byte in UInt8(0)...127 {
+            let scalar = UnicodeScalar(byte)
+            let escaped = byte < 0x20 || byte == 0x7f || scalar == "\"" || scalar == "\\"
+            for place in 0..<20 {
+                let before = String(repeating: "é", count: place / 2) + String(repeating: "~", count: place % 2)
+                let after = String(repeating: " ", count: 20 - place)
+                let line = text(.json, before + String(scalar) + after)
+                #expect(line.contains("\"message\":\"" + before + String(scalar) + after + "\"") == !escaped)
+                #expect(line.contains("\"message\":\"" + before + "\\") == escaped)
+            }
+        }
+    }
+
     @Test func `A fact can't take the place of the line's own members`() {
         #expect(text(.json, "m", [("level", "x")]).contains(#""_level":"x""#))
     }
