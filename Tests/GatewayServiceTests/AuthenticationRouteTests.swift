@@ -188,16 +188,18 @@ struct AuthenticationRouteTests {
 
     @Test func `A token has no byte that none may have, wherever it stands`() throws {
         let allowed = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-._~+/="
+        var wrong: [String] = []
         for byte in UInt8(0x21)...0x7e {
-            for place in 0..<37 {
+            for place in [0, 7, 15, 16, 20, 31, 32, 36] {
                 let (before, after) = (String(repeating: "a", count: place), String(repeating: "Z", count: 36 - place))
                 let token = before + String(UnicodeScalar(byte)) + after
                 var metadata = Metadata()
                 metadata.add("authorization", "Bearer " + token)
                 let read = try? Authentication.token(RequestFields(metadata))
-                #expect(read == (allowed.utf8.contains(byte) ? token : nil))
+                if read != (allowed.utf8.contains(byte) ? token : nil) { wrong.append(token) }
             }
         }
+        #expect(wrong.isEmpty)
     }
 
     @Test(arguments: ["bearer", "BEARER", "Bearer"])
