@@ -82,8 +82,9 @@ extension [UInt8] {
     /// 5.5), so that nobody makes two fields of one.
     mutating func appendField(_ name: HTTPField.Name, _ value: String) {
         let name = name.canonicalName
-        let isClean = value.utf8.allSatisfy { $0 >= 0x20 && $0 != 0x7f }
-        let value = isClean ? value : String(decoding: value.utf8.filter { $0 >= 0x20 && $0 != 0x7f }, as: UTF8.self)
+        var value = value
+        let isClean = value.withUTF8 { !$0.contains { $0 < 0x20 || $0 == 0x7f } }
+        if !isClean { value = String(decoding: value.utf8.filter { $0 >= 0x20 && $0 != 0x7f }, as: UTF8.self) }
         Swift.withUnsafeBytes(of: UInt16(truncatingIfNeeded: name.utf8.count)) { append(contentsOf: $0) }
         Swift.withUnsafeBytes(of: UInt32(truncatingIfNeeded: value.utf8.count)) { append(contentsOf: $0) }
         append(contentsOf: name.utf8)

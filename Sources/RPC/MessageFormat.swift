@@ -15,13 +15,20 @@ public enum MessageFormat: Sendable, Hashable {
     }()
 
     /// Decodes a message, in place. The error is SwiftProtobuf's. Nothing at all is an empty message in binary, and none in JSON.
+    /// Inlined, so that gRPC's calls pay a comparison for the other format and no more.
+    @inline(__always)
     func decoded<Message: SwiftProtobuf.Message>(
         _ bytes: UnsafeRawBufferPointer,
         as type: Message.Type = Message.self
     ) throws -> Message {
         switch self {
         case .protobuf: try Message(serializedBytes: ReceivedBytes(bytes))
-        case .json: try Message(jsonUTF8Bytes: ReceivedBytes(bytes), options: Self.readingOptions)
+        case .json: try Self.decodedJSON(bytes)
         }
+    }
+
+    @inline(never)
+    private static func decodedJSON<Message: SwiftProtobuf.Message>(_ bytes: UnsafeRawBufferPointer) throws -> Message {
+        try Message(jsonUTF8Bytes: ReceivedBytes(bytes), options: readingOptions)
     }
 }

@@ -141,7 +141,15 @@ private struct Entries: Sequence, IteratorProtocol {
         let value: Range<Int>
 
         func hasName(_ wanted: String, in packed: [UInt8]) -> Bool {
-            name.count == wanted.utf8.count && packed[name].elementsEqual(wanted.utf8)
+            guard name.count == wanted.utf8.count else { return false }
+            // Where the text lies in one piece, as nearly all do, it is compared there.
+            return wanted.utf8.withContiguousStorageIfAvailable { wanted in
+                packed.withUnsafeBufferPointer { packed in
+                    var index = 0
+                    while index < wanted.count, packed[name.lowerBound + index] == wanted[index] { index += 1 }
+                    return index == wanted.count
+                }
+            } ?? packed[name].elementsEqual(wanted.utf8)
         }
         func name(in packed: [UInt8]) -> String { String(decoding: packed[name], as: UTF8.self) }
         func value(in packed: [UInt8]) -> String { String(decoding: packed[value], as: UTF8.self) }

@@ -47,7 +47,7 @@ public struct Router: Sendable {
             SingleRequestHandler<Request>(method, isOrigin: isOrigin, interceptors: interceptors) {
                 [intercepted] request, call in
                 let response = try await intercepted(request, ServerContext(call))
-                call.respond(try MessageBuffer(encoding: response, as: call.format), trailers: call.trailingMetadata)
+                try call.respond(response)
             }
         )
     }
@@ -88,7 +88,7 @@ public struct Router: Sendable {
                 guard let response = response.withLock({ $0 }) else {
                     throw RPCError(.internalError, "an interceptor let nobody answer")
                 }
-                call.respond(try MessageBuffer(encoding: response, as: call.format), trailers: call.trailingMetadata)
+                try call.respond(response)
             }
         )
     }

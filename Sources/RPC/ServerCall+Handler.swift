@@ -1,3 +1,5 @@
+import SwiftProtobuf
+
 extension ServerCall {
     /// Runs a method's handler as a task of the call: here and now up to its first suspension, then on the call's
     /// executor. What it throws ends the call. `isOrigin`: whether the calls that it makes inherit from this one.
@@ -31,6 +33,13 @@ extension ServerCall {
                 self.handlerEnded()
             }
         if !hasEnded { didStart(task) }
+    }
+
+    /// Sends the answer of a unary call and ends it with OK, unless the call has ended. The error is SwiftProtobuf's: the message
+    /// cannot be encoded. Not a part of the handler's async closure, which would copy the message and take memory of the task.
+    @inline(never)
+    func respond(_ message: some SwiftProtobuf.Message) throws {
+        respond(try MessageBuffer(encoding: message, as: format), trailers: trailingMetadata)
     }
 
     private func fail(thrown error: any Error) { fail(RPCError(thrown: error), trailers: trailingMetadata) }

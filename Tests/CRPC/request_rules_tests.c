@@ -1,4 +1,5 @@
 #include "raw.h"
+#include "http/bytes.h"
 #include "http2/request_rules.h"
 
 #include <stdio.h>
@@ -192,6 +193,21 @@ static void expect_break(raw *raw, size_t calls) {
     for (size_t i = 0; i < calls; i++) EXPECT_EQUAL(rig->server_calls[i]->closes, 1);
     raw_free(raw);
     rig_end(rig);
+}
+
+TEST(a_control_character_is_found_wherever_it_stands) {
+    uint8_t text[80];
+    for (size_t length = 0; length <= sizeof text; length++) {
+        memset(text, 0x80, sizeof text);
+        EXPECT_EQUAL(crpc_find_control(text, text + length) - text, length);
+        for (size_t place = 0; place < length; place++)
+            for (unsigned byte = 0; byte < 256; byte++) {
+                memset(text, place % 2 == 0 ? 0x80 : ' ', sizeof text);
+                text[place] = (uint8_t)byte;
+                bool is_control = byte < 0x20 || byte == 0x7f;
+                EXPECT(crpc_find_control(text, text + length) == text + (is_control ? place : length));
+            }
+    }
 }
 
 TEST(a_request_with_a_field_that_may_not_be_there_is_reset) {

@@ -1,5 +1,6 @@
 import API
 import APIDoubles
+import HTTPJSON
 import HTTPTypes
 import JOSE
 import RPC
@@ -183,6 +184,22 @@ struct AuthenticationRouteTests {
         #expect(answer.status == 401)
         #expect(answer.code == "ACCESS_TOKEN_INVALID")
         #expect(gateway.stubs.calls.isEmpty)
+    }
+
+    @Test func `A token has no byte that none may have, wherever it stands`() throws {
+        let allowed = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-._~+/="
+        var wrong: [String] = []
+        for byte in UInt8(0x21)...0x7e {
+            for place in [0, 7, 15, 16, 20, 31, 32, 36] {
+                let (before, after) = (String(repeating: "a", count: place), String(repeating: "Z", count: 36 - place))
+                let token = before + String(UnicodeScalar(byte)) + after
+                var metadata = Metadata()
+                metadata.add("authorization", "Bearer " + token)
+                let read = try? Authentication.token(RequestFields(metadata))
+                if read != (allowed.utf8.contains(byte) ? token : nil) { wrong.append(token) }
+            }
+        }
+        #expect(wrong.isEmpty)
     }
 
     @Test(arguments: ["bearer", "BEARER", "Bearer"])

@@ -80,5 +80,13 @@ struct JSONTests {
     @Test func `Writes what it reads`() throws {
         let text = #"{"a":[1,1.50,true,null],"b":"\"\\\u0000\u001f/é😀","c":{}}"#
         #expect(try JSONObject(parsing: text.utf8).text == text)
+        // What is escaped is found wherever it stands in a longer text.
+        for place in 0..<70 {
+            for escaped in [#"\""#, #"\\"#, #"\u001f"#] {
+                let (before, after) = (String(repeating: "~", count: place), String(repeating: " ", count: 69 - place))
+                let text = #"{"a":""# + before + escaped + after + #""}"#
+                #expect(try JSONObject(parsing: text.utf8).text == text)
+            }
+        }
     }
 }

@@ -26,9 +26,21 @@ static inline bool crpc_have_control(const uint8_t *at) {
     return (halves[0] | halves[1]) != 0;
 }
 
+/// Whether one of eight bytes is less than `least`, or is DEL.
+static inline bool crpc_have_low_or_del(const uint8_t *eight, uint8_t least) {
+    const uint64_t each = UINT64_MAX / UINT8_MAX; // a one in each byte
+    uint64_t bytes;
+    memcpy(&bytes, eight, sizeof bytes);
+    uint64_t without_del = bytes ^ each * 0x7f; // zero where there is one
+    // What is subtracted borrows from a byte's highest bit where the byte is less.
+    uint64_t low = (bytes - each * least) & ~bytes, del = (without_del - each) & ~without_del;
+    return ((low | del) & each * 0x80) != 0;
+}
+
 /// The first control character, or DEL; the end if there is none.
 static inline const uint8_t *crpc_find_control(const uint8_t *at, const uint8_t *end) {
     while (end - at >= 32 && !crpc_have_control(at)) at += 32;
+    while (end - at >= 8 && !crpc_have_low_or_del(at, 0x20)) at += 8;
     while (at < end && *at >= 0x20 && *at != 0x7f) at += 1;
     return at;
 }

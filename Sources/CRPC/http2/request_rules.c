@@ -29,23 +29,12 @@ static bool rules_equals_in_any_case(const uint8_t *text, size_t length, const c
     return length == strlen(wanted) && rules_are_alike(text, (const uint8_t *)wanted, length);
 }
 
-/// Whether one of eight bytes is less than `least`, or is DEL.
-static bool rules_have_low_or_del(const uint8_t *eight, uint8_t least) {
-    const uint64_t each = UINT64_MAX / UINT8_MAX; // a one in each byte
-    uint64_t bytes;
-    memcpy(&bytes, eight, sizeof bytes);
-    uint64_t without_del = bytes ^ each * 0x7f; // zero where there is one
-    // What is subtracted borrows from a byte's highest bit where the byte is less.
-    uint64_t low = (bytes - each * least) & ~bytes, del = (without_del - each) & ~without_del;
-    return ((low | del) & each * 0x80) != 0;
-}
-
 /// Whether all bytes are at least `least`, or `also`, and none is DEL: eight at a time, and one by one only where there is
 /// something to see.
 static bool rules_are_all(const uint8_t *text, size_t length, uint8_t least, uint8_t also) {
     bool has_fault = length < 8;
-    for (size_t i = 0; i + 8 <= length && !has_fault; i += 8) has_fault = rules_have_low_or_del(text + i, least);
-    if (!has_fault && !rules_have_low_or_del(text + length - 8, least)) return true;
+    for (size_t i = 0; i + 8 <= length && !has_fault; i += 8) has_fault = crpc_have_low_or_del(text + i, least);
+    if (!has_fault && !crpc_have_low_or_del(text + length - 8, least)) return true;
     for (size_t i = 0; i < length; i++)
         if ((text[i] < least && text[i] != also) || text[i] == 0x7f) return false;
     return true;

@@ -109,6 +109,22 @@ struct LineWriter {
         }
     }
 
+    /// The last digits of a number that is not negative, so many.
+    mutating func write(_ number: Int64, digits: Int) {
+        guard digits <= room.count - count else {
+            isOverfull = true
+            return
+        }
+        var rest = number.magnitude
+        var place = count + digits
+        while place > count {
+            place -= 1
+            room[place] = UInt8(ascii: "0") + UInt8(truncatingIfNeeded: rest % 10)
+            rest /= 10
+        }
+        count += digits
+    }
+
     // MARK: What needs a change
 
     private static func firstControl(in bytes: UnsafeBufferPointer<UInt8>) -> Int? {
@@ -117,10 +133,29 @@ struct LineWriter {
     }
 
     private static func firstEscaped(in bytes: UnsafeBufferPointer<UInt8>) -> Int? {
-        for index in 0..<bytes.count {
+        // Eight at a time, until there is something to see.
+        var index = 0
+        let raw = UnsafeRawBufferPointer(bytes)
+        while raw.count - index >= 8 {
+            if haveEscaped(raw.loadUnaligned(fromByteOffset: index, as: UInt64.self)) { break }
+            index += 8
+        }
+        while index < bytes.count {
             let byte = bytes[index]
             if byte < 0x20 || byte == 0x7F || byte == UInt8(ascii: "\"") || byte == UInt8(ascii: "\\") { return index }
+            index += 1
         }
         return nil
+    }
+
+    /// Whether one of eight bytes is a control character, DEL, a quotation mark or a backslash.
+    private static func haveEscaped(_ bytes: UInt64) -> Bool {
+        // What is subtracted borrows from a byte's highest bit where the byte is less.
+        let each: UInt64 = 0x0101_0101_0101_0101
+        func haveLess(_ bytes: UInt64, _ least: UInt64) -> UInt64 { (bytes &- each &* least) & ~bytes }
+        let found =
+            haveLess(bytes, 0x20) | haveLess(bytes ^ each &* 0x7F, 1) | haveLess(bytes ^ each &* 0x22, 1)
+            | haveLess(bytes ^ each &* 0x5C, 1)
+        return found & (each &* 0x80) != 0
     }
 }
