@@ -4,6 +4,7 @@ import json
 
 import pytest
 
+import process_table
 import tokens
 from app import Person, letters
 from app_clients import WAYS, ConnectRPC, Refused, client_of
@@ -170,6 +171,10 @@ def test_calls_are_logged_and_counted(stack, gateway, member):
     answer = gateway.send(
         "POST", "/vestibule.app.v1.AccountService/GetMe", {}, token=member.access_token, headers={"X-Request-Id": name})
     answer.expect(200)
-    lines = [line for line in stack.logs()["gateway.log"].splitlines() if name in line]
-    calls = [line for line in lines if "/vestibule.app.v1.AccountService/GetMe" in line]
-    assert len(calls) == 1 and "code=OK" in calls[0], lines
+
+    def calls():
+        lines = [line for line in stack.logs()["gateway.log"].splitlines() if name in line]
+        return [line for line in lines if "/vestibule.app.v1.AccountService/GetMe" in line]
+
+    process_table.wait_until(calls, 10, "the call in the log")
+    assert len(calls()) == 1 and "code=OK" in calls()[0], calls()

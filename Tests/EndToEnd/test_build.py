@@ -63,7 +63,9 @@ class Terminal:
     def __init__(self, folder):
         self._ours, theirs = pty.openpty()
         self.process = subprocess.Popen(
-            **command(folder), stdin=theirs, stdout=theirs, stderr=theirs, start_new_session=True)
+            **command(folder), stdin=theirs, stdout=theirs, stderr=theirs, start_new_session=True,
+            # Ignored where the tests run in the background of a script, and a shell can't trap what is ignored as it begins.
+            preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL))
         os.close(theirs)
         self.text = ""
 
