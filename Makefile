@@ -1,7 +1,7 @@
 # What people type. Each target is one or two lines; the work is done by SwiftPM and the scripts named here.
 
 .DEFAULT_GOAL := help
-.PHONY: help run demo build up down logs renew roll test lint-docker test-compose test-nghttp2 check bench fuzz format proto sbom tidy clean-data clean
+.PHONY: help run demo build up down logs renew roll test lint-docker test-compose test-nghttp2 check bench fuzz chaos soak-sessions soak-invites format proto sbom tidy clean-data clean
 
 # No search for libraries beside the program: it loads the system's alone.
 RELEASE_BUILD := Sources/build-with-progress.sh -c release --static-swift-stdlib --disable-local-rpath
@@ -66,6 +66,24 @@ fuzz: ## Fuzz the C layer, each fuzzer for SECONDS (60); compare HTTP/1.x over C
 	@Sources/install-dependencies.sh test
 	@Tests/Fuzz/run.sh $(SECONDS)
 	@Tests/HTTP1/run.sh $(CONNECTIONS)
+
+chaos: SECONDS ?= 60
+chaos: ROUNDS ?= 1
+chaos: build ## Kill and freeze everything under load for SECONDS (60), ROUNDS (1) times, and look for what was lost
+	@Sources/install-dependencies.sh test
+	@Tests/Chaos/run.sh --seconds $(SECONDS) --rounds $(ROUNDS)
+
+soak-sessions: HISTORIES ?= 100000
+soak-sessions: ## Live HISTORIES (100000) of sessions out of seeds against PostgreSQL, thieves among them
+	@Sources/install-dependencies.sh test
+	@Sources/build.sh --build-tests
+	@SESSION_HISTORIES=$(HISTORIES) swift test --skip-build --disable-xctest --filter SessionHistoryTests
+
+soak-invites: HISTORIES ?= 10000
+soak-invites: ## Live HISTORIES (10000) of numbers, groups and people out of seeds against PostgreSQL, and compare them with a model
+	@Sources/install-dependencies.sh test
+	@Sources/build.sh --build-tests
+	@PLACE_HISTORIES=$(HISTORIES) swift test --skip-build --disable-xctest --filter PlaceHistoryTests
 
 format: ## Format all Swift
 	@git ls-files -z -- '*.swift' ':!*/Generated/*' | xargs -0 swift format --in-place

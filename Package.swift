@@ -1,4 +1,5 @@
 // swift-tools-version: 6.2
+// Long because every target stands here.
 import PackageDescription
 
 /// Warnings are errors where somebody can mend them: in CI and `make test`, which set WARNINGS_ARE_ERRORS. Whoever builds with
@@ -91,6 +92,8 @@ let package = Package(
         .executable(name: "simulator", targets: ["simulator"]),
         .executable(name: "vestibule", targets: ["vestibule"]),
         .executable(name: "protoc-gen-vestibule", targets: ["protoc-gen-vestibule"]),
+        // For services of others: see the page of the module.
+        .library(name: "SessionVerifier", targets: ["SessionVerifier"]),
     ],
     // Exact versions, so that what is built is what was tested. Those that these need in turn can't be named here without a
     // warning that no target uses them: a release pins them by a Package.resolved (see CONTRIBUTING, "Releases").
@@ -142,6 +145,7 @@ let package = Package(
         library("OutgoingHTTP", ["CCurl", "COpenSSL", "RPCTransport"]),
         library("API", ["RPC", protobuf]),
         library("JOSE", ["COpenSSL"]),
+        library("SessionVerifier", ["API", "JOSE", "RPC", lifecycle]),
         library("Certificates", ["COpenSSL"]),
         library("HTTPJSON", ["HTTP", "JOSE", "RPC", "RPCTransport", httpTypes, logging, tracing]),
         library("OTLP", ["RPC", "RPCTransport", lifecycle, logging, protobuf, tracing], exclude: ["Protos"]),
@@ -152,36 +156,42 @@ let package = Package(
                 logging, protobuf, tracing,
             ]
         ),
+        library("KeyRings", ["JOSE", "ServiceKit", logging]),
 
         // Rules
         library("Models", ["CNames", "CPhoneNumber"]),
+        library("AccountImport", ["COpenSSL", "JOSE", "Models"]),
         library("IdentityDomain", ["JOSE", "Models"]),
         library("ProfileDomain", ["Models"]),
+        library("Images"),
         library("InvitesDomain", ["Models"]),
 
         // Services
         library("ServiceStore", ["API", "Postgres", "RPC", "RPCTransport", "ServiceKit", lifecycle, logging]),
-        library("ServiceModels", ["Models", "Postgres", "ServiceKit", "ServiceStore"]),
+        library(
+            "ServiceModels",
+            ["API", "JOSE", "KeyRings", "Models", "Postgres", "RPC", "ServiceKit", "ServiceStore", logging, protobuf]
+        ),
         library("ServiceCommands", ["ServiceKit", argumentParser]),
         library(
             "IdentityService",
             [
-                "API", "IdentityDomain", "JOSE", "Models", "OutgoingHTTP", "Postgres", "RPC", "RPCTransport",
-                "ServiceKit", "ServiceModels", "ServiceStore", logging,
+                "API", "AccountImport", "IdentityDomain", "JOSE", "KeyRings", "Models", "OutgoingHTTP", "Postgres",
+                "RPC", "RPCTransport", "ServiceKit", "ServiceModels", "ServiceStore", lifecycle, logging,
             ]
         ),
         library(
             "ProfileService",
             [
-                "API", "Models", "Postgres", "ProfileDomain", "RPC", "RPCTransport", "ServiceKit", "ServiceModels",
-                "ServiceStore", lifecycle, logging,
+                "API", "AccountImport", "Images", "KeyRings", "Models", "Postgres", "ProfileDomain", "RPC",
+                "RPCTransport", "ServiceKit", "ServiceModels", "ServiceStore", lifecycle, logging,
             ]
         ),
         library(
             "InvitesService",
             [
-                "API", "InvitesDomain", "Models", "Postgres", "RPC", "RPCTransport", "ServiceKit", "ServiceModels",
-                "ServiceStore", logging,
+                "API", "InvitesDomain", "JOSE", "KeyRings", "Models", "Postgres", "RPC", "RPCTransport", "ServiceKit",
+                "ServiceModels", "ServiceStore", lifecycle, logging,
             ]
         ),
         library(
@@ -194,12 +204,15 @@ let package = Package(
         ),
         library(
             "ProviderSimulator",
-            ["HTTPJSON", "JOSE", "RPCTransport", "ServiceKit", httpTypes, logging],
+            ["HTTPJSON", "JOSE", "OutgoingHTTP", "RPCTransport", "ServiceKit", httpTypes, logging],
             exclude: ["README.md"]
         ),
-        library("LocalStack", ["JOSE", "LocalPostgres", "OutgoingHTTP", "RPCTransport", "ServiceKit"]),
+        library("LocalStack", ["JOSE", "KeyRings", "LocalPostgres", "OutgoingHTTP", "RPCTransport", "ServiceKit"]),
 
-        library("Deployment", ["Certificates", "JOSE", "LocalPostgres", "Postgres", "ServiceKit", "ServiceStore"]),
+        library(
+            "Deployment",
+            ["Certificates", "JOSE", "KeyRings", "LocalPostgres", "Postgres", "ServiceKit", "ServiceStore"]
+        ),
         library(
             "Load",
             [
@@ -208,7 +221,10 @@ let package = Package(
         ),
 
         // Programs
-        executable("identity", ["IdentityService", "ServiceCommands", "ServiceKit", argumentParser]),
+        executable(
+            "identity",
+            ["AccountImport", "IdentityService", "ServiceCommands", "ServiceKit", argumentParser]
+        ),
         executable("profile", ["ProfileService", "ServiceCommands", "ServiceKit", argumentParser]),
         executable("invites", ["InvitesService", "ServiceCommands", argumentParser]),
         executable("gateway", ["GatewayService", "ServiceCommands", argumentParser]),
@@ -216,8 +232,9 @@ let package = Package(
         executable(
             "vestibule",
             [
-                "Deployment", "Load", "LocalStack", "RPCTransport", "ServiceCommands", "ServiceKit", argumentParser,
-                logging,
+                "API", "Deployment", "KeyRings", "Load", "LocalStack", "RPC", "RPCTransport", "ServiceCommands",
+                "ServiceKit",
+                argumentParser, logging, protobuf,
             ]
         ),
         executable(
@@ -245,6 +262,16 @@ let package = Package(
                 "Connect", "GatewayService", "HTTP", "HTTPJSON", "IdentityDomain", "JOSE", "Models", "Postgres", "RPC",
                 "RPCTransport", "ServiceKit", httpTypes, logging, protobuf,
             ]
+        ),
+        executable(
+            "revocation-consumer",
+            path: "Tests/Performance/RevocationConsumer",
+            ["RPCTransport", "SessionVerifier"]
+        ),
+        executable(
+            "bench-sessions",
+            path: "Tests/Performance/Sessions",
+            ["IdentityDomain", "JOSE", "Models", argumentParser]
         ),
         .target(name: "Allocations", path: "Tests/Performance/Allocations", cSettings: strictC),
         .executableTarget(
@@ -303,7 +330,13 @@ let package = Package(
             "RPCTransportTests",
             ["API", "HTTP", "RPC", "RPCTransport", "TestCertificates", httpTypes, lifecycle, logging, protobuf]
         ),
-        tests("GettingStartedTests", ["API", "RPC", "RPCTransport", lifecycle, logging, protobuf, unixSignals]),
+        tests(
+            "GettingStartedTests",
+            [
+                "API", "APIDoubles", "JOSE", "RPC", "RPCTransport", "SessionVerifier", lifecycle, logging, protobuf,
+                unixSignals,
+            ]
+        ),
         tests(
             "PostgresTests",
             [
@@ -314,10 +347,15 @@ let package = Package(
         tests("APITests", ["API", "APIDoubles", "RPC", protobuf]),
         tests("ProtocPluginTests", ["protoc-gen-vestibule", protobuf, protobufPlugin], exclude: ["Golden"]),
         tests("JOSETests", ["JOSE"]),
+        tests("SessionVerifierTests", ["API", "APIDoubles", "JOSE", "RPC", "SessionVerifier", protobuf]),
         tests("CertificatesTests", ["Certificates", "JOSE"]),
+        tests("KeyRingsTests", ["JOSE", "KeyRings", "ServiceKit"]),
         tests(
             "DeploymentTests",
-            ["Certificates", "Deployment", "JOSE", "LocalPostgres", "Postgres", "RPCTransport", "ServiceKit"]
+            [
+                "Certificates", "Deployment", "JOSE", "KeyRings", "LocalPostgres", "Postgres", "RPCTransport",
+                "ServiceKit",
+            ]
         ),
         tests("ModelsTests", ["Models"]),
         tests(
@@ -334,29 +372,50 @@ let package = Package(
                 "TestCertificates", logging, protobuf,
             ]
         ),
-        tests("ServiceModelsTests", ["Models", "ServiceKit", "ServiceModels"]),
+        tests(
+            "ServiceModelsTests",
+            [
+                "API", "JOSE", "KeyRings", "Models", "RPC", "RPCTransport", "ServiceKit", "ServiceModels", logging,
+                protobuf,
+            ]
+        ),
+        tests("AccountImportTests", ["AccountImport", "JOSE", "Models"]),
         tests("IdentityDomainTests", ["IdentityDomain", "JOSE", "Models"]),
+        tests("ImagesTests", ["Images"], resources: [.copy("Files")]),
         tests("ProfileDomainTests", ["Models", "ProfileDomain"]),
         tests("InvitesDomainTests", ["InvitesDomain", "Models"]),
         tests(
             "IdentityServiceTests",
             [
-                "API", "IdentityDomain", "IdentityService", "JOSE", "LocalPostgres", "Models", "OutgoingHTTP",
-                "Postgres", "RPC", "RPCTransport", "ScriptedHTTP", "ServiceKit", "ServiceModels", logging, protobuf,
+                "API", "APIDoubles", "AccountImport", "IdentityDomain", "IdentityService", "JOSE", "KeyRings",
+                "LocalPostgres", "Models",
+                "OutgoingHTTP",
+                "Postgres", "RPC", "RPCTransport", "ScriptedHTTP", "ServiceKit", "ServiceModels", "ServiceStore",
+                logging, protobuf,
             ]
         ),
         tests(
             "ProfileServiceTests",
             [
-                "API", "APIDoubles", "InvitesService", "LocalPostgres", "Models", "Postgres", "ProfileDomain",
-                "ProfileService", "RPC", "RPCTransport", "ServiceKit", logging, protobuf,
+                "API", "APIDoubles", "AccountImport", "InvitesService", "KeyRings", "LocalPostgres", "Models",
+                "Postgres",
+                "ProfileDomain", "ProfileService", "RPC", "RPCTransport", "ServiceKit", "ServiceModels", "ServiceStore",
+                logging,
+                protobuf,
             ]
         ),
         tests(
             "InvitesServiceTests",
             [
-                "API", "InvitesDomain", "InvitesService", "LocalPostgres", "Models", "Postgres", "RPC", "RPCTransport",
-                "ServiceKit", logging,
+                "API", "APIDoubles", "InvitesDomain", "InvitesService", "JOSE", "KeyRings", "LocalPostgres", "Models",
+                "Postgres", "RPC", "RPCTransport", "ServiceKit", "ServiceModels", logging, protobuf,
+            ]
+        ),
+        tests(
+            "PlaceModelTests",
+            [
+                "InvitesDomain", "InvitesService", "LocalPostgres", "Models", "Postgres", "ProfileDomain",
+                "ProfileService", "RPC", "RPCTransport", "ServiceKit", "ServiceModels", "ServiceStore",
             ]
         ),
         tests(
@@ -375,11 +434,12 @@ let package = Package(
             ]
         ),
         tests("LoadTests", ["API", "JOSE", "Load", "RPC", "RPCTransport", "ServiceKit"]),
-        tests("LocalStackTests", ["JOSE", "LocalStack", "ServiceKit"]),
+        tests("LocalStackTests", ["JOSE", "KeyRings", "LocalStack", "ServiceKit"]),
         tests(
             "ProviderSimulatorTests",
             [
-                "HTTPClients", "HTTPJSON", "JOSE", "ProviderSimulator", "ServiceKit", httpTypes, logging,
+                "HTTPClients", "HTTPJSON", "JOSE", "OutgoingHTTP", "ProviderSimulator", "ServiceKit", httpTypes,
+                logging,
             ]
         ),
     ],

@@ -18,6 +18,9 @@ log=$(mktemp -d)
 trap 'rm -rf "$log"' EXIT
 passed=0
 failed=0
+# What a run prints of a test that failed: Swift's, pytest's, the C layer's.
+FAILURES='^✘ Test .*(recorded an issue|failed after)|^(FAILED|ERROR|FAIL|FAIL:) |^SUMMARY: |^error: '
+FAILURES_MAX=40
 
 # run <name> <command...>: runs it, shows what it prints and keeps it.
 run() {
@@ -26,6 +29,8 @@ run() {
     echo "== $name"
     local status=0
     "$@" 2>&1 | tee "$log/$name" || status=$?
+    # A run may end without such a line; that it failed is told by its status.
+    [ "$status" -eq 0 ] || { echo "$name:" && grep -E "$FAILURES" "$log/$name"; } >>"$log/failures" || true
     return "$status"
 }
 
@@ -77,6 +82,11 @@ run http1 Tests/HTTP1/run.sh || status=$?
 summary=$(grep -E '^[0-9]+ passed, [0-9]+ failed$' "$log/http1" | tail -n 1 || true)
 count http1 "$status" "$(number passed)" "$(number failed)"
 
+status=0
+run phones Tests/PhoneNumbers/run.sh || status=$?
+summary=$(grep -E '^[0-9]+ passed, [0-9]+ failed$' "$log/phones" | tail -n 1 || true)
+count phones "$status" "$(number passed)" "$(number failed)"
+
 # Inputs that once showed a fault, then new ones for a few seconds each.
 for seconds in 0 5; do
     status=0
@@ -94,5 +104,9 @@ status=0
 run tidy make --no-print-directory tidy || status=$?
 count tidy "$status" "$((status == 0))" 0
 
+if [ -s "$log/failures" ]; then
+    echo "What failed:"
+    head -n "$FAILURES_MAX" "$log/failures" | cut -c 1-300
+fi
 echo "$passed passed, $failed failed"
 [ "$failed" -eq 0 ]

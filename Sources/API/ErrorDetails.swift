@@ -17,11 +17,16 @@ struct ErrorDetails: Equatable {
     static let receivedDetailsMax = 16
     /// How many field violations are read.
     static let receivedFieldsMax = 64
+    /// How many facts are read, and how long the texts of one may be.
+    static let receivedFactsMax = 16
+    static let receivedFactBytesMax = 1_024
     /// How deep received messages may be nested; ours are at most three deep.
     private static let nestingMax = 8
 
     /// A stable word such as `PHONE_TAKEN`; nil if the error has none, or one of another domain.
     var reason: String?
+    /// More about this occurrence, by names of ours (``ErrorFact``).
+    var facts: [String: String] = [:]
     /// The fields at fault.
     var fields: [FieldViolation] = []
     /// The least time to wait before the next try.
@@ -53,7 +58,7 @@ extension ErrorDetails {
         status.message = message
         do {
             if let reason {
-                status.details.append(try Google_Protobuf_Any(message: Self.errorInfo(reason)))
+                status.details.append(try Google_Protobuf_Any(message: errorInfo(reason)))
             }
             if fieldCount > 0 {
                 status.details.append(try Google_Protobuf_Any(message: Self.badRequest(fields.prefix(fieldCount))))
@@ -69,10 +74,11 @@ extension ErrorDetails {
         }
     }
 
-    private static func errorInfo(_ reason: String) -> GoogleRpc.ErrorInfo {
+    private func errorInfo(_ reason: String) -> GoogleRpc.ErrorInfo {
         var info = GoogleRpc.ErrorInfo()
         info.reason = reason
-        info.domain = domain
+        info.domain = Self.domain
+        info.metadata = facts
         return info
     }
 
@@ -124,7 +130,12 @@ extension ErrorDetails {
 
     private mutating func read(_ detail: Google_Protobuf_Any, options: BinaryDecodingOptions) {
         if reason == nil, let info = Self.unpack(GoogleRpc.ErrorInfo.self, from: detail, options: options) {
-            if info.domain == Self.domain, !info.reason.isEmpty { reason = info.reason }
+            guard info.domain == Self.domain, !info.reason.isEmpty else { return }
+            reason = info.reason
+            let isShort = { (fact: (key: String, value: String)) in
+                fact.key.utf8.count <= Self.receivedFactBytesMax && fact.value.utf8.count <= Self.receivedFactBytesMax
+            }
+            if info.metadata.count <= Self.receivedFactsMax, info.metadata.allSatisfy(isShort) { facts = info.metadata }
         } else if fields.isEmpty, let bad = Self.unpack(GoogleRpc.BadRequest.self, from: detail, options: options) {
             fields = bad.fieldViolations.prefix(Self.receivedFieldsMax).map {
                 FieldViolation(field: $0.field, description: $0.description_p, reason: $0.reason)

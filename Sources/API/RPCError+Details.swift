@@ -16,6 +16,7 @@ extension RPCError {
     ///   - message: For people, with nothing secret or personal in it.
     ///   - fields: The request's fields at fault. Of more than fit into the trailers the first are sent.
     ///   - retryAfter: The least time to wait before the next try; a negative one is sent as zero.
+    ///   - metadata: More about this occurrence (`google.rpc.ErrorInfo.metadata`), by the names of ``ErrorFact``.
     ///   - cause: What is logged, and never sent.
     public static func domain(
         _ code: Status.Code,
@@ -23,9 +24,10 @@ extension RPCError {
         message: String,
         fields: [FieldViolation] = [],
         retryAfter: Duration? = nil,
+        metadata: [String: String] = [:],
         cause: (any Error)? = nil
     ) -> RPCError {
-        let details = ErrorDetails(reason: reason, fields: fields, retryAfter: retryAfter)
+        let details = ErrorDetails(reason: reason, facts: metadata, fields: fields, retryAfter: retryAfter)
         return RPCError(
             code,
             message,
@@ -40,10 +42,18 @@ extension RPCError {
         reason: String,
         message: String,
         field: String,
-        retryAfter: Duration? = nil
+        retryAfter: Duration? = nil,
+        metadata: [String: String] = [:]
     ) -> RPCError {
         let violation = FieldViolation(field: field, description: message, reason: reason)
-        return .domain(code, reason: reason, message: message, fields: [violation], retryAfter: retryAfter)
+        return .domain(
+            code,
+            reason: reason,
+            message: message,
+            fields: [violation],
+            retryAfter: retryAfter,
+            metadata: metadata
+        )
     }
 
     /// INVALID_ARGUMENT for fields that can't be what was given, at least one; the first says what the whole error says.
@@ -59,6 +69,9 @@ extension RPCError {
     /// The stable word that says what happened; nil if the error carries none of ours.
     public var reason: String? { details.reason }
 
+    /// More about this occurrence, by the names of ``ErrorFact``; empty if the error carries nothing of ours.
+    public var reasonMetadata: [String: String] { details.facts }
+
     /// The request's fields at fault; empty if the error names none.
     public var fieldViolations: [FieldViolation] { details.fields }
 
@@ -66,4 +79,12 @@ extension RPCError {
     public var retryAfter: Duration? { details.retryAfter }
 
     private var details: ErrorDetails { ErrorDetails(decoding: statusDetails, code: code) }
+}
+
+/// What errors of ours tell beside their reason, by name.
+public enum ErrorFact {
+    /// Usernames that are free, with commas between.
+    public static let suggestions = "suggestions"
+    /// The revision that a profile has, in digits.
+    public static let revision = "revision"
 }

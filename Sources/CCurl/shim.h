@@ -46,6 +46,11 @@ static inline CURLcode ccurl_set_before_resolving(CURL *easy, curl_resolver_star
     return (curl_easy_setopt)(easy, CURLOPT_RESOLVER_START_FUNCTION, function);
 }
 
+/// `curl_easy_setopt` is variadic; CURLOPT_OPENSOCKETFUNCTION.
+static inline CURLcode ccurl_set_open_socket(CURL *easy, curl_opensocket_callback function) {
+    return (curl_easy_setopt)(easy, CURLOPT_OPENSOCKETFUNCTION, function);
+}
+
 /// `curl_easy_setopt` is variadic; CURLOPT_CLOSESOCKETFUNCTION.
 static inline CURLcode ccurl_set_close_socket(CURL *easy, curl_closesocket_callback function) {
     return (curl_easy_setopt)(easy, CURLOPT_CLOSESOCKETFUNCTION, function);

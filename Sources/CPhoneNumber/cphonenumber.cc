@@ -89,9 +89,12 @@ cphone_result parse(const char *text, size_t length, const char *default_region,
     std::string region;
     util.Format(parsed, PhoneNumberUtil::E164, &e164);
     util.GetRegionCodeForNumber(parsed, &region);
-    // A valid number is "+", at most 15 digits, and has a region; a library that says otherwise is broken.
-    if (e164.size() < 2 || e164.size() > 1 + CPHONE_DIGITS_MAX || e164[0] != '+' || region.size() < 2 ||
-        region.size() > 3) {
+    // Germany's plan as the library has it takes up to 17 digits, which E.164 has no room for: nobody can be called so.
+    if (e164.size() > 1 + CPHONE_DIGITS_MAX) {
+        return CPHONE_NOT_ASSIGNED;
+    }
+    // A valid number is "+" and digits, and has a region; a library that says otherwise is broken.
+    if (e164.size() < 2 || e164[0] != '+' || region.size() < 2 || region.size() > 3) {
         return CPHONE_FAILED;
     }
     number->digit_count = e164.size() - 1;

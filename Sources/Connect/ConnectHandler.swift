@@ -35,10 +35,9 @@ public final class ConnectHandler: HTTPHandler {
     /// Whether a request is a call, well formed or not: its path is that of a method, or of one that a known service has not,
     /// or its content type is one that only calls have.
     public func takes(_ head: HTTPRequestHead) -> Bool {
-        if method(of: head) != nil { return true }
+        if methods[head.target] != nil { return true }
         // What has no second slash is no path of a method: most routes are told apart here.
-        let path = head.target.utf8.dropFirst().prefix { $0 != UInt8(ascii: "?") }
-        if let slash = path.firstIndex(of: UInt8(ascii: "/")), services.contains(String(path[..<slash]) ?? "") {
+        if let service = Self.firstSegment(of: head.target), method(of: head) != nil || services.contains(service) {
             return true
         }
         guard head.method == .post else { return false }
@@ -48,12 +47,24 @@ public final class ConnectHandler: HTTPHandler {
         }
     }
 
+    /// What stands between a path's first two slashes; nil where it has no second one.
+    private static func firstSegment(of target: String) -> String? {
+        var target = target
+        return target.withUTF8 { bytes in
+            for index in 1..<max(1, bytes.count) {
+                if bytes[index] == UInt8(ascii: "?") { return nil }
+                if bytes[index] == UInt8(ascii: "/") { return String(decoding: bytes[1..<index], as: UTF8.self) }
+            }
+            return nil
+        }
+    }
+
     /// Begins the call that an exchange carries, or answers that there is none.
     public func begin(_ exchange: HTTPExchange) -> (any HTTPBodyReceiver)? { begin(exchange, adding: Metadata()) }
 
     /// Answers with more fields in the head, which must be sendable: those of cross-origin requests, say.
     public func begin(_ exchange: HTTPExchange, adding fields: Metadata) -> (any HTTPBodyReceiver)? {
-        switch request(exchange, adding: fields) {
+        switch request(exchange, exchange.head, adding: fields) {
         case .call(let call):
             call.begin()
             guard exchange.hasEnded else { return call }
@@ -85,34 +96,39 @@ public final class ConnectHandler: HTTPHandler {
     }
 
     /// Looks at a request's head.
-    private func request(_ exchange: HTTPExchange, adding added: Metadata) -> Taken {
-        let head = exchange.head
-        let refusal = Refusal(exchange: exchange, addedFields: added, rules: rules)
-        if let fault = head.fault { return .refusal({ refusal.plain(fault.status) }, waitsForBody: false) }
+    private func request(_ exchange: HTTPExchange, _ head: HTTPRequestHead, adding added: Metadata) -> Taken {
+        // Made only for requests that are refused: it is most calls that pay for what stands here.
+        func makeRefusal() -> Refusal { Refusal(exchange: exchange, addedFields: added, rules: rules) }
+        if let fault = head.fault {
+            let refusal = makeRefusal()
+            return .refusal({ refusal.plain(fault.status) }, waitsForBody: false)
+        }
         let fields = RequestFields(head.fields)
         let method = method(of: head)
         exchange.callBegan(method?.descriptor)
         let isUnary = fields.callProtocol?.framing == .connectUnary || fields.callProtocol == nil
         func plain(_ status: Int, _ fields: KeyValuePairs<String, String> = [:]) -> Taken {
-            .refusal({ refusal.plain(status, fields) }, waitsForBody: isUnary)
+            let refusal = makeRefusal()
+            return .refusal({ refusal.plain(status, fields) }, waitsForBody: isUnary)
         }
         guard let method else {
-            return .refusal({ refusal.unknownMethod(fields.callProtocol) }, waitsForBody: isUnary)
+            let (refusal, callProtocol) = (makeRefusal(), fields.callProtocol)
+            return .refusal({ refusal.unknownMethod(callProtocol) }, waitsForBody: isUnary)
         }
-        let descriptor = method.descriptor
-        if descriptor.kind == .bidirectionalStreaming, head.version != .http2 { return plain(505) }
+        let kind = method.descriptor.kind
+        if kind == .bidirectionalStreaming, head.version != .http2 { return plain(505) }
         var callProtocol = fields.callProtocol
         var query: GetQuery?
         switch head.method {
         case .post: break
-        case .get where descriptor.allowsGet && !head.hasBody:
+        case .get where method.descriptor.allowsGet && !head.hasBody:
             guard let said = GetQuery(head.query) else { return plain(400) }
             query = said
             callProtocol = CallProtocol.ofQuery(said.encoding)
-        default: return plain(405, ["allow": descriptor.allowsGet ? "GET, POST" : "POST"])
+        default: return plain(405, ["allow": method.descriptor.allowsGet ? "GET, POST" : "POST"])
         }
-        guard let callProtocol, callProtocol.carries(descriptor.kind) else {
-            return plain(415, ["accept-post": CallProtocol.acceptable(for: descriptor.kind)])
+        guard let callProtocol, callProtocol.carries(kind) else {
+            return plain(415, ["accept-post": CallProtocol.acceptable(for: kind)])
         }
         return Self.call(
             ExchangeCall.Request(
@@ -128,18 +144,19 @@ public final class ConnectHandler: HTTPHandler {
     }
 
     /// Makes the call of a request. One whose head cannot be taken is refused in the words of its protocol.
-    private static func call(_ request: ExchangeCall.Request) -> Taken {
+    private static func call(_ request: borrowing ExchangeCall.Request) -> Taken {
         do {
             let deadline = try request.deadline()
             return .call(call(request, deadline, try request.compression()))
         } catch {
             let refused = call(request, nil, Compression())
-            return .refusal({ refused.refuse(error) }, waitsForBody: request.callProtocol.framing == .connectUnary)
+            let isUnary = request.callProtocol.framing == .connectUnary
+            return .refusal({ refused.refuse(error) }, waitsForBody: isUnary)
         }
     }
 
     private static func call(
-        _ request: ExchangeCall.Request,
+        _ request: borrowing ExchangeCall.Request,
         _ deadline: Deadline?,
         _ compression: Compression
     ) -> ExchangeCall {

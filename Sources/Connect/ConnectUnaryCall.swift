@@ -22,7 +22,7 @@ final class ConnectUnaryCall: ExchangeCall, @unchecked Sendable {
     /// Of a call by GET.
     private let query: GetQuery?
 
-    init(_ request: Request, _ deadline: Deadline?, _ compression: Compression) {
+    init(_ request: borrowing Request, _ deadline: Deadline?, _ compression: Compression) {
         self.compression = compression
         query = request.query
         super.init(request, deadline)
@@ -68,6 +68,7 @@ final class ConnectUnaryCall: ExchangeCall, @unchecked Sendable {
     override func receiveEnd(_ failure: HTTPBodyFailure?) {
         let body = self.body
         self.body = []
+        guard !isStarted else { return }  // as where the body came in one piece
         guard let failure else { return body.withUnsafeBytes { startMaybeInflating($0) } }
         if let error = Self.error(of: failure) { refuse(error) } else { giveUp() }
     }

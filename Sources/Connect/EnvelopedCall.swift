@@ -43,7 +43,7 @@ class EnvelopedCall: ExchangeCall, @unchecked Sendable {
         var kept = 0
     }
 
-    init(_ request: Request, _ deadline: Deadline?, _ compression: Compression, isText: Bool) {
+    init(_ request: borrowing Request, _ deadline: Deadline?, _ compression: Compression, isText: Bool) {
         self.compression = compression
         reader = EnvelopeReader(messageBytesMax: request.rules.messageBytesMax)
         text = isText ? Base64Reader() : nil

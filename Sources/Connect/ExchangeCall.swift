@@ -9,7 +9,7 @@ import Synchronization
 class ExchangeCall: ServerCall, HTTPBodyReceiver, @unchecked Sendable {
     // Sound because what changes is behind the lock, or is touched where the exchange runs.
 
-    /// What a call is made of.
+    /// What a call is made of. Lent to the initializers: a copy of it would count the references of all that it has.
     struct Request {
         let exchange: HTTPExchange
         let handler: MethodHandler
@@ -30,7 +30,7 @@ class ExchangeCall: ServerCall, HTTPBodyReceiver, @unchecked Sendable {
     private(set) var isStarted = false
     private let task = Mutex<Task<Void, Never>?>(nil)
 
-    init(_ request: Request, _ deadline: Deadline?) {
+    init(_ request: borrowing Request, _ deadline: Deadline?) {
         exchange = request.exchange
         handler = request.handler
         rules = request.rules

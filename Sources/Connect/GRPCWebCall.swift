@@ -39,7 +39,7 @@ final class GRPCWebCall: EnvelopedCall, @unchecked Sendable {
         private static let textFields = Metadata(["content-type": text.rawValue])
     }
 
-    init(_ request: Request, _ deadline: Deadline?, _ compression: Compression) {
+    init(_ request: borrowing Request, _ deadline: Deadline?, _ compression: Compression) {
         contentType = ContentType(request.callProtocol, acceptsText: request.fields.acceptsText)
         let isText = request.callProtocol.framing == .grpcWebText
         super.init(request, deadline, compression, isText: isText)

@@ -27,20 +27,21 @@ struct PathTable: Sendable {
         return nil
     }
 
-    /// By the length and the last bytes, in which methods differ.
+    /// By the length and the last bytes, in which methods differ. A path's text lies in one piece, so that nothing of it is copied.
     private static func hash(_ path: String) -> Int {
-        var path = path
-        return path.withUTF8 { bytes in
-            let count = bytes.count
-            var hash = UInt64(count)
-            if count >= 16 {
-                let raw = UnsafeRawBufferPointer(bytes)
-                hash ^= raw.loadUnaligned(fromByteOffset: count - 8, as: UInt64.self) &* 0x9e37_79b9_7f4a_7c15
-                hash ^= raw.loadUnaligned(fromByteOffset: count - 16, as: UInt64.self) &* 0xbf58_476d_1ce4_e5b9
-            } else {
-                for byte in bytes { hash = (hash ^ UInt64(byte)) &* 0x0000_0100_0000_01b3 }
-            }
-            return Int(truncatingIfNeeded: (hash ^ (hash >> 32)) & 0x7fff_ffff)
+        path.utf8.withContiguousStorageIfAvailable(hash) ?? Array(path.utf8).withUnsafeBufferPointer(hash)
+    }
+
+    private static func hash(_ bytes: UnsafeBufferPointer<UInt8>) -> Int {
+        let count = bytes.count
+        var hash = UInt64(count)
+        if count >= 16 {
+            let raw = UnsafeRawBufferPointer(bytes)
+            hash ^= raw.loadUnaligned(fromByteOffset: count - 8, as: UInt64.self) &* 0x9e37_79b9_7f4a_7c15
+            hash ^= raw.loadUnaligned(fromByteOffset: count - 16, as: UInt64.self) &* 0xbf58_476d_1ce4_e5b9
+        } else {
+            for byte in bytes { hash = (hash ^ UInt64(byte)) &* 0x0000_0100_0000_01b3 }
         }
+        return Int(truncatingIfNeeded: (hash ^ (hash >> 32)) & 0x7fff_ffff)
     }
 }

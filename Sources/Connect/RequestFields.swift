@@ -36,10 +36,7 @@ struct RequestFields {
     private(set) var grpc = Codings()
 
     init(_ fields: Metadata) {
-        var found = self
-        let metadata = fields.selecting { name, value in !found.take(name, value) }
-        self = found
-        self.metadata = metadata
+        metadata = fields.selecting { name, value in !take(name, value) }
     }
 
     /// Whether the field is the protocols' and not the application's.

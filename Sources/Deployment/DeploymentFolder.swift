@@ -1,12 +1,14 @@
 import Certificates
 import Glibc
 import JOSE
+import KeyRings
 import ServiceKit
 
 /// The secrets of a deployment, in a folder that only its owner may enter.
 ///
 /// What is there stays, but for certificates: those with less than a third of their life left are made anew, with new keys.
-/// They live for days only, since nothing revokes them: whoever copied one has it until it ends.
+/// They live for days only, since nothing revokes them: whoever copied one has it until it ends. And what services have of
+/// identity's keys of proofs follows these.
 ///
 /// The files that are mounted into containers, whose users are not the owner, can be read by all; the folder's mode keeps
 /// other users of the machine out, and each container is given only its own.
@@ -30,12 +32,14 @@ public struct DeploymentFolder: Sendable {
         case made
         /// It stays as it was.
         case kept
-        /// It was made anew where it was, so that whoever has it mounted sees it.
+        /// It was made anew where it was, so that whoever has it, or its folder of keys, mounted sees it.
         case renewed
     }
 
-    /// The programs that get certificates.
-    public static let programs = ["identity", "profile", "invites", "gateway"]
+    /// Whoever calls as an operator: no program that runs, and so no container that is given the key.
+    private static let operatorName = "operator"
+    /// The programs that get certificates, the operator's calls among them.
+    public static let programs = ["identity", "profile", "invites", "gateway", operatorName]
     /// The services that have a role in the database.
     static let services = ["identity", "profile", "invites"]
     /// What the names of callers begin with, as allow lists have them.
@@ -47,7 +51,7 @@ public struct DeploymentFolder: Sendable {
     /// An authority that ends sooner is worth a word: all certificates change with it, which nothing does by itself.
     public static let authorityDaysLeftMin = 180
 
-    /// What only the owner reads; nothing that runs needs it.
+    /// What only the owner reads; nothing that runs in a container needs it.
     private static let ownerOnly: mode_t = 0o600
     private static let mounted: mode_t = 0o444
 
@@ -81,14 +85,12 @@ public struct DeploymentFolder: Sendable {
         }
         let roles = Self.services.flatMap { ["\($0)-database", "\($0)-database-owner"] }
         var entries = try (["postgres"] + roles).map(password)
-        entries.append(
-            try make("identity-signing-key.pem", Self.mounted) { Array(try SigningKey.generateP256().pem().utf8) }
-        )
-        entries.append(try make("identity-refresh-key", Self.mounted) { SecureRandom.bytes(32) })
-        // For the key before or the next while one is replaced; empty for none, since a container is given each file.
-        for name in ["identity-signing-key-other.pem", "identity-refresh-key-other"] {
-            entries.append(try make(name, Self.mounted) { [] })
-        }
+        // The folders are what containers are given: a file in them is replaced by another one of the same name.
+        entries += try KeyFolders(secrets: path).initialize(
+            folderMode: 0o755,
+            mode: Self.mounted,
+            nowSeconds: Int64(now)
+        ).map { Entry(name: $0.name, change: Change($0.change)) }
         entries.append(try make("address-key", Self.mounted) { SecureRandom.bytes(ClientAddressKey.byteCount) })
         entries += try authority(now)
         for program in Self.programs { entries += try pair(program, now, isForced: renewing.contains(program)) }
@@ -126,6 +128,7 @@ public struct DeploymentFolder: Sendable {
     /// A program's private key and certificate: made where there is none, and renewed together.
     private func pair(_ name: String, _ now: Int, isForced: Bool) throws -> [Entry] {
         let (keyFile, certificateFile) = ("\(name)-key.pem", "\(name).pem")
+        let keyMode = name == Self.operatorName ? Self.ownerOnly : Self.mounted
         let isThere = access(file(certificateFile), F_OK) == 0
         if isThere, access(file(keyFile), F_OK) != 0 {
             throw DeploymentError(
@@ -139,12 +142,12 @@ public struct DeploymentFolder: Sendable {
             unlink(file(keyFile))
             let (key, certificate) = try issue(name, now)
             change = .made
-            _ = try make(keyFile, Self.mounted) { key }
+            _ = try make(keyFile, keyMode) { key }
             _ = try make(certificateFile, Self.mounted) { certificate }
         } else if try isForced || endsSoon(certificateFile, keyFile, now) {
             let (key, certificate) = try issue(name, now)
             change = .renewed
-            try FileBytes.rewrite(file(keyFile), mode: Self.mounted, key)
+            try FileBytes.rewrite(file(keyFile), mode: keyMode, key)
             try FileBytes.rewrite(file(certificateFile), mode: Self.mounted, certificate)
         }
         let daysLeft = try CertificateAuthority.daysLeft(certificatePEM: try read(certificateFile), now: now)
@@ -198,6 +201,16 @@ public struct DeploymentFolder: Sendable {
     }
 
     private func file(_ name: String) -> String { "\(path)/\(name)" }
+}
+
+extension DeploymentFolder.Change {
+    fileprivate init(_ change: KeyFolders.Change) {
+        switch change {
+        case .made: self = .made
+        case .kept: self = .kept
+        case .renewed: self = .renewed
+        }
+    }
 }
 
 /// Why a deployment could not be prepared: one line for people.

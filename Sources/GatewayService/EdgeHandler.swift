@@ -28,7 +28,7 @@ final class EdgeHandler: HTTPHandler {
 extension GatewaySettings {
     /// The header fields that pages of other origins may send: ours, those of Connect and gRPC-Web, and those of the apps' SDKs.
     static let crossOriginFields =
-        ["authorization", "idempotency-key", "x-request-id", "traceparent", "tracestate"]
+        ["authorization", "idempotency-key", "last-event-id", "x-request-id", "traceparent", "tracestate"]
         + CrossOriginNames.requestFields.map { $0.lowercased() } + [
             // supabase-js and WordPress' clients.
             "apikey", "x-client-info", "x-supabase-api-version", "x-wp-nonce",

@@ -1,6 +1,7 @@
 import API
 import HTTPJSON
 import HTTPTypes
+import JOSE
 import RPC
 
 /// From what a service answered to what a client is told: the one place that decides it.
@@ -60,6 +61,12 @@ extension Problem {
 
     private static func problem(_ error: RPCError) -> Problem {
         if error.reason == outcomeUnknownReason { return outcomeUnknown(error) }
+        // A service doesn't take identity's word for the person: keys or clocks of ours are at fault, and no app may take it
+        // for the end of its session.
+        if error.isAboutCallerProof {
+            return internalFault(error, .serviceUnavailable, "This is not available right now. Please try again.")
+                .retryingAfter(defaultWait)
+        }
         switch error.code {
         case .invalidArgument, .failedPrecondition, .outOfRange:
             let isFieldAtFault = !error.fieldViolations.isEmpty
@@ -107,13 +114,21 @@ extension Problem {
             )
         }
         // Without a reason the message is a developer's, not ours to show.
-        return Problem(
+        var problem = Problem(
             status,
             code: reason ?? error.code.description,
             detail: reason == nil ? detail : error.message,
             fields: fields,
             cause: CallFailure(error)
         )
+        let facts = error.reasonMetadata
+        if let suggestions = facts[ErrorFact.suggestions] {
+            problem.members["suggestions"] = .array(suggestions.split(separator: ",").map { .string(String($0)) })
+        }
+        if let revision = facts[ErrorFact.revision].flatMap(Int64.init) {
+            problem.members["revision"] = .integer(revision)
+        }
+        return problem
     }
 
     /// Something of ours failed: the code may be told, the message not.
@@ -128,6 +143,11 @@ extension Problem {
         let isAboutSession = reason.map { $0.hasPrefix("ACCESS_TOKEN_") || $0.hasPrefix("SESSION_") } ?? true
         return isAboutSession ? Authentication.invalidTokenChallenge : Authentication.challenge
     }
+}
+
+extension RPCError {
+    /// Whether a service refused identity's proof of the person whom this gateway called for.
+    var isAboutCallerProof: Bool { code == .unauthenticated && reason?.hasPrefix("CALLER_PROOF_") == true }
 }
 
 /// A failed call as the log tells it: with the message, and with the cause if it failed on this side.

@@ -14,6 +14,8 @@ struct Gateway: Sendable {
     /// Apple by web; nil where it is off, and then its routes don't exist.
     let webSignIn: WebSignIn?
     let dialects: DialectSettings
+    /// Who may ask about tokens; nil where nobody may, and then there is no route for it.
+    let introspectionClients: IntrospectionClients?
     /// The address that the page of methods shows where a request says none; nil where there is no such page.
     let methodsPageAddress: String?
     /// What routes and RPCs answer by.
@@ -26,21 +28,35 @@ struct Gateway: Sendable {
         rateLimit: RateLimit.Policy = .init(),
         webSignIn: WebSignIn? = nil,
         dialects: DialectSettings = .init(),
-        methodsPageAddress: String? = nil
+        introspectionClients: IntrospectionClients? = nil,
+        methodsPageAddress: String? = nil,
+        avatars: AvatarAddress = .init(),
+        watchLimits: GroupWatches.Limits = .init(),
+        readinessWait: Duration = ReadinessCache.wait,
+        nowSeconds: @escaping @Sendable () -> Int64 = { WatchClock.nowSeconds }
     ) {
         self.backends = backends
         let rateLimit = RateLimit(rateLimit)
         self.rateLimit = rateLimit
         self.webSignIn = webSignIn
         self.dialects = dialects
+        self.introspectionClients = introspectionClients
         self.methodsPageAddress = methodsPageAddress
-        readiness = ReadinessCache(backends.probes)
+        readiness = ReadinessCache(backends.probes, wait: readinessWait)
         methods = AppMethods(
             identity: backends.identity,
             profile: backends.profile,
             invites: backends.invites,
             keySet: KeySetCache(identity: backends.identity),
-            authentication: Authentication(identity: backends.identity, rateLimit: rateLimit)
+            authentication: Authentication(identity: backends.identity, rateLimit: rateLimit),
+            memberNames: MemberNames(profile: backends.profile),
+            avatars: avatars,
+            watches: GroupWatches(
+                invites: backends.invites,
+                identity: backends.identity,
+                limits: watchLimits,
+                nowSeconds: nowSeconds
+            )
         )
     }
 
@@ -55,15 +71,53 @@ struct Gateway: Sendable {
             SignInWithAppleRoute.endpoint(credentials),
             SignInWithGoogleRoute.endpoint(credentials),
             SignInWithProviderRoute.endpoint(credentials),
+            CreateChallengeRoute.endpoint(methods),
+            ReceiveAppleNoticeRoute.endpoint(authentication),
+            ReceiveGoogleNoticeRoute.endpoint(authentication),
             RefreshSessionRoute.endpoint(methods),
             SignOutRoute.endpoint(methods),
+            SignOutEverywhereRoute.endpoint(methods),
+            ListSessionsRoute.endpoint(methods),
+            RenameSessionRoute.endpoint(methods),
+            EndSessionRoute.endpoint(methods),
+            ListProvidersRoute.endpoint(methods),
+            LinkProviderRoute.endpoint(methods),
+            UnlinkProviderRoute.endpoint(methods),
             GetMeRoute.endpoint(methods),
-            UpdateMeRoute.endpoint(methods),
+            UpdateMeRoute.endpoint(methods), ProvePhoneRoute.endpoint(methods),
+            DeleteMeRoute.endpoint(methods),
+            CheckUsernameRoute.endpoint(methods),
+            SetAvatarRoute.endpoint(methods),
+            DeleteAvatarRoute.endpoint(methods),
+            GetAvatarRoute.endpoint(methods),
             CreateGroupRoute.endpoint(methods),
             ListGroupsRoute.endpoint(methods),
             AddMemberRoute.endpoint(methods),
             ListMembersRoute.endpoint(methods),
+            AddMembersRoute.endpoint(methods),
+            GetGroupRoute.endpoint(methods),
+            UpdateGroupRoute.endpoint(methods),
+            DeleteGroupRoute.endpoint(methods),
+            RemoveMemberRoute.endpoint(methods),
+            LeaveGroupRoute.endpoint(methods),
+            SetMemberRoleRoute.endpoint(methods),
+            HandOverGroupRoute.endpoint(methods),
+            ListMyInvitationsRoute.endpoint(methods),
+            AcceptInvitationRoute.endpoint(methods),
+            DeclineInvitationRoute.endpoint(methods),
+            ConfirmMemberRoute.endpoint(methods),
+            ListPendingRoute.endpoint(methods),
+            CreateGroupLinkRoute.endpoint(methods),
+            ListGroupLinksRoute.endpoint(methods),
+            RevokeGroupLinkRoute.endpoint(methods),
+            PreviewGroupLinkRoute.endpoint(methods),
+            JoinByLinkRoute.endpoint(methods),
+            BlockInviterRoute.endpoint(methods),
+            UnblockInviterRoute.endpoint(methods),
+            ListBlockedInvitersRoute.endpoint(methods),
+            WatchGroupsRoute.endpoint(methods),
             GetKeySetRoute.endpoint(methods),
+            GetServerMetadataRoute.endpoint(methods, hasIntrospection: introspectionClients != nil),
             GetLivenessRoute.endpoint(),
             GetReadinessRoute.endpoint(readiness),
         ]
@@ -72,6 +126,9 @@ struct Gateway: Sendable {
                 BeginAppleByWebRoute.endpoint(authentication, webSignIn),
                 FinishAppleByWebRoute.endpoint(authentication, webSignIn),
             ]
+        }
+        if let introspectionClients {
+            endpoints.append(IntrospectTokenRoute.endpoint(methods, introspectionClients))
         }
         endpoints += dialects.endpoints(
             DialectParts(backends: backends, methods: methods)
@@ -112,6 +169,7 @@ struct Gateway: Sendable {
     ) -> RouteHandler {
         let dialects = dialects
         let hasPages = webSignIn != nil
+        let hasIntrospection = introspectionClients != nil
         let endpoints = endpoints
         var routes = endpoints.map(\.route)
         if let methodsPageAddress {
@@ -120,6 +178,7 @@ struct Gateway: Sendable {
         let requests = RequestMetrics(routes: routes)
         let admission = rateLimit.admission(to: routes)
         metrics.add(requests)
+        metrics.add(methods.memberNames)
         return RouteHandler(
             routes: routes,
             configuration: configuration,
@@ -127,8 +186,12 @@ struct Gateway: Sendable {
             log: ServiceRequestLog(logger),
             problem: { Problem(answering: $0) },
             render: { problem, request in
-                hasPages && request.uri.path == WebSignIn.callbackPath
-                    ? FinishAppleByWebRoute.page(telling: problem) : dialects.response(to: request, telling: problem)
+                switch request.uri.path {
+                case WebSignIn.callbackPath where hasPages: FinishAppleByWebRoute.page(telling: problem)
+                case IntrospectTokenRoute.path where hasIntrospection: OAuthError(problem).response
+                case ReceiveGoogleNoticeRoute.path: SecurityEventError(problem).response
+                default: dialects.response(to: request, telling: problem)
+                }
             },
             admit: admission,
             observe: { requests.count($0) }

@@ -16,7 +16,7 @@ struct GatewayHealth: HealthHandler {
             guard request.service.isEmpty else {
                 throw RPCError(.notFound, "only the gateway as a whole is known here")
             }
-            let told = await readiness.readiness(caller.callOptions(limit: ReadinessCache.wait))
+            let told = await readiness.readiness(caller.callOptions(limit: readiness.wait))
             return .with { $0.status = told.isReady ? .serving : .notServing }
         }
     }

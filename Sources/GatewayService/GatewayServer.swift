@@ -68,12 +68,17 @@ public struct GatewayServer: ProgramServer {
             rateLimit: settings.rateLimit,
             webSignIn: settings.webSignIn,
             dialects: settings.dialects,
-            methodsPageAddress: settings.methodsPageAddress
+            introspectionClients: settings.introspectionClients,
+            methodsPageAddress: settings.methodsPageAddress,
+            avatars: settings.avatars,
+            watchLimits: settings.watchLimits
         )
         let logger = Logger(label: Self.programName)
         let configuration = configuration
         let registry = MetricsRegistry()
         registry.addLoops(of: group, hasServer: true)
+        registry.add(gateway.methods.watches)
+        async let _: Void = gateway.methods.watches.run(logger: logger)
         let exporter = try Traces.exporter(Traces.tracer, group: group, logger: logger, metrics: registry)
         async let _: Void = { await exporter?.run() }()
         let server = try self.server(gateway, settings, try await settings.edge.inDigits(), group, logger, registry)
@@ -92,6 +97,7 @@ public struct GatewayServer: ProgramServer {
                 logger.notice("stopping", metadata: ["drain_delay": "\(delay)"])
                 await gateway.beginDrain()
                 try? await Task.sleep(for: delay)
+                gateway.methods.watches.stop()
             },
             onListening: onListening
         )

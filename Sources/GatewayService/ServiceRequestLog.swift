@@ -7,10 +7,10 @@ package struct ServiceRequestLog: RequestLog {
     private let lines: FactLog
 
     /// Lines of a program's logger.
-    package init(_ logger: Logger) { lines = FactLog(logger) }
+    package init(_ logger: Logger) { lines = FactLog(logger, "request") }
 
     package func write(_ line: RequestLine) {
-        lines.log(.info, "request") { facts in
+        lines.log(.info) { facts in
             if let code = line.code { facts.add("code", code) }
             facts.add("method", line.method)
             facts.add("microseconds", line.microseconds)

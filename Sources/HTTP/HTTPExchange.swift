@@ -10,9 +10,9 @@ open class HTTPExchange: @unchecked Sendable {
     // Sound because its stored properties are constants.
 
     /// The request's head.
-    public let head: HTTPRequestHead
+    public final let head: HTTPRequestHead
     /// The other end of the connection.
-    public let peer: PeerInfo
+    public final let peer: PeerInfo
 
     /// Describes an exchange.
     public init(head: HTTPRequestHead, peer: PeerInfo) {

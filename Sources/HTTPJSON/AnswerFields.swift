@@ -2,7 +2,7 @@ import HTTPTypes
 import RPC
 
 /// The fields of answers, packed as transports take them. What every answer of a kind has is packed once.
-struct AnswerFields: Sendable {
+final class AnswerFields: Sendable {
     /// What every answer has that says nothing else: a page says itself what it may load. Answers hold tokens and personal
     /// data, so that those that may be kept say so themselves.
     private static let defaults: [(name: HTTPField.Name, value: String)] = [
@@ -12,9 +12,39 @@ struct AnswerFields: Sendable {
 
     private let strictTransport: [UInt8]
     private let calls: [UInt8]
-    /// All that an answer without fields of its own has, but what differs from one to the next.
-    private let plain: [UInt8]
-    private let json: [UInt8]
+    /// Answers without fields of their own: those that are nothing in particular, and JSON.
+    private let plain: Kind
+    private let json: Kind
+
+    /// What each answer of a kind has, up to the value of its request's id.
+    private struct Kind: Sendable {
+        let fields: [UInt8]
+        private let withoutID: [UInt8]
+        /// Where the length of the id stands.
+        private var lengthPlace: Int { fields.count + MemoryLayout<UInt16>.size }
+
+        init(_ fields: [UInt8]) {
+            self.fields = fields
+            var all = fields
+            all.appendField(.requestID, "")
+            withoutID = all
+        }
+
+        /// All that an answer has. Put together beside the array, which then is made at its length.
+        func packed(requestID: String) -> [UInt8] {
+            var requestID = requestID
+            return requestID.withUTF8 { requestID in
+                withUnsafeTemporaryAllocation(of: UInt8.self, capacity: withoutID.count + requestID.count) { all in
+                    let bytes = UnsafeMutableRawBufferPointer(all)
+                    bytes.copyBytes(from: withoutID)
+                    let length = UInt32(truncatingIfNeeded: requestID.count)
+                    bytes.storeBytes(of: length, toByteOffset: lengthPlace, as: UInt32.self)
+                    UnsafeMutableRawBufferPointer(rebasing: bytes[withoutID.count...]).copyBytes(from: requestID)
+                    return Array(all)
+                }
+            }
+        }
+    }
 
     /// - Parameter strictTransportSeconds: `max-age` of Strict-Transport-Security; 0 sends none.
     init(strictTransportSeconds: Int64) {
@@ -29,30 +59,26 @@ struct AnswerFields: Sendable {
         var calls: [UInt8] = []
         calls.appendField(.xContentTypeOptions, "nosniff")
         self.calls = calls + strictTransport
-        self.plain = plain
+        self.plain = Kind(plain)
         var json = plain
         json.appendField(.contentType, Response.jsonType)
-        self.json = json
+        self.json = Kind(json)
     }
 
     /// The fields of an answer. What the transport says itself is left out.
     ///
     /// - Parameter origin: what is told about pages of other origins; nil where nothing is.
     func packed(_ response: Response, requestID: String, origin: CrossOrigin.Answer?) -> Metadata {
-        var packed: [UInt8] = []
-        packed.reserveCapacity(json.count + 192)
-        if response.headers.isEmpty {
-            switch response.contentType {
-            case .some(Response.jsonType): packed += json
-            case .some(let type):
-                packed += plain
-                packed.appendField(.contentType, type)
-            case nil: packed += plain
-            }
-        } else {
-            pack(response, into: &packed)
+        var packed: [UInt8]
+        switch response.contentType {
+        case .some(Response.jsonType) where response.headers.isEmpty: packed = json.packed(requestID: requestID)
+        case nil where response.headers.isEmpty: packed = plain.packed(requestID: requestID)
+        case let type:
+            packed = []
+            packed.reserveCapacity(json.fields.count + 192)
+            pack(response.headers, type, into: &packed)
+            packed.appendField(.requestID, requestID)
         }
-        packed.appendField(.requestID, requestID)
         origin?.pack(into: &packed)
         return Metadata(packed: packed)
     }
@@ -64,11 +90,10 @@ struct AnswerFields: Sendable {
         return Metadata(packed: packed)
     }
 
-    private func pack(_ response: Response, into packed: inout [UInt8]) {
-        let fields = response.headers
+    private func pack(_ fields: HTTPFields, _ contentType: String?, into packed: inout [UInt8]) {
         for (name, value) in Self.defaults where !fields.contains(name) { packed.appendField(name, value) }
         packed += strictTransport
-        if let type = response.contentType, !fields.contains(.contentType) { packed.appendField(.contentType, type) }
+        if let contentType, !fields.contains(.contentType) { packed.appendField(.contentType, contentType) }
         for field in fields where !Self.isTransports(field.name) { packed.appendField(field.name, field.value) }
     }
 

@@ -49,11 +49,19 @@ public struct JSONInput: Sendable {
         optional(name, expected: "true or false") { $0.bool }
     }
 
-    /// A whole number within a range that may be absent or null.
+    /// A whole number within a range that may be absent or null. Some languages write 3 as 3.0.
     public mutating func optionalInteger(_ name: String, in range: ClosedRange<Int64>) -> Int64? {
         optional(name, expected: "a whole number from \(range.lowerBound) to \(range.upperBound)") { value in
-            value.integer.flatMap { range.contains($0) ? $0 : nil }
+            (value.integer ?? Self.whole(value)).flatMap { range.contains($0) ? $0 : nil }
         }
+    }
+
+    /// The integer of a number that is written with a fraction of zeros.
+    private static func whole(_ value: JSONValue) -> Int64? {
+        guard case .number(let literal) = value else { return nil }
+        let parts = literal.split(separator: ".", omittingEmptySubsequences: false)
+        guard parts.count == 2, parts[1].utf8.allSatisfy({ $0 == UInt8(ascii: "0") }) else { return nil }
+        return Int64(parts[0])
     }
 
     /// An array of texts that may be absent or null.
@@ -68,6 +76,20 @@ public struct JSONInput: Sendable {
     /// An object that may be absent or null.
     public mutating func optionalObject(_ name: String) -> JSONObject? {
         optional(name, expected: "an object") { $0.object }
+    }
+
+    /// An array of objects that must be there, each read with names under its own (`name[3].`); empty after a fault.
+    public mutating func objects(_ name: String) -> [JSONInput] {
+        guard contains(name), !isNull(name) else {
+            addFault(name, code: "REQUIRED", detail: "This field is required.")
+            return []
+        }
+        let objects: [JSONObject]? = optional(name, expected: "an array of objects") { value in
+            guard let elements = value.array else { return nil }
+            let objects = elements.compactMap(\.object)
+            return objects.count == elements.count ? objects : nil
+        }
+        return (objects ?? []).enumerated().map { JSONInput($1, prefix: "\(prefix)\(name)[\($0)].") }
     }
 
     /// An object that must be there, read with names under its own; empty after a fault.

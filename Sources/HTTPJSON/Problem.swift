@@ -30,6 +30,8 @@ public struct Problem: Error, Sendable {
     public var detail: String
     /// The fields at fault.
     public var fields: [Field]
+    /// Further members of the answer (RFC 9457 section 3.2), none of them by a name that ``body`` has already.
+    public var members = JSONObject()
     /// Further header fields of the answer, such as Retry-After.
     public var headers: HTTPFields
     /// Whether the connection cannot carry another request after this one.
@@ -43,7 +45,7 @@ public struct Problem: Error, Sendable {
         code: String,
         detail: String,
         fields: [Field] = [],
-        headers: HTTPFields = [:],
+        headers: HTTPFields = HTTPFields(),
         closesConnection: Bool = false,
         cause: (any Error)? = nil
     ) {
@@ -73,6 +75,7 @@ public struct Problem: Error, Sendable {
                 }
             )
         }
+        for member in members.members where body[member.name] == nil { body[member.name] = member.value }
         return body
     }
 

@@ -113,8 +113,13 @@ public struct RequestFields: Sendable {
     /// RFC 9113 section 8.2.3 have it. Nil if there is none.
     public subscript(name: HTTPField.Name) -> String? {
         if let value = metadata.only(name.canonicalName) { return value }
-        let values = self[values: name]
-        return values.count > 1 ? values.joined(separator: name == .cookie ? "; " : ", ") : values.first
+        guard contains(name) else { return nil }
+        return self[values: name].joined(separator: name == .cookie ? "; " : ", ")
+    }
+
+    /// The value of a field as the subscript gives it, in UTF-8: where it lies, if it came once.
+    public func bytes(of name: HTTPField.Name) -> ArraySlice<UInt8>? {
+        metadata.onlyBytes(name.canonicalName) ?? self[name].map { ArraySlice($0.utf8) }
     }
 
     /// All values of a field, in their order.

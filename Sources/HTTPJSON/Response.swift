@@ -35,13 +35,16 @@ public struct ResponseBody: Sendable {
     let stream: (@Sendable (EventStream) async throws -> Void)?
 
     /// No body.
-    public init() { self.init(bytes: []) }
+    public init() { self.init([]) }
 
     /// A body of bytes.
-    public init(bytes: some Sequence<UInt8>) {
-        self.bytes = Array(bytes)
+    public init(_ bytes: [UInt8]) {
+        self.bytes = bytes
         stream = nil
     }
+
+    /// A body of bytes.
+    public init(bytes: some Sequence<UInt8>) { self.init(Array(bytes)) }
 
     /// A body of text in UTF-8.
     public init(_ text: String) { self.init(bytes: text.utf8) }

@@ -4,6 +4,14 @@ import HTTPTypes
 public struct Route: Sendable {
     /// Answers a request.
     public typealias Handler = @Sendable (Request, RouteContext) async throws -> Response
+    /// Answers a request without waiting for anything.
+    public typealias ImmediateHandler = @Sendable (Request, RouteContext) throws -> Response
+
+    /// What answers.
+    enum Answering: Sendable {
+        case atOnce(ImmediateHandler)
+        case inTask(Handler)
+    }
 
     /// The method.
     public let method: HTTPRequest.Method
@@ -11,18 +19,36 @@ public struct Route: Sendable {
     public let path: String
     /// Whether pages of other origins may call it, where the server lets any.
     public let isForOtherOrigins: Bool
-    let handler: Handler
+    /// The largest request body, in bytes; nil for that of the server's limits.
+    public let bodyBytesMax: Int?
+    let answering: Answering
 
     /// A route.
     public init(
         _ method: HTTPRequest.Method,
         _ path: String,
         isForOtherOrigins: Bool = true,
+        bodyBytesMax: Int? = nil,
         handler: @escaping Handler
     ) {
         self.method = method
         self.path = path
         self.isForOtherOrigins = isForOtherOrigins
-        self.handler = handler
+        self.bodyBytesMax = bodyBytesMax
+        answering = .inTask(handler)
+    }
+
+    /// A route whose handler waits for nothing, not even for a body, and so needs no task.
+    public init(
+        _ method: HTTPRequest.Method,
+        _ path: String,
+        isForOtherOrigins: Bool = true,
+        atOnce handler: @escaping ImmediateHandler
+    ) {
+        self.method = method
+        self.path = path
+        self.isForOtherOrigins = isForOtherOrigins
+        bodyBytesMax = nil
+        answering = .atOnce(handler)
     }
 }

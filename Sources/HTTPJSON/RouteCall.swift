@@ -5,13 +5,10 @@ import RPC
 import Synchronization
 import Tracing
 
-/// A request on its way through a ``RouteHandler``. One object a request: what it holds is set before the route's handler begins,
-/// but for the body, which comes meanwhile.
+/// A request on its way through a ``RouteHandler``. One object a request, whose only change is the body, which comes meanwhile.
 ///
 /// States: begun → (answered at once) or (its route runs → answered) → ended.
-final class RouteCall: HTTPBodyReceiver, @unchecked Sendable {
-    // Sound because what changes is the body, which a lock guards, and what `begin` writes before it hands the call to its task.
-
+final class RouteCall: HTTPBodyReceiver {
     let handler: RouteHandler
     let exchange: HTTPExchange
     let start: Deadline
@@ -19,23 +16,29 @@ final class RouteCall: HTTPBodyReceiver, @unchecked Sendable {
     let requestID: String
     /// Nil where the request has none.
     let body: RequestBody?
-    private(set) var trace: TraceContext
-    private(set) var match: RouteTable.Match?
-    /// The place of the route that answers; nil if there is none.
-    private(set) var route: Int?
-    private var span: (any Span)?
+    let trace: TraceContext
+    let match: RouteTable.Match?
+    /// The route that answers; nil if there is none.
+    let entry: RouteHandler.Entry?
+    private let span: RouteSpan?
     private let hasEnded = Atomic(false)
 
-    /// A call that has not begun.
+    /// A call whose route is found and whose span has begun.
     init(of exchange: HTTPExchange, _ handler: RouteHandler) {
         self.handler = handler
         self.exchange = exchange
         start = .now()
-        deadline = start.advanced(by: handler.configuration.limits.requestTimeout)
+        deadline = start.advanced(byNanoseconds: handler.requestNanoseconds)
         body = exchange.head.hasBody ? RequestBody() : nil
-        let fields = exchange.head.fields
-        requestID = RequestName.sane(fields.first("x-request-id")) ?? handler.configuration.makeRequestID()
-        trace = TraceContext(fields) ?? .root()
+        requestID =
+            RequestName.sane(exchange.head.fields.first("x-request-id")) ?? handler.configuration.makeRequestID()
+        match = exchange.head.fault == nil ? Self.withPath(exchange, handler) { handler.table.match($0) } : nil
+        entry = match.flatMap { match in
+            handler.table.route(of: match, exchange.head.method).map { handler.entries[$0] }
+        }
+        span = handler.isTraced ? handler.configuration.tracer.flatMap { RouteSpan($0, exchange.head) } : nil
+        // The span's, so that the log names the trace, also where it begins here.
+        trace = span?.trace ?? TraceContext(exchange.head.fields) ?? .root()
     }
 
     /// The request, as routes read it.
@@ -43,40 +46,36 @@ final class RouteCall: HTTPBodyReceiver, @unchecked Sendable {
 
     /// Answers the request, or has its route do so. Whether somebody may ask for the body.
     func begin() -> Bool {
-        lookUp()
-        beginSpan()
-        let entry: RouteHandler.Entry
         do {
             if let answer = try atOnce() {
                 conclude(answer, problem: nil)
                 return false
             }
-            entry = try self.entry()
+            let entry = try foundEntry()
+            switch entry.route.answering {
+            case .inTask(let handle): run(handle)
+            case .atOnce(let handle): try answerAtOnce(handle)
+            }
+            return body != nil
         } catch {
             fail(error)
             return false
         }
-        run(entry)
-        return body != nil
-    }
-
-    /// Finds the path's endpoint and the method's route.
-    private func lookUp() {
-        guard exchange.head.fault == nil else { return }
-        match = withPath { handler.table.match($0) }
-        route = match.flatMap { handler.table.endpoints[$0.endpoint].route(exchange.head.method) }
     }
 
     /// The path's bytes, without one slash at the end where that may be there.
-    private func withPath<Result>(_ body: (UnsafeBufferPointer<UInt8>) -> Result) -> Result {
+    private static func withPath<Result>(
+        _ exchange: HTTPExchange,
+        _ handler: RouteHandler,
+        _ body: (UnsafeBufferPointer<UInt8>) -> Result
+    ) -> Result {
         let takesSlash = handler.configuration.takesTrailingSlash
-        func path(_ target: UnsafeBufferPointer<UInt8>) -> Result {
+        var target = exchange.head.target
+        return target.withUTF8 { target in
             var count = target.firstIndex(of: UInt8(ascii: "?")) ?? target.count
             if takesSlash, count > 1, target[count - 1] == UInt8(ascii: "/") { count -= 1 }
             return body(UnsafeBufferPointer(rebasing: target[..<count]))
         }
-        var target = exchange.head.target
-        return target.withUTF8(path)
     }
 
     /// The answer that needs no route; nil where a route is to answer.
@@ -84,7 +83,9 @@ final class RouteCall: HTTPBodyReceiver, @unchecked Sendable {
         if let fault = exchange.head.fault { throw fault.problem }
         try handler.admit(request, RouteContext(self))
         // A path without variables is one that was declared.
-        guard match?.values.isEmpty ?? false || withPath(RequestPath.isPlain) else { throw Problem.routeNotFound }
+        guard match?.values.isEmpty ?? false || Self.withPath(exchange, handler, RequestPath.isPlain) else {
+            throw Problem.routeNotFound
+        }
         guard let rule = handler.configuration.crossOrigin, CrossOrigin.isPreflight(request),
             rule.origin(of: request.headers) != nil
         else { return nil }
@@ -94,17 +95,29 @@ final class RouteCall: HTTPBodyReceiver, @unchecked Sendable {
         return methods.isEmpty ? nil : rule.preflightAnswer(methods: methods)
     }
 
-    private func entry() throws(Problem) -> RouteHandler.Entry {
+    private func foundEntry() throws(Problem) -> RouteHandler.Entry {
+        if let entry { return entry }
         guard let match else { throw .routeNotFound }
-        guard let route else { throw .methodNotAllowed(handler.table.endpoints[match.endpoint].methods) }
-        return handler.entries[route]
+        throw .methodNotAllowed(handler.table.endpoints[match.endpoint].methods)
     }
 
     // MARK: The route
 
+    /// Answers by a handler that waits for nothing.
+    private func answerAtOnce(_ handle: Route.ImmediateHandler) throws {
+        let context = RouteContext(self)
+        let response =
+            if let span {
+                try ServiceContext.$current.withValue(span.context) { try handle(request, context) }
+            } else {
+                try handle(request, context)
+            }
+        guard response.body.stream != nil else { return conclude(response, problem: nil) }
+        keep(Task.immediate(executorPreference: exchange.executor) { await self.answer(response) })
+    }
+
     /// Runs the route's handler: here and now up to its first suspension, then on the exchange's executor.
-    private func run(_ entry: RouteHandler.Entry) {
-        let handle = entry.route.handler
+    private func run(_ handle: @escaping Route.Handler) {
         // The handler is the first thing in its task: what stands before it, or around it, makes the runtime look for the
         // executor once more.
         let task =
@@ -133,6 +146,11 @@ final class RouteCall: HTTPBodyReceiver, @unchecked Sendable {
                     }
                 }
             }
+        keep(task)
+    }
+
+    /// Lets the exchange cancel a task that has not ended yet.
+    private func keep(_ task: Task<Void, Never>) {
         if !hasEnded.load(ordering: .relaxed) { exchange.didStart(task) }
     }
 
@@ -142,6 +160,8 @@ final class RouteCall: HTTPBodyReceiver, @unchecked Sendable {
             return conclude(response, problem: nil)
         }
         let fields = packed(response)
+        // What follows lasts for as long as the client wants.
+        let began = Deadline.now()
         if exchange.sendHead(status: response.status.code, fields: fields, contentLength: nil) {
             do {
                 try await stream(EventStream(exchange))
@@ -152,7 +172,7 @@ final class RouteCall: HTTPBodyReceiver, @unchecked Sendable {
                 exchange.reset()
             }
         }
-        end(status: response.status.code, code: nil)
+        end(status: response.status.code, code: nil, answered: began)
     }
 
     private func fail(_ error: any Error) {
@@ -164,13 +184,8 @@ final class RouteCall: HTTPBodyReceiver, @unchecked Sendable {
     // MARK: The answer
 
     private func packed(_ response: Response) -> Metadata {
-        let rule = handler.configuration.crossOrigin
-        let isClosed = route.map { handler.entries[$0].isClosed } ?? false
-        return handler.fields.packed(
-            response,
-            requestID: requestID,
-            origin: rule?.answer(to: request.headers, isClosed: isClosed)
-        )
+        let origin = handler.configuration.crossOrigin?.answer(to: request.headers, isClosed: entry?.isClosed ?? false)
+        return handler.fields.packed(response, requestID: requestID, origin: origin)
     }
 
     /// Sends a whole answer and ends the call.
@@ -184,21 +199,27 @@ final class RouteCall: HTTPBodyReceiver, @unchecked Sendable {
         end(status: status, code: problem?.code)
     }
 
+    /// The largest body that the route takes, in bytes.
+    var bodyBytesMax: Int { entry?.route.bodyBytesMax ?? handler.configuration.limits.bodyBytesMax }
+
     /// Whether an error leaves a body behind that is not worth reading to its end.
     private var leavesBody: Bool {
         guard let body else { return false }
-        let isLong = exchange.head.contentLength.map { $0 > handler.configuration.limits.bodyBytesMax } ?? true
+        let isLong = exchange.head.contentLength.map { $0 > bodyBytesMax } ?? true
         return isLong && !body.isWhole
     }
 
-    private func end(status: Int, code: String?) {
-        let took = Deadline.now().nanoseconds &- start.nanoseconds
+    /// Ends the call.
+    ///
+    /// - Parameter answered: when the answer was there, of which a stream went on; nil for now.
+    private func end(status: Int, code: String?, answered: Deadline? = nil) {
+        let took = (answered ?? .now()).nanoseconds &- start.nanoseconds
         let method = exchange.head.method.rawValue
         let isKnown = method.utf8.count <= RequestLine.methodBytesMax
         handler.log.write(
             RequestLine(
                 method: method.isEmpty ? "none" : isKnown ? method : String(method.prefix(RequestLine.methodBytesMax)),
-                route: route.map { handler.entries[$0].route.path },
+                route: entry?.route.path,
                 status: status,
                 code: code,
                 microseconds: Int64(clamping: took / 1000),
@@ -206,8 +227,8 @@ final class RouteCall: HTTPBodyReceiver, @unchecked Sendable {
                 traceID: trace.traceID
             )
         )
-        handler.observe(RequestOutcome(method: method, route: route, status: status, tookNanoseconds: took))
-        if let span { endSpan(span, status: status) }
+        handler.observe(RequestOutcome(method: method, route: entry?.index, status: status, tookNanoseconds: took))
+        span?.end(exchange, route: entry?.route.path, status: status)
         hasEnded.store(true, ordering: .relaxed)
         exchange.handlerEnded()
     }
@@ -230,7 +251,7 @@ final class RouteCall: HTTPBodyReceiver, @unchecked Sendable {
     // MARK: The body
 
     func receive(_ bytes: UnsafeRawBufferPointer) {
-        let isKept = body?.append(bytes, bytesMax: handler.configuration.limits.bodyBytesMax) ?? false
+        let isKept = body?.append(bytes, bytesMax: bodyBytesMax) ?? false
         if !exchange.consume(byteCount: bytes.count, keeps: isKept) { body?.end(.tooLarge) }
     }
 
@@ -245,26 +266,6 @@ final class RouteCall: HTTPBodyReceiver, @unchecked Sendable {
 
     // None is set: the transport bounds the body's time.
     func deadlinePassed() {}
-
-    // MARK: The span
-
-    private func beginSpan() {
-        guard let tracer = handler.configuration.tracer, !RouteSpan.isUntraced(exchange.head) else { return }
-        let span = RouteSpan.begin(tracer, exchange.head)
-        self.span = span
-        // So that the log names the trace, also where it begins here.
-        if let begun = RouteSpan.trace(of: span, tracer) { trace = begun }
-    }
-
-    private func endSpan(_ span: any Span, status: Int) {
-        RouteSpan.end(
-            span,
-            exchange.head,
-            scheme: exchange.peer.isEncrypted ? "https" : "http",
-            route: route.map { handler.entries[$0].route.path },
-            status: status
-        )
-    }
 }
 
 extension RouteHandler {

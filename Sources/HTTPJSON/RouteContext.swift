@@ -24,15 +24,15 @@ public struct RouteContext: Sendable {
     /// A logger whose lines have the request's id and trace.
     public var logger: Logger { call.logger }
     /// The place of the route that answers, among those that the handler was made with; nil if none answers.
-    public var routeIndex: Int? { call.route }
+    public var routeIndex: Int? { call.entry?.index }
     /// The route's path as it is declared; nil if none answers.
-    public var endpointPath: String? { call.route.map { call.handler.entries[$0].route.path } }
+    public var endpointPath: String? { call.entry?.route.path }
     /// The other end of the connection.
     public var peer: PeerInfo { call.exchange.peer }
 
     /// What stands in the places of the path's variables.
     public var parameters: RouteParameters {
-        guard let route = call.route, let match = call.match else { return RouteParameters() }
+        guard let entry = call.entry, let match = call.match else { return RouteParameters() }
         let path = call.exchange.head.target.utf8
         let values = match.values.map { range in
             path[
@@ -42,7 +42,7 @@ public struct RouteContext: Sendable {
                 )..<path.index(path.startIndex, offsetBy: range.upperBound)
             ]
         }
-        return RouteParameters(names: call.handler.entries[route].variables, values: values.map(Substring.init))
+        return RouteParameters(names: entry.variables, values: values.map(Substring.init))
     }
 
     /// Closes the connection at once, without an answer: for tests of what clients do then.
@@ -89,6 +89,44 @@ extension RouteContext {
         }
     }
 
+    /// The request's body, which must be a text of a media type.
+    ///
+    /// - Parameter type: the media type, in small letters and without parameters.
+    /// - Throws: `Problem` 400 for what is no UTF-8, 408 if the body does not come in time, 413 if it is too large, 415 for
+    ///   another content type.
+    public func text(_ request: Request, type: String) async throws -> String {
+        let bytes = try await body()
+        guard Self.essence(request.headers[.contentType]) == type else {
+            throw Problem(
+                .unsupportedMediaType,
+                code: "CONTENT_TYPE_UNSUPPORTED",
+                detail: "The body must be \(type).",
+                headers: [.accept: type]
+            )
+        }
+        guard let text = String(validating: bytes, as: UTF8.self) else {
+            throw Problem(.badRequest, code: "TEXT_MALFORMED", detail: "The body must be UTF-8.")
+        }
+        return text
+    }
+
+    /// The request's body, which must be of one of these media types.
+    ///
+    /// - Parameter types: the media types, in small letters and without parameters.
+    /// - Throws: `Problem` 408 if the body does not come in time, 413 if it is too large, 415 for another content type.
+    public func bytes(_ request: Request, types: [String]) async throws -> [UInt8] {
+        let bytes = try await body()
+        guard let type = Self.essence(request.headers[.contentType]), types.contains(type) else {
+            throw Problem(
+                .unsupportedMediaType,
+                code: "CONTENT_TYPE_UNSUPPORTED",
+                detail: "The body must be \(types.joined(separator: ", ")).",
+                headers: [.accept: types.joined(separator: ", ")]
+            )
+        }
+        return bytes
+    }
+
     private func parse(_ bytes: [UInt8], of request: Request) throws(Problem) -> JSONInput {
         guard Self.isJSON(request.headers[.contentType]) else {
             throw Problem(
@@ -127,7 +165,7 @@ extension RouteContext {
     }
 
     private func body() async throws -> [UInt8] {
-        if let length = call.exchange.head.contentLength, length > limits.bodyBytesMax { throw Self.bodyTooLarge }
+        if let length = call.exchange.head.contentLength, length > call.bodyBytesMax { throw Self.bodyTooLarge }
         guard let body = call.body else { return [] }
         let (bytes, end) = await body.collected()
         switch end {

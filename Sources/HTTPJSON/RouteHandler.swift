@@ -8,8 +8,8 @@ import Tracing
 /// Answers exchanges by routes: with each request's id and deadline, problems for errors, security headers, one log line, and
 /// a span where something is traced.
 ///
-/// What needs no route is answered at once. A route's handler begins on the spot too, as a task on the exchange's executor, so
-/// that one that waits for nothing has answered when ``begin(_:)`` returns.
+/// What needs no route is answered at once, and so is what a route answers without waiting. Any other route's handler begins on the
+/// spot too, as a task on the exchange's executor.
 public final class RouteHandler: HTTPHandler {
     /// What distinguishes one set of routes from another.
     public struct Configuration: Sendable {
@@ -17,7 +17,7 @@ public final class RouteHandler: HTTPHandler {
         public var limits: HTTPLimits
         /// `max-age` of Strict-Transport-Security; 0 sends none.
         public var strictTransportSeconds: Int64 = 0
-        /// Makes the ids of requests that bring none.
+        /// Makes the ids of requests that bring none, of the bytes that ``RequestName/sane(_:)`` allows.
         public var makeRequestID: @Sendable () -> String = RequestName.make
         /// Whether a path may end with a slash that its route does not have: false, so that each has one spelling.
         public var takesTrailingSlash = false
@@ -34,14 +34,21 @@ public final class RouteHandler: HTTPHandler {
     }
 
     /// A route with what is asked of it for each request.
-    struct Entry: Sendable {
+    final class Entry: Sendable {
         let route: Route
+        /// Its place among all.
+        let index: Int
         /// The names of the path's variables.
         let variables: [String]
         /// Whether pages of other origins may not call some route of this path.
         let isClosed: Bool
-        /// The span's name; the method that a span has is the route's.
-        let spanName: String
+
+        init(_ route: Route, index: Int, isClosed: Bool) {
+            self.route = route
+            self.index = index
+            variables = RouteTable.variables(of: route.path)
+            self.isClosed = isClosed
+        }
     }
 
     let configuration: Configuration
@@ -54,6 +61,10 @@ public final class RouteHandler: HTTPHandler {
     let render: @Sendable (Problem, Request) -> Response
     let admit: @Sendable (Request, RouteContext) throws -> Void
     let observe: @Sendable (RequestOutcome) -> Void
+    /// How long a request may take.
+    let requestNanoseconds: UInt64
+    /// Whether requests have spans.
+    let isTraced: Bool
 
     /// A handler.
     ///
@@ -87,14 +98,11 @@ public final class RouteHandler: HTTPHandler {
         table = RouteTable(routes)
         fields = AnswerFields(strictTransportSeconds: configuration.strictTransportSeconds)
         let closed = Set(routes.filter { !$0.isForOtherOrigins }.map(\.path))
-        entries = routes.map {
-            Entry(
-                route: $0,
-                variables: RouteTable.variables(of: $0.path),
-                isClosed: closed.contains($0.path),
-                spanName: "\($0.method.rawValue) \($0.path)"
-            )
+        entries = routes.enumerated().map { index, route in
+            Entry(route, index: index, isClosed: closed.contains(route.path))
         }
+        requestNanoseconds = configuration.limits.requestTimeout.wholeNanoseconds
+        isTraced = configuration.tracer != nil
     }
 
     /// What is to be added to the answers of another handler of the port: security headers, and what lets pages of other origins

@@ -8,36 +8,37 @@ import Tracing
 ///
 /// The path as the route declares it: no ids, no query, no header, no address of a person. Attributes and errors:
 /// OpenTelemetry semantic conventions, "HTTP server".
-enum RouteSpan {
+final class RouteSpan: Sendable {
     /// The methods that are named; any other is `_OTHER`, as a client may say whatever it likes.
     private static let methods: Set = ["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS", "CONNECT", "TRACE"]
 
-    /// Whether a request has no span: orchestrators ask for these paths each second.
-    static func isUntraced(_ head: HTTPRequestHead) -> Bool { head.path == "/healthz" || head.path == "/readyz" }
+    private let span: any Span
+    /// Where the span stands, as its tracer would tell it.
+    let trace: TraceContext?
 
-    /// Begins a request's span.
-    static func begin(_ tracer: any Tracer, _ head: HTTPRequestHead) -> any Span {
+    /// Begins a request's span; nil for one that has none: orchestrators ask for these paths each second.
+    init?(_ tracer: any Tracer, _ head: HTTPRequestHead) {
+        guard head.path != "/healthz", head.path != "/readyz" else { return nil }
         var parent = ServiceContext.topLevel
         tracer.extract(head.fields, into: &parent, using: MetadataCarrier())
-        return tracer.startSpan(methodName(head) ?? "HTTP", context: parent, ofKind: .server)
-    }
-
-    /// Where a span stands, as its tracer would tell it.
-    static func trace(of span: any Span, _ tracer: any Tracer) -> TraceContext? {
+        span = tracer.startSpan(Self.methodName(head) ?? "HTTP", context: parent, ofKind: .server)
         var metadata = Metadata()
         tracer.inject(span.context, into: &metadata, using: MetadataCarrier())
-        return TraceContext(metadata)
+        trace = TraceContext(metadata)
     }
 
-    /// Ends a request's span.
-    static func end(_ span: any Span, _ head: HTTPRequestHead, scheme: String, route: String?, status: Int) {
+    /// What is inside of the span.
+    var context: ServiceContext { span.context }
+
+    /// Ends the span.
+    func end(_ exchange: HTTPExchange, route: String?, status: Int) {
         if span.isRecording {
-            let method = methodName(head)
+            let method = Self.methodName(exchange.head)
             if let route { span.operationName = "\(method ?? "HTTP") \(route)" }
             let isFailure = status >= 500
             span.updateAttributes { attributes in
                 attributes["http.request.method"] = method ?? "_OTHER"
-                attributes["url.scheme"] = scheme
+                attributes["url.scheme"] = exchange.peer.isEncrypted ? "https" : "http"
                 if let route {
                     attributes["http.route"] = route
                     attributes["url.path"] = route

@@ -103,6 +103,9 @@ struct RouteTable: Sendable {
         return Match(endpoint: endpoint, values: values)
     }
 
+    /// The place of the route that answers a method on a path; HEAD is answered by GET's.
+    func route(of match: Match, _ method: HTTPRequest.Method) -> Int? { endpoints[match.endpoint].route(method) }
+
     /// Goes on at a slash. As deep as the longest declared path.
     private func find(
         _ path: UnsafeBufferPointer<UInt8>,

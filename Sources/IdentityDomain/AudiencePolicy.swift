@@ -14,6 +14,9 @@ public struct AudiencePolicy: Sendable, Hashable {
     public enum Nonce: String, Sendable, Hashable, CaseIterable {
         /// The token must carry one, and the app must prove it.
         case required = "required"
+        /// As ``required``, and it must be one of ours for this audience, made a moment ago (``SignInNonces``). Nothing but an
+        /// ID token with it signs in.
+        case server = "server"
         /// A token that carries one must be proven, or leaving it out would be a way round; one without goes by
         /// ``AudiencePolicy/withoutNonce``.
         case optional = "optional"
@@ -51,6 +54,8 @@ public struct AudiencePolicy: Sendable, Hashable {
     public let withoutNonce: WithoutNonce
     /// For how long access tokens of this app live, in seconds; nil is the deployment's default.
     public let accessTokenSeconds: Int64?
+    /// Whether sessions of this app get an ID token of ours beside their other tokens: it is a signature at each sign-in and refresh.
+    public let hasIDToken: Bool
 
     /// Whether a token that names this audience and another one is judged the same way by both.
     func hasSameNonceRules(as other: AudiencePolicy) -> Bool {
@@ -64,7 +69,8 @@ public struct AudiencePolicy: Sendable, Hashable {
         match: NonceMatch,
         nonce: Nonce = .required,
         withoutNonce: WithoutNonce = .refuse,
-        accessTokenSeconds: Int64? = nil
+        accessTokenSeconds: Int64? = nil,
+        hasIDToken: Bool = true
     ) {
         self.id = id
         self.kind = kind
@@ -72,5 +78,6 @@ public struct AudiencePolicy: Sendable, Hashable {
         self.nonce = nonce
         self.withoutNonce = withoutNonce
         self.accessTokenSeconds = accessTokenSeconds
+        self.hasIDToken = hasIDToken
     }
 }

@@ -1,19 +1,27 @@
-/// Whose word counts for when a refresh token came in from its owner: who could say any time could present an old token
-/// again and again, and be late instead of caught.
+/// Who counts as a gateway, or as an operator.
+///
+/// A gateway's word counts for when a refresh token came in from its owner: who could say any time could present an old token
+/// again and again, and be late instead of caught. And it is given proofs of its callers to other services. An operator may do
+/// with any account what operators do.
 public enum CallerTrust: Sendable, Hashable {
-    /// Nobody's: a token comes in when the call does.
+    /// Nobody.
     case nobody
-    /// Everybody's: only they can call who are on this machine, in development.
+    /// Everybody: only they can call who are on this machine, in development.
     case everybody
-    /// That of callers whose certificate has one of these names (DNS or URI).
+    /// Callers whose certificate has one of these names (DNS or URI).
     case named(Set<String>)
 
-    /// Whether the word of a caller with these names in its certificate counts.
+    /// Whether a caller with these names in its certificate is one.
     public func believes(_ certificateNames: [String]) -> Bool {
         switch self {
         case .nobody: false
         case .everybody: true
         case .named(let names): certificateNames.contains { names.contains($0) }
         }
+    }
+
+    /// The name by which a caller with these names is one; nil where nobody is told by a name.
+    public func name(in certificateNames: [String]) -> String? {
+        if case .named(let names) = self { certificateNames.first { names.contains($0) } } else { nil }
     }
 }

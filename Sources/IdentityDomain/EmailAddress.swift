@@ -3,6 +3,11 @@ public enum EmailAddress {
     /// The longest address, in bytes (RFC 5321 section 4.5.3.1.3, less the brackets).
     public static let bytesMax = 254
 
+    /// Whether it is an address of Apple's relay by its form: those that an app told come without Apple's word for it.
+    public static func isRelay(_ address: String) -> Bool {
+        address.lowercased().hasSuffix("@privaterelay.appleid.com")
+    }
+
     /// The address, or nil if the text is none: then we have none, which no one is refused for.
     public static func accept(_ text: String) -> String? {
         guard 3...bytesMax ~= text.utf8.count else { return nil }

@@ -1,3 +1,5 @@
+import Models
+
 /// Everything that the rules of this service can refuse.
 public enum IdentityFault: Error, Sendable, Hashable {
     /// The provider's ID token was refused.
@@ -22,6 +24,10 @@ public enum IdentityFault: Error, Sendable, Hashable {
     case sessionRevoked
     /// The session is without proof, and good only in the dialect that opened it.
     case sessionUnproven
+    /// The account has no such session.
+    case sessionNotFound
+    /// A session can't be given that name.
+    case deviceNameInvalid(TextFault)
     /// A sign-in was refused for another reason than its ID token alone.
     case signIn(SignInRefusal)
     /// A question to a provider, which a sign-in needs, let nobody in.
@@ -40,6 +46,20 @@ public enum IdentityFault: Error, Sendable, Hashable {
     case userIDInvalid
     /// A sign-in in a browser was refused.
     case web(WebSignInFault)
+    /// What is asked needs a session that was opened a moment ago.
+    case recentSignInRequired
+    /// What a provider told was refused.
+    case notice(NoticeRejection)
+    /// The providers of an account stay as they are.
+    case link(LinkRefusal)
     /// There is no such account.
     case accountNotFound
+    /// What an operator asked for was refused.
+    case operation(OperatorRefusal)
+    /// An assertion of a phone number is not believed.
+    case phoneAssertion(PhoneAssertionRejection)
+    /// A proven phone number isn't the user's all the same.
+    case phoneProof(PhoneProofRefusal)
+    /// What another service tells of people is not taken.
+    case event(EventRefusal)
 }

@@ -1,5 +1,4 @@
-/// How a sign-in was proven. Each session keeps it: what can take an account over (linking, absorbing, deleting) asks for
-/// ``nonce`` or ``code``.
+/// How a sign-in was proven. Each session keeps it.
 public enum Proof: String, Sendable, Hashable, CaseIterable {
     /// The ID token carries the nonce that the app presented, or one of ours: who has the token alone has nothing.
     case nonce = "nonce"

@@ -22,6 +22,11 @@ public struct ProviderClaims: Sendable, Hashable {
     public let name: String?
     /// Apple's `real_user_status`: 0 unsupported, 1 unknown, 2 likely real. Recorded, never a reason to refuse.
     public let realUserStatus: Int16?
+    /// Apple's name for the person between the team that the app belonged to and today's, told for 60 days after it changed
+    /// teams: by it the account is found that they had before. Nil in all other tokens.
+    public var transferSubject: String?
+    /// The phone number, in E.164 with the leading plus, if the provider is trusted for it and says that it verified it.
+    public var phoneNumber: String?
 }
 
 /// What came of comparing a token's `nonce` with what the app presented.

@@ -11,7 +11,9 @@ public struct ProviderName: Sendable, Hashable, Comparable, CustomStringConverti
     public static let facebook = ProviderName(unchecked: "facebook")
 
     /// Words that stand in the place of a name in the gateway's paths below `/auth/`: nobody could sign in at such a provider.
-    public static let reserved: Set<String> = ["refresh", "sign-out", "v1"]
+    public static let reserved: Set<String> = [
+        "challenge", "identities", "introspect", "refresh", "sessions", "sign-out", "sign-out-everywhere", "v1",
+    ]
 
     /// The name.
     public let value: String

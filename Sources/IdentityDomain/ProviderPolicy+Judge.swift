@@ -40,7 +40,9 @@ extension ProviderPolicy {
             isEmailVerified: Self.looseBool(claims["email_verified"]),
             isPrivateEmail: Self.looseBool(claims["is_private_email"]),
             name: claims["name"]?.string,
-            realUserStatus: claims["real_user_status"]?.integer.flatMap { 0...2 ~= $0 ? Int16($0) : nil }
+            realUserStatus: claims["real_user_status"]?.integer.flatMap { 0...2 ~= $0 ? Int16($0) : nil },
+            transferSubject: name == .apple ? claims["transfer_sub"]?.string.flatMap(Self.subject) : nil,
+            phoneNumber: phoneNumber(of: claims)
         )
     }
 
@@ -98,7 +100,7 @@ extension ProviderPolicy {
             return .proven
         }
         switch audience.nonce {
-        case .required: throw .nonce
+        case .required, .server: throw .nonce
         case .optional: if claim != nil || !presented.isEmpty { throw .nonce }
         case .unknown: break
         }
@@ -118,10 +120,21 @@ extension ProviderPolicy {
         }
     }
 
+    /// The number that the provider has verified (OpenID Connect Core section 5.1). Unlike of an e-mail, only the boolean counts: a
+    /// number takes places in groups from somebody else.
+    private func phoneNumber(of claims: JSONObject) -> String? {
+        guard isTrustedForPhones, claims["phone_number_verified"] == true, let number = claims["phone_number"]?.string,
+            PhoneAssertionPolicy.isE164(number)
+        else { return nil }
+        return number
+    }
+
     /// OpenID Connect Core section 2: at most 255 ASCII characters.
     static func isSubject(_ text: String) -> Bool {
         1...255 ~= text.utf8.count && text.utf8.allSatisfy { 0x20...0x7e ~= $0 }
     }
+
+    private static func subject(_ text: String) -> String? { isSubject(text) ? text : nil }
 
     /// Apple sends truth values as booleans and as the strings "true" and "false".
     static func looseBool(_ value: JSONValue?) -> Bool {

@@ -17,6 +17,8 @@ public struct ProviderPolicy: Sendable, Hashable {
     public let clockLeewaySeconds: Int64
     /// How long after `iat` a token is accepted, whatever its `exp`.
     public let tokenAgeSecondsMax: Int64
+    /// Whether it is believed when it says that a phone number is the person's.
+    public let isTrustedForPhones: Bool
 
     /// The most spellings of the issuer, and the most audiences.
     public static let namesMax = 64
@@ -29,7 +31,8 @@ public struct ProviderPolicy: Sendable, Hashable {
         algorithms: [SignatureAlgorithm] = [.rs256],
         keysURL: String,
         clockLeewaySeconds: Int64 = 60,
-        tokenAgeSecondsMax: Int64 = 86_400
+        tokenAgeSecondsMax: Int64 = 86_400,
+        isTrustedForPhones: Bool = false
     ) throws(ProviderPolicyFault) {
         guard 1...Self.namesMax ~= issuers.count, issuers.allSatisfy({ !$0.isEmpty }) else { throw .issuers }
         guard 1...Self.namesMax ~= audiences.count, audiences.allSatisfy({ !$0.id.isEmpty }) else { throw .audiences }
@@ -45,6 +48,7 @@ public struct ProviderPolicy: Sendable, Hashable {
         self.keysURL = keysURL
         self.clockLeewaySeconds = clockLeewaySeconds
         self.tokenAgeSecondsMax = tokenAgeSecondsMax
+        self.isTrustedForPhones = isTrustedForPhones
     }
 }
 

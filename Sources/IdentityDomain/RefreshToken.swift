@@ -1,9 +1,9 @@
 import JOSE
 import Models
 
-/// What a refresh token says: the session, how often it was refreshed, and that we made it.
+/// What a refresh token says: the session, its number among those issued, and that we made it.
 ///
-/// The text is `vrt1_` and base64url of: session id (16 bytes), generation (4, big-endian), the nonce of the
+/// The text is `vrt1_` and base64url of: session id (16 bytes), number (4, big-endian), the nonce of the
 /// session's row (16), HMAC-SHA256 over these under a key of ours (32). Forged tokens are refused before any work in
 /// the database; a token can be made from the row alone, so no table holds one; and a copy of the table is worth
 /// nothing without the key, nor the key without the table.
@@ -15,31 +15,31 @@ public struct RefreshToken: Sendable, Hashable {
 
     /// The session that it belongs to.
     public let sessionID: SessionID
-    /// How many exchanges came before it.
-    public let generation: UInt32
+    /// Its number: how many of the session were issued before it.
+    public let number: UInt32
     /// What only the session's row knows.
     public let nonce: [UInt8]
 
     /// A token's content; `nonce` has ``nonceByteCount`` bytes.
-    public init(sessionID: SessionID, generation: UInt32, nonce: [UInt8]) {
+    public init(sessionID: SessionID, number: UInt32, nonce: [UInt8]) {
         precondition(nonce.count == Self.nonceByteCount, "the nonce has \(Self.nonceByteCount) bytes")
         self.sessionID = sessionID
-        self.generation = generation
+        self.number = number
         self.nonce = nonce
     }
 
     var content: [UInt8] {
         var content = sessionID.bytes
         for shift in [24, 16, 8, 0] as [UInt32] {
-            content.append(UInt8(truncatingIfNeeded: generation >> shift))
+            content.append(UInt8(truncatingIfNeeded: number >> shift))
         }
         return content + nonce
     }
 }
 
 extension RefreshToken: CustomStringConvertible {
-    /// The session and generation, without what makes the token valid.
-    public var description: String { "RefreshToken(session \(sessionID), generation \(generation))" }
+    /// The session and the number, without what makes the token valid.
+    public var description: String { "RefreshToken(session \(sessionID), number \(number))" }
 }
 
 /// The server's keys for refresh tokens: the first one makes new tokens, all of them verify.
@@ -76,8 +76,8 @@ public struct RefreshKeys: Sendable, CustomStringConvertible {
             ConstantTime.areEqual(SHA256.authenticationCode(of: content, key: key), code)
         }
         guard isOurs, let sessionID = SessionID(bytes: content[..<16]) else { return nil }
-        let generation = content[16..<20].reduce(UInt32(0)) { $0 << 8 | UInt32($1) }
-        return RefreshToken(sessionID: sessionID, generation: generation, nonce: Array(content[20...]))
+        let number = content[16..<20].reduce(UInt32(0)) { $0 << 8 | UInt32($1) }
+        return RefreshToken(sessionID: sessionID, number: number, nonce: Array(content[20...]))
     }
 
     /// Keys for another purpose, newest first: HMAC-SHA256 of the purpose's label under each.
@@ -85,8 +85,17 @@ public struct RefreshKeys: Sendable, CustomStringConvertible {
         keys.map { SHA256.authenticationCode(of: Array(label.utf8), key: $0) }
     }
 
+    /// By what we know access tokens of ours again: of the first key alone. Whoever has it can make tokens that identity believes,
+    /// though nobody else does; once it is replaced its claims are none, and refresh tokens of it stay good.
+    var accessTokenMAC: MACClaim {
+        MACClaim(label: "vestibule access token mac 1", key: derived("vestibule access token mac 1")[0])
+    }
+
     /// The key under which addresses of clients are hashed where tickets of sign-ins in a browser are counted.
     public var addressKey: [UInt8] { derived("vestibule web ticket addresses 1")[0] }
+
+    /// The keys under which phone numbers are hashed that providers told, newest first: so that one isn't told again.
+    public var phoneKeys: [[UInt8]] { derived("vestibule told phone numbers 1") }
 
     /// How many keys there are; never a key.
     public var description: String { "RefreshKeys(\(keys.count))" }

@@ -35,13 +35,16 @@ public struct AccessClaims: Sendable, Hashable {
     public let userID: UserID
     /// The session.
     public let sessionID: SessionID
+    /// The number of the refresh token that it was issued with; nil in tokens from before they told.
+    public let number: UInt32?
     /// When the token expires, in Unix seconds.
     public let expiresAtSeconds: Int64
 
     /// Claims of a token.
-    public init(userID: UserID, sessionID: SessionID, expiresAtSeconds: Int64) {
+    public init(userID: UserID, sessionID: SessionID, number: UInt32?, expiresAtSeconds: Int64) {
         self.userID = userID
         self.sessionID = sessionID
+        self.number = number
         self.expiresAtSeconds = expiresAtSeconds
     }
 }

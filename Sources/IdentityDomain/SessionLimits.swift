@@ -1,7 +1,8 @@
 /// How long sessions and their parts live, in seconds.
 public struct SessionLimits: Sendable, Hashable {
-    /// For how long the token before the current one gets the same successor again. Phones lose answers: ten seconds
-    /// were too short for others. Within it a thief and the owner share the successor unseen, so it is no longer.
+    /// For how long a token gets the same successor again, and after a successor was first used, those who come with what it
+    /// replaced get its tokens: parallel refreshes of one app agree. Phones lose answers: ten seconds were too short for
+    /// others. Within it a thief and the owner share the successor unseen, so it is no longer.
     public var refreshGraceSeconds: Int64 = 30
     /// How old a call may be that is late and no reuse: longer than a gateway tries one. It bounds what a caller's wrong
     /// clock can do.
@@ -19,6 +20,17 @@ public struct SessionLimits: Sendable, Hashable {
     public var singleTokenSeconds: Int64 = 30 * 86_400
     /// For how long the same provider token gets the session that it bought again.
     public var signInRetrySeconds: Int64 = 60
+
+    /// How many sessions of an account may be alive: a sign-in beyond ends the one that was used longest ago.
+    public var sessionsMax = 50
+    /// The most that ``sessionsMax`` may be, and how many sessions a list of them holds.
+    public static let sessionsListedMax = 200
+    /// How long ago the session may have been opened that deletes its account; 0 for any time.
+    public var deletionSignInSeconds: Int64 = 600
+    /// For how long the audit log keeps what it tells.
+    public var eventRetentionSeconds: Int64 = 400 * 86_400
+    /// The least of that: a service can't make the log forget younger events, as the database sees to.
+    public static let eventRetentionSecondsMin: Int64 = 30 * 86_400
 
     /// The default limits.
     public init() {}
@@ -40,36 +52,5 @@ public struct SessionLimits: Sendable, Hashable {
             (refreshLatenessAfterPauseSecondsMax - refreshLatenessSeconds) * 1000
         )
         return min(max(told, now - refreshLatenessSeconds * 1000 - pause), now)
-    }
-}
-
-/// What the database decided about a refresh token that was presented.
-public enum RefreshVerdict: String, Sendable, Hashable, CaseIterable {
-    /// It was the current one: the session moved on by one generation.
-    case rotated
-    /// It was the one before, within the grace: its successor stays the current one.
-    case repeated
-    /// It was older, or the grace was over, but came in before the session last moved on: a copy of a call that was
-    /// answered elsewhere. It gets nothing, and the session stays.
-    case late
-    /// It was older, or the grace was over: the session is ended.
-    case reused
-    /// The session had been ended.
-    case revoked
-    /// The session had reached a limit.
-    case expired
-    /// The session's row has another nonce, or has never reached that generation: a restored database.
-    case mismatched
-
-    /// The refusal that it means, or nil if the successor is to be handed out.
-    public var fault: IdentityFault? {
-        switch self {
-        case .rotated, .repeated: nil
-        case .late: .refreshTokenInvalid
-        case .reused: .refreshTokenReused
-        case .revoked: .sessionRevoked
-        case .expired: .sessionExpired
-        case .mismatched: .sessionInvalid
-        }
     }
 }

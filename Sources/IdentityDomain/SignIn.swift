@@ -12,6 +12,8 @@ public struct SignIn: Sendable, Hashable {
     public let provider: ProviderName
     /// The provider's name for the person.
     public let subject: String
+    /// By what Apple lets the person's account be found after the app went to another team (``ProviderClaims/transferSubject``).
+    public let transferSubject: String?
     /// The app.
     public let clientID: String
     /// How it is proven.
@@ -20,7 +22,7 @@ public struct SignIn: Sendable, Hashable {
     /// being fresh may be too old for the first.
     public let mayBeFirst: Bool
     /// Whether somebody new gets an account.
-    public let createsAccount: Bool
+    public var createsAccount: Bool
     /// The e-mail to show and write to; nil keeps the one that is known.
     public let email: String?
     /// Whether the e-mail is only what the app says: it never takes the place of one that a token told.
@@ -41,6 +43,8 @@ public struct SignIn: Sendable, Hashable {
     public let issuedAtSeconds: Int64
     /// Until when the token would be accepted, in Unix seconds: so long its fingerprint is kept.
     public let acceptedUntilSeconds: Int64
+    /// The phone number that the provider says is the person's, and is trusted for; nil if it says none.
+    public let provenPhone: String?
     /// By what is found that was told with these credentials before they could be verified (``ToldOnce/key``).
     public let toldOnceKeys: [[UInt8]]
 
@@ -65,6 +69,7 @@ public struct SignIn: Sendable, Hashable {
         ticketHash = evidence.ticketHash
         self.provider = provider
         subject = claims.subject
+        transferSubject = claims.transferSubject
         clientID = claims.audience
         proof = evidence.proof
         mayBeFirst = proof != .fresh || claims.isFresh(nowSeconds: nowSeconds, leewaySeconds: leewaySeconds)
@@ -80,6 +85,7 @@ public struct SignIn: Sendable, Hashable {
         issuedAtSeconds = claims.issuedAtSeconds
         acceptedUntilSeconds = max(claims.acceptedUntilSeconds, evidence.acceptedUntilSeconds)
         toldOnceKeys = evidence.toldOnceKeys
+        provenPhone = claims.phoneNumber
     }
 }
 
@@ -103,6 +109,10 @@ public struct Evidence: Sendable, Hashable {
     public var email: String
     /// Where something told may be kept from before.
     public var toldOnceKeys: [[UInt8]]
+    /// The provider's refresh token, if a code was exchanged and brought one. A secret.
+    public var refreshToken: String?
+    /// A code that came along and was not exchanged, since something else proves the sign-in.
+    public var unexchangedCode: CodeGrant?
 
     /// Evidence of a person.
     public init(

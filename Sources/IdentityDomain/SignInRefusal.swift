@@ -10,6 +10,12 @@ public enum SignInRefusal: Error, Sendable, Hashable, CaseIterable {
     case codeSpent
     /// The code is another person's or another app's.
     case codeForeign
+    /// The app signs in with an ID token that carries a nonce of ours and with nothing else.
+    case nonceRequired
+    /// The nonce is none of ours for this app.
+    case nonceUnknown
+    /// The nonce was made too long ago.
+    case nonceExpired
     /// The provider can exchange no code for this client: its credentials are not configured.
     case exchangeNotConfigured
     /// The token is too old to prove a sign-in without a nonce.
@@ -22,6 +28,10 @@ public enum SignInRefusal: Error, Sendable, Hashable, CaseIterable {
     case proofRequired
     /// Somebody has registered as this person.
     case accountExists
+    /// The provider says that its account is disabled.
+    case providerAccountDisabled
+    /// An operator keeps the account's person out.
+    case accountBlocked
     /// The address to reserve is none.
     case emailInvalid
     /// Another account has reserved the address.

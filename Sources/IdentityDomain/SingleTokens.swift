@@ -38,7 +38,7 @@ public struct SingleTokens: Sendable, CustomStringConvertible {
     /// The longest single token that we look at, in bytes; ours have about 500.
     public static let bytesMax = 2048
     /// `aud`, whatever that of the access tokens is.
-    static let audience = "vestibule-single-token"
+    public static let audience = "vestibule-single-token"
     private static let format = HMACSignedTokens(type: "vst+jwt")
 
     private let issuer: String
@@ -84,7 +84,7 @@ public struct SingleTokens: Sendable, CustomStringConvertible {
     }
 
     /// Whether a text can only be a single token, by its header alone: nobody has verified it. Cheap.
-    public func isSingleToken(_ text: String) -> Bool { Self.format.beginsOne(text) }
+    public static func isSingleToken(_ text: String) -> Bool { format.beginsOne(text) }
 
     /// The claims of a single token that we made, whether or not it has expired.
     ///

@@ -2,9 +2,8 @@ import JOSE
 
 /// What a provider's token endpoint answered (RFC 6749 sections 5.1 and 5.2, OpenID Connect Core section 3.1.3.3).
 public enum TokenEndpointAnswer: Sendable, Hashable {
-    /// The code was exchanged for this ID token. What else came with it, Apple's refresh token above all, isn't read: nothing
-    /// of it is kept yet.
-    case exchanged(idToken: String)
+    /// The code was exchanged for these tokens.
+    case exchanged(ExchangedTokens)
     /// The provider doesn't take the code: it was used, is too old, was never issued, or was issued to another client, redirect
     /// URI or verifier.
     case refused(error: String)
@@ -24,14 +23,15 @@ public enum TokenEndpointAnswer: Sendable, Hashable {
         switch status {
         case 200:
             if let token = object?["id_token"]?.string, !token.isEmpty {
-                self = .exchanged(idToken: token)
+                let tokens = ExchangedTokens(idToken: token, refreshToken: object?["refresh_token"]?.string)
+                self = .exchanged(tokens)
             } else {
                 self = .unreadable
             }
         case 408, 425, 429, 500...599:
             self = .unavailable
         case 400..<500:
-            let error = Self.word(object?["error"])
+            let error = ProviderErrorWord(object).text
             switch error {
             // Google says redirect_uri_mismatch; a code of Apple's that is no code at all is an invalid_request.
             case "invalid_grant", "invalid_request", "redirect_uri_mismatch": self = .refused(error: error)
@@ -40,14 +40,5 @@ public enum TokenEndpointAnswer: Sendable, Hashable {
         default:
             self = .unreadable
         }
-    }
-
-    /// The code of an error, fit for a log: RFC 6749 section 5.2 allows more characters, but nobody uses them.
-    private static func word(_ value: JSONValue?) -> String {
-        guard let text = value?.string, text.utf8.count <= 64 else { return "" }
-        let isPlain = text.utf8.allSatisfy { byte in
-            UInt8(ascii: "a")...UInt8(ascii: "z") ~= byte || byte == UInt8(ascii: "_")
-        }
-        return isPlain ? text : ""
     }
 }

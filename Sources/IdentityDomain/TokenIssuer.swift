@@ -17,17 +17,22 @@ public struct TokenIssuer: Sendable {
     /// The public keys that verify our tokens.
     public let keySet: KeySet
     private let signingKey: SigningKey
+    private let accessTokenMAC: MACClaim
+    private let accessTokens: MACTokens
+    private let payloads: AccessTokenPayloads
     private let accessTokenHeader: String
     private let idTokenHeader: String
 
     /// An issuer that signs with `signingKey`; tokens of `otherKeys`, retired or to come, verify as well, by their
-    /// thumbprints. To verify, their public halves are enough.
+    /// thumbprints. To verify, their public halves are enough. By a key that is derived from the first of `refreshKeys` it
+    /// knows its access tokens again.
     public init(
         issuer: String,
         audience: String,
         lifetimeSeconds: Int64,
         signingKey: SigningKey,
-        otherKeys: [VerificationKey] = []
+        otherKeys: [VerificationKey] = [],
+        refreshKeys: RefreshKeys
     ) {
         self.issuer = issuer
         self.audience = audience
@@ -36,15 +41,26 @@ public struct TokenIssuer: Sendable {
         accessTokenHeader = signingKey.encodedHeader(type: Self.accessTokenType)
         idTokenHeader = signingKey.encodedHeader(type: "JWT")
         keySet = KeySet([signingKey], others: otherKeys)
+        accessTokenMAC = refreshKeys.accessTokenMAC
+        accessTokens = MACTokens(
+            type: Self.accessTokenType,
+            signedBy: keySet,
+            claim: accessTokenMAC,
+            bytesMax: Self.accessTokenBytesMax
+        )
+        payloads = AccessTokenPayloads(issuer: issuer, audience: audience)
     }
 
-    /// An access token for a session (RFC 9068 section 2.2), with the session in `sid`.
+    /// An access token for a session (RFC 9068 section 2.2), with the session in `sid`. Its last claim, `mac`, is for
+    /// ``verifiedAccessClaims(_:)`` alone.
     ///
     /// - Parameters:
+    ///   - number: that of the refresh token beside it, in `num`.
     ///   - tokenID: `jti`, unique.
     ///   - lifetimeSeconds: how long it is valid, if not ``lifetimeSeconds``.
     public func accessToken(
         for session: SessionFacts,
+        number: UInt32,
         tokenID: String,
         nowSeconds: Int64,
         lifetimeSeconds: Int64? = nil
@@ -59,9 +75,11 @@ public struct TokenIssuer: Sendable {
                 "exp": .integer(nowSeconds + (lifetimeSeconds ?? self.lifetimeSeconds)),
                 "jti": .string(tokenID),
                 "sid": .string(session.sessionID.description),
+                "num": .integer(Int64(number)),
                 "auth_time": .integer(session.signedInAtSeconds),
             ],
-            encodedHeader: accessTokenHeader
+            encodedHeader: accessTokenHeader,
+            mac: accessTokenMAC
         )
     }
 
@@ -100,19 +118,20 @@ public struct TokenIssuer: Sendable {
 
     /// The claims of an access token that we signed, whether or not it has expired.
     ///
+    /// A token whose last claim the current key made is ours in every byte of header and payload, and its signature is not checked:
+    /// that is for those who don't have the key. With another key's claim, or none, the signature decides. The key that the header
+    /// names must be in ``keySet`` in either case.
+    ///
     /// - Throws: `accessTokenInvalid` for everything else, an ID token of ours included (`typ` differs).
     public func verifiedAccessClaims(_ text: String) throws(IdentityFault) -> AccessClaims {
+        if let claims = accessTokens.withPayload(of: text, payloads.claims) { return claims }
         guard let jws = try? CompactJWS(parsing: text, bytesMax: Self.accessTokenBytesMax),
             jws.type == Self.accessTokenType, let keyID = jws.keyID,
             let key = keySet.key(id: keyID, algorithm: jws.algorithm),
             let payload = try? jws.verifiedPayload(with: key),
-            let claims = try? JSONObject(parsing: payload),
-            claims["iss"] == .string(issuer), claims["aud"] == .string(audience),
-            let userID = claims["sub"]?.string.flatMap({ UserID($0) }),
-            let sessionID = claims["sid"]?.string.flatMap({ SessionID($0) }),
-            let expiresAt = claims["exp"]?.integer
+            let claims = payload.withUnsafeBufferPointer(payloads.claims)
         else { throw .accessTokenInvalid }
-        return AccessClaims(userID: userID, sessionID: sessionID, expiresAtSeconds: expiresAt)
+        return claims
     }
 }
 

@@ -15,4 +15,15 @@ public enum DeviceName {
     public static func accept(_ text: String) -> String? {
         try? DisplayName(text).value
     }
+
+    /// The name that a person gives a device, trimmed.
+    ///
+    /// - Throws: `deviceNameInvalid` if it cannot be shown.
+    public static func check(_ text: String) throws(IdentityFault) -> String {
+        do throws(TextFault) {
+            return try DisplayName(text).value
+        } catch {
+            throw .deviceNameInvalid(error)
+        }
+    }
 }

@@ -75,6 +75,7 @@ extension ProviderClaims {
         ]
         json["email"] = email.map { .string($0) }
         json["name"] = name.flatMap(ToldName.accept).map { .string($0) }
+        json["transfer_sub"] = transferSubject.map { .string($0) }
         json["real_user_status"] = realUserStatus.map { .integer(Int64($0)) }
         return json
     }
@@ -95,7 +96,8 @@ extension ProviderClaims {
             isEmailVerified: json["email_verified"] == true,
             isPrivateEmail: json["is_private_email"] == true,
             name: json["name"]?.string,
-            realUserStatus: json["real_user_status"]?.integer.flatMap { Int16(exactly: $0) }
+            realUserStatus: json["real_user_status"]?.integer.flatMap { Int16(exactly: $0) },
+            transferSubject: json["transfer_sub"]?.string
         )
     }
 }

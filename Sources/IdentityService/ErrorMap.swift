@@ -1,5 +1,6 @@
 import API
 import IdentityDomain
+import Models
 import RPC
 import ServiceKit
 
@@ -42,6 +43,15 @@ extension IdentityFault: DomainFault {
             .unauthenticated("SESSION_REVOKED", "The session has been ended. Sign in again.")
         case .sessionUnproven:
             .unauthenticated("SESSION_UNPROVEN", "The session is without proof and is not good here. Sign in again.")
+        case .sessionNotFound:
+            .domain(.notFound, reason: "SESSION_NOT_FOUND", message: "There is no such session.")
+        case .deviceNameInvalid(let fault):
+            .domain(
+                .invalidArgument,
+                reason: "DEVICE_NAME_INVALID",
+                message: "The device name \(fault.words)",
+                field: "device_name"
+            )
         case .signIn(let refusal):
             refusal.rpcError
         case .exchange(let refusal):
@@ -87,10 +97,28 @@ extension IdentityFault: DomainFault {
                 message: "The user id must be a UUID.",
                 field: "user_id"
             )
+        case .recentSignInRequired:
+            .domain(
+                .permissionDenied,
+                reason: "RECENT_SIGN_IN_REQUIRED",
+                message: "This needs a sign-in of the last minutes. Sign in again, then do it."
+            )
         case .web(let fault):
             fault.rpcError
+        case .notice(let rejection):
+            .domain(.invalidArgument, reason: rejection.reason, message: rejection.message)
+        case .link(let refusal):
+            refusal.rpcError
         case .accountNotFound:
             .domain(.notFound, reason: "ACCOUNT_NOT_FOUND", message: "There is no such account.")
+        case .operation(let refusal):
+            refusal.rpcError
+        case .phoneAssertion(let rejection):
+            rejection.rpcError
+        case .phoneProof(let refusal):
+            refusal.rpcError
+        case .event(let refusal):
+            refusal.rpcError
         }
     }
 }
@@ -132,12 +160,17 @@ extension SignInRefusal {
         case .codeRequired: "CODE_REQUIRED"
         case .codeSpent: "CODE_SPENT"
         case .codeForeign: "CODE_FOREIGN"
+        case .nonceRequired: "NONCE_REQUIRED"
+        case .nonceUnknown: "NONCE_UNKNOWN"
+        case .nonceExpired: "NONCE_EXPIRED"
         case .exchangeNotConfigured: "EXCHANGE_NOT_CONFIGURED"
         case .tokenStale: "TOKEN_STALE"
         case .subjectDiffers: "TOKEN_SUBJECT"
         case .ticketInvalid: "TICKET_INVALID"
         case .proofRequired: "PROOF_REQUIRED"
         case .accountExists: "ACCOUNT_EXISTS"
+        case .providerAccountDisabled: "PROVIDER_ACCOUNT_DISABLED"
+        case .accountBlocked: "ACCOUNT_BLOCKED"
         case .emailInvalid: "EMAIL_INVALID"
         case .emailTaken: "EMAIL_TAKEN"
         }
@@ -164,6 +197,12 @@ extension SignInRefusal {
             .unauthenticated(reason, "The authorization code was used before. Sign in with the provider again.")
         case .codeForeign:
             .unauthenticated(reason, "The authorization code was issued for somebody else or another app.")
+        case .nonceRequired:
+            .unauthenticated(reason, "This app signs in with an ID token that carries a nonce of the server.")
+        case .nonceUnknown:
+            .unauthenticated(reason, "The nonce is none that the server made for this app. Ask for one.")
+        case .nonceExpired:
+            .unauthenticated(reason, "The nonce is too old. Ask for another one and sign in with the provider again.")
         case .exchangeNotConfigured:
             .domain(
                 .failedPrecondition,
@@ -181,6 +220,10 @@ extension SignInRefusal {
             .unauthenticated(reason, "A proof of the provider is needed, such as its ID token.")
         case .accountExists:
             .domain(.alreadyExists, reason: reason, message: "This person is registered already.")
+        case .providerAccountDisabled:
+            .unauthenticated(reason, "The provider has disabled the account. Sign in in another way.")
+        case .accountBlocked:
+            .domain(.permissionDenied, reason: reason, message: "The account is blocked.")
         case .emailInvalid:
             .domain(
                 .invalidArgument,
@@ -238,6 +281,33 @@ extension TokenRejection {
         case .codeHash: "The authorization code does not match the ID token."
         case .replayed: "The ID token was used before. Sign in with the provider again."
         case .subject: "The ID token names no person."
+        }
+    }
+}
+
+extension NoticeRejection {
+    /// The reason on the wire.
+    var reason: String {
+        switch self {
+        case .malformed: "NOTICE_MALFORMED"
+        case .keyUnknown: "NOTICE_KEY_UNKNOWN"
+        case .signature: "NOTICE_SIGNATURE"
+        case .issuer: "NOTICE_ISSUER"
+        case .audience: "NOTICE_AUDIENCE"
+        case .expired: "NOTICE_EXPIRED"
+        case .early: "NOTICE_EARLY"
+        }
+    }
+
+    fileprivate var message: String {
+        switch self {
+        case .malformed: "The notice does not have the provider's form."
+        case .keyUnknown: "The notice is signed with a key that the provider does not have."
+        case .signature: "The notice's signature does not verify."
+        case .issuer: "The notice was issued by somebody else."
+        case .audience: "The notice is for other apps."
+        case .expired: "The notice is too old."
+        case .early: "The notice was issued in the future."
         }
     }
 }

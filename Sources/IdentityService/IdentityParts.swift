@@ -1,5 +1,7 @@
+import API
 import IdentityDomain
 import JOSE
+import KeyRings
 import Logging
 import Models
 import OutgoingHTTP
@@ -7,6 +9,7 @@ import Postgres
 import RPC
 import RPCTransport
 import ServiceKit
+import ServiceModels
 
 /// The service's parts, put together: what is registered and what runs beside it.
 struct IdentityParts: Sendable {
@@ -15,12 +18,26 @@ struct IdentityParts: Sendable {
 
     /// The methods of `vestibule.identity.v1.IdentityService`.
     let methods: IdentityMethods
+    /// The methods of `vestibule.operator.v1.OperatorService`.
+    let operatorMethods: OperatorMethods
     /// What the service measures.
     let metrics: [any MetricsSource]
     /// Deletes what is over.
     let cleanup: Cleanup
     /// Numbers accounts of the version before.
     let numbering: AccountNumbering
+    /// Reads our own keys again; nil where they are given and not read.
+    let keyReader: KeyReader?
+    /// Tell profile and invites which accounts were closed.
+    let closings: ClosingRelays
+    /// Tells profile which numbers are proven.
+    let phoneProofs: PhoneProofs
+    /// What providers granted.
+    let grants: ProviderGrants
+    /// Tells the targets of webhooks what happened.
+    let webhooks: WebhookDeliverer
+    /// Applies what providers told.
+    private let notices: NoticeApplier
     private let keys: ProviderKeys
     private let questions: ProviderQuestions
     private let clock: WallClock
@@ -29,17 +46,26 @@ struct IdentityParts: Sendable {
     ///
     /// - Parameters:
     ///   - http: by what providers are asked.
+    ///   - webhooks: by what the targets of webhooks are told, if not by `http`.
+    ///   - profile, invites: are told which accounts were closed; profile is asked for operators.
     ///   - codes: by what codes are exchanged, if not at the providers.
     ///   - accessTokens: by what is asked whose an access token is, if not the providers.
+    ///   - revocationLimits: the bounds of telling which sessions end.
+    ///   - monotonicNanoseconds: a clock that nobody sets, by which is measured how old something is.
     init(
         settings: IdentitySettings,
         database: PostgresClient,
         group: EventLoopGroup,
         fetcher: any KeyFetching,
         http: any OutgoingClient,
+        webhooks: (any OutgoingClient)? = nil,
+        profile: ProfileServiceClient,
+        invites: InvitesServiceClient,
         codes: [ProviderName: any CodeExchanging]? = nil,
         accessTokens: [ProviderName: any AccessTokenChecking]? = nil,
+        revocationLimits: RevocationHub.Limits = RevocationHub.Limits(),
         clock: WallClock = .system,
+        monotonicNanoseconds: @escaping @Sendable () -> UInt64 = { Deadline.now().nanoseconds },
         randomBytes: @escaping @Sendable (Int) -> [UInt8] = { SecureRandom.bytes($0) },
         logger: Logger
     ) {
@@ -58,7 +84,89 @@ struct IdentityParts: Sendable {
         let signIns = SignInMetrics(providers: settings.providers.keys)
         let refreshes = RefreshMetrics()
         let sessionUses = SessionUses()
-        metrics = [signIns, refreshes, sessionUses, ProviderKeyMetrics(keys: keys, clock: clock), questions.metrics]
+        let revocations = RevocationHub(store: store, limits: revocationLimits, clock: clock, logger: logger)
+        let closings = ClosingRelays(
+            database: database,
+            profile: profile,
+            invites: invites,
+            clock: clock,
+            logger: logger
+        )
+        self.closings = closings
+        let phoneProofs = PhoneProofs(
+            database: database,
+            store: store,
+            profile: profile,
+            clock: clock,
+            logger: logger
+        )
+        self.phoneProofs = phoneProofs
+        let acknowledgements = Acknowledgements(store: store, revocations: revocations, clock: clock, logger: logger)
+        let notices = NoticeApplier(store: store, revocations: revocations, clock: clock, logger: logger)
+        self.notices = notices
+        let deliverer = WebhookDeliverer(
+            settings.webhooks,
+            http: webhooks ?? http,
+            store: store,
+            clock: clock,
+            logger: logger
+        )
+        self.webhooks = deliverer
+        let mint = Self.mint(settings, clock: clock, randomBytes: randomBytes)
+        let ownKeys = CurrentKeys(
+            KeysInUse(
+                mint: mint(settings.issuer, settings.refreshKeys),
+                proofs: settings.proofs,
+                vault: settings.vault
+            ),
+            group: group
+        )
+        let questions = questions
+        grants = ProviderGrants(
+            settings,
+            http: http,
+            store: store,
+            keys: ownKeys,
+            codes: codes ?? questions.codesAfterAnswers,
+            canExchange: { codes != nil || questions.canExchange($0) },
+            announce: { revocations.announce() },
+            clock: clock,
+            randomBytes: randomBytes,
+            logger: logger
+        )
+        let identifiers = IdentifierSource(clock: clock) { randomBytes(8).reduce(0) { $0 << 8 | UInt64($1) } }
+        let absorber = Absorber(
+            store: store,
+            profile: profile,
+            invites: invites,
+            keys: ownKeys,
+            identifiers: identifiers,
+            clock: clock,
+            accountClosed: {
+                revocations.announce()
+                closings.nudge()
+            },
+            logger: logger
+        )
+        keyReader = settings.keySource.map { source in
+            KeyReader(program: .identity, rings: settings.keyRings, logger: logger) {
+                let keys = try source.read()
+                let new = KeysInUse(
+                    mint: mint(settings.issuer(with: keys), keys.refreshKeys),
+                    proofs: keys.proofs,
+                    vault: keys.vault
+                )
+                return (keys.rings, { ownKeys.replace(new) })
+            }
+        }
+        metrics =
+            [
+                signIns, refreshes, sessionUses, acknowledgements, revocations,
+                ProviderKeyMetrics(keys: keys, clock: clock),
+                questions.metrics, OutboxMetricsList(closings.metrics + [phoneProofs.relay.metrics]), grants.metrics,
+                notices.metrics,
+                deliverer.metrics,
+            ] + (keyReader.map { [$0] } ?? [])
         let steps = [
             Cleanup.Step("sign-ins") { limit in
                 try await store.forgetSignIns(nowMilliseconds: clock.nowMilliseconds, limit: limit)
@@ -66,6 +174,7 @@ struct IdentityParts: Sendable {
             Cleanup.Step("sessions") { limit in
                 try await store.forgetSessions(nowMilliseconds: clock.nowMilliseconds, limit: limit)
             },
+            Cleanup.Step("which sessions ended") { limit in try await store.forgetRevocations(limit: limit) },
             Cleanup.Step("exchanges of codes") { limit in
                 try await store.forgetCodeExchanges(nowMilliseconds: clock.nowMilliseconds, limit: limit)
             },
@@ -75,6 +184,27 @@ struct IdentityParts: Sendable {
             Cleanup.Step("web tickets") { limit in
                 try await store.forgetWebTickets(nowMilliseconds: clock.nowMilliseconds, limit: limit)
             },
+            Cleanup.Step("closings of accounts") { limit in
+                try await store.forgetClosings(nowMilliseconds: clock.nowMilliseconds, limit: limit)
+            },
+            Cleanup.Step("assertions of phone numbers") { limit in
+                try await store.forgetPhoneAssertions(nowMilliseconds: clock.nowMilliseconds, limit: limit)
+            },
+            Cleanup.Step("provider notices") { limit in
+                try await store.forgetNotices(nowMilliseconds: clock.nowMilliseconds, limit: limit)
+            },
+            Cleanup.Step("webhooks") { limit in
+                let now = clock.nowMilliseconds
+                let targets = try await store.forgetWebhookTargets(nowMilliseconds: now)
+                let forgotten = try await store.forgetParked(limit: limit, nowMilliseconds: now)
+                return targets + forgotten + (try await store.parkForgotten(limit: limit, nowMilliseconds: now))
+            },
+            Cleanup.Step("transfers to another team") { limit in
+                try await store.forgetTransfers(nowMilliseconds: clock.nowMilliseconds, limit: limit)
+            },
+            Cleanup.Step("security events") { limit in
+                try await store.forgetSecurityEvents(nowMilliseconds: clock.nowMilliseconds, limit: limit)
+            },
         ]
         cleanup = Cleanup(every: Self.cleanupInterval, steps, logger: logger)
         numbering = AccountNumbering(store: store, logger: logger)
@@ -82,40 +212,66 @@ struct IdentityParts: Sendable {
             providers: settings.providers,
             keys: keys,
             store: store,
-            webStates: WebStateKeys(settings.refreshKeys),
-            mint: SessionTokenMint(
-                issuer: settings.issuer,
-                refreshKeys: settings.refreshKeys,
-                singleTokens: SingleTokens(
-                    issuer: settings.issuer.issuer,
-                    lifetimeSeconds: settings.limits.singleTokenSeconds,
-                    keys: settings.refreshKeys
-                ),
-                lifetimes: SessionTokenMint.lifetimes(settings.providers.values),
-                clock: clock,
-                randomBytes: randomBytes
-            ),
+            ownKeys: ownKeys,
             verifiedTokens: VerifiedTokens(group: group),
+            sessionEpoch: SessionEpoch(nowNanoseconds: monotonicNanoseconds) { deadline in
+                try await store.sessionsFrom(deadline: deadline)
+            },
             codes: codes ?? questions.codes,
             accessTokens: accessTokens ?? questions.accessTokens,
+            grants: grants.keeper,
             unprovenDialects: settings.unprovenDialects,
-            addressKey: ClientAddressKey(
-                Secret(settings.refreshKeys.addressKey),
-                service: "identity what is told once"
-            ),
             signIns: signIns,
             refreshes: refreshes,
             sessionUses: sessionUses,
-            lateCallers: settings.lateCallers,
+            acknowledgements: acknowledgements,
+            revocations: revocations,
+            accountClosed: { closings.nudge() },
+            absorber: absorber,
+            notices: notices,
+            phoneAssertions: settings.phoneAssertions,
+            phoneProofs: phoneProofs,
+            gateways: settings.gateways,
             pauses: PauseWatch(nowMilliseconds: clock.nowMilliseconds),
             clock: clock,
-            identifiers: IdentifierSource(clock: clock) { randomBytes(8).reduce(0) { $0 << 8 | UInt64($1) } },
+            identifiers: identifiers,
             randomBytes: randomBytes
         )
+        operatorMethods = OperatorMethods(
+            store: store,
+            profile: OperatorProfiles(client: profile, logger: logger),
+            revocations: revocations,
+            operators: settings.operators,
+            clock: clock
+        )
+        settings.proofs.callers.warn(logger)
         for dialect in settings.unprovenDialects.sorted() {
             logger.warning(
                 "whoever knows a person's id at the provider is let in without proof",
                 metadata: ["dialect": "\(dialect)", "setting": "\(IdentityKeys.unprovenLogins.name)"]
+            )
+        }
+    }
+
+    /// What makes tokens with keys.
+    private static func mint(
+        _ settings: IdentitySettings,
+        clock: WallClock,
+        randomBytes: @escaping @Sendable (Int) -> [UInt8]
+    ) -> @Sendable (TokenIssuer, RefreshKeys) -> SessionTokenMint {
+        let audienceTokens = SessionTokenMint.audienceTokens(settings.providers.values)
+        return { issuer, refreshKeys in
+            SessionTokenMint(
+                issuer: issuer,
+                refreshKeys: refreshKeys,
+                singleTokens: SingleTokens(
+                    issuer: issuer.issuer,
+                    lifetimeSeconds: settings.limits.singleTokenSeconds,
+                    keys: refreshKeys
+                ),
+                audienceTokens: audienceTokens,
+                clock: clock,
+                randomBytes: randomBytes
             )
         }
     }
@@ -128,6 +284,36 @@ struct IdentityParts: Sendable {
     /// Exchanges the codes that sign-ins come with, until the task is cancelled. Without it none of those succeeds.
     func exchangeCodes() async {
         await questions.run()
+    }
+
+    /// Keeps, checks and revokes what providers granted, until the task is cancelled.
+    func mindGrants() async {
+        await grants.run()
+    }
+
+    /// Writes down which tokens were received, until the task is cancelled. Without it only refreshes tell.
+    func acknowledge() async {
+        await methods.acknowledgements.run()
+    }
+
+    /// Looks for sessions that ended, for those who watch, until the task is cancelled. Without it they hear nothing.
+    func tellRevocations() async {
+        await methods.revocations.run()
+    }
+
+    /// Goes on with absorptions of accounts that others have left, until the task is cancelled.
+    func absorb() async {
+        await methods.absorber.run()
+    }
+
+    /// Applies what providers told of their people, until the task is cancelled. Without it that is only stored.
+    func applyNotices() async {
+        await notices.run()
+    }
+
+    /// Tells the targets of webhooks what happened, until the task is cancelled.
+    func tellWebhooks() async {
+        await webhooks.run()
     }
 
     /// Notices when the process did not run for a while, until the task is cancelled. Without it all the time since the start

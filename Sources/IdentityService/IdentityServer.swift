@@ -1,25 +1,34 @@
+import API
 import IdentityDomain
+import KeyRings
 import Logging
 import Models
 import OutgoingHTTP
+import RPCTransport
 import ServiceKit
+import ServiceLifecycle
 import ServiceStore
 
 /// The program `identity`: accounts, sign-in and sessions, over gRPC.
-public struct IdentityServer: MigratingServer {
+public struct IdentityServer: AccountServer, OutboxServer {
     /// The program's name.
     public static let programName = IdentityKeys.program
     /// Every key that it reads.
     public static var configurationKeys: [any AnyConfigurationKey] { IdentityKeys.all }
 
-    private let runtime: ServiceRuntime
-    private let settings: IdentitySettings
+    let runtime: ServiceRuntime
+    let settings: IdentitySettings
+    /// Where those are called who are told of closed accounts; profile is asked for operators too.
+    private let profileAddress: AddressList
+    private let invitesAddress: AddressList
 
     /// Reads keys and providers from a configuration; no I/O but of the files that the providers file names.
     ///
     /// - Throws: `ConfigurationFaults` with every fault found.
     public init(configuration: Configuration) throws {
         settings = try IdentitySettings(configuration)
+        profileAddress = configuration[SharedKeys.profileAddress]
+        invitesAddress = configuration[SharedKeys.invitesAddress]
         runtime = Self.runtime(configuration)
     }
 
@@ -33,15 +42,76 @@ public struct IdentityServer: MigratingServer {
         try await runtime.migrate()
     }
 
-    /// Ends all sessions of everybody, so that nothing that a restored or failed-over database believes again is believed.
+    /// Which sessions an operator ends.
+    public enum SessionSelection: Sendable, Hashable {
+        /// Those of everybody, so that nothing that a restored or failed-over database believes again is believed.
+        case all
+        /// Those of everybody that were begun before a time, in Unix milliseconds.
+        case begunBefore(milliseconds: Int64)
+        /// Those of one account, by its id, a UUID.
+        case account(String)
+    }
+
+    /// Ends sessions.
     ///
     /// - Parameter isConfirmed: whether to do it; without it nothing changes and the throw says what would.
     /// - Returns: what was done, in a sentence for people.
-    public func endSessions(isConfirmed: Bool) async throws -> String {
+    public func endSessions(_ which: SessionSelection, isConfirmed: Bool) async throws -> String {
+        let ended: EndedSessions =
+            switch which {
+            case .all: .all
+            case .begunBefore(let milliseconds): .begunBefore(milliseconds: milliseconds)
+            case .account(let id): .account(try UserID(id, or: IdentityFault.userIDInvalid))
+            }
+        return try await endSessions(ended, isConfirmed: isConfirmed)
+    }
+
+    private func endSessions(_ which: EndedSessions, isConfirmed: Bool) async throws -> String {
         try await runtime.withDatabase(timeout: IdentityStore.epochStatementLimit) { database in
             let store = IdentityStore(database: database, limits: settings.limits)
             let command = EndSessionsCommand(store: store, clock: .system)
-            return try await command.run(isConfirmed: isConfirmed, logger: Logger(label: Self.programName))
+            return try await command.run(which, isConfirmed: isConfirmed, logger: Logger(label: Self.programName))
+        }
+    }
+
+    /// Does what a person asks about the outbox: profile and invites are told of closed accounts.
+    public func outbox(_ command: OutboxCommand) async throws -> [String] {
+        let closings = ClosingReceiver.allCases.map {
+            OutboxPlace(ClosingRows(to: $0, clock: .system), receiver: $0.rawValue)
+        }
+        let places = closings + [OutboxPlace(PhoneProofRows(), receiver: PhoneProofs.receiver)]
+        return try await runtime.withDatabase { database in
+            try await OutboxDesk(
+                places,
+                database: database,
+                nowMilliseconds: { WallClock.system.nowMilliseconds }
+            ).run(command)
+        }
+    }
+
+    /// Counts what there is of an account.
+    public func trace(account id: String) async throws -> AccountTrace {
+        let userID = try UserID(id, or: IdentityFault.userIDInvalid)
+        return try await runtime.withDatabase(timeout: AccountPlace.timeout) { database in
+            try await IdentityStore(database: database, limits: settings.limits).trace(userID)
+        }
+    }
+
+    /// All that is known of an account, as a JSON object; the audit log tells that it was asked for.
+    public func export(account id: String) async throws -> String {
+        let userID = try UserID(id, or: IdentityFault.userIDInvalid)
+        return try await runtime.withDatabase(timeout: AccountPlace.timeout) { database in
+            let store = IdentityStore(database: database, limits: settings.limits)
+            return try await store.export(userID, nowMilliseconds: WallClock.system.nowMilliseconds)
+        }
+    }
+
+    /// Looks at events that targets of webhooks were not told, or has them told again.
+    ///
+    /// - Returns: lines for people.
+    public func webhooks(_ command: WebhooksCommand) async throws -> [String] {
+        try await runtime.withDatabase(timeout: IdentityStore.webhookStatementLimit) { database in
+            try await command.run(IdentityStore(database: database, limits: settings.limits), clock: .system)
         }
     }
 
@@ -49,10 +119,20 @@ public struct IdentityServer: MigratingServer {
     public func serve() async throws {
         tellProviders()
         let trust = TrustStore.system()
-        try await runtime.serve { environment in
+        try await runtime.serve(rereads: settings.keySource != nil) { environment in
             let http = HTTPSClient(
                 userAgent: "vestibule-identity",
                 group: environment.group,
+                trust: trust,
+                proxies: settings.proxies
+            )
+            let webhooks = HTTPSClient(
+                userAgent: "vestibule-webhooks",
+                group: environment.group,
+                limits: WebhookDeliverer.limits(
+                    targets: settings.webhooks.count,
+                    loops: environment.group.loops.count
+                ),
                 trust: trust,
                 proxies: settings.proxies
             )
@@ -62,18 +142,36 @@ public struct IdentityServer: MigratingServer {
                 group: environment.group,
                 fetcher: HTTPKeyFetcher(http),
                 http: http,
+                webhooks: webhooks,
+                profile: ProfileServiceClient(try environment.backgroundChannel(to: profileAddress)),
+                invites: InvitesServiceClient(try environment.backgroundChannel(to: invitesAddress)),
                 logger: environment.logger
             )
             for source in parts.metrics { environment.metrics.add(source) }
+            var background: [any Service] = parts.closings.relays + [parts.phoneProofs.relay]
+            if environment.isMeasured {
+                background.append(BackgroundWork { await parts.closings.watch() })
+                background.append(BackgroundWork { await parts.phoneProofs.watch() })
+                background.append(BackgroundWork { await parts.webhooks.watch() })
+            }
             return ServiceParts(
-                services: [parts.methods],
-                background: [
+                services: [parts.methods, parts.operatorMethods],
+                background: background + [
                     BackgroundWork { await parts.fetchProviderKeys() },
                     BackgroundWork { await parts.exchangeCodes() },
+                    BackgroundWork { await parts.mindGrants() },
                     BackgroundWork { await parts.watchForPauses() },
+                    BackgroundWork { await parts.acknowledge() },
+                    BackgroundWork { await parts.tellRevocations() },
+                    BackgroundWork { await parts.applyNotices() },
+                    BackgroundWork { await parts.tellWebhooks() },
+                    BackgroundWork { await parts.absorb() },
                     BackgroundWork { await parts.cleanup.run() },
                     BackgroundWork { await parts.numbering.run() },
-                ]
+                    BackgroundWork { await parts.keyReader?.run() },
+                ],
+                reread: { await parts.keyReader?.read() },
+                beginDrain: { parts.methods.revocations.stop() }
             )
         }
     }
@@ -87,6 +185,9 @@ public struct IdentityServer: MigratingServer {
                 "configuration",
                 metadata: ["key": .string(hint.key), "problem": .string(hint.problem)]
             )
+        }
+        if settings.vault == nil, settings.providers.values.contains(where: { !$0.credentials.isEmpty }) {
+            logger.warning("no token of a provider is kept, and none revoked: the folder of keys has no vault.json")
         }
         for provider in settings.providers.values.map(\.policy).sorted(by: { $0.name < $1.name }) {
             let fresh = provider.audiences.values.filter { $0.withoutNonce == .fresh }.map(\.id).sorted()

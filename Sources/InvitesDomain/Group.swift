@@ -6,16 +6,29 @@ public struct Group: Sendable, Hashable {
     public let id: GroupID
     /// What it is called.
     public let name: GroupName
-    /// The user who created it.
+    /// The user who owns it: who created it, or whom it went to since.
     public let ownerID: UserID
+    /// How people become members of it.
+    public let openness: GroupOpenness
+    /// The role of the user who asks for it.
+    public let callerRole: GroupRole
     /// When it was created, in Unix milliseconds.
     public let createdAtMilliseconds: Int64
 
     /// A group.
-    public init(id: GroupID, name: GroupName, ownerID: UserID, createdAtMilliseconds: Int64) {
+    public init(
+        id: GroupID,
+        name: GroupName,
+        ownerID: UserID,
+        openness: GroupOpenness,
+        callerRole: GroupRole,
+        createdAtMilliseconds: Int64
+    ) {
         self.id = id
         self.name = name
         self.ownerID = ownerID
+        self.openness = openness
+        self.callerRole = callerRole
         self.createdAtMilliseconds = createdAtMilliseconds
     }
 }

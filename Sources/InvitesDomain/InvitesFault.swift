@@ -2,8 +2,6 @@ import Models
 
 /// Why the invites service refuses a request.
 public enum InvitesFault: Error, Sendable, Hashable {
-    /// The request's user id is no UUID.
-    case userIDInvalid
     /// Fields that can't be what was given; at least one.
     case invalidFields([FieldFault])
     /// There can't be such a group, since its id is none.
@@ -16,6 +14,20 @@ public enum InvitesFault: Error, Sendable, Hashable {
     case tooManyAttempts(retryAfterMilliseconds: Int64)
     /// The user has made as many groups as a user may.
     case tooManyGroups(groupsMax: Int)
+    /// The user waits for as many people as a user may, in all groups together.
+    case tooManyPending(pendingMax: Int)
+    /// The user's role in the group doesn't allow it.
+    case roleInsufficient
+    /// The owner can't leave while others are members: the group must be handed over first.
+    case ownerMustHandOver
+    /// There is no such member in the group.
+    case memberNotFound
+    /// The request names a role that can't be given.
+    case roleInvalid
+    /// The request names an openness that isn't known.
+    case opennessInvalid
+    /// There are no people to add, or more than a request may have.
+    case peopleCountInvalid(peopleMax: Int)
     /// The page token isn't one that this method gave out.
     case pageTokenInvalid
     /// The page size is negative.
@@ -28,6 +40,16 @@ public enum InvitesFault: Error, Sendable, Hashable {
     case eventInvalid(index: Int)
     /// There are more events than a request may have; nothing was applied.
     case tooManyEvents(eventsMax: Int)
+    /// The request's user id is no UUID.
+    case userIDInvalid
+    /// The request's absorption id is no UUID.
+    case absorptionIDInvalid
+    /// Nothing changes for a user now: another account may absorb theirs.
+    case accountHeld
+    /// The user's account was closed.
+    case accountClosed
+    /// It isn't to be decided, joined or blocked like this.
+    case invitation(InvitationFault)
     /// A number couldn't be judged, because the library that reads numbers failed.
     case phoneUnreadable
 }
@@ -40,6 +62,10 @@ public enum FieldFault: Sendable, Hashable {
     case displayName(TextFault, field: String)
     /// The phone number is none, or none that is taken here.
     case phone(PhoneNumber.Fault)
+    /// A link can't be good for so long, or so short.
+    case linkLifetime
+    /// A link can't be for so many users.
+    case linkUses
 
     /// The field's name in the request.
     public var field: String {
@@ -47,6 +73,8 @@ public enum FieldFault: Sendable, Hashable {
         case .groupName: "name"
         case .displayName(_, let field): field
         case .phone: "phone_number"
+        case .linkLifetime: "lifetime_seconds"
+        case .linkUses: "uses_max"
         }
     }
 }

@@ -6,8 +6,18 @@ public struct Member: Sendable, Hashable {
     public enum State: Sendable, Hashable {
         /// The person is this user, and in the group.
         case member(UserID)
-        /// The group waits for a user with the member's phone number.
+        /// The group waits for a user with the member's phone number, or for its own word that the user is the person meant.
         case pending
+        /// The person was invited to a group in which people accept, and hasn't yet, whether or not the number is a user's.
+        case invited
+
+        /// The user, nil until the person is one.
+        public var userID: UserID? {
+            switch self {
+            case .member(let userID): userID
+            case .pending, .invited: nil
+            }
+        }
     }
 
     /// The membership's id, which stays when a pending member becomes a member.
@@ -16,6 +26,10 @@ public struct Member: Sendable, Hashable {
     public let groupID: GroupID
     /// Whether the person is in the group yet.
     public let state: State
+    /// What the member may do; nil until the person is one.
+    public let role: GroupRole?
+    /// Whether the user has the number no more that they were added by, and nobody has said since that they are the person meant.
+    public let isUnconfirmed: Bool
     /// The number that the person was added by, nil for the group's creator.
     public let phone: PhoneNumber?
     /// The name that the inviter gave; nil for a creator who gave none.
@@ -28,6 +42,8 @@ public struct Member: Sendable, Hashable {
         id: MemberID,
         groupID: GroupID,
         state: State,
+        role: GroupRole?,
+        isUnconfirmed: Bool = false,
         phone: PhoneNumber?,
         displayName: DisplayName?,
         addedAtMilliseconds: Int64
@@ -35,16 +51,13 @@ public struct Member: Sendable, Hashable {
         self.id = id
         self.groupID = groupID
         self.state = state
+        self.role = role
+        self.isUnconfirmed = isUnconfirmed
         self.phone = phone
         self.displayName = displayName
         self.addedAtMilliseconds = addedAtMilliseconds
     }
 
-    /// The user, nil while pending.
-    public var userID: UserID? {
-        switch state {
-        case .member(let userID): userID
-        case .pending: nil
-        }
-    }
+    /// The user, nil until the person is one.
+    public var userID: UserID? { state.userID }
 }

@@ -6,11 +6,27 @@ public struct NewGroup: Sendable, Hashable {
     public let name: GroupName
     /// The creator's name in it, nil if not given.
     public let ownerDisplayName: DisplayName?
+    /// How open it is to be; nil if that wasn't said.
+    public let openness: GroupOpenness?
+
+    /// What tells a request with the same idempotency key from another one: the name, and the openness if it was said. The creator's
+    /// name may differ, since it changes by itself.
+    public var requestText: String {
+        // No name has a line break.
+        openness.map { "\(name.value)\n\($0.rawValue)" } ?? name.value
+    }
+
+    /// A group's name of what a person typed.
+    ///
+    /// - Throws: ``InvitesFault/invalidFields(_:)``.
+    public static func name(_ text: String) throws(InvitesFault) -> GroupName {
+        do { return try GroupName(text) } catch { throw .invalidFields([.groupName(error)]) }
+    }
 
     /// A group of what a person typed; the creator's name may be empty.
     ///
     /// - Throws: ``InvitesFault/invalidFields(_:)`` with all faults.
-    public init(name: String, ownerDisplayName: String) throws(InvitesFault) {
+    public init(name: String, ownerDisplayName: String, openness: GroupOpenness? = nil) throws(InvitesFault) {
         var faults: [FieldFault] = []
         var acceptedName: GroupName?
         do { acceptedName = try GroupName(name) } catch { faults.append(.groupName(error)) }
@@ -25,5 +41,6 @@ public struct NewGroup: Sendable, Hashable {
         guard let acceptedName, faults.isEmpty else { throw .invalidFields(faults) }
         self.name = acceptedName
         self.ownerDisplayName = acceptedOwner
+        self.openness = openness
     }
 }

@@ -8,6 +8,12 @@ public struct Page: Sendable, Hashable {
         case groups = 1
         /// A group's members.
         case members = 2
+        /// What waits for a user.
+        case invitations = 3
+        /// Whom a group waits for.
+        case pending = 4
+        /// Whom a user blocks.
+        case blockedInviters = 5
     }
 
     /// How many entries a page has if the request doesn't say.

@@ -4,10 +4,10 @@ import Models
 public struct PhoneEvent: Sendable, Hashable {
     /// What happened.
     public enum Change: Sendable, Hashable {
-        /// This user took the number.
-        case claimed(by: UserID)
-        /// This user gave the number up.
-        case released(by: UserID)
+        /// This user took the number; from somebody by proving it, or as one that nobody had.
+        case claimed(by: UserID, takenFrom: UserID? = nil)
+        /// This user gave the number up; by deletion if it is because their account was closed.
+        case released(by: UserID, byDeletion: Bool = false)
     }
 
     /// The event's id, by which it is applied once.

@@ -8,8 +8,6 @@ extension InvitesFault: DomainFault {
     /// What callers are told about a refusal of the rules: the one place where the reasons on the wire are spelled.
     public var rpcError: RPCError {
         switch self {
-        case .userIDInvalid:
-            .invalid("USER_ID_INVALID", field: "user_id", "The user id must be a UUID.")
         case .invalidFields(let faults):
             .invalidFields(faults.map(\.violation))
         case .groupNotFound:
@@ -39,6 +37,33 @@ extension InvitesFault: DomainFault {
                 reason: "TOO_MANY_GROUPS",
                 message: "A user can make at most \(groupsMax) groups."
             )
+        case .tooManyPending(let pendingMax):
+            .domain(
+                .failedPrecondition,
+                reason: "TOO_MANY_PENDING",
+                message: "A user can wait for at most \(pendingMax) people."
+            )
+        case .roleInsufficient:
+            .domain(
+                .permissionDenied,
+                reason: "ROLE_INSUFFICIENT",
+                message: "Your role in the group doesn't allow this."
+            )
+        case .ownerMustHandOver:
+            // ABORTED, which is a conflict over HTTP.
+            .domain(
+                .aborted,
+                reason: "OWNER_MUST_HAND_OVER",
+                message: "The owner must make somebody else the owner first."
+            )
+        case .memberNotFound:
+            .domain(.notFound, reason: "MEMBER_NOT_FOUND", message: "There is no such member in the group.")
+        case .roleInvalid:
+            .invalid("ROLE_INVALID", field: "role", "The role must be admin or member.")
+        case .opennessInvalid:
+            .invalid("OPENNESS_INVALID", field: "openness", "The openness must be open, confirm or consent.")
+        case .peopleCountInvalid(let peopleMax):
+            .invalid("PEOPLE_COUNT_INVALID", field: "members", "A request adds 1 to \(peopleMax) people.")
         case .pageTokenInvalid:
             .invalid("PAGE_TOKEN_INVALID", field: "page_token", "The page token is not one of this list's.")
         case .pageSizeInvalid:
@@ -65,6 +90,26 @@ extension InvitesFault: DomainFault {
             )
         case .tooManyEvents(let eventsMax):
             .invalid("TOO_MANY_EVENTS", field: "events", "A request can have at most \(eventsMax) events.")
+        case .userIDInvalid:
+            .invalid("USER_ID_INVALID", field: "user_id", "The user id must be a UUID.")
+        case .absorptionIDInvalid:
+            .invalid("ABSORPTION_ID_INVALID", field: "absorption_id", "The absorption id must be a UUID.")
+        case .accountHeld:
+            .domain(
+                .unavailable,
+                reason: "ACCOUNT_HELD",
+                message: "The account is being changed. Try again in a moment.",
+                retryAfter: .seconds(1)
+            )
+        case .accountClosed:
+            // As identity says it of the session.
+            .domain(
+                .unauthenticated,
+                reason: "SESSION_REVOKED",
+                message: "The session has been ended. Sign in again."
+            )
+        case .invitation(let fault):
+            fault.rpcError
         case .phoneUnreadable:
             RPCError(.internalError, "internal error", cause: self)
         }
@@ -84,6 +129,10 @@ extension FieldFault {
             case .groupName(let fault): ("GROUP_NAME_INVALID", "The group's name \(fault.words)")
             case .displayName(let fault, _): ("DISPLAY_NAME_INVALID", "The display name \(fault.words)")
             case .phone(let fault): ("PHONE_INVALID", fault.words)
+            case .linkLifetime:
+                ("LINK_LIFETIME_INVALID", "A link is good for 60 seconds to 90 days.")
+            case .linkUses:
+                ("LINK_USES_INVALID", "A link is for 1 to 1,000 users, or for any number.")
             }
         return FieldViolation(field: field, description: description, reason: reason)
     }

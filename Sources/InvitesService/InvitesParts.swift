@@ -1,6 +1,10 @@
+import API
+import KeyRings
 import Logging
 import Models
 import Postgres
+import RPC
+import RPCTransport
 import ServiceKit
 import ServiceModels
 import ServiceStore
@@ -14,22 +18,60 @@ struct InvitesParts: Sendable {
     let methods: InvitesMethods
     /// Deletes what is over.
     let cleanup: Cleanup
+    /// Tells identity what targets of webhooks want to know.
+    let events: EventRelay
+    /// Reads the keys of proofs again; nil where they are given and not read.
+    let keyReader: KeyReader?
+
+    /// Looks for changes of groups while somebody watches.
+    var groupEvents: GroupEventHub { methods.groupEvents }
 
     /// Puts the parts together. Nothing happens before they are registered and run.
     init(
         settings: InvitesSettings,
         database: PostgresClient,
+        group: EventLoopGroup,
+        identity: IdentityServiceClient,
         clock: WallClock = .system,
         logger: Logger
     ) {
-        let phones = PhoneStore(database: database)
+        let phones = PhoneStore(database: database, identifiers: IdentifierSource(clock: clock))
         let groups = GroupStore(database: database)
+        let members = MemberStore(database: database)
+        let currentCallers = CurrentCallers(settings.callers.reading(clock), group: group)
+        keyReader = settings.callerSource?.reader(for: currentCallers, clock: clock, logger: logger)
+        let accounts = AccountStore(database: database)
+        let invitations = InvitationStore(database: database)
+        let links = GroupLinkStore(database: database)
+        let events = EventRelay(
+            of: InvitesKeys.program,
+            database: database,
+            clock: clock,
+            logger: logger
+        ) { request, options throws(RPCError) in try await identity.acceptEvents(request, options: options) }
+        self.events = events
+        settings.callers.warn(logger)
+        var watchLimits = GroupEventHub.Limits()
+        watchLimits.kept = settings.changesRetention
+        let groupEvents = GroupEventHub(
+            store: GroupEventStore(database: database),
+            limits: watchLimits,
+            logger: logger
+        )
         methods = InvitesMethods(
+            currentCallers: currentCallers,
             groups: groups,
-            members: MemberStore(database: database),
+            members: members,
             phones: phones,
+            accounts: accounts,
+            invitations: invitations,
+            pending: PendingStore(database: database),
+            links: links,
+            blocks: BlockStore(database: database),
+            groupEvents: groupEvents,
             phonePolicy: settings.phonePolicy,
             limits: settings.limits,
+            groupOpenness: settings.groupOpenness,
             addressKey: settings.addressKey,
             clock: clock,
             identifiers: IdentifierSource(clock: clock)
@@ -44,6 +86,27 @@ struct InvitesParts: Sendable {
                 return try await groups.forgetKeys(usedBeforeMilliseconds: time, limit: limit)
             },
             QuotaStore.cleanup(database, clock),
+            Cleanup.Step("expired invitations") { limit in
+                try await invitations.forgetExpired(nowMilliseconds: clock.nowMilliseconds, limit: limit)
+            },
+            Cleanup.Step("expired links") { limit in
+                try await links.forgetExpired(nowMilliseconds: clock.nowMilliseconds, limit: limit)
+            },
+            Cleanup.Step("asked numbers") { limit in
+                let time = clock.nowMilliseconds - settings.limits.userNumbers.windowMilliseconds
+                return try await members.forgetNumbers(askedByMilliseconds: time, limit: limit)
+            },
+            Cleanup.Step("what closed accounts left") { limit in
+                try await accounts.sweep(nowMilliseconds: clock.nowMilliseconds, limit: limit)
+            },
+            Cleanup.Step("closed accounts") { limit in
+                try await accounts.forgetClosedAccounts(nowMilliseconds: clock.nowMilliseconds, limit: limit)
+            },
+            Cleanup.Step("refused absorptions") { limit in
+                try await accounts.forgetRefusedAbsorptions(nowMilliseconds: clock.nowMilliseconds, limit: limit)
+            },
+            Cleanup.Step("changes of groups") { limit in try await groupEvents.forget(limit: limit) },
+            events.cleanup,
         ]
         cleanup = Cleanup(every: Self.cleanupInterval, steps, logger: logger)
     }

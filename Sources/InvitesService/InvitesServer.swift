@@ -1,8 +1,14 @@
+import API
+import InvitesDomain
+import KeyRings
+import Models
 import ServiceKit
+import ServiceLifecycle
+import ServiceModels
 import ServiceStore
 
 /// The program `invites`: groups, their members and those they wait for, over gRPC.
-public struct InvitesServer: MigratingServer {
+public struct InvitesServer: AccountServer, OutboxServer {
     /// The program's name.
     public static let programName = InvitesKeys.program
     /// Every key that it reads.
@@ -11,7 +17,7 @@ public struct InvitesServer: MigratingServer {
     private let runtime: ServiceRuntime
     private let settings: InvitesSettings
 
-    /// Reads the settings from a configuration; no I/O.
+    /// Reads the settings from a configuration; no I/O but of the folder of keys that it names.
     ///
     /// - Throws: `ConfigurationFaults` with every fault found.
     public init(configuration: Configuration) throws {
@@ -28,13 +34,58 @@ public struct InvitesServer: MigratingServer {
         try await runtime.migrate()
     }
 
+    /// Does what a person asks about the outbox: identity is told of what webhooks tell.
+    public func outbox(_ command: OutboxCommand) async throws -> [String] {
+        try await runtime.withDatabase { database in
+            try await OutboxDesk(
+                [OutboxPlace(EventRows(), receiver: "identity")],
+                database: database,
+                nowMilliseconds: { WallClock.system.nowMilliseconds }
+            ).run(command)
+        }
+    }
+
+    /// Counts what there is of an account.
+    public func trace(account id: String) async throws -> AccountTrace {
+        let userID = try UserID(id, or: InvitesFault.userIDInvalid)
+        return try await runtime.withDatabase(timeout: AccountPlace.timeout) { database in
+            try await AccountStore(database: database).trace(userID)
+        }
+    }
+
+    /// All that is known of an account, as a JSON object.
+    public func export(account id: String) async throws -> String {
+        let userID = try UserID(id, or: InvitesFault.userIDInvalid)
+        return try await runtime.withDatabase(timeout: AccountPlace.timeout) { database in
+            try await AccountStore(database: database).export(userID)
+        }
+    }
+
     /// Serves until the process is told to stop, and returns after a graceful stop.
     public func serve() async throws {
-        try await runtime.serve { environment in
-            let parts = InvitesParts(settings: settings, database: environment.database, logger: environment.logger)
+        try await runtime.serve(rereads: settings.callerSource != nil) { environment in
+            let parts = InvitesParts(
+                settings: settings,
+                database: environment.database,
+                group: environment.group,
+                identity: IdentityServiceClient(try environment.backgroundChannel(to: settings.identityAddress)),
+                logger: environment.logger
+            )
+            environment.metrics.add(parts.events.relay.metrics)
+            environment.metrics.add(parts.groupEvents)
+            if let keyReader = parts.keyReader { environment.metrics.add(keyReader) }
+            var background: [any Service] = [
+                parts.events.relay, BackgroundWork { await parts.events.ask() },
+                BackgroundWork { await parts.cleanup.run() }, BackgroundWork { await parts.keyReader?.run() },
+                BackgroundWork { await parts.groupEvents.run() },
+            ]
+            if environment.isMeasured { background.append(BackgroundWork { await parts.events.watch() }) }
             return ServiceParts(
                 services: [parts.methods],
-                background: [BackgroundWork { await parts.cleanup.run() }]
+                background: background,
+                reread: { await parts.keyReader?.read() },
+                beginDrain: { parts.groupEvents.stop() },
+                interceptors: [ChangeAnnouncer(groupEvents: parts.groupEvents)]
             )
         }
     }

@@ -6,27 +6,35 @@ public enum Base64URL {
     }
 
     private static func encode(buffer bytes: UnsafeBufferPointer<UInt8>) -> String {
-        let count = (bytes.count * 4 + 2) / 3
-        return String(unsafeUninitializedCapacity: count) { characters in
-            alphabet.withUnsafeBufferPointer { alphabet in
-                var bits: UInt32 = 0
-                var bitCount: UInt32 = 0
-                var place = 0
-                for byte in bytes {
-                    bits = bits << 8 | UInt32(byte)
-                    bitCount += 8
-                    while bitCount >= 6 {
-                        bitCount -= 6
-                        characters[place] = alphabet[Int(bits >> bitCount & 0x3f)]
-                        place += 1
-                    }
-                }
-                if bitCount > 0 {
-                    characters[place] = alphabet[Int(bits << (6 - bitCount) & 0x3f)]
-                    place += 1
-                }
-                return place
+        String(unsafeUninitializedCapacity: characterCount(of: bytes.count)) { encode(bytes, into: $0) }
+    }
+
+    /// The characters of so many bytes.
+    static func characterCount(of byteCount: Int) -> Int { (byteCount * 4 + 2) / 3 }
+
+    /// Writes the text of `bytes`, for which there must be room; gives the count of its characters.
+    private static func encode(
+        _ bytes: UnsafeBufferPointer<UInt8>,
+        into characters: UnsafeMutableBufferPointer<UInt8>
+    ) -> Int {
+        alphabet.withUnsafeBufferPointer { alphabet in
+            var (read, place) = (0, 0)
+            while read + 3 <= bytes.count {
+                let bits = UInt32(bytes[read]) << 16 | UInt32(bytes[read + 1]) << 8 | UInt32(bytes[read + 2])
+                characters[place] = alphabet[Int(bits >> 18)]
+                characters[place + 1] = alphabet[Int(bits >> 12 & 0x3f)]
+                characters[place + 2] = alphabet[Int(bits >> 6 & 0x3f)]
+                characters[place + 3] = alphabet[Int(bits & 0x3f)]
+                read += 3
+                place += 4
             }
+            let left = bytes.count - read
+            if left == 0 { return place }
+            let bits = UInt32(bytes[read]) << 16 | (left == 2 ? UInt32(bytes[read + 1]) << 8 : 0)
+            characters[place] = alphabet[Int(bits >> 18)]
+            characters[place + 1] = alphabet[Int(bits >> 12 & 0x3f)]
+            if left == 2 { characters[place + 2] = alphabet[Int(bits >> 6 & 0x3f)] }
+            return place + left + 1
         }
     }
 
@@ -42,29 +50,53 @@ public enum Base64URL {
     }
 
     private static func decode(buffer text: UnsafeBufferPointer<UInt8>) -> [UInt8]? {
-        guard text.count % 4 != 1 else { return nil }
-        var bits: UInt32 = 0
-        var bitCount: UInt32 = 0
-        var isValid = true
+        var isValid = false
         let bytes = [UInt8](unsafeUninitializedCapacity: text.count * 3 / 4) { buffer, count in
-            values.withUnsafeBufferPointer { values in
-                for character in text {
-                    let value = values[Int(character)]
-                    guard value < 64 else {
-                        isValid = false
-                        return
-                    }
-                    bits = bits << 6 | UInt32(value)
-                    bitCount += 6
-                    if bitCount >= 8 {
-                        bitCount -= 8
-                        buffer[count] = UInt8(truncatingIfNeeded: bits >> bitCount)
-                        count += 1
-                    }
-                }
-            }
+            guard let decoded = decode(text, into: buffer) else { return }
+            count = decoded
+            isValid = true
         }
-        return isValid && bits & (1 << bitCount - 1) == 0 ? bytes : nil
+        return isValid ? bytes : nil
+    }
+
+    /// Writes the bytes of `text`, for which there must be room; gives their count, or nil where ``decode(_:)`` does.
+    static func decode(_ text: UnsafeBufferPointer<UInt8>, into bytes: UnsafeMutableBufferPointer<UInt8>) -> Int? {
+        let left = text.count % 4
+        guard left != 1 else { return nil }
+        return values.withUnsafeBufferPointer { values in
+            var (read, count) = (0, 0)
+            while read + 4 <= text.count {
+                let (first, second) = (values[Int(text[read])], values[Int(text[read + 1])])
+                let (third, fourth) = (values[Int(text[read + 2])], values[Int(text[read + 3])])
+                guard first | second | third | fourth < 64 else { return nil }
+                bytes[count] = first << 2 | second >> 4
+                bytes[count + 1] = second << 4 | third >> 2
+                bytes[count + 2] = third << 6 | fourth
+                read += 4
+                count += 3
+            }
+            if left == 0 { return count }
+            let (first, second) = (values[Int(text[read])], values[Int(text[read + 1])])
+            let third = left == 3 ? values[Int(text[read + 2])] : 0
+            guard first | second | third < 64 else { return nil }
+            bytes[count] = first << 2 | second >> 4
+            guard left == 3 else { return second & 0xf == 0 ? count + 1 : nil }
+            bytes[count + 1] = second << 4 | third >> 2
+            return third & 0x3 == 0 ? count + 2 : nil
+        }
+    }
+
+    /// Whether `text` is what ``encode(_:)`` gives of some `byteCount` bytes.
+    static func isText(_ text: UnsafeBufferPointer<UInt8>, ofBytes byteCount: Int) -> Bool {
+        guard text.count == characterCount(of: byteCount), let last = text.last else {
+            return text.isEmpty && byteCount == 0
+        }
+        return values.withUnsafeBufferPointer { values in
+            var all: UInt8 = 0
+            for character in text { all |= values[Int(character)] }
+            let unusedBits: UInt8 = [0, 0xf, 0x3][byteCount % 3]
+            return all < 64 && values[Int(last)] & unusedBits == 0
+        }
     }
 
     private static let alphabet = Array("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_".utf8)

@@ -72,6 +72,11 @@ public struct KeySet: Sendable {
 }
 
 extension KeySet.Entry {
+    /// How tokens begin that this key signed, as ``SigningKey/encodedHeader(type:)`` writes it.
+    func encodedHeader(type: String) -> String {
+        SigningKey.encodedHeader(algorithm: algorithm ?? key.signingAlgorithm, keyID: keyID, type: type)
+    }
+
     /// The element's key, or nil if it is of no use to us.
     init?(jwk: JSONObject) {
         guard let keyID = jwk["kid"]?.string, 1...256 ~= keyID.utf8.count else { return nil }

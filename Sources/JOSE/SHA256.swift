@@ -36,25 +36,25 @@ public enum SHA256 {
     }
 
     /// With the digest set, each given its key anew.
-    private static let codeContexts = ContextPool(
-        make: {
-            guard let method = EVP_MAC_fetch(nil, "HMAC", nil) else { return nil }
-            defer { EVP_MAC_free(method) }  // the context has a reference of its own
-            guard let context = EVP_MAC_CTX_new(method) else { return nil }
-            var name = Array("SHA256".utf8CString)
-            let isSet = name.withUnsafeMutableBufferPointer { name in
-                var parameters = [
-                    OSSL_PARAM_construct_utf8_string(OSSL_MAC_PARAM_DIGEST, name.baseAddress, 0),
-                    OSSL_PARAM_construct_end(),
-                ]
-                return EVP_MAC_CTX_set_params(context, &parameters) == 1
-            }
-            if isSet { return context }
-            EVP_MAC_CTX_free(context)
-            return nil
-        },
-        free: { EVP_MAC_CTX_free($0) }
-    )
+    private static let codeContexts = ContextPool(make: { codeContext() }, free: { EVP_MAC_CTX_free($0) })
+
+    /// A context for HMAC with SHA-256 that has no key yet; nil if libcrypto refuses.
+    static func codeContext() -> OpaquePointer? {
+        guard let method = EVP_MAC_fetch(nil, "HMAC", nil) else { return nil }
+        defer { EVP_MAC_free(method) }  // the context has a reference of its own
+        guard let context = EVP_MAC_CTX_new(method) else { return nil }
+        var name = Array("SHA256".utf8CString)
+        let isSet = name.withUnsafeMutableBufferPointer { name in
+            var parameters = [
+                OSSL_PARAM_construct_utf8_string(OSSL_MAC_PARAM_DIGEST, name.baseAddress, 0),
+                OSSL_PARAM_construct_end(),
+            ]
+            return EVP_MAC_CTX_set_params(context, &parameters) == 1
+        }
+        if isSet { return context }
+        EVP_MAC_CTX_free(context)
+        return nil
+    }
 }
 
 extension SignatureAlgorithm {

@@ -57,13 +57,25 @@ public final class SigningKey: Sendable, CustomStringConvertible {
     /// The encoded header of tokens of a type: `alg`, `kid` and `typ`. For ``signedToken(claims:encodedHeader:)``, of one
     /// that is made again and again.
     public func encodedHeader(type: String) -> String {
+        Self.encodedHeader(algorithm: algorithm, keyID: keyID, type: type)
+    }
+
+    static func encodedHeader(algorithm: SignatureAlgorithm, keyID: String, type: String) -> String {
         let header: JSONObject = ["alg": .string(algorithm.rawValue), "kid": .string(keyID), "typ": .string(type)]
         return Base64URL.encode(header.serialized())
     }
 
     /// A compact JWS over `claims` with a header that ``encodedHeader(type:)`` of this key made.
-    public func signedToken(claims: JSONObject, encodedHeader: String) throws(KeyError) -> String {
-        let input = encodedHeader + "." + Base64URL.encode(claims.serialized())
+    ///
+    /// - Parameter mac: adds its claim at the end, by which we know the token again.
+    public func signedToken(
+        claims: JSONObject,
+        encodedHeader: String,
+        mac: MACClaim? = nil
+    ) throws(KeyError) -> String {
+        var payload = claims.serialized()
+        mac?.append(to: &payload, encodedHeader: encodedHeader)
+        let input = encodedHeader + "." + Base64URL.encode(payload)
         return input + "." + Base64URL.encode(try sign(Array(input.utf8)))
     }
 

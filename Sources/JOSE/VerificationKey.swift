@@ -80,6 +80,12 @@ public final class VerificationKey: Sendable {
         return verifiers[algorithm]?.verify(encoded, message: message) ?? false
     }
 
+    /// The bytes of each of its signatures in JOSE's form: two numbers of a curve's field, or one of the modulus' length (RFC 7518
+    /// sections 3.3 and 3.4).
+    var signatureByteCount: Int {
+        type.coordinateByteCount.map { 2 * $0 } ?? Int(EVP_PKEY_get_size(handle.pointer))
+    }
+
     /// The public key in PEM (SubjectPublicKeyInfo).
     public func pem() throws(KeyError) -> String {
         try handle.pem { PEM_write_bio_PUBKEY($0, handle.pointer) }

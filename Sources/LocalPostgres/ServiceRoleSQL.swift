@@ -60,10 +60,14 @@ public enum ServiceRoleSQL {
             ALTER DEFAULT PRIVILEGES FOR ROLE \(owner) IN SCHEMA \(schema)
               GRANT SELECT, INSERT, UPDATE, DELETE ON TABLES TO \(name);
             ALTER DEFAULT PRIVILEGES FOR ROLE \(owner) IN SCHEMA \(schema) GRANT USAGE ON SEQUENCES TO \(name);
-            -- What was migrated is the owner's to say. (Of a new table the migrator sees to it.)
+            -- What was migrated is the owner's to say, and an audit log is only added to. (Of new tables the migrator and the
+            -- migration see to it.)
             DO $$ BEGIN
               IF to_regclass('\(schema).schema_migrations') IS NOT NULL THEN
                 REVOKE INSERT, UPDATE, DELETE ON \(schema).schema_migrations FROM \(name);
+              END IF;
+              IF to_regclass('\(schema).security_events') IS NOT NULL THEN
+                REVOKE UPDATE, DELETE ON \(schema).security_events FROM \(name);
               END IF;
             END $$;
             ALTER ROLE \(name) IN DATABASE \(database) SET search_path = \(schema);

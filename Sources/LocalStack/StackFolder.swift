@@ -1,5 +1,6 @@
 import Glibc
 import JOSE
+import KeyRings
 import LocalPostgres
 import ServiceKit
 
@@ -18,8 +19,8 @@ public struct StackFolder: Sendable {
     var simulatorClients: String { path + "/simulator-clients.json" }
     var providers: String { path + "/providers.json" }
     var supabaseServiceKey: String { secrets + "/supabase-service-key" }
-    var signingKey: String { secrets + "/identity-signing-key.pem" }
-    var refreshKey: String { secrets + "/identity-refresh-key" }
+    /// Identity's own keys, and what services have of them.
+    var keys: KeyFolders { KeyFolders(secrets: secrets) }
     var addressKey: String { secrets + "/address-key" }
     func databasePassword(of service: String) -> String { secrets + "/\(service)-database-password" }
     func databaseOwnerPassword(of service: String) -> String { secrets + "/\(service)-database-owner-password" }
@@ -46,8 +47,8 @@ public struct StackFolder: Sendable {
         try makeFolder(secrets, mode: 0o700)
         try makeFolder(logs, mode: 0o755)
         var made: [String] = []
-        if try makeFile(signingKey, { Array(try SigningKey.generateP256().pem().utf8) }) { made.append(signingKey) }
-        if try makeFile(refreshKey, { SecureRandom.bytes(32) }) { made.append(refreshKey) }
+        for entry in try keys.initialize(folderMode: 0o700, mode: 0o600, nowSeconds: Int64(time(nil)))
+        where entry.change == .made { made.append("\(secrets)/\(entry.name)") }
         if try makeFile(addressKey, { SecureRandom.bytes(32) }) { made.append(addressKey) }
         for number in 1...DevelopmentProviders.appleKeyCount {
             let file = appleKey(number)
@@ -112,7 +113,7 @@ public struct StackFolder: Sendable {
         let lock = try lock()
         defer { close(lock) }
         try LocalCluster.remove(directory: database)
-        for folder in [secrets, logs] { try removeFolder(folder) }
+        for folder in keys.all.map(\.path) + [secrets, logs] { try removeFolder(folder) }
         for file in [providers, simulatorClients, path + "/lock"] { unlink(file) }
         // Stays if there is something in it that isn't ours.
         rmdir(path)

@@ -37,15 +37,22 @@ public struct Identifier<Tag>: Sendable, Hashable {
     /// The id that a text such as `0190163d-8694-739b-aea5-966c26f8ad91` names (RFC 9562, section 4), in either
     /// case; nil for any other text.
     public init?(_ string: String) {
+        var string = string
+        guard let id = string.withUTF8({ Self(utf8: $0) }) else { return nil }
+        self = id
+    }
+
+    /// As ``init(_:)``, of the text's UTF-8 bytes.
+    public init?(utf8 text: UnsafeBufferPointer<UInt8>) {
+        guard text.count == 36 else { return nil }
         var digits = 0
-        var position = 0
         var halves: (high: UInt64, low: UInt64) = (0, 0)
-        for byte in string.utf8 {
-            defer { position += 1 }
+        for position in 0..<36 {
+            let byte = text[position]
             switch position {
             case 8, 13, 18, 23:
                 guard byte == UInt8(ascii: "-") else { return nil }
-            case 0..<36:
+            default:
                 guard let value = Self.hexadecimalValue(of: byte) else { return nil }
                 if digits < 16 {
                     halves.high = halves.high << 4 | UInt64(value)
@@ -53,11 +60,8 @@ public struct Identifier<Tag>: Sendable, Hashable {
                     halves.low = halves.low << 4 | UInt64(value)
                 }
                 digits += 1
-            default:
-                return nil
             }
         }
-        guard position == 36 else { return nil }
         self.init(high: halves.high, low: halves.low)
     }
 

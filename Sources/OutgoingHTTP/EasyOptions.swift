@@ -51,7 +51,9 @@ final class EasyOptions {
         set(CURLOPT_URL, request.target)
         setMethod(request)
         // Zero would be no maximum; then what comes is looked at alone.
-        check(ccurl_set_size(easy, CURLOPT_MAXFILESIZE_LARGE, Int64(max(0, request.bodyBytesMax))))
+        if !request.dropsBody {
+            check(ccurl_set_size(easy, CURLOPT_MAXFILESIZE_LARGE, Int64(max(0, request.bodyBytesMax))))
+        }
     }
 
     private func setTLS() {
@@ -112,12 +114,14 @@ final class EasyOptions {
         head: Receiver,
         body: Receiver,
         beforeRequest: curl_prereq_callback,
-        beforeResolving: curl_resolver_start_callback
+        beforeResolving: curl_resolver_start_callback,
+        openSocket: curl_opensocket_callback
     ) {
         check(ccurl_set_receiver(easy, CURLOPT_HEADERFUNCTION, head))
         check(ccurl_set_receiver(easy, CURLOPT_WRITEFUNCTION, body))
         check(ccurl_set_before_request(easy, beforeRequest))
         check(ccurl_set_before_resolving(easy, beforeResolving))
+        check(ccurl_set_open_socket(easy, openSocket))
         check(ccurl_set_close_socket(easy) { LoopTransfers.closeSocket($0, $1) })
     }
 }

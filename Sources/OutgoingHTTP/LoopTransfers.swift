@@ -98,7 +98,7 @@ final class LoopTransfers: @unchecked Sendable {
         transfer.timer?.cancel()
         transfer.timer = loop.schedule(after: max(.zero, after)) { [weak self, weak transfer] in
             guard let self, let transfer else { return }
-            end(transfer, .timeout)
+            end(transfer, transfer.lateResult)
         }
     }
 

@@ -10,6 +10,8 @@ public struct OutgoingHTTPError: Error, Sendable, Hashable, CustomStringConverti
         case timeout
         /// There is no connection, or it broke: refused, no address, a certificate that isn't trusted, no HTTP.
         case connection(String)
+        /// The host has no address but such as the request may not reach; nothing was sent to any.
+        case addressNotPublic
         /// The answer's body is longer than the request allows.
         case bodyTooLarge
         /// The task that asked was cancelled.
@@ -36,6 +38,7 @@ public struct OutgoingHTTPError: Error, Sendable, Hashable, CustomStringConverti
             case .overloaded: "too many requests are under way"
             case .timeout: "no answer in time"
             case .connection(let text): "no connection: \(text)"
+            case .addressNotPublic: "the host's address is private, and nothing private may be asked"
             case .bodyTooLarge: "the answer is too long"
             case .cancelled: "given up by who asked"
             }

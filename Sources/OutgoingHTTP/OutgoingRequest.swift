@@ -13,6 +13,23 @@ public struct OutgoingRequest: Sendable, CustomStringConvertible {
         case other(String, body: [UInt8]? = nil, mediaType: String = "application/json")
     }
 
+    /// Where a request may go.
+    public enum Reach: Sendable {
+        /// Anywhere.
+        case anywhere
+        /// To ``PublicAddress``es alone, by whatever name. It is the address that is connected to which counts. Where a proxy is
+        /// asked to go there, the proxy decides.
+        case publicAddresses
+    }
+
+    /// What becomes of the body of an answer.
+    public enum Body: Sendable {
+        /// It is collected; without the whole of it there is no answer.
+        case collected
+        /// Nobody wants it: the head is the answer. So much as the request allows is read, so that the connection may be used again.
+        case dropped
+    }
+
     /// The URL, `https` or `http`.
     public let url: String
     /// What is asked.
@@ -23,6 +40,10 @@ public struct OutgoingRequest: Sendable, CustomStringConvertible {
     public let timeout: Duration
     /// The longest body of an answer, in bytes.
     public let bodyBytesMax: Int
+    /// What becomes of it.
+    public let body: Body
+    /// Where it may go.
+    public let reach: Reach
 
     /// A request.
     public init(
@@ -30,13 +51,17 @@ public struct OutgoingRequest: Sendable, CustomStringConvertible {
         _ url: String,
         headers: [Field] = [],
         timeout: Duration,
-        bodyBytesMax: Int
+        bodyBytesMax: Int,
+        body: Body = .collected,
+        reach: Reach = .anywhere
     ) {
         self.url = url
         self.method = method
         self.headers = headers
         self.timeout = timeout
         self.bodyBytesMax = bodyBytesMax
+        self.body = body
+        self.reach = reach
     }
 
     /// The method and the URL without its query, where tokens stand.

@@ -8,6 +8,9 @@ struct PreparedRequest: Sendable {
     let headerLines: [String]
     let timeout: Duration
     let bodyBytesMax: Int
+    let dropsBody: Bool
+    /// Whether it is for us to keep it from private addresses.
+    let staysPublic: Bool
     let isIdempotent: Bool
 
     /// The longest time of a request; a longer one counts as this.
@@ -24,6 +27,8 @@ struct PreparedRequest: Sendable {
         isIdempotent = request.isIdempotent
         timeout = min(max(request.timeout, .zero), Self.timeoutMax)
         bodyBytesMax = request.bodyBytesMax
+        dropsBody = request.body == .dropped
+        staysPublic = request.reach == .publicAddresses && proxy == nil
         var headerLines = ["Expect:"]  // no pause before a body
         if case .other(let name, let body, let mediaType) = request.method {
             guard Self.isToken(name), name != "HEAD", name != "CONNECT" else { throw Self.noURL }

@@ -24,6 +24,10 @@ final class Transfer: @unchecked Sendable {
     private var attemptCount = 0
     private var head = ResponseHead()
     private var body: [UInt8] = []
+    private var droppedCount = 0
+    /// How many sockets were opened for it, and whether one was refused for its address.
+    private var socketCount = 0
+    private var hasRefusedAddress = false
     /// Why we ended it while libcurl worked for it.
     private var refusal: OutgoingHTTPError.Cause?
 
@@ -63,12 +67,16 @@ final class Transfer: @unchecked Sendable {
         options.set(CURLOPT_PREREQDATA, this)
         options.set(CURLOPT_RESOLVER_START_DATA, this)
         options.set(CURLOPT_SSL_CTX_DATA, UnsafeMutableRawPointer(settings.trust.store))
+        options.set(CURLOPT_OPENSOCKETDATA, this)
         options.set(CURLOPT_CLOSESOCKETDATA, sockets)
         options.setFunctions(
             head: { Transfer.from($3)?.receiveHead($0, $1 &* $2) ?? 0 },
             body: { Transfer.from($3)?.receiveBody($0, $1 &* $2) ?? 0 },
-            beforeRequest: { context, _, _, _, _ in Transfer.from(context)?.beforeRequest() ?? CURL_PREREQFUNC_ABORT },
-            beforeResolving: { _, _, context in Transfer.from(context)?.beforeResolving() ?? 1 }
+            beforeRequest: { context, address, _, _, _ in
+                Transfer.from(context)?.beforeRequest(to: address) ?? CURL_PREREQFUNC_ABORT
+            },
+            beforeResolving: { _, _, context in Transfer.from(context)?.beforeResolving() ?? 1 },
+            openSocket: { context, _, address in Transfer.from(context)?.openSocket(to: address) ?? CURL_SOCKET_BAD }
         )
         return options.areSet
     }
@@ -90,7 +98,12 @@ final class Transfer: @unchecked Sendable {
     ///
     /// libcurl writes it a second time where a kept connection ended without an answer. The first may have been done, so that a
     /// second is only for what may be done twice.
-    private func beforeRequest() -> Int32 {
+    private func beforeRequest(to address: UnsafePointer<CChar>?) -> Int32 {
+        // A connection that is there may have been made for a request that may go anywhere.
+        if request.staysPublic, address.flatMap({ PublicAddress.isPublic(String(cString: $0)) }) != true {
+            refusal = .addressNotPublic
+            return CURL_PREREQFUNC_ABORT
+        }
         attemptCount += 1
         guard attemptCount > 1, !request.isIdempotent else { return CURL_PREREQFUNC_OK }
         refusal = .connection("the connection ended before an answer")
@@ -101,6 +114,26 @@ final class Transfer: @unchecked Sendable {
     /// name it would start a thread, which we don't allow.
     private func beforeResolving() -> Int32 { request.nextHop.host.address == nil ? 1 : 0 }
 
+    /// Called for each address that libcurl is about to connect to, which is the one that it does connect to: whatever name stands in
+    /// the URL, and whatever that name meant a moment ago.
+    private func openSocket(to address: UnsafeMutablePointer<curl_sockaddr>?) -> curl_socket_t {
+        guard let address else { return CURL_SOCKET_BAD }
+        if request.staysPublic {
+            let bytes = MemoryLayout<curl_sockaddr>.offset(of: \.addr).flatMap { offset in
+                // It may be longer than its type says, as all socket addresses are.
+                PublicAddress.bytes(of: UnsafeRawPointer(address) + offset, length: Int(address.pointee.addrlen))
+            }
+            guard let bytes, PublicAddress.contains(bytes) else {
+                hasRefusedAddress = true
+                return CURL_SOCKET_BAD
+            }
+        }
+        let kind = address.pointee.socktype | Int32(SOCK_CLOEXEC.rawValue)
+        let socket = Glibc.socket(address.pointee.family, kind, address.pointee.protocol)
+        if socket >= 0 { socketCount += 1 }
+        return socket
+    }
+
     private func receiveHead(_ bytes: UnsafeMutablePointer<CChar>?, _ count: Int) -> Int {
         guard head.receive(UnsafeRawBufferPointer(start: bytes, count: count)) else {
             refusal = .connection("the answer's header fields are too long")
@@ -110,9 +143,13 @@ final class Transfer: @unchecked Sendable {
     }
 
     private func receiveBody(_ bytes: UnsafeMutablePointer<CChar>?, _ count: Int) -> Int {
-        guard count <= request.bodyBytesMax - body.count else {
-            refusal = .bodyTooLarge
+        guard count <= request.bodyBytesMax - body.count - droppedCount else {
+            if !request.dropsBody { refusal = .bodyTooLarge }
             return 0
+        }
+        if request.dropsBody {
+            droppedCount += count
+            return count
         }
         body += UnsafeRawBufferPointer(start: bytes, count: count)
         return count
@@ -122,14 +159,18 @@ final class Transfer: @unchecked Sendable {
     func result(_ code: CURLcode) -> Result<OutgoingResponse, OutgoingHTTPError> {
         var status = 0
         // libcurl takes the end of a connection within a head for the end of the head.
-        guard code == CURLE_OK, head.isComplete, let easy,
+        guard code == CURLE_OK || request.dropsBody && refusal == nil, head.isComplete, let easy,
             ccurl_get_long(easy, CURLINFO_RESPONSE_CODE, &status) == CURLE_OK, status > 0
         else { return .failure(OutgoingHTTPError(cause(code), mayHaveBeenSent: mayHaveBeenSent)) }
         return .success(OutgoingResponse(status: status, headers: head.fields, body: body))
     }
 
+    /// What came of it when its time is up.
+    var lateResult: Result<OutgoingResponse, OutgoingHTTPError> { result(CURLE_OPERATION_TIMEDOUT) }
+
     private func cause(_ code: CURLcode) -> OutgoingHTTPError.Cause {
         if let refusal { return refusal }
+        if hasRefusedAddress, socketCount == 0 { return .addressNotPublic }
         return switch code {
         case CURLE_OPERATION_TIMEDOUT: .timeout
         case CURLE_FILESIZE_EXCEEDED: .bodyTooLarge

@@ -28,6 +28,16 @@ extension Connection {
         return over
     }
 
+    /// Takes the notifications that have come, and tells of them once. What they say is not looked at.
+    func takeNotifications() {
+        var count = 0
+        while phase == .ready, let handle, let notification = PQnotifies(handle) {
+            PQfreemem(notification)
+            count += 1
+        }
+        if count > 0 { whenNotified?() }
+    }
+
     private func take(_ result: OpaquePointer, _ head: Item) -> Int {
         switch PQresultStatus(result) {
         case PGRES_COMMAND_OK, PGRES_TUPLES_OK:

@@ -65,6 +65,8 @@ final class Connection {
     var isLeaving = false
     /// The server is being asked to end the statement, so it need not be ended by closing the connection.
     var isBeingCancelled = false
+    /// Called for what others notify this session of, in one call for all that came together. Nil but for a listener's.
+    var whenNotified: (() -> Void)?
     let readsPerSyncMax: Int
     /// Writes that are committed together: each holds its locks until all are done.
     static let writesPerSyncMax = 32
@@ -298,6 +300,7 @@ final class Connection {
         guard PQconsumeInput(handle) == 1 else { return close(errorMessage) }
         progress &+= 1
         let finished = takeResults()
+        if whenNotified != nil { takeNotifications() }
         if finished > 0 { owner?.requestsFinished(self, count: finished) }
         // What was not sent goes with it to where writes are taken.
         if isLeaving, phase == .ready, inFlight.isEmpty { close("the server takes no writes any more") }

@@ -16,7 +16,7 @@ import Synchronization
 public final class PostgresClient: Service {
     /// Where the database is, and every bound.
     public let configuration: PostgresConfiguration
-    private let group: EventLoopGroup
+    let group: EventLoopGroup
     /// Nil where nothing is traced.
     private let tracing: StatementTracing?
     let pools: [LoopBound<LoopPool>]

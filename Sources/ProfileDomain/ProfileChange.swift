@@ -27,16 +27,24 @@ public struct ProfileChange: Sendable, Hashable {
     public let phone: FieldChange<PhoneNumber>
     /// What to do with the username.
     public let username: FieldChange<Username>
+    /// What to do with the picture.
+    public let avatar: FieldChange<Avatar>
+    /// The revision that is to be changed; nil for whichever there is.
+    public let expectedRevision: Int64?
 
     /// A change of values that are valid already.
     public init(
         displayName: FieldChange<DisplayName> = .keep,
         phone: FieldChange<PhoneNumber> = .keep,
-        username: FieldChange<Username> = .keep
+        username: FieldChange<Username> = .keep,
+        avatar: FieldChange<Avatar> = .keep,
+        expectedRevision: Int64? = nil
     ) {
         self.displayName = displayName
         self.phone = phone
         self.username = username
+        self.avatar = avatar
+        self.expectedRevision = expectedRevision
     }
 
     /// A change of what a person typed: nil where a field wasn't given. An empty field asks for its removal where it is
@@ -50,19 +58,21 @@ public struct ProfileChange: Sendable, Hashable {
         displayName: String?,
         phoneNumber: String?,
         username: String?,
+        avatar: String? = nil,
+        expectedRevision: Int64? = nil,
         policy: PhonePolicy,
         required: RequiredFields
     ) throws(ProfileFault) {
         var faults: [FieldFault] = []
 
         func change<Value, Fault: Error>(
-            _ field: ProfileField,
+            _ field: ProfileField?,
             _ text: String?,
             _ value: (String) throws(Fault) -> Value,
             orElse fault: (Fault) -> FieldFault
         ) -> FieldChange<Value> {
             guard let text else { return .keep }
-            if text.isEmpty && !required.contains(field) { return .remove }
+            if text.isEmpty, field.map({ !required.contains($0) }) ?? true { return .remove }
             do {
                 return .set(try value(text))
             } catch {
@@ -79,7 +89,9 @@ public struct ProfileChange: Sendable, Hashable {
                 { (text) throws(PhoneNumber.Fault) in try PhoneNumber(text, policy: policy) },
                 orElse: FieldFault.phone
             ),
-            username: change(.username, username, Username.init(_:), orElse: FieldFault.username)
+            username: change(.username, username, Username.init(_:), orElse: FieldFault.username),
+            avatar: change(nil, avatar, Avatar.init(_:), orElse: FieldFault.avatar),
+            expectedRevision: expectedRevision
         )
         guard !faults.contains(.phone(.libraryFailed)) else { throw .phoneUnreadable }
         guard faults.isEmpty else { throw .invalidFields(faults) }

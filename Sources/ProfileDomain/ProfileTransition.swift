@@ -13,33 +13,51 @@ public struct ProfileTransition: Sendable, Hashable {
     public let claimedUsername: Username?
     /// The username that the user gives up.
     public let releasedUsername: Username?
+    /// The uploaded image that the profile has no more.
+    public let droppedUpload: AvatarID?
 
     /// What a change does to a profile, or nil if it changes nothing, as when a client repeats a save whose answer it
-    /// never got.
+    /// never got. Then it is no conflict that the revision isn't the expected one.
+    ///
+    /// - Throws: ``ProfileFault/revisionMismatch(current:)`` for a profile that was changed meanwhile, and
+    ///   ``ProfileFault/invalidFields(_:)`` for an uploaded image that isn't the profile's.
     public static func decide(
         from profile: Profile,
         applying change: ProfileChange,
         nowMilliseconds: Int64
-    ) -> ProfileTransition? {
+    ) throws(ProfileFault) -> ProfileTransition? {
         var next = profile
         next.displayName = change.displayName.applied(to: profile.displayName)
         next.phone = change.phone.applied(to: profile.phone)
         next.username = change.username.applied(to: profile.username)
+        next.avatar = change.avatar.applied(to: profile.avatar)
+        if next.avatar?.upload != nil, next.avatar != profile.avatar {
+            throw .invalidFields([.avatar(.notUploaded)])
+        }
         let isUnchanged =
             isSameText(next.displayName?.value, profile.displayName?.value) && next.phone == profile.phone
-            && next.username == profile.username
+            && next.username == profile.username && next.avatar == profile.avatar
         guard !isUnchanged else { return nil }
+        if let expected = change.expectedRevision, expected != profile.revision {
+            throw .revisionMismatch(current: profile.revision)
+        }
 
         // Clocks of two replicas may differ; a profile's time never runs backwards for it.
         next.updatedAtMilliseconds = max(nowMilliseconds, profile.updatedAtMilliseconds)
+        next.revision = profile.revision + 1
         let changesPhone = next.phone != profile.phone
+        if changesPhone {
+            next.isPhoneProven = false
+            if next.phone != nil { next.phoneTakenAtMilliseconds = nil }
+        }
         let changesUsername = next.username?.key != profile.username?.key
         return ProfileTransition(
             profile: next,
             claimedPhone: changesPhone ? next.phone : nil,
             releasedPhone: changesPhone ? profile.phone : nil,
             claimedUsername: changesUsername ? next.username : nil,
-            releasedUsername: changesUsername ? profile.username : nil
+            releasedUsername: changesUsername ? profile.username : nil,
+            droppedUpload: next.avatar == profile.avatar ? nil : profile.avatar?.upload
         )
     }
 
@@ -73,10 +91,16 @@ public struct PhoneEvent: Sendable, Hashable {
     public let kind: Kind
     /// The number.
     public let phone: PhoneNumber
+    /// Whether it is proven that a number that was taken is the user's.
+    public let isProven: Bool
+    /// Whom it was taken from by that proof; nil if nobody had it.
+    public let takenFrom: UserID?
 
     /// An event.
-    public init(kind: Kind, phone: PhoneNumber) {
+    public init(kind: Kind, phone: PhoneNumber, isProven: Bool = false, takenFrom: UserID? = nil) {
         self.kind = kind
         self.phone = phone
+        self.isProven = isProven
+        self.takenFrom = takenFrom
     }
 }

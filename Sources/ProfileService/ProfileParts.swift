@@ -1,7 +1,10 @@
 import API
+import KeyRings
 import Logging
 import Models
 import Postgres
+import RPC
+import RPCTransport
 import ServiceKit
 import ServiceModels
 import ServiceStore
@@ -17,8 +20,12 @@ struct ProfileParts: Sendable {
     let metrics: [any MetricsSource]
     /// Tells invites what became of phone numbers.
     let relay: OutboxRelay<PhoneOutbox>
+    /// Tells identity what targets of webhooks want to know.
+    let events: EventRelay
     /// Deletes what is over.
     let cleanup: Cleanup
+    /// Reads the keys of proofs again; nil where they are given and not read.
+    let keyReader: KeyReader?
     private let outbox: PhoneOutbox
     private let logger: Logger
 
@@ -26,6 +33,8 @@ struct ProfileParts: Sendable {
     init(
         settings: ProfileSettings,
         database: PostgresClient,
+        group: EventLoopGroup,
+        identity: IdentityServiceClient,
         invites: InvitesServiceClient,
         clock: WallClock = .system,
         logger: Logger
@@ -34,28 +43,60 @@ struct ProfileParts: Sendable {
         let outbox = PhoneOutbox(database: database, clock: clock)
         let relay = OutboxRelay(
             store: outbox,
+            receiver: "invites",
             logger: logger,
             deliver: { try await delivery.deliver($0) }
         )
+        let events = EventRelay(
+            of: ProfileKeys.program,
+            database: database,
+            clock: clock,
+            logger: logger
+        ) { request, options throws(RPCError) in try await identity.acceptEvents(request, options: options) }
+        self.events = events
         self.outbox = outbox
         self.relay = relay
-        metrics = [relay.metrics]
+        let currentCallers = CurrentCallers(settings.callers.reading(clock), group: group)
+        keyReader = settings.callerSource?.reader(for: currentCallers, clock: clock, logger: logger)
+        metrics = [OutboxMetricsList([relay.metrics, events.relay.metrics])] + (keyReader.map { [$0] } ?? [])
         self.logger = logger
-        cleanup = Cleanup(every: Self.cleanupInterval, [QuotaStore.cleanup(database, clock)], logger: logger)
+        let store = ProfileStore(
+            database: database,
+            identifiers: IdentifierSource(clock: clock),
+            limits: settings.limits,
+            required: settings.requiredFields
+        )
+        let steps = [
+            QuotaStore.cleanup(database, clock),
+            Cleanup.Step("closed accounts") { limit in
+                try await store.forgetClosedAccounts(nowMilliseconds: clock.nowMilliseconds, limit: limit)
+            },
+            Cleanup.Step("claims by proof, and disputes") { limit in
+                try await store.forgetClaimsByProof(nowMilliseconds: clock.nowMilliseconds, limit: limit)
+            },
+            Cleanup.Step("numbers that were given up") { limit in
+                try await store.forgetCoolDowns(nowMilliseconds: clock.nowMilliseconds, limit: limit)
+            },
+            Cleanup.Step("refused absorptions") { limit in
+                try await store.forgetRefusedAbsorptions(nowMilliseconds: clock.nowMilliseconds, limit: limit)
+            },
+            events.cleanup,
+        ]
+        cleanup = Cleanup(every: Self.cleanupInterval, steps, logger: logger)
         methods = ProfileMethods(
-            store: ProfileStore(
-                database: database,
-                identifiers: IdentifierSource(clock: clock),
-                limits: settings.limits
-            ),
+            store: store,
+            currentCallers: currentCallers,
             phonePolicy: settings.phonePolicy,
             requiredFields: settings.requiredFields,
             addressKey: settings.addressKey,
+            closings: AccountClosings(identity: identity, logger: logger),
             clock: clock,
+            logger: logger,
             nudgeOutbox: { relay.nudge() }
         )
+        settings.callers.warn(logger)
     }
 
-    /// Looks at what waits in the outbox until the task is cancelled.
+    /// Looks at what waits for invites until the task is cancelled.
     func watchOutbox() async { await relay.metrics.watch(outbox, logger: logger) }
 }

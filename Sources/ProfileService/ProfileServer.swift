@@ -1,19 +1,23 @@
 import API
+import KeyRings
+import Models
+import ProfileDomain
 import ServiceKit
 import ServiceLifecycle
+import ServiceModels
 import ServiceStore
 
 /// The program `profile`: names, usernames and phone numbers, over gRPC.
-public struct ProfileServer: MigratingServer {
+public struct ProfileServer: AccountServer, OutboxServer {
     /// The program's name.
     public static let programName = ProfileKeys.program
     /// Every key that it reads.
     public static var configurationKeys: [any AnyConfigurationKey] { ProfileKeys.all }
 
-    private let runtime: ServiceRuntime
-    private let settings: ProfileSettings
+    let runtime: ServiceRuntime
+    let settings: ProfileSettings
 
-    /// Reads the settings from a configuration; no I/O.
+    /// Reads the settings from a configuration; no I/O but of the folder of keys that it names.
     ///
     /// - Throws: `ConfigurationFaults` with every fault found.
     public init(configuration: Configuration) throws {
@@ -30,27 +34,54 @@ public struct ProfileServer: MigratingServer {
         try await runtime.migrate()
     }
 
-    /// Does what a person asks about the outbox, on the database that the configuration names.
-    ///
-    /// - Returns: lines for people.
+    /// Does what a person asks about the outboxes: invites is told of numbers, identity of what webhooks tell.
     public func outbox(_ command: OutboxCommand) async throws -> [String] {
-        try await runtime.withDatabase { try await command.run(on: $0) }
+        try await runtime.withDatabase { try await OutboxDesk.profile($0, clock: .system).run(command) }
+    }
+
+    /// Counts what there is of an account.
+    public func trace(account id: String) async throws -> AccountTrace {
+        let userID = try UserID(id, or: ProfileFault.userIDInvalid)
+        return try await runtime.withDatabase(timeout: AccountPlace.timeout) { database in
+            try await AccountData.trace(userID, in: database)
+        }
+    }
+
+    /// All that is known of an account, as a JSON object.
+    public func export(account id: String) async throws -> String {
+        let userID = try UserID(id, or: ProfileFault.userIDInvalid)
+        return try await runtime.withDatabase(timeout: AccountPlace.timeout) { database in
+            try await AccountData.export(userID, in: database)
+        }
     }
 
     /// Serves until the process is told to stop, and returns after a graceful stop.
     public func serve() async throws {
-        try await runtime.serve { environment in
+        try await runtime.serve(rereads: settings.callerSource != nil) { environment in
             let invites = InvitesServiceClient(try environment.channel(to: settings.invitesAddress))
             let parts = ProfileParts(
                 settings: settings,
                 database: environment.database,
+                group: environment.group,
+                identity: IdentityServiceClient(try environment.channel(to: settings.identityAddress)),
                 invites: invites,
                 logger: environment.logger
             )
             for source in parts.metrics { environment.metrics.add(source) }
-            var background: [any Service] = [parts.relay, BackgroundWork { await parts.cleanup.run() }]
-            if environment.isMeasured { background.append(BackgroundWork { await parts.watchOutbox() }) }
-            return ServiceParts(services: [parts.methods], background: background)
+            var background: [any Service] = [
+                parts.relay, parts.events.relay, BackgroundWork { await parts.events.ask() },
+                BackgroundWork { await parts.cleanup.run() },
+                BackgroundWork { await parts.keyReader?.run() },
+            ]
+            if environment.isMeasured {
+                background.append(BackgroundWork { await parts.watchOutbox() })
+                background.append(BackgroundWork { await parts.events.watch() })
+            }
+            return ServiceParts(
+                services: [parts.methods],
+                background: background,
+                reread: { await parts.keyReader?.read() }
+            )
         }
     }
 }

@@ -12,13 +12,14 @@ enum AppleClientSecret {
 
     /// Checks a secret; of a client that nobody registered all but the signature and the team.
     ///
+    /// - Returns: the team whose secret it is.
     /// - Throws: `invalid_client` whatever is wrong, as Apple does.
     static func check(
         _ secret: String,
         clientID: String,
         registered: [RegisteredClient],
         nowSeconds: Int64
-    ) throws(OAuthError) {
+    ) throws(OAuthError) -> String {
         guard let jws = try? CompactJWS(parsing: secret), jws.algorithm == .es256, let keyID = jws.keyID else {
             throw .invalidClient
         }
@@ -37,6 +38,7 @@ enum AppleClientSecret {
             let expires = claims["exp"]?.numericDateSeconds, let issued = claims["iat"]?.numericDateSeconds,
             nowSeconds < expires, expires - nowSeconds <= lifetimeSecondsMax, issued <= nowSeconds + leewaySeconds
         else { throw .invalidClient }
+        return issuer
     }
 
     private static func key(_ keyID: String, _ registered: [RegisteredClient]) -> (String, VerificationKey)? {

@@ -5,7 +5,8 @@ struct AuthorizationCode: Sendable {
 
     var provider: Provider
     var order: SignInOrder
-    /// Apple's: the grant that it is a part of. It is worth nothing once that is revoked.
+    /// The grant that it is a part of: Apple's code is worth nothing once that is revoked. Nil for Google's codes that bring no
+    /// refresh token.
     var grantID: String?
     var issuedAtSeconds: Int64
     var isSpent = false

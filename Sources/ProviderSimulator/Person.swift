@@ -44,6 +44,14 @@ struct Person: Sendable, Hashable {
         }
     }
 
+    /// A person of whom only this is remembered.
+    init(subject: String, email: String?, isEmailVerified: Bool) {
+        self.subject = subject
+        self.email = email
+        self.isEmailVerified = isEmailVerified
+        hidesEmail = false
+    }
+
     /// The address as the token tells it.
     var toldEmail: String? {
         guard hidesEmail, let email else { return email }

@@ -41,8 +41,8 @@ enum Provider: String, CaseIterable, Sendable {
     /// What of it is played, each of which is counted and can misbehave, by the last word of its path.
     var endpoints: [String] {
         switch self {
-        case .apple: ["keys", "authorize", "token", "revoke"]
-        case .google: ["keys", "authorize", "token", "tokeninfo", "userinfo"]
+        case .apple: ["keys", "authorize", "token", "revoke", "usermigrationinfo"]
+        case .google: ["keys", "authorize", "token", "revoke", "tokeninfo", "userinfo"]
         case .facebook: ["keys", "debug_token", "me"]
         }
     }

@@ -14,6 +14,8 @@ struct SignInOrder: Sendable {
     var clientID: String
     var nonce: String?
     var person: Person
+    /// Apple's name for the person between the team that the app belonged to and today's; nil if it wasn't moved.
+    var transferSubject: String?
     var overrides = TokenOverrides()
     /// How the ID token differs that the code buys.
     var exchangeOverrides = TokenOverrides()

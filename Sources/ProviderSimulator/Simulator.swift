@@ -2,6 +2,7 @@ import Glibc
 import HTTPJSON
 import JOSE
 import Logging
+import OutgoingHTTP
 
 /// Apple, Google and Facebook in a box: a server with the endpoints that apps and their servers call, and controls that sign
 /// simulated persons in.
@@ -14,17 +15,25 @@ enum Simulator {
     )
 
     /// Every path of the simulator.
-    static func routes(_ store: SimulatorStore) -> [Route] {
+    ///
+    /// - Parameter http: by what messages to backends are sent; nil where none are.
+    static func routes(_ store: SimulatorStore, _ http: (any OutgoingClient)?) -> [Route] {
         KeyRoutes.all(store) + AuthorizeRoutes.all(store) + TokenRoutes.all(store) + SignInRoutes.all(store)
-            + ControlRoutes.all(store)
+            + ControlRoutes.all(store) + NoticeRoutes.all(store, http)
     }
 
     /// What answers requests, over a store.
-    static func handler(_ store: SimulatorStore, logger: Logger) -> RouteHandler {
+    ///
+    /// - Parameter http: by what messages to backends are sent; nil where none are.
+    static func handler(
+        _ store: SimulatorStore,
+        http: (any OutgoingClient)? = nil,
+        logger: Logger
+    ) -> RouteHandler {
         var configuration = RouteHandler.Configuration(limits: limits)
         // Facebook's key set has one.
         configuration.takesTrailingSlash = true
-        return RouteHandler(routes: routes(store), configuration: configuration, logger: logger)
+        return RouteHandler(routes: routes(store, http), configuration: configuration, logger: logger)
     }
 
     /// The real clock and generator.

@@ -1,5 +1,6 @@
 import HTTPJSON
 import Logging
+import OutgoingHTTP
 import RPCTransport
 import ServiceKit
 
@@ -63,8 +64,9 @@ public struct SimulatorServer: ProgramServer {
             drainLimit: configuration[SharedKeys.drainLimit]
         ).inDigits()
         let logger = Logger(label: Self.programName)
-        let handler = Simulator.handler(store, logger: logger)
         try await withEventLoopGroup(loopCount: 1, name: Self.programName) { group in
+            let http = HTTPSClient(userAgent: "vestibule-simulator", group: group)
+            let handler = Simulator.handler(store, http: http, logger: logger)
             let server = HTTPServer(handler, configuration: edge, group: group, logger: logger)
             try await server.run(stop: stop, onListening: onListening)
         }

@@ -56,6 +56,12 @@ extension SimulatorState {
         }
         guard let clients = try? ClientRegistry(object["clients"]?.object ?? JSONObject()) else { throw .malformed }
         state.clients = clients
+        for (clientID, value) in (object["moves"]?.object ?? JSONObject()).members.map({ ($0.name, $0.value) }) {
+            guard let teams = value.object?["teams"]?.array?.compactMap(\.string), !teams.isEmpty,
+                let isOver = value.object?["is_over"]?.bool
+            else { throw .malformed }
+            state.setMove(AppMove(teams: teams, isOver: isOver), of: clientID) { Hex.encode(SecureRandom.bytes(16)) }
+        }
         return state
     }
 
@@ -95,12 +101,17 @@ extension SimulatorState {
                 grant.email.map { .string($0) } ?? .null, .bool(grant.isEmailVerified), .bool(grant.isPrivateEmail),
             ]
         }
+        var moves = JSONObject()
+        for (clientID, move) in self.moves.sorted(by: { $0.key < $1.key }) {
+            moves[clientID] = ["teams": .array(move.teams.map { .string($0) }), "is_over": .bool(move.isOver)]
+        }
         let object: JSONObject = [
             "version": .integer(Self.version),
             "keys": .object(keys),
             "token_key": .string(Base64URL.encode(tokenKey)),
             "clients": .object(try clients.json()),
             "grants": .array(grants),
+            "moves": .object(moves),
         ]
         return object.serialized()
     }

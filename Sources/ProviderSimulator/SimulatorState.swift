@@ -27,6 +27,8 @@ struct SimulatorState: Sendable {
     let tokenKey: [UInt8]
     /// Clients that were registered while it ran.
     var clients = ClientRegistry()
+    /// Apple's apps that went to another team, by their ids.
+    private(set) var moves: [String: AppMove] = [:]
     private var grants: [Acquaintance: Grant] = [:]
     private var owners: [String: Acquaintance] = [:]
     private(set) var order: [Acquaintance] = []
@@ -84,6 +86,20 @@ struct SimulatorState: Sendable {
     mutating func revoke(_ acquaintance: Acquaintance) {
         forget(acquaintance)
         order.removeAll { $0 == acquaintance }
+    }
+
+    /// Moves an app of Apple's to another team. What tokens stand for that were issued before is nothing any more.
+    mutating func setMove(_ move: AppMove, of clientID: String, newID: () -> String) {
+        if moves[clientID]?.teams != move.teams {
+            for acquaintance in order where acquaintance.clientID == clientID {
+                guard var grant = grants[acquaintance] else { continue }
+                owners[grant.id] = nil
+                grant.id = newID()
+                grants[acquaintance] = grant
+                owners[grant.id] = acquaintance
+            }
+        }
+        moves[clientID] = move
     }
 
     private mutating func forget(_ acquaintance: Acquaintance) {

@@ -12,8 +12,13 @@ struct SignInResult: Sendable {
 extension SimulatorStore {
     /// Signs a person in with Apple. The name comes with the first time that this client sees the person.
     func signInWithApple(_ order: SignInOrder) throws -> SignInResult {
+        let formerly = SimulatorState.Acquaintance(clientID: order.clientID, subject: order.person.subject)
+        let asked = order
+        let order = moved(order)
         let acquaintance = SimulatorState.Acquaintance(clientID: order.clientID, subject: order.person.subject)
         let known = state.grant(of: acquaintance)
+        // Whom the app knew before it was moved isn't new to it.
+        let isFirst = known == nil && state.grant(of: formerly) == nil
         let grant = SimulatorState.Grant(
             id: known?.id ?? Hex.encode(environment.randomBytes(16)),
             email: order.tellsEmail ? order.person.toldEmail : known?.email,
@@ -27,7 +32,7 @@ extension SimulatorStore {
             var signIn = signIn(order, .apple, order.overrides)
             signIn.code = code
             result.idToken = try sign(
-                TokenClaims.apple(signIn, isFirst: known == nil),
+                TokenClaims.apple(signIn, isFirst: isFirst),
                 order.overrides,
                 .apple
             )
@@ -35,8 +40,8 @@ extension SimulatorStore {
         // Kept before it is told: who was told a name once is never told it again.
         if grant != known { try change { _ = $0.meet(acquaintance, grant: grant) } }
         keepCode(code, order, .apple, grantID: grant.id)
-        if known == nil { result.user = user(order) }
-        remember(order.person, .apple)
+        if isFirst { result.user = user(order) }
+        remember(asked.person, .apple)
         return result
     }
 
@@ -55,10 +60,31 @@ extension SimulatorStore {
             if order.sdk == .ios { signIn.accessToken = result.accessToken }
             result.idToken = try sign(TokenClaims.google(signIn), order.overrides, .google)
         }
-        keepCode(code, order, .google, grantID: nil)
+        keepCode(code, order, .google, grantID: try newGoogleGrant(order))
         remember(order.person, .google)
         return result
     }
+
+    /// The grant of which a code of Google's brings the refresh token: an app's first one of a person, and the first after a
+    /// revocation. In a browser none does, as where nobody asks for offline access.
+    private func newGoogleGrant(_ order: SignInOrder) throws -> String? {
+        let acquaintance = SimulatorState.Acquaintance(
+            clientID: Self.googleClient(order.clientID),
+            subject: order.person.subject
+        )
+        guard order.redirectURI == nil, state.grant(of: acquaintance) == nil else { return nil }
+        let grant = SimulatorState.Grant(
+            id: Hex.encode(environment.randomBytes(16)),
+            email: order.person.email,
+            isEmailVerified: order.person.isEmailVerified,
+            isPrivateEmail: false
+        )
+        try change { _ = $0.meet(acquaintance, grant: grant) }
+        return grant.id
+    }
+
+    /// A client of Google's among all whom people granted something: Apple may have one of the same name.
+    static func googleClient(_ clientID: String) -> String { "google \(clientID)" }
 
     /// Signs a person in with Facebook: classic login's access token, and Limited Login's ID token.
     func signInWithFacebook(_ order: SignInOrder) throws -> SignInResult {
@@ -97,7 +123,8 @@ extension SimulatorStore {
             authenticatedAtSeconds: issuedAt,
             issuedAtSeconds: issuedAt,
             expiresAtSeconds: issuedAt + (overrides.expiresInSeconds ?? provider.tokenLifetimeSeconds),
-            tellsEmail: order.tellsEmail
+            tellsEmail: order.tellsEmail,
+            transferSubject: order.transferSubject
         )
     }
 

@@ -5,8 +5,9 @@ import JOSE
 extension SimulatorStore {
     /// Apple's token endpoint.
     func appleTokens(_ form: FormFields) throws -> JSONObject {
-        let clientID = try authenticateWithApple(form)
+        let (clientID, teamID) = try authenticateWithApple(form)
         switch form["grant_type"] {
+        case "client_credentials": return try migrationToken(form, clientID: clientID, teamID: teamID)
         case "authorization_code":
             let code = try spend(form, .apple, clientID)
             guard let grantID = code.grantID, state.owner(ofGrant: grantID) != nil else {
@@ -48,7 +49,7 @@ extension SimulatorStore {
 
     /// Apple's revocation endpoint: ends the whole grant that a token belongs to, and is silent about any other token.
     func appleRevoke(_ form: FormFields) throws {
-        let clientID = try authenticateWithApple(form)
+        let (clientID, _) = try authenticateWithApple(form)
         guard let token = form["token"], !token.isEmpty else { throw OAuthError.invalidRequest }
         let key = state.tokenKey
         guard
@@ -59,7 +60,18 @@ extension SimulatorStore {
         try change { $0.revoke(owner) }
     }
 
-    /// Google's token endpoint. It plays no refresh tokens.
+    /// Google's revocation endpoint, which asks for no client: ends the grant of a refresh token.
+    func googleRevoke(_ token: String?) throws {
+        guard let token, !token.isEmpty else {
+            throw OAuthError.invalidRequest("Missing required parameter: token")
+        }
+        guard let grantID = GrantToken.grantID(token, .refresh, key: state.tokenKey),
+            let owner = state.owner(ofGrant: grantID), owner.clientID.hasPrefix(Self.googleClient(""))
+        else { throw OAuthError(word: "invalid_token", sentence: "Token expired or revoked") }
+        try change { $0.revoke(owner) }
+    }
+
+    /// Google's token endpoint.
     ///
     /// - Parameter basic: client id and secret of an `Authorization` field, which count like those of the form.
     func googleTokens(_ form: FormFields, basic: (clientID: String, secret: String)?) throws -> JSONObject {
@@ -74,6 +86,7 @@ extension SimulatorStore {
         guard let grantType = form["grant_type"] else {
             throw OAuthError.invalidRequest("Missing required parameter: grant_type")
         }
+        if grantType == "refresh_token" { return try googleRefresh(form["refresh_token"] ?? "", clientID) }
         guard grantType == "authorization_code" else {
             throw OAuthError(word: "unsupported_grant_type", sentence: "Invalid grant_type: \(grantType)")
         }
@@ -81,28 +94,50 @@ extension SimulatorStore {
         let access = makeAccessToken(code.order, .google)
         var signIn = signIn(code.order, .google, code.order.exchangeOverrides)
         signIn.accessToken = access
-        return [
+        var body: JSONObject = [
             "access_token": .string(access),
             "expires_in": .integer(Provider.google.accessTokenLifetimeSeconds - 1),
             "scope": .string(GoogleScopes.text(tellsEmail: code.order.tellsEmail)),
             "token_type": "Bearer",
             "id_token": .string(try sign(TokenClaims.google(signIn), code.order.exchangeOverrides, .google)),
         ]
+        if let grantID = code.grantID { body["refresh_token"] = .string(grantToken(.refresh, grantID)) }
+        return body
     }
 
-    /// The client that a form names and proves to be.
-    private func authenticateWithApple(_ form: FormFields) throws(OAuthError) -> String {
+    /// An access token for a refresh token, which stays the same.
+    private func googleRefresh(_ token: String, _ clientID: String) throws -> JSONObject {
+        guard let grantID = GrantToken.grantID(token, .refresh, key: state.tokenKey),
+            let owner = state.owner(ofGrant: grantID), let grant = state.grant(of: owner),
+            owner.clientID == Self.googleClient(clientID)
+        else { throw OAuthError.invalidGrant("Token has been expired or revoked.") }
+        let person = Person(
+            subject: owner.subject,
+            email: grant.email,
+            isEmailVerified: grant.isEmailVerified
+        )
+        let order = SignInOrder(clientID: clientID, nonce: nil, person: person)
+        return [
+            "access_token": .string(makeAccessToken(order, .google)),
+            "expires_in": .integer(Provider.google.accessTokenLifetimeSeconds - 1),
+            "scope": .string(GoogleScopes.text(tellsEmail: true)),
+            "token_type": "Bearer",
+        ]
+    }
+
+    /// The client that a form names and proves to be, and the team in whose name.
+    func authenticateWithApple(_ form: FormFields) throws(OAuthError) -> (clientID: String, teamID: String) {
         guard form.repeatedName == nil else { throw .invalidRequest }
         guard let clientID = form["client_id"], !clientID.isEmpty, let secret = form["client_secret"] else {
             throw .invalidClient
         }
-        try AppleClientSecret.check(
+        let teamID = try AppleClientSecret.check(
             secret,
             clientID: clientID,
             registered: clients(.apple, clientID),
             nowSeconds: environment.nowSeconds()
         )
-        return clientID
+        return (clientID, teamID)
     }
 
     /// The code of a form, which is spent by this. One that isn't this client's stays as it was.

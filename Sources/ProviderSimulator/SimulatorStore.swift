@@ -15,11 +15,15 @@ actor SimulatorStore {
     static let codesMax = 4096
     /// The most access tokens of Google and Facebook.
     static let accessTokensMax = 20_000
+    /// The most access tokens by which users are moved to another team.
+    static let migrationTokensMax = 1000
     /// The most people that a page offers to choose from, for each provider.
     static let recentPeopleMax = 8
 
     var codes = BoundedTable<AuthorizationCode>(countMax: codesMax)
     var accessTokens = BoundedTable<AccessToken>(countMax: accessTokensMax)
+    var migrationTokens = BoundedTable<MigrationToken>(countMax: migrationTokensMax)
+    var transfers = BoundedTable<UserTransfer>(countMax: SimulatorState.acquaintancesMax)
     let environment: Environment
     private(set) var state: SimulatorState
     private let fileClients: ClientRegistry
@@ -97,8 +101,21 @@ actor SimulatorStore {
         try change { try $0.rotate(provider, droppingOld: droppingOld) }
     }
 
-    /// Signs claims with the key of today.
+    /// Signs the claims of an ID token with the key of today.
     func sign(_ claims: JSONObject, _ overrides: TokenOverrides, _ provider: Provider) throws -> String {
+        // Apple writes no type.
+        try sign(claims, overrides, provider, type: provider == .apple ? nil : "JWT")
+    }
+
+    /// Signs claims with the key of today.
+    ///
+    /// - Parameter type: the header's `typ`; nil for none.
+    func sign(
+        _ claims: JSONObject,
+        _ overrides: TokenOverrides,
+        _ provider: Provider,
+        type: String?
+    ) throws -> String {
         let foreign = try self.foreign ?? SigningKey.generateRSA2048()
         self.foreign = foreign
         return try TokenSigner.sign(
@@ -106,8 +123,7 @@ actor SimulatorStore {
             signature: overrides.signature,
             key: state.ring(provider).current,
             foreign: foreign,
-            // Apple writes none.
-            type: provider == .apple ? nil : "JWT"
+            type: type
         )
     }
 

@@ -17,6 +17,8 @@ enum TokenClaims {
         var code: String?
         /// The access token that comes with it, which `at_hash` binds (section 3.1.3.6).
         var accessToken: String?
+        /// Apple: by what the person's former name is found.
+        var transferSubject: String?
     }
 
     /// Apple's: the e-mail may be a relay, the name is never there.
@@ -41,6 +43,7 @@ enum TokenClaims {
         claims["nonce_supported"] = true
         // 2: likely a real person.
         if isFirst { claims["real_user_status"] = 2 }
+        if let transferSubject = signIn.transferSubject { claims["transfer_sub"] = .string(transferSubject) }
         return claims
     }
 

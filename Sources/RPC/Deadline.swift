@@ -12,8 +12,11 @@ public struct Deadline: Sendable, Hashable, Comparable {
     }
 
     /// The deadline that long after this one; never if it does not fit.
-    public func advanced(by duration: Duration) -> Deadline {
-        let (sum, overflow) = nanoseconds.addingReportingOverflow(duration.wholeNanoseconds)
+    public func advanced(by duration: Duration) -> Deadline { advanced(byNanoseconds: duration.wholeNanoseconds) }
+
+    /// The deadline so many nanoseconds after this one; never if it does not fit.
+    public func advanced(byNanoseconds distance: UInt64) -> Deadline {
+        let (sum, overflow) = nanoseconds.addingReportingOverflow(distance)
         return Deadline(nanoseconds: overflow ? .max : sum)
     }
 

@@ -22,7 +22,7 @@ public enum MessageFormat: Sendable, Hashable {
         as type: Message.Type = Message.self
     ) throws -> Message {
         switch self {
-        case .protobuf: try Message(serializedBytes: ReceivedBytes(bytes))
+        case .protobuf: try Message(serializedBytes: bytes.bytes)
         case .json: try Self.decodedJSON(bytes)
         }
     }

@@ -11,6 +11,12 @@ public struct Metadata: Sendable, Hashable, Sequence {
     /// Metadata with no entry.
     public init() { packed = [] }
 
+    /// Metadata with no entry, and memory for what is known to follow: names and values, and six bytes for each entry.
+    public init(reservingByteCount byteCount: Int) {
+        packed = []
+        packed.reserveCapacity(byteCount)
+    }
+
     /// Metadata from entries as `add` would make them.
     public init(_ entries: KeyValuePairs<String, String>) {
         self.init()
@@ -28,15 +34,31 @@ public struct Metadata: Sendable, Hashable, Sequence {
     /// Names that belong to the protocol (`:…`, `grpc-…` that gRPC defines, `te`, `content-type`, connection headers)
     /// are refused by the transport when it sends.
     public mutating func add(_ name: String, _ value: String) {
-        let isLowercase = name.utf8.allSatisfy { !(UInt8(ascii: "A")...UInt8(ascii: "Z") ~= $0) && $0 < 0x80 }
-        let isText = value.utf8.allSatisfy(Self.isTextByte)
-        appendEntry(
-            name: isLowercase ? name : name.lowercased(),
-            value: isText ? value : String(decoding: value.utf8.filter(Self.isTextByte), as: UTF8.self)
-        )
+        var (name, value) = (name, value)
+        if !name.withUTF8(Self.isLowercase) { name = name.lowercased() }
+        if !value.withUTF8(Self.isText) { value = String(decoding: value.utf8.filter(Self.isTextByte), as: UTF8.self) }
+        appendEntry(name: name, value: value)
     }
 
-    private static func isTextByte(_ byte: UInt8) -> Bool { 0x20...0x7e ~= byte }
+    // The next two without an early end, so that the compiler looks at many bytes at once.
+
+    /// Whether nothing of a name changes when it is lowercased.
+    private static func isLowercase(_ name: UnsafeBufferPointer<UInt8>) -> Bool {
+        var others: UInt8 = 0
+        for byte in name {
+            let isCapital: UInt8 = byte &- UInt8(ascii: "A") < 26 ? 0x80 : 0
+            others |= byte | isCapital
+        }
+        return others < 0x80
+    }
+
+    private static func isText(_ value: UnsafeBufferPointer<UInt8>) -> Bool {
+        var others: UInt8 = 0
+        for byte in value { others |= isTextByte(byte) ? 0 : 1 }
+        return others == 0
+    }
+
+    private static func isTextByte(_ byte: UInt8) -> Bool { byte &- 0x20 < 0x5f }  // 0x20...0x7e, by one comparison
 
     /// Appends a binary value under a name that ends in `-bin`; the suffix is added where it is missing.
     public mutating func addBinary(_ name: String, _ value: [UInt8]) {
@@ -49,11 +71,34 @@ public struct Metadata: Sendable, Hashable, Sequence {
     public mutating func add(contentsOf other: Metadata) { packed.append(contentsOf: other.packed) }
 
     private mutating func appendEntry(name: String, value: String) {
-        let nameLength = UInt16(truncatingIfNeeded: Swift.min(name.utf8.count, Int(UInt16.max)))
-        withUnsafeBytes(of: nameLength) { packed.append(contentsOf: $0) }
-        withUnsafeBytes(of: UInt32(truncatingIfNeeded: value.utf8.count)) { packed.append(contentsOf: $0) }
-        packed.append(contentsOf: name.utf8.prefix(Int(nameLength)))
-        packed.append(contentsOf: value.utf8)
+        var value = value
+        value.withUTF8 { value in
+            appendEntry(name: name, valueByteCount: value.count) { _ = $0.update(fromContentsOf: value) }
+        }
+    }
+
+    /// Appends an entry whose value `write` writes: all of it, printable ASCII. The name is lowercase.
+    mutating func appendEntry(
+        name: String,
+        valueByteCount: Int,
+        write: (UnsafeMutableBufferPointer<UInt8>) -> Void
+    ) {
+        var name = name
+        name.withUTF8 { name in
+            let nameLength = Swift.min(name.count, Int(UInt16.max))
+            let valueStart = Entries.lengthsByteCount + nameLength
+            // Put together beside the array, which so grows once, and by what is there.
+            withUnsafeTemporaryAllocation(of: UInt8.self, capacity: valueStart + valueByteCount) { entry in
+                let bytes = UnsafeMutableRawBufferPointer(entry)
+                bytes.storeBytes(of: UInt16(truncatingIfNeeded: nameLength), as: UInt16.self)
+                let valueLength = UInt32(truncatingIfNeeded: valueByteCount)
+                bytes.storeBytes(of: valueLength, toByteOffset: MemoryLayout<UInt16>.size, as: UInt32.self)
+                let nameBytes = UnsafeRawBufferPointer(rebasing: UnsafeRawBufferPointer(name)[..<nameLength])
+                UnsafeMutableRawBufferPointer(rebasing: bytes[Entries.lengthsByteCount...]).copyMemory(from: nameBytes)
+                write(UnsafeMutableBufferPointer(rebasing: entry[valueStart...]))
+                packed.append(contentsOf: UnsafeBufferPointer(entry))
+            }
+        }
     }
 
     /// The first value of a name, as it stands on the wire.
@@ -65,13 +110,16 @@ public struct Metadata: Sendable, Hashable, Sequence {
     }
 
     /// The value of a name that there is once; nil where there is none, or more than one.
-    public func only(_ name: String) -> String? {
-        var found: Entries.Entry?
+    public func only(_ name: String) -> String? { onlyBytes(name).map { String(decoding: $0, as: UTF8.self) } }
+
+    /// The bytes of a name's value as `only` gives it, where they lie: nothing is copied.
+    public func onlyBytes(_ name: String) -> ArraySlice<UInt8>? {
+        var found: Range<Int>?
         for entry in Entries(packed: packed) where entry.hasName(name, in: packed) {
             guard found == nil else { return nil }
-            found = entry
+            found = entry.value
         }
-        return found?.value(in: packed)
+        return found.map { packed[$0] }
     }
 
     /// All values of a name, in order.
@@ -108,10 +156,15 @@ public struct Metadata: Sendable, Hashable, Sequence {
             while let entry = entries.next() {
                 let range = entry.name.lowerBound - Entries.lengthsByteCount..<entry.value.upperBound
                 if keeps(.init(rebasing: bytes[entry.name]), .init(rebasing: bytes[entry.value])) {
-                    if isCopy { kept.append(contentsOf: bytes[range]) } else { chosenEnd = range.upperBound }
+                    guard isCopy else {
+                        chosenEnd = range.upperBound
+                        continue
+                    }
+                    if kept.isEmpty { kept.reserveCapacity(bytes.count) }
+                    kept.append(contentsOf: UnsafeRawBufferPointer(rebasing: bytes[range]))
                 } else if !isCopy {
                     isCopy = true
-                    kept.append(contentsOf: bytes[..<chosenEnd])
+                    if chosenEnd > 0 { kept.append(contentsOf: UnsafeRawBufferPointer(rebasing: bytes[..<chosenEnd])) }
                 }
             }
         }

@@ -5,9 +5,9 @@ open class MethodHandler: @unchecked Sendable {
     // Sound because it and its subclasses hold constants that are Sendable.
 
     /// The method.
-    public let descriptor: MethodDescriptor
+    public final let descriptor: MethodDescriptor
     /// Whether the calls that the handler makes inherit from the call that it handles (`OnwardCall`).
-    let isOrigin: Bool
+    final let isOrigin: Bool
 
     init(_ descriptor: MethodDescriptor, isOrigin: Bool) {
         self.descriptor = descriptor

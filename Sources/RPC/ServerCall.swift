@@ -8,15 +8,15 @@ open class ServerCall: @unchecked Sendable {
     // Sound because the stored properties are constants, but for the trailers, which a lock guards.
 
     /// The method called.
-    public let method: MethodDescriptor
+    public final let method: MethodDescriptor
     /// The request's metadata.
-    public let metadata: Metadata
+    public final let metadata: Metadata
     /// When the call must have ended; nil if the caller set no limit.
-    public let deadline: Deadline?
+    public final let deadline: Deadline?
     /// The caller's end of the connection.
-    public let peer: PeerInfo
+    public final let peer: PeerInfo
     /// How the messages of both directions are written.
-    public let format: MessageFormat
+    public final let format: MessageFormat
     private let trailers = Mutex<Metadata?>(nil)
 
     /// Describes a call.

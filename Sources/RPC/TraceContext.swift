@@ -35,6 +35,19 @@ public struct TraceContext: Sendable, Hashable {
         state = states.isEmpty ? "" : Self.state(states.joined(separator: ","))
     }
 
+    /// Reads what ``parent`` wrote; nil if it is none.
+    public init?(parent text: String) {
+        guard let parent = Parent(text) else { return nil }
+        traceHigh = parent.traceHigh
+        traceLow = parent.traceLow
+        span = parent.span
+        isSampled = parent.isSampled
+        state = ""
+    }
+
+    /// The value of `traceparent`, in version 00.
+    public var parent: String { "00-\(traceID)-\(spanID)-\(isSampled ? "01" : "00")" }
+
     /// A trace that begins here. As nobody records it, it is not sampled: its id is for logs.
     public static func root() -> TraceContext {
         TraceContext(
@@ -67,17 +80,15 @@ public struct TraceContext: Sendable, Hashable {
 
     /// Appends the headers, in version 00.
     public func add(to metadata: inout Metadata) {
-        let parent = String(unsafeUninitializedCapacity: Self.parentLength) { text in
+        metadata.appendEntry(name: Self.parentName, valueByteCount: Self.parentLength) { text in
             let (zero, hyphen) = (UInt8(ascii: "0"), UInt8(ascii: "-"))
-            text.initialize(repeating: zero)
-            (text[2], text[35], text[52]) = (hyphen, hyphen, hyphen)
+            (text[0], text[1], text[2]) = (zero, zero, hyphen)
             traceHigh.writeHexadecimal(to: text, at: 3)
             traceLow.writeHexadecimal(to: text, at: 19)
+            text[35] = hyphen
             span.writeHexadecimal(to: text, at: 36)
-            if isSampled { text[54] = UInt8(ascii: "1") }
-            return Self.parentLength
+            (text[52], text[53], text[54]) = (hyphen, zero, isSampled ? UInt8(ascii: "1") : zero)
         }
-        metadata.add(Self.parentName, parent)
         if !state.isEmpty { metadata.add(Self.stateName, state) }
     }
 }

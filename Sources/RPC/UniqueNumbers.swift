@@ -44,9 +44,21 @@ extension String {
 extension UInt64 {
     /// Writes sixteen hexadecimal digits in lower case.
     func writeHexadecimal(to digits: UnsafeMutableBufferPointer<UInt8>, at start: Int) {
-        for index in 0..<16 {
-            let digit = UInt8(truncatingIfNeeded: self >> UInt64(60 - 4 * index) & 15)
-            digits[start + index] = digit < 10 ? UInt8(ascii: "0") + digit : UInt8(ascii: "a") - 10 + digit
-        }
+        let bytes = UnsafeMutableRawBufferPointer(digits)
+        bytes.storeBytes(of: (self >> 32).eightHexadecimalDigits.bigEndian, toByteOffset: start, as: UInt64.self)
+        bytes.storeBytes(of: self.eightHexadecimalDigits.bigEndian, toByteOffset: start + 8, as: UInt64.self)
+    }
+
+    /// The digits of the lower half, one a byte, the highest in the highest byte: all eight at once.
+    private var eightHexadecimalDigits: UInt64 {
+        // Halves, bytes, and then the four bits of each digit are moved apart.
+        var digits = self & 0xffff_ffff
+        digits = (digits << 16 | digits) & 0x0000_ffff_0000_ffff
+        digits = (digits << 8 | digits) & 0x00ff_00ff_00ff_00ff
+        digits = (digits << 4 | digits) & 0x0f0f_0f0f_0f0f_0f0f
+        // 1 in each byte that is ten or more, which six more carry into the next four bits.
+        let letters = (digits + 0x0606_0606_0606_0606) >> 4 & 0x0101_0101_0101_0101
+        let lettersAhead = UInt64(UInt8(ascii: "a") - UInt8(ascii: "0") - 10)
+        return digits + 0x3030_3030_3030_3030 + letters * lettersAhead
     }
 }

@@ -41,6 +41,8 @@ class ClientCall: @unchecked Sendable {
     var responseMetadata: ResponseMetadata?
     /// Nil where nothing is traced. Set before the hand-over.
     var span: ClientSpan?
+    /// Who waits for the completion of a unary call. Set before the hand-over; given away at completion.
+    var completion: UnsafeContinuation<Void, Never>?
 
     init(method: MethodDescriptor, metadata: Metadata, deadline: Deadline, waitsForReady: Bool, loop: EventLoop) {
         table = loop.clientCalls

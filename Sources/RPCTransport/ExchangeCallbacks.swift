@@ -33,7 +33,7 @@ enum ExchangeCallbacks {
         let listener = Unmanaged<LoopListener>.fromOpaque(server).takeUnretainedValue()
         guard let handler = listener.http else { return nil }
         let exchangeObject = NetworkExchange(
-            head: HTTPRequestHead(raw, authorities: &listener.authorities),
+            head: HTTPRequestHead(raw, methods: listener.methods, authorities: &listener.authorities),
             peer: Unmanaged<PeerInfo>.fromOpaque(peer).takeUnretainedValue(),
             loop: listener.loop,
             calls: listener.calls,
@@ -61,13 +61,16 @@ struct LastAuthority {
 }
 
 extension HTTPRequestHead {
-    fileprivate init(_ raw: crpc_exchange_head, authorities: inout LastAuthority) {
-        let target = UnsafeBufferPointer(start: raw.target, count: raw.target_length)
+    fileprivate init(_ raw: crpc_exchange_head, methods: [MethodHandler], authorities: inout LastAuthority) {
+        let target =
+            raw.method_number > 0
+            ? methods[Int(raw.method_number) - 1].descriptor.path
+            : String(decoding: UnsafeBufferPointer(start: raw.target, count: raw.target_length), as: UTF8.self)
         let authority = UnsafeBufferPointer(start: raw.authority, count: raw.authority_length)
         self.init(
             version: raw.version == 20 ? .http2 : raw.version == 11 ? .http11 : .http10,
             method: HTTPRequest.Method(UnsafeBufferPointer(start: raw.method, count: raw.method_length)),
-            target: String(decoding: target, as: UTF8.self),
+            target: target,
             authority: authorities.text(authority),
             fields: Metadata(packedAt: raw.fields, count: raw.fields_length),
             contentLength: raw.content_length < 0 ? nil : Int(raw.content_length),

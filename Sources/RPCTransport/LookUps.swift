@@ -28,6 +28,9 @@ final class LookUps: Sendable {
         self.lookUp = lookUp
     }
 
+    /// Hosts that are asked for or wait to be.
+    var hostCount: Int { state.withLock { $0.waiting.count } }
+
     private enum Step { case wait, refuse, startThread }
 
     /// What the question gives; empty if nobody can tell.

@@ -50,7 +50,10 @@ final class NetworkExchange: HTTPExchange, @unchecked Sendable {
 
     /// Tells the receiver. If it answers in there, in the place of the handler's task, that is cancelled.
     private func tell(_ body: (any HTTPBodyReceiver) -> Void) {
-        guard let receiver else { return }
+        if let receiver { tell(receiver, body) }
+    }
+
+    private func tell(_ receiver: any HTTPBodyReceiver, _ body: (any HTTPBodyReceiver) -> Void) {
         let (task, wasAnswered) = (task, isAnswered)
         body(receiver)
         if isAnswered, !wasAnswered { task?.cancel() }
@@ -58,8 +61,8 @@ final class NetworkExchange: HTTPExchange, @unchecked Sendable {
 
     func receive(_ bytes: UnsafeRawBufferPointer, isLast: Bool) {
         if !bytes.isEmpty {
-            if receiver != nil {
-                tell { $0.receive(bytes) }
+            if let receiver {
+                tell(receiver) { $0.receive(bytes) }
             } else {
                 consume(byteCount: bytes.count, keeps: false)
             }

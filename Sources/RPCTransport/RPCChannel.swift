@@ -103,10 +103,18 @@ public final class RPCChannel: ClientChannel, Service {
         call.responseMetadata = options.responseMetadata
         call.sendsGzip = options.compressesRequest
         call.messageBytesMax = configuration.limits.messageBytesMax
-        let result = await withTaskCancellationHandler {
-            // Unsafe only in that nothing checks that it resumes once: `complete` does, by giving it away.
-            await withUnsafeContinuation { (continuation: UnsafeContinuation<Result<Response, RPCError>, Never>) in
-                call.continuation = continuation
+        await Self.complete(call, on: channel)
+        if let failure = call.failure { throw failure }
+        return call.response
+    }
+
+    /// Starts a call, and returns when it has completed. Knows nothing of its messages, so that the compiler makes one function
+    /// of it and of the library's that it waits in, and stays on the executor of its caller, so that only the wait is one.
+    private nonisolated(nonsending) static func complete(_ call: ClientCall, on channel: LoopChannel) async {
+        await withTaskCancellationHandler {
+            // Unsafe only in that nothing checks that it resumes once: the call does, by giving it away.
+            await withUnsafeContinuation { (continuation: UnsafeContinuation<Void, Never>) in
+                call.completion = continuation
                 if channel.loop.isCurrent {
                     channel.start(call)
                 } else {
@@ -116,7 +124,6 @@ public final class RPCChannel: ClientChannel, Service {
         } onCancel: {
             channel.loop.execute { channel.cancel(call) }
         }
-        return try result.get()
     }
 
     /// Opens a call of any kind; see `ClientChannel`.

@@ -9,9 +9,12 @@ final class UnaryClientCall<Request: SwiftProtobuf.Message, Response: SwiftProto
     // Sound as its superclass.
 
     private let request: Request
-    /// Set before the hand-over; given away by `complete`.
-    var continuation: UnsafeContinuation<Result<Response, RPCError>, Never>?
-    private var response: Result<Response, RPCError>?
+    /// Why the call failed; nil if it did not. To be read when it has completed.
+    private(set) var failure: RPCError?
+    private var hasResponse = false
+    /// The answer's message; an empty one until it came. To be read when the call has completed. An optional one, or a
+    /// `Result`, would have the run time look for its type at each touch, since the channel knows the message by its protocol only.
+    private(set) var response = Response()
 
     init(
         method: MethodDescriptor,
@@ -46,14 +49,15 @@ final class UnaryClientCall<Request: SwiftProtobuf.Message, Response: SwiftProto
 
     override func receive(_ message: UnsafeRawBufferPointer) {
         guard !isCompleted else { return }
-        if response != nil {
-            response = .failure(RPCError(.internalError, "the server answered with more than one message"))
+        guard !hasResponse else {
+            failure = RPCError(.internalError, "the server answered with more than one message")
             return
         }
+        hasResponse = true
         do {
-            response = .success(try Response(serializedBytes: ReceivedBytes(message)))
+            try response.merge(serializedBytes: message.bytes)
         } catch {
-            response = .failure(RPCError(.internalError, "the answer is not a valid message", cause: error))
+            failure = RPCError(.internalError, "the answer is not a valid message", cause: error)
         }
     }
 
@@ -62,29 +66,37 @@ final class UnaryClientCall<Request: SwiftProtobuf.Message, Response: SwiftProto
             let plain = try Gzip.inflate(message, byteCountMax: messageBytesMax)
             plain.withUnsafeBytes { receive($0) }
         } catch {
-            if !isCompleted { response = .failure(error) }
+            guard !isCompleted else { return }
+            hasResponse = true
+            failure = error
         }
     }
 
     override func succeed() {
-        complete(response ?? .failure(RPCError(.internalError, "the server answered OK without a message")))
+        if hasResponse {
+            complete(failure)
+        } else {
+            complete(RPCError(.internalError, "the server answered OK without a message"))
+        }
     }
 
-    override func fail(_ error: RPCError) { complete(.failure(error)) }
+    override func fail(_ error: RPCError) { complete(error) }
 
-    override func resetForRetry() { response = nil }
+    override func resetForRetry() {
+        response = Response()
+        hasResponse = false
+        failure = nil
+    }
 
-    private func complete(_ result: Result<Response, RPCError>) {
+    private func complete(_ failure: RPCError?) {
         guard !isCompleted else { return }
         isCompleted = true
-        switch result {
-        case .success: countEnd(.ok)
-        case .failure(let error): countEnd(error.code)
-        }
+        self.failure = failure
+        countEnd(failure?.code ?? .ok)
         timer?.cancel()
         timer = nil
         responseMetadata?.receiveEnd()
-        continuation?.resume(returning: result)
-        continuation = nil
+        completion?.resume()
+        completion = nil
     }
 }

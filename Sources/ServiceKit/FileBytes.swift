@@ -8,8 +8,8 @@ public struct FileFault: Error, Hashable, Sendable, CustomStringConvertible {
     /// A reason in words.
     public init(_ description: String) { self.description = description }
 
-    /// The reason of the last failed system call.
-    static func lastError(_ operation: String) -> FileFault {
+    /// The reason of the last failed system call, behind what failed.
+    public static func lastError(_ operation: String) -> FileFault {
         FileFault("\(operation): \(String(cString: strerror(errno)))")
     }
 }

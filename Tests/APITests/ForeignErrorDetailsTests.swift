@@ -11,7 +11,8 @@ struct ForeignErrorDetailsTests {
         reason: "OVERLOADED",
         message: "Later.",
         fields: [FieldViolation(field: "a", description: "b", reason: "C")],
-        retryAfter: .seconds(7)
+        retryAfter: .seconds(7),
+        metadata: ["revision": "3"]
     )
 
     /// A duration as the wire may carry it.
@@ -20,10 +21,15 @@ struct ForeignErrorDetailsTests {
         let nanos: Int32
     }
 
-    /// All three at once, as every test here asks for all.
+    /// All of it at once, as every test here asks for all.
     private static func read(_ bytes: [UInt8], code: Status.Code = .resourceExhausted) -> ErrorDetails {
         let error = RPCError(code, "", statusDetails: bytes)
-        return ErrorDetails(reason: error.reason, fields: error.fieldViolations, retryAfter: error.retryAfter)
+        return ErrorDetails(
+            reason: error.reason,
+            facts: error.reasonMetadata,
+            fields: error.fieldViolations,
+            retryAfter: error.retryAfter
+        )
     }
 
     private static func status(
@@ -153,5 +159,21 @@ struct ForeignErrorDetailsTests {
         #expect(Self.read(try Self.status(unknown + [ours])).reason == "OVERLOADED")
         let oneMore = unknown + [Google_Protobuf_Duration(), ours]
         #expect(Self.read(try Self.status(oneMore)).reason == nil)
+    }
+
+    @Test func `Facts are read with a reason of ours, and no more and no longer ones than ours are`() throws {
+        func read(_ facts: [String: String], domain: String = ErrorDetails.domain) throws -> [String: String] {
+            var info = Self.errorInfo("X", domain: domain)
+            info.metadata = facts
+            return Self.read(try Self.status([info])).facts
+        }
+        let most = Dictionary(uniqueKeysWithValues: (0..<ErrorDetails.receivedFactsMax).map { ("\($0)", "a") })
+        let long = String(repeating: "a", count: ErrorDetails.receivedFactBytesMax)
+        #expect(try read(most) == most)
+        #expect(try read(["revision": long]) == ["revision": long])
+        #expect(try read(most.merging(["more": "a"]) { first, _ in first }).isEmpty)
+        #expect(try read(["revision": long + "a"]).isEmpty)
+        #expect(try read([long + "a": "3"]).isEmpty)
+        #expect(try read(["revision": "3"], domain: "example.com").isEmpty)
     }
 }

@@ -11,7 +11,7 @@ struct GeneratedStubsTests {
 
     init() {
         profiles.set { answers in
-            answers.getProfile = { request, context in
+            answers.lookUpProfile = { request, context in
                 guard request.userID != "unknown" else {
                     throw RPCError.domain(.notFound, reason: "USER_ID_INVALID", message: "No such user.")
                 }
@@ -32,8 +32,8 @@ struct GeneratedStubsTests {
     @Test func `A call reaches its handler and its answer comes back`() async throws {
         var options = CallOptions()
         options.metadata.add("name", "Reyes")
-        let request = ProfileV1.GetProfileRequest.with { $0.userID = "a" }
-        let profile = try await client.getProfile(request, options: options).profile
+        let request = ProfileV1.LookUpProfileRequest.with { $0.userID = "a" }
+        let profile = try await client.lookUpProfile(request, options: options).profile
         #expect(profile.userID == "a")
         #expect(profile.displayName == "Reyes")
     }
@@ -47,7 +47,7 @@ struct GeneratedStubsTests {
 
     @Test func `An error keeps its details`() async throws {
         let error = await #expect(throws: RPCError.self) {
-            try await client.getProfile(.with { $0.userID = "unknown" })
+            try await client.lookUpProfile(.with { $0.userID = "unknown" })
         }
         #expect(error?.code == .notFound)
         #expect(error?.reason == "USER_ID_INVALID")
@@ -55,15 +55,15 @@ struct GeneratedStubsTests {
 
     @Test func `A double answers UNIMPLEMENTED, with the method's path, where a test gave it no answer`() async throws {
         profiles.set { $0 = .init() }
-        let error = await #expect(throws: RPCError.self) { try await client.getProfile(.init()) }
+        let error = await #expect(throws: RPCError.self) { try await client.lookUpProfile(.init()) }
         #expect(error?.code == .unimplemented)
-        #expect(error?.message == "/vestibule.profile.v1.ProfileService/GetProfile has no answer in this test")
+        #expect(error?.message == "/vestibule.profile.v1.ProfileService/LookUpProfile has no answer in this test")
     }
 
     @Test func `A double's answers may change between two calls`() async throws {
-        #expect(try await client.getProfile(.with { $0.userID = "a" }).profile.userID == "a")
-        profiles.set { $0.getProfile = { _, _ in .with { $0.profile.userID = "b" } } }
-        #expect(try await client.getProfile(.with { $0.userID = "a" }).profile.userID == "b")
+        #expect(try await client.lookUpProfile(.with { $0.userID = "a" }).profile.userID == "a")
+        profiles.set { $0.lookUpProfile = { _, _ in .with { $0.profile.userID = "b" } } }
+        #expect(try await client.lookUpProfile(.with { $0.userID = "a" }).profile.userID == "b")
     }
 
     @Test func `A double streams`() async throws {
@@ -87,7 +87,14 @@ struct GeneratedStubsTests {
 
     @Test func `Descriptors say what the protos say`() {
         #expect(ProfileServiceMethods.getProfile.path == "/vestibule.profile.v1.ProfileService/GetProfile")
-        #expect(ProfileServiceMethods.all.map(\.method) == ["GetProfile", "CheckUsername", "UpdateProfile"])
+        #expect(
+            ProfileServiceMethods.all.map(\.method) == [
+                "GetProfile", "LookUpProfile", "CheckUsername", "UpdateProfile", "BatchGetProfiles", "SetAvatar",
+                "GetAvatar",
+                "CloseAccount", "FindPhoneHolder", "ReleasePhone", "ClaimProvenPhone", "ListPhoneDisputes",
+                "CloseIfEmpty",
+            ]
+        )
         #expect(IdentityServiceMethods.signIn.isIdempotent == false)
         #expect(IdentityServiceMethods.refresh.isIdempotent)
         #expect(IdentityServiceMethods.checkSession.isIdempotent)

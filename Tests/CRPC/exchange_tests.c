@@ -318,6 +318,56 @@ TEST(answers_have_what_http_wants) {
     rig_end(rig);
 }
 
+TEST(usual_names_and_those_like_them_are_sent_as_they_are) {
+    static const char *const names[] = {
+        "content-type", "x-request-id", "cache-control", "referrer-policy", "x-content-type-options",
+        "content-security-policy", "content-typo", "y-request-id", "cache-contro1", "referrer-polic", "content-security-policies"};
+    enum { NAMES = sizeof names / sizeof names[0] };
+    rig *rig = start();
+    raw *raw = raw_connect(rig);
+    exchange *exchange = begin(raw, NGHTTP2_FLAG_END_STREAM, 1, "GET", "/x");
+    uint8_t fields[NAMES * 64];
+    size_t length = 0;
+    for (size_t i = 0; i < NAMES; i++) length = metadata_add(fields, length, names[i], names[NAMES - 1 - i]);
+    EXPECT_EQUAL(exchange_respond_with(exchange, 200, fields, length, "x", 1), CRPC_OK);
+    memset(fields, 0, sizeof fields); // nothing of them is needed any more
+    expect_answer(raw, 1, "200", 1);
+    for (size_t i = 0; i < NAMES; i++)
+        EXPECT(raw_frame_has(raw_find(raw, NGHTTP2_HEADERS, 1), names[i], names[NAMES - 1 - i]));
+    static const char *const bad[][2] = {
+        {"Content-Type", "x"}, {"x-request_iD", "x"}, {"cache control", "x"}, {"content-type", "a\nb"},
+        {"x-request-id", " x"}, {"cache-control", "x\t"}, {"content-type", "\x7f"}};
+    exchange = begin(raw, NGHTTP2_FLAG_END_STREAM, 3, "GET", "/x");
+    for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++) {
+        length = metadata_add(fields, 0, bad[i][0], bad[i][1]);
+        EXPECT_EQUAL(exchange_respond_with(exchange, 200, fields, length, NULL, 0), CRPC_ERROR_ARGUMENT);
+    }
+    raw_free(raw);
+    rig_end(rig);
+}
+
+TEST(ids_of_requests_drive_nothing_out_of_the_table) {
+    rig *rig = start();
+    raw *raw = raw_connect(rig);
+    size_t size = 0;
+    for (int32_t id = 1; id < 100; id += 2) {
+        char text[33];
+        uint8_t fields[128];
+        (void)snprintf(text, sizeof text, "%032d", id);
+        size_t length = metadata_add(fields, metadata_add(fields, 0, "x-request-id", text), "cache-control", "no-store");
+        exchange *exchange = begin(raw, NGHTTP2_FLAG_END_STREAM, id, "GET", "/x");
+        EXPECT_EQUAL(exchange_respond_with(exchange, 200, fields, length, NULL, 0), CRPC_OK);
+        expect_answer(raw, id, "200", 0);
+        EXPECT(raw_frame_has(raw_find(raw, NGHTTP2_HEADERS, id), "x-request-id", text));
+        size_t now = nghttp2_hd_inflate_get_dynamic_table_size(raw->inflater);
+        if (id == 1) size = now;
+        EXPECT(now <= size + 4 * (32 + 4 + CRPC_DATE_LENGTH)); // each second has another date
+        EXPECT(now > 0);
+    }
+    raw_free(raw);
+    rig_end(rig);
+}
+
 TEST(a_body_is_sent_in_parts_with_trailers_behind_it) {
     static uint8_t bytes[40000];
     rig *rig = start();

@@ -30,6 +30,7 @@ static void add_frame(bytes *bytes, uint8_t type, uint8_t flags, const char *pay
 /// What is made of the bytes, part by part, in memory whose bounds are watched. Its length, 0 for nothing.
 static size_t rewrite(const bytes *came, size_t first_head, bytes *plain) {
     bool has_changed = false;
+    crpc_known_literals known = {0};
     plain->length = 0;
     crpc_huffman_prepare();
     for (size_t at = 0, taken; at < came->length; at += taken, first_head = 0) {
@@ -37,7 +38,7 @@ static size_t rewrite(const bytes *came, size_t first_head, bytes *plain) {
         uint8_t *exact = malloc(length + 1), *target = malloc(crpc_plain_literals_room(length));
         REQUIRE(exact != NULL && target != NULL);
         memcpy(exact + 1, came->at + at, length);
-        size_t written = crpc_plain_literals(exact + 1, length, first_head, target, &taken);
+        size_t written = crpc_plain_literals(&known, exact + 1, length, first_head, target, &taken);
         REQUIRE(taken > 0 && taken <= length);
         if (written == 0) {
             add(plain, (const char *)exact + 1, taken);
@@ -48,6 +49,7 @@ static size_t rewrite(const bytes *came, size_t first_head, bytes *plain) {
         free(exact);
         free(target);
     }
+    crpc_known_literals_end(&known);
     return has_changed ? plain->length : 0;
 }
 
@@ -170,6 +172,7 @@ TEST(frames_that_would_become_too_large_stay) {
 TEST(what_is_long_and_stays_is_not_copied) {
     static const char message[CRPC_PLAIN_COPY_MAX + 1];
     bytes came = {.length = 0}, plain;
+    crpc_known_literals known = {0}; // no string is long enough
     size_t ends[4], taken;
     uint8_t *target = malloc(crpc_plain_literals_room(BYTES_MAX));
     REQUIRE(target != NULL);
@@ -181,7 +184,7 @@ TEST(what_is_long_and_stays_is_not_copied) {
     }
     for (size_t i = 0; i < 4; i++) {
         size_t start = i == 0 ? 0 : ends[i - 1];
-        size_t written = crpc_plain_literals(came.at + start, came.length - start, 0, target, &taken);
+        size_t written = crpc_plain_literals(&known, came.at + start, came.length - start, 0, target, &taken);
         EXPECT_EQUAL(taken, ends[i] - start);
         EXPECT_EQUAL(written, i % 2 == 0 ? 0 : taken + 3);
     }
@@ -194,7 +197,7 @@ TEST(what_is_long_and_stays_is_not_copied) {
     ADD_BLOCK(&came, "\x41" WWW);
     target = malloc(crpc_plain_literals_room(came.length));
     REQUIRE(target != NULL);
-    EXPECT_EQUAL(crpc_plain_literals(came.at, came.length, 0, target, &taken), came.length + 6);
+    EXPECT_EQUAL(crpc_plain_literals(&known, came.at, came.length, 0, target, &taken), came.length + 6);
     EXPECT_EQUAL(taken, came.length);
     free(target);
 }

@@ -15,8 +15,7 @@ def access_token_that_ends(stack, token, seconds):
     header, claims = tokens.parts(token)
     lifetime = claims["exp"] - claims["iat"]
     end = int(time.time()) + seconds
-    aged = tokens.sign(
-        header, claims | {"iat": end - lifetime, "exp": end}, stack.folder / "secrets/identity-signing-key.pem")
+    aged = tokens.sign(header, claims | {"iat": end - lifetime, "exp": end}, tokens.own_key(stack, "signing"))
     stack.confidential.add(aged)
     return aged
 
@@ -26,7 +25,7 @@ def single_token_that_ends(stack, token, seconds):
     claims = tokens.parts(token)[1]
     lifetime = claims["exp"] - claims["iat"]
     end = int(time.time()) + seconds
-    key = hmac.digest((stack.folder / "secrets/identity-refresh-key").read_bytes(), SINGLE_TOKEN_LABEL, "sha256")
+    key = hmac.digest(tokens.decode(tokens.own_key(stack, "refresh")), SINGLE_TOKEN_LABEL, "sha256")
     # The header as it is: it is one fixed text.
     signed = f"{token.split('.')[0]}.{tokens.encode(json.dumps(claims | {'iat': end - lifetime, 'exp': end}).encode())}"
     aged = f"{signed}.{tokens.encode(hmac.digest(key, signed.encode(), 'sha256'))}"

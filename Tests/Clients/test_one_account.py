@@ -114,7 +114,7 @@ def test_one_profile(ways, new_phone):
     assert gateway.send(
         "PUT", "/auth/v1/user", {"phone": person.phone}, token=other.supabase()).json["error_code"] == "phone_exists"
     gateway.patch("/me", {"username": ways.username}, token=other.own_route()).problem(
-        409, "USERNAME_TAKEN", [("username", "USERNAME_TAKEN")])
+        409, "USERNAME_TAKEN", [("username", "USERNAME_TAKEN")], more={"suggestions"})
 
 
 def test_signed_out_everywhere(ways):

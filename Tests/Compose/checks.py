@@ -8,6 +8,8 @@ import time
 
 import grpc
 
+import engine
+
 PROGRAMS = ["identity", "profile", "invites", "gateway"]
 SERVICES = {"identity": "vestibule.identity.v1.IdentityService", "profile": "vestibule.profile.v1.ProfileService",
             "invites": "vestibule.invites.v1.InvitesService"}
@@ -16,8 +18,7 @@ SECRETS = {
     "postgres": {"postgres_password"},
     "roles": {"postgres_password"} | {f"{name}_database_{what}" for name in SERVICES
                                       for what in ("password", "owner_password")},
-    "identity": {"ca", "identity_certificate", "identity_key", "identity_database_password", "identity_signing_key",
-                 "identity_refresh_key", "identity_signing_key_other", "identity_refresh_key_other"},
+    "identity": {"ca", "identity_certificate", "identity_key", "identity_database_password"},
     "profile": {"ca", "profile_certificate", "profile_key", "profile_database_password", "address_key"},
     "invites": {"ca", "invites_certificate", "invites_key", "invites_database_password", "address_key"},
     "gateway": {"ca", "gateway_certificate", "gateway_key"},
@@ -25,6 +26,8 @@ SECRETS = {
     "https": set(),
     "https-folder": set(),
 }
+# The folder of keys that each is given, of the folder of secrets.
+KEYS = {"identity": "keys", "profile": "profile-keys", "invites": "invites-keys"}
 # Where they aren't those of all others.
 USERS = {"postgres": "postgres", "https-folder": "0:0"}
 CAPABILITIES = {"https": ["NET_BIND_SERVICE"], "https-folder": ["CHOWN"]}
@@ -57,6 +60,10 @@ def hardening(stack):
                    if mount["Destination"].startswith("/run/secrets/")}
         owner = {f"{service.removesuffix('-migrate')}_database_owner_password"} if service.endswith("-migrate") else set()
         assert mounted == SECRETS[service.removesuffix("-migrate")] | owner, (name, mounted)
+        keys = {mount["Source"] for mount in one["Mounts"] if mount["Destination"] == "/run/keys" and not mount["RW"]}
+        folder = KEYS.get(service.removesuffix("-migrate"))
+        assert keys == ({str(stack.secrets_folder / folder)} if folder else set()), (name, keys)
+        assert not any(mount["RW"] for mount in one["Mounts"] if mount["Source"].startswith(str(stack.secrets_folder))), name
         assert not any("password" in text.lower() and "_FILE=" not in text for text in one["Config"]["Env"]), name
     with_secrets = {file.name for file in stack.secrets_folder.iterdir()}
     assert stack.secrets_folder.stat().st_mode & 0o777 == 0o700 and "ca-key.pem" in with_secrets
@@ -102,15 +109,22 @@ def allow_lists(stack):
     ports = {name: stack.compose("port", name, str(7001 + index)).strip() for index, name in enumerate(SERVICES)}
     allowed = {
         ("gateway", "identity", "CheckSession"), ("gateway", "identity", "GetAccount"), ("gateway", "profile", "GetProfile"),
-        ("gateway", "invites", "ListGroups"), ("profile", "invites", "ApplyPhoneEvents")}
+        ("gateway", "invites", "ListGroups"), ("profile", "invites", "ApplyPhoneEvents"),
+        # Identity asks for operators.
+        ("identity", "profile", "LookUpProfile"),
+        ("profile", "identity", "AcceptEvents"), ("invites", "identity", "AcceptEvents")}
     tried = {(caller, service, method) for caller in PROGRAMS for service, method in [
-        ("identity", "CheckSession"), ("identity", "GetAccount"), ("profile", "GetProfile"), ("invites", "ListGroups"),
-        ("invites", "ApplyPhoneEvents")]}
+        ("identity", "CheckSession"), ("identity", "GetAccount"), ("identity", "LookUpAccount"), ("profile", "GetProfile"),
+        ("profile", "LookUpProfile"), ("invites", "ListGroups"), ("invites", "ApplyPhoneEvents"), ("identity", "AcceptEvents")]}
+    # Who may call them gets nothing without identity's proof of the person.
+    for_persons = {("identity", "GetAccount"), ("profile", "GetProfile"), ("invites", "ListGroups")}
     for caller, service, method in sorted(tried):
         code = _call(stack, ports[service], service, f"{SERVICES[service]}/{method}", caller)
         assert code != grpc.StatusCode.UNAVAILABLE, (caller, service, method)
         is_refused = code == grpc.StatusCode.PERMISSION_DENIED
         assert is_refused != ((caller, service, method) in allowed), (caller, service, method, code)
+        if not is_refused and (service, method) in for_persons:
+            assert code == grpc.StatusCode.UNAUTHENTICATED, (caller, service, method, code)
     for service in SERVICES:
         for caller in PROGRAMS:
             is_allowed = caller in ("gateway", service)
@@ -121,6 +135,17 @@ def allow_lists(stack):
             code = _call(stack, ports[service], service, HEALTH, caller)
             assert code in (grpc.StatusCode.UNAVAILABLE, grpc.StatusCode.DEADLINE_EXCEEDED), (service, caller, code)
     return f"{len(tried) + 6 * len(SERVICES)} calls by 4 certificates, by none, and in clear text"
+
+
+def operator(stack, session):
+    """The command of the page about operators, but for the folder of secrets and for whom it looks."""
+    page = (stack.root / "Sources/IdentityService/IdentityService.docc/Operators.md").read_text()
+    command, = re.findall(r"```\n(docker run .*?)\n```", page, re.DOTALL)
+    for written, meant in [("$PWD/docker/secrets", str(stack.secrets_folder)), ("+639171234567", session["email"])]:
+        assert command.count(written) == 1, command
+        command = command.replace(written, meant)
+    found = engine.run("bash", "-c", command, cwd=stack.root, env=stack.environment)
+    assert session["user_id"] in found, found
 
 
 def _call(stack, address, service, method, caller):
@@ -161,10 +186,10 @@ def spread(stack, load):
 
 
 def _checks_logged(stack, container):
-    return _logs(stack, container).count("CheckSession")
+    return container_logs(stack, container).count("CheckSession")
 
 
-def _logs(stack, container):
+def container_logs(stack, container):
     done = subprocess.run(["docker", "logs", container], env=stack.environment, stdout=subprocess.PIPE,
                           stderr=subprocess.STDOUT, check=True)
     return done.stdout.decode(errors="replace")
@@ -174,7 +199,11 @@ def logs(stack, sessions):
     """Debug logs of all that has run."""
     words = {"Loadsen"} | {session["email"] for session in sessions}
     words |= {session[name] for session in sessions for name in ("access_token", "refresh_token")}
-    for file in stack.secrets_folder.iterdir():
+    for ring in stack.secrets_folder.glob("keys/*.json"):
+        keys = [key["key"].splitlines() for key in json.loads(ring.read_text())["keys"]]
+        # Of PEM a line of the key, which is not what all keys of its kind begin with.
+        words |= {lines[1 if len(lines) > 1 else 0] for lines in keys}
+    for file in (each for each in stack.secrets_folder.iterdir() if each.is_file()):
         content = file.read_bytes()
         if file.name.endswith("password"):
             words.add(content.decode())
@@ -182,7 +211,7 @@ def logs(stack, sessions):
             words.add(content.decode().splitlines()[1])
     lines = 0
     for name in stack.all_containers():
-        text = _logs(stack, name)
+        text = container_logs(stack, name)
         lines += text.count("\n")
         for word in words:
             assert word not in text, f"{name}'s log has something confidential: {word[:3]}…"

@@ -59,11 +59,16 @@ class Stack:
         return {name: (one["State"]["StartedAt"], one["RestartCount"]) for name, one in self.all_containers().items()}
 
     def secrets(self):
-        return {file.name: hashlib.sha256(file.read_bytes()).hexdigest() for file in self.secrets_folder.iterdir()}
+        files = (file for file in self.secrets_folder.rglob("*") if file.is_file())
+        return {str(file.relative_to(self.secrets_folder)): hashlib.sha256(file.read_bytes()).hexdigest() for file in files}
 
     def renew(self, service):
         """A new key and certificate for a service, as `make renew` makes them in the last third of the old one's life."""
         engine.run(self.root / "docker/renew.sh", "--renew", service, env=self.environment)
+
+    def keys(self, *arguments):
+        """What `vestibule keys` says of the deployment's keys."""
+        return engine.run(self.root / "docker/keys.sh", *arguments, env=self.environment)
 
     def certificates(self, service, port):
         """What each of a service's containers serves with, in PEM."""

@@ -133,6 +133,25 @@ def prove_renewal(stack, load, note):
     return expected
 
 
+def prove_rotation(stack, load, note):
+    """Every key gets a successor, which all containers learn of before it is used; nobody notices."""
+    kinds = sorted(ring.stem for ring in (stack.secrets_folder / "keys").glob("*.json"))
+    starts, before = stack.starts(), time.monotonic()
+    for step, done in ((["--every", "0s"], "is published"), (["--at-once"], "is used from now on")):
+        said = stack.keys("rotate", *step).splitlines()
+        assert len(said) == len(kinds) and all(done in line for line in said), said
+        known = stack.keys("list")
+        # Each container was told by a signal, and would look by itself after five seconds.
+        time.sleep(2)
+    states = [known.count(f"  {state}  ") for state in ("next", "current", "retired")]
+    assert states == [0, len(kinds), len(kinds)], known
+    read = [checks.container_logs(stack, one).count("keys read again") for one in stack.containers("identity")]
+    assert read and all(count >= 2 for count in read), read
+    assert stack.starts() == starts
+    assert not load.failed(before), load.summary(before)
+    note(f"{', '.join(kinds)}: {load.summary(before)}")
+
+
 def prove_roll(stack, load, service, note):
     old = set(stack.containers(service))
     before = time.monotonic()
@@ -210,6 +229,8 @@ def prove(stack, steps, scratch):
         assert all(after[name] == before[name] for name in services), "a container was started anew"
         assert stack.secrets() == secrets, "secrets changed"
     sessions = [stack.sign_in(index) for index in range(6)]
+    with steps.step("an operator finds somebody, as the page about it says"):
+        checks.operator(stack, sessions[0])
     with Load(stack.gateway, sessions) as load:
         with steps.step("identity on three containers: calls go to all of them") as note:
             stack.compose("up", "--detach", "--wait", "--no-recreate", "--scale", "identity=3", "identity")
@@ -220,6 +241,8 @@ def prove(stack, steps, scratch):
             prove_freeze(stack, load, note)
         with steps.step("identity's certificate renewed under load in the containers that run, no call failed") as note:
             expected = prove_renewal(stack, load, note)
+        with steps.step("every key replaced under load, no call failed") as note:
+            prove_rotation(stack, load, note)
         with steps.step("identity rolled under load, no call failed") as note:
             prove_roll(stack, load, "identity", note)
             assert stack.certificates("identity", 7001) == [expected] * 2

@@ -1,7 +1,9 @@
 import Certificates
 import Foundation
 import JOSE
+import KeyRings
 import RPCTransport
+import ServiceKit
 import Testing
 
 @testable import Deployment
@@ -22,7 +24,12 @@ struct DeploymentFolderTests {
 
     private func contents(_ folder: DeploymentFolder) throws -> [String: Data] {
         var found: [String: Data] = [:]
-        for name in try FileManager.default.contentsOfDirectory(atPath: folder.path) {
+        let folders = ["keys", "profile-keys", "invites-keys"]
+        let keys = try folders.flatMap { keys in
+            try FileManager.default.contentsOfDirectory(atPath: "\(folder.path)/\(keys)").map { "\(keys)/\($0)" }
+        }
+        let names = try FileManager.default.contentsOfDirectory(atPath: folder.path)
+        for name in names.filter({ !folders.contains($0) }) + keys.filter({ $0 != "keys/.lock" }) {
             found[name] = try Data(contentsOf: URL(filePath: "\(folder.path)/\(name)"))
         }
         return found
@@ -38,26 +45,40 @@ struct DeploymentFolderTests {
                         "postgres-password", "identity-database-password", "profile-database-password",
                         "invites-database-password", "identity-database-owner-password",
                         "profile-database-owner-password", "invites-database-owner-password",
-                        "identity-signing-key.pem", "identity-refresh-key", "identity-signing-key-other.pem",
-                        "identity-refresh-key-other", "address-key", "ca.pem",
+                        "keys/signing.json", "keys/refresh.json", "keys/proof.json", "profile-keys/proof.json",
+                        "invites-keys/proof.json", "keys/vault.json", "address-key", "ca.pem",
                         "ca-key.pem", "identity.pem", "identity-key.pem", "profile.pem", "profile-key.pem",
-                        "invites.pem", "invites-key.pem", "gateway.pem", "gateway-key.pem",
+                        "invites.pem", "invites-key.pem", "gateway.pem", "gateway-key.pem", "operator.pem",
+                        "operator-key.pem",
                     ]
             )
             #expect(names.count == entries.count && entries.allSatisfy(\.isNew))
             #expect(try mode(folder.path) == 0o700)
-            for name in names { #expect(try mode("\(folder.path)/\(name)") == (name == "ca-key.pem" ? 0o600 : 0o444)) }
+            let ownersAlone = ["ca-key.pem", "operator-key.pem"]
+            for name in names {
+                #expect(try mode("\(folder.path)/\(name)") == (ownersAlone.contains(name) ? 0o600 : 0o444))
+            }
 
             let before = try contents(folder)
             #expect(Set(before.keys) == names)
-            #expect(before["identity-refresh-key"]?.count == 32)
-            #expect(before["identity-signing-key-other.pem"]?.isEmpty == true)
-            #expect(before["identity-refresh-key-other"]?.isEmpty == true)
             #expect(before["address-key"]?.count == 32)
             let passwords = before.filter { $0.key.hasSuffix("password") }.values
             #expect(Set(passwords).count == 7 && passwords.allSatisfy { $0.count == 32 })
-            let signingKey = String(decoding: try #require(before["identity-signing-key.pem"]), as: UTF8.self)
-            #expect(try SigningKey(pem: signingKey).algorithm == .es256)
+            let all = KeyFolders(secrets: folder.path)
+            for keys in all.all { #expect(try mode(keys.path) == 0o755) }
+            let keys = all.own
+            let proof = try #require(try keys.read(.proof)).current
+            for service in ["profile", "invites"] {
+                let master = try KeyKind.randomKey(proof.text)
+                let derived = try #require(try all.folder(of: service).read(.proof, of: service)).current
+                #expect(
+                    try KeyKind.randomKey(derived.text) == CallerProofKey(master: master, service: service)?.bytes
+                )
+                #expect(derived.id == proof.id)
+            }
+            let signing = try #require(try keys.read(.signing))
+            #expect(try SigningKey(pem: signing.current.text).algorithm == .es256 && signing.keys.count == 1)
+            #expect(try #require(try keys.read(.refresh)).keys.count == 1)
 
             let again = try folder.initialize(now: now)
             #expect(again.allSatisfy { !$0.isNew } && again.map(\.name) == entries.map(\.name))
@@ -100,7 +121,9 @@ struct DeploymentFolderTests {
             let after = try contents(folder)
             #expect(Set(after.keys) == Set(before.keys))
             for (name, content) in after { #expect((content != before[name]) == renewed.contains(name), "\(name)") }
-            for name in renewed { #expect(try mode("\(folder.path)/\(name)") == 0o444) }
+            for name in renewed {
+                #expect(try mode("\(folder.path)/\(name)") == (name == "operator-key.pem" ? 0o600 : 0o444))
+            }
             for entry in entries where entry.name.hasSuffix(".pem") && renewed.contains(entry.name) {
                 if let days = entry.daysLeft { #expect(days == 60) }
             }

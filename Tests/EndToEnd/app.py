@@ -7,6 +7,7 @@ import secrets
 import string
 
 import process_table
+import tokens
 
 APPLE_CLIENT = "com.example.app"
 GOOGLE_CLIENT = "example.apps.googleusercontent.com"
@@ -14,10 +15,17 @@ SESSION_MEMBERS = {
     "access_token", "refresh_token", "token_type", "expires_in", "id_token", "user_id", "session_id", "is_new_user",
     "missing_fields", "suggested_display_name",
 }
-PROFILE_MEMBERS = {"user_id", "display_name", "username", "phone_number", "missing_fields", "updated_at"}
-GROUP_MEMBERS = {"id", "name", "owner_user_id", "created_at"}
-MEMBER_MEMBERS = {"id", "state", "user_id", "phone_number", "display_name", "added_at"}
+PROFILE_MEMBERS = {
+    "user_id", "display_name", "username", "phone_number", "missing_fields", "updated_at", "revision", "avatar_url",
+    "phone_proven", "phone_taken_at"}
+GROUP_MEMBERS = {"id", "name", "owner_user_id", "created_at", "openness", "role"}
+MEMBER_MEMBERS = {
+    "id", "state", "user_id", "phone_number", "display_name", "added_at", "role", "unconfirmed", "username", "avatar_url"}
 LINK_SECONDS = 15
+
+
+# How a deletion is answered.
+DELETED = (200, 204)
 
 
 def letters(count):
@@ -63,6 +71,8 @@ class App:
         self.gateway = stack.client()
         self.person = person or Person()
         self.session = None
+        # Of an answer that brings a session.
+        self.members_left_out = set()
         self._keep(*self.person.confidential)
 
     # Signing in
@@ -113,6 +123,13 @@ class App:
         answer = self.gateway.post("/auth/refresh", {"refresh_token": refresh_token or self.refresh_token})
         if answer.status == 200:
             self._take(answer.json)
+        return answer
+
+    def delete(self):
+        """Deletes the account; the answer's status is 200 where the person has a consent to withdraw. One that was just given may be
+        on its way to be kept, so that either is good."""
+        answer = self.gateway.send("DELETE", "/me", token=self.access_token)
+        assert answer.status in DELETED, answer
         return answer
 
     # With a session
@@ -169,9 +186,11 @@ class App:
         process_table.wait_until(is_linked, seconds, "the link of number and group")
 
     def _take(self, answer):
-        assert set(answer) == SESSION_MEMBERS
+        assert set(answer) | self.members_left_out == SESSION_MEMBERS
+        assert not self.members_left_out & set(answer)
         self.session = answer
-        self._keep(answer["access_token"], answer["refresh_token"], answer["id_token"])
+        self._keep(*(answer[name] for name in ("access_token", "refresh_token", "id_token") if name in answer))
+        self._keep(tokens.parts(answer["access_token"])[1]["mac"])
 
     def _keep(self, *values):
         self.stack.confidential.update(values)

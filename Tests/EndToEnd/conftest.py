@@ -8,10 +8,11 @@ import tempfile
 import pytest
 
 # Before they are imported, so that their asserts tell what they found.
-pytest.register_assert_rewrite("app", "http_client", "process_table", "stack", "test_services", "tokens")
+pytest.register_assert_rewrite("app", "http_client", "phone_backend", "process_table", "stack", "test_services", "tokens")
 
 from app import App
-from stack import binaries, new_stack
+from phone_backend import PhoneBackend
+from stack import binaries, new_stack, short_folder
 
 # The tests of the services by a foreign client are there, beside those of the call layer.
 sys.path.append(str(pathlib.Path(__file__).resolve().parents[1] / "Interop"))
@@ -34,7 +35,9 @@ def pytest_configure(config):
 def stack():
     """The stack that most tests share, so no test may change what others meet."""
     # The more is logged, the more could be told that should not be.
-    with new_stack(VESTIBULE_LOG_LEVEL="trace") as stack:
+    with short_folder() as folder, new_stack(
+            VESTIBULE_LOG_LEVEL="trace", VESTIBULE_IDENTITY_PHONE_ASSERTIONS_FILE=str(folder / "backend.json")) as stack:
+        stack.backend = PhoneBackend(folder / "backend.json")
         stack.start()
         for name in ("identity", "profile", "invites", "simulator"):
             os.environ[f"VESTIBULE_INTEROP_{name.upper()}"] = stack.addresses[name]

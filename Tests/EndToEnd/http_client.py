@@ -27,13 +27,13 @@ class Answer:
         assert self.status == status, f"expected {status}, got {self.status}: {self.content[:400]!r}"
         return self.json if self.content else None
 
-    def problem(self, status, code, fields=None):
-        """Checks that this is the problem that was expected, in the form that every problem has (RFC 9457)."""
+    def problem(self, status, code, fields=None, more=()):
+        """Checks that this is the problem that was expected, in the form that every problem has (RFC 9457), with `more` members."""
         assert (self.status, self.content[:1]) == (status, b"{"), (self.status, self.content[:400])
         body = self.json
         assert body["code"] == code, body
         assert self.headers["Content-Type"] == "application/problem+json"
-        assert set(body) - {"fields"} == {"type", "title", "status", "detail", "code"}
+        assert set(body) - {"fields"} == {"type", "title", "status", "detail", "code", *more}
         assert body["type"] == "about:blank" and body["status"] == status
         assert body["title"] and body["detail"].endswith(".")
         for field in body.get("fields", []):

@@ -9,14 +9,16 @@ from stack import free_ports, program
 
 
 @contextlib.contextmanager
-def another_gateway(stack, source=None, context=None, port=None, **keys):
+def another_gateway(stack, source=None, context=None, port=None, environment=None, **keys):
     """A client of a gateway that runs beside the stack's, asked from the address `source` and by the TLS of `context`; `keys`
-    go without VESTIBULE_GATEWAY_ before them. What it logs is searched with the stack's logs."""
+    go without VESTIBULE_GATEWAY_ before them, those of `environment` as they are. What it logs is searched with the stack's
+    logs."""
     port = port or free_ports(1)[0]
+    others = environment or {}
     environment = process_table.environment(stack.process_of("gateway"))
     environment.pop("VESTIBULE_GATEWAY_METRICS_LISTEN", None)
     environment |= {"VESTIBULE_GATEWAY_LISTEN": f"127.0.0.1:{port}"}
-    environment |= {f"VESTIBULE_GATEWAY_{name}": value for name, value in keys.items()}
+    environment |= {f"VESTIBULE_GATEWAY_{name}": value for name, value in keys.items()} | others
     log = stack.folder / "logs" / f"gateway-{port}.log"
     with log.open("ab") as file:
         process = subprocess.Popen(

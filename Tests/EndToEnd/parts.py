@@ -56,6 +56,16 @@ class Parts:
         process_table.wait_until(
             lambda: not any(process_table.is_running(each) for each in sessions), 10, "the end of the sessions")
 
+    def end(self, name, signal_number):
+        """Has a part end as a signal tells it to; returns the exit status."""
+        process = self._processes.pop(name)
+        process.send_signal(signal_number)
+        return process.wait(timeout=BACK_SECONDS)
+
+    def status(self, name):
+        """How a part ended; none while it runs."""
+        return self._processes[name].poll()
+
     @contextlib.contextmanager
     def frozen(self, name):
         """A part that is there and does nothing."""

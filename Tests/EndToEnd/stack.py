@@ -21,6 +21,8 @@ READY_SECONDS = 90
 STOP_SECONDS = 45
 PROGRAMS = ("simulator", "identity", "profile", "invites", "gateway")
 MEASURED = PROGRAMS[1:]
+# Proofs of callers (TrustBetweenServices) go between services and are told to no test: 57 bytes in base64url, of which the first is 1.
+PROOF = re.compile(r"(?<![\w-])A[Q-Za-f][\w-]{74}(?![\w-])")
 _addresses = itertools.count()
 
 
@@ -78,6 +80,8 @@ class Stack:
         self.environment = {
             **clean_environment(),
             "VESTIBULE_RUN_FOLDER": str(folder),
+            # Most tests are of other things than who waits for a number that somebody gave up.
+            "VESTIBULE_PROFILE_PHONE_COOL_DOWN": "0s",
             **{f"VESTIBULE_{name.upper()}_LISTEN": address for name, address in self.addresses.items()},
             **{f"VESTIBULE_{name.upper()}_METRICS_LISTEN": address
                for name, address in self.metrics_addresses.items()},
@@ -87,6 +91,8 @@ class Stack:
         self.simulator = Client(self.addresses["simulator"])
         self.process = None
         self._lines = []
+        # The environment of a program that uses the database; known from the first use on, whoever is killed then.
+        self._database = None
         # What nobody may find in a log: whoever makes a token, number, name or e-mail adds it.
         self.confidential = set()
 
@@ -162,6 +168,7 @@ class Stack:
         for name, text in logs.items():
             for secret in (each for each in self.confidential if each in text):
                 leaks += [f"{name}: {line[:300]}" for line in text.splitlines() if secret in line]
+            leaks += [f"{name}: a proof of a caller" for _ in PROOF.findall(text)]
         assert not leaks, "confidential in logs:\n" + "\n".join(leaks[:10])
 
     # Its parts
@@ -183,7 +190,9 @@ class Stack:
 
     def sql(self, text):
         """Runs SQL as superuser, for what takes longer than a test can wait; returns the rows as lines."""
-        environment = process_table.environment(self.process_of("identity"))
+        if self._database is None:
+            self._database = process_table.environment(self.process_of("identity"))
+        environment = self._database
         result = subprocess.run(
             ["psql", "--no-psqlrc", "--quiet", "--tuples-only", "--no-align", "--set=ON_ERROR_STOP=1",
              f"--host={environment['VESTIBULE_DATABASE_HOST']}", f"--port={environment['VESTIBULE_DATABASE_PORT']}",
@@ -214,6 +223,15 @@ def run_vestibule(*arguments, environment=None, seconds=60):
     return subprocess.run(
         [program("vestibule"), *arguments], env={**clean_environment(), **(environment or {})}, capture_output=True,
         text=True, stdin=subprocess.DEVNULL, timeout=seconds, cwd=binaries())
+
+
+def proof_keys(folder):
+    """A folder of identity's keys with those of proofs alone: of all others, files may be given instead."""
+    assert run_vestibule("init", "--folder", str(folder / "secrets")).returncode == 0
+    keys = folder / "secrets/keys"
+    for kind in ("signing", "refresh"):
+        (keys / f"{kind}.json").unlink()
+    return keys
 
 
 def pasteable_lines(output):

@@ -34,6 +34,7 @@ def test_malformed_json(gateway, body):
     ("/auth/refresh", {"token": "x"}, [("refresh_token", "REQUIRED")]),
     ("/auth/refresh", {"refresh_token": {"a": 1}}, [("refresh_token", "WRONG_TYPE")]),
     ("/auth/sign-out", {"refresh_token": 5}, [("refresh_token", "WRONG_TYPE")]),
+    ("/auth/sign-out-everywhere", {"except_current": 1}, [("except_current", "WRONG_TYPE")]),
 ])
 def test_wrong_types(gateway, path, body, fields):
     gateway.post(path, body).problem(400, "REQUEST_INVALID", fields)
@@ -89,7 +90,7 @@ def test_content_types_that_are_json(gateway, content_type):
 
 @pytest.mark.parametrize("method, path", [
     ("GET", "/nothing"), ("POST", "/auth"), ("POST", "/auth/facebook/more"), ("GET", "/me/more"),
-    ("DELETE", "/groups/x"), ("GET", "/healthz/x"), ("GET", "/../etc/passwd"), ("GET", "/%00"), ("GET", "//healthz"),
+    ("DELETE", "/groups/x/y"), ("GET", "/healthz/x"), ("GET", "/../etc/passwd"), ("GET", "/%00"), ("GET", "//healthz"),
     ("GET", "/healthz/"), ("GET", "/./healthz"), ("GET", "/me/../healthz"), ("GET", "/%2e/healthz"),
     ("GET", "/groups/%2e%2e/members"), ("POST", "//auth/refresh"), ("POST", "/auth//refresh"),
     ("POST", "/auth%2Frefresh"), ("OPTIONS", "*")])
@@ -99,10 +100,10 @@ def test_unknown_routes(gateway, method, path):
 
 @pytest.mark.parametrize("method, path, allowed", [
     ("GET", "/auth/apple", "POST"), ("GET", "/auth/google", "POST"), ("PUT", "/auth/refresh", "POST"),
-    ("DELETE", "/auth/sign-out", "POST"), ("POST", "/me", "GET, HEAD, PATCH"), ("DELETE", "/me", "GET, HEAD, PATCH"),
+    ("DELETE", "/auth/sign-out", "POST"), ("POST", "/me", "DELETE, GET, HEAD, PATCH"), ("PUT", "/me", "DELETE, GET, HEAD, PATCH"),
     ("PUT", "/groups", "GET, HEAD, POST"), ("PATCH", "/groups/x/members", "GET, HEAD, POST"),
     ("POST", "/healthz", "GET, HEAD"), ("POST", "/readyz", "GET, HEAD"),
-    ("POST", "/.well-known/jwks.json", "GET, HEAD"), ("OPTIONS", "/me", "GET, HEAD, PATCH"),
+    ("POST", "/.well-known/jwks.json", "GET, HEAD"), ("OPTIONS", "/me", "DELETE, GET, HEAD, PATCH"),
     ("OPTIONS", "/auth/apple", "POST"), ("HEAD", "/auth/apple", "POST"), ("TRACE", "/healthz", "GET, HEAD"),
     ("PROPFIND", "/groups", "GET, HEAD, POST")])
 def test_wrong_methods(gateway, method, path, allowed):

@@ -7,7 +7,7 @@ import subprocess
 import pytest
 
 import process_table
-from stack import clean_environment, program
+from stack import clean_environment, program, proof_keys
 
 PAGE_IDS = {"apple": "com.example.app", "google": "example.apps.googleusercontent.com"}
 SECRET = "hunter2hunter2"
@@ -30,6 +30,7 @@ def folder(tmp_path):
     """What identity needs to start, and what a providers file names."""
     (tmp_path / "signing.pem").write_bytes(private_key())
     (tmp_path / "refresh").write_bytes(b"r" * 32)
+    proof_keys(tmp_path)
     (tmp_path / "apple.p8").write_bytes(private_key())
     (tmp_path / "secret").write_text(SECRET + "\n")
     return tmp_path
@@ -41,6 +42,7 @@ def write(folder, *providers):
     return {
         "VESTIBULE_IDENTITY_SIGNING_KEY_FILE": str(folder / "signing.pem"),
         "VESTIBULE_IDENTITY_REFRESH_KEY_FILE": str(folder / "refresh"),
+        "VESTIBULE_IDENTITY_KEYS_FOLDER": str(folder / "secrets/keys"),
         "VESTIBULE_IDENTITY_ISSUER": "https://id.acme.org", "VESTIBULE_DATABASE_HOST": "/tmp",
         "VESTIBULE_IDENTITY_DATABASE_PASSWORD": SECRET, "VESTIBULE_IDENTITY_PROVIDERS_FILE": str(path)}
 

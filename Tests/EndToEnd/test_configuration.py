@@ -1,5 +1,6 @@
 """Configuration: `--help` lists every key, faults are told together, secrets never."""
 
+import json
 import pathlib
 import re
 import subprocess
@@ -7,7 +8,7 @@ import subprocess
 import pytest
 
 import process_table
-from stack import MEASURED, clean_environment, free_ports, program
+from stack import MEASURED, clean_environment, free_ports, program, proof_keys, run_vestibule
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 LOG = {"LOG_LEVEL", "LOG_FORMAT", "LOG_OUTPUT"}
@@ -30,22 +31,29 @@ def service_keys(name, *own):
 
 KEYS = {
     ("identity",): service_keys(
-        "IDENTITY", "ISSUER", "AUDIENCE", "SIGNING_KEY_FILE", "SIGNING_KEY_OTHER_FILE", "REFRESH_KEY_FILE",
-        "REFRESH_KEY_OTHER_FILE", "ACCESS_TOKEN_LIFETIME", "SINGLE_TOKEN_LIFETIME", "REFRESH_GRACE", "GATEWAYS",
-        "SESSION_INACTIVITY", "SESSION_LIFETIME", "UNPROVEN_LOGINS", "PROVIDERS", "PROVIDERS_FILE", "APPLE_AUDIENCES",
+        "IDENTITY", "ISSUER", "AUDIENCE", "KEYS_FOLDER", "SIGNING_KEY_FILE", "SIGNING_KEY_OTHER_FILE", "REFRESH_KEY_FILE",
+        "REFRESH_KEY_OTHER_FILE", "ACCESS_TOKEN_LIFETIME", "SINGLE_TOKEN_LIFETIME", "REFRESH_GRACE", "GATEWAYS", "OPERATORS",
+        "SESSION_INACTIVITY", "SESSION_LIFETIME", "SESSIONS_MAX", "DELETION_SIGN_IN", "AUDIT_RETENTION", "WEBHOOKS_FILE",
+        "PHONE_ASSERTIONS_FILE",
+        "PROVIDER_CHECKS_PER_SECOND", "PROVIDER_REFUSALS_PERCENT_MAX", "UNPROVEN_LOGINS", "PROVIDERS", "PROVIDERS_FILE",
+        "APPLE_AUDIENCES",
         "APPLE_KEYS_URL", "APPLE_TEAM_ID", "APPLE_KEY_ID", "APPLE_PRIVATE_KEY_FILE", "GOOGLE_AUDIENCES", "GOOGLE_KEYS_URL",
-        "SIMULATED_PROVIDERS"),
+        "SIMULATED_PROVIDERS") | PHONE | {"CALLERS_WITHOUT_PROOF", "PROFILE_ADDRESS", "INVITES_ADDRESS"},
     ("profile",): service_keys("PROFILE", "PHONE_TRIES", "PHONE_TRIES_WINDOW", "PHONE_CLAIMS", "ADDRESS_PHONE_TRIES",
-        "ADDRESS_PHONE_CLAIMS", "RESERVED_USERNAMES", "REQUIRED_FIELDS") | PHONE | {"INVITES_ADDRESS", "ADDRESS_KEY_FILE"},
-    ("invites",): service_keys("INVITES", "GROUP_MEMBERS", "INBOX_RETENTION", "IDEMPOTENCY_RETENTION", "USER_ADDS",
-        "ADDRESS_ADDS", "USER_GROUPS", "USER_GROUPS_MAX") | PHONE | {"ADDRESS_KEY_FILE"},
-    ("gateway",): ADDRESSES | LOG | {"EVENT_LOOPS", "DRAIN_LIMIT", "SERVICES_CA_FILE", "REFLECTION"} | {
+        "ADDRESS_PHONE_CLAIMS", "PHONE_COOL_DOWN", "PROVEN_PHONE_IDLE", "USERNAME_CHECKS", "ADDRESS_USERNAME_CHECKS",
+        "AVATAR_UPLOADS", "AVATAR_BYTES", "RESERVED_USERNAMES", "REQUIRED_FIELDS", "KEYS_FOLDER") | PHONE | {
+        "IDENTITY_ADDRESS", "INVITES_ADDRESS", "ADDRESS_KEY_FILE", "CALLERS_WITHOUT_PROOF"},
+    ("invites",): service_keys("INVITES", "GROUP_MEMBERS", "INBOX_RETENTION", "IDEMPOTENCY_RETENTION", "CHANGES_RETENTION", "USER_ADDS",
+        "ADDRESS_ADDS", "USER_GROUPS", "USER_GROUPS_MAX", "USER_GROUP_CHANGES", "USER_PENDING", "USER_NUMBERS", "GROUP_OPENNESS",
+        "USER_LINKS", "USER_LINK_TRIES", "ADDRESS_LINK_TRIES", "PENDING_LIFETIME", "KEYS_FOLDER") | PHONE | {
+        "IDENTITY_ADDRESS", "ADDRESS_KEY_FILE", "CALLERS_WITHOUT_PROOF"},
+    ("gateway",): ADDRESSES | LOG | {"PROFILE_AVATAR_BYTES", "EVENT_LOOPS", "DRAIN_LIMIT", "SERVICES_CA_FILE", "REFLECTION"} | {
         f"GATEWAY_{key}" for key in (
         "LISTEN", "METRICS_LISTEN", "REQUEST_TIMEOUT", "BODY_BYTES_MAX", "CONNECTIONS_MAX", "IDLE_TIMEOUT",
         "AUTH_PER_SECOND", "AUTH_BURST", "ADDRESS_PER_SECOND", "ADDRESS_BURST", "ACCOUNT_PER_SECOND", "ACCOUNT_BURST",
-        "CHANGES_PER_SECOND", "CHANGES_BURST", "TRUSTED_PROXIES", "STRICT_TRANSPORT", "TLS_CLIENT_CERTIFICATE_FILE",
+        "CHANGES_PER_SECOND", "CHANGES_BURST", "WATCHES", "WATCHES_PER_ACCOUNT", "TRUSTED_PROXIES", "STRICT_TRANSPORT", "TLS_CLIENT_CERTIFICATE_FILE",
         "TLS_CLIENT_KEY_FILE", "PUBLIC_URL", "APP_URLS", "ORIGINS", "APPLE_WITHOUT_STATE", "METHODS_PAGE", "DIALECTS",
-        "SUPABASE_SERVICE_KEY_FILE", "DRAIN_DELAY", "PROXY_PROTOCOL", "TLS_CERTIFICATE_FILE", "TLS_KEY_FILE",
+        "SUPABASE_SERVICE_KEY_FILE", "INTROSPECTION_CLIENTS_FILE", "DRAIN_DELAY", "PROXY_PROTOCOL", "TLS_CERTIFICATE_FILE", "TLS_KEY_FILE",
         "TLS_CLIENT_CA_FILE", "TLS_NAME", "TLS_CA_FILE")},
     ("simulator",): LOG | {"DRAIN_LIMIT", "SIMULATOR_CLIENTS_FILE", "SIMULATOR_LISTEN", "SIMULATOR_STATE_FILE"},
     ("vestibule",): {"RUN_FOLDER", "RUN_PROGRAMS", "RUN_READY_LIMIT"} | {
@@ -159,28 +167,35 @@ def test_a_file_that_is_not_there(tmp_path):
 def test_faults_inside_secrets_show_no_secret(tmp_path):
     (tmp_path / "key.pem").write_text("-----BEGIN PRIVATE KEY-----\nhunter2hunter2\n-----END PRIVATE KEY-----\n")
     (tmp_path / "refresh").write_bytes(b"hunter2hunter2")
+    keys = tmp_path / "keys"
+    keys.mkdir()
+    key = {"id": "a", "state": "current", "since": 1, "key": "hunter2hunter2"}
+    (keys / "proof.json").write_text(json.dumps({"format": 1, "kind": "proof", "keys": [key]}))
     (tmp_path / "providers").write_text('{"providers": [{"name": "hunter2-hunter2", "hunter2": 1}]')
     result = run(("identity", "serve"), {
         "VESTIBULE_IDENTITY_SIGNING_KEY_FILE": str(tmp_path / "key.pem"),
         "VESTIBULE_IDENTITY_REFRESH_KEY_FILE": str(tmp_path / "refresh"),
+        "VESTIBULE_IDENTITY_KEYS_FOLDER": str(keys),
         "VESTIBULE_IDENTITY_PROVIDERS_FILE": str(tmp_path / "providers"),
         "VESTIBULE_IDENTITY_APPLE_AUDIENCES": "com.example.app",
         "VESTIBULE_IDENTITY_APPLE_KEYS_URL": "http://keys.example.com/over-no-tls"})
     assert result.returncode == 78
-    for key in ("SIGNING_KEY_FILE", "REFRESH_KEY_FILE", "PROVIDERS_FILE", "APPLE_KEYS_URL"):
+    for key in ("SIGNING_KEY_FILE", "REFRESH_KEY_FILE", "KEYS_FOLDER", "PROVIDERS_FILE", "APPLE_KEYS_URL"):
         assert f"VESTIBULE_IDENTITY_{key} " in result.stderr, result.stderr
     assert "hunter2hunter2" not in result.stdout + result.stderr
 
 
 def test_identity_says_what_a_deployment_must_set(tmp_path):
     """Nothing stands in for it; empty values, as compose gives them, count as none."""
-    for name, content in {"key.pem": SIGNING_KEY, "refresh": b"r" * 32, "other.pem": b"", "other": b""}.items():
+    for name, content in {
+            "key.pem": SIGNING_KEY, "refresh": b"r" * 32, "other.pem": b"", "other": b""}.items():
         (tmp_path / name).write_bytes(content)
     result = run(("identity", "serve"), {
         "VESTIBULE_IDENTITY_SIGNING_KEY_FILE": str(tmp_path / "key.pem"),
         "VESTIBULE_IDENTITY_SIGNING_KEY_OTHER_FILE": str(tmp_path / "other.pem"),
         "VESTIBULE_IDENTITY_REFRESH_KEY_FILE": str(tmp_path / "refresh"),
         "VESTIBULE_IDENTITY_REFRESH_KEY_OTHER_FILE": str(tmp_path / "other"),
+        "VESTIBULE_IDENTITY_KEYS_FOLDER": str(proof_keys(tmp_path)),
         "VESTIBULE_IDENTITY_ISSUER": "", "VESTIBULE_IDENTITY_APPLE_AUDIENCES": "",
         "VESTIBULE_IDENTITY_GOOGLE_AUDIENCES": ""})
     assert result.returncode == 78
@@ -189,13 +204,38 @@ def test_identity_says_what_a_deployment_must_set(tmp_path):
     assert "VESTIBULE_IDENTITY_APPLE_AUDIENCES or VESTIBULE_IDENTITY_GOOGLE_AUDIENCES" in providers
 
 
+@pytest.mark.parametrize("service, made", [("identity", "keys"), ("profile", "profile-keys"), ("invites", "invites-keys")])
+def test_keys_that_are_not_there_are_told_with_what_makes_them(tmp_path, service, made):
+    """No service begins without knowing whom to believe, nor with another's keys."""
+    name = f"VESTIBULE_{service.upper()}_KEYS_FOLDER"
+    (tmp_path / "address-key").write_bytes(b"a" * 32)
+    # What is wrong in any case, so that none begins.
+    others = {} if service == "identity" else {
+        "VESTIBULE_ADDRESS_KEY_FILE": str(tmp_path / "address-key"), "VESTIBULE_PHONE_REGION": "Atlantis"}
+
+    def told(folder):
+        result = run((service, "serve"), {name: str(folder), **others})
+        assert result.returncode == 78
+        return [line for line in result.stderr.splitlines() if name in line]
+
+    assert told("") == [f"{service}: {name} is required: the folder {made} of those that `vestibule init` makes"]
+    missing = f"{tmp_path}/proof.json is not there; `vestibule init` makes it"
+    assert told(tmp_path) == [f"{service}: {name} names a folder in which {missing}"]
+    assert run_vestibule("init", "--folder", str(tmp_path / "secrets")).returncode == 0
+    whose = "identity itself" if service == "identity" else service
+    for folder in {"keys", "profile-keys", "invites-keys"} - {made}:
+        other, = told(tmp_path / "secrets" / folder)
+        assert other.endswith(f"holds other keys than those of {whose}")
+    assert told(tmp_path / "secrets" / made) == []
+
+
 @pytest.mark.parametrize("service", ["identity", "profile", "invites"])
 def test_the_gateway_may_call_what_its_routes_use(service):
     """And nothing else: it is the program that strangers talk to."""
     sources = "".join(file.read_text() for file in (ROOT / "Sources/GatewayService").rglob("*.swift"))
     used = {name[0].upper() + name[1:] for name in re.findall(rf"\b{service}\.(\w+)\(", sources)}
     compose = (ROOT / "docker/compose.yaml").read_text()
-    allowed = set(re.findall(rf"spiffe://vestibule/gateway vestibule\.{service}\.v1\.\w+/(\S+)", compose))
+    allowed = set(re.findall(rf"spiffe://vestibule/gateway vestibule\.{service}\.v1\.\w+/(\w+)", compose))
     assert used and allowed == used
 
 

@@ -158,6 +158,7 @@ def test_second_ctrl_c_ends_at_once(load, parts):
     run = load("check-session", "--duration", "1h", "--warm-up", "0s", "--timeout", "60s")
     wait_for_calls(run)
     with parts.frozen("identity"):
+        time.sleep(0.3)  # Until then the last answers have come, and each worker waits for one that doesn't.
         run.process.send_signal(signal.SIGINT)
         process_table.wait_until(lambda: "Ctrl-C again" in run.progress, 5, "a word about the second Ctrl-C")
         time.sleep(0.6)  # Sooner it counts as the same one.

@@ -1,6 +1,7 @@
 """Logs tell what happened, and nothing about people."""
 
 import process_table
+import tokens
 from app import App, Person
 
 
@@ -31,6 +32,10 @@ def test_logs_hold_nothing_confidential(stack, new_app):
     old = app.refresh_token
     app.refresh().expect(200)
     app.refresh().expect(200)
+    # After the grace.
+    stack.sql(f"""
+        UPDATE identity.sessions SET acknowledged_at = acknowledged_at - interval '61 seconds'
+        WHERE session_id = '{app.session["session_id"]}';""")
     app.gateway.post("/auth/refresh", {"refresh_token": old}).problem(401, "REFRESH_TOKEN_REUSED")
 
     marker = "the-end-of-the-story"
@@ -57,12 +62,17 @@ def test_a_request_leaves_a_line(stack, app):
 def test_secrets_are_for_their_owner_only(stack):
     secrets = stack.folder / "secrets"
     assert secrets.stat().st_mode & 0o777 == 0o700
-    files = {file.name: file for file in secrets.iterdir()}
+    for folder in ("keys", "profile-keys", "invites-keys"):
+        assert (secrets / folder).stat().st_mode & 0o777 == 0o700
+    files = {str(file.relative_to(secrets)): file for file in secrets.rglob("*") if file.is_file()}
+    for kind in ("signing", "refresh", "proof", "vault"):
+        stack.confidential.add(tokens.own_key(stack, kind).strip().splitlines()[-2 if kind == "signing" else 0])
     assert set(files) == {
-        "identity-signing-key.pem", "identity-refresh-key", "address-key", "identity-database-password",
+        "keys/signing.json", "keys/refresh.json", "keys/vault.json", "keys/.lock", "address-key", "identity-database-password",
         "profile-database-password", "invites-database-password", "identity-database-owner-password",
         "profile-database-owner-password", "invites-database-owner-password", "simulator-state.json",
-        "apple-key-1.p8", "apple-key-2.p8", "google-client-secret", "facebook-client-secret", "supabase-service-key"}
+        "apple-key-1.p8", "apple-key-2.p8", "google-client-secret", "facebook-client-secret", "supabase-service-key",
+        "keys/proof.json", "profile-keys/proof.json", "invites-keys/proof.json"}
     for file in files.values():
         assert file.stat().st_mode & 0o777 == 0o600, file
     for name, file in files.items():

@@ -2,13 +2,24 @@
 
 import html
 import os
+import pathlib
 import re
 import subprocess
 
 import pytest
 
+import process_table
 import tokens
-from app import letters
+from app import APPLE_CLIENT, GOOGLE_CLIENT, LINK_SECONDS, Person, letters
+
+PHOTO = (pathlib.Path(__file__).resolve().parents[1] / "ImagesTests/Files/baseline.jpeg").read_bytes()
+# What a provider tells, by the route that takes it: of which app, what, and who makes it.
+NOTICES = {
+    "POST /auth/apple/notifications": (APPLE_CLIENT, "consent-revoked", "/control/apple/notify"),
+    "POST /auth/google/risc": (GOOGLE_CLIENT, "sessions-revoked", "/control/google/risc"),
+}
+
+STREAM = "GET /me/events"
 
 
 @pytest.fixture(scope="module")
@@ -30,18 +41,35 @@ def examples(page):
 def test_every_line_works(stack, page, new_app, tmp_path):
     """Each as somebody new runs it, with fresh tokens: some lines end what others need."""
     # A line fails where the gateway refuses.
-    (tmp_path / ".curlrc").write_text("fail-with-body\nsilent\nshow-error\noutput = /dev/null\n")
+    options = "fail-with-body\nsilent\nshow-error\noutput = /dev/null\n"
+    (tmp_path / "photo.jpg").write_bytes(PHOTO)
     shown = examples(page)
     assert len(shown) >= 40
     failed = []
     for title, line in shown:
         variables = shell_variables(stack, new_app, title)
+        if "$MEMBER" in line:
+            variables["MEMBER"] = another_member(new_app, variables)
+        if "$INVITATION" in line:
+            variables |= invitation(new_app, variables)
+        if "$PERSON" in line:
+            variables |= request_to_join(new_app, variables)
+        if "$LINK" in line:
+            variables |= links(new_app, variables)
+        (tmp_path / ".curlrc").write_text(options + ("max-time = 2\n" if title == STREAM else ""))
         run = subprocess.run(
-            ["bash", "-euc", line], env={**os.environ, **variables, "HOME": str(tmp_path), "CURL_HOME": str(tmp_path)},
+            ["bash", "-euc", line], cwd=tmp_path, env={**os.environ, **variables, "HOME": str(tmp_path), "CURL_HOME": str(tmp_path)},
             capture_output=True, text=True, timeout=60)
-        if run.returncode != 0:
+        # A stream goes on until curl ends it (CURLE_OPERATION_TIMEDOUT).
+        if run.returncode != (28 if title == STREAM else 0):
             failed.append(f"{title}: {line}\n{run.stderr}{run.stdout}")
     assert not failed, "\n\n".join(failed)
+
+
+def upload(app):
+    """The id of a picture that somebody uploaded."""
+    answer = app.gateway.send("PUT", "/me/avatar", token=app.access_token, body=PHOTO, headers={"Content-Type": "image/jpeg"})
+    return answer.expect(200)["avatar_url"].rpartition("/")[2]
 
 
 def shell_variables(stack, new_app, title):
@@ -55,6 +83,10 @@ def shell_variables(stack, new_app, title):
     variables["EMAIL"] = f"{letters(12)}@example.com"
     variables["USERNAME"] = letters(12)
     stack.confidential |= {variables["EMAIL"]}
+    if title in NOTICES:
+        client, kind, control = NOTICES[title]
+        order = {"client_id": client, "type": kind, "sub": variables["APPLE_USER"]}
+        return {"NOTICE": stack.simulator.post(control, order).expect(200)["notice"]}
     if title == "POST /wp-json/gread/v1/auth/apple/register":
         return variables
     if title == "POST /wp-json/gread/v1/auth/apple/login":
@@ -71,7 +103,57 @@ def shell_variables(stack, new_app, title):
     app.complete()
     return variables | {
         "ACCESS": app.access_token, "REFRESH": app.refresh_token, "SINGLE": single, "USER_ID": app.user_id,
+        "SESSION": app.session["session_id"], "AVATAR": upload(app),
+        "ASSERTION": stack.backend.assertion(app.user_id, Person().phone),
         "GROUP": app.create_group(), "SERVICE_KEY": (stack.folder / "secrets/supabase-service-key").read_text().strip()}
+
+
+def another_member(new_app, variables):
+    """The membership of somebody else in the group of the variables: an admin, to whom it can be handed over."""
+    friend = new_app()
+    friend.sign_in()
+    friend.complete()
+    members = f"/groups/{variables['GROUP']}/members"
+    member = friend.gateway.post(
+        members, {"phone_number": friend.person.phone, "display_name": friend.person.name},
+        token=variables["ACCESS"]).expect(201)["id"]
+    friend.gateway.patch(f"{members}/{member}", {"role": "admin"}, token=variables["ACCESS"]).expect(200)
+    return member
+
+
+def invitation(new_app, variables):
+    """What waits for the person of the variables, in a group of somebody else's."""
+    friend = new_app()
+    friend.sign_in()
+    group = friend.post("/groups", {"name": "Lunch", "openness": "consent"}).expect(201)["id"]
+    me = friend.gateway.get("/me", token=variables["ACCESS"]).expect(200)
+    invited = friend.post(
+        f"/groups/{group}/members", {"phone_number": me["phone_number"], "display_name": "Ana Cruz"}).expect(201)
+    process_table.wait_until(
+        lambda: friend.gateway.get("/invitations", token=variables["ACCESS"]).expect(200)["invitations"], LINK_SECONDS,
+        "the invitation")
+    return {"GROUP": group, "INVITATION": invited["id"]}
+
+
+def request_to_join(new_app, variables):
+    """Somebody who asks to join a group of the variables' person."""
+    friend = new_app()
+    friend.sign_in()
+    send, token = friend.gateway.post, variables["ACCESS"]
+    group = send("/groups", {"name": "Lunch", "openness": "confirm"}, token=token).expect(201)["id"]
+    link = send(f"/groups/{group}/links", {}, token=token).expect(201)["token"]
+    asked = friend.post("/groups/links/join", {"token": link}).expect(200)["member_id"]
+    return {"GROUP": group, "REQUEST": asked, "PERSON": friend.user_id}
+
+
+def links(new_app, variables):
+    """A link of the person's own group, and the token of another one's."""
+    friend = new_app()
+    friend.sign_in()
+    own = friend.gateway.post(
+        f"/groups/{variables['GROUP']}/links", {}, token=variables["ACCESS"]).expect(201)["id"]
+    other = friend.post(f"/groups/{friend.create_group()}/links", {}).expect(201)["token"]
+    return {"LINK": own, "LINK_TOKEN": other}
 
 
 def test_the_lines_name_the_gateway_as_it_was_called(stack, page):

@@ -8,7 +8,8 @@ import pytest
 from grpc_health.v1 import health_pb2, health_pb2_grpc
 
 import process_table
-from app import App, Person
+import tokens
+from app import APPLE_CLIENT, App, Person
 from parts import BACK_SECONDS, POSTGRESQL, Parts, Stopwatch
 from stack import new_stack
 
@@ -295,3 +296,25 @@ def test_provider_that_changes_its_keys(parts):
     # New tokens, and those that were signed before with a key that is still published.
     user_id = app.sign_in()["user_id"]
     assert app.present("apple", before).expect(200)["user_id"] == user_id
+
+
+def test_a_notice_that_was_acknowledged_survives_a_kill(parts, app):
+    """It can be stored and not applied, until identity was killed."""
+    stack = parts.stack
+    subject = tokens.parts(app.ask_apple()["identity_token"])[1]["sub"]
+    stack.sql("""
+        CREATE FUNCTION identity.fail() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN RAISE EXCEPTION 'not now'; END $$;
+        CREATE TRIGGER fails BEFORE UPDATE OF revoke_reason ON identity.sessions
+            FOR EACH ROW WHEN (NEW.revoke_reason = 'provider') EXECUTE FUNCTION identity.fail();""")
+    try:
+        told = stack.simulator.post("/control/apple/notify", {
+            "client_id": APPLE_CLIENT, "type": "consent-revoked", "sub": subject,
+            "to": f"http://{stack.addresses['gateway']}/auth/apple/notifications"}).expect(200)
+        assert told["statuses"] == [200]
+        assert app.get("/me").status == 200
+        parts.kill("identity")
+    finally:
+        stack.sql("DROP TRIGGER fails ON identity.sessions; DROP FUNCTION identity.fail();")
+    parts.start("identity")
+    parts.expect_back()
+    process_table.wait_until(lambda: app.get("/me").status == 401, BACK_SECONDS, "the end of the session")

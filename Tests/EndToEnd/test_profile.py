@@ -5,8 +5,10 @@ import re
 import unicodedata
 
 import pytest
+from google.rpc import error_details_pb2
 
 from app import PROFILE_MEMBERS, Person, letters
+from app_clients import WAYS, Refused, client_of
 
 PHONE_TAKEN = "This phone number is already associated with another account."
 TIME = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z")
@@ -17,7 +19,8 @@ def test_a_profile_from_empty_to_complete(app):
     assert set(empty) == PROFILE_MEMBERS
     assert empty == {
         "user_id": app.user_id, "display_name": None, "username": None, "phone_number": None,
-        "missing_fields": ["display_name", "phone_number"], "updated_at": None}
+        "missing_fields": ["display_name", "phone_number"], "updated_at": None, "revision": 0, "avatar_url": None,
+        "phone_proven": False, "phone_taken_at": None}
 
     named = app.save(display_name=f"  {app.person.name} ").expect(200)
     assert (named["display_name"], named["missing_fields"]) == (app.person.name, ["phone_number"])
@@ -64,8 +67,11 @@ def test_a_username_is_unique_without_case_and_can_be_given_up(app, new_app):
     other.sign_in()
     name = f"User_{letters(9)}"
     assert app.save(username=name).expect(200)["username"] == name
-    body = other.save(username=name.upper()).problem(409, "USERNAME_TAKEN", [("username", "USERNAME_TAKEN")])
+    body = other.save(username=name.upper()).problem(
+        409, "USERNAME_TAKEN", [("username", "USERNAME_TAKEN")], more={"suggestions"})
     assert body["detail"] == "This username is already taken."
+    assert len(set(body["suggestions"])) == 3
+    assert other.save(username=body["suggestions"][0]).expect(200)["username"] == body["suggestions"][0]
     # Its owner may write it otherwise.
     assert app.save(username=name.lower()).expect(200)["username"] == name.lower()
     assert app.save(username=None).expect(200)["username"] is None
@@ -158,3 +164,52 @@ def test_tries_of_other_peoples_numbers_are_limited(member, new_app):
     # Everything else still works for them, and numbers for everybody else.
     curious.save(display_name="Curious One").expect(200)
     member.save(phone_number=Person().phone).expect(200)
+
+
+@pytest.mark.parametrize("way", WAYS)
+def test_a_username_is_looked_at_before_it_is_saved(member, new_app, gateway, way):
+    name = letters(12)
+    app = new_app()
+    app.sign_in()
+    assert app.get(f"/usernames/{name}").expect(200) == {"is_free": True, "suggestions": []}
+    member.save(username=name).expect(200)
+    assert member.get(f"/usernames/{name}").expect(200) == {"is_free": True, "suggestions": []}, "their own"
+    told = app.get(f"/usernames/{name.upper()}").expect(200)
+    assert told["is_free"] is False and len(set(told["suggestions"])) == 3
+    for suggestion in told["suggestions"]:
+        assert app.get(f"/usernames/{suggestion}").expect(200)["is_free"]
+    with client_of(app.stack.addresses["gateway"], way) as client:
+        check = client.call("AccountService/CheckUsername", app.access_token, username=name)
+        assert not check.is_free and len(check.suggestions) == 3
+        with pytest.raises(Refused) as refused:
+            client.call("AccountService/UpdateMe", app.access_token, username=name)
+        # That client tells no details.
+        if way != "grpc-web-pyease":
+            info = error_details_pb2.ErrorInfo.FromString(refused.value.details["google.rpc.ErrorInfo"])
+            assert info.reason == "USERNAME_TAKEN" and len(info.metadata["suggestions"].split(",")) == 3
+    app.get("/usernames/ab").problem(422, "USERNAME_INVALID", [("username", "USERNAME_INVALID")])
+    assert gateway.get(f"/usernames/{name}").status == 401
+
+
+def test_two_phones_of_one_person_do_not_undo_each_other(app):
+    seen = app.get("/me").expect(200)["revision"]
+    first = app.save(display_name="Maria One", expected_revision=seen).expect(200)
+    assert first["revision"] == seen + 1
+    body = app.save(username=letters(12), expected_revision=seen).problem(409, "REVISION_MISMATCH", more={"revision"})
+    assert body["revision"] == first["revision"]
+    assert app.get("/me").expect(200) == first
+    # An answer that was lost: the same save again is none that undoes something.
+    assert app.save(display_name="Maria One", expected_revision=seen).expect(200) == first
+    assert app.save(username=None, display_name="Maria Two", expected_revision=body["revision"]).expect(200)["revision"] == seen + 2
+
+
+@pytest.mark.parametrize("url", ["http://example.com/x", "https://10.0.0.1/x", "https://u:p@example.com/", "javascript:1", "x" * 600])
+def test_no_picture(app, url):
+    app.save(avatar_url=url).problem(422, "AVATAR_URL_INVALID", [("avatar_url", "AVATAR_URL_INVALID")])
+
+
+def test_a_picture_of_somewhere_else(app):
+    url = "https://pictures.example.com/maria.png?size=96"
+    assert app.save(avatar_url=url).expect(200)["avatar_url"] == url
+    assert app.save(display_name="Maria").expect(200)["avatar_url"] == url
+    assert app.save(avatar_url=None).expect(200)["avatar_url"] is None

@@ -5,9 +5,20 @@ import pytest
 from grpc_health.v1 import health_pb2, health_pb2_grpc
 
 ROUTES = {
-    "/auth/apple": {"post"}, "/auth/google": {"post"}, "/auth/{provider}": {"post"},
+    "/auth/apple": {"post"}, "/auth/google": {"post"}, "/auth/{provider}": {"post"}, "/auth/challenge": {"post"},
+    "/auth/apple/notifications": {"post"}, "/auth/google/risc": {"post"},
+    "/.well-known/oauth-authorization-server": {"get"},
     "/auth/apple/start": {"get"}, "/auth/apple/callback": {"post"}, "/auth/refresh": {"post"}, "/auth/sign-out": {"post"},
-    "/me": {"get", "patch"}, "/groups": {"get", "post"}, "/groups/{id}/members": {"get", "post"},
+    "/auth/sign-out-everywhere": {"post"}, "/auth/sessions": {"get"}, "/auth/sessions/{id}": {"patch", "delete"},
+    "/auth/identities": {"get"}, "/auth/identities/{provider}": {"post", "delete"},
+    "/me": {"get", "patch", "delete"}, "/me/phone-proof": {"post"}, "/me/events": {"get"}, "/me/avatar": {"put", "delete"}, "/avatars/{id}": {"get"},
+    "/usernames/{username}": {"get"}, "/groups": {"get", "post"}, "/groups/{id}/members": {"get", "post"},
+    "/groups/{id}": {"get", "patch", "delete"}, "/groups/{id}/members/batch": {"post"},
+    "/invitations": {"get"}, "/groups/{id}/pending": {"get"}, "/groups/{id}/members/{member_id}/accept": {"post"},
+    "/groups/{id}/members/{member_id}/decline": {"post"}, "/groups/{id}/members/{member_id}/confirm": {"post"},
+    "/groups/{id}/links": {"get", "post"}, "/groups/{id}/links/{link_id}": {"delete"}, "/groups/links/preview": {"post"},
+    "/groups/links/join": {"post"}, "/me/blocked-inviters": {"get"}, "/me/blocked-inviters/{user_id}": {"put", "delete"},
+    "/groups/{id}/members/{member_id}": {"patch", "delete"}, "/groups/{id}/leave": {"post"}, "/groups/{id}/owner": {"post"},
     "/.well-known/jwks.json": {"get"}, "/healthz": {"get"}, "/readyz": {"get"}, "/openapi.json": {"get"},
     # Dialects, all of which are on in development.
     "/api/auth/apple": {"post"}, "/api/auth/google": {"post"}, "/api/auth/refresh": {"post"},
@@ -15,7 +26,7 @@ ROUTES = {
     "/wp-json/gread/v1/auth/apple/register": {"post"}, "/wp-json/gread/v1/auth/logout": {"post"},
     "/wp-json/wp/v2/users/me": {"get"}, "/auth/v1/token": {"post"}, "/auth/v1/user": {"get", "put"},
     "/auth/v1/logout": {"post"}, "/auth/v1/settings": {"get"}, "/auth/v1/health": {"get"},
-    "/auth/v1/.well-known/jwks.json": {"get"}, "/auth/v1/admin/users/{id}": {"get"},
+    "/auth/v1/.well-known/jwks.json": {"get"}, "/auth/v1/admin/users/{id}": {"get", "delete"},
 }
 
 

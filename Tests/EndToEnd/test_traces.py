@@ -13,7 +13,7 @@ from collector import running_collector
 from metrics import Metrics
 from stack import MEASURED, clean_environment, free_ports, new_stack, program
 
-SERVER, CLIENT = 2, 3
+SERVER, CLIENT, PRODUCER = 2, 3, 4
 ERROR = 2
 API_KEY = "a key that nobody prints"
 # What may be said of a span. Anything else needs a look at whether it can hold something of a person.
@@ -98,6 +98,25 @@ def test_a_sign_in_is_one_trace(traced):
     assert all(metadata["api-key"] == API_KEY for metadata in collector.metadata)
 
 
+def test_an_event_is_in_the_trace_of_its_write(traced):
+    """From the save of a number to the group that it lands in, at another service."""
+    stack, collector = traced
+    app = App(stack)
+    app.sign_in()
+    trace, _, header = new_parent()
+    change = {"display_name": app.person.name, "phone_number": app.person.phone}
+    app.gateway.patch("/me", change, token=app.access_token, headers={"traceparent": header}).expect(200)
+    applied = "vestibule.invites.v1.InvitesService/ApplyPhoneEvents"
+    spans = trace_of(
+        collector, lambda spans: {("vestibule-invites", SERVER), ("vestibule-profile", PRODUCER)} <= {
+            (each.service, each.span.kind) for each in spans}, trace=trace)
+    save = one(spans, "vestibule-profile", SERVER, "vestibule.profile.v1.ProfileService/UpdateProfile")
+    told = one(spans, "vestibule-profile", PRODUCER, "outbox invites")
+    call = one(spans, "vestibule-profile", CLIENT, applied)
+    assert told.span.parent_span_id == save.span.span_id and call.span.parent_span_id == told.span.span_id
+    assert one(spans, "vestibule-invites", SERVER, applied).span.parent_span_id == call.span.span_id
+
+
 def test_a_callers_trace_goes_on(traced):
     stack, collector = traced
     app = App(stack)
@@ -140,7 +159,7 @@ def test_spans_say_nothing_of_people(traced):
     # The gateway's own span ends last.
     spans = trace_of(
         collector,
-        lambda spans: len({each.service for each in spans}) == 3 and any(
+        lambda spans: len({each.service for each in spans}) == 4 and any(
             (each.service, each.span.kind) == ("vestibule-gateway", SERVER) for each in spans),
         trace=trace)
     assert one(spans, "vestibule-gateway", SERVER, "GET /groups/{id}/members").attributes["url.path"] == "/groups/{id}/members"

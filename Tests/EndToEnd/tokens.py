@@ -37,12 +37,22 @@ def verify(token, key_set):
     return header, claims
 
 
-def sign(header, claims, key_file):
-    """A token signed with the P-256 key of a PEM file."""
+def sign(header, claims, pem):
+    """A token signed with the P-256 key of a PEM text."""
     signed = f"{encode(json.dumps(header).encode())}.{encode(json.dumps(claims).encode())}"
-    signature = subprocess.run(
-        ["openssl", "dgst", "-sha256", "-sign", str(key_file)], input=signed.encode(), capture_output=True, check=True)
+    with tempfile.NamedTemporaryFile("w", suffix=".pem") as key_file:
+        key_file.write(pem)
+        key_file.flush()
+        signature = subprocess.run(
+            ["openssl", "dgst", "-sha256", "-sign", key_file.name], input=signed.encode(), capture_output=True, check=True)
     return f"{signed}.{encode(_raw_from_der(signature.stdout))}"
+
+
+def own_key(stack, kind):
+    """The text of a stack's own key that makes tokens now."""
+    keys = json.loads((stack.folder / f"secrets/keys/{kind}.json").read_text())["keys"]
+    current, = [key["key"] for key in keys if key["state"] == "current"]
+    return current
 
 
 def _openssl_verifies(key, signed, signature):

@@ -125,13 +125,14 @@ static void compare(const uint8_t *came, size_t came_length, const uint8_t *plai
 }
 
 /// Rewrites part by part, in memory whose bounds are watched, as a connection does. The length of all.
-static size_t rewrite(const uint8_t *bytes, size_t length, size_t first_head, uint8_t *target, bool *has_changed) {
+static size_t rewrite(
+    crpc_known_literals *known, const uint8_t *bytes, size_t length, size_t first_head, uint8_t *target, bool *has_changed) {
     size_t used = 0;
     *has_changed = false;
     while (length > 0) {
         uint8_t *part = malloc(crpc_plain_literals_room(length));
         CHECK(part != NULL);
-        size_t taken, written = crpc_plain_literals(bytes, length, first_head, part, &taken);
+        size_t taken, written = crpc_plain_literals(known, bytes, length, first_head, part, &taken);
         CHECK(taken > 0 && taken <= length);
         memcpy(target + used, written > 0 ? part : bytes, written > 0 ? written : taken);
         used += written > 0 ? written : taken;
@@ -159,15 +160,21 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t length) {
     uint8_t *came = calloc(1, whole + 1), *plain = malloc(2 * whole + 1), *again = malloc(4 * whole + 1);
     CHECK(came != NULL && plain != NULL && again != NULL);
     memcpy(came + skipped, frames, used);
+    crpc_known_literals known = {0};
     bool has_changed;
-    size_t plain_length = rewrite(came, whole, skipped, plain, &has_changed);
+    size_t plain_length = rewrite(&known, came, whole, skipped, plain, &has_changed);
     CHECK(plain_length >= skipped && memcmp(came, plain, skipped) == 0);
     if (has_changed) compare(came + skipped, used, plain + skipped, plain_length - skipped);
+    // The same once more, now that some of its strings are known.
+    bool changes_again;
+    CHECK(rewrite(&known, came, whole, skipped, again, &changes_again) == plain_length && changes_again == has_changed);
+    CHECK(memcmp(plain, again, plain_length) == 0);
     // Nothing is left to rewrite, but what would grow too large or cannot be decoded.
-    CHECK(rewrite(plain, plain_length, skipped, again, &has_changed) == plain_length && !has_changed);
+    CHECK(rewrite(&known, plain, plain_length, skipped, again, &has_changed) == plain_length && !has_changed);
     CHECK(memcmp(plain, again, plain_length) == 0);
     free(came);
     free(plain);
     free(again);
+    crpc_known_literals_end(&known);
     return 0;
 }

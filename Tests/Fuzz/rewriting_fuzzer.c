@@ -192,11 +192,12 @@ static void write_script(fuzz_input *input, script *script) {
 // ---- The connection ----
 
 /// As a connection hands on what was read. nghttp2's error, or 0.
-static ssize_t give_plain(side *side, const uint8_t *bytes, size_t length, size_t first_head) {
+static ssize_t give_plain(
+    side *side, crpc_known_literals *known, const uint8_t *bytes, size_t length, size_t first_head) {
     while (length > 0) {
         uint8_t *part = malloc(crpc_plain_literals_room(length)); // whose bounds are watched
         CHECK(part != NULL);
-        size_t taken, written = crpc_plain_literals(bytes, length, first_head, part, &taken);
+        size_t taken, written = crpc_plain_literals(known, bytes, length, first_head, part, &taken);
         size_t count = written > 0 ? written : taken;
         ssize_t outcome = nghttp2_session_mem_recv(side->session, written > 0 ? part : bytes, count);
         free(part);
@@ -230,6 +231,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t length) {
     write_script(&input, &script);
     for (int i = 0; i < 2; i++) begin(&sides[i]);
     begin_guard(&guard);
+    crpc_known_literals known = {0};
     for (size_t at = 0, cuts = 0; at < script.length; cuts++) {
         size_t left = script.length - at, count = READ_MAX;
         if (pace != 0 && length > 0) count = (bytes[length - 1 - cuts % length] % pace) * (cuts % 3 == 0 ? 64u : 1u) + 1;
@@ -242,7 +244,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t length) {
         size_t first_head = crpc_guard_next_head(&guard, piece, count);
         CHECK(crpc_guard_look(&guard, piece, count, 0, true) == CRPC_VERDICT_FINE);
         ssize_t outcome = nghttp2_session_mem_recv(sides[0].session, piece, count);
-        ssize_t plain_outcome = give_plain(&sides[1], piece, count, first_head);
+        ssize_t plain_outcome = give_plain(&sides[1], &known, piece, count, first_head);
         free(piece);
         CHECK(outcome == (ssize_t)count ? plain_outcome == 0 : outcome == plain_outcome);
         for (int i = 0; i < 2 && outcome >= 0; i++) note_sent(&sides[i]);
@@ -250,5 +252,6 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t length) {
     }
     CHECK(sides[0].length == sides[1].length && memcmp(sides[0].log, sides[1].log, sides[0].length) == 0);
     for (int i = 0; i < 2; i++) nghttp2_session_del(sides[i].session);
+    crpc_known_literals_end(&known);
     return 0;
 }

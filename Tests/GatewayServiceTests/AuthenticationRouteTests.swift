@@ -42,6 +42,21 @@ struct AuthenticationRouteTests {
         #expect(request.fullName == "M" && request.email == "e")
     }
 
+    @Test func `An audience without ID tokens gets none`() async throws {
+        let gateway = TestGateway()
+        gateway.stubs.identity.set { answers in
+            let usual = answers.signIn
+            answers.signIn = { request, context in
+                var response = try await usual(request, context)
+                response.tokens.idToken = ""
+                return response
+            }
+        }
+        let answer = try await gateway.send(.post, "/auth/apple", Self.apple)
+        #expect(answer.status == 200)
+        #expect(answer.body["id_token"] == nil && answer.body["access_token"] == "at")
+    }
+
     @Test func `Google opens a session`() async throws {
         let gateway = TestGateway()
         let seen = Mutex<IdentityV1.SignInRequest?>(nil)
@@ -88,7 +103,10 @@ struct AuthenticationRouteTests {
         gateway.stubs.identity.set { answers in
             answers.refresh = { request, _ in
                 asked.withLock { $0.append(request) }
-                return IdentityV1.RefreshResponse.with { $0.tokens = StubServices.tokens }
+                return IdentityV1.RefreshResponse.with {
+                    $0.tokens = StubServices.tokens
+                    $0.callerProofs = StubServices.proofs
+                }
             }
         }
         let before = IdentityV1.RefreshRequest(presentedNow: "").presentedAtMilliseconds
@@ -100,6 +118,7 @@ struct AuthenticationRouteTests {
         #expect(answer.body["is_new_user"] == false)
         #expect(answer.body["suggested_display_name"] == .null)
         #expect(answer.body["refresh_token"] == "rt")
+        #expect(answer.body["missing_fields"] == ["phone_number"])
         #expect(gateway.stubs.calls == ["Refresh", "GetProfile"])
     }
 

@@ -62,7 +62,7 @@ struct EdgeHandlerTests {
         #expect(String(decoding: answer.body.suffix(200), as: UTF8.self).contains("grpc-status: 0"))
     }
 
-    @Test(arguments: [(getMe, "POST"), (getKeySet, "GET, POST"), ("/me", "GET, HEAD, PATCH")])
+    @Test(arguments: [(getMe, "POST"), (getKeySet, "GET, POST"), ("/me", "DELETE, GET, HEAD, PATCH")])
     func `Its preflight is told what it may send`(path: String, methods: String) async throws {
         let headers: HTTPFields = [.origin: Self.page, .accessControlRequestMethod: "POST"]
         let answer = try await Self.client().send(.options, path, headers: headers)

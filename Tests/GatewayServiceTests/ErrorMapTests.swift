@@ -35,6 +35,18 @@ struct ErrorMapTests {
         #expect(problem.headers[.wwwAuthenticate] == Authentication.challenge)
     }
 
+    /// What a service says of identity's word for a person is about us: an app that took it for a refused token would sign out.
+    @Test(arguments: ["CALLER_PROOF_REQUIRED", "CALLER_PROOF_INVALID", "CALLER_PROOF_EXPIRED"])
+    func `A refused proof of the caller is no refused token`(reason: String) throws {
+        let error = RPCError.domain(.unauthenticated, reason: reason, message: "inner words")
+        let problem = Problem(answering: error)
+        #expect(problem.status == .serviceUnavailable && problem.code == reason)
+        #expect(problem.headers[.retryAfter] == "1" && problem.headers[.wwwAuthenticate] == nil)
+        #expect(!problem.body.text.contains("inner"))
+        let told = RPCError(answering: error)
+        #expect(told.code == .unavailable && told.reason == reason && told.retryAfter == .seconds(1))
+    }
+
     @Test(arguments: Status.Code.allCases)
     func `A message without a reason is never sent`(code: Status.Code) {
         let problem = Problem(answering: RPCError(code, "inner words"))

@@ -36,9 +36,9 @@ struct KeySetCacheTests {
     @Test func `It asks once in a max-age`() async throws {
         let cache = cache()
         answer("a", maxAgeSeconds: 600)
-        #expect(try await cache.answer(timeout: .seconds(1)) == .init(json: "a", maxAgeSeconds: 600))
+        #expect(try await cache.answer(timeout: .seconds(1)) == .init(json: "a", issuer: "", maxAgeSeconds: 600))
         hand.turn(.seconds(200))
-        #expect(try await cache.answer(timeout: .seconds(1)) == .init(json: "a", maxAgeSeconds: 400))
+        #expect(try await cache.answer(timeout: .seconds(1)) == .init(json: "a", issuer: "", maxAgeSeconds: 400))
         #expect(stubs.calls == ["GetJWKS"])
         answer("b", maxAgeSeconds: 600)
         hand.turn(.seconds(400))
@@ -52,7 +52,7 @@ struct KeySetCacheTests {
         _ = try await cache.answer(timeout: .seconds(1))
         stubs.identity.set { $0.getJWKS = { _, _ in throw RPCError(.unavailable, "down") } }
         hand.turn(.seconds(11))
-        #expect(try await cache.answer(timeout: .seconds(1)) == .init(json: "a", maxAgeSeconds: 1))
+        #expect(try await cache.answer(timeout: .seconds(1)) == .init(json: "a", issuer: "", maxAgeSeconds: 1))
         _ = try await cache.answer(timeout: .seconds(1))
         #expect(stubs.calls.count == 2)
         answer("b", maxAgeSeconds: 10)

@@ -145,7 +145,8 @@ struct ProviderSignInTests {
                 appURLs: [appURL],
                 withoutState: [:]
             ),
-            dialects: DialectSettings(dialects: Set(Dialect.allCases), supabaseServiceKey: nil)
+            dialects: DialectSettings(dialects: Set(Dialect.allCases), supabaseServiceKey: nil),
+            introspectionClients: try IntrospectionClients(Secret("app:\(String(repeating: "0", count: 64))"))
         )
         let words = gateway.gateway.endpoints.map(\.operation.path).filter { $0.hasPrefix("/auth/") }
             .compactMap { $0.split(separator: "/").dropFirst().first.map(String.init) }

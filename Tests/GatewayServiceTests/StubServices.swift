@@ -20,6 +20,13 @@ final class StubServices: Sendable {
         $0.sessionID = "0190c2a5-7f00-7000-8000-000000000002"
     }
 
+    /// What proves that user to each service; the services refuse calls for a person without theirs.
+    static let proofs = IdentityV1.CallerProofs.with {
+        $0.identity = "proof-to-identity"
+        $0.profile = "proof-to-profile"
+        $0.invites = "proof-to-invites"
+    }
+
     let identity = IdentityServiceDouble(.usual)
     let profile = ProfileServiceDouble(.usual)
     let invites = InvitesServiceDouble(.usual)
@@ -85,8 +92,50 @@ private final class CallRecord: ServerInterceptor {
             clientAddress: context.metadata.first("vestibule-client-address")
         )
         noted.withLock { $0.append(call) }
+        try Self.checkProof(context)
         return try await next(request, context)
     }
+
+    /// Refuses a call for a person that doesn't bring identity's proof to this very service, as the services do.
+    private static func checkProof(_ context: ServerContext) throws {
+        let proof = context.metadata.first("vestibule-caller-proof")
+        let wanted =
+            switch context.method.service {
+            case IdentityServiceMethods.serviceName: StubServices.proofs.identity
+            case ProfileServiceMethods.serviceName: StubServices.proofs.profile
+            default: StubServices.proofs.invites
+            }
+        guard proof == nil || proof == wanted else {
+            throw RPCError.domain(.unauthenticated, reason: "CALLER_PROOF_INVALID", message: "of another service")
+        }
+        guard proof != nil || !forPersons.contains(context.method) else {
+            throw RPCError.domain(.unauthenticated, reason: "CALLER_PROOF_REQUIRED", message: "without a proof")
+        }
+    }
+
+    /// The methods that need a proof.
+    private static let forPersons: Set<MethodDescriptor> = [
+        IdentityServiceMethods.getAccount, IdentityServiceMethods.updateUserMetadata, ProfileServiceMethods.getProfile,
+        ProfileServiceMethods.updateProfile, ProfileServiceMethods.batchGetProfiles, ProfileServiceMethods.setAvatar,
+        InvitesServiceMethods.createGroup, InvitesServiceMethods.addMember,
+        InvitesServiceMethods.listGroups, InvitesServiceMethods.listMembers, InvitesServiceMethods.addMembers,
+        InvitesServiceMethods.getGroup, InvitesServiceMethods.updateGroup, InvitesServiceMethods.deleteGroup,
+        InvitesServiceMethods.removeMember, InvitesServiceMethods.leaveGroup, InvitesServiceMethods.setMemberRole,
+        InvitesServiceMethods.handOverGroup,
+        InvitesServiceMethods.listMyInvitations,
+        InvitesServiceMethods.acceptInvitation,
+        InvitesServiceMethods.declineInvitation,
+        InvitesServiceMethods.confirmMember,
+        InvitesServiceMethods.listPending,
+        InvitesServiceMethods.createGroupLink,
+        InvitesServiceMethods.listGroupLinks,
+        InvitesServiceMethods.revokeGroupLink,
+        InvitesServiceMethods.previewGroupLink,
+        InvitesServiceMethods.joinByLink,
+        InvitesServiceMethods.blockInviter,
+        InvitesServiceMethods.unblockInviter,
+        InvitesServiceMethods.listBlockedInviters,
+    ]
 }
 
 extension IdentityServiceDouble.Answers {
@@ -98,9 +147,15 @@ extension IdentityServiceDouble.Answers {
                 $0.tokens = StubServices.tokens
                 $0.isNewUser = true
                 $0.suggestedDisplayName = "Maria Santos"
+                $0.callerProofs = StubServices.proofs
             }
         }
-        answers.refresh = { _, _ in .with { $0.tokens = StubServices.tokens } }
+        answers.refresh = { _, _ in
+            .with {
+                $0.tokens = StubServices.tokens
+                $0.callerProofs = StubServices.proofs
+            }
+        }
         answers.checkSession = { request, _ in
             guard request.accessToken == StubServices.accessToken else {
                 throw RPCError.domain(
@@ -109,13 +164,17 @@ extension IdentityServiceDouble.Answers {
                     message: "The access token has expired."
                 )
             }
-            return .with { $0.userID = StubServices.userID }
+            return .with {
+                $0.userID = StubServices.userID
+                $0.callerProofs = StubServices.proofs
+            }
         }
         answers.signOut = { _, _ in .init() }
         answers.getJWKS = { _, _ in
             .with {
                 $0.jwksJson = #"{"keys":[]}"#
                 $0.maxAgeSeconds = 600
+                $0.issuer = "https://api.example.com"
             }
         }
         return answers
@@ -126,21 +185,22 @@ extension ProfileServiceDouble.Answers {
     /// Everybody has a name and lacks a number.
     fileprivate static var usual: Self {
         var answers = Self()
-        answers.getProfile = { request, _ in
+        answers.getProfile = { _, _ in
             .with {
-                $0.profile.userID = request.userID
+                $0.profile.userID = StubServices.userID
                 $0.profile.displayName = "Maria"
                 $0.profile.missingFields = ["phone_number"]
             }
         }
         answers.updateProfile = { request, _ in
             .with {
-                $0.profile.userID = request.userID
+                $0.profile.userID = StubServices.userID
                 $0.profile.displayName = request.displayName
                 $0.profile.phoneNumber = "+639171234567"
                 $0.profile.updatedAtMs = 1_769_903_999_123
             }
         }
+        answers.batchGetProfiles = { _, _ in .init() }
         return answers
     }
 }
@@ -153,8 +213,10 @@ extension InvitesServiceDouble.Answers {
             .with {
                 $0.group.groupID = "g-1"
                 $0.group.name = request.name
-                $0.group.ownerUserID = request.userID
+                $0.group.ownerUserID = StubServices.userID
                 $0.group.createdAtMs = 1000
+                $0.group.openness = request.openness == .unspecified ? .open : request.openness
+                $0.group.role = .owner
             }
         }
         answers.addMember = { request, _ in

@@ -9,6 +9,9 @@ import Testing
 
 /// A gateway over stub services, asked without sockets.
 struct TestGateway {
+    /// The description is the longest answer.
+    private static let answerLimits = JSONLimits(bytesMax: 1 << 20, depthMax: 16, valuesMax: 100_000)
+
     let stubs = StubServices()
     let gateway: Gateway
     /// Long enough for a machine that is busy with other tests.
@@ -20,7 +23,11 @@ struct TestGateway {
     init(
         rateLimit: RateLimit.Policy = .init(),
         webSignIn: WebSignIn? = nil,
-        dialects: DialectSettings = .init()
+        dialects: DialectSettings = .init(),
+        introspectionClients: IntrospectionClients? = nil,
+        avatars: AvatarAddress = .init(),
+        watchLimits: GroupWatches.Limits = .init(),
+        nowSeconds: @escaping @Sendable () -> Int64 = { WatchClock.nowSeconds }
     ) {
         // Small tables: thousands of gateways are made.
         var rateLimit = rateLimit
@@ -30,7 +37,13 @@ struct TestGateway {
             backends: Backends(identity: channel, profile: channel, invites: channel),
             rateLimit: rateLimit,
             webSignIn: webSignIn,
-            dialects: dialects
+            dialects: dialects,
+            introspectionClients: introspectionClients,
+            avatars: avatars,
+            watchLimits: watchLimits,
+            // As long as requests may take here.
+            readinessWait: .seconds(60),
+            nowSeconds: nowSeconds
         )
     }
 
@@ -61,7 +74,7 @@ struct TestGateway {
             status: response.status.code,
             headers: response.headers,
             body: response.body.isEmpty
-                ? [:] : try JSONObject(parsing: response.body, limits: JSONLimits(depthMax: 16)),
+                ? [:] : try JSONObject(parsing: response.body, limits: Self.answerLimits),
             type: response.headers[.contentType]
         )
     }

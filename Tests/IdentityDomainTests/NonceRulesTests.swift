@@ -49,7 +49,7 @@ struct NonceRulesTests {
         switch (presented, audience.nonce) {
         case (.tooLong, _): nil
         case (.right, _) where claim.isMatched(by: audience.match): .proven
-        case (_, .required): nil
+        case (_, .required), (_, .server): nil
         case (.nothing, .optional): claim == .absent && audience.withoutNonce != .refuse ? .notProven : nil
         case (_, .optional): nil
         case (_, .unknown): audience.withoutNonce == .refuse ? nil : .notProven
@@ -82,11 +82,11 @@ struct NonceRulesTests {
                 }
             }
         }
-        // 3 × 3 × 3 settings, 7 claims, 4 things to present.
-        #expect(seen.values.reduce(0, +) == 756)
-        // Proven: 4 pairs of match and claim, in all 9 settings. Not proven: no claim and nothing presented (optional), 3 × 2;
+        // 3 × 4 × 3 settings, 7 claims, 4 things to present.
+        #expect(seen.values.reduce(0, +) == 1008)
+        // Proven: 4 pairs of match and claim, in all 12 settings. Not proven: no claim and nothing presented (optional), 3 × 2;
         // all that doesn't match (unknown), 59 × 2.
-        #expect(seen == [.proven: 36, .notProven: 124, nil: 596])
+        #expect(seen == [.proven: 48, .notProven: 124, nil: 836])
     }
 
     private static func verdict(_ provider: TestProvider, _ claim: Claim, _ nonce: String?) throws -> NonceVerdict? {

@@ -5,7 +5,10 @@ import Testing
 /// What providers answer to questions about codes and access tokens.
 struct ProviderAnswerTests {
     @Test(arguments: [
-        (200, #"{"id_token":"a.b.c","refresh_token":"r"}"#, TokenEndpointAnswer.exchanged(idToken: "a.b.c")),
+        (
+            200, #"{"id_token":"a.b.c","refresh_token":"r"}"#,
+            TokenEndpointAnswer.exchanged(ExchangedTokens(idToken: "a.b.c", refreshToken: "r"))
+        ),
         (200, #"{"access_token":"a"}"#, .unreadable), (200, #"{"id_token":""}"#, .unreadable), (200, "", .unreadable),
         (200, #"{"id_token":"a","id_token":"b"}"#, .unreadable), (200, #"["id_token"]"#, .unreadable),
         (204, "", .unreadable), (302, "", .unreadable), (100, "", .unreadable),
@@ -23,6 +26,48 @@ struct ProviderAnswerTests {
     ])
     func `Token endpoints`(status: Int, body: String, answer: TokenEndpointAnswer) {
         #expect(TokenEndpointAnswer(status: status, body: Array(body.utf8)) == answer)
+    }
+
+    @Test func `A refresh token that can't be one is none, and both tokens survive being kept`() {
+        for (token, kept) in [
+            ("r0t.0.abc", "r0t.0.abc"), ("", nil), ("two\nlines", nil), ("a space", nil), ("\u{e4}", nil),
+            (String(repeating: "r", count: 4_096), String(repeating: "r", count: 4_096)),
+            (String(repeating: "r", count: 4_097), nil),
+        ] as [(String, String?)] {
+            let tokens = ExchangedTokens(idToken: "a.b.c", refreshToken: token)
+            #expect(tokens.refreshToken == kept)
+            #expect(ExchangedTokens(parsing: tokens.bytes) == tokens)
+        }
+        #expect(ExchangedTokens(parsing: Array("a.b.c".utf8)) == ExchangedTokens(idToken: "a.b.c", refreshToken: nil))
+    }
+
+    @Test(arguments: [
+        (200, #"{"access_token":"a","id_token":"a.b.c"}"#, GrantCheckAnswer.good), (200, "<html>", .unavailable),
+        (400, #"{"error":"invalid_grant"}"#, .refused), (401, #"{"error":"invalid_grant"}"#, .refused),
+        (403, #"{"error":"invalid_grant"}"#, .notConfigured(error: "status 403")),
+        (404, #"{"error":"invalid_grant"}"#, .notConfigured(error: "status 404")),
+        (500, #"{"error":"invalid_grant"}"#, .unavailable), (429, #"{"error":"invalid_grant"}"#, .unavailable),
+        (408, "", .unavailable), (425, "", .unavailable), (302, "", .unavailable), (204, "", .unavailable),
+        (400, #"{"error":"invalid_client"}"#, .notConfigured(error: "invalid_client")),
+        (401, #"{"error":"invalid_client"}"#, .notConfigured(error: "invalid_client")),
+        (400, #"{"error":"invalid_request"}"#, .notConfigured(error: "invalid_request")),
+        (400, #"{"error":"A Person"}"#, .notConfigured(error: "status 400")),
+        (400, "", .notConfigured(error: "status 400")),
+    ])
+    func `Checks of refresh tokens`(status: Int, body: String, answer: GrantCheckAnswer) {
+        #expect(GrantCheckAnswer(status: status, body: Array(body.utf8)) == answer)
+    }
+
+    @Test(arguments: [
+        (200, "", RevocationAnswer.revoked), (204, "", .revoked), (400, #"{"error":"invalid_token"}"#, .revoked),
+        (400, #"{"error":"invalid_grant"}"#, .revoked),
+        (400, #"{"error":"invalid_client"}"#, .notConfigured(error: "invalid_client")),
+        (400, #"{"error":"invalid_request"}"#, .notConfigured(error: "invalid_request")),
+        (404, "", .notConfigured(error: "status 404")), (429, "", .unavailable), (503, "", .unavailable),
+        (302, "", .unavailable),
+    ])
+    func `Answers to revocations`(status: Int, body: String, answer: RevocationAnswer) {
+        #expect(RevocationAnswer(status: status, body: Array(body.utf8)) == answer)
     }
 
     private static let audience = AudiencePolicy(id: "42", match: .sha256)

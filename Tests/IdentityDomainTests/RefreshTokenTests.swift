@@ -13,8 +13,8 @@ struct RefreshTokenTests {
     }
 
     @Test(arguments: [0, 1, 255, 256, 0x0102_0304, UInt32.max])
-    func `A minted token comes back`(generation: UInt32) {
-        let token = RefreshToken(sessionID: sessionID, generation: generation, nonce: nonce)
+    func `A minted token comes back`(number: UInt32) {
+        let token = RefreshToken(sessionID: sessionID, number: number, nonce: nonce)
         let text = keys.mint(token)
         #expect(text.hasPrefix("vrt1_"))
         #expect(keys.verify(text) == token)
@@ -22,7 +22,7 @@ struct RefreshTokenTests {
     }
 
     @Test func `The layout is fixed`() throws {
-        let token = RefreshToken(sessionID: sessionID, generation: 0x0102_0304, nonce: nonce)
+        let token = RefreshToken(sessionID: sessionID, number: 0x0102_0304, nonce: nonce)
         let bytes = try #require(Base64URL.decode(keys.mint(token).dropFirst(5)))
         #expect(Array(bytes[..<16]) == sessionID.bytes)
         #expect(Array(bytes[16..<20]) == [1, 2, 3, 4])
@@ -32,7 +32,7 @@ struct RefreshTokenTests {
     }
 
     @Test func `Every changed byte is refused`() throws {
-        let text = keys.mint(RefreshToken(sessionID: sessionID, generation: 5, nonce: nonce))
+        let text = keys.mint(RefreshToken(sessionID: sessionID, number: 5, nonce: nonce))
         let bytes = try #require(Base64URL.decode(text.dropFirst(5)))
         for index in bytes.indices {
             for bit in 0..<8 {
@@ -58,7 +58,7 @@ struct RefreshTokenTests {
     @Test func `Keys rotate`() throws {
         let old = [UInt8](repeating: 7, count: 32)
         let new = [UInt8](repeating: 8, count: 32)
-        let token = RefreshToken(sessionID: sessionID, generation: 5, nonce: nonce)
+        let token = RefreshToken(sessionID: sessionID, number: 5, nonce: nonce)
         let both = try #require(RefreshKeys([new, old]))
         let onlyNew = try #require(RefreshKeys([new]))
         #expect(both.verify(keys.mint(token)) == token)
@@ -74,8 +74,8 @@ struct RefreshTokenTests {
     }
 
     @Test func `Prints no secret`() {
-        let token = RefreshToken(sessionID: sessionID, generation: 5, nonce: nonce)
-        #expect("\(token)" == "RefreshToken(session \(sessionID), generation 5)")
+        let token = RefreshToken(sessionID: sessionID, number: 5, nonce: nonce)
+        #expect("\(token)" == "RefreshToken(session \(sessionID), number 5)")
         #expect("\(keys)" == "RefreshKeys(1)")
     }
 }

@@ -20,7 +20,8 @@ struct SingleTokensTests {
             issuer: "https://id.example.com",
             audience: "vestibule",
             lifetimeSeconds: 600,
-            signingKey: try SigningKey.generateP256()
+            signingKey: try SigningKey.generateP256(),
+            refreshKeys: try #require(RefreshKeys([key]))
         )
     }
 
@@ -127,7 +128,7 @@ struct SingleTokensTests {
         ]
         for header in headers {
             let text = token(header: header, claims: claims, key: derivedKey)
-            #expect(!tokens.isSingleToken(text))
+            #expect(!SingleTokens.isSingleToken(text))
             expectRefused(text)
         }
     }
@@ -185,8 +186,8 @@ struct SingleTokensTests {
             clientID: "com.example.app",
             signedInAtSeconds: now
         )
-        let accessToken = try issuer.accessToken(for: session, tokenID: "id", nowSeconds: now)
-        #expect(!tokens.isSingleToken(accessToken))
+        let accessToken = try issuer.accessToken(for: session, number: 7, tokenID: "id", nowSeconds: now)
+        #expect(!SingleTokens.isSingleToken(accessToken))
         expectRefused(accessToken)
         expectRefused(try issuer.idToken(for: session, nowSeconds: now))
     }

@@ -1,4 +1,5 @@
 import IdentityDomain
+import Models
 import Testing
 
 struct ToldNameTests {
@@ -12,6 +13,14 @@ struct ToldNameTests {
     func `A told name is accepted if it can be shown`(text: String, name: String?) {
         #expect(ToldName.accept(text) == name)
         #expect(DeviceName.accept(text) == name)
+        #expect((try? DeviceName.check(text)) == name)
+    }
+
+    @Test func `A device name that a person gives is refused with its fault`() {
+        #expect(throws: IdentityFault.deviceNameInvalid(.tooShort(charactersMin: 2))) { try DeviceName.check("a ") }
+        #expect(throws: IdentityFault.deviceNameInvalid(.tooLong(charactersMax: 50))) {
+            try DeviceName.check(String(repeating: "a", count: 51))
+        }
     }
 
     @Test(arguments: [
@@ -31,7 +40,8 @@ struct ToldNameTests {
     @Test func `Each verdict has its fault`() {
         #expect(
             RefreshVerdict.allCases.map(\.fault) == [
-                nil, nil, .refreshTokenInvalid, .refreshTokenReused, .sessionRevoked, .sessionExpired, .sessionInvalid,
+                nil, nil, nil, nil, nil, .refreshTokenInvalid, .refreshTokenReused, .sessionRevoked, .sessionExpired,
+                .sessionInvalid,
             ]
         )
     }

@@ -10,7 +10,7 @@ struct WebTicketsTests {
         WebGrant(
             fingerprint: SHA256.hash("token"),
             provider: .apple,
-            claims: try provider.judge(["name": "Ana \u{202e}Cruz", "real_user_status": 2]),
+            claims: try provider.judge(["name": "Ana \u{202e}Cruz", "real_user_status": 2, "transfer_sub": "t-1"]),
             code: "the code",
             redirectURI: "https://api.example.com/auth/apple/callback",
             fullName: " Ana Cruz ",
@@ -47,6 +47,7 @@ struct WebTicketsTests {
         // The token's name could be none, and isn't kept then.
         #expect(opened.claims.name == nil && opened.claims.email == "person@example.com")
         #expect(opened.claims.nonceVerdict == .proven && opened.claims.realUserStatus == 2)
+        #expect(opened.claims.transferSubject == "t-1")
         #expect(opened.claims.policy == provider.policy.audiences["com.example.app"])
         #expect(opened.fullName == "Ana Cruz" && opened.code == "the code")
         #expect(opened.fingerprint == grant.fingerprint && opened.redirectURI == grant.redirectURI)

@@ -173,7 +173,7 @@ struct AccessTokenCheckTests {
             Self.answerAsGoogle(bench)
             let first = try await Self.signIn(bench)
             bench.clock.advance(seconds: 5)
-            _ = try await bench.store.endAllSessions(bench.clock.wallClock)
+            _ = try await bench.store.endSessions(.all, count: 0, bench.clock.wallClock)
             bench.clock.advance(seconds: 5)
             #expect(try await Self.signIn(bench).tokens.sessionID != first.tokens.sessionID)
         }

@@ -142,13 +142,13 @@ struct ConcurrentExchangeTests {
             )
             let running = Task { await queue.run() }
             let callers = (0..<3).map { _ in
-                Task { await Self.fault { try await queue.idToken(for: grant, address: nil, deadline: nil) } }
+                Task { await Self.fault { try await queue.tokens(for: grant, address: nil, deadline: nil) } }
             }
             try await bench.wait("it asks") { !bench.http.requests.isEmpty }
             running.cancel()
             for caller in callers { #expect(await caller.value == .providerUnavailable) }
             await running.value
-            let late = await Self.fault { try await queue.idToken(for: grant, address: nil, deadline: nil) }
+            let late = await Self.fault { try await queue.tokens(for: grant, address: nil, deadline: nil) }
             #expect(late == .providerUnavailable)
         }
     }

@@ -10,10 +10,12 @@ import Testing
 final class ConfigurationCheckTests {
     private let folder: String
     private let keyPEM: String
+    private let keysFolder: String
 
     init() throws {
         folder = FileManager.default.temporaryDirectory.path + "/vestibule-check-\(UInt64.random(in: 0 ... .max))"
         keyPEM = try SigningKey.generateP256().pem()
+        keysFolder = try SettingsFixture.keysFolder.get()
         try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
         try write("apple.p8", keyPEM)
         try write("signing.pem", keyPEM)
@@ -34,7 +36,7 @@ final class ConfigurationCheckTests {
           {"name": "apple", "audiences": [
             {"id": "com.acme.app", "apple_key": {"team_id": "ACME000001", "key_id": "ACMEKEY001", "private_key_file": "apple.p8"}},
             {"id": "com.acme.web", "kind": "services", "match": "either", "nonce": "optional", "without_nonce": "fresh"},
-            {"id": "com.acme.code", "nonce": "optional", "without_nonce": "code", "access_token_lifetime_seconds": 60,
+            {"id": "com.acme.code", "nonce": "optional", "without_nonce": "code", "access_token_lifetime_seconds": 60, "id_token": false,
              "apple_key": {"team_id": "ACME000001", "key_id": "ACMEKEY002", "private_key_file": "apple.p8"}}]},
           {"name": "facebook", "access_tokens": "facebook", "audiences": [{"id": "24680", "client_secret_file": "secret"}]},
           {"name": "kc", "issuers": ["https://kc.acme.org"], "keys_url": "https://kc.acme.org/c", "nonce": "sha256", "audiences": [
@@ -44,7 +46,9 @@ final class ConfigurationCheckTests {
     private var environment: [String: String] {
         [
             "VESTIBULE_IDENTITY_SIGNING_KEY_FILE": "\(folder)/signing.pem",
-            "VESTIBULE_IDENTITY_REFRESH_KEY_FILE": "\(folder)/refresh", "VESTIBULE_DATABASE_HOST": "/tmp",
+            "VESTIBULE_IDENTITY_REFRESH_KEY_FILE": "\(folder)/refresh",
+            "VESTIBULE_IDENTITY_KEYS_FOLDER": keysFolder,
+            "VESTIBULE_DATABASE_HOST": "/tmp",
             "VESTIBULE_IDENTITY_ISSUER": "https://id.acme.org",
             "VESTIBULE_IDENTITY_PROVIDERS_FILE": "\(folder)/providers.json",
         ]
@@ -89,6 +93,7 @@ final class ConfigurationCheckTests {
           authorization  https://appleid.apple.com/auth/authorize
           token          https://appleid.apple.com/auth/token
           revocation     https://appleid.apple.com/auth/revoke
+          user migration https://appleid.apple.com/auth/usermigrationinfo
           access tokens  do not sign in
           audience com.acme.app (native)
             proof          the nonce (sha256)
@@ -96,7 +101,7 @@ final class ConfigurationCheckTests {
           audience com.acme.code (native)
             proof          the nonce (sha256); for a token without one, the authorization code that comes along
             code           signs in by itself too; exchanged with key ACMEKEY002 of team ACME000001
-            our tokens     live 60 seconds
+            our tokens     live 60 seconds, no ID token among them
           audience com.acme.web (services)
             proof          the nonce (either); for a token without one, that it is at most 10 minutes old and was not used
             code           cannot be exchanged, without an apple_key

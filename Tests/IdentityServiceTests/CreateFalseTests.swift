@@ -1,5 +1,6 @@
 import API
 import JOSE
+import Postgres
 import RPC
 import Testing
 
@@ -42,6 +43,32 @@ struct CreateFalseTests {
             #expect(!second.isNewUser)
             let again = try await signIn(service, token, create: false)
             #expect(again.tokens.sessionID == second.tokens.sessionID)
+        }
+    }
+
+    /// The statement has seen the person, waits for the deletion, and finds nobody.
+    @Test func `Whose account is deleted at that moment gets no new one`() async throws {
+        try await TestService.runWithAudiences { service in
+            _ = try await service.signIn()
+            service.clock.advance(seconds: 1)
+            let token = try service.provider.appleToken(at: service.clock)
+            let signingIn = try await service.database.withTransaction { transaction in
+                try await transaction.query("SELECT FROM provider_identities FOR UPDATE")
+                let signingIn = Task { try await signIn(service, token, create: false) }
+                while try await transaction.query(
+                    "SELECT FROM pg_stat_activity WHERE wait_event_type = 'Lock' AND datname = current_database()"
+                ).isEmpty {
+                    try await Task.sleep(for: .milliseconds(5))
+                }
+                try await transaction.execute("DELETE FROM accounts")
+                return signingIn
+            }
+            await expectFailure(.notFound, "ACCOUNT_NOT_FOUND") { _ = try await signingIn.value }
+            for table in ["accounts", "provider_identities", "sessions"] {
+                #expect(try await service.count(table) == 0, "\(table)")
+            }
+            #expect(try await service.count("sign_ins") == 1, "the token isn't used up")
+            #expect(try await signIn(service, token, create: true).isNewUser)
         }
     }
 

@@ -54,9 +54,8 @@ struct DatabaseDownTests {
             }
             await expectFailure(.unavailable, "DATABASE_UNAVAILABLE") {
                 var request = IdentityV1.UpdateUserMetadataRequest()
-                request.userID = tokens.userID
                 request.changesJson = "{}"
-                _ = try await service.client.updateUserMetadata(request)
+                _ = try await service.client.updateUserMetadata(request, options: service.options(for: tokens.userID))
             }
             #expect(ContinuousClock.now - start < .seconds(30), "each call waits for a connection for 300 ms at most")
             await expectFailure(.unauthenticated, "REFRESH_TOKEN_INVALID") { _ = try await service.refresh("forged") }

@@ -1,6 +1,7 @@
 import API
 import IdentityDomain
 import JOSE
+import LocalPostgres
 import Models
 import Postgres
 import RPC
@@ -30,10 +31,6 @@ struct EndOfSessionsTests {
         }
     }
 
-    private func endAll(_ service: TestService) async throws {
-        _ = try await service.parts.methods.store.endAllSessions(WallClock { service.clock.nowMilliseconds })
-    }
-
     @Test func `What a restore brings back is ended again`() async throws {
         try await TestService.run { service in
             let signedOut = try await service.signIn(subject: "signed-out")
@@ -52,16 +49,18 @@ struct EndOfSessionsTests {
             _ = try await service.check(signedOut.tokens.accessToken)
             _ = try await service.signIn(token: usedToken)
             let stolen = try await service.refresh(rotating.tokens.refreshToken)
-            await expectFailure(.unauthenticated, "SESSION_INVALID") {
-                _ = try await service.refresh(third.tokens.refreshToken)
-            }
+            // Newer than the row: its owner isn't signed out.
+            _ = try await service.refresh(third.tokens.refreshToken)
             try await putBack(service)
             service.pass(seconds: 1)
             #expect(
-                try await service.parts.methods.store.liveSessionCount(nowMilliseconds: service.clock.nowMilliseconds)
+                try await service.parts.methods.store.liveSessionCount(
+                    .all,
+                    nowMilliseconds: service.clock.nowMilliseconds
+                )
                     == 2
             )
-            try await endAll(service)
+            try await service.endAllSessions()
 
             // Also for rows that are put back after it.
             for _ in 0..<2 {
@@ -82,7 +81,10 @@ struct EndOfSessionsTests {
                 _ = try await service.check(used.tokens.accessToken)
             }
             #expect(
-                try await service.parts.methods.store.liveSessionCount(nowMilliseconds: service.clock.nowMilliseconds)
+                try await service.parts.methods.store.liveSessionCount(
+                    .all,
+                    nowMilliseconds: service.clock.nowMilliseconds
+                )
                     == 0
             )
 
@@ -96,7 +98,7 @@ struct EndOfSessionsTests {
         }
     }
 
-    @Test func `It holds on every replica at once`() async throws {
+    @Test func `It holds for refreshes at once and for checks a second later, on every replica`() async throws {
         try await TestService.run { service in
             // Another process on the same database, which has seen the token before.
             let other = IdentityParts(
@@ -105,7 +107,10 @@ struct EndOfSessionsTests {
                 group: service.group,
                 fetcher: service.provider,
                 http: TestHTTP(),
+                profile: OtherServices.profile,
+                invites: OtherServices.invites,
                 clock: service.clock.wallClock,
+                monotonicNanoseconds: service.clock.monotonicNanoseconds,
                 logger: TestService.silentLogger
             )
             var router = Router()
@@ -116,7 +121,17 @@ struct EndOfSessionsTests {
             request.accessToken = tokens.accessToken
             _ = try await replica.checkSession(request)
             service.pass(seconds: 1)
-            try await endAll(service)
+            _ = try await replica.checkSession(request)
+            _ = try await service.check(tokens.accessToken)
+            try await service.endAllSessions()
+            await expectFailure(.unauthenticated, "SESSION_REVOKED") {
+                _ = try await service.refresh(tokens.refreshToken)
+            }
+            // Both have asked from when on sessions count, and go by the answer for a second.
+            _ = try await replica.checkSession(request)
+            _ = try await service.check(tokens.accessToken)
+            service.pass(seconds: 1)
+            await expectFailure(.unauthenticated, "SESSION_REVOKED") { _ = try await service.check(tokens.accessToken) }
             await expectFailure(.unauthenticated, "SESSION_REVOKED") { _ = try await replica.checkSession(request) }
         }
     }
@@ -126,7 +141,7 @@ struct EndOfSessionsTests {
             service.clock.advance(seconds: 300)
             let tokens = try await service.signIn().tokens
             service.clock.advance(seconds: -300)
-            try await endAll(service)
+            try await service.endAllSessions()
             await expectFailure(.unauthenticated, "SESSION_REVOKED") { _ = try await service.check(tokens.accessToken) }
             await expectFailure(.unauthenticated, "SESSION_REVOKED") {
                 _ = try await service.refresh(tokens.refreshToken)
@@ -134,13 +149,65 @@ struct EndOfSessionsTests {
         }
     }
 
+    /// Acknowledgements, and refreshes that share a commit, lock rows in the order of their ids.
+    @Test func `Ending sessions from a clock that was ahead never waits in a circle`() async throws {
+        try await TestService.run { service in
+            // In the table they lie in the other order.
+            let low = PostgresUUID(high: 1, low: 0)
+            let high = PostgresUUID(high: 2, low: 0)
+            for sessionID in [high, low] {
+                let tokens = try await service.signInAnew()
+                try await service.database.execute(
+                    """
+                    UPDATE sessions SET session_id = \(sessionID), created_at = created_at + interval '1 hour'
+                    WHERE session_id::text = \(tokens.sessionID)
+                    """
+                )
+            }
+            try await service.database.execute("CREATE TABLE ordered AS SELECT * FROM sessions")
+            try await service.database.execute("DELETE FROM sessions")
+            try await service.database.execute("INSERT INTO sessions SELECT * FROM ordered ORDER BY session_id DESC")
+            let command = try await service.database.withTransaction { transaction in
+                let lock = { (sessionID: PostgresUUID) in
+                    _ = try await transaction.execute(
+                        "SELECT FROM sessions WHERE session_id = \(sessionID) FOR UPDATE"
+                    )
+                }
+                try await lock(low)
+                let command = Task { try await service.endAllSessions() }
+                var isWaiting = false
+                while !isWaiting {
+                    isWaiting = try await !service.database.query(
+                        """
+                        SELECT FROM pg_stat_activity
+                        WHERE datname = current_database() AND wait_event_type = 'Lock'
+                        """
+                    ).isEmpty
+                }
+                try await lock(high)
+                return command
+            }
+            try await command.value
+            #expect(try await service.revokeReasons() == ["end_all", "end_all"])
+            await service.database.shutdown()
+            let deadlocks = try SharedTestCluster.cluster().runSQL(
+                "SELECT pg_stat_force_next_flush(); SELECT deadlocks FROM pg_stat_database WHERE datname = '\(service.database.configuration.database)';"
+            )
+            #expect(deadlocks.split(separator: "\n").last == "0")
+        }
+    }
+
     @Test func `A session from a clock that is behind is alive`() async throws {
         try await TestService.run { service in
-            try await endAll(service)
+            try await service.endAllSessions()
             let issuedAt = service.clock.nowSeconds
             service.clock.advance(seconds: -5)
             let tokens = try await service.signIn(changes: ["iat": .integer(issuedAt)]).tokens
             _ = try await service.check(tokens.accessToken)
+            // Services that verify tokens themselves compare this with the time from which sessions count.
+            let payload = try CompactJWS(parsing: tokens.accessToken).unverifiedPayload
+            let begunAt = try #require(JSONObject(parsing: payload)["auth_time"]?.integer)
+            #expect(begunAt >= issuedAt)
             _ = try await service.refresh(tokens.refreshToken)
         }
     }
@@ -150,7 +217,7 @@ struct EndOfSessionsTests {
             let token = try service.provider.appleToken(at: service.clock)
             _ = try await service.signIn(token: token)
             service.pass(seconds: 1)
-            try await endAll(service)
+            try await service.endAllSessions()
             await expectFailure(.unauthenticated, "TOKEN_REPLAYED") { _ = try await service.signIn(token: token) }
         }
     }
@@ -162,7 +229,7 @@ struct EndOfSessionsTests {
             await #expect(throws: RPCError.self) { try await service.check(tokens.accessToken) }
             await #expect(throws: RPCError.self) { try await service.refresh(tokens.refreshToken) }
             await #expect(throws: RPCError.self) { try await service.signIn(subject: "another") }
-            await #expect(throws: EpochMissing.self) { try await endAll(service) }
+            await #expect(throws: EpochMissing.self) { try await service.endAllSessions() }
         }
     }
 
@@ -171,12 +238,93 @@ struct EndOfSessionsTests {
             let tokens = try await service.signIn().tokens
             let command = EndSessionsCommand(store: service.parts.methods.store, clock: .system)
             // The tests' clock is ahead of everybody's, so the session counts as live here.
-            await #expect(throws: EndSessionsCommand.Refusal.unconfirmed(liveSessions: 1)) {
-                try await command.run(isConfirmed: false, logger: TestService.silentLogger)
+            await #expect(throws: EndSessionsCommand.Refusal.unconfirmed(.all, liveSessions: 1)) {
+                try await command.run(.all, isConfirmed: false, logger: TestService.silentLogger)
             }
             _ = try await service.check(tokens.accessToken)
-            let words = try await command.run(isConfirmed: true, logger: TestService.silentLogger)
+            let words = try await command.run(.all, isConfirmed: true, logger: TestService.silentLogger)
             #expect(words.hasPrefix("ended 1 live sessions: those begun before 20"))
+            service.pass(seconds: 1)
+            await expectFailure(.unauthenticated, "SESSION_REVOKED") { _ = try await service.check(tokens.accessToken) }
+        }
+    }
+
+    @Test func `Sessions from before a time end, and the time never goes back`() async throws {
+        try await TestService.run { service in
+            let old = try await service.signInAnew()
+            let oldToken = try service.provider.appleToken(subject: "another", at: service.clock)
+            service.pass(seconds: 60)
+            let young = try await service.signInAnew()
+            let store = service.parts.methods.store
+            let between = EndedSessions.begunBefore(milliseconds: service.clock.nowMilliseconds)
+            #expect(try await store.liveSessionCount(between, nowMilliseconds: service.clock.nowMilliseconds) == 1)
+            let from = try await store.endSessions(between, count: 1, service.clock.wallClock)
+            #expect(from == service.clock.nowMilliseconds)
+            service.pass(seconds: 1)
+            await expectFailure(.unauthenticated, "SESSION_REVOKED") { _ = try await service.check(old.accessToken) }
+            await expectFailure(.unauthenticated, "TOKEN_EXPIRED") { _ = try await service.signIn(token: oldToken) }
+            _ = try await service.check(young.accessToken)
+            _ = try await service.refresh(young.refreshToken)
+            // An earlier time changes nothing.
+            let earlier = EndedSessions.begunBefore(milliseconds: service.clock.nowMilliseconds - 600_000)
+            #expect(try await store.endSessions(earlier, count: 0, service.clock.wallClock) == from)
+            service.pass(seconds: 1)
+            await expectFailure(.unauthenticated, "SESSION_REVOKED") {
+                _ = try await service.refresh(old.refreshToken)
+            }
+        }
+    }
+
+    @Test func `The sessions of one account end and nobody else's`() async throws {
+        try await TestService.run { service in
+            let first = try await service.signInAnew()
+            let second = try await service.signInSingle()
+            let other = try await service.signInAnew(subject: "002.person")
+            let store = service.parts.methods.store
+            let userID = try #require(UserID(first.userID))
+            let now = service.clock.nowMilliseconds
+            #expect(try await store.liveSessionCount(.account(userID), nowMilliseconds: now) == 2)
+            #expect(try await store.endSessions(of: userID, nowMilliseconds: now) == 2)
+            for token in [first.accessToken, second.singleToken] {
+                await expectFailure(.unauthenticated, "SESSION_REVOKED") { _ = try await service.check(token) }
+            }
+            _ = try await service.check(other.accessToken)
+            #expect(try await service.revokeReasons() == ["operator", "operator"])
+            #expect(try await store.endSessions(of: userID, nowMilliseconds: now) == 0)
+            // It bars nobody.
+            _ = try await service.check(try await service.signInAnew().accessToken)
+        }
+    }
+
+    @Test func `The command refuses a time that is still to come and tells what the others would do`() async throws {
+        try await TestService.run { service in
+            // The tests' clock is ahead of everybody's, so that the command's clock sees these sessions as begun later.
+            let tokens = try await service.signInAnew()
+            let userID = try #require(UserID(tokens.userID))
+            let command = EndSessionsCommand(store: service.parts.methods.store, clock: .system)
+            let now = WallClock.system.nowMilliseconds
+            let refusals: [(EndedSessions, EndSessionsCommand.Refusal)] = [
+                (.begunBefore(milliseconds: now + 60_000), .inTheFuture),
+                (.begunBefore(milliseconds: 0), .unconfirmed(.begunBefore(milliseconds: 0), liveSessions: 0)),
+                (.account(userID), .unconfirmed(.account(userID), liveSessions: 1)),
+            ]
+            for (which, refusal) in refusals {
+                await #expect(throws: refusal) {
+                    try await command.run(which, isConfirmed: refusal == .inTheFuture, logger: TestService.silentLogger)
+                }
+            }
+            #expect(
+                refusals.map(\.1.description) == [
+                    "the time is in the future. Nothing was changed",
+                    "0 live sessions from before 1970-01-01T00:00:00Z would be ended, and those people would have to sign in "
+                        + "again. Nothing was changed; --confirm does it",
+                    "1 live sessions of the account would be ended, and its owner would have to sign in again. Nothing was "
+                        + "changed; --confirm does it",
+                ]
+            )
+            _ = try await service.check(tokens.accessToken)
+            let words = try await command.run(.account(userID), isConfirmed: true, logger: TestService.silentLogger)
+            #expect(words == "ended 1 live sessions of the account")
             await expectFailure(.unauthenticated, "SESSION_REVOKED") { _ = try await service.check(tokens.accessToken) }
         }
     }
@@ -190,7 +338,7 @@ struct EndOfSessionsTests {
                 clock: WallClock { WallClock.system.nowMilliseconds + difference }
             )
             let error = await #expect(throws: EndSessionsCommand.Refusal.self) {
-                try await command.run(isConfirmed: true, logger: TestService.silentLogger)
+                try await command.run(.all, isConfirmed: true, logger: TestService.silentLogger)
             }
             guard case .clocksDiffer(let milliseconds) = error else {
                 Issue.record("\(String(describing: error))")

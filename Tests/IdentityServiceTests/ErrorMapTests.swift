@@ -1,5 +1,6 @@
 import API
 import IdentityDomain
+import Models
 import Postgres
 import RPC
 import ServiceKit
@@ -38,6 +39,14 @@ struct ErrorMapTests {
         #expect(inner.cause != nil)
         let cancelled = RPCError(answering: PostgresError.cancelled(outcomeUnknown: false), mayBeRepeated: true)
         #expect(cancelled.code == .cancelled)
+    }
+
+    @Test func `A device name that is refused names the field and says why`() {
+        let error = IdentityFault.deviceNameInvalid(.tooLong(charactersMax: 50)).rpcError
+        #expect(error.code == .invalidArgument && error.reason == "DEVICE_NAME_INVALID")
+        #expect(error.message == "The device name must have at most 50 characters.")
+        #expect(error.fieldViolations.map(\.field) == ["device_name"])
+        #expect(IdentityFault.sessionNotFound.rpcError.code == .notFound)
     }
 
     @Test func `Unknown provider names the field`() {

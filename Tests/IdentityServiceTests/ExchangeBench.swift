@@ -27,11 +27,14 @@ struct ExchangeBench: Sendable {
 
     /// Runs the body with that many replicas.
     ///
-    /// - Parameter client: asks the providers in the place of ``http``; for whoever needs sockets.
+    /// - Parameters:
+    ///   - client: asks the providers in the place of ``http``; for whoever needs sockets.
+    ///   - vault: keys for providers' tokens; without them none is kept.
     static func run(
         replicas count: Int = 1,
         baseURL: String = "https://provider.example",
         client: (any OutgoingClient)? = nil,
+        vault: VaultKeys? = nil,
         _ body: (ExchangeBench) async throws -> Void
     ) async throws {
         let fresh = try SharedTestCluster.freshDatabase(schema: "identity")
@@ -48,7 +51,7 @@ struct ExchangeBench: Sendable {
         let database = PostgresClient(configuration, group: group)
         let (provider, http, clock, log) = (try TestProvider(), TestHTTP(), TestClock(), TestLog())
         let appleKey = try SigningKey.generateP256()
-        let settings = try settings(baseURL: baseURL, appleKey: appleKey)
+        let settings = try settings(baseURL: baseURL, appleKey: appleKey, vault: vault)
         let replicas = (0..<count).map { _ in
             IdentityParts(
                 settings: settings,
@@ -56,6 +59,8 @@ struct ExchangeBench: Sendable {
                 group: group,
                 fetcher: provider,
                 http: client ?? http,
+                profile: OtherServices.profile,
+                invites: OtherServices.invites,
                 clock: clock.wallClock,
                 logger: log.logger
             )
@@ -74,6 +79,7 @@ struct ExchangeBench: Sendable {
                 for parts in replicas {
                     tasks.addTask { await parts.fetchProviderKeys() }
                     tasks.addTask { await parts.exchangeCodes() }
+                    tasks.addTask { await parts.grants.keeper.run() }
                 }
             }
         }
@@ -90,16 +96,20 @@ struct ExchangeBench: Sendable {
         try result.get()
     }
 
-    private static func settings(baseURL: String, appleKey: SigningKey) throws -> IdentitySettings {
-        IdentitySettings(
+    private static func settings(baseURL: String, appleKey: SigningKey, vault: VaultKeys?) throws -> IdentitySettings {
+        let refreshKeys = try #require(RefreshKeys([SecureRandom.bytes(32)]))
+        return IdentitySettings(
             providers: try providers(baseURL: baseURL, appleKey: appleKey),
             issuer: TokenIssuer(
                 issuer: "https://id.example.com",
                 audience: "vestibule",
                 lifetimeSeconds: 600,
-                signingKey: try SigningKey.generateP256()
+                signingKey: try SigningKey.generateP256(),
+                refreshKeys: refreshKeys
             ),
-            refreshKeys: try #require(RefreshKeys([SecureRandom.bytes(32)]))
+            refreshKeys: refreshKeys,
+            vault: vault,
+            proofs: try #require(CallerProofParts(masters: [TestService.proofMaster]))
         )
     }
 
@@ -115,6 +125,7 @@ struct ExchangeBench: Sendable {
         }
         var apple = ProviderEndpoints()
         apple.tokenURL = baseURL + "/apple/token"
+        apple.revocationURL = baseURL + "/apple/revoke"
         var google = ProviderEndpoints()
         google.tokenURL = baseURL + "/google/token"
         google.tokenInfoURL = baseURL + "/google/tokeninfo"

@@ -79,6 +79,21 @@ struct IDTokenClaimsTests {
         }
     }
 
+    @Test func `An audience that wants no ID token gets none, at once and after a refresh`() async throws {
+        try await TestService.runWithAudiences { service in
+            let token = try service.provider.appleToken(at: service.clock, ["aud": "com.example.plain"])
+            let response = try await service.signIn(token: token, fullName: "Ana Cruz")
+            let refreshed = try await service.refresh(response.tokens.refreshToken)
+            for tokens in [response.tokens, refreshed.tokens] {
+                #expect(tokens.idToken.isEmpty)
+                #expect(tokens.expiresInSeconds == 600)
+                #expect(try await service.check(tokens.accessToken).userID == response.tokens.userID)
+            }
+            #expect(refreshed.suggestedDisplayName == "Ana Cruz")
+            #expect(try await !service.signIn(subject: "002.other").tokens.idToken.isEmpty, "others get theirs")
+        }
+    }
+
     @Test func `No audience makes access tokens live for longer than an hour`() throws {
         let policy = try ProviderPolicy(
             name: .apple,
@@ -86,10 +101,18 @@ struct IDTokenClaimsTests {
             audiences: [
                 AudiencePolicy(id: "a", match: .sha256, accessTokenSeconds: 86_400),
                 AudiencePolicy(id: "b", match: .sha256, accessTokenSeconds: 60),
-                AudiencePolicy(id: "c", match: .sha256),
+                AudiencePolicy(id: "c", match: .sha256), AudiencePolicy(id: "d", match: .sha256, hasIDToken: false),
             ],
             keysURL: "https://keys.example"
         )
-        #expect(SessionTokenMint.lifetimes([ProviderConfiguration(policy: policy)]) == [.apple: ["a": 3_600, "b": 60]])
+        #expect(
+            SessionTokenMint.audienceTokens([ProviderConfiguration(policy: policy)]) == [
+                .apple: [
+                    "a": AudienceTokens(lifetimeSeconds: 3_600, hasIDToken: true),
+                    "b": AudienceTokens(lifetimeSeconds: 60, hasIDToken: true),
+                    "d": AudienceTokens(lifetimeSeconds: nil, hasIDToken: false),
+                ]
+            ]
+        )
     }
 }

@@ -30,7 +30,7 @@ struct IdentitySettingsTests {
         #expect(settings.providers[.google]?.policy.issuers == ["https://accounts.google.com", "accounts.google.com"])
         #expect(settings.limits == SessionLimits())
         #expect(settings.limits.refreshGraceSeconds == 30)
-        #expect(settings.lateCallers == .everybody, "on loopback, without client certificates")
+        #expect(settings.gateways == .everybody, "on loopback, without client certificates")
         #expect(settings.issuer.keySet.entries.count == 1)
     }
 
@@ -63,7 +63,8 @@ struct IdentitySettingsTests {
                 "VESTIBULE_IDENTITY_REFRESH_KEY_OTHER_FILE": "otherRefresh",
                 "VESTIBULE_IDENTITY_ACCESS_TOKEN_LIFETIME": "5m", "VESTIBULE_IDENTITY_REFRESH_GRACE": "45s",
                 "VESTIBULE_IDENTITY_SESSION_INACTIVITY": "7d", "VESTIBULE_IDENTITY_SESSION_LIFETIME": "90d",
-                "VESTIBULE_IDENTITY_ISSUER": "https://id.example",
+                "VESTIBULE_IDENTITY_ISSUER": "https://id.example", "VESTIBULE_IDENTITY_SESSIONS_MAX": "7",
+                "VESTIBULE_IDENTITY_AUDIT_RETENTION": "60d",
             ],
             files: [
                 "providers": Array(providers.utf8), "other": Array(otherPEM.utf8),
@@ -87,10 +88,22 @@ struct IdentitySettingsTests {
         #expect(settings.limits.refreshGraceSeconds == 45)
         #expect(settings.limits.inactivitySeconds == 7 * 86_400)
         #expect(settings.limits.absoluteSeconds == 90 * 86_400)
+        #expect(settings.limits.sessionsMax == 7)
+        #expect(settings.limits.eventRetentionSeconds == 60 * 86_400)
         #expect(settings.issuer.keySet.entries.count == 2)
         let old = try #require(RefreshKeys([[UInt8](repeating: 2, count: 32)]))
-        let token = RefreshToken(sessionID: .init(high: 1, low: 2), generation: 0, nonce: SecureRandom.bytes(16))
+        let token = RefreshToken(sessionID: .init(high: 1, low: 2), number: 0, nonce: SecureRandom.bytes(16))
         #expect(settings.refreshKeys.verify(old.mint(token)) == token)
+    }
+
+    @Test func `A cap has a list that shows all, and the audit log is kept for a month at least`() throws {
+        #expect(try settings().limits.sessionsMax == 50)
+        for value in ["0", "201", "many"] {
+            let told = problems(["VESTIBULE_IDENTITY_SESSIONS_MAX": value])
+            #expect(told.count == 1 && told[0].hasPrefix("VESTIBULE_IDENTITY_SESSIONS_MAX must be"), "\(told)")
+        }
+        let told = problems(["VESTIBULE_IDENTITY_AUDIT_RETENTION": "29d"])
+        #expect(told.count == 1 && told[0].hasPrefix("VESTIBULE_IDENTITY_AUDIT_RETENTION must be"), "\(told)")
     }
 
     @Test func `Faults are reported together and show no secret`() {
@@ -214,12 +227,12 @@ struct IdentitySettingsTests {
     }
 
     @Test func `Who is believed depends on who can call`() throws {
-        #expect(try settings(["VESTIBULE_IDENTITY_LISTEN": "[::1]:7001"]).lateCallers == .everybody)
-        #expect(try settings(["VESTIBULE_IDENTITY_LISTEN": "0.0.0.0:7001"]).lateCallers == .nobody)
+        #expect(try settings(["VESTIBULE_IDENTITY_LISTEN": "[::1]:7001"]).gateways == .everybody)
+        #expect(try settings(["VESTIBULE_IDENTITY_LISTEN": "0.0.0.0:7001"]).gateways == .nobody)
         let withCertificates = ["VESTIBULE_IDENTITY_TLS_CLIENT_CA_FILE": "/ca", "VESTIBULE_IDENTITY_GATEWAYS": "a, b"]
-        #expect(try settings(withCertificates).lateCallers == .named(["a", "b"]))
+        #expect(try settings(withCertificates).gateways == .named(["a", "b"]))
         let byDefault = ["VESTIBULE_IDENTITY_TLS_CLIENT_CA_FILE": "/ca"]
-        #expect(try settings(byDefault).lateCallers == .named(["spiffe://vestibule/gateway"]))
+        #expect(try settings(byDefault).gateways == .named(["spiffe://vestibule/gateway"]))
     }
 
     @Test func `The same signing key twice is a fault`() throws {

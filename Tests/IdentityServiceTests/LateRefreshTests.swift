@@ -8,6 +8,13 @@ import Testing
 /// Calls that stood somewhere while they were tried elsewhere, and are done when nobody waits for them any more; and those
 /// who would like to pass for such calls.
 struct LateRefreshTests {
+    /// Two refreshes one after the other are no parallel ones.
+    private static let limits = {
+        var limits = SessionLimits()
+        limits.refreshGraceSeconds = 1
+        return limits
+    }()
+
     private struct Rotated {
         var first: String
         var second: String
@@ -35,7 +42,7 @@ struct LateRefreshTests {
     }
 
     @Test func `A late copy of an answered call does not end the session`() async throws {
-        try await TestService.run { service in
+        try await TestService.run(limits: Self.limits) { service in
             let rotated = try await rotatedTwice(service)
             service.pass(seconds: 10)
             await expectFailure(.unauthenticated, "REFRESH_TOKEN_INVALID") {
@@ -49,16 +56,16 @@ struct LateRefreshTests {
 
     /// The process was stopped: its clock went on, and its ticks did not.
     @Test func `After a pause the copies that lay before it are late`() async throws {
-        try await TestService.run { service in
+        try await TestService.run(limits: Self.limits) { service in
             let rotated = try await rotatedTwice(service)
             service.clock.advance(seconds: 100)
             await expectFailure(.unauthenticated, "REFRESH_TOKEN_INVALID") {
                 _ = try await service.refresh(rotated.first, presentedAtMilliseconds: rotated.presentedAt)
             }
-            // The one before the current, too, when its grace is over; also just after the tick that ends the pause.
+            // Also just after the tick that ends the pause.
             service.parts.methods.pauses.tick(nowMilliseconds: service.clock.nowMilliseconds)
             await expectFailure(.unauthenticated, "REFRESH_TOKEN_INVALID") {
-                _ = try await service.refresh(rotated.second, presentedAtMilliseconds: rotated.presentedAt + 2_000)
+                _ = try await service.refresh(rotated.first, presentedAtMilliseconds: rotated.presentedAt + 2_000)
             }
             _ = try await service.check(rotated.third.tokens.accessToken)
             #expect(service.refreshes("late") == "2")
@@ -71,7 +78,7 @@ struct LateRefreshTests {
     }
 
     @Test func `No pause is longer than the maximum`() async throws {
-        try await TestService.run { service in
+        try await TestService.run(limits: Self.limits) { service in
             let rotated = try await rotatedTwice(service)
             service.clock.advance(seconds: 601)
             await expectReuse(service, rotated) {
@@ -83,7 +90,7 @@ struct LateRefreshTests {
     /// After the last rotation, from the future, and from so long ago that the caller's clock must be wrong.
     @Test(arguments: [(-500, 1), (1_000_000, 1), (-900_000, 16), (-20_000, 16)] as [(Int64, Int64)])
     func `A time that cannot be is not believed`(offset: Int64, secondsLater: Int64) async throws {
-        try await TestService.run { service in
+        try await TestService.run(limits: Self.limits) { service in
             let rotated = try await rotatedTwice(service)
             service.pass(seconds: secondsLater)
             await expectReuse(service, rotated) {
@@ -96,9 +103,10 @@ struct LateRefreshTests {
     }
 
     @Test func `Only gateways are believed`() async throws {
-        try await TestService.run(lateCallers: .named(["spiffe://vestibule/gateway"])) { service in
+        try await TestService.run(limits: Self.limits, gateways: .named(["spiffe://vestibule/gateway"])) { service in
             for (number, names) in [[], ["spiffe://vestibule/profile"], ["gateway"]].enumerated() {
                 let rotated = try await rotatedTwice(service, subject: "\(number)")
+                service.pass(seconds: 2)
                 await expectReuse(service, rotated) {
                     _ = try await service.refresh(
                         rotated.first,
@@ -108,6 +116,7 @@ struct LateRefreshTests {
                 }
             }
             let rotated = try await rotatedTwice(service)
+            service.pass(seconds: 2)
             await expectFailure(.unauthenticated, "REFRESH_TOKEN_INVALID") {
                 _ = try await service.refresh(
                     rotated.first,
@@ -127,18 +136,23 @@ struct LateRefreshTests {
     }
 
     @Test func `Every verdict is counted`() async throws {
-        try await TestService.run { service in
-            let old = try await service.signIn().tokens.refreshToken
-            _ = try await service.refresh(old)
-            _ = try await service.refresh(old)
-            service.pass(seconds: 31)
-            await expectFailure(.unauthenticated, "REFRESH_TOKEN_REUSED") { _ = try await service.refresh(old) }
-            await expectFailure(.unauthenticated, "SESSION_REVOKED") { _ = try await service.refresh(old) }
+        try await TestService.run(limits: Self.limits) { service in
+            let first = try await service.signIn().tokens.refreshToken
+            let second = try await service.refresh(first).tokens.refreshToken
+            _ = try await service.refresh(first)  // repeated
+            service.pass(seconds: 2)
+            _ = try await service.refresh(first)  // a sibling
+            _ = try await service.refresh(second)  // rotated: the first one used
+            _ = try await service.refresh(first)  // joined
+            service.pass(seconds: 2)
+            await expectFailure(.unauthenticated, "REFRESH_TOKEN_REUSED") { _ = try await service.refresh(first) }
+            await expectFailure(.unauthenticated, "SESSION_REVOKED") { _ = try await service.refresh(first) }
             await expectFailure(.unauthenticated, "REFRESH_TOKEN_INVALID") { _ = try await service.refresh("vrt1_") }
-            for outcome in ["rotated", "repeated", "reused", "revoked", "forged"] {
+            #expect(service.refreshes("rotated") == "2")
+            for outcome in ["repeated", "sibling", "joined", "reused", "revoked", "forged"] {
                 #expect(service.refreshes(outcome) == "1", "\(outcome)")
             }
-            for outcome in ["late", "expired", "mismatched", "database_unavailable", "failed"] {
+            for outcome in ["ahead", "late", "expired", "mismatched", "database_unavailable", "failed"] {
                 #expect(service.refreshes(outcome) == "0", "\(outcome)")
             }
         }

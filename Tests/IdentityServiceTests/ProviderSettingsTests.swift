@@ -27,7 +27,7 @@ struct ProviderSettingsTests {
               {"name": "kc", "issuers": ["https://kc.acme.org"], "issuer_aliases": ["kc.acme.org"], "keys_url": "https://kc.acme.org/c",
                "authorization_url": "https://kc.acme.org/a", "token_url": "https://kc.acme.org/t", "revocation_url": "https://kc.acme.org/r",
                "algorithms": ["ES256"], "token_age_max_seconds": 60, "clock_leeway_seconds": 0,
-               "audiences": [{"id": "app", "match": "sha256", "access_token_lifetime_seconds": 3600}]}]}
+               "audiences": [{"id": "app", "match": "sha256", "access_token_lifetime_seconds": 3600, "id_token": false}]}]}
             """#
         )
         #expect(settings.faults == [])
@@ -92,6 +92,7 @@ struct ProviderSettingsTests {
         #expect(other.tokenAgeSecondsMax == 60)
         #expect(other.clockLeewaySeconds == 0)
         #expect(other.audiences["app"]?.accessTokenSeconds == 3600)
+        #expect(other.audiences["app"]?.hasIDToken == false)
         #expect(settings.providers[3].endpoints.revocationURL == "https://kc.acme.org/r")
     }
 

@@ -68,6 +68,8 @@ struct ProvidersFileTests {
         (file(#"{"name":"refresh"}"#), reserved("refresh")),
         (file(#"{"name":"sign-out","audiences":[{"id":"a"}]}"#), reserved("sign-out")),
         (file(#"{"name":"v1"}"#), reserved("v1")),
+        (file(#"{"name":"sessions"}"#), reserved("sessions")),
+        (file(#"{"name":"sign-out-everywhere"}"#), reserved("sign-out-everywhere")),
         (
             file(#"{"name":"apple","audiences":[{"id":"a"}]},{"name":"apple","audiences":[{"id":"b"}]}"#),
             #"provider "apple": is there twice"#
@@ -83,6 +85,7 @@ struct ProvidersFileTests {
     ]
 
     private static let ofProvider: [(String, String)] = [
+        (other(#""user_migration_url":"https://kc.acme.org/m""#), p + #""user_migration_url" has a use at Apple only"#),
         (other(#""client_secret":"hush-hush""#), p + #"has an unknown member "client_secret""#),
         (
             other(#""issuer_aliases":"x""#),
@@ -176,7 +179,7 @@ struct ProvidersFileTests {
         (apple(#""team":"x""#), a + #"has an unknown member "team""#),
         (apple(#""kind":"ios""#), a + #""kind" must be one of native, services, web"#),
         (apple(#""match":"hash""#), a + #""match" must be one of sha256, raw, either"#),
-        (apple(#""nonce":null"#), a + #""nonce" must be one of required, optional, unknown"#),
+        (apple(#""nonce":null"#), a + #""nonce" must be one of required, server, optional, unknown"#),
         (
             apple(#""nonce":"optional","without_nonce":"allow""#),
             a + #""without_nonce" must be one of refuse, code, fresh"#
@@ -193,6 +196,7 @@ struct ProvidersFileTests {
             apple(#""access_token_lifetime_seconds":60.5"#),
             a + #""access_token_lifetime_seconds" must be a whole number from 30 to 3600"#
         ),
+        (apple(#""id_token":"no""#), a + #""id_token" must be true or false"#),
         (
             google(#""client_secret_file":"none""#),
             g + #""client_secret_file" names the file etc/none, which cannot be opened: No such file or directory"#

@@ -71,7 +71,7 @@ struct SessionTests {
         try await TestService.run { service in
             let response = try await service.signIn()
             let id = try #require(SessionID(response.tokens.sessionID))
-            let wrongNonce = RefreshToken(sessionID: id, generation: 0, nonce: SecureRandom.bytes(16))
+            let wrongNonce = RefreshToken(sessionID: id, number: 0, nonce: SecureRandom.bytes(16))
             try await service.signOut(accessToken: "nonsense")
             try await service.signOut(refreshToken: "nonsense")
             try await service.signOut(refreshToken: service.settings.refreshKeys.mint(wrongNonce))
@@ -106,20 +106,29 @@ struct SessionTests {
                 issuer: issuer.issuer,
                 audience: issuer.audience,
                 lifetimeSeconds: 600,
-                signingKey: try SigningKey.generateP256()
+                signingKey: try SigningKey.generateP256(),
+                refreshKeys: service.settings.refreshKeys
             )
             let loops = service.group.loops
             let (first, second) = try await Task(executorPreference: loops[0]) {
-                let first = try verified.claims(of: token, issuer: issuer)
-                return (first, try verified.claims(of: token, issuer: stranger))
+                let first = try verified.token(token, generation: 0, of: issuer).claims
+                return (first, try verified.token(token, generation: 0, of: stranger).claims)
             }.value
             #expect(first == second)
             await #expect(throws: IdentityFault.accessTokenInvalid) {
                 _ = try await Task(executorPreference: loops[1]) {
-                    try verified.claims(of: token, issuer: stranger)
+                    try verified.token(token, generation: 0, of: stranger).claims
                 }.value
             }
-            #expect(throws: IdentityFault.accessTokenInvalid) { try verified.claims(of: token, issuer: stranger) }
+            #expect(throws: IdentityFault.accessTokenInvalid) {
+                _ = try verified.token(token, generation: 0, of: stranger)
+            }
+            // The key that verified it may be gone.
+            await #expect(throws: IdentityFault.accessTokenInvalid) {
+                _ = try await Task(executorPreference: loops[0]) {
+                    try verified.token(token, generation: 1, of: stranger).claims
+                }.value
+            }
         }
     }
 
@@ -128,7 +137,11 @@ struct SessionTests {
             await expectFailure(.notFound, "ACCOUNT_NOT_FOUND") {
                 _ = try await service.account("00000000-0000-7000-8000-000000000000")
             }
-            await expectFailure(.invalidArgument, "USER_ID_INVALID") { _ = try await service.account("me") }
+            await expectFailure(.invalidArgument, "USER_ID_INVALID") {
+                var request = IdentityV1.LookUpAccountRequest()
+                request.userID = "me"
+                _ = try await service.client.lookUpAccount(request)
+            }
         }
     }
 

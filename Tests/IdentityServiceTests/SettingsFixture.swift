@@ -1,4 +1,6 @@
+import Foundation
 import JOSE
+import KeyRings
 import ServiceKit
 
 @testable import IdentityService
@@ -15,6 +17,24 @@ struct SettingsFixture {
             signing: try SigningKey.generateP256().pem(), apple: try SigningKey.generateP256().pem(),
             rsa: try SigningKey.generateRSA2048().pem()
         )
+    }
+
+    /// A folder of keys with those of proofs alone, which have no other place. Made once, and removed at the end.
+    static let keysFolder: Result<String, any Error> = Result { try makeKeysFolder() }
+
+    private static func makeKeysFolder() throws -> String {
+        let secrets = "\(FileManager.default.temporaryDirectory.path)/vestibule-settings-\(UUID().uuidString)"
+        try FileManager.default.createDirectory(atPath: secrets, withIntermediateDirectories: true)
+        let folders = KeyFolders(secrets: secrets)
+        _ = try folders.initialize(folderMode: 0o700, mode: 0o600, nowSeconds: 0)
+        try FileManager.default.removeItem(atPath: folders.own.file(.signing))
+        try FileManager.default.removeItem(atPath: folders.own.file(.refresh))
+        try FileManager.default.removeItem(atPath: folders.own.file(.vault))
+        atexit {
+            guard let keys = try? SettingsFixture.keysFolder.get() else { return }
+            try? FileManager.default.removeItem(atPath: String(keys.dropLast("/keys".count)))
+        }
+        return folders.own.path
     }
 
     static let providersFile = "VESTIBULE_IDENTITY_PROVIDERS_FILE"
@@ -35,7 +55,8 @@ struct SettingsFixture {
     func configuration(_ values: [String: String], files: [String: [UInt8]] = [:]) throws -> Configuration {
         let environment = [
             "VESTIBULE_IDENTITY_SIGNING_KEY_FILE": "signing", "VESTIBULE_IDENTITY_REFRESH_KEY_FILE": "refresh",
-            "VESTIBULE_DATABASE_HOST": "/tmp", "VESTIBULE_IDENTITY_ISSUER": "https://id.example",
+            "VESTIBULE_IDENTITY_KEYS_FOLDER": try Self.keysFolder.get(), "VESTIBULE_DATABASE_HOST": "/tmp",
+            "VESTIBULE_IDENTITY_ISSUER": "https://id.example",
             "VESTIBULE_IDENTITY_APPLE_AUDIENCES": "com.acme.one",
             "VESTIBULE_IDENTITY_GOOGLE_AUDIENCES": "one.apps.googleusercontent.com",
         ]

@@ -145,7 +145,7 @@ struct SingleTokenTests {
                 "DELETE FROM accounts WHERE user_id = \(try #require(UserID(gone.userID)).uuid)"
             )
             service.clock.advance(seconds: 1)
-            _ = try await service.parts.methods.store.endAllSessions(service.clock.wallClock)
+            try await service.endAllSessions()
             for call in [service.checkOnly, service.renewOnly] {
                 await expectFailure(.unauthenticated, "SESSION_INVALID") { try await call(gone.singleToken) }
                 await expectFailure(.unauthenticated, "SESSION_REVOKED") { try await call(ended.singleToken) }

@@ -13,4 +13,7 @@ final class TestClock: Sendable {
     }
 
     var wallClock: WallClock { WallClock { self.nowMilliseconds } }
+
+    /// The same time, for what is measured by a clock that nobody sets.
+    var monotonicNanoseconds: @Sendable () -> UInt64 { { UInt64(self.nowMilliseconds) * 1_000_000 } }
 }

@@ -4,6 +4,7 @@ import Models
 import Postgres
 import ServiceKit
 import ServiceModels
+import SwiftProtobuf
 import Testing
 
 @testable import IdentityService
@@ -54,6 +55,34 @@ extension TestService {
         request.refreshToken = refreshToken
         request.scope = scope
         _ = try await client.signOut(request)
+    }
+
+    func sessions(_ accessToken: String) async throws -> [IdentityV1.Session] {
+        try await client.listSessions(.with { $0.accessToken = accessToken }).sessions
+    }
+
+    func rename(_ sessionID: String, to name: String, accessToken: String) async throws -> IdentityV1.Session {
+        let request = IdentityV1.RenameSessionRequest.with {
+            ($0.accessToken, $0.sessionID, $0.deviceName) = (accessToken, sessionID, name)
+        }
+        return try await client.renameSession(request).session
+    }
+
+    func end(_ sessionID: String, accessToken: String) async throws {
+        _ = try await client.endSession(.with { ($0.accessToken, $0.sessionID) = (accessToken, sessionID) })
+    }
+
+    /// Ends the sessions of everybody, as an operator.
+    func endAllSessions() async throws {
+        _ = try await parts.methods.store.endSessions(.all, count: 0, clock.wallClock)
+    }
+
+    /// Why sessions were ended, one word each, in the order of the words.
+    func revokeReasons() async throws -> [String] {
+        let rows = try await database.query(
+            "SELECT revoke_reason FROM sessions WHERE revoked_at IS NOT NULL ORDER BY revoke_reason"
+        )
+        return try rows.map { try $0.decode(0, as: String.self) }
     }
 
     /// Makes a session one that was proven so.

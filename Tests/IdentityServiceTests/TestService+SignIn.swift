@@ -9,7 +9,8 @@ import Testing
 @testable import IdentityService
 
 extension TestProvider {
-    /// Providers with audiences of each kind: by nonce, by fresh token, by code, and one with long access tokens.
+    /// Providers with audiences of each kind: by nonce, by fresh token, by code, one with long access tokens, and one without ID
+    /// tokens.
     static func kindsOfAudiences() throws -> [ProviderConfiguration] {
         let apple = try ProviderPolicy(
             name: .apple,
@@ -19,6 +20,7 @@ extension TestProvider {
                 AudiencePolicy(id: "com.example.bare", match: .sha256, nonce: .optional, withoutNonce: .fresh),
                 AudiencePolicy(id: "com.example.coded", match: .sha256, nonce: .optional, withoutNonce: .code),
                 AudiencePolicy(id: "com.example.long", match: .sha256, accessTokenSeconds: 3_600),
+                AudiencePolicy(id: "com.example.plain", match: .sha256, hasIDToken: false),
             ],
             algorithms: [.es256],
             keysURL: "http://127.0.0.1:1/apple"

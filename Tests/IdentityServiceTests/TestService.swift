@@ -1,8 +1,10 @@
 import API
 import IdentityDomain
 import JOSE
+import KeyRings
 import LocalPostgres
 import Logging
+import Models
 import Postgres
 import RPC
 import RPCTransport
@@ -20,16 +22,24 @@ struct TestService {
     let group: EventLoopGroup
     let provider: TestProvider
     let exchange: TestExchange
+    let others: OtherServices
     let clock: TestClock
+
+    /// The name in an operator's certificate.
+    static let operatorName = "spiffe://vestibule/operator"
+    /// Identity's key of proofs.
+    static let proofMaster = [UInt8](repeating: 5, count: CallerProofKey.byteCount)
 
     static let silentLogger = Logger(label: "test", factory: { _ in SwiftLogNoOpLogHandler() })
 
     /// Runs `body` against a service with a database of its own, and takes everything down after it.
     static func run(
         limits: SessionLimits = SessionLimits(),
-        lateCallers: CallerTrust = .everybody,
+        gateways: CallerTrust = .everybody,
         unprovenDialects: Set<String> = [],
         providers: [ProviderConfiguration]? = nil,
+        keys: KeyFolder? = nil,
+        phoneAssertions: PhoneAssertionPolicy? = nil,
         _ body: (TestService) async throws -> Void
     ) async throws {
         let fresh = try SharedTestCluster.freshDatabase(schema: "identity")
@@ -48,9 +58,11 @@ struct TestService {
         try await run(
             on: configuration,
             limits: limits,
-            lateCallers: lateCallers,
+            gateways: gateways,
             unprovenDialects: unprovenDialects,
             providers: providers,
+            keys: keys,
+            phoneAssertions: phoneAssertions,
             body
         )
     }
@@ -59,9 +71,11 @@ struct TestService {
     static func run(
         on configuration: PostgresConfiguration,
         limits: SessionLimits = SessionLimits(),
-        lateCallers: CallerTrust = .everybody,
+        gateways: CallerTrust = .everybody,
         unprovenDialects: Set<String> = [],
         providers: [ProviderConfiguration]? = nil,
+        keys: KeyFolder? = nil,
+        phoneAssertions: PhoneAssertionPolicy? = nil,
         _ body: (TestService) async throws -> Void
     ) async throws {
         try await Migrator(configuration).run(IdentityMigrations.all, schema: "identity")
@@ -69,20 +83,30 @@ struct TestService {
         let database = PostgresClient(configuration, group: group)
         let provider = try TestProvider()
         let exchange = TestExchange()
+        let others = OtherServices()
         let clock = TestClock()
-        let refreshKeys = try #require(RefreshKeys([SecureRandom.bytes(32)]))
+        let keySource = keys.map { TokenKeySource(folder: $0) }
+        let ownKeys = try keySource?.read()
+        let refreshKeys = try #require(ownKeys?.refreshKeys ?? RefreshKeys([SecureRandom.bytes(32)]))
         let settings = IdentitySettings(
             providers: try providers ?? TestProvider.providers(),
             issuer: TokenIssuer(
                 issuer: "https://id.example.com",
                 audience: "vestibule",
                 lifetimeSeconds: limits.accessTokenSeconds,
-                signingKey: try SigningKey.generateP256()
+                signingKey: try ownKeys?.signingKey ?? SigningKey.generateP256(),
+                otherKeys: ownKeys?.otherKeys ?? [],
+                refreshKeys: refreshKeys
             ),
             refreshKeys: refreshKeys,
+            keyRings: ownKeys?.rings ?? [],
+            keySource: keySource,
             limits: limits,
-            lateCallers: lateCallers,
-            unprovenDialects: unprovenDialects
+            gateways: gateways,
+            operators: .named([Self.operatorName]),
+            proofs: try #require(ownKeys?.proofs ?? CallerProofParts(masters: [Self.proofMaster])),
+            unprovenDialects: unprovenDialects,
+            phoneAssertions: phoneAssertions
         )
         let parts = IdentityParts(
             settings: settings,
@@ -90,9 +114,12 @@ struct TestService {
             group: group,
             fetcher: provider,
             http: TestHTTP(),
+            profile: others.profile,
+            invites: others.invites,
             codes: [.apple: exchange],
             accessTokens: [.google: exchange],
             clock: clock.wallClock,
+            monotonicNanoseconds: clock.monotonicNanoseconds,
             logger: silentLogger
         )
         var router = Router()
@@ -105,6 +132,7 @@ struct TestService {
             group: group,
             provider: provider,
             exchange: exchange,
+            others: others,
             clock: clock
         )
         let fetching = Task { await parts.fetchProviderKeys() }
@@ -193,6 +221,9 @@ struct TestService {
         return text.text.split(separator: "\n").first { $0.hasPrefix(name) }.map { String($0.dropFirst(name.count)) }
     }
 
+    /// Has the folder of our own keys read again.
+    func readKeys() async { await parts.keyReader?.read() }
+
     func check(_ token: String) async throws -> IdentityV1.CheckSessionResponse {
         var request = IdentityV1.CheckSessionRequest()
         request.accessToken = token
@@ -211,10 +242,20 @@ struct TestService {
         _ = try await client.signOut(request)
     }
 
+    /// An account as its person sees it.
     func account(_ userID: String) async throws -> IdentityV1.Account {
-        var request = IdentityV1.GetAccountRequest()
-        request.userID = userID
-        return try await client.getAccount(request).account
+        try await client.getAccount(IdentityV1.GetAccountRequest(), options: options(for: userID)).account
+    }
+
+    /// What a gateway calls identity with on behalf of a user.
+    func options(for userID: String) throws -> CallOptions {
+        let proofs = settings.proofs.mint.proofs(
+            of: try #require(UserID(userID)),
+            nowMilliseconds: clock.nowMilliseconds
+        )
+        var options = CallOptions()
+        options.metadata.add(CallerProofKey.metadataName, proofs.identity)
+        return options
     }
 
     /// The number of rows of a table.

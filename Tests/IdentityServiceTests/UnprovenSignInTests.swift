@@ -220,8 +220,7 @@ struct UnprovenSignInTests {
         try await TestService.runWithAudiences(unprovenDialects: Self.dialects) { service in
             let old = try await register(service)
             service.clock.advance(seconds: 1)
-            let clock = service.clock.wallClock
-            _ = try await service.parts.methods.store.endAllSessions(clock)
+            try await service.endAllSessions()
             await expectFailure(.unauthenticated, "SESSION_REVOKED") {
                 _ = try await service.check(old.tokens.singleToken, dialect: "wordpress")
             }
@@ -256,7 +255,9 @@ struct UnprovenSignInTests {
         func settings(_ value: String?) throws -> IdentitySettings {
             var environment = [
                 "VESTIBULE_IDENTITY_SIGNING_KEY_FILE": "signing", "VESTIBULE_IDENTITY_REFRESH_KEY_FILE": "refresh",
-                "VESTIBULE_DATABASE_HOST": "/tmp", "VESTIBULE_IDENTITY_ISSUER": "https://id.example",
+                "VESTIBULE_IDENTITY_KEYS_FOLDER": try SettingsFixture.keysFolder.get(),
+                "VESTIBULE_DATABASE_HOST": "/tmp",
+                "VESTIBULE_IDENTITY_ISSUER": "https://id.example",
                 "VESTIBULE_IDENTITY_APPLE_AUDIENCES": "com.bookreaders.app",
             ]
             environment["VESTIBULE_IDENTITY_UNPROVEN_LOGINS"] = value
@@ -290,6 +291,8 @@ struct UnprovenSignInTests {
                 group: service.group,
                 fetcher: service.provider,
                 http: TestHTTP(),
+                profile: OtherServices.profile,
+                invites: OtherServices.invites,
                 logger: logger
             )
         }

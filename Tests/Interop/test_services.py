@@ -90,14 +90,19 @@ def ask_simulator(address, path, body):
         return json.load(response)
 
 
+def on_behalf(proof):
+    """What a gateway adds to its calls to a service: identity's proof, to that very service, of the person who calls."""
+    return [("vestibule-caller-proof", proof)]
+
+
 def new_phone():
     return f"+63917{random.randrange(10**7):07}"
 
 
-def refusal(call, request):
+def refusal(call, request, metadata=None):
     """(code, reason) of a call that must fail."""
     with pytest.raises(grpc.RpcError) as caught:
-        call(request, timeout=SECONDS)
+        call(request, timeout=SECONDS, metadata=metadata)
     status = rpc_status.from_call(caught.value)
     info = error_details_pb2.ErrorInfo()
     for detail in status.details if status else []:
@@ -134,7 +139,9 @@ def test_session(identity, sign_in):
     session = identity.CheckSession(
         identity_pb2.CheckSessionRequest(access_token=tokens.access_token), timeout=SECONDS)
     assert (session.user_id, session.session_id) == (tokens.user_id, tokens.session_id)
-    account = identity.GetAccount(identity_pb2.GetAccountRequest(user_id=tokens.user_id), timeout=SECONDS).account
+    account = identity.GetAccount(
+        identity_pb2.GetAccountRequest(), timeout=SECONDS, metadata=on_behalf(session.caller_proofs.identity)).account
+    assert account.user_id == tokens.user_id
     assert [entry.provider for entry in account.identities] == ["apple"]
 
     refreshed = identity.Refresh(
@@ -161,44 +168,80 @@ def test_keys(identity):
 
 
 def test_profile(profile, sign_in):
-    user_id = sign_in().tokens.user_id
-    empty = profile.GetProfile(profile_pb2.GetProfileRequest(user_id=user_id), timeout=SECONDS).profile
+    signed_in = sign_in()
+    person = on_behalf(signed_in.caller_proofs.profile)
+    empty = profile.GetProfile(profile_pb2.GetProfileRequest(), timeout=SECONDS, metadata=person).profile
+    assert empty.user_id == signed_in.tokens.user_id
     assert list(empty.missing_fields) == ["display_name", "phone_number"]
 
     phone = new_phone()
-    update = profile_pb2.UpdateProfileRequest(user_id=user_id, display_name="Añá 🙂", phone_number=phone)
-    saved = profile.UpdateProfile(update, timeout=SECONDS).profile
+    update = profile_pb2.UpdateProfileRequest(display_name="Añá 🙂", phone_number=phone)
+    saved = profile.UpdateProfile(update, timeout=SECONDS, metadata=person).profile
     assert (saved.display_name, saved.phone_number, list(saved.missing_fields)) == ("Añá 🙂", phone, [])
 
-    other = profile_pb2.UpdateProfileRequest(user_id=sign_in().tokens.user_id, phone_number=phone)
-    assert refusal(profile.UpdateProfile, other) == (grpc.StatusCode.ALREADY_EXISTS, "PHONE_TAKEN")
-    wrong = profile_pb2.UpdateProfileRequest(user_id=user_id, phone_number="12")
-    assert refusal(profile.UpdateProfile, wrong) == (grpc.StatusCode.INVALID_ARGUMENT, "PHONE_INVALID")
+    other = on_behalf(sign_in().caller_proofs.profile)
+    taken = profile_pb2.UpdateProfileRequest(phone_number=phone)
+    assert refusal(profile.UpdateProfile, taken, other) == (grpc.StatusCode.ALREADY_EXISTS, "PHONE_TAKEN")
+    wrong = profile_pb2.UpdateProfileRequest(phone_number="12")
+    assert refusal(profile.UpdateProfile, wrong, person) == (grpc.StatusCode.INVALID_ARGUMENT, "PHONE_INVALID")
+
+
+def test_nobody_acts_for_who_is_not_there(identity, profile, invites, sign_in):
+    """What a caller says of a person without identity's proof, or with another's, counts for nothing."""
+    person, other = sign_in(), sign_in()
+    proofs = person.caller_proofs
+    named = b"\x0a\x24" + person.tokens.user_id.encode()  # As gateways of the version before named the user.
+    calls = [
+        (profile.GetProfile, profile_pb2.GetProfileRequest, proofs.invites),
+        (profile.UpdateProfile, profile_pb2.UpdateProfileRequest, proofs.identity),
+        (invites.CreateGroup, invites_pb2.CreateGroupRequest, proofs.profile),
+        (invites.AddMember, invites_pb2.AddMemberRequest, proofs.profile),
+        (invites.ListGroups, invites_pb2.ListGroupsRequest, proofs.profile),
+        (invites.ListMembers, invites_pb2.ListMembersRequest, proofs.identity),
+        (identity.GetAccount, identity_pb2.GetAccountRequest, proofs.profile),
+        (identity.UpdateUserMetadata, identity_pb2.UpdateUserMetadataRequest, proofs.invites),
+    ]
+    required = (grpc.StatusCode.UNAUTHENTICATED, "CALLER_PROOF_REQUIRED")
+    invalid = (grpc.StatusCode.UNAUTHENTICATED, "CALLER_PROOF_INVALID")
+    for call, message, of_another_service in calls:
+        request = message.FromString(named)
+        assert refusal(call, request) == required
+        assert refusal(call, request, on_behalf(of_another_service)) == invalid
+        assert refusal(call, request, on_behalf("A" * 76)) == invalid
+    # A proof says who it is, and the request nothing.
+    request = profile_pb2.GetProfileRequest.FromString(named)
+    told = profile.GetProfile(request, timeout=SECONDS, metadata=on_behalf(other.caller_proofs.profile)).profile
+    assert told.user_id == other.tokens.user_id
 
 
 def test_a_group_that_waits_for_a_phone(profile, invites, sign_in):
-    owner, phone = sign_in().tokens.user_id, new_phone()
+    owner, phone = on_behalf(sign_in().caller_proofs.invites), new_phone()
     group = invites.CreateGroup(
-        invites_pb2.CreateGroupRequest(user_id=owner, name="Barkada", owner_display_name="Ana"), timeout=SECONDS).group
-    added = invites.AddMember(invites_pb2.AddMemberRequest(
-        user_id=owner, group_id=group.group_id, phone_number=phone, display_name="Ben"), timeout=SECONDS).member
+        invites_pb2.CreateGroupRequest(name="Barkada", owner_display_name="Ana"), timeout=SECONDS, metadata=owner).group
+    added = invites.AddMember(
+        invites_pb2.AddMemberRequest(group_id=group.group_id, phone_number=phone, display_name="Ben"),
+        timeout=SECONDS, metadata=owner).member
     assert added.state == invites_pb2.MEMBER_STATE_PENDING
 
-    guest = sign_in().tokens.user_id
-    profile.UpdateProfile(profile_pb2.UpdateProfileRequest(
-        user_id=guest, display_name="Ben", phone_number=phone), timeout=SECONDS)
+    signed_in = sign_in()
+    guest = on_behalf(signed_in.caller_proofs.invites)
+    profile.UpdateProfile(
+        profile_pb2.UpdateProfileRequest(display_name="Ben", phone_number=phone), timeout=SECONDS,
+        metadata=on_behalf(signed_in.caller_proofs.profile))
 
     end = time.monotonic() + SECONDS
     while True:
-        groups = invites.ListGroups(invites_pb2.ListGroupsRequest(user_id=guest), timeout=SECONDS).groups
+        groups = invites.ListGroups(invites_pb2.ListGroupsRequest(), timeout=SECONDS, metadata=guest).groups
         if [entry.group_id for entry in groups] == [group.group_id]:
             break
         assert time.monotonic() < end, "the outbox has not linked the member"
         time.sleep(0.05)
     members = invites.ListMembers(
-        invites_pb2.ListMembersRequest(user_id=guest, group_id=group.group_id), timeout=SECONDS).members
+        invites_pb2.ListMembersRequest(group_id=group.group_id), timeout=SECONDS, metadata=guest).members
     linked = [member for member in members if member.member_id == added.member_id]
-    assert [(member.state, member.user_id) for member in linked] == [(invites_pb2.MEMBER_STATE_MEMBER, guest)]
+    assert [(member.state, member.user_id) for member in linked] == [
+        (invites_pb2.MEMBER_STATE_MEMBER, signed_in.tokens.user_id)]
 
-    stranger = invites_pb2.ListMembersRequest(user_id=sign_in().tokens.user_id, group_id=group.group_id)
-    assert refusal(invites.ListMembers, stranger)[1] in ("NOT_A_MEMBER", "GROUP_NOT_FOUND")
+    stranger = on_behalf(sign_in().caller_proofs.invites)
+    members = invites_pb2.ListMembersRequest(group_id=group.group_id)
+    assert refusal(invites.ListMembers, members, stranger)[1] in ("NOT_A_MEMBER", "GROUP_NOT_FOUND")

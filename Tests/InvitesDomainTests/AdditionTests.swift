@@ -7,19 +7,37 @@ struct AdditionTests {
     private let maria = UserID(high: 2, low: 1)
     private let jose = UserID(high: 2, low: 2)
 
-    private func member(_ id: UInt64, _ state: Member.State) throws -> Member {
+    private let phone: PhoneNumber
+
+    init() throws { phone = try PhoneNumber("09171234567", policy: .philippines) }
+
+    private func member(_ id: UInt64, _ state: Member.State, phone: PhoneNumber? = nil) throws -> Member {
         Member(
             id: MemberID(high: 3, low: id),
             groupID: group,
             state: state,
-            phone: try PhoneNumber("09171234567", policy: .philippines),
+            role: state.userID == nil ? nil : .member,
+            phone: phone ?? self.phone,
             displayName: nil,
             addedAtMilliseconds: 0
         )
     }
 
-    private func decide(_ owner: UserID?, _ related: [Member], count: Int = 1, max: Int = 10) -> Addition {
-        Addition.decide(phoneOwner: owner, related: related, memberCount: count, membersMax: max)
+    private func decide(
+        _ owner: UserID?,
+        _ related: [Member],
+        in openness: GroupOpenness = .open,
+        count: Int = 1,
+        max: Int = 10
+    ) -> Addition {
+        Addition.decide(
+            phone,
+            phoneOwner: owner,
+            openness: openness,
+            related: related,
+            memberCount: count,
+            membersMax: max
+        )
     }
 
     @Test func `A number that nobody has is awaited`() { #expect(decide(nil, []) == .pending) }
@@ -46,6 +64,27 @@ struct AdditionTests {
         let linked = try member(9, .member(maria))
         let pending = try member(1, .pending)
         #expect(decide(nil, [linked, pending]) == .existing(pending))
+    }
+
+    @Test(arguments: [GroupOpenness.confirm, .consent])
+    func `Only an open group makes a member of a number at once`(openness: GroupOpenness) throws {
+        #expect(decide(maria, [], in: openness) == .pending)
+        let pending = try member(1, openness == .consent ? .invited : .pending)
+        #expect(decide(maria, [pending], in: openness) == .existing(pending))
+        let linked = try member(2, .member(maria))
+        #expect(decide(maria, [linked], in: openness) == .existing(linked))
+    }
+
+    @Test func `Where people accept, nothing tells whose a number is`() throws {
+        let other = try PhoneNumber("09171234568", policy: .philippines)
+        // Maria is in the group by another number, which only she and profile know to be hers.
+        let byOther = try member(2, .member(maria), phone: other)
+        #expect(decide(maria, [byOther], in: .consent) == .pending)
+        #expect(decide(maria, [byOther], in: .confirm) == .existing(byOther))
+        // She was added by this number, and has it no more: whether somebody else has it now makes no difference.
+        let before = try member(3, .member(maria))
+        #expect(decide(jose, [before], in: .consent) == .pending)
+        #expect(decide(nil, [before], in: .consent) == .pending)
     }
 
     @Test func `A full group takes nobody new, but knows those who are there`() throws {

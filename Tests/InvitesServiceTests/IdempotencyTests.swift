@@ -19,11 +19,10 @@ import Testing
         key: String = key
     ) async throws -> InvitesV1.Group {
         var request = InvitesV1.CreateGroupRequest()
-        request.userID = user.description
         request.name = name
         request.ownerDisplayName = displayName
         request.idempotencyKey = key
-        return try await service.client.createGroup(request).group
+        return try await service.client.createGroup(request, options: service.options(for: user)).group
     }
 
     @Test func `The same request with the same key is answered with the same group`() async throws {

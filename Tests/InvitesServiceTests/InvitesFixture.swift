@@ -1,5 +1,6 @@
 import API
 import Dispatch
+import InvitesDomain
 import LocalPostgres
 import Logging
 import Models
@@ -7,6 +8,7 @@ import Postgres
 import RPC
 import RPCTransport
 import ServiceKit
+import ServiceModels
 import Synchronization
 import Testing
 
@@ -33,12 +35,15 @@ struct InvitesFixture: Sendable {
     let client: InvitesServiceClient
     let parts: InvitesParts
     let database: PostgresClient
+    let identity: ListeningIdentity
     let clock: SteppingClock
 
     /// For tests of other things.
     static let unlimited = InvitesLimits(
         userAdds: .daily("adds", countMax: 1_000_000),
         addressAdds: .daily("adds", countMax: 1_000_000),
+        userNumbers: .daily("numbers", countMax: 1_000_000),
+        pendingMax: 1_000_000,
         userGroups: .daily("groups", countMax: 1_000_000),
         groupsMax: 10_000,
         membersMax: 1_000
@@ -49,10 +54,20 @@ struct InvitesFixture: Sendable {
         groupMembersMax: Int = 1_000,
         limits: InvitesLimits = unlimited,
         migrations: [Migration] = InvitesMigrations.all,
+        groupOpenness: GroupOpenness = .open,
+        acceptsEarlierGateways: Bool = false,
         _ body: (InvitesFixture) async throws -> Void
     ) async throws {
         let facts = try await freshDatabase(schema: "invites")
-        try await run(on: facts, groupMembersMax: groupMembersMax, limits: limits, migrations: migrations, body)
+        try await run(
+            on: facts,
+            groupMembersMax: groupMembersMax,
+            limits: limits,
+            migrations: migrations,
+            groupOpenness: groupOpenness,
+            acceptsEarlierGateways: acceptsEarlierGateways,
+            body
+        )
     }
 
     /// Runs a test on a database.
@@ -61,6 +76,8 @@ struct InvitesFixture: Sendable {
         groupMembersMax: Int = 1_000,
         limits: InvitesLimits = unlimited,
         migrations: [Migration] = InvitesMigrations.all,
+        groupOpenness: GroupOpenness = .open,
+        acceptsEarlierGateways: Bool = false,
         waitLimit: Duration = .seconds(60),
         _ body: (InvitesFixture) async throws -> Void
     ) async throws {
@@ -83,15 +100,25 @@ struct InvitesFixture: Sendable {
         let group = try EventLoopGroup(loopCount: 2, name: "test")
         let database = PostgresClient(configuration, group: group)
         let clock = SteppingClock()
+        let identity = ListeningIdentity()
         var limits = limits
         limits.membersMax = groupMembersMax
         let parts = InvitesParts(
             settings: InvitesSettings(
                 limits: limits,
+                groupOpenness: groupOpenness,
                 addressKey: ClientAddressKey(Secret([UInt8](repeating: 7, count: 32)), service: "invites"),
-                inboxRetention: .seconds(3_600)
+                callers: ProvenCallers(
+                    service: "invites",
+                    keys: [proofKey].compactMap { $0 },
+                    acceptsEarlierGateways: acceptsEarlierGateways
+                ),
+                inboxRetention: .seconds(3_600),
+                identityAddress: try #require(AddressList("127.0.0.1:7001"))
             ),
             database: database,
+            group: group,
+            identity: IdentityServiceClient(InProcessChannel(identity.router)),
             clock: clock.clock,
             logger: Logger(label: "test")
         )
@@ -101,6 +128,7 @@ struct InvitesFixture: Sendable {
             client: InvitesServiceClient(InProcessChannel(router)),
             parts: parts,
             database: database,
+            identity: identity,
             clock: clock
         )
         let result: Result<Void, any Error>
@@ -110,13 +138,26 @@ struct InvitesFixture: Sendable {
         try result.get()
     }
 
+    /// The service's key of proofs.
+    static let proofKey = CallerProofKey(master: [UInt8](repeating: 5, count: 32), service: "invites")
+
+    /// What a gateway calls the service with on behalf of a user.
+    func options(for user: UserID) -> CallOptions {
+        let minute = CallerProof.minute(madeAtMilliseconds: clock.clock.nowMilliseconds)
+        let proof = CallerProof(userID: user, sessionID: nil, minute: minute)
+        var options = CallOptions()
+        if let key = Self.proofKey {
+            options.metadata.add(CallerProofKey.metadataName, proof.text(under: key, for: "invites"))
+        }
+        return options
+    }
+
     /// Creates a group and returns its id.
     func group(_ name: String = "Hikers", by user: UserID, called displayName: String = "") async throws -> String {
         var request = InvitesV1.CreateGroupRequest()
-        request.userID = user.description
         request.name = name
         request.ownerDisplayName = displayName
-        return try await client.createGroup(request).group.groupID
+        return try await client.createGroup(request, options: options(for: user)).group.groupID
     }
 
     /// Adds a number to a group.
@@ -129,11 +170,10 @@ struct InvitesFixture: Sendable {
         from address: String? = nil
     ) async throws(RPCError) -> InvitesV1.Member {
         var request = InvitesV1.AddMemberRequest()
-        request.userID = user.description
         request.groupID = group
         request.phoneNumber = phone
         request.displayName = name
-        var options = CallOptions()
+        var options = options(for: user)
         if let address { options.metadata.add(ClientAddressKey.metadataName, address) }
         return try await client.addMember(request, options: options).member
     }
@@ -146,20 +186,18 @@ struct InvitesFixture: Sendable {
         token: String = ""
     ) async throws -> InvitesV1.ListMembersResponse {
         var request = InvitesV1.ListMembersRequest()
-        request.userID = user.description
         request.groupID = group
         request.pageSize = size
         request.pageToken = token
-        return try await client.listMembers(request)
+        return try await client.listMembers(request, options: options(for: user))
     }
 
     /// A page of a user's groups.
     func groups(of user: UserID, size: Int32 = 0, token: String = "") async throws -> InvitesV1.ListGroupsResponse {
         var request = InvitesV1.ListGroupsRequest()
-        request.userID = user.description
         request.pageSize = size
         request.pageToken = token
-        return try await client.listGroups(request)
+        return try await client.listGroups(request, options: options(for: user))
     }
 
     /// Applies events and tells how many members were linked.

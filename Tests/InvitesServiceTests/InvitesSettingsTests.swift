@@ -1,15 +1,35 @@
+import Foundation
+import InvitesDomain
+import KeyRings
 import Models
 import ServiceKit
 import Testing
 
 @testable import InvitesService
 
-struct InvitesSettingsTests {
+final class InvitesSettingsTests {
+    private let secrets: String
+    private let folder: KeyFolder
+
+    init() throws {
+        secrets = FileManager.default.temporaryDirectory.path + "/vestibule-settings-\(UUID().uuidString)"
+        try FileManager.default.createDirectory(atPath: secrets, withIntermediateDirectories: true)
+        let folders = KeyFolders(secrets: secrets)
+        _ = try folders.initialize(folderMode: 0o700, mode: 0o600, nowSeconds: 0)
+        folder = folders.folder(of: "invites")
+    }
+
+    deinit {
+        try? FileManager.default.removeItem(atPath: secrets)
+    }
+
     private func settings(_ values: [String: String]) throws -> InvitesSettings {
         let configuration = try Configuration(
             keys: InvitesServer.configurationKeys,
             program: "invites",
-            environment: values.merging([ClientAddressKey.key.name: "/address.key"]) { $1 },
+            environment: [
+                ClientAddressKey.key.name: "/address.key", "VESTIBULE_INVITES_KEYS_FOLDER": folder.path,
+            ].merging(values) { $1 },
             readFile: { (_, _) throws(FileFault) in [UInt8](repeating: 7, count: ClientAddressKey.byteCount) }
         )
         return try InvitesSettings(configuration)
@@ -19,6 +39,8 @@ struct InvitesSettingsTests {
         let settings = try settings([:])
         #expect(settings.phonePolicy == .philippines)
         #expect(settings.limits.membersMax == 1_000)
+        #expect(settings.groupOpenness == .open)
+        #expect(settings.limits.pendingLifetimeMilliseconds == nil)
         #expect(settings.inboxRetention == .seconds(7 * 86_400))
     }
 
@@ -28,25 +50,39 @@ struct InvitesSettingsTests {
             "VESTIBULE_INVITES_GROUP_MEMBERS": "20", "VESTIBULE_INVITES_INBOX_RETENTION": "1d",
             "VESTIBULE_INVITES_USER_ADDS": "3", "VESTIBULE_INVITES_ADDRESS_ADDS": "4",
             "VESTIBULE_INVITES_USER_GROUPS": "5", "VESTIBULE_INVITES_USER_GROUPS_MAX": "6",
+            "VESTIBULE_INVITES_USER_PENDING": "7", "VESTIBULE_INVITES_USER_NUMBERS": "8",
+            "VESTIBULE_INVITES_GROUP_OPENNESS": "consent", "VESTIBULE_INVITES_PENDING_LIFETIME": "30d",
+            "VESTIBULE_INVITES_USER_LINKS": "9", "VESTIBULE_INVITES_USER_LINK_TRIES": "10",
+            "VESTIBULE_INVITES_ADDRESS_LINK_TRIES": "11", "VESTIBULE_INVITES_USER_GROUP_CHANGES": "12",
         ])
+        #expect(settings.limits.pendingLifetimeMilliseconds == Int64(2_592_000_000))
+        #expect(settings.groupOpenness == .consent)
         #expect(settings.phonePolicy.allowedRegions == ["DE", "AT"])
         #expect(settings.limits.membersMax == 20)
         #expect(settings.inboxRetention == .seconds(86_400))
         let limits = settings.limits
-        #expect(
-            [limits.userAdds.countMax, limits.addressAdds.countMax, limits.userGroups.countMax, limits.groupsMax]
-                == [3, 4, 5, 6]
-        )
+        let counts: [Int] = [
+            limits.userAdds.countMax, limits.addressAdds.countMax, limits.userGroups.countMax, limits.groupsMax,
+            limits.pendingMax, limits.userNumbers.countMax, limits.userLinks.countMax, limits.userLinkTries.countMax,
+            limits.addressLinkTries.countMax, limits.userGroupChanges.countMax,
+        ]
+        #expect(counts == [3, 4, 5, 6, 7, 8, 9, 10, 11, 12])
     }
 
     @Test func `All faults are told together`() throws {
         let configuration = try Configuration(
             keys: InvitesServer.configurationKeys,
             program: "invites",
-            environment: ["VESTIBULE_PHONE_REGION": "Atlantis", ClientAddressKey.key.name: "/address.key"],
+            environment: [
+                "VESTIBULE_PHONE_REGION": "Atlantis", ClientAddressKey.key.name: "/address.key",
+                "VESTIBULE_INVITES_KEYS_FOLDER": "/nowhere",
+            ],
             readFile: { (_, _) throws(FileFault) in [7] }
         )
         let faults = try #require(throws: ConfigurationFaults.self) { try InvitesSettings(configuration) }
-        #expect(faults.faults.map(\.key) == ["VESTIBULE_PHONE_REGION", ClientAddressKey.key.name])
+        #expect(
+            faults.faults.map(\.key)
+                == ["VESTIBULE_PHONE_REGION", ClientAddressKey.key.name, "VESTIBULE_INVITES_KEYS_FOLDER"]
+        )
     }
 }

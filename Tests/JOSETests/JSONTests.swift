@@ -89,4 +89,33 @@ struct JSONTests {
             }
         }
     }
+
+    @Test func `Members written one by one stand as those of an object`() throws {
+        let long = String(repeating: "é\"", count: 1000)
+        let written = JSONWriter.object { json in
+            json.add("text", "a\"b")
+            json.add("ends so", "{")
+            json.add("none", orNull: "")
+            json.add("some", orNull: "x")
+            json.add("number", Int64.min)
+            json.add("yes", true)
+            json.add("no", false)
+            json.addNull("null")
+            json.add("texts", ["a", "["])
+            json.add("no texts", [])
+            json.add("null texts", nil)
+            json.add("objects", [1, 2] as [Int64]) { $1.add("n", $0) }
+            json.add("empty", [0]) { _, _ in }
+            json.add("long", long)
+        }
+        let object: JSONObject = [
+            "text": "a\"b", "ends so": "{", "none": .null, "some": "x", "number": .integer(.min), "yes": true,
+            "no": false,
+            "null": .null, "texts": ["a", "["], "no texts": [], "null texts": .null, "objects": [["n": 1], ["n": 2]],
+            "empty": [[:]], "long": .string(long),
+        ]
+        #expect(String(decoding: written, as: UTF8.self) == object.text)
+        #expect(try JSONObject(parsing: written) == object)
+        #expect(JSONWriter.object { _ in } == Array("{}".utf8))
+    }
 }

@@ -33,6 +33,33 @@ struct WorkerTests {
         #expect(result.side.repeatedSignInCount == 1)
     }
 
+    @Test func `Profile is called with a proof of the person, which is asked for once while it is fresh`() async throws
+    {
+        let server = FakeServer()
+        let result = try await run(.profile, server, until: { $0.profileCount >= 10 })
+        #expect(result.statistics.map(\.failures.total).reduce(0, +) == 0)
+        #expect(server.seen.checkCount == 1 && result.side.renewedProofCount == 1)
+        #expect(result.statistics[Operation.checkSession.rawValue].callCount == 0)
+    }
+
+    @Test func `A refresh and the check behind it are one call, with the new access token`() async throws {
+        let server = FakeServer(accessTokensExpireAfterChecks: 1)
+        let result = try await run(.refreshAndCheck, server, until: { $0.checkCount >= 10 })
+        let statistics = result.statistics[Operation.refreshAndCheck.rawValue]
+        #expect(statistics.failures.total == 0)
+        #expect(statistics.callCount == server.seen.refreshCount)
+        #expect(server.seen.checkCount == server.seen.refreshCount)
+        // Each token was good for one check, so that none was checked twice.
+        #expect(result.side.expiredTokenCount == 0)
+    }
+
+    @Test func `Each number that is taken is another one, in its lane's steps`() async throws {
+        let server = FakeServer()
+        let result = try await run(.claimPhone, server, until: { $0.phones.count >= 3 })
+        #expect(result.statistics[Operation.claimPhone.rawValue].failures.total == 0)
+        #expect(server.seen.phones.prefix(3) == ["+639176180341", "+639178541017", "+639170901693"])
+    }
+
     @Test func `Sign-ins use the tokens that were prepared, then ask for more`() async throws {
         let server = FakeServer()
         let result = try await run(.signIn, server, proofCount: 4, until: { $0.signInCount >= 9 })
@@ -49,7 +76,7 @@ struct WorkerTests {
     }
 
     @Test func `Accounts take turns, and none is used twice at once`() {
-        let tokens = SessionTokens(accessToken: "", refreshToken: "", userID: "")
+        let tokens = SessionTokens(accessToken: "", refreshToken: "", profileProof: nil)
         var pool = AccountPool((0..<3).map { Account(email: "\($0)", tokens: tokens) })
         let (first, second) = (pool.take(), pool.take())
         #expect([first, second] == [0, 1])
@@ -92,7 +119,8 @@ struct WorkerTests {
             arrivals: arrivals,
             scenario: scenario,
             accounts: [account],
-            proofs: proofs
+            proofs: proofs,
+            phones: PhoneSequence(first: 639_170_000_003, lane: 1, of: 2)
         )
         try await lane.loop.run { try lane.start() }
         if let isEnough {
@@ -117,8 +145,10 @@ private final class FakeServer: Target, TokenSource {
         var reusedProofCount = 0
         var generation = 0
         var checksOfToken = 0
+        var profileCount = 0
         var proofCount = 0
         var proofs: Set<String> = []
+        var phones: [String] = []
         var isEnough: (@Sendable (Seen) -> Bool)?
         var enough: (@Sendable () -> Void)?
     }
@@ -146,7 +176,7 @@ private final class FakeServer: Target, TokenSource {
     func newSession() -> SessionTokens { state.withLock { Self.tokens(&$0) } }
 
     private static func tokens(_ seen: inout Seen) -> SessionTokens {
-        SessionTokens(accessToken: "access", refreshToken: "\(seen.generation)", userID: "user")
+        SessionTokens(accessToken: "access", refreshToken: "\(seen.generation)", profileProof: nil)
     }
 
     private func counting<Made: Sendable>(
@@ -160,14 +190,17 @@ private final class FakeServer: Target, TokenSource {
         return try result.get()
     }
 
-    func checkSession(_ account: Account) async throws(CallFailure) {
+    var needsProofs: Bool { true }
+
+    func checkSession(_ account: Account) async throws(CallFailure) -> ProfileProof? {
         await Task.yield()
-        try counting { seen throws(CallFailure) in
+        return try counting { seen throws(CallFailure) in
             seen.checkCount += 1
             seen.checksOfToken += 1
             guard seen.checksOfToken <= accessTokensExpireAfterChecks else {
                 throw CallFailure(code: "UNAUTHENTICATED", reason: "ACCESS_TOKEN_EXPIRED")
             }
+            return ProfileProof("proof")
         }
     }
 
@@ -201,16 +234,27 @@ private final class FakeServer: Target, TokenSource {
         }
     }
 
-    func getProfile(_ account: Account) async throws(CallFailure) { await Task.yield() }
+    func getProfile(_ account: Account) async throws(CallFailure) { try await callProfile(account) }
 
     func updateProfile(_ account: Account, name: String, phone: String?) async throws(CallFailure) {
+        try await callProfile(account, phone)
+    }
+
+    private func callProfile(_ account: Account, _ phone: String? = nil) async throws(CallFailure) {
         await Task.yield()
+        try counting { seen throws(CallFailure) in
+            guard account.profileProof?.text == "proof" else {
+                throw CallFailure(code: "UNAUTHENTICATED", reason: "CALLER_PROOF_REQUIRED")
+            }
+            seen.profileCount += 1
+            if let phone { seen.phones.append(phone) }
+        }
     }
 
     func proof(email: String) async throws(CallFailure) -> ProviderProof {
         state.withLock { seen in
             seen.proofCount += 1
-            return ProviderProof(idToken: "\(seen.proofCount)", nonce: "")
+            return ProviderProof(idToken: "\(seen.proofCount)", nonce: "", authorizationCode: nil)
         }
     }
 }

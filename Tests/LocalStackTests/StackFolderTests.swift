@@ -1,5 +1,6 @@
 import Foundation
 import JOSE
+import KeyRings
 import Testing
 
 @testable import LocalStack
@@ -14,15 +15,16 @@ struct StackFolderTests {
         let temporary = try TemporaryFolder()
         let folder = StackFolder(path: temporary.path + "/stack")
         let made = try folder.initialize()
-        #expect(made.count == 14)
+        #expect(made.count == 18)
         for file in made { #expect(try mode(file) == 0o600) }
         #expect(try mode(folder.secrets) == 0o700)
-        let pem = try String(contentsOfFile: folder.signingKey, encoding: .utf8)
-        #expect(try SigningKey(pem: pem).algorithm == .es256)
-        #expect(try Data(contentsOf: URL(fileURLWithPath: folder.refreshKey)).count == 32)
+        #expect(try mode(folder.keys.own.path) == 0o700)
+        let signing = try #require(try folder.keys.own.read(.signing))
+        #expect(try SigningKey(pem: signing.current.text).algorithm == .es256)
+        #expect(try #require(try folder.keys.own.read(.refresh)).keys.count == 1)
 
         #expect(try folder.initialize().isEmpty)
-        #expect(try String(contentsOfFile: folder.signingKey, encoding: .utf8) == pem)
+        #expect(try folder.keys.own.read(.signing) == signing)
     }
 
     @Test func `Providers and the simulator's clients are written anew at each start, with the same keys`() throws {
@@ -53,9 +55,11 @@ struct StackFolderTests {
         let temporary = try TemporaryFolder()
         let folder = StackFolder(path: temporary.path)
         _ = try folder.initialize()
-        try FileManager.default.moveItem(atPath: folder.refreshKey, toPath: folder.refreshKey + ".new")
-        #expect(try folder.initialize() == [folder.refreshKey])
-        #expect(!FileManager.default.fileExists(atPath: folder.refreshKey + ".new"))
+        for file in [folder.keys.own.file(.refresh), folder.addressKey] {
+            try FileManager.default.moveItem(atPath: file, toPath: file + ".new")
+            #expect(try folder.initialize() == [file])
+            #expect(!FileManager.default.fileExists(atPath: file + ".new"))
+        }
     }
 
     @Test func `Cleaning takes everything, is refused while a stack runs, and can be done twice`() throws {
@@ -65,7 +69,7 @@ struct StackFolderTests {
         let lock = try folder.lock()
         let refusal = #expect(throws: StackError.self) { try folder.clean() }
         #expect(refusal?.description.contains("running already") == true)
-        #expect(FileManager.default.fileExists(atPath: folder.signingKey))
+        #expect(FileManager.default.fileExists(atPath: folder.keys.own.file(.signing)))
         close(lock)
         try retrying { try folder.clean() }
         #expect(!FileManager.default.fileExists(atPath: folder.path))

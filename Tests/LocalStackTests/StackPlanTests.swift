@@ -22,6 +22,9 @@ struct StackPlanTests {
         #expect(environment["VESTIBULE_PROFILE_DATABASE_USER"] == "vestibule_profile")
         #expect(environment["VESTIBULE_PROFILE_DATABASE_PASSWORD_FILE"] == "/data/secrets/profile-database-password")
         #expect(environment["VESTIBULE_PROFILE_DATABASE_OWNER"] == "", "that is for migrations alone")
+        for (name, folder) in [("IDENTITY", "keys"), ("PROFILE", "profile-keys"), ("INVITES", "invites-keys")] {
+            #expect(environment["VESTIBULE_\(name)_KEYS_FOLDER"] == "/data/secrets/\(folder)", "each has its own keys")
+        }
         let migration = try #require(try plan([:]).programs.first { $0.name == "profile" }).migration
         #expect(migration.environment["VESTIBULE_PROFILE_DATABASE_OWNER"] == "vestibule_profile_owner")
         #expect(
@@ -92,9 +95,12 @@ struct StackPlanTests {
                 "com.example.app native sha256 required refuse", "com.example.bare native sha256 optional fresh",
                 "com.example.services services either optional fresh", "com.example.debug native sha256 optional code",
                 "example.apps.googleusercontent.com web either optional fresh",
-                "ios.example.apps.googleusercontent.com native either unknown fresh", "1234567890    ",
+                "ios.example.apps.googleusercontent.com native either unknown fresh",
+                "plain.example.apps.googleusercontent.com web either optional fresh", "1234567890    ",
             ]
         )
+        let withoutIDToken = audiences.filter { $0["id_token"] == false }.compactMap { $0["id"]?.string }
+        #expect(withoutIDToken == ["plain.example.apps.googleusercontent.com"])
         let keys = audiences.compactMap { $0["apple_key"]?.object?["private_key_file"]?.string }
         #expect(keys == [1, 1, 1, 2].map { "secrets/apple-key-\($0).p8" })
         #expect(plan.greeting.contains("Supabase's service key: /data/secrets/supabase-service-key"))

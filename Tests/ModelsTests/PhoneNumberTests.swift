@@ -36,6 +36,13 @@ struct PhoneNumberTests {
         #expect(throws: PhoneNumber.Fault.notAssigned) { try PhoneNumber(text, policy: .philippines) }
     }
 
+    /// The library takes them: Germany's plan has no end.
+    @Test(arguments: ["+49301234560000000", "+4980012345678900", "030 1234 5600 0000 0"])
+    func `A number of more digits than E.164 has is not assigned`(text: String) throws {
+        let germany = try PhonePolicy(defaultRegion: "DE", allowedKinds: Set(PhonePolicy.Kind.allCases))
+        #expect(throws: PhoneNumber.Fault.notAssigned) { try PhoneNumber(text, policy: germany) }
+    }
+
     @Test func `A land line is refused where only mobile numbers are taken`() throws {
         #expect(throws: PhoneNumber.Fault.kindNotAllowed) {
             try PhoneNumber("(02) 8123 4567", policy: .philippines)

@@ -172,13 +172,13 @@ struct ConnectionTests {
     }
 
     /// Limits that a slow machine doesn't come upon.
-    private static var patient: HTTPSClient.Limits {
+    static var patient: HTTPSClient.Limits {
         var limits = HTTPSClient.Limits()
         limits.idleTime = .seconds(600)
         return limits
     }
 
-    private static func onOneLoop(
+    static func onOneLoop(
         _ limits: HTTPSClient.Limits = patient,
         _ body: (HTTPSClient) async throws -> Void
     ) async throws {

@@ -118,7 +118,7 @@ struct NameTests {
 }
 
 /// Knows what a test says.
-private final class TestResolver: NameResolver {
+final class TestResolver: NameResolver {
     private let names: [String: [String]]
     private let state: Mutex<(asked: [String], isStuck: Bool)>
 

@@ -1,7 +1,7 @@
 import Glibc
 import RPCTransport
 
-/// The program `openssl s_server` on a free port of this machine.
+/// The program `openssl s_server` on a port of this machine that the kernel chose.
 final class TLSServer {
     struct Failed: Error {}
 
@@ -13,27 +13,33 @@ final class TLSServer {
     ///   - more: further arguments of the program.
     init(_ files: TLSConfiguration, _ more: [String] = []) throws {
         guard let certificate = files.certificateChainFile, let key = files.privateKeyFile else { throw Failed() }
-        let port = try Self.freePort()
+        // In /tmp, which every machine has; without a name from the next line but one on, so that nothing is left there.
+        var name = Array("/tmp/tls-server-XXXXXX".utf8CString)
+        let output = mkstemp(&name)
+        guard output >= 0 else { throw Failed() }
+        unlink(name)
+        defer { close(output) }
         var actions = posix_spawn_file_actions_t()
         posix_spawn_file_actions_init(&actions)
         defer { posix_spawn_file_actions_destroy(&actions) }
-        for output: Int32 in [1, 2] { posix_spawn_file_actions_addopen(&actions, output, "/dev/null", O_WRONLY, 0) }
+        posix_spawn_file_actions_adddup2(&actions, output, 1)
+        posix_spawn_file_actions_addopen(&actions, 2, "/dev/null", O_WRONLY, 0)
         posix_spawn_file_actions_addopen(&actions, 0, "/dev/null", O_RDONLY, 0)
         let arguments =
-            [
-                "openssl", "s_server", "-accept", "127.0.0.1:\(port)", "-cert", certificate, "-key", key, "-www",
-                "-quiet",
-            ] + more
+            ["openssl", "s_server", "-accept", "127.0.0.1:0", "-cert", certificate, "-key", key, "-www"] + more
         let words = arguments.map { strdup($0) } + [nil]
         defer { for word in words { free(word) } }
         var process = pid_t()
         guard posix_spawnp(&process, "openssl", &actions, nil, words, environ) == 0 else { throw Failed() }
         self.process = process
-        self.port = port
-        for _ in 0..<500 {
-            if Self.isListening(port) { return }
+        for _ in 0..<3000 {
+            if let port = Self.port(in: output) {
+                self.port = port
+                return
+            }
             usleep(10_000)
         }
+        port = 0
         stop()
         throw Failed()
     }
@@ -44,37 +50,14 @@ final class TLSServer {
         waitpid(process, &status, 0)
     }
 
-    private static func freePort() throws -> UInt16 {
-        let probe = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
-        defer { close(probe) }
-        let port = try withAddress(port: 0) { address, length in
-            guard bind(probe, address, length.pointee) == 0, getsockname(probe, address, length) == 0 else {
-                throw Failed()
-            }
-            return address.withMemoryRebound(to: sockaddr_in.self, capacity: 1) {
-                UInt16(bigEndian: $0.pointee.sin_port)
-            }
-        }
-        return port
-    }
-
-    private static func isListening(_ port: UInt16) -> Bool {
-        let probe = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
-        defer { close(probe) }
-        return withAddress(port: port) { address, length in connect(probe, address, length.pointee) == 0 }
-    }
-
-    private static func withAddress<Value>(
-        port: UInt16,
-        _ body: (UnsafeMutablePointer<sockaddr>, UnsafeMutablePointer<socklen_t>) throws -> Value
-    ) rethrows -> Value {
-        var address = sockaddr_in()
-        address.sin_family = sa_family_t(AF_INET)
-        address.sin_port = port.bigEndian
-        address.sin_addr.s_addr = UInt32(0x7f00_0001).bigEndian
-        var length = socklen_t(MemoryLayout<sockaddr_in>.size)
-        return try withUnsafeMutablePointer(to: &address) { pointer in
-            try pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) { try body($0, &length) }
-        }
+    /// The port that the kernel gave it: a port chosen here could be another test's before the program listens on it.
+    private static func port(in output: Int32) -> UInt16? {
+        var bytes = [UInt8](repeating: 0, count: 4096)
+        let count = pread(output, &bytes, bytes.count, 0)
+        guard count > 0 else { return nil }
+        let lines = bytes[..<count].split(separator: UInt8(ascii: "\n"), omittingEmptySubsequences: false).dropLast()
+        let start = "ACCEPT 127.0.0.1:"
+        return lines.lazy.map { String(decoding: $0, as: UTF8.self) }.first { $0.hasPrefix(start) }
+            .flatMap { UInt16($0.dropFirst(start.count)) }
     }
 }

@@ -12,21 +12,31 @@ import sys
 import tempfile
 import time
 
+import claims_bench
 import connection_bench
+import deletion_bench
 import echo_bench
 import edge_bench
 import envoy_peer
+import groups_bench
+import import_bench
 import instruction_bench
 import memory_bench
+import million_bench
 import mixed_bench
 import peers
 import read_bench
 import refresh_bench
 import report
+import revocation_bench
+import rows_bench
 import session_bench
+import session_instructions
+import sign_in_bench
 import size_bench
 import stream_bench
 import syscall_bench
+import watch_bench
 from private_postgres import private_postgres
 from processes import BenchError
 from service_stack import service_stack
@@ -37,9 +47,14 @@ ROOT = os.path.dirname(os.path.dirname(FOLDER))
 DISTURBED_SHARE_MAX = 0.05
 # In the order in which they are measured.
 PARTS = (
-    "mixed", "echo", "instructions", "stream", "connections", "read", "session", "refresh", "memory", "edge", "syscalls", "size")
+    "mixed", "echo", "instructions", "stream", "connections", "read", "session-instructions", "session", "refresh", "million",
+    "revocations", "sign-in", "deletions", "import", "watch", "claims", "groups", "rows", "memory", "edge", "syscalls", "size")
 # What needs the whole stack, and what needs the benchmark's own server.
-STACK_PARTS = {"mixed", "session", "refresh", "memory", "edge", "syscalls", "size"}
+STACK_PARTS = {
+    "mixed", "session-instructions", "session", "refresh", "million", "revocations", "sign-in", "deletions", "import", "watch",
+    "claims", "groups", "rows", "memory", "edge", "syscalls", "size"}
+# What needs tokens of sessions that nobody signed in for.
+SESSION_PARTS = {"session-instructions", "session", "refresh", "million", "claims", "rows"}
 SERVER_PARTS = {"echo", "instructions", "stream", "connections", "read", "edge", "syscalls"}
 TOOLS = {
     "h2load": "nghttp2-client",
@@ -63,6 +78,12 @@ def parse_options():
     parser.add_argument("--seconds", type=int, default=4, help="about the length of a run (%(default)s)")
     parser.add_argument(
         "--mixed-minutes", type=float, default=10, help="the length of the mixed load (%(default)s)")
+    parser.add_argument(
+        "--revocations", type=int, default=10_000, help="sessions that are ended one by one (%(default)s)")
+    parser.add_argument(
+        "--deletions", type=int, default=100_000, help="accounts whose deletion is told (%(default)s)")
+    parser.add_argument("--rows", type=int, default=10_000_000, help="rows that the large tables have (%(default)s)")
+    parser.add_argument("--imports", type=int, default=1_000_000, help="accounts that are imported (%(default)s)")
     parser.add_argument("--jobs", type=int, default=os.cpu_count(), help="parallel build jobs (%(default)s)")
     parser.add_argument("--binaries", help="a folder with built programs; without it they are built")
     parser.add_argument("--peer-binaries", help="a folder with the built Swift peers; without it they are built")
@@ -78,8 +99,10 @@ def parse_options():
     unknown = set(options.parts) - set(PARTS)
     if unknown:
         parser.error(f"--only knows {', '.join(PARTS)}, not {', '.join(sorted(unknown))}")
-    if options.rounds < 1 or options.seconds < 1 or options.mixed_minutes <= 0:
-        parser.error("there must be a round, it must last a second, and the mixed load some time")
+    if options.rounds < 1 or options.seconds < 1 or options.mixed_minutes <= 0 or options.revocations < 1 \
+            or options.deletions < 1 or options.imports < 1 or options.rows <= rows_bench.FEW:
+        parser.error("there must be a round, it must last a second, the mixed load some time, a revocation, a deletion, an import, and "
+                     f"more than {rows_bench.FEW} rows")
     options.root = ROOT
     options.say = lambda text: print(text, flush=True)
     return options
@@ -102,8 +125,12 @@ def build_all(options):
         return
     if SERVER_PARTS & set(options.parts):
         options.binaries = peers.swift_build(options, ROOT, "--product", "bench-server")
+    if SESSION_PARTS & set(options.parts):
+        options.binaries = peers.swift_build(options, ROOT, "--product", "bench-sessions")
     if STACK_PARTS & set(options.parts):
         options.binaries = peers.swift_build(options, ROOT, "--target", "programs")
+    if "revocations" in options.parts:
+        options.binaries = peers.swift_build(options, ROOT, "--product", "revocation-consumer")
 
 
 class Results:
@@ -170,6 +197,8 @@ def measure(options, scratch):
         measure_echo(options, scratch, results, others, missing)
     if "instructions" in options.parts:
         results.add(*instruction_bench.measure(options, scratch))
+    if "session-instructions" in options.parts:
+        results.add(*session_instructions.measure(options, scratch))
     if "stream" in options.parts:
         results.add(*stream_bench.measure(options, scratch), [
             "Streams: the same cores, 8 connections with two streams each, 10,000 messages a stream; beside them nghttpd "
@@ -187,6 +216,21 @@ def measure(options, scratch):
                 results.add(*memory_bench.measure(options, scratch, stack))
             if "refresh" in options.parts:
                 results.add(*refresh_bench.measure(options, scratch, stack))
+    if "revocations" in options.parts:
+        results.add(*revocation_bench.measure(options, scratch))
+    if "sign-in" in options.parts:
+        results.add(*sign_in_bench.measure(options, scratch))
+    if "deletions" in options.parts:
+        results.add(*deletion_bench.measure(options, scratch))
+    if "import" in options.parts:
+        results.add(*import_bench.measure(options, scratch))
+    if "watch" in options.parts:
+        results.add(*watch_bench.measure(options, scratch))
+    for name, part in (("claims", claims_bench), ("groups", groups_bench), ("rows", rows_bench)):
+        if name in options.parts:
+            results.add(*part.measure(options, scratch))
+    if "million" in options.parts:
+        results.add(*million_bench.measure(options, scratch))
     if "edge" in options.parts:
         results.add(*edge_bench.measure(options, scratch))
     if "syscalls" in options.parts:

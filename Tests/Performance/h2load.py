@@ -78,7 +78,7 @@ class Target:
         open(answer_path, "wb").close()
         told = run([
             "curl", "--silent", "--show-error", "--insecure", "--max-time", "10", *self.http_options(), "--request", "POST",
-            *HEADERS, "--data-binary", f"@{request_path}", "--output", answer_path, "--dump-header", "-", self.url])
+            *HEADERS, *(word for header in self.more_headers for word in ("-H", header)), "--data-binary", f"@{request_path}", "--output", answer_path, "--dump-header", "-", self.url])
         status = re.search(r"^grpc-status: (\d+)\s*$", told, re.MULTILINE)
         if not told.startswith("HTTP/2 200") or not status:
             raise BenchError(f"{self.url} answered without a gRPC status: {told.splitlines()[:1]}")

@@ -18,7 +18,7 @@ RATIO_MAX = 1.03
 STOP_SECONDS = 60
 
 
-def _readable(program, scratch, name):
+def readable(program, scratch, name):
     """A copy without debugging information, which the valgrind of Debian 12 can't read as Swift writes it."""
     copy = os.path.join(scratch, f"{name}-without-debugging-information")
     run(["strip", "--strip-debug", "-o", copy, program])
@@ -58,9 +58,9 @@ def _per_call(program, scratch, headers):
 
 def measure(options, scratch):
     """Gives the figures, and bars if there is an older program."""
-    programs = {"ours": _readable(f"{options.binaries}/bench-server", scratch, "ours")}
+    programs = {"ours": readable(f"{options.binaries}/bench-server", scratch, "ours")}
     if options.against:
-        programs["before"] = _readable(f"{options.against}/bench-server", scratch, "before")
+        programs["before"] = readable(f"{options.against}/bench-server", scratch, "before")
     figures, bars = [], []
     for what, headers in (("echo", []), ("echo with five headers", FIVE_HEADERS)):
         counts = {name: _per_call(program, scratch, headers) for name, program in programs.items()}

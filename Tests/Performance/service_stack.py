@@ -1,5 +1,6 @@
 """Everything that `make run` starts, from the same programs, on ports and in a folder of the benchmark's own."""
 
+import base64
 import contextlib
 import hashlib
 import json
@@ -32,6 +33,12 @@ def free_ports(count):
             if len(found) == count:
                 return found
     raise BenchError("no free ports")
+
+
+def claims_of(token):
+    """What a JSON Web Token says; nobody verifies it here."""
+    payload = token.split(".")[1]
+    return json.loads(base64.urlsafe_b64decode(payload + "=" * (-len(payload) % 4)))
 
 
 class ServiceStack:
@@ -87,11 +94,11 @@ class ServiceStack:
             self.database_host, self.database_port = (found[f"VESTIBULE_DATABASE_{name}"] for name in ("HOST", "PORT"))
         return [f"--host={self.database_host}", f"--port={self.database_port}", "--username=postgres", "--no-password"]
 
-    def sql(self, text):
+    def sql(self, text, timeout_seconds=120):
         """Runs SQL as superuser, and gives what it printed, columns parted by `|`."""
         return run([
             "psql", "--no-psqlrc", "--quiet", "--tuples-only", "--no-align", "--set=ON_ERROR_STOP=1",
-            *self.database_words(), "--dbname=vestibule", f"--command={text}"]).strip()
+            *self.database_words(), "--dbname=vestibule", f"--command={text}"], timeout_seconds=timeout_seconds).strip()
 
     # What is asked of it
 
@@ -115,18 +122,25 @@ class ServiceStack:
         token = self.ask("simulator", "/control/google/sign-in", order)["id_token"]
         return self.ask("gateway", "/auth/google", {"id_token": token, "nonce": nonce})["access_token"]
 
-    def load_command(self, scenario, output, **options):
-        """`vestibule load` against this stack; options by their names."""
+    @staticmethod
+    def listens(port):
+        """Whether somebody accepts connections there."""
+        with contextlib.suppress(OSError), socket.create_connection(("127.0.0.1", port), timeout=1):
+            return True
+        return False
+
+    def load_command(self, scenario, output, *flags, identity="identity", **options):
+        """`vestibule load` against this stack, or an identity that is named; options by their names, and flags."""
         words = [f"--{name.replace('_', '-')}={value}" for name, value in options.items()]
         return [
             f"{self.binaries}/vestibule", "load", scenario, f"--output={output}",
-            f"--simulator=http://{self.addresses['simulator']}", f"--identity={self.addresses['identity']}",
-            f"--profile={self.addresses['profile']}", *words]
+            f"--simulator=http://{self.addresses['simulator']}", f"--identity={self.addresses[identity]}",
+            f"--profile={self.addresses['profile']}", *flags, *words]
 
-    def load(self, scenario, core=None, timeout_seconds=180, **options):
+    def load(self, scenario, *flags, core=None, timeout_seconds=180, **options):
         """Runs it to its end; gives its report. Throws if a call failed."""
         output = f"{self.folder}/load-{scenario}"
-        run(self.load_command(scenario, output, **options), core=core, timeout_seconds=timeout_seconds)
+        run(self.load_command(scenario, output, *flags, **options), core=core, timeout_seconds=timeout_seconds)
         with open(f"{output}.json", encoding="utf-8") as file:
             return json.load(file)
 

@@ -4,6 +4,7 @@ Counted by strace, the same whatever else the machine does.
 A server can't do with less than three for each message that it waits for: it sleeps, reads and writes.
 """
 
+import contextlib
 import os
 import re
 import signal
@@ -61,6 +62,17 @@ class _Count:
         with open(self.path, encoding="ascii") as file:
             rows = re.findall(r"^\s*(\d+)\s+(\w+)$", file.read(), re.MULTILINE)
         return {name: int(count) for count, name in rows if name != "total"}
+
+
+@contextlib.contextmanager
+def counting(process_id, scratch):
+    """Counts a process' system calls by name while the block runs; they are there behind it."""
+    found = {}
+    count = _Count(process_id, scratch)
+    try:
+        yield found
+    finally:
+        found |= count.end()
 
 
 def _alone(target, calls, core):

@@ -65,6 +65,6 @@ struct ProfileChangeTests {
             Issue.record("\(fault)")
             return
         }
-        #expect(faults.map(\.field) == [.displayName, .phoneNumber, .username])
+        #expect(faults.map(\.field) == ["display_name", "phone_number", "username"])
     }
 }

@@ -13,8 +13,8 @@ struct ProfileTransitionTests {
         second = try PhoneNumber("09187654321", policy: .philippines)
     }
 
-    private func decide(_ profile: Profile, _ change: ProfileChange) -> ProfileTransition? {
-        ProfileTransition.decide(from: profile, applying: change, nowMilliseconds: now)
+    private func decide(_ profile: Profile, _ change: ProfileChange) throws -> ProfileTransition? {
+        try ProfileTransition.decide(from: profile, applying: change, nowMilliseconds: now)
     }
 
     @Test func `What is missing is told in the order to ask for it`() throws {
@@ -34,15 +34,15 @@ struct ProfileTransitionTests {
 
     @Test func `A removed phone is released, and nothing claimed`() throws {
         let profile = Profile(userID: userID, displayName: try DisplayName("Maria"), phone: first)
-        let transition = try #require(decide(profile, ProfileChange(displayName: .remove, phone: .remove)))
+        let transition = try #require(try decide(profile, ProfileChange(displayName: .remove, phone: .remove)))
         #expect(transition.phoneEvents == [PhoneEvent(kind: .released, phone: first)])
         #expect(transition.claimedPhone == nil)
         #expect(transition.profile.phone == nil && transition.profile.displayName == nil)
-        #expect(decide(Profile(userID: userID), ProfileChange(displayName: .remove, phone: .remove)) == nil)
+        #expect(try decide(Profile(userID: userID), ProfileChange(displayName: .remove, phone: .remove)) == nil)
     }
 
     @Test func `A first phone is claimed and nothing released`() throws {
-        let transition = try #require(decide(Profile(userID: userID), ProfileChange(phone: .set(first))))
+        let transition = try #require(try decide(Profile(userID: userID), ProfileChange(phone: .set(first))))
         #expect(transition.phoneEvents == [PhoneEvent(kind: .claimed, phone: first)])
         #expect(transition.profile.phone == first)
         #expect(transition.profile.updatedAtMilliseconds == now)
@@ -50,7 +50,7 @@ struct ProfileTransitionTests {
 
     @Test func `Another phone releases the old one before it claims the new one`() throws {
         let profile = Profile(userID: userID, phone: first)
-        let transition = try #require(decide(profile, ProfileChange(phone: .set(second))))
+        let transition = try #require(try decide(profile, ProfileChange(phone: .set(second))))
         #expect(
             transition.phoneEvents == [
                 PhoneEvent(kind: .released, phone: first), PhoneEvent(kind: .claimed, phone: second),
@@ -71,15 +71,15 @@ struct ProfileTransitionTests {
             phone: .set(first),
             username: .set(try Username("maria"))
         )
-        #expect(decide(profile, change) == nil)
-        #expect(decide(profile, ProfileChange()) == nil)
-        #expect(decide(Profile(userID: userID), ProfileChange(username: .remove)) == nil)
+        #expect(try decide(profile, change) == nil)
+        #expect(try decide(profile, ProfileChange()) == nil)
+        #expect(try decide(Profile(userID: userID), ProfileChange(username: .remove)) == nil)
     }
 
     @Test func `A change of the name alone tells nobody about the phone`() throws {
         let profile = Profile(userID: userID, phone: first)
         let transition = try #require(
-            decide(profile, ProfileChange(displayName: .set(try DisplayName("Maria")), phone: .set(first)))
+            try decide(profile, ProfileChange(displayName: .set(try DisplayName("Maria")), phone: .set(first)))
         )
         #expect(transition.phoneEvents.isEmpty)
         #expect(transition.claimedPhone == nil)
@@ -88,7 +88,7 @@ struct ProfileTransitionTests {
 
     @Test func `A username that changes its case alone is not taken again`() throws {
         let profile = Profile(userID: userID, username: try Username("maria"))
-        let transition = try #require(decide(profile, ProfileChange(username: .set(try Username("Maria")))))
+        let transition = try #require(try decide(profile, ProfileChange(username: .set(try Username("Maria")))))
         #expect(transition.claimedUsername == nil)
         #expect(transition.releasedUsername == nil)
         #expect(transition.profile.username?.value == "Maria")
@@ -96,10 +96,10 @@ struct ProfileTransitionTests {
 
     @Test func `Another username releases the old one, and removal only releases`() throws {
         let profile = Profile(userID: userID, username: try Username("maria"))
-        let other = try #require(decide(profile, ProfileChange(username: .set(try Username("clara")))))
+        let other = try #require(try decide(profile, ProfileChange(username: .set(try Username("clara")))))
         #expect(other.claimedUsername?.key == "clara")
         #expect(other.releasedUsername?.key == "maria")
-        let none = try #require(decide(profile, ProfileChange(username: .remove)))
+        let none = try #require(try decide(profile, ProfileChange(username: .remove)))
         #expect(none.claimedUsername == nil)
         #expect(none.releasedUsername?.key == "maria")
         #expect(none.profile.username == nil)
@@ -107,13 +107,56 @@ struct ProfileTransitionTests {
 
     @Test func `A letter composed otherwise is saved`() throws {
         let profile = Profile(userID: userID, displayName: DisplayName(stored: "Jose\u{301}"))
-        let transition = try #require(decide(profile, ProfileChange(displayName: .set(try DisplayName("Jos\u{E9}")))))
+        let transition = try #require(
+            try decide(profile, ProfileChange(displayName: .set(try DisplayName("Jos\u{E9}"))))
+        )
         #expect(transition.profile.displayName?.value.unicodeScalars.count == 4)
     }
 
     @Test func `The time of change never runs backwards`() throws {
         let profile = Profile(userID: userID, updatedAtMilliseconds: now + 5)
-        let transition = try #require(decide(profile, ProfileChange(phone: .set(first))))
+        let transition = try #require(try decide(profile, ProfileChange(phone: .set(first))))
         #expect(transition.profile.updatedAtMilliseconds == now + 5)
+    }
+
+    @Test func `Each change counts one revision, and one that changes nothing none`() throws {
+        var profile = Profile(userID: userID)
+        for revision: Int64 in 1...3 {
+            let change = ProfileChange(displayName: .set(try DisplayName("Maria \(revision)")))
+            profile = try #require(try decide(profile, change)).profile
+            #expect(profile.revision == revision)
+            #expect(try decide(profile, change) == nil)
+        }
+    }
+
+    @Test func `A change of another revision is refused, but for one that is there already`() throws {
+        let profile = Profile(userID: userID, displayName: try DisplayName("Maria"), revision: 7)
+        func change(_ name: String, _ expected: Int64) throws -> ProfileChange {
+            ProfileChange(displayName: .set(try DisplayName(name)), expectedRevision: expected)
+        }
+        #expect(try decide(profile, change("Clara", 7))?.profile.revision == 8)
+        for expected: Int64 in [0, 6, 8] {
+            #expect(throws: ProfileFault.revisionMismatch(current: 7)) {
+                try decide(profile, try change("Clara", expected))
+            }
+            #expect(try decide(profile, change("Maria", expected)) == nil, "an answer was lost")
+        }
+        // Who has seen that there is nothing may say so.
+        #expect(try decide(Profile(userID: userID), change("Maria", 0))?.profile.revision == 1)
+    }
+
+    @Test func `An upload goes with what takes its place, and no other upload can be named`() throws {
+        let (first, second) = (AvatarID(high: 1, low: 2), AvatarID(high: 1, low: 3))
+        let profile = Profile(userID: userID, avatar: Avatar(upload: first))
+        let url = try Avatar("https://example.com/me.png")
+        #expect(try decide(profile, ProfileChange(avatar: .set(url)))?.droppedUpload == first)
+        #expect(try decide(profile, ProfileChange(avatar: .remove))?.droppedUpload == first)
+        #expect(try decide(profile, ProfileChange(avatar: .set(Avatar(upload: first)))) == nil)
+        let renamed = ProfileChange(displayName: .set(try DisplayName("Maria")))
+        #expect(try #require(try decide(profile, renamed)).droppedUpload == nil)
+        #expect(throws: ProfileFault.invalidFields([.avatar(.notUploaded)])) {
+            try decide(profile, ProfileChange(avatar: .set(Avatar(upload: second))))
+        }
+        #expect(try decide(Profile(userID: userID, avatar: url), ProfileChange(avatar: .remove))?.droppedUpload == nil)
     }
 }

@@ -116,15 +116,4 @@ import Testing
             #expect(checked.message == updated.message)
         }
     }
-
-    @Test func `A user id must be one, where one is given`() async throws {
-        try await ProfileFixture.run { service in
-            var request = ProfileV1.CheckUsernameRequest()
-            request.userID = "me"
-            request.username = "maria"
-            let error = try await failure { try await service.client.checkUsername(request) }
-            #expect(error.code == .invalidArgument)
-            #expect(error.reason == "USER_ID_INVALID")
-        }
-    }
 }

@@ -5,6 +5,8 @@ import Postgres
 import ProfileDomain
 import RPC
 import ServiceKit
+import ServiceModels
+import ServiceStore
 import Testing
 
 @testable import ProfileService
@@ -79,10 +81,30 @@ import Testing
             #expect(list[0].contains("set aside  INTERNAL 16 times"))
             #expect(list[0].hasSuffix("behind it: 2"))
             #expect(!list[0].contains(digits(1)))
+            // However many wait behind it, so many are counted.
+            try await service.database.execute(
+                """
+                INSERT INTO outbox (event_id, kind, phone, user_id, created_at)
+                SELECT gen_random_uuid(), 'claimed', \(digits(1)), \(maria.uuid), now() FROM generate_series(1, 10001)
+                """
+            )
+            #expect(
+                try await service.outbox(.list(limit: 10, showsNumbers: false))[0].hasSuffix("behind it: 10000 or more")
+            )
+            try await service.database.execute("DELETE FROM outbox WHERE id > (SELECT max(id) - 10001 FROM outbox)")
 
             service.invites.mend()
-            let id = try #require(Int64(list[0].prefix { $0 != " " }))
-            await #expect(throws: OutboxCommandError.self) { try await service.outbox(.requeue([id, 4_711])) }
+            let name = try #require(OutboxEventName(String(list[0].prefix { $0 != " " })))
+            #expect(name.receiver == "invites")
+            let shown = try await service.outbox(.show(name, showsNumbers: true))
+            #expect(
+                shown.contains("about: claimed +\(digits(1)) by \(maria)")
+                    && shown.contains("reason: INTERNAL 16 times")
+            )
+            let none = OutboxEventName(receiver: "invites", rowID: 4_711)
+            await #expect(throws: OutboxCommandError("no event invites/4711 is held; released 1 of the others")) {
+                try await service.outbox(.release([name, none]))
+            }
             #expect(try await service.outbox(.list(limit: 10, showsNumbers: true)) == ["nothing is held"])
             try await service.relaying {
                 try await service.eventually("nothing waits") { try await service.waitingEvents().isEmpty }
@@ -110,13 +132,13 @@ import Testing
             try await service.update(maria, phone: phone(2))
             try await service.update(juan, phone: phone(1))
             try await service.database.execute("DELETE FROM outbox WHERE rejected_at IS NULL")
-            #expect(try await service.outbox(.requeue(nil)) == ["requeued 1"])
+            #expect(try await service.outbox(.release(nil)) == ["released 1"])
             let now = ["claimed \(digits(1)) \(maria)", "claimed \(digits(1)) \(juan)"]
             #expect(try await service.waitingEvents() == now)
             // Nobody has it any more.
             _ = try await outbox.relayBatch(limit: 1) { _ in .setAside(reason: "BAD") }
             try await service.update(juan, phone: phone(3))
-            #expect(try await service.outbox(.requeue(nil)) == ["requeued 1"])
+            #expect(try await service.outbox(.release(nil)) == ["released 1"])
             #expect(try await service.waitingEvents().last == "released \(digits(1)) \(maria)")
 
             let held = try await outbox.relayBatch(limit: 1) { _ in .setAside(reason: "BAD") }
@@ -127,9 +149,9 @@ import Testing
             }
             #expect(others == .handled(eventCount: 1))
             let ids = try await service.database.query("SELECT id FROM outbox WHERE rejected_at IS NOT NULL")
-            let id = try ids[0].decode(0, as: Int64.self)
-            #expect(try await service.outbox(.discard([id])) == ["discarded 1"])
-            await #expect(throws: OutboxCommandError.self) { try await service.outbox(.discard([id])) }
+            let name = OutboxEventName(receiver: "invites", rowID: try ids[0].decode(0, as: Int64.self))
+            #expect(try await service.outbox(.discard([name])) == ["discarded 1"])
+            await #expect(throws: OutboxCommandError.self) { try await service.outbox(.discard([name])) }
             #expect(try await outbox.relayBatch(limit: 100) { _ in .delivered } == .handled(eventCount: 3))
             #expect(try await outbox.backlog() == OutboxBacklog())
         }
@@ -160,7 +182,7 @@ import Testing
                 try await Task.sleep(for: .milliseconds(500))
             }
             for await _ in isHeld {}
-            #expect(try await service.outbox(.requeue(nil)) == ["requeued 0"])
+            #expect(try await service.outbox(.release(nil)) == ["released 0"])
             try await relay
         }
     }

@@ -5,6 +5,7 @@ import Postgres
 import ProfileDomain
 import RPC
 import ServiceKit
+import ServiceStore
 import Synchronization
 import Testing
 

@@ -7,6 +7,7 @@ import ProfileDomain
 import RPC
 import RPCTransport
 import ServiceKit
+import ServiceModels
 import SwiftProtobuf
 import Synchronization
 import Testing
@@ -53,6 +54,18 @@ import Testing
     // MARK: - Parts
 
     private static let maria = someone()
+    private static let proofKey = CallerProofKey(master: [UInt8](repeating: 5, count: 32), service: "invites")
+
+    /// What a gateway calls invites with on behalf of Maria.
+    private static var asMaria: CallOptions {
+        let minute = CallerProof.minute(madeAtMilliseconds: WallClock.system.nowMilliseconds)
+        let proof = CallerProof(userID: maria, sessionID: nil, minute: minute)
+        var options = CallOptions()
+        if let proofKey {
+            options.metadata.add(CallerProofKey.metadataName, proof.text(under: proofKey, for: "invites"))
+        }
+        return options
+    }
 
     private func withInvites(_ body: (InProcessChannel, PostgresClient) async throws -> Void) async throws {
         let facts = try await freshDatabase(schema: "invites")
@@ -74,9 +87,13 @@ import Testing
         let database = PostgresClient(configuration, group: group)
         let parts = InvitesParts(
             settings: InvitesSettings(
-                addressKey: ClientAddressKey(Secret([UInt8](repeating: 7, count: 32)), service: "invites")
+                addressKey: ClientAddressKey(Secret([UInt8](repeating: 7, count: 32)), service: "invites"),
+                callers: ProvenCallers(service: "invites", keys: [Self.proofKey].compactMap { $0 }),
+                identityAddress: try #require(AddressList("127.0.0.1:7001"))
             ),
             database: database,
+            group: group,
+            identity: IdentityServiceClient(InProcessChannel(Router(ClosedAccounts()))),
             logger: Logger(label: "test")
         )
         let result: Result<Void, any Error>
@@ -106,9 +123,8 @@ import Testing
 
     private func makeGroup(of invites: InvitesServiceClient) async throws -> String {
         var request = InvitesV1.CreateGroupRequest()
-        request.userID = Self.maria.description
         request.name = "Hikers"
-        return try await invites.createGroup(request).group.groupID
+        return try await invites.createGroup(request, options: Self.asMaria).group.groupID
     }
 
     /// Users change their numbers while those numbers are invited.
@@ -127,11 +143,10 @@ import Testing
                         let number = Int.random(in: 0..<8, using: &generator)
                         if worker == 0 {
                             var request = InvitesV1.AddMemberRequest()
-                            request.userID = Self.maria.description
                             request.groupID = group
                             request.phoneNumber = phone(number)
                             request.displayName = "Invitee"
-                            _ = try await invites.addMember(request)
+                            _ = try await invites.addMember(request, options: Self.asMaria)
                         } else {
                             let user = users[Int.random(in: 0..<users.count, using: &generator)]
                             do throws(RPCError) {

@@ -8,6 +8,8 @@ import ProfileDomain
 import RPC
 import RPCTransport
 import ServiceKit
+import ServiceModels
+import ServiceStore
 import Synchronization
 import Testing
 
@@ -29,6 +31,7 @@ struct ProfileFixture: Sendable {
     let database: PostgresClient
     let facts: TestDatabase
     let invites: RecordingInvites
+    let identity: ClosedAccounts
     let clock: SettableClock
 
     /// Runs a test on a fresh database of the shared cluster.
@@ -36,10 +39,18 @@ struct ProfileFixture: Sendable {
         tryLimit: TryLimit = TryLimit(),
         limits: ProfileLimits? = nil,
         required: RequiredFields = .standard,
+        acceptsEarlierGateways: Bool = false,
         _ body: (ProfileFixture) async throws -> Void
     ) async throws {
         let facts = try await freshDatabase(schema: "profile")
-        try await run(on: facts, tryLimit: tryLimit, limits: limits, required: required, body)
+        try await run(
+            on: facts,
+            tryLimit: tryLimit,
+            limits: limits,
+            required: required,
+            acceptsEarlierGateways: acceptsEarlierGateways,
+            body
+        )
     }
 
     /// Runs a test on a database.
@@ -48,6 +59,7 @@ struct ProfileFixture: Sendable {
         tryLimit: TryLimit = TryLimit(),
         limits: ProfileLimits? = nil,
         required: RequiredFields = .standard,
+        acceptsEarlierGateways: Bool = false,
         waitLimit: Duration = .seconds(60),
         lockTimeout: Duration = .seconds(60),
         _ body: (ProfileFixture) async throws -> Void
@@ -72,15 +84,25 @@ struct ProfileFixture: Sendable {
         let database = PostgresClient(configuration, group: group)
         let clock = SettableClock()
         let invites = RecordingInvites()
+        let identity = ClosedAccounts()
         let parts = ProfileParts(
             settings: ProfileSettings(
                 limits: limits
-                    ?? ProfileLimits(tries: tryLimit, claims: TryLimit(triesMax: 1_000_000, windowMilliseconds: 1_000)),
+                    ?? ProfileLimits(
+                        tries: tryLimit,
+                        claims: TryLimit(triesMax: 1_000_000, windowMilliseconds: 1_000),
+                        // Most tests are of other things than who waits for a number that somebody gave up.
+                        coolDownMilliseconds: 0
+                    ),
                 requiredFields: required,
                 addressKey: ClientAddressKey(Secret([UInt8](repeating: 7, count: 32)), service: "profile"),
+                callers: callers(acceptsEarlierGateways: acceptsEarlierGateways),
+                identityAddress: try #require(AddressList("127.0.0.1:7001")),
                 invitesAddress: try #require(AddressList("127.0.0.1:7003"))
             ),
             database: database,
+            group: group,
+            identity: IdentityServiceClient(InProcessChannel(Router(identity))),
             invites: InvitesServiceClient(InProcessChannel(Router(invites))),
             clock: clock.clock,
             logger: Logger(label: "test")
@@ -91,6 +113,7 @@ struct ProfileFixture: Sendable {
             database: database,
             facts: facts,
             invites: invites,
+            identity: identity,
             clock: clock
         )
         let result: Result<Void, any Error>
@@ -120,11 +143,10 @@ struct ProfileFixture: Sendable {
         from address: String? = nil
     ) async throws(RPCError) -> ProfileV1.Profile {
         var request = ProfileV1.UpdateProfileRequest()
-        request.userID = userID.description
         if let displayName { request.displayName = displayName }
         if let phone { request.phoneNumber = phone }
         if let username { request.username = username }
-        var options = CallOptions()
+        var options = options(for: userID)
         if let address { options.metadata.add(ClientAddressKey.metadataName, address) }
         return try await client.updateProfile(request, options: options).profile
     }
@@ -133,14 +155,33 @@ struct ProfileFixture: Sendable {
     func isFree(_ username: String, for userID: UserID? = nil) async throws(RPCError) -> Bool {
         var request = ProfileV1.CheckUsernameRequest()
         request.username = username
-        if let userID { request.userID = userID.description }
-        return try await client.checkUsername(request).isFree
+        return try await client.checkUsername(request, options: userID.map(options) ?? CallOptions()).isFree
     }
 
     func profile(_ userID: UserID) async throws -> ProfileV1.Profile {
-        var request = ProfileV1.GetProfileRequest()
-        request.userID = userID.description
-        return try await client.getProfile(request).profile
+        try await client.getProfile(.init(), options: options(for: userID)).profile
+    }
+
+    /// The service's key of proofs.
+    static let proofKey = CallerProofKey(master: [UInt8](repeating: 5, count: 32), service: "profile")
+
+    private static func callers(acceptsEarlierGateways: Bool) -> ProvenCallers {
+        ProvenCallers(
+            service: "profile",
+            keys: [proofKey].compactMap { $0 },
+            acceptsEarlierGateways: acceptsEarlierGateways
+        )
+    }
+
+    /// What a gateway calls the service with on behalf of a user.
+    func options(for userID: UserID) -> CallOptions {
+        let minute = CallerProof.minute(madeAtMilliseconds: clock.clock.nowMilliseconds)
+        let proof = CallerProof(userID: userID, sessionID: nil, minute: minute)
+        var options = CallOptions()
+        if let key = Self.proofKey {
+            options.metadata.add(CallerProofKey.metadataName, proof.text(under: key, for: "profile"))
+        }
+        return options
     }
 
     /// The events that wait, oldest first, as `kind phone user`.
@@ -153,7 +194,7 @@ struct ProfileFixture: Sendable {
     /// What `profile outbox` says.
     @discardableResult
     func outbox(_ command: OutboxCommand) async throws -> [String] {
-        try await command.run(on: database, clock: clock.clock)
+        try await OutboxDesk.profile(database, clock: clock.clock).run(command)
     }
 
     func count(_ sql: String) async throws -> Int64 {

@@ -82,15 +82,17 @@ import Testing
         }
     }
 
-    @Test func `A user id must be one`() async throws {
+    @Test func `Services look any user up, by an id that must be one`() async throws {
         try await ProfileFixture.run { service in
-            let get = try await failure { try await service.client.getProfile(ProfileV1.GetProfileRequest()) }
-            #expect(get.code == .invalidArgument)
-            #expect(get.reason == "USER_ID_INVALID")
-            let update = try await failure {
-                try await service.client.updateProfile(ProfileV1.UpdateProfileRequest())
-            }
-            #expect(update.reason == "USER_ID_INVALID")
+            let user = someone()
+            let saved = try await service.update(user, displayName: "Maria")
+            var request = ProfileV1.LookUpProfileRequest()
+            request.userID = user.description
+            #expect(try await service.client.lookUpProfile(request).profile == saved)
+            request.userID = "me"
+            let error = try await failure { try await service.client.lookUpProfile(request) }
+            #expect(error.code == .invalidArgument)
+            #expect(error.reason == "USER_ID_INVALID")
         }
     }
 

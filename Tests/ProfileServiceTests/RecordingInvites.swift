@@ -9,6 +9,7 @@ final class RecordingInvites: RPCService {
         var isDown = false
         var poison: Set<String> = []
         var broken: Set<String> = []
+        var held: Set<String> = []
         var eventDelay: Duration?
         var events: [InvitesV1.PhoneEvent] = []
         var callCount = 0
@@ -27,7 +28,10 @@ final class RecordingInvites: RPCService {
 
     /// Fails with INTERNAL, as a bug would, for each request that tells of this number, until it is mended.
     func breakOn(phone: String) { state.withLock { _ = $0.broken.insert(phone) } }
-    func mend() { state.withLock { $0.broken = [] } }
+    func mend() { state.withLock { ($0.broken, $0.held) = ([], []) } }
+
+    /// Answers that the user of this number is held, for each request that tells of it, until it is mended.
+    func hold(phone: String) { state.withLock { _ = $0.held.insert(phone) } }
 
     /// How long it takes for each event.
     var eventDelay: Duration? {
@@ -74,6 +78,10 @@ final class RecordingInvites: RPCService {
             if request.events.contains(where: { state.broken.contains($0.phoneNumber) }) {
                 state.failureCount += 1
                 throw RPCError(.internalError, "a bug")
+            }
+            if request.events.contains(where: { state.held.contains($0.phoneNumber) }) {
+                state.failureCount += 1
+                throw RPCError.domain(.unavailable, reason: "ACCOUNT_HELD", message: "held", retryAfter: .seconds(1))
             }
             return state.eventDelay
         }

@@ -18,7 +18,11 @@ struct GoogleTests {
         let code = try await simulation.code(of: "google")
         let (response, tokens) = try await simulation.post("/google/token", exchange(code, [("redirect_uri", "")]))
         #expect(response.status == .ok)
-        #expect(tokens.members.map(\.name) == ["access_token", "expires_in", "scope", "token_type", "id_token"])
+        #expect(
+            tokens.members.map(\.name) == [
+                "access_token", "expires_in", "scope", "token_type", "id_token", "refresh_token",
+            ]
+        )
         let claims = try await simulation.verifiedClaims(tokens["id_token"]?.string, "google")
         #expect(claims["aud"]?.string == Self.clientID && claims["nonce"] == "n")
         let access = try #require(tokens["access_token"]?.string)
@@ -69,11 +73,37 @@ struct GoogleTests {
                 == "unauthorized_client"
         )
         #expect(try await word(exchange("nothing")) == "invalid_grant")
-        #expect(try await word([("client_id", "other"), ("grant_type", "refresh_token")]) == "unsupported_grant_type")
+        #expect(try await word([("client_id", "other"), ("grant_type", "password")]) == "unsupported_grant_type")
         #expect(try await word([("grant_type", "authorization_code")]) == "invalid_request")
         // Apple's are not Google's.
         #expect(try await word(exchange(simulation.code())) == "invalid_grant")
         #expect(try await word(exchange(code, [("redirect_uri", "https://example.com/back")])) == nil)
+    }
+
+    @Test func `An app's first code brings a refresh token, which is good until it is revoked`() async throws {
+        let simulation = try Simulation()
+        func tokens() async throws -> JSONObject {
+            try await simulation.post("/google/token", exchange(simulation.code(of: "google"))).1
+        }
+        let refresh = try #require(try await tokens()["refresh_token"]?.string)
+        #expect(try await tokens()["refresh_token"] == nil, "only the first")
+        let grant = [("client_id", Self.clientID), ("grant_type", "refresh_token"), ("refresh_token", refresh)]
+        let (good, renewed) = try await simulation.post("/google/token", grant)
+        #expect(good.status == .ok && renewed["refresh_token"] == nil)
+        let access = try #require(renewed["access_token"]?.string)
+        let (_, info) = try await simulation.send(.get, "/google/tokeninfo?access_token=\(access)")
+        #expect(info["aud"]?.string == Self.clientID)
+        // Of another client it is none.
+        let (foreign, _) = try await simulation.post("/google/token", [("client_id", "other")] + grant.dropFirst())
+        #expect(foreign.status == .badRequest)
+        let (revoked, _) = try await simulation.post("/google/revoke", [("token", refresh)])
+        #expect(revoked.status == .ok)
+        let (refused, answer) = try await simulation.post("/google/token", grant)
+        #expect(refused.status == .badRequest && answer["error"] == "invalid_grant")
+        let (again, problem) = try await simulation.post("/google/revoke", [("token", refresh)])
+        #expect(again.status == .badRequest && problem["error"] == "invalid_token")
+        #expect(try await simulation.post("/google/revoke", [("other", "")]).0.status == .badRequest)
+        #expect(try await tokens()["refresh_token"] != nil, "the consent is given anew")
     }
 
     @Test func `An access token tells for whom it is and whose, until its end`() async throws {

@@ -27,6 +27,31 @@ struct MetadataTests {
         #expect(metadata.first("x-data-bin")?.contains("=") == false)
     }
 
+    /// In front, in the middle and at the end of enough bytes that the compiler looks at many at once.
+    @Test(arguments: UInt8.min...0x7f)
+    func `Every byte of ASCII is taken or left out wherever it stands`(_ byte: UInt8) {
+        let (some, letter) = (String(repeating: "x", count: 40), String(UnicodeScalar(byte)))
+        for text in [letter + some, some + letter + some, some + letter] {
+            var metadata = Metadata()
+            metadata.add(text, text)
+            let isText = byte >= 0x20 && byte <= 0x7e
+            #expect(metadata.map(\.name) == [text.lowercased()])
+            #expect(metadata.map(\.value) == [isText ? text : text.replacing(letter, with: "")])
+        }
+    }
+
+    @Test func `A name is lowercased beyond ASCII as well`() {
+        #expect(Metadata(["ÄTHER": "1"]).map(\.name) == ["äther"])
+    }
+
+    @Test(arguments: [0, 1, 9, 10, 15, 16, 0x9a9a_afaf_f0f0_0f0f, 0x0123_4567_89ab_cdef, UInt64.max])
+    func `Numbers are written in sixteen digits`(_ number: UInt64) {
+        let digits = String(number, radix: 16)
+        let sixteen = String(repeating: "0", count: 16 - digits.count) + digits
+        #expect(String(hexadecimal: number, ~number).prefix(16) == sixteen)
+        #expect(String(hexadecimal: ~number, number).suffix(16) == sixteen)
+    }
+
     @Test func `Stops at an entry that is cut short`() {
         let whole = Metadata(["name": "value", "other": "thing"]).packed
         for length in 0..<whole.count {

@@ -57,7 +57,7 @@ struct CompressionTests {
     private static func message(_ count: Int) -> Bytes { .with { $0.value = Data(count: count) } }
 
     private static func options(sends: Bool, takes: Bool, _ metadata: ResponseMetadata) -> CallOptions {
-        var options = CallOptions(timeout: .seconds(20), metadata: Metadata(["x-pack": takes ? "1" : "0"]))
+        var options = CallOptions(timeout: .seconds(60), metadata: Metadata(["x-pack": takes ? "1" : "0"]))
         options.compressesRequest = sends
         options.responseMetadata = metadata
         return options

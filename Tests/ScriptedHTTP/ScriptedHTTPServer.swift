@@ -60,7 +60,8 @@ public final class ScriptedHTTPServer: Sendable {
         case kept(String)
         /// These bytes; then it is reset.
         case reset(String)
-        /// These bytes, then the others again and again, for as long as the other side takes them.
+        /// These bytes, then the others again and again, for as long as the other side takes them; without others nothing,
+        /// for as long as the other side waits.
         case endless(String, String)
         /// The answer to CONNECT, and then what comes is handed on to that port of this machine, and back.
         case tunnel(UInt16)
@@ -148,8 +149,11 @@ public final class ScriptedHTTPServer: Sendable {
             var noLinger = linger(l_onoff: 1, l_linger: 0)
             setsockopt(connection, SOL_SOCKET, SO_LINGER, &noLinger, socklen_t(MemoryLayout<linger>.size))
         case .endless(let first, let more):
-            var goesOn = Self.send(Array(first.utf8), connection)
-            while goesOn { goesOn = Self.send(Array(more.utf8), connection) }
+            let (first, more) = (Array(first.utf8), Array(more.utf8))
+            var goesOn = Self.send(first, connection)
+            // Nothing, sent again and again, fails never: the thread would keep a core busy to the end of all tests.
+            if more.isEmpty { Self.waitForEnd(connection) }
+            while goesOn, !more.isEmpty { goesOn = Self.send(more, connection) }
         case .tunnel(let port):
             Self.tunnel(connection, port)
         case .hangUp:

@@ -2,47 +2,52 @@
 
 import re
 
-_SERVICE = {"API", "Models", "Postgres", "RPC", "RPCTransport", "ServiceKit", "ServiceModels", "ServiceStore"}
+_SERVICE = {
+    "API", "KeyRings", "Models", "Postgres", "RPC", "RPCTransport", "ServiceKit", "ServiceModels", "ServiceStore"}
 
 # For each module of ours the modules of ours that it may import.
 ALLOWED = {
+    "AccountImport": {"COpenSSL", "JOSE", "Models"},
     "API": {"RPC"},
     "Certificates": {"COpenSSL"},
     "Connect": {"HTTP", "RPC", "RPCTransport"},
-    "Deployment": {"Certificates", "JOSE", "LocalPostgres", "Postgres", "ServiceKit", "ServiceStore"},
+    "Deployment": {"Certificates", "JOSE", "KeyRings", "LocalPostgres", "Postgres", "ServiceKit", "ServiceStore"},
     "GatewayService": {"API", "Connect", "HTTP", "HTTPJSON", "JOSE", "OTLP", "RPC", "RPCTransport", "ServiceKit"},
     "HTTP": {"RPC"},
     "HTTPJSON": {"HTTP", "JOSE", "RPC", "RPCTransport"},
     "IdentityDomain": {"JOSE", "Models"},
-    "IdentityService": _SERVICE | {"IdentityDomain", "JOSE", "OutgoingHTTP"},
+    "IdentityService": _SERVICE | {"AccountImport", "IdentityDomain", "JOSE", "OutgoingHTTP"},
+    "Images": set(),
     "InvitesDomain": {"Models"},
-    "InvitesService": _SERVICE | {"InvitesDomain"},
+    "InvitesService": _SERVICE | {"InvitesDomain", "JOSE"},
     "JOSE": {"COpenSSL"},
+    "KeyRings": {"JOSE", "ServiceKit"},
     "Load": {"API", "CTimerFD", "JOSE", "OutgoingHTTP", "RPC", "RPCTransport", "ServiceKit"},
     "LocalPostgres": set(),
-    "LocalStack": {"JOSE", "LocalPostgres", "OutgoingHTTP", "RPCTransport", "ServiceKit"},
+    "LocalStack": {"JOSE", "KeyRings", "LocalPostgres", "OutgoingHTTP", "RPCTransport", "ServiceKit"},
     "Models": {"CNames", "CPhoneNumber"},
     "OTLP": {"RPC", "RPCTransport"},
     "OutgoingHTTP": {"CCurl", "COpenSSL", "RPCTransport"},
     "Postgres": {"CLibPQ", "RPC", "RPCTransport"},
     "ProfileDomain": {"Models"},
-    "ProfileService": _SERVICE | {"ProfileDomain"},
+    "ProfileService": _SERVICE | {"AccountImport", "Images", "ProfileDomain"},
     "ProtocPlugin": set(),
-    "ProviderSimulator": {"HTTPJSON", "JOSE", "RPCTransport", "ServiceKit"},
+    "ProviderSimulator": {"HTTPJSON", "JOSE", "OutgoingHTTP", "RPCTransport", "ServiceKit"},
     "RPC": set(),
     "RPCTransport": {"CRPC", "HTTP", "RPC"},
+    "SessionVerifier": {"API", "JOSE", "RPC", "RPCTransport"},
     "ServiceCommands": {"ServiceKit"},
     "ServiceKit": {"API", "Certificates", "Connect", "HTTP", "JOSE", "OTLP", "RPC", "RPCTransport"},
-    "ServiceModels": {"Models", "Postgres", "ServiceKit", "ServiceStore"},
+    "ServiceModels": {"API", "JOSE", "KeyRings", "Models", "Postgres", "RPC", "ServiceKit", "ServiceStore"},
     "ServiceStore": {"API", "Postgres", "RPC", "RPCTransport", "ServiceKit"},
     "Executables/gateway": {"GatewayService", "ServiceCommands"},
-    "Executables/identity": {"IdentityService", "ServiceCommands", "ServiceKit"},
+    "Executables/identity": {"AccountImport", "IdentityService", "ServiceCommands", "ServiceKit"},
     "Executables/invites": {"InvitesService", "ServiceCommands"},
     "Executables/profile": {"ProfileService", "ServiceCommands", "ServiceKit"},
     "Executables/programs": set(),
     "Executables/simulator": {"ProviderSimulator", "ServiceCommands"},
     "Executables/vestibule": {
-        "Deployment", "Load", "LocalStack", "RPCTransport", "ServiceCommands", "ServiceKit"},
+        "API", "Deployment", "KeyRings", "Load", "LocalStack", "RPC", "RPCTransport", "ServiceCommands", "ServiceKit"},
 }
 C_MODULES = {"CCurl", "CLibPQ", "CNames", "CNghttp2", "COpenSSL", "CPhoneNumber", "CRPC", "CTimerFD"}
 OURS = {name for name in ALLOWED if "/" not in name} | C_MODULES
@@ -53,6 +58,7 @@ PURE = {
     "Certificates": _SYSTEM,
     "HTTP": _SYSTEM | {"HTTPTypes"},
     "IdentityDomain": _SYSTEM,
+    "Images": _SYSTEM,
     "InvitesDomain": _SYSTEM,
     "JOSE": _SYSTEM,
     "Models": _SYSTEM,

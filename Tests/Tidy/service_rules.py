@@ -13,18 +13,24 @@ FILES = (
     "NameMethods.swift", "NameParts.swift", "NameServer.swift")
 # The folders that there may be: what stands in a service stands in one of them.
 FOLDERS = {
-    "Background", "Commands", "Configuration", "Conversions", "Exchanges", "Methods", "Metrics", "Migrations",
-    "ProviderKeys", "Store", "Tokens"}
+    "Background", "Commands", "Configuration", "Conversions", "Exchanges", "Grants", "Methods", "Metrics", "Migrations",
+    "ProviderKeys", "Store", "Tokens", "Transfers", "Webhooks"}
 
 # What apps may ask, and where its methods stand.
 APP_PROTOS = "proto/vestibule/app/"
 APP_METHODS = "Sources/GatewayService/Methods"
 
 COMPOSE = "docker/compose.yaml"
+# What a service serves beside its own: who may call it stands in its list too.
+SERVED_TOO = {"Identity": ("operator",)}
+# Where the program of a certificate makes its calls.
+CALLERS = {"gateway": "Sources/GatewayService/", "profile": "Sources/ProfileService/"}
 # RPCs that no program calls, so that nobody is let in.
-UNCALLED: set = set()
+UNCALLED = set()
 
 _RPC = re.compile(r"^\s*rpc\s+(\w+)", re.MULTILINE)
+_CALL = re.compile(r"\.(\w+)\(")
+_CONDITION = re.compile(r"^\$\{\w+:\+(.*)\}$")
 _SERVICE = re.compile(r"^service\s+(\w+)", re.MULTILINE)
 
 
@@ -60,25 +66,42 @@ def check(paths, read):
 
 def _check_allow_lists(known, read):
     compose = read(COMPOSE)
+    calls = {
+        caller: {call for path in known if path.startswith(folder) and path.endswith(".swift")
+                 for call in _CALL.findall(read(path))}
+        for caller, folder in CALLERS.items()}
     for name, package in SERVICES.items():
         proto = f"proto/vestibule/{package}/v1/{package}.proto"
         if proto not in known:
             continue
-        text, key = read(proto), f"VESTIBULE_{name.upper()}_TLS_ALLOW"
-        prefix = f"vestibule.{package}.v1.{_SERVICE.search(text).group(1)}/"
-        methods = {prefix + method for method in _RPC.findall(text)}
-        allowed = _allowed(compose, key)
+        key = f"VESTIBULE_{name.upper()}_TLS_ALLOW"
+        methods = set()
+        for served in (package, *SERVED_TOO.get(name, ())):
+            served_proto = f"proto/vestibule/{served}/v1/{served}.proto"
+            if served_proto not in known:
+                continue
+            text = read(served_proto)
+            prefix = f"vestibule.{served}.v1.{_SERVICE.search(text).group(1)}/"
+            methods |= {prefix + method for method in _RPC.findall(text)}
+        rules = _rules(compose, key)
+        allowed = {method for _, method in rules}
         for method in sorted(methods - allowed - UNCALLED):
             yield f"{COMPOSE}: {key} lets nobody call {method}: see the page AddingAnRPC"
         for method in sorted(methods & allowed & UNCALLED):
             yield f"{COMPOSE}: {key} lets somebody call {method}, which Tests/Tidy/service_rules.py calls uncalled"
         for method in sorted(allowed - methods):
             if method.startswith("vestibule."):
-                yield f"{COMPOSE}: {key} names {method}, which is no RPC of {proto}"
+                yield f"{COMPOSE}: {key} names {method}, which is no RPC of what it serves"
+        for name, method in sorted(rules):
+            caller, short = name.rpartition("/")[2], method.rpartition("/")[2]
+            if method in methods and calls.get(caller) and short[:1].lower() + short[1:] not in calls[caller]:
+                yield f"{COMPOSE}: {key} lets {caller} call {method}, which nothing in {CALLERS[caller]} does"
 
 
-def _allowed(compose, key):
-    """The methods that a list lets anybody call. A line of it is a certificate's name and a method, or a comment."""
+def _rules(compose, key):
+    """What a list lets pass, as certificates' names with methods. A line of it is one of these, maybe under a condition
+    (${VARIABLE:+…}), or a comment."""
     block = re.search(rf"^( *){key}: \|\n((?:\1 +.*\n)*)", compose, re.MULTILINE)
-    rules = [line.split() for line in block.group(2).splitlines()] if block else []
-    return {rule[1] for rule in rules if len(rule) == 2 and not rule[0].startswith("#")}
+    lines = [_CONDITION.sub(r"\1", line.strip()) for line in block.group(2).splitlines()] if block else []
+    rules = [line.split() for line in lines]
+    return {tuple(rule) for rule in rules if len(rule) == 2 and not rule[0].startswith("#")}

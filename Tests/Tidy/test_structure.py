@@ -75,11 +75,12 @@ class AllowListTests(unittest.TestCase):
     PROTO = "proto/vestibule/identity/v1/identity.proto"
     TEXT = "service IdentityService {\n  rpc SignIn(A) returns (B);\n  rpc GetAccount(A) returns (B) {\n  }\n}\n"
     RULE = "        spiffe://vestibule/gateway vestibule.identity.v1.IdentityService/"
+    MORE: dict = {}
     HEALTH = "        spiffe://vestibule/gateway grpc.health.v1.Health/Check\n"
 
     def check(self, *rules, key="VESTIBULE_IDENTITY_TLS_ALLOW"):
         compose = f"    environment:\n      {key}: |\n" + "".join(rules) + "    secrets: [ca]\n" + self.RULE + "SignIn\n"
-        texts = {self.PROTO: self.TEXT, service_rules.COMPOSE: compose}
+        texts = {self.PROTO: self.TEXT, service_rules.COMPOSE: compose, **self.MORE}
         with unittest.mock.patch.object(service_rules, "UNCALLED", {"vestibule.identity.v1.IdentityService/GetAccount"}):
             faults = list(service_rules.check(list(texts), texts.get))
         return [fault for fault in faults if fault.startswith(service_rules.COMPOSE)]
@@ -93,8 +94,26 @@ class AllowListTests(unittest.TestCase):
             self.assertEqual(len(faults), 1, faults)
             self.assertIn("lets nobody call vestibule.identity.v1.IdentityService/SignIn", faults[0])
 
+    def test_a_line_under_a_condition_counts(self):
+        self.assertEqual(self.check("        ${KEY:+" + self.RULE.strip() + "SignIn}\n"), [])
+        self.assertEqual(len(self.check("        ${KEY:+" + self.RULE.strip() + "NoSuch}\n")), 2)
+
+    def test_a_line_for_who_does_not_call_it(self):
+        source = "Sources/GatewayService/Methods/SignIn.swift"
+        for call, count in (("identity.signIn(call)", 0), ("identity.signInLater(call)", 1)):
+            with unittest.mock.patch.dict(self.MORE, {source: call}):
+                faults = self.check(self.RULE + "SignIn\n")
+            self.assertEqual(len(faults), count, faults)
+
     def test_the_list_of_another_service_does_not_count(self):
         self.assertEqual(len(self.check(self.RULE + "SignIn\n", key="VESTIBULE_INVITES_TLS_ALLOW")), 1)
+
+    def test_methods_that_a_service_serves_too(self):
+        proto, line = "proto/vestibule/operator/v1/operator.proto", "spiffe://vestibule/operator vestibule.operator.v1.OperatorService/"
+        with unittest.mock.patch.dict(self.MORE, {proto: "service OperatorService {\n  rpc Block(A) returns (B);\n}\n"}):
+            self.assertEqual(self.check(self.RULE + "SignIn\n", f"        {line}Block\n"), [])
+            self.assertIn("lets nobody call vestibule.operator.v1.OperatorService/Block", self.check(self.RULE + "SignIn\n")[0])
+            self.assertEqual(len(self.check(self.RULE + "SignIn\n", f"        {line}Block\n", f"        {line}Find\n")), 1)
 
     def test_an_exception_that_is_none_any_more(self):
         faults = self.check(self.RULE + "SignIn\n", self.RULE + "GetAccount\n")

@@ -51,11 +51,33 @@ public nonisolated struct Vestibule_App_V1_Profile: Sendable {
   /// Clears the value of `updatedAt`. Subsequent reads from it will return its default value.
   public mutating func clearUpdatedAt() {self._updatedAt = nil}
 
+  /// Whether it is proven that the phone number is the user's, which it is not by typing it.
+  public var phoneProven: Bool = false
+
+  /// When the user's number was taken by somebody who has proven it, in whole milliseconds; absent if none was, or the user saved
+  /// another one since.
+  public var phoneTakenAt: SwiftProtobuf.Google_Protobuf_Timestamp {
+    get {_phoneTakenAt ?? SwiftProtobuf.Google_Protobuf_Timestamp()}
+    set {_phoneTakenAt = newValue}
+  }
+  /// Returns true if `phoneTakenAt` has been explicitly set.
+  public var hasPhoneTakenAt: Bool {self._phoneTakenAt != nil}
+  /// Clears the value of `phoneTakenAt`. Subsequent reads from it will return its default value.
+  public mutating func clearPhoneTakenAt() {self._phoneTakenAt = nil}
+
+  /// How often the profile was changed; 0 if never.
+  public var revision: Int64 = 0
+
+  /// The user's picture, an https URL; empty if there is none. One that was uploaded is at the gateway's `/avatars/{id}`: at its public
+  /// URL, or without it where the gateway knows none.
+  public var avatarURL: String = String()
+
   public var unknownFields = SwiftProtobuf.UnknownStorage()
 
   public init() {}
 
   fileprivate var _updatedAt: SwiftProtobuf.Google_Protobuf_Timestamp? = nil
+  fileprivate var _phoneTakenAt: SwiftProtobuf.Google_Protobuf_Timestamp? = nil
 }
 
 /// Asks for the profile of the user who calls.
@@ -128,6 +150,27 @@ public nonisolated struct Vestibule_App_V1_UpdateMeRequest: Sendable {
   /// Clears the value of `username`. Subsequent reads from it will return its default value.
   public mutating func clearUsername() {self._username = nil}
 
+  /// The new picture: an https URL of at most 512 bytes; empty removes the one there is. Images are uploaded by `PUT /me/avatar`.
+  public var avatarURL: String {
+    get {_avatarURL ?? String()}
+    set {_avatarURL = newValue}
+  }
+  /// Returns true if `avatarURL` has been explicitly set.
+  public var hasAvatarURL: Bool {self._avatarURL != nil}
+  /// Clears the value of `avatarURL`. Subsequent reads from it will return its default value.
+  public mutating func clearAvatarURL() {self._avatarURL = nil}
+
+  /// The revision that is to be changed. If the profile has another one by now, and isn't as wanted already, it is ABORTED with
+  /// REVISION_MISMATCH and the profile's own in the metadata `revision` of ErrorInfo.
+  public var expectedRevision: Int64 {
+    get {_expectedRevision ?? 0}
+    set {_expectedRevision = newValue}
+  }
+  /// Returns true if `expectedRevision` has been explicitly set.
+  public var hasExpectedRevision: Bool {self._expectedRevision != nil}
+  /// Clears the value of `expectedRevision`. Subsequent reads from it will return its default value.
+  public mutating func clearExpectedRevision() {self._expectedRevision = nil}
+
   public var unknownFields = SwiftProtobuf.UnknownStorage()
 
   public init() {}
@@ -135,6 +178,49 @@ public nonisolated struct Vestibule_App_V1_UpdateMeRequest: Sendable {
   fileprivate var _displayName: String? = nil
   fileprivate var _phoneNumber: String? = nil
   fileprivate var _username: String? = nil
+  fileprivate var _avatarURL: String? = nil
+  fileprivate var _expectedRevision: Int64? = nil
+}
+
+/// What the app's own backend says.
+public nonisolated struct Vestibule_App_V1_ProvePhoneRequest: Sendable {
+  // SwiftProtobuf.Message conformance is added in an extension below. See the
+  // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
+  // methods supported on all messages.
+
+  /// A JWT, signed by the app's backend: `iss` and `aud` as configured, `sub` the user's id, `phone_number` in E.164 with the leading
+  /// plus, `jti` used once, `iat` and `exp` at most five minutes apart.
+  public var assertion: String = String()
+
+  public var unknownFields = SwiftProtobuf.UnknownStorage()
+
+  public init() {}
+}
+
+/// The number is the user's, or will be.
+public nonisolated struct Vestibule_App_V1_ProvePhoneResponse: Sendable {
+  // SwiftProtobuf.Message conformance is added in an extension below. See the
+  // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
+  // methods supported on all messages.
+
+  /// The whole profile; absent while the number waits for the service that keeps it.
+  public var profile: Vestibule_App_V1_Profile {
+    get {_profile ?? Vestibule_App_V1_Profile()}
+    set {_profile = newValue}
+  }
+  /// Returns true if `profile` has been explicitly set.
+  public var hasProfile: Bool {self._profile != nil}
+  /// Clears the value of `profile`. Subsequent reads from it will return its default value.
+  public mutating func clearProfile() {self._profile = nil}
+
+  /// Whether the assertion was accepted, and the number is the user's in a moment.
+  public var isPending: Bool = false
+
+  public var unknownFields = SwiftProtobuf.UnknownStorage()
+
+  public init() {}
+
+  fileprivate var _profile: Vestibule_App_V1_Profile? = nil
 }
 
 /// The changed profile.
@@ -160,13 +246,71 @@ public nonisolated struct Vestibule_App_V1_UpdateMeResponse: Sendable {
   fileprivate var _profile: Vestibule_App_V1_Profile? = nil
 }
 
+/// The username to check. The user's own is free for them.
+public nonisolated struct Vestibule_App_V1_CheckUsernameRequest: Sendable {
+  // SwiftProtobuf.Message conformance is added in an extension below. See the
+  // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
+  // methods supported on all messages.
+
+  /// The username; one that can't be one is INVALID_ARGUMENT with the reason that UpdateMe gives.
+  public var username: String = String()
+
+  public var unknownFields = SwiftProtobuf.UnknownStorage()
+
+  public init() {}
+}
+
+/// Whether it is free.
+public nonisolated struct Vestibule_App_V1_CheckUsernameResponse: Sendable {
+  // SwiftProtobuf.Message conformance is added in an extension below. See the
+  // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
+  // methods supported on all messages.
+
+  /// Whether nobody else has it now.
+  public var isFree: Bool = false
+
+  /// Usernames like it that are free, at most 3; none where it is free itself.
+  public var suggestions: [String] = []
+
+  public var unknownFields = SwiftProtobuf.UnknownStorage()
+
+  public init() {}
+}
+
+/// Deletes the account of the user who calls.
+public nonisolated struct Vestibule_App_V1_DeleteMeRequest: Sendable {
+  // SwiftProtobuf.Message conformance is added in an extension below. See the
+  // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
+  // methods supported on all messages.
+
+  public var unknownFields = SwiftProtobuf.UnknownStorage()
+
+  public init() {}
+}
+
+/// The account is deleted.
+public nonisolated struct Vestibule_App_V1_DeleteMeResponse: Sendable {
+  // SwiftProtobuf.Message conformance is added in an extension below. See the
+  // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
+  // methods supported on all messages.
+
+  /// Providers at which the user has to withdraw their consent themselves, for the app to tell: "apple" or none. No token was kept
+  /// of these that could be revoked. An Apple user does it in their Apple Account's settings, or Apple doesn't tell name and e-mail
+  /// again at the next sign-in.
+  public var consentsLeft: [String] = []
+
+  public var unknownFields = SwiftProtobuf.UnknownStorage()
+
+  public init() {}
+}
+
 // MARK: - Code below here is support for the SwiftProtobuf runtime.
 
 fileprivate nonisolated let _protobuf_package = "vestibule.app.v1"
 
 nonisolated extension Vestibule_App_V1_Profile: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
   public static let protoMessageName: String = _protobuf_package + ".Profile"
-  public static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{3}user_id\0\u{3}display_name\0\u{1}username\0\u{3}phone_number\0\u{3}missing_fields\0\u{3}updated_at\0")
+  public static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{3}user_id\0\u{3}display_name\0\u{1}username\0\u{3}phone_number\0\u{3}missing_fields\0\u{3}updated_at\0\u{3}phone_proven\0\u{3}phone_taken_at\0\u{1}revision\0\u{3}avatar_url\0")
 
   public mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
     while let fieldNumber = try decoder.nextFieldNumber() {
@@ -180,6 +324,10 @@ nonisolated extension Vestibule_App_V1_Profile: SwiftProtobuf.Message, SwiftProt
       case 4: try { try decoder.decodeSingularStringField(value: &self.phoneNumber) }()
       case 5: try { try decoder.decodeRepeatedStringField(value: &self.missingFields) }()
       case 6: try { try decoder.decodeSingularMessageField(value: &self._updatedAt) }()
+      case 7: try { try decoder.decodeSingularBoolField(value: &self.phoneProven) }()
+      case 8: try { try decoder.decodeSingularMessageField(value: &self._phoneTakenAt) }()
+      case 9: try { try decoder.decodeSingularInt64Field(value: &self.revision) }()
+      case 10: try { try decoder.decodeSingularStringField(value: &self.avatarURL) }()
       default: break
       }
     }
@@ -208,6 +356,18 @@ nonisolated extension Vestibule_App_V1_Profile: SwiftProtobuf.Message, SwiftProt
     try { if let v = self._updatedAt {
       try visitor.visitSingularMessageField(value: v, fieldNumber: 6)
     } }()
+    if self.phoneProven != false {
+      try visitor.visitSingularBoolField(value: self.phoneProven, fieldNumber: 7)
+    }
+    try { if let v = self._phoneTakenAt {
+      try visitor.visitSingularMessageField(value: v, fieldNumber: 8)
+    } }()
+    if self.revision != 0 {
+      try visitor.visitSingularInt64Field(value: self.revision, fieldNumber: 9)
+    }
+    if !self.avatarURL.isEmpty {
+      try visitor.visitSingularStringField(value: self.avatarURL, fieldNumber: 10)
+    }
     try unknownFields.traverse(visitor: &visitor)
   }
 
@@ -218,6 +378,10 @@ nonisolated extension Vestibule_App_V1_Profile: SwiftProtobuf.Message, SwiftProt
     if lhs.phoneNumber != rhs.phoneNumber {return false}
     if lhs.missingFields != rhs.missingFields {return false}
     if lhs._updatedAt != rhs._updatedAt {return false}
+    if lhs.phoneProven != rhs.phoneProven {return false}
+    if lhs._phoneTakenAt != rhs._phoneTakenAt {return false}
+    if lhs.revision != rhs.revision {return false}
+    if lhs.avatarURL != rhs.avatarURL {return false}
     if lhs.unknownFields != rhs.unknownFields {return false}
     return true
   }
@@ -278,7 +442,7 @@ nonisolated extension Vestibule_App_V1_GetMeResponse: SwiftProtobuf.Message, Swi
 
 nonisolated extension Vestibule_App_V1_UpdateMeRequest: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
   public static let protoMessageName: String = _protobuf_package + ".UpdateMeRequest"
-  public static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{3}display_name\0\u{3}phone_number\0\u{1}username\0")
+  public static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{3}display_name\0\u{3}phone_number\0\u{1}username\0\u{3}avatar_url\0\u{3}expected_revision\0")
 
   public mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
     while let fieldNumber = try decoder.nextFieldNumber() {
@@ -289,6 +453,8 @@ nonisolated extension Vestibule_App_V1_UpdateMeRequest: SwiftProtobuf.Message, S
       case 1: try { try decoder.decodeSingularStringField(value: &self._displayName) }()
       case 2: try { try decoder.decodeSingularStringField(value: &self._phoneNumber) }()
       case 3: try { try decoder.decodeSingularStringField(value: &self._username) }()
+      case 4: try { try decoder.decodeSingularStringField(value: &self._avatarURL) }()
+      case 5: try { try decoder.decodeSingularInt64Field(value: &self._expectedRevision) }()
       default: break
       }
     }
@@ -308,6 +474,12 @@ nonisolated extension Vestibule_App_V1_UpdateMeRequest: SwiftProtobuf.Message, S
     try { if let v = self._username {
       try visitor.visitSingularStringField(value: v, fieldNumber: 3)
     } }()
+    try { if let v = self._avatarURL {
+      try visitor.visitSingularStringField(value: v, fieldNumber: 4)
+    } }()
+    try { if let v = self._expectedRevision {
+      try visitor.visitSingularInt64Field(value: v, fieldNumber: 5)
+    } }()
     try unknownFields.traverse(visitor: &visitor)
   }
 
@@ -315,6 +487,77 @@ nonisolated extension Vestibule_App_V1_UpdateMeRequest: SwiftProtobuf.Message, S
     if lhs._displayName != rhs._displayName {return false}
     if lhs._phoneNumber != rhs._phoneNumber {return false}
     if lhs._username != rhs._username {return false}
+    if lhs._avatarURL != rhs._avatarURL {return false}
+    if lhs._expectedRevision != rhs._expectedRevision {return false}
+    if lhs.unknownFields != rhs.unknownFields {return false}
+    return true
+  }
+}
+
+nonisolated extension Vestibule_App_V1_ProvePhoneRequest: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
+  public static let protoMessageName: String = _protobuf_package + ".ProvePhoneRequest"
+  public static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}assertion\0")
+
+  public mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
+    while let fieldNumber = try decoder.nextFieldNumber() {
+      // The use of inline closures is to circumvent an issue where the compiler
+      // allocates stack space for every case branch when no optimizations are
+      // enabled. https://github.com/apple/swift-protobuf/issues/1034
+      switch fieldNumber {
+      case 1: try { try decoder.decodeSingularStringField(value: &self.assertion) }()
+      default: break
+      }
+    }
+  }
+
+  public func traverse<V: SwiftProtobuf.Visitor>(visitor: inout V) throws {
+    if !self.assertion.isEmpty {
+      try visitor.visitSingularStringField(value: self.assertion, fieldNumber: 1)
+    }
+    try unknownFields.traverse(visitor: &visitor)
+  }
+
+  public static func ==(lhs: Vestibule_App_V1_ProvePhoneRequest, rhs: Vestibule_App_V1_ProvePhoneRequest) -> Bool {
+    if lhs.assertion != rhs.assertion {return false}
+    if lhs.unknownFields != rhs.unknownFields {return false}
+    return true
+  }
+}
+
+nonisolated extension Vestibule_App_V1_ProvePhoneResponse: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
+  public static let protoMessageName: String = _protobuf_package + ".ProvePhoneResponse"
+  public static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}profile\0\u{3}is_pending\0")
+
+  public mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
+    while let fieldNumber = try decoder.nextFieldNumber() {
+      // The use of inline closures is to circumvent an issue where the compiler
+      // allocates stack space for every case branch when no optimizations are
+      // enabled. https://github.com/apple/swift-protobuf/issues/1034
+      switch fieldNumber {
+      case 1: try { try decoder.decodeSingularMessageField(value: &self._profile) }()
+      case 2: try { try decoder.decodeSingularBoolField(value: &self.isPending) }()
+      default: break
+      }
+    }
+  }
+
+  public func traverse<V: SwiftProtobuf.Visitor>(visitor: inout V) throws {
+    // The use of inline closures is to circumvent an issue where the compiler
+    // allocates stack space for every if/case branch local when no optimizations
+    // are enabled. https://github.com/apple/swift-protobuf/issues/1034 and
+    // https://github.com/apple/swift-protobuf/issues/1182
+    try { if let v = self._profile {
+      try visitor.visitSingularMessageField(value: v, fieldNumber: 1)
+    } }()
+    if self.isPending != false {
+      try visitor.visitSingularBoolField(value: self.isPending, fieldNumber: 2)
+    }
+    try unknownFields.traverse(visitor: &visitor)
+  }
+
+  public static func ==(lhs: Vestibule_App_V1_ProvePhoneResponse, rhs: Vestibule_App_V1_ProvePhoneResponse) -> Bool {
+    if lhs._profile != rhs._profile {return false}
+    if lhs.isPending != rhs.isPending {return false}
     if lhs.unknownFields != rhs.unknownFields {return false}
     return true
   }
@@ -349,6 +592,120 @@ nonisolated extension Vestibule_App_V1_UpdateMeResponse: SwiftProtobuf.Message, 
 
   public static func ==(lhs: Vestibule_App_V1_UpdateMeResponse, rhs: Vestibule_App_V1_UpdateMeResponse) -> Bool {
     if lhs._profile != rhs._profile {return false}
+    if lhs.unknownFields != rhs.unknownFields {return false}
+    return true
+  }
+}
+
+nonisolated extension Vestibule_App_V1_CheckUsernameRequest: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
+  public static let protoMessageName: String = _protobuf_package + ".CheckUsernameRequest"
+  public static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}username\0")
+
+  public mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
+    while let fieldNumber = try decoder.nextFieldNumber() {
+      // The use of inline closures is to circumvent an issue where the compiler
+      // allocates stack space for every case branch when no optimizations are
+      // enabled. https://github.com/apple/swift-protobuf/issues/1034
+      switch fieldNumber {
+      case 1: try { try decoder.decodeSingularStringField(value: &self.username) }()
+      default: break
+      }
+    }
+  }
+
+  public func traverse<V: SwiftProtobuf.Visitor>(visitor: inout V) throws {
+    if !self.username.isEmpty {
+      try visitor.visitSingularStringField(value: self.username, fieldNumber: 1)
+    }
+    try unknownFields.traverse(visitor: &visitor)
+  }
+
+  public static func ==(lhs: Vestibule_App_V1_CheckUsernameRequest, rhs: Vestibule_App_V1_CheckUsernameRequest) -> Bool {
+    if lhs.username != rhs.username {return false}
+    if lhs.unknownFields != rhs.unknownFields {return false}
+    return true
+  }
+}
+
+nonisolated extension Vestibule_App_V1_CheckUsernameResponse: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
+  public static let protoMessageName: String = _protobuf_package + ".CheckUsernameResponse"
+  public static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{3}is_free\0\u{1}suggestions\0")
+
+  public mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
+    while let fieldNumber = try decoder.nextFieldNumber() {
+      // The use of inline closures is to circumvent an issue where the compiler
+      // allocates stack space for every case branch when no optimizations are
+      // enabled. https://github.com/apple/swift-protobuf/issues/1034
+      switch fieldNumber {
+      case 1: try { try decoder.decodeSingularBoolField(value: &self.isFree) }()
+      case 2: try { try decoder.decodeRepeatedStringField(value: &self.suggestions) }()
+      default: break
+      }
+    }
+  }
+
+  public func traverse<V: SwiftProtobuf.Visitor>(visitor: inout V) throws {
+    if self.isFree != false {
+      try visitor.visitSingularBoolField(value: self.isFree, fieldNumber: 1)
+    }
+    if !self.suggestions.isEmpty {
+      try visitor.visitRepeatedStringField(value: self.suggestions, fieldNumber: 2)
+    }
+    try unknownFields.traverse(visitor: &visitor)
+  }
+
+  public static func ==(lhs: Vestibule_App_V1_CheckUsernameResponse, rhs: Vestibule_App_V1_CheckUsernameResponse) -> Bool {
+    if lhs.isFree != rhs.isFree {return false}
+    if lhs.suggestions != rhs.suggestions {return false}
+    if lhs.unknownFields != rhs.unknownFields {return false}
+    return true
+  }
+}
+
+nonisolated extension Vestibule_App_V1_DeleteMeRequest: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
+  public static let protoMessageName: String = _protobuf_package + ".DeleteMeRequest"
+  public static let _protobuf_nameMap = SwiftProtobuf._NameMap()
+
+  public mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
+    // Load everything into unknown fields
+    while try decoder.nextFieldNumber() != nil {}
+  }
+
+  public func traverse<V: SwiftProtobuf.Visitor>(visitor: inout V) throws {
+    try unknownFields.traverse(visitor: &visitor)
+  }
+
+  public static func ==(lhs: Vestibule_App_V1_DeleteMeRequest, rhs: Vestibule_App_V1_DeleteMeRequest) -> Bool {
+    if lhs.unknownFields != rhs.unknownFields {return false}
+    return true
+  }
+}
+
+nonisolated extension Vestibule_App_V1_DeleteMeResponse: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
+  public static let protoMessageName: String = _protobuf_package + ".DeleteMeResponse"
+  public static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{3}consents_left\0")
+
+  public mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
+    while let fieldNumber = try decoder.nextFieldNumber() {
+      // The use of inline closures is to circumvent an issue where the compiler
+      // allocates stack space for every case branch when no optimizations are
+      // enabled. https://github.com/apple/swift-protobuf/issues/1034
+      switch fieldNumber {
+      case 1: try { try decoder.decodeRepeatedStringField(value: &self.consentsLeft) }()
+      default: break
+      }
+    }
+  }
+
+  public func traverse<V: SwiftProtobuf.Visitor>(visitor: inout V) throws {
+    if !self.consentsLeft.isEmpty {
+      try visitor.visitRepeatedStringField(value: self.consentsLeft, fieldNumber: 1)
+    }
+    try unknownFields.traverse(visitor: &visitor)
+  }
+
+  public static func ==(lhs: Vestibule_App_V1_DeleteMeResponse, rhs: Vestibule_App_V1_DeleteMeResponse) -> Bool {
+    if lhs.consentsLeft != rhs.consentsLeft {return false}
     if lhs.unknownFields != rhs.unknownFields {return false}
     return true
   }

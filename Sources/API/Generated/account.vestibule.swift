@@ -17,8 +17,26 @@ public enum AppV1 {
     /// The fields to change. An absent field stays; an empty one is removed where it is optional, and refused where not.
     public typealias UpdateMeRequest = Vestibule_App_V1_UpdateMeRequest
 
+    /// What the app's own backend says.
+    public typealias ProvePhoneRequest = Vestibule_App_V1_ProvePhoneRequest
+
+    /// The number is the user's, or will be.
+    public typealias ProvePhoneResponse = Vestibule_App_V1_ProvePhoneResponse
+
     /// The changed profile.
     public typealias UpdateMeResponse = Vestibule_App_V1_UpdateMeResponse
+
+    /// The username to check. The user's own is free for them.
+    public typealias CheckUsernameRequest = Vestibule_App_V1_CheckUsernameRequest
+
+    /// Whether it is free.
+    public typealias CheckUsernameResponse = Vestibule_App_V1_CheckUsernameResponse
+
+    /// Deletes the account of the user who calls.
+    public typealias DeleteMeRequest = Vestibule_App_V1_DeleteMeRequest
+
+    /// The account is deleted.
+    public typealias DeleteMeResponse = Vestibule_App_V1_DeleteMeResponse
 }
 
 /// Describes the methods of `vestibule.app.v1.AccountService`.
@@ -35,9 +53,39 @@ public enum AccountServiceMethods {
     )
 
     /// Changes the fields of the user's profile that are present, all or none, and returns the whole profile.
+    ///
+    /// The error USERNAME_TAKEN has usernames that are free in the metadata `suggestions` of its ErrorInfo, with commas between.
     public static let updateMe = MethodDescriptor(
         service: serviceName,
         method: "UpdateMe",
+        kind: .unary,
+        isIdempotent: true
+    )
+
+    /// Tells whether the user could take a username now, and suggests others for one that is taken.
+    public static let checkUsername = MethodDescriptor(
+        service: serviceName,
+        method: "CheckUsername",
+        kind: .unary,
+        isIdempotent: true
+    )
+
+    /// Proves that a phone number is the user's by a signed assertion of the app's own backend, where the configuration says whose. The
+    /// number is the user's then, also if somebody else had it without proof. ALREADY_EXISTS with PHONE_TAKEN if somebody else has
+    /// proven it, which an operator settles. Without such a backend it is NOT_FOUND.
+    public static let provePhone = MethodDescriptor(
+        service: serviceName,
+        method: "ProvePhone",
+        kind: .unary,
+        isIdempotent: true
+    )
+
+    /// Deletes the user's account for good; all its sessions end. The session must have been opened by a sign-in a moment ago:
+    /// else it is PERMISSION_DENIED with RECENT_SIGN_IN_REQUIRED, and the app has the user sign in again first. Deleting again by a
+    /// token of the deleted account is a success.
+    public static let deleteMe = MethodDescriptor(
+        service: serviceName,
+        method: "DeleteMe",
         kind: .unary,
         isIdempotent: true
     )
@@ -46,6 +94,9 @@ public enum AccountServiceMethods {
     public static let all: [MethodDescriptor] = [
         getMe,
         updateMe,
+        checkUsername,
+        provePhone,
+        deleteMe,
     ]
 }
 
@@ -61,10 +112,34 @@ public protocol AccountServiceHandler: RPCService {
     ) async throws -> AppV1.GetMeResponse
 
     /// Changes the fields of the user's profile that are present, all or none, and returns the whole profile.
+    ///
+    /// The error USERNAME_TAKEN has usernames that are free in the metadata `suggestions` of its ErrorInfo, with commas between.
     func updateMe(
         _ request: AppV1.UpdateMeRequest,
         context: ServerContext
     ) async throws -> AppV1.UpdateMeResponse
+
+    /// Tells whether the user could take a username now, and suggests others for one that is taken.
+    func checkUsername(
+        _ request: AppV1.CheckUsernameRequest,
+        context: ServerContext
+    ) async throws -> AppV1.CheckUsernameResponse
+
+    /// Proves that a phone number is the user's by a signed assertion of the app's own backend, where the configuration says whose. The
+    /// number is the user's then, also if somebody else had it without proof. ALREADY_EXISTS with PHONE_TAKEN if somebody else has
+    /// proven it, which an operator settles. Without such a backend it is NOT_FOUND.
+    func provePhone(
+        _ request: AppV1.ProvePhoneRequest,
+        context: ServerContext
+    ) async throws -> AppV1.ProvePhoneResponse
+
+    /// Deletes the user's account for good; all its sessions end. The session must have been opened by a sign-in a moment ago:
+    /// else it is PERMISSION_DENIED with RECENT_SIGN_IN_REQUIRED, and the app has the user sign in again first. Deleting again by a
+    /// token of the deleted account is a success.
+    func deleteMe(
+        _ request: AppV1.DeleteMeRequest,
+        context: ServerContext
+    ) async throws -> AppV1.DeleteMeResponse
 }
 
 extension AccountServiceHandler {
@@ -83,6 +158,27 @@ extension AccountServiceHandler {
             response: AppV1.UpdateMeResponse.self
         ) { request, context in
             try await self.updateMe(request, context: context)
+        }
+        router.unary(
+            AccountServiceMethods.checkUsername,
+            request: AppV1.CheckUsernameRequest.self,
+            response: AppV1.CheckUsernameResponse.self
+        ) { request, context in
+            try await self.checkUsername(request, context: context)
+        }
+        router.unary(
+            AccountServiceMethods.provePhone,
+            request: AppV1.ProvePhoneRequest.self,
+            response: AppV1.ProvePhoneResponse.self
+        ) { request, context in
+            try await self.provePhone(request, context: context)
+        }
+        router.unary(
+            AccountServiceMethods.deleteMe,
+            request: AppV1.DeleteMeRequest.self,
+            response: AppV1.DeleteMeResponse.self
+        ) { request, context in
+            try await self.deleteMe(request, context: context)
         }
     }
 }
@@ -113,6 +209,8 @@ public struct AccountServiceClient: Sendable {
     }
 
     /// Changes the fields of the user's profile that are present, all or none, and returns the whole profile.
+    ///
+    /// The error USERNAME_TAKEN has usernames that are free in the metadata `suggestions` of its ErrorInfo, with commas between.
     public func updateMe(
         _ request: AppV1.UpdateMeRequest,
         options: CallOptions = CallOptions()
@@ -121,6 +219,49 @@ public struct AccountServiceClient: Sendable {
             AccountServiceMethods.updateMe,
             request,
             response: AppV1.UpdateMeResponse.self,
+            options: options
+        )
+    }
+
+    /// Tells whether the user could take a username now, and suggests others for one that is taken.
+    public func checkUsername(
+        _ request: AppV1.CheckUsernameRequest,
+        options: CallOptions = CallOptions()
+    ) async throws(RPCError) -> AppV1.CheckUsernameResponse {
+        try await channel.unary(
+            AccountServiceMethods.checkUsername,
+            request,
+            response: AppV1.CheckUsernameResponse.self,
+            options: options
+        )
+    }
+
+    /// Proves that a phone number is the user's by a signed assertion of the app's own backend, where the configuration says whose. The
+    /// number is the user's then, also if somebody else had it without proof. ALREADY_EXISTS with PHONE_TAKEN if somebody else has
+    /// proven it, which an operator settles. Without such a backend it is NOT_FOUND.
+    public func provePhone(
+        _ request: AppV1.ProvePhoneRequest,
+        options: CallOptions = CallOptions()
+    ) async throws(RPCError) -> AppV1.ProvePhoneResponse {
+        try await channel.unary(
+            AccountServiceMethods.provePhone,
+            request,
+            response: AppV1.ProvePhoneResponse.self,
+            options: options
+        )
+    }
+
+    /// Deletes the user's account for good; all its sessions end. The session must have been opened by a sign-in a moment ago:
+    /// else it is PERMISSION_DENIED with RECENT_SIGN_IN_REQUIRED, and the app has the user sign in again first. Deleting again by a
+    /// token of the deleted account is a success.
+    public func deleteMe(
+        _ request: AppV1.DeleteMeRequest,
+        options: CallOptions = CallOptions()
+    ) async throws(RPCError) -> AppV1.DeleteMeResponse {
+        try await channel.unary(
+            AccountServiceMethods.deleteMe,
+            request,
+            response: AppV1.DeleteMeResponse.self,
             options: options
         )
     }

@@ -10,6 +10,12 @@ extension AppV1 {
     /// The opened session.
     public typealias SignInWithProviderResponse = Vestibule_App_V1_SignInWithProviderResponse
 
+    /// The sign-in that a nonce is for.
+    public typealias CreateChallengeRequest = Vestibule_App_V1_CreateChallengeRequest
+
+    /// A nonce for one sign-in.
+    public typealias CreateChallengeResponse = Vestibule_App_V1_CreateChallengeResponse
+
     /// What an app keeps of a session.
     public typealias SessionTokens = Vestibule_App_V1_SessionTokens
 
@@ -24,6 +30,54 @@ extension AppV1 {
 
     /// Nothing: the session is over, or never was.
     public typealias SignOutResponse = Vestibule_App_V1_SignOutResponse
+
+    /// Which sessions to end.
+    public typealias SignOutEverywhereRequest = Vestibule_App_V1_SignOutEverywhereRequest
+
+    /// Nothing: the sessions are over.
+    public typealias SignOutEverywhereResponse = Vestibule_App_V1_SignOutEverywhereResponse
+
+    /// Asks for the user's sessions.
+    public typealias ListSessionsRequest = Vestibule_App_V1_ListSessionsRequest
+
+    /// The user's sessions.
+    public typealias ListSessionsResponse = Vestibule_App_V1_ListSessionsResponse
+
+    /// A session as the user sees it.
+    public typealias Session = Vestibule_App_V1_Session
+
+    /// Another name for a session.
+    public typealias RenameSessionRequest = Vestibule_App_V1_RenameSessionRequest
+
+    /// The renamed session.
+    public typealias RenameSessionResponse = Vestibule_App_V1_RenameSessionResponse
+
+    /// The session to end.
+    public typealias EndSessionRequest = Vestibule_App_V1_EndSessionRequest
+
+    /// Nothing: the session is over.
+    public typealias EndSessionResponse = Vestibule_App_V1_EndSessionResponse
+
+    /// Asks for the providers of the user's account.
+    public typealias ListProvidersRequest = Vestibule_App_V1_ListProvidersRequest
+
+    /// The providers of the user's account.
+    public typealias ListProvidersResponse = Vestibule_App_V1_ListProvidersResponse
+
+    /// A provider that opens the user's account.
+    public typealias LinkedProvider = Vestibule_App_V1_LinkedProvider
+
+    /// What the provider to be linked gave the app.
+    public typealias LinkProviderRequest = Vestibule_App_V1_LinkProviderRequest
+
+    /// The provider is linked.
+    public typealias LinkProviderResponse = Vestibule_App_V1_LinkProviderResponse
+
+    /// The provider to take from the user's account.
+    public typealias UnlinkProviderRequest = Vestibule_App_V1_UnlinkProviderRequest
+
+    /// Nothing: the provider is not linked.
+    public typealias UnlinkProviderResponse = Vestibule_App_V1_UnlinkProviderResponse
 }
 
 /// Describes the methods of `vestibule.app.v1.AuthService`.
@@ -34,10 +88,21 @@ public enum AuthServiceMethods {
     /// Opens a session for what a provider gave the app (an ID token, an authorization code or an access token), or for the
     /// tickets of Apple by web, creating the account the first time unless `create` is false: then somebody new gets NOT_FOUND
     /// with ACCOUNT_NOT_FOUND, and nothing changes. Presenting the same credentials again within a minute returns the same
-    /// session. Needs no access token.
+    /// session. While an operator keeps the account's person out it is PERMISSION_DENIED with ACCOUNT_BLOCKED. Needs no access
+    /// token.
     public static let signInWithProvider = MethodDescriptor(
         service: serviceName,
         method: "SignInWithProvider",
+        kind: .unary,
+        isIdempotent: false
+    )
+
+    /// Makes a nonce for a sign-in, which is good for some minutes: the app hands it to the provider, hashed or not as its
+    /// provider's SDK asks for, and then to SignInWithProvider as it is. Some apps may be configured to take no other. Needs no
+    /// access token.
+    public static let createChallenge = MethodDescriptor(
+        service: serviceName,
+        method: "CreateChallenge",
         kind: .unary,
         isIdempotent: false
     )
@@ -60,11 +125,81 @@ public enum AuthServiceMethods {
         isIdempotent: true
     )
 
+    /// Ends all sessions of the user, the one of the access token too unless it is excepted.
+    public static let signOutEverywhere = MethodDescriptor(
+        service: serviceName,
+        method: "SignOutEverywhere",
+        kind: .unary,
+        isIdempotent: true
+    )
+
+    /// The user's live sessions, the one used last first, at most 200.
+    public static let listSessions = MethodDescriptor(
+        service: serviceName,
+        method: "ListSessions",
+        kind: .unary,
+        isIdempotent: true
+    )
+
+    /// Gives one of the user's live sessions another name. Any other session is NOT_FOUND with SESSION_NOT_FOUND.
+    public static let renameSession = MethodDescriptor(
+        service: serviceName,
+        method: "RenameSession",
+        kind: .unary,
+        isIdempotent: true
+    )
+
+    /// Ends one of the user's sessions; one that is over already is a success. One that is unknown or somebody else's is NOT_FOUND
+    /// with SESSION_NOT_FOUND.
+    public static let endSession = MethodDescriptor(
+        service: serviceName,
+        method: "EndSession",
+        kind: .unary,
+        isIdempotent: true
+    )
+
+    /// The providers that open the user's account, the one linked first before the others.
+    public static let listProviders = MethodDescriptor(
+        service: serviceName,
+        method: "ListProviders",
+        kind: .unary,
+        isIdempotent: true
+    )
+
+    /// Links a further provider to the user's account, by what it gave the app: it opens that account from then on. One that is linked
+    /// is a success. If the account has another identity of that provider it is ALREADY_EXISTS with PROVIDER_ALREADY_LINKED, if the
+    /// identity opens another account with IDENTITY_TAKEN: then nothing changes, and what the provider gave is good for a sign-in still.
+    /// But if one of the two accounts is empty, having neither phone number nor username nor group, and the user signed in to this one
+    /// within ten minutes, the other one absorbs it, and the answer has a new session if this one was absorbed.
+    public static let linkProvider = MethodDescriptor(
+        service: serviceName,
+        method: "LinkProvider",
+        kind: .unary,
+        isIdempotent: false
+    )
+
+    /// Takes a provider from the user's account. Sessions that it opened end, the one of the access token too. The last one that can
+    /// sign in stays: FAILED_PRECONDITION with LAST_PROVIDER. One that is not linked is a success.
+    public static let unlinkProvider = MethodDescriptor(
+        service: serviceName,
+        method: "UnlinkProvider",
+        kind: .unary,
+        isIdempotent: true
+    )
+
     /// All of them, in the order of the proto.
     public static let all: [MethodDescriptor] = [
         signInWithProvider,
+        createChallenge,
         refreshSession,
         signOut,
+        signOutEverywhere,
+        listSessions,
+        renameSession,
+        endSession,
+        listProviders,
+        linkProvider,
+        unlinkProvider,
     ]
 }
 
@@ -76,11 +211,20 @@ public protocol AuthServiceHandler: RPCService {
     /// Opens a session for what a provider gave the app (an ID token, an authorization code or an access token), or for the
     /// tickets of Apple by web, creating the account the first time unless `create` is false: then somebody new gets NOT_FOUND
     /// with ACCOUNT_NOT_FOUND, and nothing changes. Presenting the same credentials again within a minute returns the same
-    /// session. Needs no access token.
+    /// session. While an operator keeps the account's person out it is PERMISSION_DENIED with ACCOUNT_BLOCKED. Needs no access
+    /// token.
     func signInWithProvider(
         _ request: AppV1.SignInWithProviderRequest,
         context: ServerContext
     ) async throws -> AppV1.SignInWithProviderResponse
+
+    /// Makes a nonce for a sign-in, which is good for some minutes: the app hands it to the provider, hashed or not as its
+    /// provider's SDK asks for, and then to SignInWithProvider as it is. Some apps may be configured to take no other. Needs no
+    /// access token.
+    func createChallenge(
+        _ request: AppV1.CreateChallengeRequest,
+        context: ServerContext
+    ) async throws -> AppV1.CreateChallengeResponse
 
     /// Exchanges a refresh token for its successor and a new access token. If the answer is lost, the same token may be
     /// presented again. Needs no access token.
@@ -95,6 +239,54 @@ public protocol AuthServiceHandler: RPCService {
         _ request: AppV1.SignOutRequest,
         context: ServerContext
     ) async throws -> AppV1.SignOutResponse
+
+    /// Ends all sessions of the user, the one of the access token too unless it is excepted.
+    func signOutEverywhere(
+        _ request: AppV1.SignOutEverywhereRequest,
+        context: ServerContext
+    ) async throws -> AppV1.SignOutEverywhereResponse
+
+    /// The user's live sessions, the one used last first, at most 200.
+    func listSessions(
+        _ request: AppV1.ListSessionsRequest,
+        context: ServerContext
+    ) async throws -> AppV1.ListSessionsResponse
+
+    /// Gives one of the user's live sessions another name. Any other session is NOT_FOUND with SESSION_NOT_FOUND.
+    func renameSession(
+        _ request: AppV1.RenameSessionRequest,
+        context: ServerContext
+    ) async throws -> AppV1.RenameSessionResponse
+
+    /// Ends one of the user's sessions; one that is over already is a success. One that is unknown or somebody else's is NOT_FOUND
+    /// with SESSION_NOT_FOUND.
+    func endSession(
+        _ request: AppV1.EndSessionRequest,
+        context: ServerContext
+    ) async throws -> AppV1.EndSessionResponse
+
+    /// The providers that open the user's account, the one linked first before the others.
+    func listProviders(
+        _ request: AppV1.ListProvidersRequest,
+        context: ServerContext
+    ) async throws -> AppV1.ListProvidersResponse
+
+    /// Links a further provider to the user's account, by what it gave the app: it opens that account from then on. One that is linked
+    /// is a success. If the account has another identity of that provider it is ALREADY_EXISTS with PROVIDER_ALREADY_LINKED, if the
+    /// identity opens another account with IDENTITY_TAKEN: then nothing changes, and what the provider gave is good for a sign-in still.
+    /// But if one of the two accounts is empty, having neither phone number nor username nor group, and the user signed in to this one
+    /// within ten minutes, the other one absorbs it, and the answer has a new session if this one was absorbed.
+    func linkProvider(
+        _ request: AppV1.LinkProviderRequest,
+        context: ServerContext
+    ) async throws -> AppV1.LinkProviderResponse
+
+    /// Takes a provider from the user's account. Sessions that it opened end, the one of the access token too. The last one that can
+    /// sign in stays: FAILED_PRECONDITION with LAST_PROVIDER. One that is not linked is a success.
+    func unlinkProvider(
+        _ request: AppV1.UnlinkProviderRequest,
+        context: ServerContext
+    ) async throws -> AppV1.UnlinkProviderResponse
 }
 
 extension AuthServiceHandler {
@@ -106,6 +298,13 @@ extension AuthServiceHandler {
             response: AppV1.SignInWithProviderResponse.self
         ) { request, context in
             try await self.signInWithProvider(request, context: context)
+        }
+        router.unary(
+            AuthServiceMethods.createChallenge,
+            request: AppV1.CreateChallengeRequest.self,
+            response: AppV1.CreateChallengeResponse.self
+        ) { request, context in
+            try await self.createChallenge(request, context: context)
         }
         router.unary(
             AuthServiceMethods.refreshSession,
@@ -120,6 +319,55 @@ extension AuthServiceHandler {
             response: AppV1.SignOutResponse.self
         ) { request, context in
             try await self.signOut(request, context: context)
+        }
+        router.unary(
+            AuthServiceMethods.signOutEverywhere,
+            request: AppV1.SignOutEverywhereRequest.self,
+            response: AppV1.SignOutEverywhereResponse.self
+        ) { request, context in
+            try await self.signOutEverywhere(request, context: context)
+        }
+        router.unary(
+            AuthServiceMethods.listSessions,
+            request: AppV1.ListSessionsRequest.self,
+            response: AppV1.ListSessionsResponse.self
+        ) { request, context in
+            try await self.listSessions(request, context: context)
+        }
+        router.unary(
+            AuthServiceMethods.renameSession,
+            request: AppV1.RenameSessionRequest.self,
+            response: AppV1.RenameSessionResponse.self
+        ) { request, context in
+            try await self.renameSession(request, context: context)
+        }
+        router.unary(
+            AuthServiceMethods.endSession,
+            request: AppV1.EndSessionRequest.self,
+            response: AppV1.EndSessionResponse.self
+        ) { request, context in
+            try await self.endSession(request, context: context)
+        }
+        router.unary(
+            AuthServiceMethods.listProviders,
+            request: AppV1.ListProvidersRequest.self,
+            response: AppV1.ListProvidersResponse.self
+        ) { request, context in
+            try await self.listProviders(request, context: context)
+        }
+        router.unary(
+            AuthServiceMethods.linkProvider,
+            request: AppV1.LinkProviderRequest.self,
+            response: AppV1.LinkProviderResponse.self
+        ) { request, context in
+            try await self.linkProvider(request, context: context)
+        }
+        router.unary(
+            AuthServiceMethods.unlinkProvider,
+            request: AppV1.UnlinkProviderRequest.self,
+            response: AppV1.UnlinkProviderResponse.self
+        ) { request, context in
+            try await self.unlinkProvider(request, context: context)
         }
     }
 }
@@ -139,7 +387,8 @@ public struct AuthServiceClient: Sendable {
     /// Opens a session for what a provider gave the app (an ID token, an authorization code or an access token), or for the
     /// tickets of Apple by web, creating the account the first time unless `create` is false: then somebody new gets NOT_FOUND
     /// with ACCOUNT_NOT_FOUND, and nothing changes. Presenting the same credentials again within a minute returns the same
-    /// session. Needs no access token.
+    /// session. While an operator keeps the account's person out it is PERMISSION_DENIED with ACCOUNT_BLOCKED. Needs no access
+    /// token.
     public func signInWithProvider(
         _ request: AppV1.SignInWithProviderRequest,
         options: CallOptions = CallOptions()
@@ -148,6 +397,21 @@ public struct AuthServiceClient: Sendable {
             AuthServiceMethods.signInWithProvider,
             request,
             response: AppV1.SignInWithProviderResponse.self,
+            options: options
+        )
+    }
+
+    /// Makes a nonce for a sign-in, which is good for some minutes: the app hands it to the provider, hashed or not as its
+    /// provider's SDK asks for, and then to SignInWithProvider as it is. Some apps may be configured to take no other. Needs no
+    /// access token.
+    public func createChallenge(
+        _ request: AppV1.CreateChallengeRequest,
+        options: CallOptions = CallOptions()
+    ) async throws(RPCError) -> AppV1.CreateChallengeResponse {
+        try await channel.unary(
+            AuthServiceMethods.createChallenge,
+            request,
+            response: AppV1.CreateChallengeResponse.self,
             options: options
         )
     }
@@ -176,6 +440,103 @@ public struct AuthServiceClient: Sendable {
             AuthServiceMethods.signOut,
             request,
             response: AppV1.SignOutResponse.self,
+            options: options
+        )
+    }
+
+    /// Ends all sessions of the user, the one of the access token too unless it is excepted.
+    public func signOutEverywhere(
+        _ request: AppV1.SignOutEverywhereRequest,
+        options: CallOptions = CallOptions()
+    ) async throws(RPCError) -> AppV1.SignOutEverywhereResponse {
+        try await channel.unary(
+            AuthServiceMethods.signOutEverywhere,
+            request,
+            response: AppV1.SignOutEverywhereResponse.self,
+            options: options
+        )
+    }
+
+    /// The user's live sessions, the one used last first, at most 200.
+    public func listSessions(
+        _ request: AppV1.ListSessionsRequest,
+        options: CallOptions = CallOptions()
+    ) async throws(RPCError) -> AppV1.ListSessionsResponse {
+        try await channel.unary(
+            AuthServiceMethods.listSessions,
+            request,
+            response: AppV1.ListSessionsResponse.self,
+            options: options
+        )
+    }
+
+    /// Gives one of the user's live sessions another name. Any other session is NOT_FOUND with SESSION_NOT_FOUND.
+    public func renameSession(
+        _ request: AppV1.RenameSessionRequest,
+        options: CallOptions = CallOptions()
+    ) async throws(RPCError) -> AppV1.RenameSessionResponse {
+        try await channel.unary(
+            AuthServiceMethods.renameSession,
+            request,
+            response: AppV1.RenameSessionResponse.self,
+            options: options
+        )
+    }
+
+    /// Ends one of the user's sessions; one that is over already is a success. One that is unknown or somebody else's is NOT_FOUND
+    /// with SESSION_NOT_FOUND.
+    public func endSession(
+        _ request: AppV1.EndSessionRequest,
+        options: CallOptions = CallOptions()
+    ) async throws(RPCError) -> AppV1.EndSessionResponse {
+        try await channel.unary(
+            AuthServiceMethods.endSession,
+            request,
+            response: AppV1.EndSessionResponse.self,
+            options: options
+        )
+    }
+
+    /// The providers that open the user's account, the one linked first before the others.
+    public func listProviders(
+        _ request: AppV1.ListProvidersRequest,
+        options: CallOptions = CallOptions()
+    ) async throws(RPCError) -> AppV1.ListProvidersResponse {
+        try await channel.unary(
+            AuthServiceMethods.listProviders,
+            request,
+            response: AppV1.ListProvidersResponse.self,
+            options: options
+        )
+    }
+
+    /// Links a further provider to the user's account, by what it gave the app: it opens that account from then on. One that is linked
+    /// is a success. If the account has another identity of that provider it is ALREADY_EXISTS with PROVIDER_ALREADY_LINKED, if the
+    /// identity opens another account with IDENTITY_TAKEN: then nothing changes, and what the provider gave is good for a sign-in still.
+    /// But if one of the two accounts is empty, having neither phone number nor username nor group, and the user signed in to this one
+    /// within ten minutes, the other one absorbs it, and the answer has a new session if this one was absorbed.
+    public func linkProvider(
+        _ request: AppV1.LinkProviderRequest,
+        options: CallOptions = CallOptions()
+    ) async throws(RPCError) -> AppV1.LinkProviderResponse {
+        try await channel.unary(
+            AuthServiceMethods.linkProvider,
+            request,
+            response: AppV1.LinkProviderResponse.self,
+            options: options
+        )
+    }
+
+    /// Takes a provider from the user's account. Sessions that it opened end, the one of the access token too. The last one that can
+    /// sign in stays: FAILED_PRECONDITION with LAST_PROVIDER. One that is not linked is a success.
+    public func unlinkProvider(
+        _ request: AppV1.UnlinkProviderRequest,
+        options: CallOptions = CallOptions()
+    ) async throws(RPCError) -> AppV1.UnlinkProviderResponse {
+        try await channel.unary(
+            AuthServiceMethods.unlinkProvider,
+            request,
+            response: AppV1.UnlinkProviderResponse.self,
             options: options
         )
     }

@@ -4,8 +4,23 @@
 import RPC
 
 extension AppV1 {
+    /// How a person who was added by phone number becomes a member.
+    public typealias GroupOpenness = Vestibule_App_V1_GroupOpenness
+
+    /// What a member may do.
+    public typealias GroupRole = Vestibule_App_V1_GroupRole
+
     /// Whether a person is in a group yet.
     public typealias MemberState = Vestibule_App_V1_MemberState
+
+    /// What an invitation waits for.
+    public typealias InvitationState = Vestibule_App_V1_InvitationState
+
+    /// What is undecided about a person.
+    public typealias PendingState = Vestibule_App_V1_PendingState
+
+    /// What can change in the user's groups.
+    public typealias GroupChangeKind = Vestibule_App_V1_GroupChangeKind
 
     /// A set of people.
     public typealias Group = Vestibule_App_V1_Group
@@ -31,11 +46,168 @@ extension AppV1 {
     /// The added person, or the one who was there already.
     public typealias AddMemberResponse = Vestibule_App_V1_AddMemberResponse
 
+    /// A person to add.
+    public typealias NewMember = Vestibule_App_V1_NewMember
+
+    /// The people to add.
+    public typealias AddMembersRequest = Vestibule_App_V1_AddMembersRequest
+
+    /// What came of each person, in the order of the request.
+    public typealias AddMembersResponse = Vestibule_App_V1_AddMembersResponse
+
+    /// What came of one person to add.
+    public typealias AddMembersResult = Vestibule_App_V1_AddMembersResult
+
+    /// Why a person wasn't added.
+    public typealias AddMembersRefusal = Vestibule_App_V1_AddMembersRefusal
+
+    /// Which group to tell.
+    public typealias GetGroupRequest = Vestibule_App_V1_GetGroupRequest
+
+    /// The group.
+    public typealias GetGroupResponse = Vestibule_App_V1_GetGroupResponse
+
+    /// What to change of a group.
+    public typealias UpdateGroupRequest = Vestibule_App_V1_UpdateGroupRequest
+
+    /// The group as it is now.
+    public typealias UpdateGroupResponse = Vestibule_App_V1_UpdateGroupResponse
+
+    /// Which group to delete.
+    public typealias DeleteGroupRequest = Vestibule_App_V1_DeleteGroupRequest
+
+    /// The group is gone.
+    public typealias DeleteGroupResponse = Vestibule_App_V1_DeleteGroupResponse
+
+    /// Whom to remove.
+    public typealias RemoveMemberRequest = Vestibule_App_V1_RemoveMemberRequest
+
+    /// The person isn't in the group, and isn't awaited by this membership.
+    public typealias RemoveMemberResponse = Vestibule_App_V1_RemoveMemberResponse
+
+    /// Which group to leave.
+    public typealias LeaveGroupRequest = Vestibule_App_V1_LeaveGroupRequest
+
+    /// The user isn't in the group.
+    public typealias LeaveGroupResponse = Vestibule_App_V1_LeaveGroupResponse
+
+    /// Which role to give to whom.
+    public typealias SetMemberRoleRequest = Vestibule_App_V1_SetMemberRoleRequest
+
+    /// The member as it is now.
+    public typealias SetMemberRoleResponse = Vestibule_App_V1_SetMemberRoleResponse
+
+    /// To whom to hand a group over.
+    public typealias HandOverGroupRequest = Vestibule_App_V1_HandOverGroupRequest
+
+    /// The group with its new owner.
+    public typealias HandOverGroupResponse = Vestibule_App_V1_HandOverGroupResponse
+
     /// Which group's members to list, and which page of them.
     public typealias ListMembersRequest = Vestibule_App_V1_ListMembersRequest
 
     /// A page of members.
     public typealias ListMembersResponse = Vestibule_App_V1_ListMembersResponse
+
+    /// A group that waits for the user, or that the user has asked to join.
+    public typealias Invitation = Vestibule_App_V1_Invitation
+
+    /// A person whom a group waits for, or a member in doubt.
+    public typealias PendingPerson = Vestibule_App_V1_PendingPerson
+
+    /// A link by which people join a group.
+    public typealias GroupLink = Vestibule_App_V1_GroupLink
+
+    /// Which page of the user's invitations to list.
+    public typealias ListMyInvitationsRequest = Vestibule_App_V1_ListMyInvitationsRequest
+
+    /// A page of invitations.
+    public typealias ListMyInvitationsResponse = Vestibule_App_V1_ListMyInvitationsResponse
+
+    /// What to accept.
+    public typealias AcceptInvitationRequest = Vestibule_App_V1_AcceptInvitationRequest
+
+    /// The user is a member.
+    public typealias AcceptInvitationResponse = Vestibule_App_V1_AcceptInvitationResponse
+
+    /// What to decline.
+    public typealias DeclineInvitationRequest = Vestibule_App_V1_DeclineInvitationRequest
+
+    /// The user doesn't see it again.
+    public typealias DeclineInvitationResponse = Vestibule_App_V1_DeclineInvitationResponse
+
+    /// Whom to confirm.
+    public typealias ConfirmMemberRequest = Vestibule_App_V1_ConfirmMemberRequest
+
+    /// The person is a member.
+    public typealias ConfirmMemberResponse = Vestibule_App_V1_ConfirmMemberResponse
+
+    /// Which group's pending people to list, and which page of them.
+    public typealias ListPendingRequest = Vestibule_App_V1_ListPendingRequest
+
+    /// A page of pending people.
+    public typealias ListPendingResponse = Vestibule_App_V1_ListPendingResponse
+
+    /// The link to make.
+    public typealias CreateGroupLinkRequest = Vestibule_App_V1_CreateGroupLinkRequest
+
+    /// The link.
+    public typealias CreateGroupLinkResponse = Vestibule_App_V1_CreateGroupLinkResponse
+
+    /// Which group's links to list.
+    public typealias ListGroupLinksRequest = Vestibule_App_V1_ListGroupLinksRequest
+
+    /// The links that are good.
+    public typealias ListGroupLinksResponse = Vestibule_App_V1_ListGroupLinksResponse
+
+    /// Which link to end.
+    public typealias RevokeGroupLinkRequest = Vestibule_App_V1_RevokeGroupLinkRequest
+
+    /// Nobody joins by the link any more.
+    public typealias RevokeGroupLinkResponse = Vestibule_App_V1_RevokeGroupLinkResponse
+
+    /// Which link to look at.
+    public typealias PreviewGroupLinkRequest = Vestibule_App_V1_PreviewGroupLinkRequest
+
+    /// What the link is of.
+    public typealias PreviewGroupLinkResponse = Vestibule_App_V1_PreviewGroupLinkResponse
+
+    /// Which group to join.
+    public typealias JoinByLinkRequest = Vestibule_App_V1_JoinByLinkRequest
+
+    /// Where the user is now.
+    public typealias JoinByLinkResponse = Vestibule_App_V1_JoinByLinkResponse
+
+    /// Whom to block.
+    public typealias BlockInviterRequest = Vestibule_App_V1_BlockInviterRequest
+
+    /// The user is blocked.
+    public typealias BlockInviterResponse = Vestibule_App_V1_BlockInviterResponse
+
+    /// Whom to block no more.
+    public typealias UnblockInviterRequest = Vestibule_App_V1_UnblockInviterRequest
+
+    /// The user is not blocked.
+    public typealias UnblockInviterResponse = Vestibule_App_V1_UnblockInviterResponse
+
+    /// Which page of those whom the user blocks to list.
+    public typealias ListBlockedInvitersRequest = Vestibule_App_V1_ListBlockedInvitersRequest
+
+    /// A page of those whom the user blocks.
+    public typealias ListBlockedInvitersResponse = Vestibule_App_V1_ListBlockedInvitersResponse
+
+    /// A user whose additions are not wanted.
+    public typealias BlockedInviter = Vestibule_App_V1_BlockedInviter
+
+    /// From where to watch.
+    public typealias WatchGroupsRequest = Vestibule_App_V1_WatchGroupsRequest
+
+    /// What is told to one who watches. The first message comes at once and says where the stream begins: what an app lists after it
+    /// has all that is not told.
+    public typealias WatchGroupsResponse = Vestibule_App_V1_WatchGroupsResponse
+
+    /// That something has changed; what it is now has to be asked for.
+    public typealias GroupChange = Vestibule_App_V1_GroupChange
 }
 
 /// Describes the methods of `vestibule.app.v1.GroupService`.
@@ -45,6 +217,7 @@ public enum GroupServiceMethods {
 
     /// Creates a group with the user, under their display name, as the first member. With an idempotency key it may be called
     /// again after any failure: one group is created. Without one, a call that ended with OUTCOME_UNKNOWN may have created one.
+    /// A key whose group is gone, or whose group the user is in no more, is NOT_A_MEMBER.
     public static let createGroup = MethodDescriptor(
         service: serviceName,
         method: "CreateGroup",
@@ -60,7 +233,7 @@ public enum GroupServiceMethods {
         isIdempotent: true
     )
 
-    /// Adds a person by phone number: a member at once if a user has that number, pending until one has otherwise. Adding the
+    /// Adds a person by phone number: a member at once if the group is open and a user has that number, pending otherwise. Adding the
     /// same number again returns the member there is.
     public static let addMember = MethodDescriptor(
         service: serviceName,
@@ -77,12 +250,232 @@ public enum GroupServiceMethods {
         isIdempotent: true
     )
 
+    /// Adds up to 500 people by phone number, as AddMember does each of them, and tells of each what came of it: a refused one
+    /// doesn't keep the others out.
+    public static let addMembers = MethodDescriptor(
+        service: serviceName,
+        method: "AddMembers",
+        kind: .unary,
+        isIdempotent: true
+    )
+
+    /// A group. Only members may ask.
+    public static let getGroup = MethodDescriptor(
+        service: serviceName,
+        method: "GetGroup",
+        kind: .unary,
+        isIdempotent: true
+    )
+
+    /// Changes the fields of a group that are present. Admins and the owner may rename it, the owner alone says how open it is:
+    /// ROLE_INSUFFICIENT. TOO_MANY_ATTEMPTS for more changes than a user may make within a day.
+    public static let updateGroup = MethodDescriptor(
+        service: serviceName,
+        method: "UpdateGroup",
+        kind: .unary,
+        isIdempotent: true
+    )
+
+    /// Deletes a group with all its members and all who are awaited. The owner alone may: ROLE_INSUFFICIENT. After it nobody is a
+    /// member any more, and so whoever asks again gets NOT_A_MEMBER.
+    public static let deleteGroup = MethodDescriptor(
+        service: serviceName,
+        method: "DeleteGroup",
+        kind: .unary,
+        isIdempotent: true
+    )
+
+    /// Removes a member, or a pending one. The owner removes anybody else, admins plain members, and whoever added a pending one that
+    /// one: ROLE_INSUFFICIENT. One who isn't there is a success.
+    public static let removeMember = MethodDescriptor(
+        service: serviceName,
+        method: "RemoveMember",
+        kind: .unary,
+        isIdempotent: true
+    )
+
+    /// Leaves a group. An owner who made it hands it over first (OWNER_MUST_HAND_OVER), unless nobody else is a member: then the group is
+    /// deleted. One who got it from somebody else leaves it to an admin, or to who has been in it for longest. Whoever isn't in the
+    /// group has left it.
+    public static let leaveGroup = MethodDescriptor(
+        service: serviceName,
+        method: "LeaveGroup",
+        kind: .unary,
+        isIdempotent: true
+    )
+
+    /// Makes a member an admin, or an admin a plain member. The owner alone may (ROLE_INSUFFICIENT), and the owner's own role goes by
+    /// HandOverGroup. Who isn't a member has no role: MEMBER_NOT_FOUND.
+    public static let setMemberRole = MethodDescriptor(
+        service: serviceName,
+        method: "SetMemberRole",
+        kind: .unary,
+        isIdempotent: true
+    )
+
+    /// Makes another member the owner; who was it stays as an admin. The owner alone may: ROLE_INSUFFICIENT. MEMBER_NOT_FOUND for one
+    /// who isn't a member, MEMBER_NOT_CONFIRMED for one who is it by the number alone and no admin. Naming who is the owner already
+    /// changes nothing.
+    public static let handOverGroup = MethodDescriptor(
+        service: serviceName,
+        method: "HandOverGroup",
+        kind: .unary,
+        isIdempotent: true
+    )
+
+    /// Lists what waits for the user, newest first: groups in which people accept or are confirmed and which wait for a number that
+    /// the user has, unless the user declined or blocks whoever added them, and the user's own requests to join. Of a group it tells
+    /// the name and nothing of its members.
+    public static let listMyInvitations = MethodDescriptor(
+        service: serviceName,
+        method: "ListMyInvitations",
+        kind: .unary,
+        isIdempotent: true
+    )
+
+    /// Accepts an invitation: the user is a member. Whoever is one already stays so. CONFIRMATION_NEEDED where people are confirmed
+    /// instead; INVITATION_NOT_FOUND if nothing waits for the user by this id.
+    public static let acceptInvitation = MethodDescriptor(
+        service: serviceName,
+        method: "AcceptInvitation",
+        kind: .unary,
+        isIdempotent: true
+    )
+
+    /// Declines an invitation, or takes a request to join back. The group goes on waiting for the number and doesn't learn that it is
+    /// a user's; the user doesn't see the invitation again. INVITATION_NOT_FOUND if nothing waits for the user by this id.
+    public static let declineInvitation = MethodDescriptor(
+        service: serviceName,
+        method: "DeclineInvitation",
+        kind: .unary,
+        isIdempotent: true
+    )
+
+    /// Says that a user is the person meant: one who waits in a group where people are confirmed, or asks to join it, becomes a
+    /// member, and one in doubt is kept. PERSON_CHANGED if it is somebody else by now than the user whom the caller was shown.
+    public static let confirmMember = MethodDescriptor(
+        service: serviceName,
+        method: "ConfirmMember",
+        kind: .unary,
+        isIdempotent: true
+    )
+
+    /// Lists whom a group waits for and who is in doubt, oldest first. Only members may ask. Who has a number is told only where
+    /// people are confirmed, and to those who may confirm them.
+    public static let listPending = MethodDescriptor(
+        service: serviceName,
+        method: "ListPending",
+        kind: .unary,
+        isIdempotent: true
+    )
+
+    /// Makes a link by which people join without a number. Admins and the owner may: ROLE_INSUFFICIENT. Each call makes one, and a
+    /// call that ended with OUTCOME_UNKNOWN may have made one. Its token is told here and never again.
+    public static let createGroupLink = MethodDescriptor(
+        service: serviceName,
+        method: "CreateGroupLink",
+        kind: .unary,
+        isIdempotent: false
+    )
+
+    /// Lists a group's links that are good, newest first. Admins and the owner may: ROLE_INSUFFICIENT.
+    public static let listGroupLinks = MethodDescriptor(
+        service: serviceName,
+        method: "ListGroupLinks",
+        kind: .unary,
+        isIdempotent: true
+    )
+
+    /// Ends a link; whoever joined by it stays. Admins and the owner may: ROLE_INSUFFICIENT. One that is over is a success.
+    public static let revokeGroupLink = MethodDescriptor(
+        service: serviceName,
+        method: "RevokeGroupLink",
+        kind: .unary,
+        isIdempotent: true
+    )
+
+    /// Tells which group a link is of, before joining. LINK_INVALID for a token of no link, LINK_OVER for one that has expired, was
+    /// revoked or is used up. It counts wrong tokens, and so it is no method for GET.
+    public static let previewGroupLink = MethodDescriptor(
+        service: serviceName,
+        method: "PreviewGroupLink",
+        kind: .unary,
+        isIdempotent: true
+    )
+
+    /// Joins the group of a link: as a member, or where people are confirmed as one who asks to. Whoever is a member or asks already
+    /// spends no use. A link lets a user in once: LINK_USED afterwards.
+    public static let joinByLink = MethodDescriptor(
+        service: serviceName,
+        method: "JoinByLink",
+        kind: .unary,
+        isIdempotent: true
+    )
+
+    /// Keeps a user from making the caller a member by number: what they add goes on waiting, as for a number that nobody has, and
+    /// they see no difference. Memberships stay. TOO_MANY_BLOCKED for more than 1,000.
+    public static let blockInviter = MethodDescriptor(
+        service: serviceName,
+        method: "BlockInviter",
+        kind: .unary,
+        isIdempotent: true
+    )
+
+    /// Ends what BlockInviter began: what waits in open groups for the caller's number makes them a member now.
+    public static let unblockInviter = MethodDescriptor(
+        service: serviceName,
+        method: "UnblockInviter",
+        kind: .unary,
+        isIdempotent: true
+    )
+
+    /// Lists whom the user blocks, in the order of their ids.
+    public static let listBlockedInviters = MethodDescriptor(
+        service: serviceName,
+        method: "ListBlockedInviters",
+        kind: .unary,
+        isIdempotent: true
+    )
+
+    /// Tells what changes in the user's groups, as it changes, for as long as the access token is good. Each message has a position
+    /// to go on from. It ends with UNAUTHENTICATED when the token expires (ACCESS_TOKEN_EXPIRED) or its session ends
+    /// (SESSION_REVOKED), and with UNAVAILABLE when the app is to come back (COME_AGAIN). RESOURCE_EXHAUSTED with TOO_MANY_WATCHES
+    /// tells an account that has too many of them open, and with TOO_SLOW an app that doesn't take what it is told.
+    public static let watchGroups = MethodDescriptor(
+        service: serviceName,
+        method: "WatchGroups",
+        kind: .serverStreaming,
+        isIdempotent: true
+    )
+
     /// All of them, in the order of the proto.
     public static let all: [MethodDescriptor] = [
         createGroup,
         listGroups,
         addMember,
         listMembers,
+        addMembers,
+        getGroup,
+        updateGroup,
+        deleteGroup,
+        removeMember,
+        leaveGroup,
+        setMemberRole,
+        handOverGroup,
+        listMyInvitations,
+        acceptInvitation,
+        declineInvitation,
+        confirmMember,
+        listPending,
+        createGroupLink,
+        listGroupLinks,
+        revokeGroupLink,
+        previewGroupLink,
+        joinByLink,
+        blockInviter,
+        unblockInviter,
+        listBlockedInviters,
+        watchGroups,
     ]
 }
 
@@ -93,6 +486,7 @@ public enum GroupServiceMethods {
 public protocol GroupServiceHandler: RPCService {
     /// Creates a group with the user, under their display name, as the first member. With an idempotency key it may be called
     /// again after any failure: one group is created. Without one, a call that ended with OUTCOME_UNKNOWN may have created one.
+    /// A key whose group is gone, or whose group the user is in no more, is NOT_A_MEMBER.
     func createGroup(
         _ request: AppV1.CreateGroupRequest,
         context: ServerContext
@@ -104,7 +498,7 @@ public protocol GroupServiceHandler: RPCService {
         context: ServerContext
     ) async throws -> AppV1.ListGroupsResponse
 
-    /// Adds a person by phone number: a member at once if a user has that number, pending until one has otherwise. Adding the
+    /// Adds a person by phone number: a member at once if the group is open and a user has that number, pending otherwise. Adding the
     /// same number again returns the member there is.
     func addMember(
         _ request: AppV1.AddMemberRequest,
@@ -116,6 +510,161 @@ public protocol GroupServiceHandler: RPCService {
         _ request: AppV1.ListMembersRequest,
         context: ServerContext
     ) async throws -> AppV1.ListMembersResponse
+
+    /// Adds up to 500 people by phone number, as AddMember does each of them, and tells of each what came of it: a refused one
+    /// doesn't keep the others out.
+    func addMembers(
+        _ request: AppV1.AddMembersRequest,
+        context: ServerContext
+    ) async throws -> AppV1.AddMembersResponse
+
+    /// A group. Only members may ask.
+    func getGroup(
+        _ request: AppV1.GetGroupRequest,
+        context: ServerContext
+    ) async throws -> AppV1.GetGroupResponse
+
+    /// Changes the fields of a group that are present. Admins and the owner may rename it, the owner alone says how open it is:
+    /// ROLE_INSUFFICIENT. TOO_MANY_ATTEMPTS for more changes than a user may make within a day.
+    func updateGroup(
+        _ request: AppV1.UpdateGroupRequest,
+        context: ServerContext
+    ) async throws -> AppV1.UpdateGroupResponse
+
+    /// Deletes a group with all its members and all who are awaited. The owner alone may: ROLE_INSUFFICIENT. After it nobody is a
+    /// member any more, and so whoever asks again gets NOT_A_MEMBER.
+    func deleteGroup(
+        _ request: AppV1.DeleteGroupRequest,
+        context: ServerContext
+    ) async throws -> AppV1.DeleteGroupResponse
+
+    /// Removes a member, or a pending one. The owner removes anybody else, admins plain members, and whoever added a pending one that
+    /// one: ROLE_INSUFFICIENT. One who isn't there is a success.
+    func removeMember(
+        _ request: AppV1.RemoveMemberRequest,
+        context: ServerContext
+    ) async throws -> AppV1.RemoveMemberResponse
+
+    /// Leaves a group. An owner who made it hands it over first (OWNER_MUST_HAND_OVER), unless nobody else is a member: then the group is
+    /// deleted. One who got it from somebody else leaves it to an admin, or to who has been in it for longest. Whoever isn't in the
+    /// group has left it.
+    func leaveGroup(
+        _ request: AppV1.LeaveGroupRequest,
+        context: ServerContext
+    ) async throws -> AppV1.LeaveGroupResponse
+
+    /// Makes a member an admin, or an admin a plain member. The owner alone may (ROLE_INSUFFICIENT), and the owner's own role goes by
+    /// HandOverGroup. Who isn't a member has no role: MEMBER_NOT_FOUND.
+    func setMemberRole(
+        _ request: AppV1.SetMemberRoleRequest,
+        context: ServerContext
+    ) async throws -> AppV1.SetMemberRoleResponse
+
+    /// Makes another member the owner; who was it stays as an admin. The owner alone may: ROLE_INSUFFICIENT. MEMBER_NOT_FOUND for one
+    /// who isn't a member, MEMBER_NOT_CONFIRMED for one who is it by the number alone and no admin. Naming who is the owner already
+    /// changes nothing.
+    func handOverGroup(
+        _ request: AppV1.HandOverGroupRequest,
+        context: ServerContext
+    ) async throws -> AppV1.HandOverGroupResponse
+
+    /// Lists what waits for the user, newest first: groups in which people accept or are confirmed and which wait for a number that
+    /// the user has, unless the user declined or blocks whoever added them, and the user's own requests to join. Of a group it tells
+    /// the name and nothing of its members.
+    func listMyInvitations(
+        _ request: AppV1.ListMyInvitationsRequest,
+        context: ServerContext
+    ) async throws -> AppV1.ListMyInvitationsResponse
+
+    /// Accepts an invitation: the user is a member. Whoever is one already stays so. CONFIRMATION_NEEDED where people are confirmed
+    /// instead; INVITATION_NOT_FOUND if nothing waits for the user by this id.
+    func acceptInvitation(
+        _ request: AppV1.AcceptInvitationRequest,
+        context: ServerContext
+    ) async throws -> AppV1.AcceptInvitationResponse
+
+    /// Declines an invitation, or takes a request to join back. The group goes on waiting for the number and doesn't learn that it is
+    /// a user's; the user doesn't see the invitation again. INVITATION_NOT_FOUND if nothing waits for the user by this id.
+    func declineInvitation(
+        _ request: AppV1.DeclineInvitationRequest,
+        context: ServerContext
+    ) async throws -> AppV1.DeclineInvitationResponse
+
+    /// Says that a user is the person meant: one who waits in a group where people are confirmed, or asks to join it, becomes a
+    /// member, and one in doubt is kept. PERSON_CHANGED if it is somebody else by now than the user whom the caller was shown.
+    func confirmMember(
+        _ request: AppV1.ConfirmMemberRequest,
+        context: ServerContext
+    ) async throws -> AppV1.ConfirmMemberResponse
+
+    /// Lists whom a group waits for and who is in doubt, oldest first. Only members may ask. Who has a number is told only where
+    /// people are confirmed, and to those who may confirm them.
+    func listPending(
+        _ request: AppV1.ListPendingRequest,
+        context: ServerContext
+    ) async throws -> AppV1.ListPendingResponse
+
+    /// Makes a link by which people join without a number. Admins and the owner may: ROLE_INSUFFICIENT. Each call makes one, and a
+    /// call that ended with OUTCOME_UNKNOWN may have made one. Its token is told here and never again.
+    func createGroupLink(
+        _ request: AppV1.CreateGroupLinkRequest,
+        context: ServerContext
+    ) async throws -> AppV1.CreateGroupLinkResponse
+
+    /// Lists a group's links that are good, newest first. Admins and the owner may: ROLE_INSUFFICIENT.
+    func listGroupLinks(
+        _ request: AppV1.ListGroupLinksRequest,
+        context: ServerContext
+    ) async throws -> AppV1.ListGroupLinksResponse
+
+    /// Ends a link; whoever joined by it stays. Admins and the owner may: ROLE_INSUFFICIENT. One that is over is a success.
+    func revokeGroupLink(
+        _ request: AppV1.RevokeGroupLinkRequest,
+        context: ServerContext
+    ) async throws -> AppV1.RevokeGroupLinkResponse
+
+    /// Tells which group a link is of, before joining. LINK_INVALID for a token of no link, LINK_OVER for one that has expired, was
+    /// revoked or is used up. It counts wrong tokens, and so it is no method for GET.
+    func previewGroupLink(
+        _ request: AppV1.PreviewGroupLinkRequest,
+        context: ServerContext
+    ) async throws -> AppV1.PreviewGroupLinkResponse
+
+    /// Joins the group of a link: as a member, or where people are confirmed as one who asks to. Whoever is a member or asks already
+    /// spends no use. A link lets a user in once: LINK_USED afterwards.
+    func joinByLink(
+        _ request: AppV1.JoinByLinkRequest,
+        context: ServerContext
+    ) async throws -> AppV1.JoinByLinkResponse
+
+    /// Keeps a user from making the caller a member by number: what they add goes on waiting, as for a number that nobody has, and
+    /// they see no difference. Memberships stay. TOO_MANY_BLOCKED for more than 1,000.
+    func blockInviter(
+        _ request: AppV1.BlockInviterRequest,
+        context: ServerContext
+    ) async throws -> AppV1.BlockInviterResponse
+
+    /// Ends what BlockInviter began: what waits in open groups for the caller's number makes them a member now.
+    func unblockInviter(
+        _ request: AppV1.UnblockInviterRequest,
+        context: ServerContext
+    ) async throws -> AppV1.UnblockInviterResponse
+
+    /// Lists whom the user blocks, in the order of their ids.
+    func listBlockedInviters(
+        _ request: AppV1.ListBlockedInvitersRequest,
+        context: ServerContext
+    ) async throws -> AppV1.ListBlockedInvitersResponse
+
+    /// Tells what changes in the user's groups, as it changes, for as long as the access token is good. Each message has a position
+    /// to go on from. It ends with UNAUTHENTICATED when the token expires (ACCESS_TOKEN_EXPIRED) or its session ends
+    /// (SESSION_REVOKED), and with UNAVAILABLE when the app is to come back (COME_AGAIN). RESOURCE_EXHAUSTED with TOO_MANY_WATCHES
+    /// tells an account that has too many of them open, and with TOO_SLOW an app that doesn't take what it is told.
+    func watchGroups(
+        _ request: AppV1.WatchGroupsRequest,
+        responses: MessageWriter<AppV1.WatchGroupsResponse>,
+        context: ServerContext
+    ) async throws
 }
 
 extension GroupServiceHandler {
@@ -149,6 +698,160 @@ extension GroupServiceHandler {
         ) { request, context in
             try await self.listMembers(request, context: context)
         }
+        router.unary(
+            GroupServiceMethods.addMembers,
+            request: AppV1.AddMembersRequest.self,
+            response: AppV1.AddMembersResponse.self
+        ) { request, context in
+            try await self.addMembers(request, context: context)
+        }
+        router.unary(
+            GroupServiceMethods.getGroup,
+            request: AppV1.GetGroupRequest.self,
+            response: AppV1.GetGroupResponse.self
+        ) { request, context in
+            try await self.getGroup(request, context: context)
+        }
+        router.unary(
+            GroupServiceMethods.updateGroup,
+            request: AppV1.UpdateGroupRequest.self,
+            response: AppV1.UpdateGroupResponse.self
+        ) { request, context in
+            try await self.updateGroup(request, context: context)
+        }
+        router.unary(
+            GroupServiceMethods.deleteGroup,
+            request: AppV1.DeleteGroupRequest.self,
+            response: AppV1.DeleteGroupResponse.self
+        ) { request, context in
+            try await self.deleteGroup(request, context: context)
+        }
+        router.unary(
+            GroupServiceMethods.removeMember,
+            request: AppV1.RemoveMemberRequest.self,
+            response: AppV1.RemoveMemberResponse.self
+        ) { request, context in
+            try await self.removeMember(request, context: context)
+        }
+        router.unary(
+            GroupServiceMethods.leaveGroup,
+            request: AppV1.LeaveGroupRequest.self,
+            response: AppV1.LeaveGroupResponse.self
+        ) { request, context in
+            try await self.leaveGroup(request, context: context)
+        }
+        router.unary(
+            GroupServiceMethods.setMemberRole,
+            request: AppV1.SetMemberRoleRequest.self,
+            response: AppV1.SetMemberRoleResponse.self
+        ) { request, context in
+            try await self.setMemberRole(request, context: context)
+        }
+        router.unary(
+            GroupServiceMethods.handOverGroup,
+            request: AppV1.HandOverGroupRequest.self,
+            response: AppV1.HandOverGroupResponse.self
+        ) { request, context in
+            try await self.handOverGroup(request, context: context)
+        }
+        router.unary(
+            GroupServiceMethods.listMyInvitations,
+            request: AppV1.ListMyInvitationsRequest.self,
+            response: AppV1.ListMyInvitationsResponse.self
+        ) { request, context in
+            try await self.listMyInvitations(request, context: context)
+        }
+        router.unary(
+            GroupServiceMethods.acceptInvitation,
+            request: AppV1.AcceptInvitationRequest.self,
+            response: AppV1.AcceptInvitationResponse.self
+        ) { request, context in
+            try await self.acceptInvitation(request, context: context)
+        }
+        router.unary(
+            GroupServiceMethods.declineInvitation,
+            request: AppV1.DeclineInvitationRequest.self,
+            response: AppV1.DeclineInvitationResponse.self
+        ) { request, context in
+            try await self.declineInvitation(request, context: context)
+        }
+        router.unary(
+            GroupServiceMethods.confirmMember,
+            request: AppV1.ConfirmMemberRequest.self,
+            response: AppV1.ConfirmMemberResponse.self
+        ) { request, context in
+            try await self.confirmMember(request, context: context)
+        }
+        router.unary(
+            GroupServiceMethods.listPending,
+            request: AppV1.ListPendingRequest.self,
+            response: AppV1.ListPendingResponse.self
+        ) { request, context in
+            try await self.listPending(request, context: context)
+        }
+        router.unary(
+            GroupServiceMethods.createGroupLink,
+            request: AppV1.CreateGroupLinkRequest.self,
+            response: AppV1.CreateGroupLinkResponse.self
+        ) { request, context in
+            try await self.createGroupLink(request, context: context)
+        }
+        router.unary(
+            GroupServiceMethods.listGroupLinks,
+            request: AppV1.ListGroupLinksRequest.self,
+            response: AppV1.ListGroupLinksResponse.self
+        ) { request, context in
+            try await self.listGroupLinks(request, context: context)
+        }
+        router.unary(
+            GroupServiceMethods.revokeGroupLink,
+            request: AppV1.RevokeGroupLinkRequest.self,
+            response: AppV1.RevokeGroupLinkResponse.self
+        ) { request, context in
+            try await self.revokeGroupLink(request, context: context)
+        }
+        router.unary(
+            GroupServiceMethods.previewGroupLink,
+            request: AppV1.PreviewGroupLinkRequest.self,
+            response: AppV1.PreviewGroupLinkResponse.self
+        ) { request, context in
+            try await self.previewGroupLink(request, context: context)
+        }
+        router.unary(
+            GroupServiceMethods.joinByLink,
+            request: AppV1.JoinByLinkRequest.self,
+            response: AppV1.JoinByLinkResponse.self
+        ) { request, context in
+            try await self.joinByLink(request, context: context)
+        }
+        router.unary(
+            GroupServiceMethods.blockInviter,
+            request: AppV1.BlockInviterRequest.self,
+            response: AppV1.BlockInviterResponse.self
+        ) { request, context in
+            try await self.blockInviter(request, context: context)
+        }
+        router.unary(
+            GroupServiceMethods.unblockInviter,
+            request: AppV1.UnblockInviterRequest.self,
+            response: AppV1.UnblockInviterResponse.self
+        ) { request, context in
+            try await self.unblockInviter(request, context: context)
+        }
+        router.unary(
+            GroupServiceMethods.listBlockedInviters,
+            request: AppV1.ListBlockedInvitersRequest.self,
+            response: AppV1.ListBlockedInvitersResponse.self
+        ) { request, context in
+            try await self.listBlockedInviters(request, context: context)
+        }
+        router.serverStreaming(
+            GroupServiceMethods.watchGroups,
+            request: AppV1.WatchGroupsRequest.self,
+            response: AppV1.WatchGroupsResponse.self
+        ) { request, responses, context in
+            try await self.watchGroups(request, responses: responses, context: context)
+        }
     }
 }
 
@@ -166,6 +869,7 @@ public struct GroupServiceClient: Sendable {
 
     /// Creates a group with the user, under their display name, as the first member. With an idempotency key it may be called
     /// again after any failure: one group is created. Without one, a call that ended with OUTCOME_UNKNOWN may have created one.
+    /// A key whose group is gone, or whose group the user is in no more, is NOT_A_MEMBER.
     public func createGroup(
         _ request: AppV1.CreateGroupRequest,
         options: CallOptions = CallOptions()
@@ -191,7 +895,7 @@ public struct GroupServiceClient: Sendable {
         )
     }
 
-    /// Adds a person by phone number: a member at once if a user has that number, pending until one has otherwise. Adding the
+    /// Adds a person by phone number: a member at once if the group is open and a user has that number, pending otherwise. Adding the
     /// same number again returns the member there is.
     public func addMember(
         _ request: AppV1.AddMemberRequest,
@@ -215,6 +919,316 @@ public struct GroupServiceClient: Sendable {
             request,
             response: AppV1.ListMembersResponse.self,
             options: options
+        )
+    }
+
+    /// Adds up to 500 people by phone number, as AddMember does each of them, and tells of each what came of it: a refused one
+    /// doesn't keep the others out.
+    public func addMembers(
+        _ request: AppV1.AddMembersRequest,
+        options: CallOptions = CallOptions()
+    ) async throws(RPCError) -> AppV1.AddMembersResponse {
+        try await channel.unary(
+            GroupServiceMethods.addMembers,
+            request,
+            response: AppV1.AddMembersResponse.self,
+            options: options
+        )
+    }
+
+    /// A group. Only members may ask.
+    public func getGroup(
+        _ request: AppV1.GetGroupRequest,
+        options: CallOptions = CallOptions()
+    ) async throws(RPCError) -> AppV1.GetGroupResponse {
+        try await channel.unary(
+            GroupServiceMethods.getGroup,
+            request,
+            response: AppV1.GetGroupResponse.self,
+            options: options
+        )
+    }
+
+    /// Changes the fields of a group that are present. Admins and the owner may rename it, the owner alone says how open it is:
+    /// ROLE_INSUFFICIENT. TOO_MANY_ATTEMPTS for more changes than a user may make within a day.
+    public func updateGroup(
+        _ request: AppV1.UpdateGroupRequest,
+        options: CallOptions = CallOptions()
+    ) async throws(RPCError) -> AppV1.UpdateGroupResponse {
+        try await channel.unary(
+            GroupServiceMethods.updateGroup,
+            request,
+            response: AppV1.UpdateGroupResponse.self,
+            options: options
+        )
+    }
+
+    /// Deletes a group with all its members and all who are awaited. The owner alone may: ROLE_INSUFFICIENT. After it nobody is a
+    /// member any more, and so whoever asks again gets NOT_A_MEMBER.
+    public func deleteGroup(
+        _ request: AppV1.DeleteGroupRequest,
+        options: CallOptions = CallOptions()
+    ) async throws(RPCError) -> AppV1.DeleteGroupResponse {
+        try await channel.unary(
+            GroupServiceMethods.deleteGroup,
+            request,
+            response: AppV1.DeleteGroupResponse.self,
+            options: options
+        )
+    }
+
+    /// Removes a member, or a pending one. The owner removes anybody else, admins plain members, and whoever added a pending one that
+    /// one: ROLE_INSUFFICIENT. One who isn't there is a success.
+    public func removeMember(
+        _ request: AppV1.RemoveMemberRequest,
+        options: CallOptions = CallOptions()
+    ) async throws(RPCError) -> AppV1.RemoveMemberResponse {
+        try await channel.unary(
+            GroupServiceMethods.removeMember,
+            request,
+            response: AppV1.RemoveMemberResponse.self,
+            options: options
+        )
+    }
+
+    /// Leaves a group. An owner who made it hands it over first (OWNER_MUST_HAND_OVER), unless nobody else is a member: then the group is
+    /// deleted. One who got it from somebody else leaves it to an admin, or to who has been in it for longest. Whoever isn't in the
+    /// group has left it.
+    public func leaveGroup(
+        _ request: AppV1.LeaveGroupRequest,
+        options: CallOptions = CallOptions()
+    ) async throws(RPCError) -> AppV1.LeaveGroupResponse {
+        try await channel.unary(
+            GroupServiceMethods.leaveGroup,
+            request,
+            response: AppV1.LeaveGroupResponse.self,
+            options: options
+        )
+    }
+
+    /// Makes a member an admin, or an admin a plain member. The owner alone may (ROLE_INSUFFICIENT), and the owner's own role goes by
+    /// HandOverGroup. Who isn't a member has no role: MEMBER_NOT_FOUND.
+    public func setMemberRole(
+        _ request: AppV1.SetMemberRoleRequest,
+        options: CallOptions = CallOptions()
+    ) async throws(RPCError) -> AppV1.SetMemberRoleResponse {
+        try await channel.unary(
+            GroupServiceMethods.setMemberRole,
+            request,
+            response: AppV1.SetMemberRoleResponse.self,
+            options: options
+        )
+    }
+
+    /// Makes another member the owner; who was it stays as an admin. The owner alone may: ROLE_INSUFFICIENT. MEMBER_NOT_FOUND for one
+    /// who isn't a member, MEMBER_NOT_CONFIRMED for one who is it by the number alone and no admin. Naming who is the owner already
+    /// changes nothing.
+    public func handOverGroup(
+        _ request: AppV1.HandOverGroupRequest,
+        options: CallOptions = CallOptions()
+    ) async throws(RPCError) -> AppV1.HandOverGroupResponse {
+        try await channel.unary(
+            GroupServiceMethods.handOverGroup,
+            request,
+            response: AppV1.HandOverGroupResponse.self,
+            options: options
+        )
+    }
+
+    /// Lists what waits for the user, newest first: groups in which people accept or are confirmed and which wait for a number that
+    /// the user has, unless the user declined or blocks whoever added them, and the user's own requests to join. Of a group it tells
+    /// the name and nothing of its members.
+    public func listMyInvitations(
+        _ request: AppV1.ListMyInvitationsRequest,
+        options: CallOptions = CallOptions()
+    ) async throws(RPCError) -> AppV1.ListMyInvitationsResponse {
+        try await channel.unary(
+            GroupServiceMethods.listMyInvitations,
+            request,
+            response: AppV1.ListMyInvitationsResponse.self,
+            options: options
+        )
+    }
+
+    /// Accepts an invitation: the user is a member. Whoever is one already stays so. CONFIRMATION_NEEDED where people are confirmed
+    /// instead; INVITATION_NOT_FOUND if nothing waits for the user by this id.
+    public func acceptInvitation(
+        _ request: AppV1.AcceptInvitationRequest,
+        options: CallOptions = CallOptions()
+    ) async throws(RPCError) -> AppV1.AcceptInvitationResponse {
+        try await channel.unary(
+            GroupServiceMethods.acceptInvitation,
+            request,
+            response: AppV1.AcceptInvitationResponse.self,
+            options: options
+        )
+    }
+
+    /// Declines an invitation, or takes a request to join back. The group goes on waiting for the number and doesn't learn that it is
+    /// a user's; the user doesn't see the invitation again. INVITATION_NOT_FOUND if nothing waits for the user by this id.
+    public func declineInvitation(
+        _ request: AppV1.DeclineInvitationRequest,
+        options: CallOptions = CallOptions()
+    ) async throws(RPCError) -> AppV1.DeclineInvitationResponse {
+        try await channel.unary(
+            GroupServiceMethods.declineInvitation,
+            request,
+            response: AppV1.DeclineInvitationResponse.self,
+            options: options
+        )
+    }
+
+    /// Says that a user is the person meant: one who waits in a group where people are confirmed, or asks to join it, becomes a
+    /// member, and one in doubt is kept. PERSON_CHANGED if it is somebody else by now than the user whom the caller was shown.
+    public func confirmMember(
+        _ request: AppV1.ConfirmMemberRequest,
+        options: CallOptions = CallOptions()
+    ) async throws(RPCError) -> AppV1.ConfirmMemberResponse {
+        try await channel.unary(
+            GroupServiceMethods.confirmMember,
+            request,
+            response: AppV1.ConfirmMemberResponse.self,
+            options: options
+        )
+    }
+
+    /// Lists whom a group waits for and who is in doubt, oldest first. Only members may ask. Who has a number is told only where
+    /// people are confirmed, and to those who may confirm them.
+    public func listPending(
+        _ request: AppV1.ListPendingRequest,
+        options: CallOptions = CallOptions()
+    ) async throws(RPCError) -> AppV1.ListPendingResponse {
+        try await channel.unary(
+            GroupServiceMethods.listPending,
+            request,
+            response: AppV1.ListPendingResponse.self,
+            options: options
+        )
+    }
+
+    /// Makes a link by which people join without a number. Admins and the owner may: ROLE_INSUFFICIENT. Each call makes one, and a
+    /// call that ended with OUTCOME_UNKNOWN may have made one. Its token is told here and never again.
+    public func createGroupLink(
+        _ request: AppV1.CreateGroupLinkRequest,
+        options: CallOptions = CallOptions()
+    ) async throws(RPCError) -> AppV1.CreateGroupLinkResponse {
+        try await channel.unary(
+            GroupServiceMethods.createGroupLink,
+            request,
+            response: AppV1.CreateGroupLinkResponse.self,
+            options: options
+        )
+    }
+
+    /// Lists a group's links that are good, newest first. Admins and the owner may: ROLE_INSUFFICIENT.
+    public func listGroupLinks(
+        _ request: AppV1.ListGroupLinksRequest,
+        options: CallOptions = CallOptions()
+    ) async throws(RPCError) -> AppV1.ListGroupLinksResponse {
+        try await channel.unary(
+            GroupServiceMethods.listGroupLinks,
+            request,
+            response: AppV1.ListGroupLinksResponse.self,
+            options: options
+        )
+    }
+
+    /// Ends a link; whoever joined by it stays. Admins and the owner may: ROLE_INSUFFICIENT. One that is over is a success.
+    public func revokeGroupLink(
+        _ request: AppV1.RevokeGroupLinkRequest,
+        options: CallOptions = CallOptions()
+    ) async throws(RPCError) -> AppV1.RevokeGroupLinkResponse {
+        try await channel.unary(
+            GroupServiceMethods.revokeGroupLink,
+            request,
+            response: AppV1.RevokeGroupLinkResponse.self,
+            options: options
+        )
+    }
+
+    /// Tells which group a link is of, before joining. LINK_INVALID for a token of no link, LINK_OVER for one that has expired, was
+    /// revoked or is used up. It counts wrong tokens, and so it is no method for GET.
+    public func previewGroupLink(
+        _ request: AppV1.PreviewGroupLinkRequest,
+        options: CallOptions = CallOptions()
+    ) async throws(RPCError) -> AppV1.PreviewGroupLinkResponse {
+        try await channel.unary(
+            GroupServiceMethods.previewGroupLink,
+            request,
+            response: AppV1.PreviewGroupLinkResponse.self,
+            options: options
+        )
+    }
+
+    /// Joins the group of a link: as a member, or where people are confirmed as one who asks to. Whoever is a member or asks already
+    /// spends no use. A link lets a user in once: LINK_USED afterwards.
+    public func joinByLink(
+        _ request: AppV1.JoinByLinkRequest,
+        options: CallOptions = CallOptions()
+    ) async throws(RPCError) -> AppV1.JoinByLinkResponse {
+        try await channel.unary(
+            GroupServiceMethods.joinByLink,
+            request,
+            response: AppV1.JoinByLinkResponse.self,
+            options: options
+        )
+    }
+
+    /// Keeps a user from making the caller a member by number: what they add goes on waiting, as for a number that nobody has, and
+    /// they see no difference. Memberships stay. TOO_MANY_BLOCKED for more than 1,000.
+    public func blockInviter(
+        _ request: AppV1.BlockInviterRequest,
+        options: CallOptions = CallOptions()
+    ) async throws(RPCError) -> AppV1.BlockInviterResponse {
+        try await channel.unary(
+            GroupServiceMethods.blockInviter,
+            request,
+            response: AppV1.BlockInviterResponse.self,
+            options: options
+        )
+    }
+
+    /// Ends what BlockInviter began: what waits in open groups for the caller's number makes them a member now.
+    public func unblockInviter(
+        _ request: AppV1.UnblockInviterRequest,
+        options: CallOptions = CallOptions()
+    ) async throws(RPCError) -> AppV1.UnblockInviterResponse {
+        try await channel.unary(
+            GroupServiceMethods.unblockInviter,
+            request,
+            response: AppV1.UnblockInviterResponse.self,
+            options: options
+        )
+    }
+
+    /// Lists whom the user blocks, in the order of their ids.
+    public func listBlockedInviters(
+        _ request: AppV1.ListBlockedInvitersRequest,
+        options: CallOptions = CallOptions()
+    ) async throws(RPCError) -> AppV1.ListBlockedInvitersResponse {
+        try await channel.unary(
+            GroupServiceMethods.listBlockedInviters,
+            request,
+            response: AppV1.ListBlockedInvitersResponse.self,
+            options: options
+        )
+    }
+
+    /// Tells what changes in the user's groups, as it changes, for as long as the access token is good. Each message has a position
+    /// to go on from. It ends with UNAUTHENTICATED when the token expires (ACCESS_TOKEN_EXPIRED) or its session ends
+    /// (SESSION_REVOKED), and with UNAVAILABLE when the app is to come back (COME_AGAIN). RESOURCE_EXHAUSTED with TOO_MANY_WATCHES
+    /// tells an account that has too many of them open, and with TOO_SLOW an app that doesn't take what it is told.
+    public func watchGroups<Result: Sendable>(
+        _ request: AppV1.WatchGroupsRequest,
+        options: CallOptions = CallOptions(),
+        _ body: @Sendable (MessageReader<AppV1.WatchGroupsResponse>) async throws -> Result
+    ) async throws -> Result {
+        try await channel.serverStreaming(
+            GroupServiceMethods.watchGroups,
+            request,
+            response: AppV1.WatchGroupsResponse.self,
+            options: options,
+            body
         )
     }
 }

@@ -8,6 +8,11 @@
 // For information on using the generated types, please see the documentation:
 //   https://github.com/apple/swift-protobuf/
 
+#if canImport(FoundationEssentials)
+import FoundationEssentials
+#else
+import Foundation
+#endif
 import SwiftProtobuf
 
 // If the compiler emits an error on this type, it is because this file
@@ -20,7 +25,7 @@ fileprivate nonisolated struct _GeneratedWithProtocGenSwiftVersion: SwiftProtobu
   typealias Version = _2
 }
 
-/// How a sign-in was proven, strongest first. Linking, absorbing and deleting accounts ask for NONCE or CODE.
+/// How a sign-in was proven, strongest first.
 public nonisolated enum Vestibule_Identity_V1_Proof: SwiftProtobuf.Enum, Swift.CaseIterable {
   public typealias RawValue = Int
 
@@ -169,6 +174,102 @@ public nonisolated enum Vestibule_Identity_V1_SignOutScope: SwiftProtobuf.Enum, 
     .unspecified,
     .everywhere,
     .others,
+  ]
+
+}
+
+/// Apple's guess whether somebody is a person.
+public nonisolated enum Vestibule_Identity_V1_RealUserStatus: SwiftProtobuf.Enum, Swift.CaseIterable {
+  public typealias RawValue = Int
+
+  /// Not told.
+  case unspecified // = 0
+
+  /// The device can't tell.
+  case unsupported // = 1
+
+  /// Apple doesn't know.
+  case unknown // = 2
+
+  /// Likely a real person.
+  case likelyReal // = 3
+  case UNRECOGNIZED(Int)
+
+  public init() {
+    self = .unspecified
+  }
+
+  public init?(rawValue: Int) {
+    switch rawValue {
+    case 0: self = .unspecified
+    case 1: self = .unsupported
+    case 2: self = .unknown
+    case 3: self = .likelyReal
+    default: self = .UNRECOGNIZED(rawValue)
+    }
+  }
+
+  public var rawValue: Int {
+    switch self {
+    case .unspecified: return 0
+    case .unsupported: return 1
+    case .unknown: return 2
+    case .likelyReal: return 3
+    case .UNRECOGNIZED(let i): return i
+    }
+  }
+
+  // The compiler won't synthesize support with the UNRECOGNIZED case.
+  public static let allCases: [Vestibule_Identity_V1_RealUserStatus] = [
+    .unspecified,
+    .unsupported,
+    .unknown,
+    .likelyReal,
+  ]
+
+}
+
+/// What a token is good for.
+public nonisolated enum Vestibule_Identity_V1_TokenUse: SwiftProtobuf.Enum, Swift.CaseIterable {
+  public typealias RawValue = Int
+
+  /// Nothing: it isn't active.
+  case unspecified // = 0
+
+  /// It authorizes calls: an access token or a single token.
+  case access // = 1
+
+  /// It can be exchanged for its successor, and authorizes nothing.
+  case refresh // = 2
+  case UNRECOGNIZED(Int)
+
+  public init() {
+    self = .unspecified
+  }
+
+  public init?(rawValue: Int) {
+    switch rawValue {
+    case 0: self = .unspecified
+    case 1: self = .access
+    case 2: self = .refresh
+    default: self = .UNRECOGNIZED(rawValue)
+    }
+  }
+
+  public var rawValue: Int {
+    switch self {
+    case .unspecified: return 0
+    case .access: return 1
+    case .refresh: return 2
+    case .UNRECOGNIZED(let i): return i
+    }
+  }
+
+  // The compiler won't synthesize support with the UNRECOGNIZED case.
+  public static let allCases: [Vestibule_Identity_V1_TokenUse] = [
+    .unspecified,
+    .access,
+    .refresh,
   ]
 
 }
@@ -356,11 +457,44 @@ public nonisolated struct Vestibule_Identity_V1_SignInResponse: Sendable {
   /// How this session was proven.
   public var proof: Vestibule_Identity_V1_Proof = .unspecified
 
+  /// Proof of the person to other services; for gateways only.
+  public var callerProofs: Vestibule_Identity_V1_CallerProofs {
+    get {_callerProofs ?? Vestibule_Identity_V1_CallerProofs()}
+    set {_callerProofs = newValue}
+  }
+  /// Returns true if `callerProofs` has been explicitly set.
+  public var hasCallerProofs: Bool {self._callerProofs != nil}
+  /// Clears the value of `callerProofs`. Subsequent reads from it will return its default value.
+  public mutating func clearCallerProofs() {self._callerProofs = nil}
+
   public var unknownFields = SwiftProtobuf.UnknownStorage()
 
   public init() {}
 
   fileprivate var _tokens: Vestibule_Identity_V1_SessionTokens? = nil
+  fileprivate var _callerProofs: Vestibule_Identity_V1_CallerProofs? = nil
+}
+
+/// Proof to services that a person calls them: that identity saw their token, or their provider's, a moment ago. A gateway
+/// hands each one on in the metadata `vestibule-caller-proof` of its calls to that service, for about a minute. Only callers
+/// whose certificate is a gateway's are given any.
+public nonisolated struct Vestibule_Identity_V1_CallerProofs: Sendable {
+  // SwiftProtobuf.Message conformance is added in an extension below. See the
+  // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
+  // methods supported on all messages.
+
+  /// For calls to vestibule.identity.v1.IdentityService.
+  public var identity: String = String()
+
+  /// For calls to vestibule.profile.v1.ProfileService.
+  public var profile: String = String()
+
+  /// For calls to vestibule.invites.v1.InvitesService.
+  public var invites: String = String()
+
+  public var unknownFields = SwiftProtobuf.UnknownStorage()
+
+  public init() {}
 }
 
 /// Credentials to look up: what SignIn would be given.
@@ -401,9 +535,21 @@ public nonisolated struct Vestibule_Identity_V1_FindAccountResponse: Sendable {
   /// Whether another account has reserved the address of `email_reservation`.
   public var emailIsTaken: Bool = false
 
+  /// Proof of the person to other services; for gateways only, and only where the credentials would open the account.
+  public var callerProofs: Vestibule_Identity_V1_CallerProofs {
+    get {_callerProofs ?? Vestibule_Identity_V1_CallerProofs()}
+    set {_callerProofs = newValue}
+  }
+  /// Returns true if `callerProofs` has been explicitly set.
+  public var hasCallerProofs: Bool {self._callerProofs != nil}
+  /// Clears the value of `callerProofs`. Subsequent reads from it will return its default value.
+  public mutating func clearCallerProofs() {self._callerProofs = nil}
+
   public var unknownFields = SwiftProtobuf.UnknownStorage()
 
   public init() {}
+
+  fileprivate var _callerProofs: Vestibule_Identity_V1_CallerProofs? = nil
 }
 
 /// A sign-in in a browser that is about to begin.
@@ -559,7 +705,7 @@ public nonisolated struct Vestibule_Identity_V1_SessionTokens: Sendable {
   /// An opaque token that can be exchanged once for its successor.
   public var refreshToken: String = String()
 
-  /// An ID token of ours about the user (OpenID Connect Core section 2).
+  /// An ID token of ours about the user (OpenID Connect Core section 2); empty if the app's audience is set to get none.
   public var idToken: String = String()
 
   /// Lifetime of the access token, or of the single token, from now.
@@ -620,11 +766,22 @@ public nonisolated struct Vestibule_Identity_V1_RefreshResponse: Sendable {
   /// The name that the provider told us; empty if none is known.
   public var suggestedDisplayName: String = String()
 
+  /// Proof of the person to other services; for gateways only.
+  public var callerProofs: Vestibule_Identity_V1_CallerProofs {
+    get {_callerProofs ?? Vestibule_Identity_V1_CallerProofs()}
+    set {_callerProofs = newValue}
+  }
+  /// Returns true if `callerProofs` has been explicitly set.
+  public var hasCallerProofs: Bool {self._callerProofs != nil}
+  /// Clears the value of `callerProofs`. Subsequent reads from it will return its default value.
+  public mutating func clearCallerProofs() {self._callerProofs = nil}
+
   public var unknownFields = SwiftProtobuf.UnknownStorage()
 
   public init() {}
 
   fileprivate var _tokens: Vestibule_Identity_V1_SessionTokens? = nil
+  fileprivate var _callerProofs: Vestibule_Identity_V1_CallerProofs? = nil
 }
 
 /// The token to check.
@@ -663,9 +820,21 @@ public nonisolated struct Vestibule_Identity_V1_CheckSessionResponse: Sendable {
   /// How the session was proven.
   public var proof: Vestibule_Identity_V1_Proof = .unspecified
 
+  /// Proof of the person to other services; for gateways only.
+  public var callerProofs: Vestibule_Identity_V1_CallerProofs {
+    get {_callerProofs ?? Vestibule_Identity_V1_CallerProofs()}
+    set {_callerProofs = newValue}
+  }
+  /// Returns true if `callerProofs` has been explicitly set.
+  public var hasCallerProofs: Bool {self._callerProofs != nil}
+  /// Clears the value of `callerProofs`. Subsequent reads from it will return its default value.
+  public mutating func clearCallerProofs() {self._callerProofs = nil}
+
   public var unknownFields = SwiftProtobuf.UnknownStorage()
 
   public init() {}
+
+  fileprivate var _callerProofs: Vestibule_Identity_V1_CallerProofs? = nil
 }
 
 /// Either token of the session to end.
@@ -723,14 +892,236 @@ public nonisolated struct Vestibule_Identity_V1_SignOutResponse: Sendable {
   public init() {}
 }
 
+/// Whose sessions to return.
+public nonisolated struct Vestibule_Identity_V1_ListSessionsRequest: Sendable {
+  // SwiftProtobuf.Message conformance is added in an extension below. See the
+  // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
+  // methods supported on all messages.
+
+  /// The caller's: a JWT of type at+jwt, or a single token.
+  public var accessToken: String = String()
+
+  public var unknownFields = SwiftProtobuf.UnknownStorage()
+
+  public init() {}
+}
+
+/// Sessions of one account.
+public nonisolated struct Vestibule_Identity_V1_ListSessionsResponse: Sendable {
+  // SwiftProtobuf.Message conformance is added in an extension below. See the
+  // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
+  // methods supported on all messages.
+
+  /// The one used last first.
+  public var sessions: [Vestibule_Identity_V1_Session] = []
+
+  public var unknownFields = SwiftProtobuf.UnknownStorage()
+
+  public init() {}
+}
+
+/// A session as the person sees it.
+public nonisolated struct Vestibule_Identity_V1_Session: Sendable {
+  // SwiftProtobuf.Message conformance is added in an extension below. See the
+  // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
+  // methods supported on all messages.
+
+  /// The session's id, a UUID.
+  public var sessionID: String = String()
+
+  /// The device as its app or the person calls it; empty if nobody named it.
+  public var deviceName: String = String()
+
+  /// The name of the provider that the person signed in with.
+  public var provider: String = String()
+
+  /// When it was begun, in Unix milliseconds.
+  public var createdAtMs: Int64 = 0
+
+  /// When its tokens were last renewed, in Unix milliseconds; of a single token when it was last used, up to an hour too early.
+  public var lastUsedAtMs: Int64 = 0
+
+  /// Whether it is the session of the caller's token.
+  public var isCurrent: Bool = false
+
+  public var unknownFields = SwiftProtobuf.UnknownStorage()
+
+  public init() {}
+}
+
+/// Another name for a session.
+public nonisolated struct Vestibule_Identity_V1_RenameSessionRequest: Sendable {
+  // SwiftProtobuf.Message conformance is added in an extension below. See the
+  // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
+  // methods supported on all messages.
+
+  /// The caller's: a JWT of type at+jwt, or a single token.
+  public var accessToken: String = String()
+
+  /// The session's id, a UUID.
+  public var sessionID: String = String()
+
+  /// The device as the person calls it: 2 to 50 characters, else DEVICE_NAME_INVALID.
+  public var deviceName: String = String()
+
+  public var unknownFields = SwiftProtobuf.UnknownStorage()
+
+  public init() {}
+}
+
+/// The renamed session.
+public nonisolated struct Vestibule_Identity_V1_RenameSessionResponse: Sendable {
+  // SwiftProtobuf.Message conformance is added in an extension below. See the
+  // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
+  // methods supported on all messages.
+
+  /// The session.
+  public var session: Vestibule_Identity_V1_Session {
+    get {_session ?? Vestibule_Identity_V1_Session()}
+    set {_session = newValue}
+  }
+  /// Returns true if `session` has been explicitly set.
+  public var hasSession: Bool {self._session != nil}
+  /// Clears the value of `session`. Subsequent reads from it will return its default value.
+  public mutating func clearSession() {self._session = nil}
+
+  public var unknownFields = SwiftProtobuf.UnknownStorage()
+
+  public init() {}
+
+  fileprivate var _session: Vestibule_Identity_V1_Session? = nil
+}
+
+/// The session to end.
+public nonisolated struct Vestibule_Identity_V1_EndSessionRequest: Sendable {
+  // SwiftProtobuf.Message conformance is added in an extension below. See the
+  // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
+  // methods supported on all messages.
+
+  /// The caller's: a JWT of type at+jwt, or a single token.
+  public var accessToken: String = String()
+
+  /// The session's id, a UUID.
+  public var sessionID: String = String()
+
+  public var unknownFields = SwiftProtobuf.UnknownStorage()
+
+  public init() {}
+}
+
+/// Nothing: the session is over.
+public nonisolated struct Vestibule_Identity_V1_EndSessionResponse: Sendable {
+  // SwiftProtobuf.Message conformance is added in an extension below. See the
+  // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
+  // methods supported on all messages.
+
+  public var unknownFields = SwiftProtobuf.UnknownStorage()
+
+  public init() {}
+}
+
+/// Whom to link, and to whose account.
+public nonisolated struct Vestibule_Identity_V1_LinkProviderRequest: Sendable {
+  // SwiftProtobuf.Message conformance is added in an extension below. See the
+  // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
+  // methods supported on all messages.
+
+  /// The caller's: a JWT of type at+jwt, or a single token.
+  public var accessToken: String = String()
+
+  /// The credentials. `create` and `email_reservation` are ignored.
+  public var credentials: Vestibule_Identity_V1_SignInRequest {
+    get {_credentials ?? Vestibule_Identity_V1_SignInRequest()}
+    set {_credentials = newValue}
+  }
+  /// Returns true if `credentials` has been explicitly set.
+  public var hasCredentials: Bool {self._credentials != nil}
+  /// Clears the value of `credentials`. Subsequent reads from it will return its default value.
+  public mutating func clearCredentials() {self._credentials = nil}
+
+  public var unknownFields = SwiftProtobuf.UnknownStorage()
+
+  public init() {}
+
+  fileprivate var _credentials: Vestibule_Identity_V1_SignInRequest? = nil
+}
+
+/// The identity is linked.
+public nonisolated struct Vestibule_Identity_V1_LinkProviderResponse: @unchecked Sendable {
+  // SwiftProtobuf.Message conformance is added in an extension below. See the
+  // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
+  // methods supported on all messages.
+
+  /// The account as it is then; the caller's, or the one that has absorbed it.
+  public var account: Vestibule_Identity_V1_Account {
+    get {_storage._account ?? Vestibule_Identity_V1_Account()}
+    set {_uniqueStorage()._account = newValue}
+  }
+  /// Returns true if `account` has been explicitly set.
+  public var hasAccount: Bool {_storage._account != nil}
+  /// Clears the value of `account`. Subsequent reads from it will return its default value.
+  public mutating func clearAccount() {_uniqueStorage()._account = nil}
+
+  /// A new session's tokens, if another account has absorbed the caller's.
+  public var tokens: Vestibule_Identity_V1_SessionTokens {
+    get {_storage._tokens ?? Vestibule_Identity_V1_SessionTokens()}
+    set {_uniqueStorage()._tokens = newValue}
+  }
+  /// Returns true if `tokens` has been explicitly set.
+  public var hasTokens: Bool {_storage._tokens != nil}
+  /// Clears the value of `tokens`. Subsequent reads from it will return its default value.
+  public mutating func clearTokens() {_uniqueStorage()._tokens = nil}
+
+  /// Proof of the person to other services, if there is a new session; for gateways only.
+  public var callerProofs: Vestibule_Identity_V1_CallerProofs {
+    get {_storage._callerProofs ?? Vestibule_Identity_V1_CallerProofs()}
+    set {_uniqueStorage()._callerProofs = newValue}
+  }
+  /// Returns true if `callerProofs` has been explicitly set.
+  public var hasCallerProofs: Bool {_storage._callerProofs != nil}
+  /// Clears the value of `callerProofs`. Subsequent reads from it will return its default value.
+  public mutating func clearCallerProofs() {_uniqueStorage()._callerProofs = nil}
+
+  public var unknownFields = SwiftProtobuf.UnknownStorage()
+
+  public init() {}
+
+  fileprivate var _storage = _StorageClass.defaultInstance
+}
+
+/// What to unlink.
+public nonisolated struct Vestibule_Identity_V1_UnlinkProviderRequest: Sendable {
+  // SwiftProtobuf.Message conformance is added in an extension below. See the
+  // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
+  // methods supported on all messages.
+
+  /// The caller's: a JWT of type at+jwt, or a single token.
+  public var accessToken: String = String()
+
+  /// The provider's name; one that isn't configured any more can be unlinked, too.
+  public var provider: String = String()
+
+  public var unknownFields = SwiftProtobuf.UnknownStorage()
+
+  public init() {}
+}
+
+/// Nothing: the provider is not linked.
+public nonisolated struct Vestibule_Identity_V1_UnlinkProviderResponse: Sendable {
+  // SwiftProtobuf.Message conformance is added in an extension below. See the
+  // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
+  // methods supported on all messages.
+
+  public var unknownFields = SwiftProtobuf.UnknownStorage()
+
+  public init() {}
+}
+
 /// Members to change.
 public nonisolated struct Vestibule_Identity_V1_UpdateUserMetadataRequest: Sendable {
   // SwiftProtobuf.Message conformance is added in an extension below. See the
   // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
   // methods supported on all messages.
-
-  /// The account's id, a UUID.
-  public var userID: String = String()
 
   /// A JSON object; a member that is null is removed. The result has at most 16 KiB, else METADATA_TOO_LARGE.
   public var changesJson: String = String()
@@ -754,8 +1145,42 @@ public nonisolated struct Vestibule_Identity_V1_UpdateUserMetadataResponse: Send
   public init() {}
 }
 
-/// The account to return.
+/// Asks for the account of the caller's proof.
 public nonisolated struct Vestibule_Identity_V1_GetAccountRequest: Sendable {
+  // SwiftProtobuf.Message conformance is added in an extension below. See the
+  // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
+  // methods supported on all messages.
+
+  public var unknownFields = SwiftProtobuf.UnknownStorage()
+
+  public init() {}
+}
+
+/// An account.
+public nonisolated struct Vestibule_Identity_V1_GetAccountResponse: Sendable {
+  // SwiftProtobuf.Message conformance is added in an extension below. See the
+  // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
+  // methods supported on all messages.
+
+  /// The account.
+  public var account: Vestibule_Identity_V1_Account {
+    get {_account ?? Vestibule_Identity_V1_Account()}
+    set {_account = newValue}
+  }
+  /// Returns true if `account` has been explicitly set.
+  public var hasAccount: Bool {self._account != nil}
+  /// Clears the value of `account`. Subsequent reads from it will return its default value.
+  public mutating func clearAccount() {self._account = nil}
+
+  public var unknownFields = SwiftProtobuf.UnknownStorage()
+
+  public init() {}
+
+  fileprivate var _account: Vestibule_Identity_V1_Account? = nil
+}
+
+/// The account to return.
+public nonisolated struct Vestibule_Identity_V1_LookUpAccountRequest: Sendable {
   // SwiftProtobuf.Message conformance is added in an extension below. See the
   // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
   // methods supported on all messages.
@@ -768,8 +1193,8 @@ public nonisolated struct Vestibule_Identity_V1_GetAccountRequest: Sendable {
   public init() {}
 }
 
-/// An account.
-public nonisolated struct Vestibule_Identity_V1_GetAccountResponse: Sendable {
+/// An account that was looked up.
+public nonisolated struct Vestibule_Identity_V1_LookUpAccountResponse: Sendable {
   // SwiftProtobuf.Message conformance is added in an extension below. See the
   // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
   // methods supported on all messages.
@@ -832,7 +1257,8 @@ public nonisolated struct Vestibule_Identity_V1_ProviderIdentity: Sendable {
   /// The provider's subject, stable for this app's developer.
   public var subject: String = String()
 
-  /// The e-mail the provider last told; may be empty or a relay address, and is no key.
+  /// The e-mail the provider last told; may be empty or a relay address, and is no key. A relay address is told to its person
+  /// alone: LookUpAccount leaves it empty.
   public var email: String = String()
 
   /// Whether the provider says that it verified the e-mail.
@@ -849,6 +1275,300 @@ public nonisolated struct Vestibule_Identity_V1_ProviderIdentity: Sendable {
 
   /// The name that the provider told; empty if none is known.
   public var toldName: String = String()
+
+  /// What Apple said of the person the first time. Never a reason to refuse anybody.
+  public var realUserStatus: Vestibule_Identity_V1_RealUserStatus = .unspecified
+
+  /// Whether the provider says that mail to the relay address is not forwarded.
+  public var emailUnreachable: Bool = false
+
+  /// Whether the provider says that its account is disabled. It signs in nobody until the provider says otherwise.
+  public var disabled: Bool = false
+
+  public var unknownFields = SwiftProtobuf.UnknownStorage()
+
+  public init() {}
+}
+
+/// What a provider told, as it came.
+public nonisolated struct Vestibule_Identity_V1_AcceptNoticeRequest: Sendable {
+  // SwiftProtobuf.Message conformance is added in an extension below. See the
+  // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
+  // methods supported on all messages.
+
+  /// The configured provider's name: "apple" or "google".
+  public var provider: String = String()
+
+  /// A compact JWS: of Apple the `payload`, of Google the security event token.
+  public var notice: String = String()
+
+  public var unknownFields = SwiftProtobuf.UnknownStorage()
+
+  public init() {}
+}
+
+/// The notice is stored.
+public nonisolated struct Vestibule_Identity_V1_AcceptNoticeResponse: Sendable {
+  // SwiftProtobuf.Message conformance is added in an extension below. See the
+  // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
+  // methods supported on all messages.
+
+  /// Whether it had been stored before.
+  public var knownBefore: Bool = false
+
+  public var unknownFields = SwiftProtobuf.UnknownStorage()
+
+  public init() {}
+}
+
+/// The account to delete: that of an access token.
+public nonisolated struct Vestibule_Identity_V1_DeleteAccountRequest: Sendable {
+  // SwiftProtobuf.Message conformance is added in an extension below. See the
+  // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
+  // methods supported on all messages.
+
+  /// An access token or a single token of a session of the account.
+  public var accessToken: String = String()
+
+  public var unknownFields = SwiftProtobuf.UnknownStorage()
+
+  public init() {}
+}
+
+/// The account is deleted.
+public nonisolated struct Vestibule_Identity_V1_DeleteAccountResponse: Sendable {
+  // SwiftProtobuf.Message conformance is added in an extension below. See the
+  // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
+  // methods supported on all messages.
+
+  /// Providers at which the person has to withdraw their consent themselves, since no token was kept to do it with: "apple" or none.
+  public var consentsLeft: [String] = []
+
+  public var unknownFields = SwiftProtobuf.UnknownStorage()
+
+  public init() {}
+}
+
+/// The account to delete, as an operator.
+public nonisolated struct Vestibule_Identity_V1_RemoveAccountRequest: Sendable {
+  // SwiftProtobuf.Message conformance is added in an extension below. See the
+  // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
+  // methods supported on all messages.
+
+  /// The account's id, a UUID.
+  public var userID: String = String()
+
+  public var unknownFields = SwiftProtobuf.UnknownStorage()
+
+  public init() {}
+}
+
+/// The account is deleted.
+public nonisolated struct Vestibule_Identity_V1_RemoveAccountResponse: Sendable {
+  // SwiftProtobuf.Message conformance is added in an extension below. See the
+  // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
+  // methods supported on all messages.
+
+  public var unknownFields = SwiftProtobuf.UnknownStorage()
+
+  public init() {}
+}
+
+/// The account to tell of.
+public nonisolated struct Vestibule_Identity_V1_GetAccountStateRequest: Sendable {
+  // SwiftProtobuf.Message conformance is added in an extension below. See the
+  // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
+  // methods supported on all messages.
+
+  /// The account's id, a UUID.
+  public var userID: String = String()
+
+  public var unknownFields = SwiftProtobuf.UnknownStorage()
+
+  public init() {}
+}
+
+/// What is known of an account.
+public nonisolated struct Vestibule_Identity_V1_GetAccountStateResponse: Sendable {
+  // SwiftProtobuf.Message conformance is added in an extension below. See the
+  // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
+  // methods supported on all messages.
+
+  /// Whether it was closed: whatever is left of it elsewhere may go. False for one that is open, and for one that never was or
+  /// was closed more than a month ago.
+  public var isClosed: Bool = false
+
+  /// When one of its sessions was last used or somebody signed in, in Unix milliseconds; 0 if that isn't known.
+  public var lastSeenAtMs: Int64 = 0
+
+  public var unknownFields = SwiftProtobuf.UnknownStorage()
+
+  public init() {}
+}
+
+/// What the app's own backend says.
+public nonisolated struct Vestibule_Identity_V1_ProvePhoneRequest: Sendable {
+  // SwiftProtobuf.Message conformance is added in an extension below. See the
+  // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
+  // methods supported on all messages.
+
+  /// The JWT.
+  public var assertion: String = String()
+
+  public var unknownFields = SwiftProtobuf.UnknownStorage()
+
+  public init() {}
+}
+
+/// What it came to.
+public nonisolated struct Vestibule_Identity_V1_ProvePhoneResponse: Sendable {
+  // SwiftProtobuf.Message conformance is added in an extension below. See the
+  // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
+  // methods supported on all messages.
+
+  /// Whether profile could not be told yet: it is told as soon as it is back.
+  public var isPending: Bool = false
+
+  public var unknownFields = SwiftProtobuf.UnknownStorage()
+
+  public init() {}
+}
+
+/// What happened to people, at most 100 of it.
+public nonisolated struct Vestibule_Identity_V1_AcceptEventsRequest: Sendable {
+  // SwiftProtobuf.Message conformance is added in an extension below. See the
+  // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
+  // methods supported on all messages.
+
+  /// The events, in any order.
+  public var events: [Vestibule_Identity_V1_ServiceEvent] = []
+
+  public var unknownFields = SwiftProtobuf.UnknownStorage()
+
+  public init() {}
+}
+
+/// Something that happened to a person, without anything of the person but ids.
+public nonisolated struct Vestibule_Identity_V1_ServiceEvent: Sendable {
+  // SwiftProtobuf.Message conformance is added in an extension below. See the
+  // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
+  // methods supported on all messages.
+
+  /// The event's id, a UUID; the same whenever it is told.
+  public var eventID: String = String()
+
+  /// What happened: "profile.completed" and "phone.changed" are profile's, "group.joined" is that of invites.
+  public var type: String = String()
+
+  /// The account, a UUID.
+  public var userID: String = String()
+
+  /// When it happened, in Unix milliseconds.
+  public var occurredAtMilliseconds: Int64 = 0
+
+  /// The group, a UUID; for "group.joined" alone.
+  public var groupID: String = String()
+
+  /// The membership, a UUID; for "group.joined" alone.
+  public var memberID: String = String()
+
+  public var unknownFields = SwiftProtobuf.UnknownStorage()
+
+  public init() {}
+}
+
+/// The events are taken.
+public nonisolated struct Vestibule_Identity_V1_AcceptEventsResponse: Sendable {
+  // SwiftProtobuf.Message conformance is added in an extension below. See the
+  // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
+  // methods supported on all messages.
+
+  /// The types that targets want to be told of, each once.
+  public var wantedTypes: [String] = []
+
+  public var unknownFields = SwiftProtobuf.UnknownStorage()
+
+  public init() {}
+}
+
+/// Asks for a nonce.
+public nonisolated struct Vestibule_Identity_V1_CreateChallengeRequest: Sendable {
+  // SwiftProtobuf.Message conformance is added in an extension below. See the
+  // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
+  // methods supported on all messages.
+
+  /// The configured provider's name.
+  public var provider: String = String()
+
+  /// The audience that the ID token will be for; may be empty where the provider has one only.
+  public var clientID: String = String()
+
+  public var unknownFields = SwiftProtobuf.UnknownStorage()
+
+  public init() {}
+}
+
+/// A nonce for one sign-in.
+public nonisolated struct Vestibule_Identity_V1_CreateChallengeResponse: Sendable {
+  // SwiftProtobuf.Message conformance is added in an extension below. See the
+  // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
+  // methods supported on all messages.
+
+  /// The raw nonce: what the provider is given of it is the audience's policy (Apple's apps: lowercase hex SHA-256), and SignIn
+  /// is given it as it is.
+  public var nonce: String = String()
+
+  /// For how long it is good.
+  public var expiresInSeconds: Int64 = 0
+
+  public var unknownFields = SwiftProtobuf.UnknownStorage()
+
+  public init() {}
+}
+
+/// The token to tell about.
+public nonisolated struct Vestibule_Identity_V1_IntrospectTokenRequest: Sendable {
+  // SwiftProtobuf.Message conformance is added in an extension below. See the
+  // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
+  // methods supported on all messages.
+
+  /// An access, single or refresh token; any other text is one that isn't active.
+  public var token: String = String()
+
+  public var unknownFields = SwiftProtobuf.UnknownStorage()
+
+  public init() {}
+}
+
+/// What is told of a token. Of one that isn't active nothing but that.
+public nonisolated struct Vestibule_Identity_V1_IntrospectTokenResponse: Sendable {
+  // SwiftProtobuf.Message conformance is added in an extension below. See the
+  // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
+  // methods supported on all messages.
+
+  /// Whether it is ours, has not expired, and its session is alive and takes it now.
+  public var active: Bool = false
+
+  /// What it is good for.
+  public var use: Vestibule_Identity_V1_TokenUse = .unspecified
+
+  /// The user's id, a UUID.
+  public var userID: String = String()
+
+  /// The session's id, a UUID.
+  public var sessionID: String = String()
+
+  /// The app that the session was opened by, as the provider knows it.
+  public var clientID: String = String()
+
+  /// Who made the token.
+  public var issuer: String = String()
+
+  /// Whom it is for; empty for a refresh token, which is for us.
+  public var audience: String = String()
+
+  /// When it expires, in Unix seconds.
+  public var expiresAtSeconds: Int64 = 0
 
   public var unknownFields = SwiftProtobuf.UnknownStorage()
 
@@ -878,9 +1598,71 @@ public nonisolated struct Vestibule_Identity_V1_GetJWKSResponse: Sendable {
   /// For how long it may be cached.
   public var maxAgeSeconds: Int64 = 0
 
+  /// What our tokens name as their issuer: the public URL of the gateway.
+  public var issuer: String = String()
+
   public var unknownFields = SwiftProtobuf.UnknownStorage()
 
   public init() {}
+}
+
+/// Where to go on.
+public nonisolated struct Vestibule_Identity_V1_WatchRevocationsRequest: Sendable {
+  // SwiftProtobuf.Message conformance is added in an extension below. See the
+  // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
+  // methods supported on all messages.
+
+  /// The last position that was told; empty at the first time. One that can't be gone on from brings a `reset`.
+  public var position: Data = Data()
+
+  public var unknownFields = SwiftProtobuf.UnknownStorage()
+
+  public init() {}
+}
+
+/// What ended since the message before. Sessions may be told again, and never come back to life.
+public nonisolated struct Vestibule_Identity_V1_WatchRevocationsResponse: Sendable {
+  // SwiftProtobuf.Message conformance is added in an extension below. See the
+  // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
+  // methods supported on all messages.
+
+  /// The ids of sessions that ended, UUIDs.
+  public var sessionIds: [String] = []
+
+  /// Sessions that were begun before this time have ended, all of them, in Unix milliseconds; absent if it is as it was. A
+  /// token has the second in which its session was begun in `auth_time`.
+  public var sessionsFromMilliseconds: Int64 {
+    get {_sessionsFromMilliseconds ?? 0}
+    set {_sessionsFromMilliseconds = newValue}
+  }
+  /// Returns true if `sessionsFromMilliseconds` has been explicitly set.
+  public var hasSessionsFromMilliseconds: Bool {self._sessionsFromMilliseconds != nil}
+  /// Clears the value of `sessionsFromMilliseconds`. Subsequent reads from it will return its default value.
+  public mutating func clearSessionsFromMilliseconds() {self._sessionsFromMilliseconds = nil}
+
+  /// Everything up to here was told. Opaque; empty if there is no new one.
+  public var position: Data = Data()
+
+  /// Forget what was told before, by whichever server: all that matters is told again from here. Only in a first message.
+  public var reset: Bool = false
+
+  /// Everything is told that had ended by `told_at_milliseconds`. True from some message on.
+  public var caughtUp: Bool = false
+
+  /// When the server had looked, by its clock, in Unix milliseconds.
+  public var toldAtMilliseconds: Int64 = 0
+
+  /// The longest time between two messages. Only in a first message.
+  public var heartbeatMilliseconds: Int64 = 0
+
+  /// How long after its end the token of a session may still look valid. Only in a first message.
+  public var believedMilliseconds: Int64 = 0
+
+  public var unknownFields = SwiftProtobuf.UnknownStorage()
+
+  public init() {}
+
+  fileprivate var _sessionsFromMilliseconds: Int64? = nil
 }
 
 // MARK: - Code below here is support for the SwiftProtobuf runtime.
@@ -897,6 +1679,14 @@ nonisolated extension Vestibule_Identity_V1_TokenStyle: SwiftProtobuf._ProtoName
 
 nonisolated extension Vestibule_Identity_V1_SignOutScope: SwiftProtobuf._ProtoNameProviding {
   public static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{2}\0SIGN_OUT_SCOPE_UNSPECIFIED\0\u{1}SIGN_OUT_SCOPE_EVERYWHERE\0\u{1}SIGN_OUT_SCOPE_OTHERS\0")
+}
+
+nonisolated extension Vestibule_Identity_V1_RealUserStatus: SwiftProtobuf._ProtoNameProviding {
+  public static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{2}\0REAL_USER_STATUS_UNSPECIFIED\0\u{1}REAL_USER_STATUS_UNSUPPORTED\0\u{1}REAL_USER_STATUS_UNKNOWN\0\u{1}REAL_USER_STATUS_LIKELY_REAL\0")
+}
+
+nonisolated extension Vestibule_Identity_V1_TokenUse: SwiftProtobuf._ProtoNameProviding {
+  public static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{2}\0TOKEN_USE_UNSPECIFIED\0\u{1}TOKEN_USE_ACCESS\0\u{1}TOKEN_USE_REFRESH\0")
 }
 
 nonisolated extension Vestibule_Identity_V1_SignInRequest: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
@@ -1146,7 +1936,7 @@ nonisolated extension Vestibule_Identity_V1_EmailReservation: SwiftProtobuf.Mess
 
 nonisolated extension Vestibule_Identity_V1_SignInResponse: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
   public static let protoMessageName: String = _protobuf_package + ".SignInResponse"
-  public static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}tokens\0\u{3}is_new_user\0\u{3}suggested_display_name\0\u{1}proof\0")
+  public static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}tokens\0\u{3}is_new_user\0\u{3}suggested_display_name\0\u{1}proof\0\u{3}caller_proofs\0")
 
   public mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
     while let fieldNumber = try decoder.nextFieldNumber() {
@@ -1158,6 +1948,7 @@ nonisolated extension Vestibule_Identity_V1_SignInResponse: SwiftProtobuf.Messag
       case 2: try { try decoder.decodeSingularBoolField(value: &self.isNewUser) }()
       case 3: try { try decoder.decodeSingularStringField(value: &self.suggestedDisplayName) }()
       case 4: try { try decoder.decodeSingularEnumField(value: &self.proof) }()
+      case 5: try { try decoder.decodeSingularMessageField(value: &self._callerProofs) }()
       default: break
       }
     }
@@ -1180,6 +1971,9 @@ nonisolated extension Vestibule_Identity_V1_SignInResponse: SwiftProtobuf.Messag
     if self.proof != .unspecified {
       try visitor.visitSingularEnumField(value: self.proof, fieldNumber: 4)
     }
+    try { if let v = self._callerProofs {
+      try visitor.visitSingularMessageField(value: v, fieldNumber: 5)
+    } }()
     try unknownFields.traverse(visitor: &visitor)
   }
 
@@ -1188,6 +1982,47 @@ nonisolated extension Vestibule_Identity_V1_SignInResponse: SwiftProtobuf.Messag
     if lhs.isNewUser != rhs.isNewUser {return false}
     if lhs.suggestedDisplayName != rhs.suggestedDisplayName {return false}
     if lhs.proof != rhs.proof {return false}
+    if lhs._callerProofs != rhs._callerProofs {return false}
+    if lhs.unknownFields != rhs.unknownFields {return false}
+    return true
+  }
+}
+
+nonisolated extension Vestibule_Identity_V1_CallerProofs: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
+  public static let protoMessageName: String = _protobuf_package + ".CallerProofs"
+  public static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}identity\0\u{1}profile\0\u{1}invites\0")
+
+  public mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
+    while let fieldNumber = try decoder.nextFieldNumber() {
+      // The use of inline closures is to circumvent an issue where the compiler
+      // allocates stack space for every case branch when no optimizations are
+      // enabled. https://github.com/apple/swift-protobuf/issues/1034
+      switch fieldNumber {
+      case 1: try { try decoder.decodeSingularStringField(value: &self.identity) }()
+      case 2: try { try decoder.decodeSingularStringField(value: &self.profile) }()
+      case 3: try { try decoder.decodeSingularStringField(value: &self.invites) }()
+      default: break
+      }
+    }
+  }
+
+  public func traverse<V: SwiftProtobuf.Visitor>(visitor: inout V) throws {
+    if !self.identity.isEmpty {
+      try visitor.visitSingularStringField(value: self.identity, fieldNumber: 1)
+    }
+    if !self.profile.isEmpty {
+      try visitor.visitSingularStringField(value: self.profile, fieldNumber: 2)
+    }
+    if !self.invites.isEmpty {
+      try visitor.visitSingularStringField(value: self.invites, fieldNumber: 3)
+    }
+    try unknownFields.traverse(visitor: &visitor)
+  }
+
+  public static func ==(lhs: Vestibule_Identity_V1_CallerProofs, rhs: Vestibule_Identity_V1_CallerProofs) -> Bool {
+    if lhs.identity != rhs.identity {return false}
+    if lhs.profile != rhs.profile {return false}
+    if lhs.invites != rhs.invites {return false}
     if lhs.unknownFields != rhs.unknownFields {return false}
     return true
   }
@@ -1229,7 +2064,7 @@ nonisolated extension Vestibule_Identity_V1_FindAccountRequest: SwiftProtobuf.Me
 
 nonisolated extension Vestibule_Identity_V1_FindAccountResponse: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
   public static let protoMessageName: String = _protobuf_package + ".FindAccountResponse"
-  public static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{3}user_id\0\u{3}account_number\0\u{3}email_is_taken\0")
+  public static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{3}user_id\0\u{3}account_number\0\u{3}email_is_taken\0\u{3}caller_proofs\0")
 
   public mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
     while let fieldNumber = try decoder.nextFieldNumber() {
@@ -1240,12 +2075,17 @@ nonisolated extension Vestibule_Identity_V1_FindAccountResponse: SwiftProtobuf.M
       case 1: try { try decoder.decodeSingularStringField(value: &self.userID) }()
       case 2: try { try decoder.decodeSingularInt64Field(value: &self.accountNumber) }()
       case 3: try { try decoder.decodeSingularBoolField(value: &self.emailIsTaken) }()
+      case 4: try { try decoder.decodeSingularMessageField(value: &self._callerProofs) }()
       default: break
       }
     }
   }
 
   public func traverse<V: SwiftProtobuf.Visitor>(visitor: inout V) throws {
+    // The use of inline closures is to circumvent an issue where the compiler
+    // allocates stack space for every if/case branch local when no optimizations
+    // are enabled. https://github.com/apple/swift-protobuf/issues/1034 and
+    // https://github.com/apple/swift-protobuf/issues/1182
     if !self.userID.isEmpty {
       try visitor.visitSingularStringField(value: self.userID, fieldNumber: 1)
     }
@@ -1255,6 +2095,9 @@ nonisolated extension Vestibule_Identity_V1_FindAccountResponse: SwiftProtobuf.M
     if self.emailIsTaken != false {
       try visitor.visitSingularBoolField(value: self.emailIsTaken, fieldNumber: 3)
     }
+    try { if let v = self._callerProofs {
+      try visitor.visitSingularMessageField(value: v, fieldNumber: 4)
+    } }()
     try unknownFields.traverse(visitor: &visitor)
   }
 
@@ -1262,6 +2105,7 @@ nonisolated extension Vestibule_Identity_V1_FindAccountResponse: SwiftProtobuf.M
     if lhs.userID != rhs.userID {return false}
     if lhs.accountNumber != rhs.accountNumber {return false}
     if lhs.emailIsTaken != rhs.emailIsTaken {return false}
+    if lhs._callerProofs != rhs._callerProofs {return false}
     if lhs.unknownFields != rhs.unknownFields {return false}
     return true
   }
@@ -1633,7 +2477,7 @@ nonisolated extension Vestibule_Identity_V1_RefreshRequest: SwiftProtobuf.Messag
 
 nonisolated extension Vestibule_Identity_V1_RefreshResponse: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
   public static let protoMessageName: String = _protobuf_package + ".RefreshResponse"
-  public static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}tokens\0\u{3}suggested_display_name\0")
+  public static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}tokens\0\u{3}suggested_display_name\0\u{3}caller_proofs\0")
 
   public mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
     while let fieldNumber = try decoder.nextFieldNumber() {
@@ -1643,6 +2487,7 @@ nonisolated extension Vestibule_Identity_V1_RefreshResponse: SwiftProtobuf.Messa
       switch fieldNumber {
       case 1: try { try decoder.decodeSingularMessageField(value: &self._tokens) }()
       case 2: try { try decoder.decodeSingularStringField(value: &self.suggestedDisplayName) }()
+      case 3: try { try decoder.decodeSingularMessageField(value: &self._callerProofs) }()
       default: break
       }
     }
@@ -1659,12 +2504,16 @@ nonisolated extension Vestibule_Identity_V1_RefreshResponse: SwiftProtobuf.Messa
     if !self.suggestedDisplayName.isEmpty {
       try visitor.visitSingularStringField(value: self.suggestedDisplayName, fieldNumber: 2)
     }
+    try { if let v = self._callerProofs {
+      try visitor.visitSingularMessageField(value: v, fieldNumber: 3)
+    } }()
     try unknownFields.traverse(visitor: &visitor)
   }
 
   public static func ==(lhs: Vestibule_Identity_V1_RefreshResponse, rhs: Vestibule_Identity_V1_RefreshResponse) -> Bool {
     if lhs._tokens != rhs._tokens {return false}
     if lhs.suggestedDisplayName != rhs.suggestedDisplayName {return false}
+    if lhs._callerProofs != rhs._callerProofs {return false}
     if lhs.unknownFields != rhs.unknownFields {return false}
     return true
   }
@@ -1707,7 +2556,7 @@ nonisolated extension Vestibule_Identity_V1_CheckSessionRequest: SwiftProtobuf.M
 
 nonisolated extension Vestibule_Identity_V1_CheckSessionResponse: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
   public static let protoMessageName: String = _protobuf_package + ".CheckSessionResponse"
-  public static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{3}user_id\0\u{3}session_id\0\u{3}expires_at_seconds\0\u{1}proof\0")
+  public static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{3}user_id\0\u{3}session_id\0\u{3}expires_at_seconds\0\u{1}proof\0\u{3}caller_proofs\0")
 
   public mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
     while let fieldNumber = try decoder.nextFieldNumber() {
@@ -1719,12 +2568,17 @@ nonisolated extension Vestibule_Identity_V1_CheckSessionResponse: SwiftProtobuf.
       case 2: try { try decoder.decodeSingularStringField(value: &self.sessionID) }()
       case 3: try { try decoder.decodeSingularInt64Field(value: &self.expiresAtSeconds) }()
       case 4: try { try decoder.decodeSingularEnumField(value: &self.proof) }()
+      case 5: try { try decoder.decodeSingularMessageField(value: &self._callerProofs) }()
       default: break
       }
     }
   }
 
   public func traverse<V: SwiftProtobuf.Visitor>(visitor: inout V) throws {
+    // The use of inline closures is to circumvent an issue where the compiler
+    // allocates stack space for every if/case branch local when no optimizations
+    // are enabled. https://github.com/apple/swift-protobuf/issues/1034 and
+    // https://github.com/apple/swift-protobuf/issues/1182
     if !self.userID.isEmpty {
       try visitor.visitSingularStringField(value: self.userID, fieldNumber: 1)
     }
@@ -1737,6 +2591,9 @@ nonisolated extension Vestibule_Identity_V1_CheckSessionResponse: SwiftProtobuf.
     if self.proof != .unspecified {
       try visitor.visitSingularEnumField(value: self.proof, fieldNumber: 4)
     }
+    try { if let v = self._callerProofs {
+      try visitor.visitSingularMessageField(value: v, fieldNumber: 5)
+    } }()
     try unknownFields.traverse(visitor: &visitor)
   }
 
@@ -1745,6 +2602,7 @@ nonisolated extension Vestibule_Identity_V1_CheckSessionResponse: SwiftProtobuf.
     if lhs.sessionID != rhs.sessionID {return false}
     if lhs.expiresAtSeconds != rhs.expiresAtSeconds {return false}
     if lhs.proof != rhs.proof {return false}
+    if lhs._callerProofs != rhs._callerProofs {return false}
     if lhs.unknownFields != rhs.unknownFields {return false}
     return true
   }
@@ -1831,9 +2689,9 @@ nonisolated extension Vestibule_Identity_V1_SignOutResponse: SwiftProtobuf.Messa
   }
 }
 
-nonisolated extension Vestibule_Identity_V1_UpdateUserMetadataRequest: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
-  public static let protoMessageName: String = _protobuf_package + ".UpdateUserMetadataRequest"
-  public static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{3}user_id\0\u{3}changes_json\0")
+nonisolated extension Vestibule_Identity_V1_ListSessionsRequest: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
+  public static let protoMessageName: String = _protobuf_package + ".ListSessionsRequest"
+  public static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{3}access_token\0")
 
   public mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
     while let fieldNumber = try decoder.nextFieldNumber() {
@@ -1841,7 +2699,426 @@ nonisolated extension Vestibule_Identity_V1_UpdateUserMetadataRequest: SwiftProt
       // allocates stack space for every case branch when no optimizations are
       // enabled. https://github.com/apple/swift-protobuf/issues/1034
       switch fieldNumber {
-      case 1: try { try decoder.decodeSingularStringField(value: &self.userID) }()
+      case 1: try { try decoder.decodeSingularStringField(value: &self.accessToken) }()
+      default: break
+      }
+    }
+  }
+
+  public func traverse<V: SwiftProtobuf.Visitor>(visitor: inout V) throws {
+    if !self.accessToken.isEmpty {
+      try visitor.visitSingularStringField(value: self.accessToken, fieldNumber: 1)
+    }
+    try unknownFields.traverse(visitor: &visitor)
+  }
+
+  public static func ==(lhs: Vestibule_Identity_V1_ListSessionsRequest, rhs: Vestibule_Identity_V1_ListSessionsRequest) -> Bool {
+    if lhs.accessToken != rhs.accessToken {return false}
+    if lhs.unknownFields != rhs.unknownFields {return false}
+    return true
+  }
+}
+
+nonisolated extension Vestibule_Identity_V1_ListSessionsResponse: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
+  public static let protoMessageName: String = _protobuf_package + ".ListSessionsResponse"
+  public static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}sessions\0")
+
+  public mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
+    while let fieldNumber = try decoder.nextFieldNumber() {
+      // The use of inline closures is to circumvent an issue where the compiler
+      // allocates stack space for every case branch when no optimizations are
+      // enabled. https://github.com/apple/swift-protobuf/issues/1034
+      switch fieldNumber {
+      case 1: try { try decoder.decodeRepeatedMessageField(value: &self.sessions) }()
+      default: break
+      }
+    }
+  }
+
+  public func traverse<V: SwiftProtobuf.Visitor>(visitor: inout V) throws {
+    if !self.sessions.isEmpty {
+      try visitor.visitRepeatedMessageField(value: self.sessions, fieldNumber: 1)
+    }
+    try unknownFields.traverse(visitor: &visitor)
+  }
+
+  public static func ==(lhs: Vestibule_Identity_V1_ListSessionsResponse, rhs: Vestibule_Identity_V1_ListSessionsResponse) -> Bool {
+    if lhs.sessions != rhs.sessions {return false}
+    if lhs.unknownFields != rhs.unknownFields {return false}
+    return true
+  }
+}
+
+nonisolated extension Vestibule_Identity_V1_Session: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
+  public static let protoMessageName: String = _protobuf_package + ".Session"
+  public static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{3}session_id\0\u{3}device_name\0\u{1}provider\0\u{3}created_at_ms\0\u{3}last_used_at_ms\0\u{3}is_current\0")
+
+  public mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
+    while let fieldNumber = try decoder.nextFieldNumber() {
+      // The use of inline closures is to circumvent an issue where the compiler
+      // allocates stack space for every case branch when no optimizations are
+      // enabled. https://github.com/apple/swift-protobuf/issues/1034
+      switch fieldNumber {
+      case 1: try { try decoder.decodeSingularStringField(value: &self.sessionID) }()
+      case 2: try { try decoder.decodeSingularStringField(value: &self.deviceName) }()
+      case 3: try { try decoder.decodeSingularStringField(value: &self.provider) }()
+      case 4: try { try decoder.decodeSingularInt64Field(value: &self.createdAtMs) }()
+      case 5: try { try decoder.decodeSingularInt64Field(value: &self.lastUsedAtMs) }()
+      case 6: try { try decoder.decodeSingularBoolField(value: &self.isCurrent) }()
+      default: break
+      }
+    }
+  }
+
+  public func traverse<V: SwiftProtobuf.Visitor>(visitor: inout V) throws {
+    if !self.sessionID.isEmpty {
+      try visitor.visitSingularStringField(value: self.sessionID, fieldNumber: 1)
+    }
+    if !self.deviceName.isEmpty {
+      try visitor.visitSingularStringField(value: self.deviceName, fieldNumber: 2)
+    }
+    if !self.provider.isEmpty {
+      try visitor.visitSingularStringField(value: self.provider, fieldNumber: 3)
+    }
+    if self.createdAtMs != 0 {
+      try visitor.visitSingularInt64Field(value: self.createdAtMs, fieldNumber: 4)
+    }
+    if self.lastUsedAtMs != 0 {
+      try visitor.visitSingularInt64Field(value: self.lastUsedAtMs, fieldNumber: 5)
+    }
+    if self.isCurrent != false {
+      try visitor.visitSingularBoolField(value: self.isCurrent, fieldNumber: 6)
+    }
+    try unknownFields.traverse(visitor: &visitor)
+  }
+
+  public static func ==(lhs: Vestibule_Identity_V1_Session, rhs: Vestibule_Identity_V1_Session) -> Bool {
+    if lhs.sessionID != rhs.sessionID {return false}
+    if lhs.deviceName != rhs.deviceName {return false}
+    if lhs.provider != rhs.provider {return false}
+    if lhs.createdAtMs != rhs.createdAtMs {return false}
+    if lhs.lastUsedAtMs != rhs.lastUsedAtMs {return false}
+    if lhs.isCurrent != rhs.isCurrent {return false}
+    if lhs.unknownFields != rhs.unknownFields {return false}
+    return true
+  }
+}
+
+nonisolated extension Vestibule_Identity_V1_RenameSessionRequest: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
+  public static let protoMessageName: String = _protobuf_package + ".RenameSessionRequest"
+  public static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{3}access_token\0\u{3}session_id\0\u{3}device_name\0")
+
+  public mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
+    while let fieldNumber = try decoder.nextFieldNumber() {
+      // The use of inline closures is to circumvent an issue where the compiler
+      // allocates stack space for every case branch when no optimizations are
+      // enabled. https://github.com/apple/swift-protobuf/issues/1034
+      switch fieldNumber {
+      case 1: try { try decoder.decodeSingularStringField(value: &self.accessToken) }()
+      case 2: try { try decoder.decodeSingularStringField(value: &self.sessionID) }()
+      case 3: try { try decoder.decodeSingularStringField(value: &self.deviceName) }()
+      default: break
+      }
+    }
+  }
+
+  public func traverse<V: SwiftProtobuf.Visitor>(visitor: inout V) throws {
+    if !self.accessToken.isEmpty {
+      try visitor.visitSingularStringField(value: self.accessToken, fieldNumber: 1)
+    }
+    if !self.sessionID.isEmpty {
+      try visitor.visitSingularStringField(value: self.sessionID, fieldNumber: 2)
+    }
+    if !self.deviceName.isEmpty {
+      try visitor.visitSingularStringField(value: self.deviceName, fieldNumber: 3)
+    }
+    try unknownFields.traverse(visitor: &visitor)
+  }
+
+  public static func ==(lhs: Vestibule_Identity_V1_RenameSessionRequest, rhs: Vestibule_Identity_V1_RenameSessionRequest) -> Bool {
+    if lhs.accessToken != rhs.accessToken {return false}
+    if lhs.sessionID != rhs.sessionID {return false}
+    if lhs.deviceName != rhs.deviceName {return false}
+    if lhs.unknownFields != rhs.unknownFields {return false}
+    return true
+  }
+}
+
+nonisolated extension Vestibule_Identity_V1_RenameSessionResponse: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
+  public static let protoMessageName: String = _protobuf_package + ".RenameSessionResponse"
+  public static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}session\0")
+
+  public mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
+    while let fieldNumber = try decoder.nextFieldNumber() {
+      // The use of inline closures is to circumvent an issue where the compiler
+      // allocates stack space for every case branch when no optimizations are
+      // enabled. https://github.com/apple/swift-protobuf/issues/1034
+      switch fieldNumber {
+      case 1: try { try decoder.decodeSingularMessageField(value: &self._session) }()
+      default: break
+      }
+    }
+  }
+
+  public func traverse<V: SwiftProtobuf.Visitor>(visitor: inout V) throws {
+    // The use of inline closures is to circumvent an issue where the compiler
+    // allocates stack space for every if/case branch local when no optimizations
+    // are enabled. https://github.com/apple/swift-protobuf/issues/1034 and
+    // https://github.com/apple/swift-protobuf/issues/1182
+    try { if let v = self._session {
+      try visitor.visitSingularMessageField(value: v, fieldNumber: 1)
+    } }()
+    try unknownFields.traverse(visitor: &visitor)
+  }
+
+  public static func ==(lhs: Vestibule_Identity_V1_RenameSessionResponse, rhs: Vestibule_Identity_V1_RenameSessionResponse) -> Bool {
+    if lhs._session != rhs._session {return false}
+    if lhs.unknownFields != rhs.unknownFields {return false}
+    return true
+  }
+}
+
+nonisolated extension Vestibule_Identity_V1_EndSessionRequest: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
+  public static let protoMessageName: String = _protobuf_package + ".EndSessionRequest"
+  public static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{3}access_token\0\u{3}session_id\0")
+
+  public mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
+    while let fieldNumber = try decoder.nextFieldNumber() {
+      // The use of inline closures is to circumvent an issue where the compiler
+      // allocates stack space for every case branch when no optimizations are
+      // enabled. https://github.com/apple/swift-protobuf/issues/1034
+      switch fieldNumber {
+      case 1: try { try decoder.decodeSingularStringField(value: &self.accessToken) }()
+      case 2: try { try decoder.decodeSingularStringField(value: &self.sessionID) }()
+      default: break
+      }
+    }
+  }
+
+  public func traverse<V: SwiftProtobuf.Visitor>(visitor: inout V) throws {
+    if !self.accessToken.isEmpty {
+      try visitor.visitSingularStringField(value: self.accessToken, fieldNumber: 1)
+    }
+    if !self.sessionID.isEmpty {
+      try visitor.visitSingularStringField(value: self.sessionID, fieldNumber: 2)
+    }
+    try unknownFields.traverse(visitor: &visitor)
+  }
+
+  public static func ==(lhs: Vestibule_Identity_V1_EndSessionRequest, rhs: Vestibule_Identity_V1_EndSessionRequest) -> Bool {
+    if lhs.accessToken != rhs.accessToken {return false}
+    if lhs.sessionID != rhs.sessionID {return false}
+    if lhs.unknownFields != rhs.unknownFields {return false}
+    return true
+  }
+}
+
+nonisolated extension Vestibule_Identity_V1_EndSessionResponse: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
+  public static let protoMessageName: String = _protobuf_package + ".EndSessionResponse"
+  public static let _protobuf_nameMap = SwiftProtobuf._NameMap()
+
+  public mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
+    // Load everything into unknown fields
+    while try decoder.nextFieldNumber() != nil {}
+  }
+
+  public func traverse<V: SwiftProtobuf.Visitor>(visitor: inout V) throws {
+    try unknownFields.traverse(visitor: &visitor)
+  }
+
+  public static func ==(lhs: Vestibule_Identity_V1_EndSessionResponse, rhs: Vestibule_Identity_V1_EndSessionResponse) -> Bool {
+    if lhs.unknownFields != rhs.unknownFields {return false}
+    return true
+  }
+}
+
+nonisolated extension Vestibule_Identity_V1_LinkProviderRequest: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
+  public static let protoMessageName: String = _protobuf_package + ".LinkProviderRequest"
+  public static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{3}access_token\0\u{1}credentials\0")
+
+  public mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
+    while let fieldNumber = try decoder.nextFieldNumber() {
+      // The use of inline closures is to circumvent an issue where the compiler
+      // allocates stack space for every case branch when no optimizations are
+      // enabled. https://github.com/apple/swift-protobuf/issues/1034
+      switch fieldNumber {
+      case 1: try { try decoder.decodeSingularStringField(value: &self.accessToken) }()
+      case 2: try { try decoder.decodeSingularMessageField(value: &self._credentials) }()
+      default: break
+      }
+    }
+  }
+
+  public func traverse<V: SwiftProtobuf.Visitor>(visitor: inout V) throws {
+    // The use of inline closures is to circumvent an issue where the compiler
+    // allocates stack space for every if/case branch local when no optimizations
+    // are enabled. https://github.com/apple/swift-protobuf/issues/1034 and
+    // https://github.com/apple/swift-protobuf/issues/1182
+    if !self.accessToken.isEmpty {
+      try visitor.visitSingularStringField(value: self.accessToken, fieldNumber: 1)
+    }
+    try { if let v = self._credentials {
+      try visitor.visitSingularMessageField(value: v, fieldNumber: 2)
+    } }()
+    try unknownFields.traverse(visitor: &visitor)
+  }
+
+  public static func ==(lhs: Vestibule_Identity_V1_LinkProviderRequest, rhs: Vestibule_Identity_V1_LinkProviderRequest) -> Bool {
+    if lhs.accessToken != rhs.accessToken {return false}
+    if lhs._credentials != rhs._credentials {return false}
+    if lhs.unknownFields != rhs.unknownFields {return false}
+    return true
+  }
+}
+
+nonisolated extension Vestibule_Identity_V1_LinkProviderResponse: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
+  public static let protoMessageName: String = _protobuf_package + ".LinkProviderResponse"
+  public static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}account\0\u{1}tokens\0\u{3}caller_proofs\0")
+
+  fileprivate class _StorageClass {
+    var _account: Vestibule_Identity_V1_Account? = nil
+    var _tokens: Vestibule_Identity_V1_SessionTokens? = nil
+    var _callerProofs: Vestibule_Identity_V1_CallerProofs? = nil
+
+      // This property is used as the initial default value for new instances of the type.
+      // The type itself is protecting the reference to its storage via CoW semantics.
+      // This will force a copy to be made of this reference when the first mutation occurs;
+      // hence, it is safe to mark this as `nonisolated(unsafe)`.
+      static nonisolated(unsafe) let defaultInstance = _StorageClass()
+
+    private init() {}
+
+    init(copying source: _StorageClass) {
+      _account = source._account
+      _tokens = source._tokens
+      _callerProofs = source._callerProofs
+    }
+  }
+
+  fileprivate mutating func _uniqueStorage() -> _StorageClass {
+    if !isKnownUniquelyReferenced(&_storage) {
+      _storage = _StorageClass(copying: _storage)
+    }
+    return _storage
+  }
+
+  public mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
+    _ = _uniqueStorage()
+    try withExtendedLifetime(_storage) { (_storage: _StorageClass) in
+      while let fieldNumber = try decoder.nextFieldNumber() {
+        // The use of inline closures is to circumvent an issue where the compiler
+        // allocates stack space for every case branch when no optimizations are
+        // enabled. https://github.com/apple/swift-protobuf/issues/1034
+        switch fieldNumber {
+        case 1: try { try decoder.decodeSingularMessageField(value: &_storage._account) }()
+        case 2: try { try decoder.decodeSingularMessageField(value: &_storage._tokens) }()
+        case 3: try { try decoder.decodeSingularMessageField(value: &_storage._callerProofs) }()
+        default: break
+        }
+      }
+    }
+  }
+
+  public func traverse<V: SwiftProtobuf.Visitor>(visitor: inout V) throws {
+    try withExtendedLifetime(_storage) { (_storage: _StorageClass) in
+      // The use of inline closures is to circumvent an issue where the compiler
+      // allocates stack space for every if/case branch local when no optimizations
+      // are enabled. https://github.com/apple/swift-protobuf/issues/1034 and
+      // https://github.com/apple/swift-protobuf/issues/1182
+      try { if let v = _storage._account {
+        try visitor.visitSingularMessageField(value: v, fieldNumber: 1)
+      } }()
+      try { if let v = _storage._tokens {
+        try visitor.visitSingularMessageField(value: v, fieldNumber: 2)
+      } }()
+      try { if let v = _storage._callerProofs {
+        try visitor.visitSingularMessageField(value: v, fieldNumber: 3)
+      } }()
+    }
+    try unknownFields.traverse(visitor: &visitor)
+  }
+
+  public static func ==(lhs: Vestibule_Identity_V1_LinkProviderResponse, rhs: Vestibule_Identity_V1_LinkProviderResponse) -> Bool {
+    if lhs._storage !== rhs._storage {
+      let storagesAreEqual: Bool = withExtendedLifetime((lhs._storage, rhs._storage)) { (_args: (_StorageClass, _StorageClass)) in
+        let _storage = _args.0
+        let rhs_storage = _args.1
+        if _storage._account != rhs_storage._account {return false}
+        if _storage._tokens != rhs_storage._tokens {return false}
+        if _storage._callerProofs != rhs_storage._callerProofs {return false}
+        return true
+      }
+      if !storagesAreEqual {return false}
+    }
+    if lhs.unknownFields != rhs.unknownFields {return false}
+    return true
+  }
+}
+
+nonisolated extension Vestibule_Identity_V1_UnlinkProviderRequest: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
+  public static let protoMessageName: String = _protobuf_package + ".UnlinkProviderRequest"
+  public static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{3}access_token\0\u{1}provider\0")
+
+  public mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
+    while let fieldNumber = try decoder.nextFieldNumber() {
+      // The use of inline closures is to circumvent an issue where the compiler
+      // allocates stack space for every case branch when no optimizations are
+      // enabled. https://github.com/apple/swift-protobuf/issues/1034
+      switch fieldNumber {
+      case 1: try { try decoder.decodeSingularStringField(value: &self.accessToken) }()
+      case 2: try { try decoder.decodeSingularStringField(value: &self.provider) }()
+      default: break
+      }
+    }
+  }
+
+  public func traverse<V: SwiftProtobuf.Visitor>(visitor: inout V) throws {
+    if !self.accessToken.isEmpty {
+      try visitor.visitSingularStringField(value: self.accessToken, fieldNumber: 1)
+    }
+    if !self.provider.isEmpty {
+      try visitor.visitSingularStringField(value: self.provider, fieldNumber: 2)
+    }
+    try unknownFields.traverse(visitor: &visitor)
+  }
+
+  public static func ==(lhs: Vestibule_Identity_V1_UnlinkProviderRequest, rhs: Vestibule_Identity_V1_UnlinkProviderRequest) -> Bool {
+    if lhs.accessToken != rhs.accessToken {return false}
+    if lhs.provider != rhs.provider {return false}
+    if lhs.unknownFields != rhs.unknownFields {return false}
+    return true
+  }
+}
+
+nonisolated extension Vestibule_Identity_V1_UnlinkProviderResponse: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
+  public static let protoMessageName: String = _protobuf_package + ".UnlinkProviderResponse"
+  public static let _protobuf_nameMap = SwiftProtobuf._NameMap()
+
+  public mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
+    // Load everything into unknown fields
+    while try decoder.nextFieldNumber() != nil {}
+  }
+
+  public func traverse<V: SwiftProtobuf.Visitor>(visitor: inout V) throws {
+    try unknownFields.traverse(visitor: &visitor)
+  }
+
+  public static func ==(lhs: Vestibule_Identity_V1_UnlinkProviderResponse, rhs: Vestibule_Identity_V1_UnlinkProviderResponse) -> Bool {
+    if lhs.unknownFields != rhs.unknownFields {return false}
+    return true
+  }
+}
+
+nonisolated extension Vestibule_Identity_V1_UpdateUserMetadataRequest: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
+  public static let protoMessageName: String = _protobuf_package + ".UpdateUserMetadataRequest"
+  public static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{4}\u{2}changes_json\0\u{b}user_id\0\u{c}\u{1}\u{1}")
+
+  public mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
+    while let fieldNumber = try decoder.nextFieldNumber() {
+      // The use of inline closures is to circumvent an issue where the compiler
+      // allocates stack space for every case branch when no optimizations are
+      // enabled. https://github.com/apple/swift-protobuf/issues/1034
+      switch fieldNumber {
       case 2: try { try decoder.decodeSingularStringField(value: &self.changesJson) }()
       default: break
       }
@@ -1849,9 +3126,6 @@ nonisolated extension Vestibule_Identity_V1_UpdateUserMetadataRequest: SwiftProt
   }
 
   public func traverse<V: SwiftProtobuf.Visitor>(visitor: inout V) throws {
-    if !self.userID.isEmpty {
-      try visitor.visitSingularStringField(value: self.userID, fieldNumber: 1)
-    }
     if !self.changesJson.isEmpty {
       try visitor.visitSingularStringField(value: self.changesJson, fieldNumber: 2)
     }
@@ -1859,7 +3133,6 @@ nonisolated extension Vestibule_Identity_V1_UpdateUserMetadataRequest: SwiftProt
   }
 
   public static func ==(lhs: Vestibule_Identity_V1_UpdateUserMetadataRequest, rhs: Vestibule_Identity_V1_UpdateUserMetadataRequest) -> Bool {
-    if lhs.userID != rhs.userID {return false}
     if lhs.changesJson != rhs.changesJson {return false}
     if lhs.unknownFields != rhs.unknownFields {return false}
     return true
@@ -1898,29 +3171,18 @@ nonisolated extension Vestibule_Identity_V1_UpdateUserMetadataResponse: SwiftPro
 
 nonisolated extension Vestibule_Identity_V1_GetAccountRequest: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
   public static let protoMessageName: String = _protobuf_package + ".GetAccountRequest"
-  public static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{3}user_id\0")
+  public static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{b}user_id\0\u{c}\u{1}\u{1}")
 
   public mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
-    while let fieldNumber = try decoder.nextFieldNumber() {
-      // The use of inline closures is to circumvent an issue where the compiler
-      // allocates stack space for every case branch when no optimizations are
-      // enabled. https://github.com/apple/swift-protobuf/issues/1034
-      switch fieldNumber {
-      case 1: try { try decoder.decodeSingularStringField(value: &self.userID) }()
-      default: break
-      }
-    }
+    // Load everything into unknown fields
+    while try decoder.nextFieldNumber() != nil {}
   }
 
   public func traverse<V: SwiftProtobuf.Visitor>(visitor: inout V) throws {
-    if !self.userID.isEmpty {
-      try visitor.visitSingularStringField(value: self.userID, fieldNumber: 1)
-    }
     try unknownFields.traverse(visitor: &visitor)
   }
 
   public static func ==(lhs: Vestibule_Identity_V1_GetAccountRequest, rhs: Vestibule_Identity_V1_GetAccountRequest) -> Bool {
-    if lhs.userID != rhs.userID {return false}
     if lhs.unknownFields != rhs.unknownFields {return false}
     return true
   }
@@ -1954,6 +3216,70 @@ nonisolated extension Vestibule_Identity_V1_GetAccountResponse: SwiftProtobuf.Me
   }
 
   public static func ==(lhs: Vestibule_Identity_V1_GetAccountResponse, rhs: Vestibule_Identity_V1_GetAccountResponse) -> Bool {
+    if lhs._account != rhs._account {return false}
+    if lhs.unknownFields != rhs.unknownFields {return false}
+    return true
+  }
+}
+
+nonisolated extension Vestibule_Identity_V1_LookUpAccountRequest: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
+  public static let protoMessageName: String = _protobuf_package + ".LookUpAccountRequest"
+  public static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{3}user_id\0")
+
+  public mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
+    while let fieldNumber = try decoder.nextFieldNumber() {
+      // The use of inline closures is to circumvent an issue where the compiler
+      // allocates stack space for every case branch when no optimizations are
+      // enabled. https://github.com/apple/swift-protobuf/issues/1034
+      switch fieldNumber {
+      case 1: try { try decoder.decodeSingularStringField(value: &self.userID) }()
+      default: break
+      }
+    }
+  }
+
+  public func traverse<V: SwiftProtobuf.Visitor>(visitor: inout V) throws {
+    if !self.userID.isEmpty {
+      try visitor.visitSingularStringField(value: self.userID, fieldNumber: 1)
+    }
+    try unknownFields.traverse(visitor: &visitor)
+  }
+
+  public static func ==(lhs: Vestibule_Identity_V1_LookUpAccountRequest, rhs: Vestibule_Identity_V1_LookUpAccountRequest) -> Bool {
+    if lhs.userID != rhs.userID {return false}
+    if lhs.unknownFields != rhs.unknownFields {return false}
+    return true
+  }
+}
+
+nonisolated extension Vestibule_Identity_V1_LookUpAccountResponse: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
+  public static let protoMessageName: String = _protobuf_package + ".LookUpAccountResponse"
+  public static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}account\0")
+
+  public mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
+    while let fieldNumber = try decoder.nextFieldNumber() {
+      // The use of inline closures is to circumvent an issue where the compiler
+      // allocates stack space for every case branch when no optimizations are
+      // enabled. https://github.com/apple/swift-protobuf/issues/1034
+      switch fieldNumber {
+      case 1: try { try decoder.decodeSingularMessageField(value: &self._account) }()
+      default: break
+      }
+    }
+  }
+
+  public func traverse<V: SwiftProtobuf.Visitor>(visitor: inout V) throws {
+    // The use of inline closures is to circumvent an issue where the compiler
+    // allocates stack space for every if/case branch local when no optimizations
+    // are enabled. https://github.com/apple/swift-protobuf/issues/1034 and
+    // https://github.com/apple/swift-protobuf/issues/1182
+    try { if let v = self._account {
+      try visitor.visitSingularMessageField(value: v, fieldNumber: 1)
+    } }()
+    try unknownFields.traverse(visitor: &visitor)
+  }
+
+  public static func ==(lhs: Vestibule_Identity_V1_LookUpAccountResponse, rhs: Vestibule_Identity_V1_LookUpAccountResponse) -> Bool {
     if lhs._account != rhs._account {return false}
     if lhs.unknownFields != rhs.unknownFields {return false}
     return true
@@ -2017,7 +3343,7 @@ nonisolated extension Vestibule_Identity_V1_Account: SwiftProtobuf.Message, Swif
 
 nonisolated extension Vestibule_Identity_V1_ProviderIdentity: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
   public static let protoMessageName: String = _protobuf_package + ".ProviderIdentity"
-  public static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}provider\0\u{1}subject\0\u{1}email\0\u{3}email_verified\0\u{3}is_private_email\0\u{3}created_at_ms\0\u{3}last_sign_in_at_ms\0\u{3}told_name\0")
+  public static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}provider\0\u{1}subject\0\u{1}email\0\u{3}email_verified\0\u{3}is_private_email\0\u{3}created_at_ms\0\u{3}last_sign_in_at_ms\0\u{3}told_name\0\u{3}real_user_status\0\u{3}email_unreachable\0\u{1}disabled\0")
 
   public mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
     while let fieldNumber = try decoder.nextFieldNumber() {
@@ -2033,6 +3359,9 @@ nonisolated extension Vestibule_Identity_V1_ProviderIdentity: SwiftProtobuf.Mess
       case 6: try { try decoder.decodeSingularInt64Field(value: &self.createdAtMs) }()
       case 7: try { try decoder.decodeSingularInt64Field(value: &self.lastSignInAtMs) }()
       case 8: try { try decoder.decodeSingularStringField(value: &self.toldName) }()
+      case 9: try { try decoder.decodeSingularEnumField(value: &self.realUserStatus) }()
+      case 10: try { try decoder.decodeSingularBoolField(value: &self.emailUnreachable) }()
+      case 11: try { try decoder.decodeSingularBoolField(value: &self.disabled) }()
       default: break
       }
     }
@@ -2063,6 +3392,15 @@ nonisolated extension Vestibule_Identity_V1_ProviderIdentity: SwiftProtobuf.Mess
     if !self.toldName.isEmpty {
       try visitor.visitSingularStringField(value: self.toldName, fieldNumber: 8)
     }
+    if self.realUserStatus != .unspecified {
+      try visitor.visitSingularEnumField(value: self.realUserStatus, fieldNumber: 9)
+    }
+    if self.emailUnreachable != false {
+      try visitor.visitSingularBoolField(value: self.emailUnreachable, fieldNumber: 10)
+    }
+    if self.disabled != false {
+      try visitor.visitSingularBoolField(value: self.disabled, fieldNumber: 11)
+    }
     try unknownFields.traverse(visitor: &visitor)
   }
 
@@ -2075,6 +3413,588 @@ nonisolated extension Vestibule_Identity_V1_ProviderIdentity: SwiftProtobuf.Mess
     if lhs.createdAtMs != rhs.createdAtMs {return false}
     if lhs.lastSignInAtMs != rhs.lastSignInAtMs {return false}
     if lhs.toldName != rhs.toldName {return false}
+    if lhs.realUserStatus != rhs.realUserStatus {return false}
+    if lhs.emailUnreachable != rhs.emailUnreachable {return false}
+    if lhs.disabled != rhs.disabled {return false}
+    if lhs.unknownFields != rhs.unknownFields {return false}
+    return true
+  }
+}
+
+nonisolated extension Vestibule_Identity_V1_AcceptNoticeRequest: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
+  public static let protoMessageName: String = _protobuf_package + ".AcceptNoticeRequest"
+  public static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}provider\0\u{1}notice\0")
+
+  public mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
+    while let fieldNumber = try decoder.nextFieldNumber() {
+      // The use of inline closures is to circumvent an issue where the compiler
+      // allocates stack space for every case branch when no optimizations are
+      // enabled. https://github.com/apple/swift-protobuf/issues/1034
+      switch fieldNumber {
+      case 1: try { try decoder.decodeSingularStringField(value: &self.provider) }()
+      case 2: try { try decoder.decodeSingularStringField(value: &self.notice) }()
+      default: break
+      }
+    }
+  }
+
+  public func traverse<V: SwiftProtobuf.Visitor>(visitor: inout V) throws {
+    if !self.provider.isEmpty {
+      try visitor.visitSingularStringField(value: self.provider, fieldNumber: 1)
+    }
+    if !self.notice.isEmpty {
+      try visitor.visitSingularStringField(value: self.notice, fieldNumber: 2)
+    }
+    try unknownFields.traverse(visitor: &visitor)
+  }
+
+  public static func ==(lhs: Vestibule_Identity_V1_AcceptNoticeRequest, rhs: Vestibule_Identity_V1_AcceptNoticeRequest) -> Bool {
+    if lhs.provider != rhs.provider {return false}
+    if lhs.notice != rhs.notice {return false}
+    if lhs.unknownFields != rhs.unknownFields {return false}
+    return true
+  }
+}
+
+nonisolated extension Vestibule_Identity_V1_AcceptNoticeResponse: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
+  public static let protoMessageName: String = _protobuf_package + ".AcceptNoticeResponse"
+  public static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{3}known_before\0")
+
+  public mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
+    while let fieldNumber = try decoder.nextFieldNumber() {
+      // The use of inline closures is to circumvent an issue where the compiler
+      // allocates stack space for every case branch when no optimizations are
+      // enabled. https://github.com/apple/swift-protobuf/issues/1034
+      switch fieldNumber {
+      case 1: try { try decoder.decodeSingularBoolField(value: &self.knownBefore) }()
+      default: break
+      }
+    }
+  }
+
+  public func traverse<V: SwiftProtobuf.Visitor>(visitor: inout V) throws {
+    if self.knownBefore != false {
+      try visitor.visitSingularBoolField(value: self.knownBefore, fieldNumber: 1)
+    }
+    try unknownFields.traverse(visitor: &visitor)
+  }
+
+  public static func ==(lhs: Vestibule_Identity_V1_AcceptNoticeResponse, rhs: Vestibule_Identity_V1_AcceptNoticeResponse) -> Bool {
+    if lhs.knownBefore != rhs.knownBefore {return false}
+    if lhs.unknownFields != rhs.unknownFields {return false}
+    return true
+  }
+}
+
+nonisolated extension Vestibule_Identity_V1_DeleteAccountRequest: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
+  public static let protoMessageName: String = _protobuf_package + ".DeleteAccountRequest"
+  public static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{3}access_token\0")
+
+  public mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
+    while let fieldNumber = try decoder.nextFieldNumber() {
+      // The use of inline closures is to circumvent an issue where the compiler
+      // allocates stack space for every case branch when no optimizations are
+      // enabled. https://github.com/apple/swift-protobuf/issues/1034
+      switch fieldNumber {
+      case 1: try { try decoder.decodeSingularStringField(value: &self.accessToken) }()
+      default: break
+      }
+    }
+  }
+
+  public func traverse<V: SwiftProtobuf.Visitor>(visitor: inout V) throws {
+    if !self.accessToken.isEmpty {
+      try visitor.visitSingularStringField(value: self.accessToken, fieldNumber: 1)
+    }
+    try unknownFields.traverse(visitor: &visitor)
+  }
+
+  public static func ==(lhs: Vestibule_Identity_V1_DeleteAccountRequest, rhs: Vestibule_Identity_V1_DeleteAccountRequest) -> Bool {
+    if lhs.accessToken != rhs.accessToken {return false}
+    if lhs.unknownFields != rhs.unknownFields {return false}
+    return true
+  }
+}
+
+nonisolated extension Vestibule_Identity_V1_DeleteAccountResponse: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
+  public static let protoMessageName: String = _protobuf_package + ".DeleteAccountResponse"
+  public static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{3}consents_left\0")
+
+  public mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
+    while let fieldNumber = try decoder.nextFieldNumber() {
+      // The use of inline closures is to circumvent an issue where the compiler
+      // allocates stack space for every case branch when no optimizations are
+      // enabled. https://github.com/apple/swift-protobuf/issues/1034
+      switch fieldNumber {
+      case 1: try { try decoder.decodeRepeatedStringField(value: &self.consentsLeft) }()
+      default: break
+      }
+    }
+  }
+
+  public func traverse<V: SwiftProtobuf.Visitor>(visitor: inout V) throws {
+    if !self.consentsLeft.isEmpty {
+      try visitor.visitRepeatedStringField(value: self.consentsLeft, fieldNumber: 1)
+    }
+    try unknownFields.traverse(visitor: &visitor)
+  }
+
+  public static func ==(lhs: Vestibule_Identity_V1_DeleteAccountResponse, rhs: Vestibule_Identity_V1_DeleteAccountResponse) -> Bool {
+    if lhs.consentsLeft != rhs.consentsLeft {return false}
+    if lhs.unknownFields != rhs.unknownFields {return false}
+    return true
+  }
+}
+
+nonisolated extension Vestibule_Identity_V1_RemoveAccountRequest: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
+  public static let protoMessageName: String = _protobuf_package + ".RemoveAccountRequest"
+  public static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{3}user_id\0")
+
+  public mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
+    while let fieldNumber = try decoder.nextFieldNumber() {
+      // The use of inline closures is to circumvent an issue where the compiler
+      // allocates stack space for every case branch when no optimizations are
+      // enabled. https://github.com/apple/swift-protobuf/issues/1034
+      switch fieldNumber {
+      case 1: try { try decoder.decodeSingularStringField(value: &self.userID) }()
+      default: break
+      }
+    }
+  }
+
+  public func traverse<V: SwiftProtobuf.Visitor>(visitor: inout V) throws {
+    if !self.userID.isEmpty {
+      try visitor.visitSingularStringField(value: self.userID, fieldNumber: 1)
+    }
+    try unknownFields.traverse(visitor: &visitor)
+  }
+
+  public static func ==(lhs: Vestibule_Identity_V1_RemoveAccountRequest, rhs: Vestibule_Identity_V1_RemoveAccountRequest) -> Bool {
+    if lhs.userID != rhs.userID {return false}
+    if lhs.unknownFields != rhs.unknownFields {return false}
+    return true
+  }
+}
+
+nonisolated extension Vestibule_Identity_V1_RemoveAccountResponse: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
+  public static let protoMessageName: String = _protobuf_package + ".RemoveAccountResponse"
+  public static let _protobuf_nameMap = SwiftProtobuf._NameMap()
+
+  public mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
+    // Load everything into unknown fields
+    while try decoder.nextFieldNumber() != nil {}
+  }
+
+  public func traverse<V: SwiftProtobuf.Visitor>(visitor: inout V) throws {
+    try unknownFields.traverse(visitor: &visitor)
+  }
+
+  public static func ==(lhs: Vestibule_Identity_V1_RemoveAccountResponse, rhs: Vestibule_Identity_V1_RemoveAccountResponse) -> Bool {
+    if lhs.unknownFields != rhs.unknownFields {return false}
+    return true
+  }
+}
+
+nonisolated extension Vestibule_Identity_V1_GetAccountStateRequest: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
+  public static let protoMessageName: String = _protobuf_package + ".GetAccountStateRequest"
+  public static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{3}user_id\0")
+
+  public mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
+    while let fieldNumber = try decoder.nextFieldNumber() {
+      // The use of inline closures is to circumvent an issue where the compiler
+      // allocates stack space for every case branch when no optimizations are
+      // enabled. https://github.com/apple/swift-protobuf/issues/1034
+      switch fieldNumber {
+      case 1: try { try decoder.decodeSingularStringField(value: &self.userID) }()
+      default: break
+      }
+    }
+  }
+
+  public func traverse<V: SwiftProtobuf.Visitor>(visitor: inout V) throws {
+    if !self.userID.isEmpty {
+      try visitor.visitSingularStringField(value: self.userID, fieldNumber: 1)
+    }
+    try unknownFields.traverse(visitor: &visitor)
+  }
+
+  public static func ==(lhs: Vestibule_Identity_V1_GetAccountStateRequest, rhs: Vestibule_Identity_V1_GetAccountStateRequest) -> Bool {
+    if lhs.userID != rhs.userID {return false}
+    if lhs.unknownFields != rhs.unknownFields {return false}
+    return true
+  }
+}
+
+nonisolated extension Vestibule_Identity_V1_GetAccountStateResponse: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
+  public static let protoMessageName: String = _protobuf_package + ".GetAccountStateResponse"
+  public static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{3}is_closed\0\u{3}last_seen_at_ms\0")
+
+  public mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
+    while let fieldNumber = try decoder.nextFieldNumber() {
+      // The use of inline closures is to circumvent an issue where the compiler
+      // allocates stack space for every case branch when no optimizations are
+      // enabled. https://github.com/apple/swift-protobuf/issues/1034
+      switch fieldNumber {
+      case 1: try { try decoder.decodeSingularBoolField(value: &self.isClosed) }()
+      case 2: try { try decoder.decodeSingularInt64Field(value: &self.lastSeenAtMs) }()
+      default: break
+      }
+    }
+  }
+
+  public func traverse<V: SwiftProtobuf.Visitor>(visitor: inout V) throws {
+    if self.isClosed != false {
+      try visitor.visitSingularBoolField(value: self.isClosed, fieldNumber: 1)
+    }
+    if self.lastSeenAtMs != 0 {
+      try visitor.visitSingularInt64Field(value: self.lastSeenAtMs, fieldNumber: 2)
+    }
+    try unknownFields.traverse(visitor: &visitor)
+  }
+
+  public static func ==(lhs: Vestibule_Identity_V1_GetAccountStateResponse, rhs: Vestibule_Identity_V1_GetAccountStateResponse) -> Bool {
+    if lhs.isClosed != rhs.isClosed {return false}
+    if lhs.lastSeenAtMs != rhs.lastSeenAtMs {return false}
+    if lhs.unknownFields != rhs.unknownFields {return false}
+    return true
+  }
+}
+
+nonisolated extension Vestibule_Identity_V1_ProvePhoneRequest: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
+  public static let protoMessageName: String = _protobuf_package + ".ProvePhoneRequest"
+  public static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}assertion\0")
+
+  public mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
+    while let fieldNumber = try decoder.nextFieldNumber() {
+      // The use of inline closures is to circumvent an issue where the compiler
+      // allocates stack space for every case branch when no optimizations are
+      // enabled. https://github.com/apple/swift-protobuf/issues/1034
+      switch fieldNumber {
+      case 1: try { try decoder.decodeSingularStringField(value: &self.assertion) }()
+      default: break
+      }
+    }
+  }
+
+  public func traverse<V: SwiftProtobuf.Visitor>(visitor: inout V) throws {
+    if !self.assertion.isEmpty {
+      try visitor.visitSingularStringField(value: self.assertion, fieldNumber: 1)
+    }
+    try unknownFields.traverse(visitor: &visitor)
+  }
+
+  public static func ==(lhs: Vestibule_Identity_V1_ProvePhoneRequest, rhs: Vestibule_Identity_V1_ProvePhoneRequest) -> Bool {
+    if lhs.assertion != rhs.assertion {return false}
+    if lhs.unknownFields != rhs.unknownFields {return false}
+    return true
+  }
+}
+
+nonisolated extension Vestibule_Identity_V1_ProvePhoneResponse: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
+  public static let protoMessageName: String = _protobuf_package + ".ProvePhoneResponse"
+  public static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{3}is_pending\0")
+
+  public mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
+    while let fieldNumber = try decoder.nextFieldNumber() {
+      // The use of inline closures is to circumvent an issue where the compiler
+      // allocates stack space for every case branch when no optimizations are
+      // enabled. https://github.com/apple/swift-protobuf/issues/1034
+      switch fieldNumber {
+      case 1: try { try decoder.decodeSingularBoolField(value: &self.isPending) }()
+      default: break
+      }
+    }
+  }
+
+  public func traverse<V: SwiftProtobuf.Visitor>(visitor: inout V) throws {
+    if self.isPending != false {
+      try visitor.visitSingularBoolField(value: self.isPending, fieldNumber: 1)
+    }
+    try unknownFields.traverse(visitor: &visitor)
+  }
+
+  public static func ==(lhs: Vestibule_Identity_V1_ProvePhoneResponse, rhs: Vestibule_Identity_V1_ProvePhoneResponse) -> Bool {
+    if lhs.isPending != rhs.isPending {return false}
+    if lhs.unknownFields != rhs.unknownFields {return false}
+    return true
+  }
+}
+
+nonisolated extension Vestibule_Identity_V1_AcceptEventsRequest: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
+  public static let protoMessageName: String = _protobuf_package + ".AcceptEventsRequest"
+  public static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}events\0")
+
+  public mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
+    while let fieldNumber = try decoder.nextFieldNumber() {
+      // The use of inline closures is to circumvent an issue where the compiler
+      // allocates stack space for every case branch when no optimizations are
+      // enabled. https://github.com/apple/swift-protobuf/issues/1034
+      switch fieldNumber {
+      case 1: try { try decoder.decodeRepeatedMessageField(value: &self.events) }()
+      default: break
+      }
+    }
+  }
+
+  public func traverse<V: SwiftProtobuf.Visitor>(visitor: inout V) throws {
+    if !self.events.isEmpty {
+      try visitor.visitRepeatedMessageField(value: self.events, fieldNumber: 1)
+    }
+    try unknownFields.traverse(visitor: &visitor)
+  }
+
+  public static func ==(lhs: Vestibule_Identity_V1_AcceptEventsRequest, rhs: Vestibule_Identity_V1_AcceptEventsRequest) -> Bool {
+    if lhs.events != rhs.events {return false}
+    if lhs.unknownFields != rhs.unknownFields {return false}
+    return true
+  }
+}
+
+nonisolated extension Vestibule_Identity_V1_ServiceEvent: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
+  public static let protoMessageName: String = _protobuf_package + ".ServiceEvent"
+  public static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{3}event_id\0\u{1}type\0\u{3}user_id\0\u{3}occurred_at_milliseconds\0\u{3}group_id\0\u{3}member_id\0")
+
+  public mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
+    while let fieldNumber = try decoder.nextFieldNumber() {
+      // The use of inline closures is to circumvent an issue where the compiler
+      // allocates stack space for every case branch when no optimizations are
+      // enabled. https://github.com/apple/swift-protobuf/issues/1034
+      switch fieldNumber {
+      case 1: try { try decoder.decodeSingularStringField(value: &self.eventID) }()
+      case 2: try { try decoder.decodeSingularStringField(value: &self.type) }()
+      case 3: try { try decoder.decodeSingularStringField(value: &self.userID) }()
+      case 4: try { try decoder.decodeSingularInt64Field(value: &self.occurredAtMilliseconds) }()
+      case 5: try { try decoder.decodeSingularStringField(value: &self.groupID) }()
+      case 6: try { try decoder.decodeSingularStringField(value: &self.memberID) }()
+      default: break
+      }
+    }
+  }
+
+  public func traverse<V: SwiftProtobuf.Visitor>(visitor: inout V) throws {
+    if !self.eventID.isEmpty {
+      try visitor.visitSingularStringField(value: self.eventID, fieldNumber: 1)
+    }
+    if !self.type.isEmpty {
+      try visitor.visitSingularStringField(value: self.type, fieldNumber: 2)
+    }
+    if !self.userID.isEmpty {
+      try visitor.visitSingularStringField(value: self.userID, fieldNumber: 3)
+    }
+    if self.occurredAtMilliseconds != 0 {
+      try visitor.visitSingularInt64Field(value: self.occurredAtMilliseconds, fieldNumber: 4)
+    }
+    if !self.groupID.isEmpty {
+      try visitor.visitSingularStringField(value: self.groupID, fieldNumber: 5)
+    }
+    if !self.memberID.isEmpty {
+      try visitor.visitSingularStringField(value: self.memberID, fieldNumber: 6)
+    }
+    try unknownFields.traverse(visitor: &visitor)
+  }
+
+  public static func ==(lhs: Vestibule_Identity_V1_ServiceEvent, rhs: Vestibule_Identity_V1_ServiceEvent) -> Bool {
+    if lhs.eventID != rhs.eventID {return false}
+    if lhs.type != rhs.type {return false}
+    if lhs.userID != rhs.userID {return false}
+    if lhs.occurredAtMilliseconds != rhs.occurredAtMilliseconds {return false}
+    if lhs.groupID != rhs.groupID {return false}
+    if lhs.memberID != rhs.memberID {return false}
+    if lhs.unknownFields != rhs.unknownFields {return false}
+    return true
+  }
+}
+
+nonisolated extension Vestibule_Identity_V1_AcceptEventsResponse: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
+  public static let protoMessageName: String = _protobuf_package + ".AcceptEventsResponse"
+  public static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{3}wanted_types\0")
+
+  public mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
+    while let fieldNumber = try decoder.nextFieldNumber() {
+      // The use of inline closures is to circumvent an issue where the compiler
+      // allocates stack space for every case branch when no optimizations are
+      // enabled. https://github.com/apple/swift-protobuf/issues/1034
+      switch fieldNumber {
+      case 1: try { try decoder.decodeRepeatedStringField(value: &self.wantedTypes) }()
+      default: break
+      }
+    }
+  }
+
+  public func traverse<V: SwiftProtobuf.Visitor>(visitor: inout V) throws {
+    if !self.wantedTypes.isEmpty {
+      try visitor.visitRepeatedStringField(value: self.wantedTypes, fieldNumber: 1)
+    }
+    try unknownFields.traverse(visitor: &visitor)
+  }
+
+  public static func ==(lhs: Vestibule_Identity_V1_AcceptEventsResponse, rhs: Vestibule_Identity_V1_AcceptEventsResponse) -> Bool {
+    if lhs.wantedTypes != rhs.wantedTypes {return false}
+    if lhs.unknownFields != rhs.unknownFields {return false}
+    return true
+  }
+}
+
+nonisolated extension Vestibule_Identity_V1_CreateChallengeRequest: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
+  public static let protoMessageName: String = _protobuf_package + ".CreateChallengeRequest"
+  public static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}provider\0\u{3}client_id\0")
+
+  public mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
+    while let fieldNumber = try decoder.nextFieldNumber() {
+      // The use of inline closures is to circumvent an issue where the compiler
+      // allocates stack space for every case branch when no optimizations are
+      // enabled. https://github.com/apple/swift-protobuf/issues/1034
+      switch fieldNumber {
+      case 1: try { try decoder.decodeSingularStringField(value: &self.provider) }()
+      case 2: try { try decoder.decodeSingularStringField(value: &self.clientID) }()
+      default: break
+      }
+    }
+  }
+
+  public func traverse<V: SwiftProtobuf.Visitor>(visitor: inout V) throws {
+    if !self.provider.isEmpty {
+      try visitor.visitSingularStringField(value: self.provider, fieldNumber: 1)
+    }
+    if !self.clientID.isEmpty {
+      try visitor.visitSingularStringField(value: self.clientID, fieldNumber: 2)
+    }
+    try unknownFields.traverse(visitor: &visitor)
+  }
+
+  public static func ==(lhs: Vestibule_Identity_V1_CreateChallengeRequest, rhs: Vestibule_Identity_V1_CreateChallengeRequest) -> Bool {
+    if lhs.provider != rhs.provider {return false}
+    if lhs.clientID != rhs.clientID {return false}
+    if lhs.unknownFields != rhs.unknownFields {return false}
+    return true
+  }
+}
+
+nonisolated extension Vestibule_Identity_V1_CreateChallengeResponse: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
+  public static let protoMessageName: String = _protobuf_package + ".CreateChallengeResponse"
+  public static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}nonce\0\u{3}expires_in_seconds\0")
+
+  public mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
+    while let fieldNumber = try decoder.nextFieldNumber() {
+      // The use of inline closures is to circumvent an issue where the compiler
+      // allocates stack space for every case branch when no optimizations are
+      // enabled. https://github.com/apple/swift-protobuf/issues/1034
+      switch fieldNumber {
+      case 1: try { try decoder.decodeSingularStringField(value: &self.nonce) }()
+      case 2: try { try decoder.decodeSingularInt64Field(value: &self.expiresInSeconds) }()
+      default: break
+      }
+    }
+  }
+
+  public func traverse<V: SwiftProtobuf.Visitor>(visitor: inout V) throws {
+    if !self.nonce.isEmpty {
+      try visitor.visitSingularStringField(value: self.nonce, fieldNumber: 1)
+    }
+    if self.expiresInSeconds != 0 {
+      try visitor.visitSingularInt64Field(value: self.expiresInSeconds, fieldNumber: 2)
+    }
+    try unknownFields.traverse(visitor: &visitor)
+  }
+
+  public static func ==(lhs: Vestibule_Identity_V1_CreateChallengeResponse, rhs: Vestibule_Identity_V1_CreateChallengeResponse) -> Bool {
+    if lhs.nonce != rhs.nonce {return false}
+    if lhs.expiresInSeconds != rhs.expiresInSeconds {return false}
+    if lhs.unknownFields != rhs.unknownFields {return false}
+    return true
+  }
+}
+
+nonisolated extension Vestibule_Identity_V1_IntrospectTokenRequest: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
+  public static let protoMessageName: String = _protobuf_package + ".IntrospectTokenRequest"
+  public static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}token\0")
+
+  public mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
+    while let fieldNumber = try decoder.nextFieldNumber() {
+      // The use of inline closures is to circumvent an issue where the compiler
+      // allocates stack space for every case branch when no optimizations are
+      // enabled. https://github.com/apple/swift-protobuf/issues/1034
+      switch fieldNumber {
+      case 1: try { try decoder.decodeSingularStringField(value: &self.token) }()
+      default: break
+      }
+    }
+  }
+
+  public func traverse<V: SwiftProtobuf.Visitor>(visitor: inout V) throws {
+    if !self.token.isEmpty {
+      try visitor.visitSingularStringField(value: self.token, fieldNumber: 1)
+    }
+    try unknownFields.traverse(visitor: &visitor)
+  }
+
+  public static func ==(lhs: Vestibule_Identity_V1_IntrospectTokenRequest, rhs: Vestibule_Identity_V1_IntrospectTokenRequest) -> Bool {
+    if lhs.token != rhs.token {return false}
+    if lhs.unknownFields != rhs.unknownFields {return false}
+    return true
+  }
+}
+
+nonisolated extension Vestibule_Identity_V1_IntrospectTokenResponse: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
+  public static let protoMessageName: String = _protobuf_package + ".IntrospectTokenResponse"
+  public static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}active\0\u{1}use\0\u{3}user_id\0\u{3}session_id\0\u{3}client_id\0\u{1}issuer\0\u{1}audience\0\u{3}expires_at_seconds\0")
+
+  public mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
+    while let fieldNumber = try decoder.nextFieldNumber() {
+      // The use of inline closures is to circumvent an issue where the compiler
+      // allocates stack space for every case branch when no optimizations are
+      // enabled. https://github.com/apple/swift-protobuf/issues/1034
+      switch fieldNumber {
+      case 1: try { try decoder.decodeSingularBoolField(value: &self.active) }()
+      case 2: try { try decoder.decodeSingularEnumField(value: &self.use) }()
+      case 3: try { try decoder.decodeSingularStringField(value: &self.userID) }()
+      case 4: try { try decoder.decodeSingularStringField(value: &self.sessionID) }()
+      case 5: try { try decoder.decodeSingularStringField(value: &self.clientID) }()
+      case 6: try { try decoder.decodeSingularStringField(value: &self.issuer) }()
+      case 7: try { try decoder.decodeSingularStringField(value: &self.audience) }()
+      case 8: try { try decoder.decodeSingularInt64Field(value: &self.expiresAtSeconds) }()
+      default: break
+      }
+    }
+  }
+
+  public func traverse<V: SwiftProtobuf.Visitor>(visitor: inout V) throws {
+    if self.active != false {
+      try visitor.visitSingularBoolField(value: self.active, fieldNumber: 1)
+    }
+    if self.use != .unspecified {
+      try visitor.visitSingularEnumField(value: self.use, fieldNumber: 2)
+    }
+    if !self.userID.isEmpty {
+      try visitor.visitSingularStringField(value: self.userID, fieldNumber: 3)
+    }
+    if !self.sessionID.isEmpty {
+      try visitor.visitSingularStringField(value: self.sessionID, fieldNumber: 4)
+    }
+    if !self.clientID.isEmpty {
+      try visitor.visitSingularStringField(value: self.clientID, fieldNumber: 5)
+    }
+    if !self.issuer.isEmpty {
+      try visitor.visitSingularStringField(value: self.issuer, fieldNumber: 6)
+    }
+    if !self.audience.isEmpty {
+      try visitor.visitSingularStringField(value: self.audience, fieldNumber: 7)
+    }
+    if self.expiresAtSeconds != 0 {
+      try visitor.visitSingularInt64Field(value: self.expiresAtSeconds, fieldNumber: 8)
+    }
+    try unknownFields.traverse(visitor: &visitor)
+  }
+
+  public static func ==(lhs: Vestibule_Identity_V1_IntrospectTokenResponse, rhs: Vestibule_Identity_V1_IntrospectTokenResponse) -> Bool {
+    if lhs.active != rhs.active {return false}
+    if lhs.use != rhs.use {return false}
+    if lhs.userID != rhs.userID {return false}
+    if lhs.sessionID != rhs.sessionID {return false}
+    if lhs.clientID != rhs.clientID {return false}
+    if lhs.issuer != rhs.issuer {return false}
+    if lhs.audience != rhs.audience {return false}
+    if lhs.expiresAtSeconds != rhs.expiresAtSeconds {return false}
     if lhs.unknownFields != rhs.unknownFields {return false}
     return true
   }
@@ -2101,7 +4021,7 @@ nonisolated extension Vestibule_Identity_V1_GetJWKSRequest: SwiftProtobuf.Messag
 
 nonisolated extension Vestibule_Identity_V1_GetJWKSResponse: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
   public static let protoMessageName: String = _protobuf_package + ".GetJWKSResponse"
-  public static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{3}jwks_json\0\u{3}max_age_seconds\0")
+  public static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{3}jwks_json\0\u{3}max_age_seconds\0\u{1}issuer\0")
 
   public mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
     while let fieldNumber = try decoder.nextFieldNumber() {
@@ -2111,6 +4031,7 @@ nonisolated extension Vestibule_Identity_V1_GetJWKSResponse: SwiftProtobuf.Messa
       switch fieldNumber {
       case 1: try { try decoder.decodeSingularStringField(value: &self.jwksJson) }()
       case 2: try { try decoder.decodeSingularInt64Field(value: &self.maxAgeSeconds) }()
+      case 3: try { try decoder.decodeSingularStringField(value: &self.issuer) }()
       default: break
       }
     }
@@ -2123,12 +4044,115 @@ nonisolated extension Vestibule_Identity_V1_GetJWKSResponse: SwiftProtobuf.Messa
     if self.maxAgeSeconds != 0 {
       try visitor.visitSingularInt64Field(value: self.maxAgeSeconds, fieldNumber: 2)
     }
+    if !self.issuer.isEmpty {
+      try visitor.visitSingularStringField(value: self.issuer, fieldNumber: 3)
+    }
     try unknownFields.traverse(visitor: &visitor)
   }
 
   public static func ==(lhs: Vestibule_Identity_V1_GetJWKSResponse, rhs: Vestibule_Identity_V1_GetJWKSResponse) -> Bool {
     if lhs.jwksJson != rhs.jwksJson {return false}
     if lhs.maxAgeSeconds != rhs.maxAgeSeconds {return false}
+    if lhs.issuer != rhs.issuer {return false}
+    if lhs.unknownFields != rhs.unknownFields {return false}
+    return true
+  }
+}
+
+nonisolated extension Vestibule_Identity_V1_WatchRevocationsRequest: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
+  public static let protoMessageName: String = _protobuf_package + ".WatchRevocationsRequest"
+  public static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}position\0")
+
+  public mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
+    while let fieldNumber = try decoder.nextFieldNumber() {
+      // The use of inline closures is to circumvent an issue where the compiler
+      // allocates stack space for every case branch when no optimizations are
+      // enabled. https://github.com/apple/swift-protobuf/issues/1034
+      switch fieldNumber {
+      case 1: try { try decoder.decodeSingularBytesField(value: &self.position) }()
+      default: break
+      }
+    }
+  }
+
+  public func traverse<V: SwiftProtobuf.Visitor>(visitor: inout V) throws {
+    if !self.position.isEmpty {
+      try visitor.visitSingularBytesField(value: self.position, fieldNumber: 1)
+    }
+    try unknownFields.traverse(visitor: &visitor)
+  }
+
+  public static func ==(lhs: Vestibule_Identity_V1_WatchRevocationsRequest, rhs: Vestibule_Identity_V1_WatchRevocationsRequest) -> Bool {
+    if lhs.position != rhs.position {return false}
+    if lhs.unknownFields != rhs.unknownFields {return false}
+    return true
+  }
+}
+
+nonisolated extension Vestibule_Identity_V1_WatchRevocationsResponse: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
+  public static let protoMessageName: String = _protobuf_package + ".WatchRevocationsResponse"
+  public static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{3}session_ids\0\u{3}sessions_from_milliseconds\0\u{1}position\0\u{1}reset\0\u{3}caught_up\0\u{3}told_at_milliseconds\0\u{3}heartbeat_milliseconds\0\u{3}believed_milliseconds\0")
+
+  public mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
+    while let fieldNumber = try decoder.nextFieldNumber() {
+      // The use of inline closures is to circumvent an issue where the compiler
+      // allocates stack space for every case branch when no optimizations are
+      // enabled. https://github.com/apple/swift-protobuf/issues/1034
+      switch fieldNumber {
+      case 1: try { try decoder.decodeRepeatedStringField(value: &self.sessionIds) }()
+      case 2: try { try decoder.decodeSingularInt64Field(value: &self._sessionsFromMilliseconds) }()
+      case 3: try { try decoder.decodeSingularBytesField(value: &self.position) }()
+      case 4: try { try decoder.decodeSingularBoolField(value: &self.reset) }()
+      case 5: try { try decoder.decodeSingularBoolField(value: &self.caughtUp) }()
+      case 6: try { try decoder.decodeSingularInt64Field(value: &self.toldAtMilliseconds) }()
+      case 7: try { try decoder.decodeSingularInt64Field(value: &self.heartbeatMilliseconds) }()
+      case 8: try { try decoder.decodeSingularInt64Field(value: &self.believedMilliseconds) }()
+      default: break
+      }
+    }
+  }
+
+  public func traverse<V: SwiftProtobuf.Visitor>(visitor: inout V) throws {
+    // The use of inline closures is to circumvent an issue where the compiler
+    // allocates stack space for every if/case branch local when no optimizations
+    // are enabled. https://github.com/apple/swift-protobuf/issues/1034 and
+    // https://github.com/apple/swift-protobuf/issues/1182
+    if !self.sessionIds.isEmpty {
+      try visitor.visitRepeatedStringField(value: self.sessionIds, fieldNumber: 1)
+    }
+    try { if let v = self._sessionsFromMilliseconds {
+      try visitor.visitSingularInt64Field(value: v, fieldNumber: 2)
+    } }()
+    if !self.position.isEmpty {
+      try visitor.visitSingularBytesField(value: self.position, fieldNumber: 3)
+    }
+    if self.reset != false {
+      try visitor.visitSingularBoolField(value: self.reset, fieldNumber: 4)
+    }
+    if self.caughtUp != false {
+      try visitor.visitSingularBoolField(value: self.caughtUp, fieldNumber: 5)
+    }
+    if self.toldAtMilliseconds != 0 {
+      try visitor.visitSingularInt64Field(value: self.toldAtMilliseconds, fieldNumber: 6)
+    }
+    if self.heartbeatMilliseconds != 0 {
+      try visitor.visitSingularInt64Field(value: self.heartbeatMilliseconds, fieldNumber: 7)
+    }
+    if self.believedMilliseconds != 0 {
+      try visitor.visitSingularInt64Field(value: self.believedMilliseconds, fieldNumber: 8)
+    }
+    try unknownFields.traverse(visitor: &visitor)
+  }
+
+  public static func ==(lhs: Vestibule_Identity_V1_WatchRevocationsResponse, rhs: Vestibule_Identity_V1_WatchRevocationsResponse) -> Bool {
+    if lhs.sessionIds != rhs.sessionIds {return false}
+    if lhs._sessionsFromMilliseconds != rhs._sessionsFromMilliseconds {return false}
+    if lhs.position != rhs.position {return false}
+    if lhs.reset != rhs.reset {return false}
+    if lhs.caughtUp != rhs.caughtUp {return false}
+    if lhs.toldAtMilliseconds != rhs.toldAtMilliseconds {return false}
+    if lhs.heartbeatMilliseconds != rhs.heartbeatMilliseconds {return false}
+    if lhs.believedMilliseconds != rhs.believedMilliseconds {return false}
     if lhs.unknownFields != rhs.unknownFields {return false}
     return true
   }

@@ -5,7 +5,7 @@ import RPC
 
 /// The package `vestibule.identity.v1`.
 public enum IdentityV1 {
-    /// How a sign-in was proven, strongest first. Linking, absorbing and deleting accounts ask for NONCE or CODE.
+    /// How a sign-in was proven, strongest first.
     public typealias Proof = Vestibule_Identity_V1_Proof
 
     /// Which tokens a session is told by.
@@ -13,6 +13,12 @@ public enum IdentityV1 {
 
     /// Which of an account's sessions end.
     public typealias SignOutScope = Vestibule_Identity_V1_SignOutScope
+
+    /// Apple's guess whether somebody is a person.
+    public typealias RealUserStatus = Vestibule_Identity_V1_RealUserStatus
+
+    /// What a token is good for.
+    public typealias TokenUse = Vestibule_Identity_V1_TokenUse
 
     /// A provider's proof of who the person is, and what the provider told the app only once. At least one of `id_token`,
     /// `authorization_code`, `access_token` and `unproven` is needed.
@@ -26,6 +32,11 @@ public enum IdentityV1 {
 
     /// A new session, or the one that this token already bought.
     public typealias SignInResponse = Vestibule_Identity_V1_SignInResponse
+
+    /// Proof to services that a person calls them: that identity saw their token, or their provider's, a moment ago. A gateway
+    /// hands each one on in the metadata `vestibule-caller-proof` of its calls to that service, for about a minute. Only callers
+    /// whose certificate is a gateway's are given any.
+    public typealias CallerProofs = Vestibule_Identity_V1_CallerProofs
 
     /// Credentials to look up: what SignIn would be given.
     public typealias FindAccountRequest = Vestibule_Identity_V1_FindAccountRequest
@@ -72,17 +83,56 @@ public enum IdentityV1 {
     /// Nothing: the sessions are over.
     public typealias SignOutResponse = Vestibule_Identity_V1_SignOutResponse
 
+    /// Whose sessions to return.
+    public typealias ListSessionsRequest = Vestibule_Identity_V1_ListSessionsRequest
+
+    /// Sessions of one account.
+    public typealias ListSessionsResponse = Vestibule_Identity_V1_ListSessionsResponse
+
+    /// A session as the person sees it.
+    public typealias Session = Vestibule_Identity_V1_Session
+
+    /// Another name for a session.
+    public typealias RenameSessionRequest = Vestibule_Identity_V1_RenameSessionRequest
+
+    /// The renamed session.
+    public typealias RenameSessionResponse = Vestibule_Identity_V1_RenameSessionResponse
+
+    /// The session to end.
+    public typealias EndSessionRequest = Vestibule_Identity_V1_EndSessionRequest
+
+    /// Nothing: the session is over.
+    public typealias EndSessionResponse = Vestibule_Identity_V1_EndSessionResponse
+
+    /// Whom to link, and to whose account.
+    public typealias LinkProviderRequest = Vestibule_Identity_V1_LinkProviderRequest
+
+    /// The identity is linked.
+    public typealias LinkProviderResponse = Vestibule_Identity_V1_LinkProviderResponse
+
+    /// What to unlink.
+    public typealias UnlinkProviderRequest = Vestibule_Identity_V1_UnlinkProviderRequest
+
+    /// Nothing: the provider is not linked.
+    public typealias UnlinkProviderResponse = Vestibule_Identity_V1_UnlinkProviderResponse
+
     /// Members to change.
     public typealias UpdateUserMetadataRequest = Vestibule_Identity_V1_UpdateUserMetadataRequest
 
     /// The metadata after the change.
     public typealias UpdateUserMetadataResponse = Vestibule_Identity_V1_UpdateUserMetadataResponse
 
-    /// The account to return.
+    /// Asks for the account of the caller's proof.
     public typealias GetAccountRequest = Vestibule_Identity_V1_GetAccountRequest
 
     /// An account.
     public typealias GetAccountResponse = Vestibule_Identity_V1_GetAccountResponse
+
+    /// The account to return.
+    public typealias LookUpAccountRequest = Vestibule_Identity_V1_LookUpAccountRequest
+
+    /// An account that was looked up.
+    public typealias LookUpAccountResponse = Vestibule_Identity_V1_LookUpAccountResponse
 
     /// A person known by at least one provider identity.
     public typealias Account = Vestibule_Identity_V1_Account
@@ -90,11 +140,68 @@ public enum IdentityV1 {
     /// One provider's name for an account's person.
     public typealias ProviderIdentity = Vestibule_Identity_V1_ProviderIdentity
 
+    /// What a provider told, as it came.
+    public typealias AcceptNoticeRequest = Vestibule_Identity_V1_AcceptNoticeRequest
+
+    /// The notice is stored.
+    public typealias AcceptNoticeResponse = Vestibule_Identity_V1_AcceptNoticeResponse
+
+    /// The account to delete: that of an access token.
+    public typealias DeleteAccountRequest = Vestibule_Identity_V1_DeleteAccountRequest
+
+    /// The account is deleted.
+    public typealias DeleteAccountResponse = Vestibule_Identity_V1_DeleteAccountResponse
+
+    /// The account to delete, as an operator.
+    public typealias RemoveAccountRequest = Vestibule_Identity_V1_RemoveAccountRequest
+
+    /// The account is deleted.
+    public typealias RemoveAccountResponse = Vestibule_Identity_V1_RemoveAccountResponse
+
+    /// The account to tell of.
+    public typealias GetAccountStateRequest = Vestibule_Identity_V1_GetAccountStateRequest
+
+    /// What is known of an account.
+    public typealias GetAccountStateResponse = Vestibule_Identity_V1_GetAccountStateResponse
+
+    /// What the app's own backend says.
+    public typealias ProvePhoneRequest = Vestibule_Identity_V1_ProvePhoneRequest
+
+    /// What it came to.
+    public typealias ProvePhoneResponse = Vestibule_Identity_V1_ProvePhoneResponse
+
+    /// What happened to people, at most 100 of it.
+    public typealias AcceptEventsRequest = Vestibule_Identity_V1_AcceptEventsRequest
+
+    /// Something that happened to a person, without anything of the person but ids.
+    public typealias ServiceEvent = Vestibule_Identity_V1_ServiceEvent
+
+    /// The events are taken.
+    public typealias AcceptEventsResponse = Vestibule_Identity_V1_AcceptEventsResponse
+
+    /// Asks for a nonce.
+    public typealias CreateChallengeRequest = Vestibule_Identity_V1_CreateChallengeRequest
+
+    /// A nonce for one sign-in.
+    public typealias CreateChallengeResponse = Vestibule_Identity_V1_CreateChallengeResponse
+
+    /// The token to tell about.
+    public typealias IntrospectTokenRequest = Vestibule_Identity_V1_IntrospectTokenRequest
+
+    /// What is told of a token. Of one that isn't active nothing but that.
+    public typealias IntrospectTokenResponse = Vestibule_Identity_V1_IntrospectTokenResponse
+
     /// Asks for the key set.
     public typealias GetJWKSRequest = Vestibule_Identity_V1_GetJWKSRequest
 
     /// The public keys that verify our tokens.
     public typealias GetJWKSResponse = Vestibule_Identity_V1_GetJWKSResponse
+
+    /// Where to go on.
+    public typealias WatchRevocationsRequest = Vestibule_Identity_V1_WatchRevocationsRequest
+
+    /// What ended since the message before. Sessions may be told again, and never come back to life.
+    public typealias WatchRevocationsResponse = Vestibule_Identity_V1_WatchRevocationsResponse
 }
 
 /// Describes the methods of `vestibule.identity.v1.IdentityService`.
@@ -106,7 +213,8 @@ public enum IdentityServiceMethods {
     /// for the account that it names, creating the account the first time unless `create` is false: then somebody new gets
     /// NOT_FOUND with ACCOUNT_NOT_FOUND, and nothing changes. Presenting the same credentials again within a minute returns
     /// the same session; later they are refused with TOKEN_REPLAYED or CODE_SPENT, but for an access token, which opens another
-    /// session then, since the provider is asked about it each time.
+    /// session then, since the provider is asked about it each time. While an operator keeps the account's person out it is
+    /// PERMISSION_DENIED with ACCOUNT_BLOCKED, and nothing changes.
     public static let signIn = MethodDescriptor(
         service: serviceName,
         method: "SignIn",
@@ -115,7 +223,8 @@ public enum IdentityServiceMethods {
     )
 
     /// Tells which account credentials name, without a session and without using them up. Authorization codes can't be
-    /// looked up so, since they are spent by their exchange: ask SignIn with `create` false.
+    /// looked up so, since they are spent by their exchange: ask SignIn with `create` false. Of a blocked account, and of one that
+    /// its provider has disabled, it is refused as SignIn is.
     public static let findAccount = MethodDescriptor(
         service: serviceName,
         method: "FindAccount",
@@ -176,7 +285,60 @@ public enum IdentityServiceMethods {
         isIdempotent: true
     )
 
-    /// Returns an account with the provider identities linked to it.
+    /// Returns the live sessions of the caller's account, the one used last first, at most 200. The caller is whoever CheckSession
+    /// would let in by the token; a session without proof sees nobody's sessions (SESSION_UNPROVEN).
+    public static let listSessions = MethodDescriptor(
+        service: serviceName,
+        method: "ListSessions",
+        kind: .unary,
+        isIdempotent: true
+    )
+
+    /// Gives a live session of the caller's account another name, by the rules of ListSessions. A session that is over, unknown or
+    /// somebody else's is NOT_FOUND with SESSION_NOT_FOUND.
+    public static let renameSession = MethodDescriptor(
+        service: serviceName,
+        method: "RenameSession",
+        kind: .unary,
+        isIdempotent: true
+    )
+
+    /// Ends a session of the caller's account, by the rules of ListSessions; their own too. Ending one that is over is a success.
+    /// One that is unknown or somebody else's is NOT_FOUND with SESSION_NOT_FOUND.
+    public static let endSession = MethodDescriptor(
+        service: serviceName,
+        method: "EndSession",
+        kind: .unary,
+        isIdempotent: true
+    )
+
+    /// Links the provider identity that credentials name to the caller's account, by the rules of ListSessions: it opens that account
+    /// from then on. The credentials are judged as SignIn judges them and used up by it, but never by an e-mail; without proof they are
+    /// refused with PROOF_REQUIRED. An identity that the account has is a success, and nothing changes. If the account has another one of
+    /// that provider it is ALREADY_EXISTS with PROVIDER_ALREADY_LINKED, if it opens another account with IDENTITY_TAKEN: then
+    /// nothing changes, and the credentials are good still.
+    ///
+    /// But if the session was opened by NONCE or CODE within ten minutes, the credentials prove one of these too, and one of the two
+    /// accounts is empty (no phone number, no username, no group, nothing under way), the other one absorbs it, the older one if both
+    /// are. If the caller's is absorbed its sessions end, and the answer has a new one.
+    public static let linkProvider = MethodDescriptor(
+        service: serviceName,
+        method: "LinkProvider",
+        kind: .unary,
+        isIdempotent: false
+    )
+
+    /// Takes a provider's identity from the caller's account, by the rules of ListSessions. Sessions that it opened end, the caller's
+    /// too, and what the provider granted is revoked. An account must keep one that can sign in: else FAILED_PRECONDITION with
+    /// LAST_PROVIDER. Unlinking what isn't linked is a success.
+    public static let unlinkProvider = MethodDescriptor(
+        service: serviceName,
+        method: "UnlinkProvider",
+        kind: .unary,
+        isIdempotent: true
+    )
+
+    /// Returns the caller's account with the provider identities linked to it. The account is that of the caller's proof.
     public static let getAccount = MethodDescriptor(
         service: serviceName,
         method: "GetAccount",
@@ -184,11 +346,99 @@ public enum IdentityServiceMethods {
         isIdempotent: true
     )
 
-    /// Changes what an app keeps of its own with an account: members of a JSON object, replaced one by one, removed by null.
+    /// Returns any account, for services that act for an operator and not for a person: by certificate and method list.
+    public static let lookUpAccount = MethodDescriptor(
+        service: serviceName,
+        method: "LookUpAccount",
+        kind: .unary,
+        isIdempotent: true
+    )
+
+    /// Changes what an app keeps of its own with the caller's account: members of a JSON object, replaced one by one, removed
+    /// by null. The account is that of the caller's proof.
     /// A `full_name` among them, or `given_name` and `family_name`, is also kept as told if no provider told a name.
     public static let updateUserMetadata = MethodDescriptor(
         service: serviceName,
         method: "UpdateUserMetadata",
+        kind: .unary,
+        isIdempotent: true
+    )
+
+    /// Proves that a phone number is the caller's, by a signed assertion of the app's own backend (VESTIBULE_IDENTITY_PHONE_ASSERTIONS_FILE;
+    /// NOT_FOUND without). An assertion is applied once, and a repetition answered alike. Wrong ones are INVALID_ARGUMENT with
+    /// ASSERTION_INVALID, ASSERTION_MISMATCHED or ASSERTION_EXPIRED. ALREADY_EXISTS with PHONE_TAKEN if somebody else has proven the number.
+    public static let provePhone = MethodDescriptor(
+        service: serviceName,
+        method: "ProvePhone",
+        kind: .unary,
+        isIdempotent: true
+    )
+
+    /// Deletes the caller's account for good, by the rules of ListSessions: its sessions end, its identities are free at once, so
+    /// that the same person who signs in again is new, and the other services are told to forget the person. The session must
+    /// have been opened a moment ago (ten minutes unless configured otherwise): else it is PERMISSION_DENIED with
+    /// RECENT_SIGN_IN_REQUIRED, and the person signs in again first. Deleting again by a token of a deleted account is a success.
+    public static let deleteAccount = MethodDescriptor(
+        service: serviceName,
+        method: "DeleteAccount",
+        kind: .unary,
+        isIdempotent: true
+    )
+
+    /// Deletes any account as DeleteAccount does, for services that act for an operator and not for a person: by certificate and
+    /// method list. One that was deleted is a success; one that never was is NOT_FOUND with ACCOUNT_NOT_FOUND.
+    public static let removeAccount = MethodDescriptor(
+        service: serviceName,
+        method: "RemoveAccount",
+        kind: .unary,
+        isIdempotent: true
+    )
+
+    /// Tells whether an account was closed, for services that have something of it: by certificate and method list.
+    public static let getAccountState = MethodDescriptor(
+        service: serviceName,
+        method: "GetAccountState",
+        kind: .unary,
+        isIdempotent: true
+    )
+
+    /// Takes what a provider tells of its people (Apple's server notifications; Google's security event tokens, RFC 8417), for
+    /// gateways: verifies and stores it, and answers then. It is applied moments later. A notice that was stored before is a
+    /// success and changes nothing. One that is not the provider's, not for us or not of these days is INVALID_ARGUMENT with a
+    /// NOTICE_ reason; when it can't be verified or stored now, UNAVAILABLE, and the provider sends it again.
+    public static let acceptNotice = MethodDescriptor(
+        service: serviceName,
+        method: "AcceptNotice",
+        kind: .unary,
+        isIdempotent: true
+    )
+
+    /// Takes what other services tell of people, for the targets of webhooks, and answers which types any target wants: by certificate
+    /// and method list, and each service the types that are its own (else PERMISSION_DENIED with EVENT_NOT_YOURS). An event that
+    /// nobody wants, or of an account that was closed, is a success and leaves nothing; one that is told again changes nothing
+    /// while a target is still to be told. No events at all are a question. One that is no event is INVALID_ARGUMENT with
+    /// EVENT_INVALID, more than 100 are too: then none is taken.
+    public static let acceptEvents = MethodDescriptor(
+        service: serviceName,
+        method: "AcceptEvents",
+        kind: .unary,
+        isIdempotent: true
+    )
+
+    /// Makes a nonce for a sign-in with an audience's ID token, which is good for some minutes. Audiences whose `nonce` is
+    /// `server` take no other. Nothing is stored.
+    public static let createChallenge = MethodDescriptor(
+        service: serviceName,
+        method: "CreateChallenge",
+        kind: .unary,
+        isIdempotent: false
+    )
+
+    /// Tells whether a token of ours is good now and whose it is (RFC 7662). Asking is no use of the token: neither its session's
+    /// inactivity nor what was received of it changes.
+    public static let introspectToken = MethodDescriptor(
+        service: serviceName,
+        method: "IntrospectToken",
         kind: .unary,
         isIdempotent: true
     )
@@ -202,6 +452,18 @@ public enum IdentityServiceMethods {
         allowsGet: true
     )
 
+    /// Tells which sessions end, as they end, for services that verify access tokens by the key set alone. First comes what
+    /// ended since the caller's position, then `caught_up`, then the rest within moments, and a message at least each
+    /// `heartbeat_milliseconds`. A caller that hears nothing for longer, or has no stream, must ask CheckSession for each call.
+    /// Sessions that reach their own limit are not told. A caller that is slow, or one of too many (RESOURCE_EXHAUSTED), is
+    /// cut off, and so are all when the server stops (UNAVAILABLE): it comes back with its last position, here or elsewhere.
+    public static let watchRevocations = MethodDescriptor(
+        service: serviceName,
+        method: "WatchRevocations",
+        kind: .serverStreaming,
+        isIdempotent: true
+    )
+
     /// All of them, in the order of the proto.
     public static let all: [MethodDescriptor] = [
         signIn,
@@ -212,13 +474,31 @@ public enum IdentityServiceMethods {
         renewSingleToken,
         checkSession,
         signOut,
+        listSessions,
+        renameSession,
+        endSession,
+        linkProvider,
+        unlinkProvider,
         getAccount,
+        lookUpAccount,
         updateUserMetadata,
+        provePhone,
+        deleteAccount,
+        removeAccount,
+        getAccountState,
+        acceptNotice,
+        acceptEvents,
+        createChallenge,
+        introspectToken,
         getJWKS,
+        watchRevocations,
     ]
 }
 
 /// Turns a provider's ID token into a session, and keeps, checks and ends sessions.
+///
+/// Methods for a person take the account from the metadata `vestibule-caller-proof` (see CallerProofs) and from nothing else;
+/// without a proof they are refused with UNAUTHENTICATED and CALLER_PROOF_REQUIRED.
 ///
 /// Errors carry google.rpc.ErrorInfo with the domain "vestibule" and a stable reason such as TOKEN_EXPIRED.
 public protocol IdentityServiceHandler: RPCService {
@@ -226,14 +506,16 @@ public protocol IdentityServiceHandler: RPCService {
     /// for the account that it names, creating the account the first time unless `create` is false: then somebody new gets
     /// NOT_FOUND with ACCOUNT_NOT_FOUND, and nothing changes. Presenting the same credentials again within a minute returns
     /// the same session; later they are refused with TOKEN_REPLAYED or CODE_SPENT, but for an access token, which opens another
-    /// session then, since the provider is asked about it each time.
+    /// session then, since the provider is asked about it each time. While an operator keeps the account's person out it is
+    /// PERMISSION_DENIED with ACCOUNT_BLOCKED, and nothing changes.
     func signIn(
         _ request: IdentityV1.SignInRequest,
         context: ServerContext
     ) async throws -> IdentityV1.SignInResponse
 
     /// Tells which account credentials name, without a session and without using them up. Authorization codes can't be
-    /// looked up so, since they are spent by their exchange: ask SignIn with `create` false.
+    /// looked up so, since they are spent by their exchange: ask SignIn with `create` false. Of a blocked account, and of one that
+    /// its provider has disabled, it is refused as SignIn is.
     func findAccount(
         _ request: IdentityV1.FindAccountRequest,
         context: ServerContext
@@ -280,24 +562,148 @@ public protocol IdentityServiceHandler: RPCService {
         context: ServerContext
     ) async throws -> IdentityV1.SignOutResponse
 
-    /// Returns an account with the provider identities linked to it.
+    /// Returns the live sessions of the caller's account, the one used last first, at most 200. The caller is whoever CheckSession
+    /// would let in by the token; a session without proof sees nobody's sessions (SESSION_UNPROVEN).
+    func listSessions(
+        _ request: IdentityV1.ListSessionsRequest,
+        context: ServerContext
+    ) async throws -> IdentityV1.ListSessionsResponse
+
+    /// Gives a live session of the caller's account another name, by the rules of ListSessions. A session that is over, unknown or
+    /// somebody else's is NOT_FOUND with SESSION_NOT_FOUND.
+    func renameSession(
+        _ request: IdentityV1.RenameSessionRequest,
+        context: ServerContext
+    ) async throws -> IdentityV1.RenameSessionResponse
+
+    /// Ends a session of the caller's account, by the rules of ListSessions; their own too. Ending one that is over is a success.
+    /// One that is unknown or somebody else's is NOT_FOUND with SESSION_NOT_FOUND.
+    func endSession(
+        _ request: IdentityV1.EndSessionRequest,
+        context: ServerContext
+    ) async throws -> IdentityV1.EndSessionResponse
+
+    /// Links the provider identity that credentials name to the caller's account, by the rules of ListSessions: it opens that account
+    /// from then on. The credentials are judged as SignIn judges them and used up by it, but never by an e-mail; without proof they are
+    /// refused with PROOF_REQUIRED. An identity that the account has is a success, and nothing changes. If the account has another one of
+    /// that provider it is ALREADY_EXISTS with PROVIDER_ALREADY_LINKED, if it opens another account with IDENTITY_TAKEN: then
+    /// nothing changes, and the credentials are good still.
+    ///
+    /// But if the session was opened by NONCE or CODE within ten minutes, the credentials prove one of these too, and one of the two
+    /// accounts is empty (no phone number, no username, no group, nothing under way), the other one absorbs it, the older one if both
+    /// are. If the caller's is absorbed its sessions end, and the answer has a new one.
+    func linkProvider(
+        _ request: IdentityV1.LinkProviderRequest,
+        context: ServerContext
+    ) async throws -> IdentityV1.LinkProviderResponse
+
+    /// Takes a provider's identity from the caller's account, by the rules of ListSessions. Sessions that it opened end, the caller's
+    /// too, and what the provider granted is revoked. An account must keep one that can sign in: else FAILED_PRECONDITION with
+    /// LAST_PROVIDER. Unlinking what isn't linked is a success.
+    func unlinkProvider(
+        _ request: IdentityV1.UnlinkProviderRequest,
+        context: ServerContext
+    ) async throws -> IdentityV1.UnlinkProviderResponse
+
+    /// Returns the caller's account with the provider identities linked to it. The account is that of the caller's proof.
     func getAccount(
         _ request: IdentityV1.GetAccountRequest,
         context: ServerContext
     ) async throws -> IdentityV1.GetAccountResponse
 
-    /// Changes what an app keeps of its own with an account: members of a JSON object, replaced one by one, removed by null.
+    /// Returns any account, for services that act for an operator and not for a person: by certificate and method list.
+    func lookUpAccount(
+        _ request: IdentityV1.LookUpAccountRequest,
+        context: ServerContext
+    ) async throws -> IdentityV1.LookUpAccountResponse
+
+    /// Changes what an app keeps of its own with the caller's account: members of a JSON object, replaced one by one, removed
+    /// by null. The account is that of the caller's proof.
     /// A `full_name` among them, or `given_name` and `family_name`, is also kept as told if no provider told a name.
     func updateUserMetadata(
         _ request: IdentityV1.UpdateUserMetadataRequest,
         context: ServerContext
     ) async throws -> IdentityV1.UpdateUserMetadataResponse
 
+    /// Proves that a phone number is the caller's, by a signed assertion of the app's own backend (VESTIBULE_IDENTITY_PHONE_ASSERTIONS_FILE;
+    /// NOT_FOUND without). An assertion is applied once, and a repetition answered alike. Wrong ones are INVALID_ARGUMENT with
+    /// ASSERTION_INVALID, ASSERTION_MISMATCHED or ASSERTION_EXPIRED. ALREADY_EXISTS with PHONE_TAKEN if somebody else has proven the number.
+    func provePhone(
+        _ request: IdentityV1.ProvePhoneRequest,
+        context: ServerContext
+    ) async throws -> IdentityV1.ProvePhoneResponse
+
+    /// Deletes the caller's account for good, by the rules of ListSessions: its sessions end, its identities are free at once, so
+    /// that the same person who signs in again is new, and the other services are told to forget the person. The session must
+    /// have been opened a moment ago (ten minutes unless configured otherwise): else it is PERMISSION_DENIED with
+    /// RECENT_SIGN_IN_REQUIRED, and the person signs in again first. Deleting again by a token of a deleted account is a success.
+    func deleteAccount(
+        _ request: IdentityV1.DeleteAccountRequest,
+        context: ServerContext
+    ) async throws -> IdentityV1.DeleteAccountResponse
+
+    /// Deletes any account as DeleteAccount does, for services that act for an operator and not for a person: by certificate and
+    /// method list. One that was deleted is a success; one that never was is NOT_FOUND with ACCOUNT_NOT_FOUND.
+    func removeAccount(
+        _ request: IdentityV1.RemoveAccountRequest,
+        context: ServerContext
+    ) async throws -> IdentityV1.RemoveAccountResponse
+
+    /// Tells whether an account was closed, for services that have something of it: by certificate and method list.
+    func getAccountState(
+        _ request: IdentityV1.GetAccountStateRequest,
+        context: ServerContext
+    ) async throws -> IdentityV1.GetAccountStateResponse
+
+    /// Takes what a provider tells of its people (Apple's server notifications; Google's security event tokens, RFC 8417), for
+    /// gateways: verifies and stores it, and answers then. It is applied moments later. A notice that was stored before is a
+    /// success and changes nothing. One that is not the provider's, not for us or not of these days is INVALID_ARGUMENT with a
+    /// NOTICE_ reason; when it can't be verified or stored now, UNAVAILABLE, and the provider sends it again.
+    func acceptNotice(
+        _ request: IdentityV1.AcceptNoticeRequest,
+        context: ServerContext
+    ) async throws -> IdentityV1.AcceptNoticeResponse
+
+    /// Takes what other services tell of people, for the targets of webhooks, and answers which types any target wants: by certificate
+    /// and method list, and each service the types that are its own (else PERMISSION_DENIED with EVENT_NOT_YOURS). An event that
+    /// nobody wants, or of an account that was closed, is a success and leaves nothing; one that is told again changes nothing
+    /// while a target is still to be told. No events at all are a question. One that is no event is INVALID_ARGUMENT with
+    /// EVENT_INVALID, more than 100 are too: then none is taken.
+    func acceptEvents(
+        _ request: IdentityV1.AcceptEventsRequest,
+        context: ServerContext
+    ) async throws -> IdentityV1.AcceptEventsResponse
+
+    /// Makes a nonce for a sign-in with an audience's ID token, which is good for some minutes. Audiences whose `nonce` is
+    /// `server` take no other. Nothing is stored.
+    func createChallenge(
+        _ request: IdentityV1.CreateChallengeRequest,
+        context: ServerContext
+    ) async throws -> IdentityV1.CreateChallengeResponse
+
+    /// Tells whether a token of ours is good now and whose it is (RFC 7662). Asking is no use of the token: neither its session's
+    /// inactivity nor what was received of it changes.
+    func introspectToken(
+        _ request: IdentityV1.IntrospectTokenRequest,
+        context: ServerContext
+    ) async throws -> IdentityV1.IntrospectTokenResponse
+
     /// Returns the public keys that verify our tokens, as an RFC 7517 key set.
     func getJWKS(
         _ request: IdentityV1.GetJWKSRequest,
         context: ServerContext
     ) async throws -> IdentityV1.GetJWKSResponse
+
+    /// Tells which sessions end, as they end, for services that verify access tokens by the key set alone. First comes what
+    /// ended since the caller's position, then `caught_up`, then the rest within moments, and a message at least each
+    /// `heartbeat_milliseconds`. A caller that hears nothing for longer, or has no stream, must ask CheckSession for each call.
+    /// Sessions that reach their own limit are not told. A caller that is slow, or one of too many (RESOURCE_EXHAUSTED), is
+    /// cut off, and so are all when the server stops (UNAVAILABLE): it comes back with its last position, here or elsewhere.
+    func watchRevocations(
+        _ request: IdentityV1.WatchRevocationsRequest,
+        responses: MessageWriter<IdentityV1.WatchRevocationsResponse>,
+        context: ServerContext
+    ) async throws
 }
 
 extension IdentityServiceHandler {
@@ -360,11 +766,53 @@ extension IdentityServiceHandler {
             try await self.signOut(request, context: context)
         }
         router.unary(
+            IdentityServiceMethods.listSessions,
+            request: IdentityV1.ListSessionsRequest.self,
+            response: IdentityV1.ListSessionsResponse.self
+        ) { request, context in
+            try await self.listSessions(request, context: context)
+        }
+        router.unary(
+            IdentityServiceMethods.renameSession,
+            request: IdentityV1.RenameSessionRequest.self,
+            response: IdentityV1.RenameSessionResponse.self
+        ) { request, context in
+            try await self.renameSession(request, context: context)
+        }
+        router.unary(
+            IdentityServiceMethods.endSession,
+            request: IdentityV1.EndSessionRequest.self,
+            response: IdentityV1.EndSessionResponse.self
+        ) { request, context in
+            try await self.endSession(request, context: context)
+        }
+        router.unary(
+            IdentityServiceMethods.linkProvider,
+            request: IdentityV1.LinkProviderRequest.self,
+            response: IdentityV1.LinkProviderResponse.self
+        ) { request, context in
+            try await self.linkProvider(request, context: context)
+        }
+        router.unary(
+            IdentityServiceMethods.unlinkProvider,
+            request: IdentityV1.UnlinkProviderRequest.self,
+            response: IdentityV1.UnlinkProviderResponse.self
+        ) { request, context in
+            try await self.unlinkProvider(request, context: context)
+        }
+        router.unary(
             IdentityServiceMethods.getAccount,
             request: IdentityV1.GetAccountRequest.self,
             response: IdentityV1.GetAccountResponse.self
         ) { request, context in
             try await self.getAccount(request, context: context)
+        }
+        router.unary(
+            IdentityServiceMethods.lookUpAccount,
+            request: IdentityV1.LookUpAccountRequest.self,
+            response: IdentityV1.LookUpAccountResponse.self
+        ) { request, context in
+            try await self.lookUpAccount(request, context: context)
         }
         router.unary(
             IdentityServiceMethods.updateUserMetadata,
@@ -374,16 +822,82 @@ extension IdentityServiceHandler {
             try await self.updateUserMetadata(request, context: context)
         }
         router.unary(
+            IdentityServiceMethods.provePhone,
+            request: IdentityV1.ProvePhoneRequest.self,
+            response: IdentityV1.ProvePhoneResponse.self
+        ) { request, context in
+            try await self.provePhone(request, context: context)
+        }
+        router.unary(
+            IdentityServiceMethods.deleteAccount,
+            request: IdentityV1.DeleteAccountRequest.self,
+            response: IdentityV1.DeleteAccountResponse.self
+        ) { request, context in
+            try await self.deleteAccount(request, context: context)
+        }
+        router.unary(
+            IdentityServiceMethods.removeAccount,
+            request: IdentityV1.RemoveAccountRequest.self,
+            response: IdentityV1.RemoveAccountResponse.self
+        ) { request, context in
+            try await self.removeAccount(request, context: context)
+        }
+        router.unary(
+            IdentityServiceMethods.getAccountState,
+            request: IdentityV1.GetAccountStateRequest.self,
+            response: IdentityV1.GetAccountStateResponse.self
+        ) { request, context in
+            try await self.getAccountState(request, context: context)
+        }
+        router.unary(
+            IdentityServiceMethods.acceptNotice,
+            request: IdentityV1.AcceptNoticeRequest.self,
+            response: IdentityV1.AcceptNoticeResponse.self
+        ) { request, context in
+            try await self.acceptNotice(request, context: context)
+        }
+        router.unary(
+            IdentityServiceMethods.acceptEvents,
+            request: IdentityV1.AcceptEventsRequest.self,
+            response: IdentityV1.AcceptEventsResponse.self
+        ) { request, context in
+            try await self.acceptEvents(request, context: context)
+        }
+        router.unary(
+            IdentityServiceMethods.createChallenge,
+            request: IdentityV1.CreateChallengeRequest.self,
+            response: IdentityV1.CreateChallengeResponse.self
+        ) { request, context in
+            try await self.createChallenge(request, context: context)
+        }
+        router.unary(
+            IdentityServiceMethods.introspectToken,
+            request: IdentityV1.IntrospectTokenRequest.self,
+            response: IdentityV1.IntrospectTokenResponse.self
+        ) { request, context in
+            try await self.introspectToken(request, context: context)
+        }
+        router.unary(
             IdentityServiceMethods.getJWKS,
             request: IdentityV1.GetJWKSRequest.self,
             response: IdentityV1.GetJWKSResponse.self
         ) { request, context in
             try await self.getJWKS(request, context: context)
         }
+        router.serverStreaming(
+            IdentityServiceMethods.watchRevocations,
+            request: IdentityV1.WatchRevocationsRequest.self,
+            response: IdentityV1.WatchRevocationsResponse.self
+        ) { request, responses, context in
+            try await self.watchRevocations(request, responses: responses, context: context)
+        }
     }
 }
 
 /// Turns a provider's ID token into a session, and keeps, checks and ends sessions.
+///
+/// Methods for a person take the account from the metadata `vestibule-caller-proof` (see CallerProofs) and from nothing else;
+/// without a proof they are refused with UNAUTHENTICATED and CALLER_PROOF_REQUIRED.
 ///
 /// Errors carry google.rpc.ErrorInfo with the domain "vestibule" and a stable reason such as TOKEN_EXPIRED.
 public struct IdentityServiceClient: Sendable {
@@ -398,7 +912,8 @@ public struct IdentityServiceClient: Sendable {
     /// for the account that it names, creating the account the first time unless `create` is false: then somebody new gets
     /// NOT_FOUND with ACCOUNT_NOT_FOUND, and nothing changes. Presenting the same credentials again within a minute returns
     /// the same session; later they are refused with TOKEN_REPLAYED or CODE_SPENT, but for an access token, which opens another
-    /// session then, since the provider is asked about it each time.
+    /// session then, since the provider is asked about it each time. While an operator keeps the account's person out it is
+    /// PERMISSION_DENIED with ACCOUNT_BLOCKED, and nothing changes.
     public func signIn(
         _ request: IdentityV1.SignInRequest,
         options: CallOptions = CallOptions()
@@ -412,7 +927,8 @@ public struct IdentityServiceClient: Sendable {
     }
 
     /// Tells which account credentials name, without a session and without using them up. Authorization codes can't be
-    /// looked up so, since they are spent by their exchange: ask SignIn with `create` false.
+    /// looked up so, since they are spent by their exchange: ask SignIn with `create` false. Of a blocked account, and of one that
+    /// its provider has disabled, it is refused as SignIn is.
     public func findAccount(
         _ request: IdentityV1.FindAccountRequest,
         options: CallOptions = CallOptions()
@@ -508,7 +1024,85 @@ public struct IdentityServiceClient: Sendable {
         )
     }
 
-    /// Returns an account with the provider identities linked to it.
+    /// Returns the live sessions of the caller's account, the one used last first, at most 200. The caller is whoever CheckSession
+    /// would let in by the token; a session without proof sees nobody's sessions (SESSION_UNPROVEN).
+    public func listSessions(
+        _ request: IdentityV1.ListSessionsRequest,
+        options: CallOptions = CallOptions()
+    ) async throws(RPCError) -> IdentityV1.ListSessionsResponse {
+        try await channel.unary(
+            IdentityServiceMethods.listSessions,
+            request,
+            response: IdentityV1.ListSessionsResponse.self,
+            options: options
+        )
+    }
+
+    /// Gives a live session of the caller's account another name, by the rules of ListSessions. A session that is over, unknown or
+    /// somebody else's is NOT_FOUND with SESSION_NOT_FOUND.
+    public func renameSession(
+        _ request: IdentityV1.RenameSessionRequest,
+        options: CallOptions = CallOptions()
+    ) async throws(RPCError) -> IdentityV1.RenameSessionResponse {
+        try await channel.unary(
+            IdentityServiceMethods.renameSession,
+            request,
+            response: IdentityV1.RenameSessionResponse.self,
+            options: options
+        )
+    }
+
+    /// Ends a session of the caller's account, by the rules of ListSessions; their own too. Ending one that is over is a success.
+    /// One that is unknown or somebody else's is NOT_FOUND with SESSION_NOT_FOUND.
+    public func endSession(
+        _ request: IdentityV1.EndSessionRequest,
+        options: CallOptions = CallOptions()
+    ) async throws(RPCError) -> IdentityV1.EndSessionResponse {
+        try await channel.unary(
+            IdentityServiceMethods.endSession,
+            request,
+            response: IdentityV1.EndSessionResponse.self,
+            options: options
+        )
+    }
+
+    /// Links the provider identity that credentials name to the caller's account, by the rules of ListSessions: it opens that account
+    /// from then on. The credentials are judged as SignIn judges them and used up by it, but never by an e-mail; without proof they are
+    /// refused with PROOF_REQUIRED. An identity that the account has is a success, and nothing changes. If the account has another one of
+    /// that provider it is ALREADY_EXISTS with PROVIDER_ALREADY_LINKED, if it opens another account with IDENTITY_TAKEN: then
+    /// nothing changes, and the credentials are good still.
+    ///
+    /// But if the session was opened by NONCE or CODE within ten minutes, the credentials prove one of these too, and one of the two
+    /// accounts is empty (no phone number, no username, no group, nothing under way), the other one absorbs it, the older one if both
+    /// are. If the caller's is absorbed its sessions end, and the answer has a new one.
+    public func linkProvider(
+        _ request: IdentityV1.LinkProviderRequest,
+        options: CallOptions = CallOptions()
+    ) async throws(RPCError) -> IdentityV1.LinkProviderResponse {
+        try await channel.unary(
+            IdentityServiceMethods.linkProvider,
+            request,
+            response: IdentityV1.LinkProviderResponse.self,
+            options: options
+        )
+    }
+
+    /// Takes a provider's identity from the caller's account, by the rules of ListSessions. Sessions that it opened end, the caller's
+    /// too, and what the provider granted is revoked. An account must keep one that can sign in: else FAILED_PRECONDITION with
+    /// LAST_PROVIDER. Unlinking what isn't linked is a success.
+    public func unlinkProvider(
+        _ request: IdentityV1.UnlinkProviderRequest,
+        options: CallOptions = CallOptions()
+    ) async throws(RPCError) -> IdentityV1.UnlinkProviderResponse {
+        try await channel.unary(
+            IdentityServiceMethods.unlinkProvider,
+            request,
+            response: IdentityV1.UnlinkProviderResponse.self,
+            options: options
+        )
+    }
+
+    /// Returns the caller's account with the provider identities linked to it. The account is that of the caller's proof.
     public func getAccount(
         _ request: IdentityV1.GetAccountRequest,
         options: CallOptions = CallOptions()
@@ -521,7 +1115,21 @@ public struct IdentityServiceClient: Sendable {
         )
     }
 
-    /// Changes what an app keeps of its own with an account: members of a JSON object, replaced one by one, removed by null.
+    /// Returns any account, for services that act for an operator and not for a person: by certificate and method list.
+    public func lookUpAccount(
+        _ request: IdentityV1.LookUpAccountRequest,
+        options: CallOptions = CallOptions()
+    ) async throws(RPCError) -> IdentityV1.LookUpAccountResponse {
+        try await channel.unary(
+            IdentityServiceMethods.lookUpAccount,
+            request,
+            response: IdentityV1.LookUpAccountResponse.self,
+            options: options
+        )
+    }
+
+    /// Changes what an app keeps of its own with the caller's account: members of a JSON object, replaced one by one, removed
+    /// by null. The account is that of the caller's proof.
     /// A `full_name` among them, or `given_name` and `family_name`, is also kept as told if no provider told a name.
     public func updateUserMetadata(
         _ request: IdentityV1.UpdateUserMetadataRequest,
@@ -531,6 +1139,125 @@ public struct IdentityServiceClient: Sendable {
             IdentityServiceMethods.updateUserMetadata,
             request,
             response: IdentityV1.UpdateUserMetadataResponse.self,
+            options: options
+        )
+    }
+
+    /// Proves that a phone number is the caller's, by a signed assertion of the app's own backend (VESTIBULE_IDENTITY_PHONE_ASSERTIONS_FILE;
+    /// NOT_FOUND without). An assertion is applied once, and a repetition answered alike. Wrong ones are INVALID_ARGUMENT with
+    /// ASSERTION_INVALID, ASSERTION_MISMATCHED or ASSERTION_EXPIRED. ALREADY_EXISTS with PHONE_TAKEN if somebody else has proven the number.
+    public func provePhone(
+        _ request: IdentityV1.ProvePhoneRequest,
+        options: CallOptions = CallOptions()
+    ) async throws(RPCError) -> IdentityV1.ProvePhoneResponse {
+        try await channel.unary(
+            IdentityServiceMethods.provePhone,
+            request,
+            response: IdentityV1.ProvePhoneResponse.self,
+            options: options
+        )
+    }
+
+    /// Deletes the caller's account for good, by the rules of ListSessions: its sessions end, its identities are free at once, so
+    /// that the same person who signs in again is new, and the other services are told to forget the person. The session must
+    /// have been opened a moment ago (ten minutes unless configured otherwise): else it is PERMISSION_DENIED with
+    /// RECENT_SIGN_IN_REQUIRED, and the person signs in again first. Deleting again by a token of a deleted account is a success.
+    public func deleteAccount(
+        _ request: IdentityV1.DeleteAccountRequest,
+        options: CallOptions = CallOptions()
+    ) async throws(RPCError) -> IdentityV1.DeleteAccountResponse {
+        try await channel.unary(
+            IdentityServiceMethods.deleteAccount,
+            request,
+            response: IdentityV1.DeleteAccountResponse.self,
+            options: options
+        )
+    }
+
+    /// Deletes any account as DeleteAccount does, for services that act for an operator and not for a person: by certificate and
+    /// method list. One that was deleted is a success; one that never was is NOT_FOUND with ACCOUNT_NOT_FOUND.
+    public func removeAccount(
+        _ request: IdentityV1.RemoveAccountRequest,
+        options: CallOptions = CallOptions()
+    ) async throws(RPCError) -> IdentityV1.RemoveAccountResponse {
+        try await channel.unary(
+            IdentityServiceMethods.removeAccount,
+            request,
+            response: IdentityV1.RemoveAccountResponse.self,
+            options: options
+        )
+    }
+
+    /// Tells whether an account was closed, for services that have something of it: by certificate and method list.
+    public func getAccountState(
+        _ request: IdentityV1.GetAccountStateRequest,
+        options: CallOptions = CallOptions()
+    ) async throws(RPCError) -> IdentityV1.GetAccountStateResponse {
+        try await channel.unary(
+            IdentityServiceMethods.getAccountState,
+            request,
+            response: IdentityV1.GetAccountStateResponse.self,
+            options: options
+        )
+    }
+
+    /// Takes what a provider tells of its people (Apple's server notifications; Google's security event tokens, RFC 8417), for
+    /// gateways: verifies and stores it, and answers then. It is applied moments later. A notice that was stored before is a
+    /// success and changes nothing. One that is not the provider's, not for us or not of these days is INVALID_ARGUMENT with a
+    /// NOTICE_ reason; when it can't be verified or stored now, UNAVAILABLE, and the provider sends it again.
+    public func acceptNotice(
+        _ request: IdentityV1.AcceptNoticeRequest,
+        options: CallOptions = CallOptions()
+    ) async throws(RPCError) -> IdentityV1.AcceptNoticeResponse {
+        try await channel.unary(
+            IdentityServiceMethods.acceptNotice,
+            request,
+            response: IdentityV1.AcceptNoticeResponse.self,
+            options: options
+        )
+    }
+
+    /// Takes what other services tell of people, for the targets of webhooks, and answers which types any target wants: by certificate
+    /// and method list, and each service the types that are its own (else PERMISSION_DENIED with EVENT_NOT_YOURS). An event that
+    /// nobody wants, or of an account that was closed, is a success and leaves nothing; one that is told again changes nothing
+    /// while a target is still to be told. No events at all are a question. One that is no event is INVALID_ARGUMENT with
+    /// EVENT_INVALID, more than 100 are too: then none is taken.
+    public func acceptEvents(
+        _ request: IdentityV1.AcceptEventsRequest,
+        options: CallOptions = CallOptions()
+    ) async throws(RPCError) -> IdentityV1.AcceptEventsResponse {
+        try await channel.unary(
+            IdentityServiceMethods.acceptEvents,
+            request,
+            response: IdentityV1.AcceptEventsResponse.self,
+            options: options
+        )
+    }
+
+    /// Makes a nonce for a sign-in with an audience's ID token, which is good for some minutes. Audiences whose `nonce` is
+    /// `server` take no other. Nothing is stored.
+    public func createChallenge(
+        _ request: IdentityV1.CreateChallengeRequest,
+        options: CallOptions = CallOptions()
+    ) async throws(RPCError) -> IdentityV1.CreateChallengeResponse {
+        try await channel.unary(
+            IdentityServiceMethods.createChallenge,
+            request,
+            response: IdentityV1.CreateChallengeResponse.self,
+            options: options
+        )
+    }
+
+    /// Tells whether a token of ours is good now and whose it is (RFC 7662). Asking is no use of the token: neither its session's
+    /// inactivity nor what was received of it changes.
+    public func introspectToken(
+        _ request: IdentityV1.IntrospectTokenRequest,
+        options: CallOptions = CallOptions()
+    ) async throws(RPCError) -> IdentityV1.IntrospectTokenResponse {
+        try await channel.unary(
+            IdentityServiceMethods.introspectToken,
+            request,
+            response: IdentityV1.IntrospectTokenResponse.self,
             options: options
         )
     }
@@ -545,6 +1272,25 @@ public struct IdentityServiceClient: Sendable {
             request,
             response: IdentityV1.GetJWKSResponse.self,
             options: options
+        )
+    }
+
+    /// Tells which sessions end, as they end, for services that verify access tokens by the key set alone. First comes what
+    /// ended since the caller's position, then `caught_up`, then the rest within moments, and a message at least each
+    /// `heartbeat_milliseconds`. A caller that hears nothing for longer, or has no stream, must ask CheckSession for each call.
+    /// Sessions that reach their own limit are not told. A caller that is slow, or one of too many (RESOURCE_EXHAUSTED), is
+    /// cut off, and so are all when the server stops (UNAVAILABLE): it comes back with its last position, here or elsewhere.
+    public func watchRevocations<Result: Sendable>(
+        _ request: IdentityV1.WatchRevocationsRequest,
+        options: CallOptions = CallOptions(),
+        _ body: @Sendable (MessageReader<IdentityV1.WatchRevocationsResponse>) async throws -> Result
+    ) async throws -> Result {
+        try await channel.serverStreaming(
+            IdentityServiceMethods.watchRevocations,
+            request,
+            response: IdentityV1.WatchRevocationsResponse.self,
+            options: options,
+            body
         )
     }
 }

@@ -5,8 +5,23 @@ import RPC
 
 /// The package `vestibule.invites.v1`.
 public enum InvitesV1 {
+    /// How a person who was added by phone number becomes a member.
+    public typealias GroupOpenness = Vestibule_Invites_V1_GroupOpenness
+
+    /// What a member may do.
+    public typealias GroupRole = Vestibule_Invites_V1_GroupRole
+
     /// Whether a person is in a group yet.
     public typealias MemberState = Vestibule_Invites_V1_MemberState
+
+    /// What an invitation waits for.
+    public typealias InvitationState = Vestibule_Invites_V1_InvitationState
+
+    /// What is undecided about a person.
+    public typealias PendingState = Vestibule_Invites_V1_PendingState
+
+    /// What can change in somebody's groups.
+    public typealias GroupChangeKind = Vestibule_Invites_V1_GroupChangeKind
 
     /// A set of people.
     public typealias Group = Vestibule_Invites_V1_Group
@@ -26,7 +41,64 @@ public enum InvitesV1 {
     /// The added person, or the one who was there already.
     public typealias AddMemberResponse = Vestibule_Invites_V1_AddMemberResponse
 
-    /// Whose groups to list, and which page of them.
+    /// A person to add.
+    public typealias NewMember = Vestibule_Invites_V1_NewMember
+
+    /// The people to add.
+    public typealias AddMembersRequest = Vestibule_Invites_V1_AddMembersRequest
+
+    /// What came of each person, in the order of the request.
+    public typealias AddMembersResponse = Vestibule_Invites_V1_AddMembersResponse
+
+    /// What came of one person to add.
+    public typealias AddMembersResult = Vestibule_Invites_V1_AddMembersResult
+
+    /// Why a person wasn't added.
+    public typealias AddMembersRefusal = Vestibule_Invites_V1_AddMembersRefusal
+
+    /// Which group to tell.
+    public typealias GetGroupRequest = Vestibule_Invites_V1_GetGroupRequest
+
+    /// The group.
+    public typealias GetGroupResponse = Vestibule_Invites_V1_GetGroupResponse
+
+    /// What to change of a group.
+    public typealias UpdateGroupRequest = Vestibule_Invites_V1_UpdateGroupRequest
+
+    /// The group as it is now.
+    public typealias UpdateGroupResponse = Vestibule_Invites_V1_UpdateGroupResponse
+
+    /// Which group to delete.
+    public typealias DeleteGroupRequest = Vestibule_Invites_V1_DeleteGroupRequest
+
+    /// The group is gone.
+    public typealias DeleteGroupResponse = Vestibule_Invites_V1_DeleteGroupResponse
+
+    /// Whom to remove.
+    public typealias RemoveMemberRequest = Vestibule_Invites_V1_RemoveMemberRequest
+
+    /// The person isn't in the group, and isn't awaited by this membership.
+    public typealias RemoveMemberResponse = Vestibule_Invites_V1_RemoveMemberResponse
+
+    /// Which group to leave.
+    public typealias LeaveGroupRequest = Vestibule_Invites_V1_LeaveGroupRequest
+
+    /// The user isn't in the group.
+    public typealias LeaveGroupResponse = Vestibule_Invites_V1_LeaveGroupResponse
+
+    /// Which role to give to whom.
+    public typealias SetMemberRoleRequest = Vestibule_Invites_V1_SetMemberRoleRequest
+
+    /// The member as it is now.
+    public typealias SetMemberRoleResponse = Vestibule_Invites_V1_SetMemberRoleResponse
+
+    /// To whom to hand a group over.
+    public typealias HandOverGroupRequest = Vestibule_Invites_V1_HandOverGroupRequest
+
+    /// The group with its new owner.
+    public typealias HandOverGroupResponse = Vestibule_Invites_V1_HandOverGroupResponse
+
+    /// Which page of the groups to list.
     public typealias ListGroupsRequest = Vestibule_Invites_V1_ListGroupsRequest
 
     /// A page of groups.
@@ -52,6 +124,141 @@ public enum InvitesV1 {
 
     /// The outcome of each event.
     public typealias ApplyPhoneEventsResponse = Vestibule_Invites_V1_ApplyPhoneEventsResponse
+
+    /// The account that was closed.
+    public typealias CloseAccountRequest = Vestibule_Invites_V1_CloseAccountRequest
+
+    /// The user is forgotten.
+    public typealias CloseAccountResponse = Vestibule_Invites_V1_CloseAccountResponse
+
+    /// The account that may be absorbed.
+    public typealias CloseIfEmptyRequest = Vestibule_Invites_V1_CloseIfEmptyRequest
+
+    /// Whether the user is held, or forgotten.
+    public typealias CloseIfEmptyResponse = Vestibule_Invites_V1_CloseIfEmptyResponse
+
+    /// The account that is not absorbed.
+    public typealias ReopenAccountRequest = Vestibule_Invites_V1_ReopenAccountRequest
+
+    /// The user is not held by the absorption, and won't be.
+    public typealias ReopenAccountResponse = Vestibule_Invites_V1_ReopenAccountResponse
+
+    /// A group that waits for the user, or that the user has asked to join.
+    public typealias Invitation = Vestibule_Invites_V1_Invitation
+
+    /// A person whom a group waits for, or a member in doubt.
+    public typealias PendingPerson = Vestibule_Invites_V1_PendingPerson
+
+    /// A link by which people join a group.
+    public typealias GroupLink = Vestibule_Invites_V1_GroupLink
+
+    /// Which page of the user's invitations to list.
+    public typealias ListMyInvitationsRequest = Vestibule_Invites_V1_ListMyInvitationsRequest
+
+    /// A page of invitations.
+    public typealias ListMyInvitationsResponse = Vestibule_Invites_V1_ListMyInvitationsResponse
+
+    /// What to accept.
+    public typealias AcceptInvitationRequest = Vestibule_Invites_V1_AcceptInvitationRequest
+
+    /// The user is a member.
+    public typealias AcceptInvitationResponse = Vestibule_Invites_V1_AcceptInvitationResponse
+
+    /// What to decline.
+    public typealias DeclineInvitationRequest = Vestibule_Invites_V1_DeclineInvitationRequest
+
+    /// The user doesn't see it again.
+    public typealias DeclineInvitationResponse = Vestibule_Invites_V1_DeclineInvitationResponse
+
+    /// Whom to confirm.
+    public typealias ConfirmMemberRequest = Vestibule_Invites_V1_ConfirmMemberRequest
+
+    /// The person is a member.
+    public typealias ConfirmMemberResponse = Vestibule_Invites_V1_ConfirmMemberResponse
+
+    /// Which group's pending people to list, and which page of them.
+    public typealias ListPendingRequest = Vestibule_Invites_V1_ListPendingRequest
+
+    /// A page of pending people.
+    public typealias ListPendingResponse = Vestibule_Invites_V1_ListPendingResponse
+
+    /// The link to make.
+    public typealias CreateGroupLinkRequest = Vestibule_Invites_V1_CreateGroupLinkRequest
+
+    /// The link.
+    public typealias CreateGroupLinkResponse = Vestibule_Invites_V1_CreateGroupLinkResponse
+
+    /// Which group's links to list.
+    public typealias ListGroupLinksRequest = Vestibule_Invites_V1_ListGroupLinksRequest
+
+    /// The links that are good.
+    public typealias ListGroupLinksResponse = Vestibule_Invites_V1_ListGroupLinksResponse
+
+    /// Which link to end.
+    public typealias RevokeGroupLinkRequest = Vestibule_Invites_V1_RevokeGroupLinkRequest
+
+    /// Nobody joins by the link any more.
+    public typealias RevokeGroupLinkResponse = Vestibule_Invites_V1_RevokeGroupLinkResponse
+
+    /// Which link to look at.
+    public typealias PreviewGroupLinkRequest = Vestibule_Invites_V1_PreviewGroupLinkRequest
+
+    /// What the link is of.
+    public typealias PreviewGroupLinkResponse = Vestibule_Invites_V1_PreviewGroupLinkResponse
+
+    /// Which group to join.
+    public typealias JoinByLinkRequest = Vestibule_Invites_V1_JoinByLinkRequest
+
+    /// Where the user is now.
+    public typealias JoinByLinkResponse = Vestibule_Invites_V1_JoinByLinkResponse
+
+    /// Whom to block.
+    public typealias BlockInviterRequest = Vestibule_Invites_V1_BlockInviterRequest
+
+    /// The user is blocked.
+    public typealias BlockInviterResponse = Vestibule_Invites_V1_BlockInviterResponse
+
+    /// Whom to block no more.
+    public typealias UnblockInviterRequest = Vestibule_Invites_V1_UnblockInviterRequest
+
+    /// The user is not blocked.
+    public typealias UnblockInviterResponse = Vestibule_Invites_V1_UnblockInviterResponse
+
+    /// Which page of those whom the user blocks to list.
+    public typealias ListBlockedInvitersRequest = Vestibule_Invites_V1_ListBlockedInvitersRequest
+
+    /// A page of those whom the user blocks.
+    public typealias ListBlockedInvitersResponse = Vestibule_Invites_V1_ListBlockedInvitersResponse
+
+    /// A user whose additions are not wanted.
+    public typealias BlockedInviter = Vestibule_Invites_V1_BlockedInviter
+
+    /// One who watches comes or goes.
+    public typealias WatchGroupsRequest = Vestibule_Invites_V1_WatchGroupsRequest
+
+    /// Somebody watches from now on.
+    public typealias WatchBegin = Vestibule_Invites_V1_WatchBegin
+
+    /// Somebody watches no more.
+    public typealias WatchEnd = Vestibule_Invites_V1_WatchEnd
+
+    /// What a gateway is told. Nothing follows for a watching that was refused or has ended.
+    public typealias WatchGroupsResponse = Vestibule_Invites_V1_WatchGroupsResponse
+
+    /// Where a watching begins, and what it has missed.
+    public typealias WatchBegun = Vestibule_Invites_V1_WatchBegun
+
+    /// Why a watching doesn't begin.
+    public typealias WatchRefused = Vestibule_Invites_V1_WatchRefused
+
+    /// What has changed since the position before, for all who watch in a stream.
+    public typealias GroupNews = Vestibule_Invites_V1_GroupNews
+
+    /// Changes for some of those who watch.
+    public typealias WatchedChanges = Vestibule_Invites_V1_WatchedChanges
+
+    /// That something has changed; what it is now has to be asked for.
+    public typealias GroupChange = Vestibule_Invites_V1_GroupChange
 }
 
 /// Describes the methods of `vestibule.invites.v1.InvitesService`.
@@ -61,7 +268,8 @@ public enum InvitesServiceMethods {
 
     /// Creates a group with its creator as the first member. With an idempotency key it may be called again whenever the
     /// answer was lost or the outcome is unknown: the group that was created is returned. Without one each call creates a
-    /// group, and a call that ended with OUTCOME_UNKNOWN may have created one.
+    /// group, and a call that ended with OUTCOME_UNKNOWN may have created one. A key whose group is gone, or whose group the
+    /// user is in no more, is NOT_A_MEMBER.
     public static let createGroup = MethodDescriptor(
         service: serviceName,
         method: "CreateGroup",
@@ -69,7 +277,7 @@ public enum InvitesServiceMethods {
         isIdempotent: false
     )
 
-    /// Adds a person by phone number: a member at once if a user has that number, pending until one has otherwise.
+    /// Adds a person by phone number: a member at once if the group is open and a user has that number, pending otherwise.
     /// Adding the same number again returns the member there is.
     public static let addMember = MethodDescriptor(
         service: serviceName,
@@ -78,7 +286,7 @@ public enum InvitesServiceMethods {
         isIdempotent: true
     )
 
-    /// Lists the groups that a user is a member of, newest first.
+    /// Lists the groups that the user is a member of, newest first.
     public static let listGroups = MethodDescriptor(
         service: serviceName,
         method: "ListGroups",
@@ -94,13 +302,240 @@ public enum InvitesServiceMethods {
         isIdempotent: true
     )
 
+    /// Adds up to 500 people by phone number, as AddMember does each of them, and tells of each what came of it: a refused one
+    /// doesn't keep the others out.
+    public static let addMembers = MethodDescriptor(
+        service: serviceName,
+        method: "AddMembers",
+        kind: .unary,
+        isIdempotent: true
+    )
+
+    /// A group. Only members may ask.
+    public static let getGroup = MethodDescriptor(
+        service: serviceName,
+        method: "GetGroup",
+        kind: .unary,
+        isIdempotent: true
+    )
+
+    /// Changes the fields of a group that are present. Admins and the owner may rename it, the owner alone says how open it is:
+    /// ROLE_INSUFFICIENT. TOO_MANY_ATTEMPTS for more changes than a user may make within a day.
+    public static let updateGroup = MethodDescriptor(
+        service: serviceName,
+        method: "UpdateGroup",
+        kind: .unary,
+        isIdempotent: true
+    )
+
+    /// Deletes a group with all its members and all who are awaited. The owner alone may: ROLE_INSUFFICIENT. After it nobody is a
+    /// member any more, and so whoever asks again gets NOT_A_MEMBER.
+    public static let deleteGroup = MethodDescriptor(
+        service: serviceName,
+        method: "DeleteGroup",
+        kind: .unary,
+        isIdempotent: true
+    )
+
+    /// Removes a member, or a pending one. The owner removes anybody else, admins plain members, and whoever added a pending one that
+    /// one: ROLE_INSUFFICIENT. One who isn't there is a success.
+    public static let removeMember = MethodDescriptor(
+        service: serviceName,
+        method: "RemoveMember",
+        kind: .unary,
+        isIdempotent: true
+    )
+
+    /// Leaves a group. An owner who made it hands it over first (OWNER_MUST_HAND_OVER), unless nobody else is a member: then the group is
+    /// deleted. One who got it from somebody else leaves it to an admin, or to who has been in it for longest. Whoever isn't in the
+    /// group has left it.
+    public static let leaveGroup = MethodDescriptor(
+        service: serviceName,
+        method: "LeaveGroup",
+        kind: .unary,
+        isIdempotent: true
+    )
+
+    /// Makes a member an admin, or an admin a plain member. The owner alone may (ROLE_INSUFFICIENT), and the owner's own role goes by
+    /// HandOverGroup. Who isn't a member has no role: MEMBER_NOT_FOUND.
+    public static let setMemberRole = MethodDescriptor(
+        service: serviceName,
+        method: "SetMemberRole",
+        kind: .unary,
+        isIdempotent: true
+    )
+
+    /// Makes another member the owner; who was it stays as an admin. The owner alone may: ROLE_INSUFFICIENT. MEMBER_NOT_FOUND for one
+    /// who isn't a member, MEMBER_NOT_CONFIRMED for one who is it by the number alone and no admin. Naming who is the owner already
+    /// changes nothing.
+    public static let handOverGroup = MethodDescriptor(
+        service: serviceName,
+        method: "HandOverGroup",
+        kind: .unary,
+        isIdempotent: true
+    )
+
     /// Applies events of the profile service's outbox, each once by its id, in the order given. All of them are
-    /// committed when this answers.
+    /// committed when this answers. For profile alone: by certificate and method list.
     public static let applyPhoneEvents = MethodDescriptor(
         service: serviceName,
         method: "ApplyPhoneEvents",
         kind: .unary,
         isIdempotent: true
+    )
+
+    /// Forgets a user whose account was closed: the user is in no group any more when this answers. A group of theirs goes to
+    /// an admin, or to a plain member where there is none, and of these to who has been in it for longest; one without another member is
+    /// deleted. Closing again changes nothing. For identity alone: by certificate and method list.
+    public static let closeAccount = MethodDescriptor(
+        service: serviceName,
+        method: "CloseAccount",
+        kind: .unary,
+        isIdempotent: true
+    )
+
+    /// Holds a user who is in no group, so that another account can absorb theirs: until CloseAccount or ReopenAccount nothing
+    /// changes for the user, calls that would change something and events are UNAVAILABLE with ACCOUNT_HELD, and none is
+    /// dropped. A user who is in a group is not held, and an absorption that was refused once stays so. A user who was forgotten is
+    /// empty. For identity alone: by certificate and method list.
+    public static let closeIfEmpty = MethodDescriptor(
+        service: serviceName,
+        method: "CloseIfEmpty",
+        kind: .unary,
+        isIdempotent: true
+    )
+
+    /// Ends what CloseIfEmpty began for the same absorption, whichever of the two comes first. For identity alone: by certificate
+    /// and method list.
+    public static let reopenAccount = MethodDescriptor(
+        service: serviceName,
+        method: "ReopenAccount",
+        kind: .unary,
+        isIdempotent: true
+    )
+
+    /// Lists what waits for the user, newest first: groups in which people accept or are confirmed and which wait for a number that
+    /// the user has, unless the user declined or blocks whoever added them, and the user's own requests to join. Of a group it tells
+    /// the name and nothing of its members.
+    public static let listMyInvitations = MethodDescriptor(
+        service: serviceName,
+        method: "ListMyInvitations",
+        kind: .unary,
+        isIdempotent: true
+    )
+
+    /// Accepts an invitation: the user is a member. Whoever is one already stays so. CONFIRMATION_NEEDED where people are confirmed
+    /// instead; INVITATION_NOT_FOUND if nothing waits for the user by this id.
+    public static let acceptInvitation = MethodDescriptor(
+        service: serviceName,
+        method: "AcceptInvitation",
+        kind: .unary,
+        isIdempotent: true
+    )
+
+    /// Declines an invitation, or takes a request to join back. The group goes on waiting for the number and doesn't learn that it is
+    /// a user's; the user doesn't see the invitation again. INVITATION_NOT_FOUND if nothing waits for the user by this id.
+    public static let declineInvitation = MethodDescriptor(
+        service: serviceName,
+        method: "DeclineInvitation",
+        kind: .unary,
+        isIdempotent: true
+    )
+
+    /// Says that a user is the person meant: one who waits in a group where people are confirmed, or asks to join it, becomes a
+    /// member, and one in doubt is kept. PERSON_CHANGED if it is somebody else by now than the user whom the caller was shown.
+    public static let confirmMember = MethodDescriptor(
+        service: serviceName,
+        method: "ConfirmMember",
+        kind: .unary,
+        isIdempotent: true
+    )
+
+    /// Lists whom a group waits for and who is in doubt, oldest first. Only members may ask. Who has a number is told only where
+    /// people are confirmed, and to those who may confirm them.
+    public static let listPending = MethodDescriptor(
+        service: serviceName,
+        method: "ListPending",
+        kind: .unary,
+        isIdempotent: true
+    )
+
+    /// Makes a link by which people join without a number. Admins and the owner may: ROLE_INSUFFICIENT. Each call makes one, and a
+    /// call that ended with OUTCOME_UNKNOWN may have made one. Its token is told here and never again.
+    public static let createGroupLink = MethodDescriptor(
+        service: serviceName,
+        method: "CreateGroupLink",
+        kind: .unary,
+        isIdempotent: false
+    )
+
+    /// Lists a group's links that are good, newest first. Admins and the owner may: ROLE_INSUFFICIENT.
+    public static let listGroupLinks = MethodDescriptor(
+        service: serviceName,
+        method: "ListGroupLinks",
+        kind: .unary,
+        isIdempotent: true
+    )
+
+    /// Ends a link; whoever joined by it stays. Admins and the owner may: ROLE_INSUFFICIENT. One that is over is a success.
+    public static let revokeGroupLink = MethodDescriptor(
+        service: serviceName,
+        method: "RevokeGroupLink",
+        kind: .unary,
+        isIdempotent: true
+    )
+
+    /// Tells which group a link is of, before joining. LINK_INVALID for a token of no link, LINK_OVER for one that has expired, was
+    /// revoked or is used up. It counts wrong tokens, and so it is no method for GET.
+    public static let previewGroupLink = MethodDescriptor(
+        service: serviceName,
+        method: "PreviewGroupLink",
+        kind: .unary,
+        isIdempotent: true
+    )
+
+    /// Joins the group of a link: as a member, or where people are confirmed as one who asks to. Whoever is a member or asks already
+    /// spends no use. A link lets a user in once: LINK_USED afterwards.
+    public static let joinByLink = MethodDescriptor(
+        service: serviceName,
+        method: "JoinByLink",
+        kind: .unary,
+        isIdempotent: true
+    )
+
+    /// Keeps a user from making the caller a member by number: what they add goes on waiting, as for a number that nobody has, and
+    /// they see no difference. Memberships stay. TOO_MANY_BLOCKED for more than 1,000.
+    public static let blockInviter = MethodDescriptor(
+        service: serviceName,
+        method: "BlockInviter",
+        kind: .unary,
+        isIdempotent: true
+    )
+
+    /// Ends what BlockInviter began: what waits in open groups for the caller's number makes them a member now.
+    public static let unblockInviter = MethodDescriptor(
+        service: serviceName,
+        method: "UnblockInviter",
+        kind: .unary,
+        isIdempotent: true
+    )
+
+    /// Lists whom the user blocks, in the order of their ids.
+    public static let listBlockedInviters = MethodDescriptor(
+        service: serviceName,
+        method: "ListBlockedInviters",
+        kind: .unary,
+        isIdempotent: true
+    )
+
+    /// Tells a gateway what changes in the groups of all those who watch there, as it changes. Each request adds a person, by
+    /// identity's proof of them in the message, or lets one go. The stream ends with RESOURCE_EXHAUSTED for a gateway that takes too
+    /// slowly what it is told, and with UNAVAILABLE when the server stops; then those who watch come back with their positions.
+    public static let watchGroups = MethodDescriptor(
+        service: serviceName,
+        method: "WatchGroups",
+        kind: .bidirectionalStreaming,
+        isIdempotent: false
     )
 
     /// All of them, in the order of the proto.
@@ -109,30 +544,59 @@ public enum InvitesServiceMethods {
         addMember,
         listGroups,
         listMembers,
+        addMembers,
+        getGroup,
+        updateGroup,
+        deleteGroup,
+        removeMember,
+        leaveGroup,
+        setMemberRole,
+        handOverGroup,
         applyPhoneEvents,
+        closeAccount,
+        closeIfEmpty,
+        reopenAccount,
+        listMyInvitations,
+        acceptInvitation,
+        declineInvitation,
+        confirmMember,
+        listPending,
+        createGroupLink,
+        listGroupLinks,
+        revokeGroupLink,
+        previewGroupLink,
+        joinByLink,
+        blockInviter,
+        unblockInviter,
+        listBlockedInviters,
+        watchGroups,
     ]
 }
 
 /// Matches people to the groups that expect their phone number.
 ///
+/// The user of a call is that of the metadata `vestibule-caller-proof`, which identity gives to gateways (CheckSession), and no
+/// field names another; without a proof it is refused with UNAUTHENTICATED and CALLER_PROOF_REQUIRED.
+///
 /// Errors carry google.rpc.ErrorInfo with the domain "vestibule" and a stable reason such as NOT_A_MEMBER.
 public protocol InvitesServiceHandler: RPCService {
     /// Creates a group with its creator as the first member. With an idempotency key it may be called again whenever the
     /// answer was lost or the outcome is unknown: the group that was created is returned. Without one each call creates a
-    /// group, and a call that ended with OUTCOME_UNKNOWN may have created one.
+    /// group, and a call that ended with OUTCOME_UNKNOWN may have created one. A key whose group is gone, or whose group the
+    /// user is in no more, is NOT_A_MEMBER.
     func createGroup(
         _ request: InvitesV1.CreateGroupRequest,
         context: ServerContext
     ) async throws -> InvitesV1.CreateGroupResponse
 
-    /// Adds a person by phone number: a member at once if a user has that number, pending until one has otherwise.
+    /// Adds a person by phone number: a member at once if the group is open and a user has that number, pending otherwise.
     /// Adding the same number again returns the member there is.
     func addMember(
         _ request: InvitesV1.AddMemberRequest,
         context: ServerContext
     ) async throws -> InvitesV1.AddMemberResponse
 
-    /// Lists the groups that a user is a member of, newest first.
+    /// Lists the groups that the user is a member of, newest first.
     func listGroups(
         _ request: InvitesV1.ListGroupsRequest,
         context: ServerContext
@@ -144,12 +608,190 @@ public protocol InvitesServiceHandler: RPCService {
         context: ServerContext
     ) async throws -> InvitesV1.ListMembersResponse
 
+    /// Adds up to 500 people by phone number, as AddMember does each of them, and tells of each what came of it: a refused one
+    /// doesn't keep the others out.
+    func addMembers(
+        _ request: InvitesV1.AddMembersRequest,
+        context: ServerContext
+    ) async throws -> InvitesV1.AddMembersResponse
+
+    /// A group. Only members may ask.
+    func getGroup(
+        _ request: InvitesV1.GetGroupRequest,
+        context: ServerContext
+    ) async throws -> InvitesV1.GetGroupResponse
+
+    /// Changes the fields of a group that are present. Admins and the owner may rename it, the owner alone says how open it is:
+    /// ROLE_INSUFFICIENT. TOO_MANY_ATTEMPTS for more changes than a user may make within a day.
+    func updateGroup(
+        _ request: InvitesV1.UpdateGroupRequest,
+        context: ServerContext
+    ) async throws -> InvitesV1.UpdateGroupResponse
+
+    /// Deletes a group with all its members and all who are awaited. The owner alone may: ROLE_INSUFFICIENT. After it nobody is a
+    /// member any more, and so whoever asks again gets NOT_A_MEMBER.
+    func deleteGroup(
+        _ request: InvitesV1.DeleteGroupRequest,
+        context: ServerContext
+    ) async throws -> InvitesV1.DeleteGroupResponse
+
+    /// Removes a member, or a pending one. The owner removes anybody else, admins plain members, and whoever added a pending one that
+    /// one: ROLE_INSUFFICIENT. One who isn't there is a success.
+    func removeMember(
+        _ request: InvitesV1.RemoveMemberRequest,
+        context: ServerContext
+    ) async throws -> InvitesV1.RemoveMemberResponse
+
+    /// Leaves a group. An owner who made it hands it over first (OWNER_MUST_HAND_OVER), unless nobody else is a member: then the group is
+    /// deleted. One who got it from somebody else leaves it to an admin, or to who has been in it for longest. Whoever isn't in the
+    /// group has left it.
+    func leaveGroup(
+        _ request: InvitesV1.LeaveGroupRequest,
+        context: ServerContext
+    ) async throws -> InvitesV1.LeaveGroupResponse
+
+    /// Makes a member an admin, or an admin a plain member. The owner alone may (ROLE_INSUFFICIENT), and the owner's own role goes by
+    /// HandOverGroup. Who isn't a member has no role: MEMBER_NOT_FOUND.
+    func setMemberRole(
+        _ request: InvitesV1.SetMemberRoleRequest,
+        context: ServerContext
+    ) async throws -> InvitesV1.SetMemberRoleResponse
+
+    /// Makes another member the owner; who was it stays as an admin. The owner alone may: ROLE_INSUFFICIENT. MEMBER_NOT_FOUND for one
+    /// who isn't a member, MEMBER_NOT_CONFIRMED for one who is it by the number alone and no admin. Naming who is the owner already
+    /// changes nothing.
+    func handOverGroup(
+        _ request: InvitesV1.HandOverGroupRequest,
+        context: ServerContext
+    ) async throws -> InvitesV1.HandOverGroupResponse
+
     /// Applies events of the profile service's outbox, each once by its id, in the order given. All of them are
-    /// committed when this answers.
+    /// committed when this answers. For profile alone: by certificate and method list.
     func applyPhoneEvents(
         _ request: InvitesV1.ApplyPhoneEventsRequest,
         context: ServerContext
     ) async throws -> InvitesV1.ApplyPhoneEventsResponse
+
+    /// Forgets a user whose account was closed: the user is in no group any more when this answers. A group of theirs goes to
+    /// an admin, or to a plain member where there is none, and of these to who has been in it for longest; one without another member is
+    /// deleted. Closing again changes nothing. For identity alone: by certificate and method list.
+    func closeAccount(
+        _ request: InvitesV1.CloseAccountRequest,
+        context: ServerContext
+    ) async throws -> InvitesV1.CloseAccountResponse
+
+    /// Holds a user who is in no group, so that another account can absorb theirs: until CloseAccount or ReopenAccount nothing
+    /// changes for the user, calls that would change something and events are UNAVAILABLE with ACCOUNT_HELD, and none is
+    /// dropped. A user who is in a group is not held, and an absorption that was refused once stays so. A user who was forgotten is
+    /// empty. For identity alone: by certificate and method list.
+    func closeIfEmpty(
+        _ request: InvitesV1.CloseIfEmptyRequest,
+        context: ServerContext
+    ) async throws -> InvitesV1.CloseIfEmptyResponse
+
+    /// Ends what CloseIfEmpty began for the same absorption, whichever of the two comes first. For identity alone: by certificate
+    /// and method list.
+    func reopenAccount(
+        _ request: InvitesV1.ReopenAccountRequest,
+        context: ServerContext
+    ) async throws -> InvitesV1.ReopenAccountResponse
+
+    /// Lists what waits for the user, newest first: groups in which people accept or are confirmed and which wait for a number that
+    /// the user has, unless the user declined or blocks whoever added them, and the user's own requests to join. Of a group it tells
+    /// the name and nothing of its members.
+    func listMyInvitations(
+        _ request: InvitesV1.ListMyInvitationsRequest,
+        context: ServerContext
+    ) async throws -> InvitesV1.ListMyInvitationsResponse
+
+    /// Accepts an invitation: the user is a member. Whoever is one already stays so. CONFIRMATION_NEEDED where people are confirmed
+    /// instead; INVITATION_NOT_FOUND if nothing waits for the user by this id.
+    func acceptInvitation(
+        _ request: InvitesV1.AcceptInvitationRequest,
+        context: ServerContext
+    ) async throws -> InvitesV1.AcceptInvitationResponse
+
+    /// Declines an invitation, or takes a request to join back. The group goes on waiting for the number and doesn't learn that it is
+    /// a user's; the user doesn't see the invitation again. INVITATION_NOT_FOUND if nothing waits for the user by this id.
+    func declineInvitation(
+        _ request: InvitesV1.DeclineInvitationRequest,
+        context: ServerContext
+    ) async throws -> InvitesV1.DeclineInvitationResponse
+
+    /// Says that a user is the person meant: one who waits in a group where people are confirmed, or asks to join it, becomes a
+    /// member, and one in doubt is kept. PERSON_CHANGED if it is somebody else by now than the user whom the caller was shown.
+    func confirmMember(
+        _ request: InvitesV1.ConfirmMemberRequest,
+        context: ServerContext
+    ) async throws -> InvitesV1.ConfirmMemberResponse
+
+    /// Lists whom a group waits for and who is in doubt, oldest first. Only members may ask. Who has a number is told only where
+    /// people are confirmed, and to those who may confirm them.
+    func listPending(
+        _ request: InvitesV1.ListPendingRequest,
+        context: ServerContext
+    ) async throws -> InvitesV1.ListPendingResponse
+
+    /// Makes a link by which people join without a number. Admins and the owner may: ROLE_INSUFFICIENT. Each call makes one, and a
+    /// call that ended with OUTCOME_UNKNOWN may have made one. Its token is told here and never again.
+    func createGroupLink(
+        _ request: InvitesV1.CreateGroupLinkRequest,
+        context: ServerContext
+    ) async throws -> InvitesV1.CreateGroupLinkResponse
+
+    /// Lists a group's links that are good, newest first. Admins and the owner may: ROLE_INSUFFICIENT.
+    func listGroupLinks(
+        _ request: InvitesV1.ListGroupLinksRequest,
+        context: ServerContext
+    ) async throws -> InvitesV1.ListGroupLinksResponse
+
+    /// Ends a link; whoever joined by it stays. Admins and the owner may: ROLE_INSUFFICIENT. One that is over is a success.
+    func revokeGroupLink(
+        _ request: InvitesV1.RevokeGroupLinkRequest,
+        context: ServerContext
+    ) async throws -> InvitesV1.RevokeGroupLinkResponse
+
+    /// Tells which group a link is of, before joining. LINK_INVALID for a token of no link, LINK_OVER for one that has expired, was
+    /// revoked or is used up. It counts wrong tokens, and so it is no method for GET.
+    func previewGroupLink(
+        _ request: InvitesV1.PreviewGroupLinkRequest,
+        context: ServerContext
+    ) async throws -> InvitesV1.PreviewGroupLinkResponse
+
+    /// Joins the group of a link: as a member, or where people are confirmed as one who asks to. Whoever is a member or asks already
+    /// spends no use. A link lets a user in once: LINK_USED afterwards.
+    func joinByLink(
+        _ request: InvitesV1.JoinByLinkRequest,
+        context: ServerContext
+    ) async throws -> InvitesV1.JoinByLinkResponse
+
+    /// Keeps a user from making the caller a member by number: what they add goes on waiting, as for a number that nobody has, and
+    /// they see no difference. Memberships stay. TOO_MANY_BLOCKED for more than 1,000.
+    func blockInviter(
+        _ request: InvitesV1.BlockInviterRequest,
+        context: ServerContext
+    ) async throws -> InvitesV1.BlockInviterResponse
+
+    /// Ends what BlockInviter began: what waits in open groups for the caller's number makes them a member now.
+    func unblockInviter(
+        _ request: InvitesV1.UnblockInviterRequest,
+        context: ServerContext
+    ) async throws -> InvitesV1.UnblockInviterResponse
+
+    /// Lists whom the user blocks, in the order of their ids.
+    func listBlockedInviters(
+        _ request: InvitesV1.ListBlockedInvitersRequest,
+        context: ServerContext
+    ) async throws -> InvitesV1.ListBlockedInvitersResponse
+
+    /// Tells a gateway what changes in the groups of all those who watch there, as it changes. Each request adds a person, by
+    /// identity's proof of them in the message, or lets one go. The stream ends with RESOURCE_EXHAUSTED for a gateway that takes too
+    /// slowly what it is told, and with UNAVAILABLE when the server stops; then those who watch come back with their positions.
+    func watchGroups(
+        _ requests: MessageReader<InvitesV1.WatchGroupsRequest>,
+        responses: MessageWriter<InvitesV1.WatchGroupsResponse>,
+        context: ServerContext
+    ) async throws
 }
 
 extension InvitesServiceHandler {
@@ -184,16 +826,194 @@ extension InvitesServiceHandler {
             try await self.listMembers(request, context: context)
         }
         router.unary(
+            InvitesServiceMethods.addMembers,
+            request: InvitesV1.AddMembersRequest.self,
+            response: InvitesV1.AddMembersResponse.self
+        ) { request, context in
+            try await self.addMembers(request, context: context)
+        }
+        router.unary(
+            InvitesServiceMethods.getGroup,
+            request: InvitesV1.GetGroupRequest.self,
+            response: InvitesV1.GetGroupResponse.self
+        ) { request, context in
+            try await self.getGroup(request, context: context)
+        }
+        router.unary(
+            InvitesServiceMethods.updateGroup,
+            request: InvitesV1.UpdateGroupRequest.self,
+            response: InvitesV1.UpdateGroupResponse.self
+        ) { request, context in
+            try await self.updateGroup(request, context: context)
+        }
+        router.unary(
+            InvitesServiceMethods.deleteGroup,
+            request: InvitesV1.DeleteGroupRequest.self,
+            response: InvitesV1.DeleteGroupResponse.self
+        ) { request, context in
+            try await self.deleteGroup(request, context: context)
+        }
+        router.unary(
+            InvitesServiceMethods.removeMember,
+            request: InvitesV1.RemoveMemberRequest.self,
+            response: InvitesV1.RemoveMemberResponse.self
+        ) { request, context in
+            try await self.removeMember(request, context: context)
+        }
+        router.unary(
+            InvitesServiceMethods.leaveGroup,
+            request: InvitesV1.LeaveGroupRequest.self,
+            response: InvitesV1.LeaveGroupResponse.self
+        ) { request, context in
+            try await self.leaveGroup(request, context: context)
+        }
+        router.unary(
+            InvitesServiceMethods.setMemberRole,
+            request: InvitesV1.SetMemberRoleRequest.self,
+            response: InvitesV1.SetMemberRoleResponse.self
+        ) { request, context in
+            try await self.setMemberRole(request, context: context)
+        }
+        router.unary(
+            InvitesServiceMethods.handOverGroup,
+            request: InvitesV1.HandOverGroupRequest.self,
+            response: InvitesV1.HandOverGroupResponse.self
+        ) { request, context in
+            try await self.handOverGroup(request, context: context)
+        }
+        router.unary(
             InvitesServiceMethods.applyPhoneEvents,
             request: InvitesV1.ApplyPhoneEventsRequest.self,
             response: InvitesV1.ApplyPhoneEventsResponse.self
         ) { request, context in
             try await self.applyPhoneEvents(request, context: context)
         }
+        router.unary(
+            InvitesServiceMethods.closeAccount,
+            request: InvitesV1.CloseAccountRequest.self,
+            response: InvitesV1.CloseAccountResponse.self
+        ) { request, context in
+            try await self.closeAccount(request, context: context)
+        }
+        router.unary(
+            InvitesServiceMethods.closeIfEmpty,
+            request: InvitesV1.CloseIfEmptyRequest.self,
+            response: InvitesV1.CloseIfEmptyResponse.self
+        ) { request, context in
+            try await self.closeIfEmpty(request, context: context)
+        }
+        router.unary(
+            InvitesServiceMethods.reopenAccount,
+            request: InvitesV1.ReopenAccountRequest.self,
+            response: InvitesV1.ReopenAccountResponse.self
+        ) { request, context in
+            try await self.reopenAccount(request, context: context)
+        }
+        router.unary(
+            InvitesServiceMethods.listMyInvitations,
+            request: InvitesV1.ListMyInvitationsRequest.self,
+            response: InvitesV1.ListMyInvitationsResponse.self
+        ) { request, context in
+            try await self.listMyInvitations(request, context: context)
+        }
+        router.unary(
+            InvitesServiceMethods.acceptInvitation,
+            request: InvitesV1.AcceptInvitationRequest.self,
+            response: InvitesV1.AcceptInvitationResponse.self
+        ) { request, context in
+            try await self.acceptInvitation(request, context: context)
+        }
+        router.unary(
+            InvitesServiceMethods.declineInvitation,
+            request: InvitesV1.DeclineInvitationRequest.self,
+            response: InvitesV1.DeclineInvitationResponse.self
+        ) { request, context in
+            try await self.declineInvitation(request, context: context)
+        }
+        router.unary(
+            InvitesServiceMethods.confirmMember,
+            request: InvitesV1.ConfirmMemberRequest.self,
+            response: InvitesV1.ConfirmMemberResponse.self
+        ) { request, context in
+            try await self.confirmMember(request, context: context)
+        }
+        router.unary(
+            InvitesServiceMethods.listPending,
+            request: InvitesV1.ListPendingRequest.self,
+            response: InvitesV1.ListPendingResponse.self
+        ) { request, context in
+            try await self.listPending(request, context: context)
+        }
+        router.unary(
+            InvitesServiceMethods.createGroupLink,
+            request: InvitesV1.CreateGroupLinkRequest.self,
+            response: InvitesV1.CreateGroupLinkResponse.self
+        ) { request, context in
+            try await self.createGroupLink(request, context: context)
+        }
+        router.unary(
+            InvitesServiceMethods.listGroupLinks,
+            request: InvitesV1.ListGroupLinksRequest.self,
+            response: InvitesV1.ListGroupLinksResponse.self
+        ) { request, context in
+            try await self.listGroupLinks(request, context: context)
+        }
+        router.unary(
+            InvitesServiceMethods.revokeGroupLink,
+            request: InvitesV1.RevokeGroupLinkRequest.self,
+            response: InvitesV1.RevokeGroupLinkResponse.self
+        ) { request, context in
+            try await self.revokeGroupLink(request, context: context)
+        }
+        router.unary(
+            InvitesServiceMethods.previewGroupLink,
+            request: InvitesV1.PreviewGroupLinkRequest.self,
+            response: InvitesV1.PreviewGroupLinkResponse.self
+        ) { request, context in
+            try await self.previewGroupLink(request, context: context)
+        }
+        router.unary(
+            InvitesServiceMethods.joinByLink,
+            request: InvitesV1.JoinByLinkRequest.self,
+            response: InvitesV1.JoinByLinkResponse.self
+        ) { request, context in
+            try await self.joinByLink(request, context: context)
+        }
+        router.unary(
+            InvitesServiceMethods.blockInviter,
+            request: InvitesV1.BlockInviterRequest.self,
+            response: InvitesV1.BlockInviterResponse.self
+        ) { request, context in
+            try await self.blockInviter(request, context: context)
+        }
+        router.unary(
+            InvitesServiceMethods.unblockInviter,
+            request: InvitesV1.UnblockInviterRequest.self,
+            response: InvitesV1.UnblockInviterResponse.self
+        ) { request, context in
+            try await self.unblockInviter(request, context: context)
+        }
+        router.unary(
+            InvitesServiceMethods.listBlockedInviters,
+            request: InvitesV1.ListBlockedInvitersRequest.self,
+            response: InvitesV1.ListBlockedInvitersResponse.self
+        ) { request, context in
+            try await self.listBlockedInviters(request, context: context)
+        }
+        router.bidirectionalStreaming(
+            InvitesServiceMethods.watchGroups,
+            request: InvitesV1.WatchGroupsRequest.self,
+            response: InvitesV1.WatchGroupsResponse.self
+        ) { requests, responses, context in
+            try await self.watchGroups(requests, responses: responses, context: context)
+        }
     }
 }
 
 /// Matches people to the groups that expect their phone number.
+///
+/// The user of a call is that of the metadata `vestibule-caller-proof`, which identity gives to gateways (CheckSession), and no
+/// field names another; without a proof it is refused with UNAUTHENTICATED and CALLER_PROOF_REQUIRED.
 ///
 /// Errors carry google.rpc.ErrorInfo with the domain "vestibule" and a stable reason such as NOT_A_MEMBER.
 public struct InvitesServiceClient: Sendable {
@@ -206,7 +1026,8 @@ public struct InvitesServiceClient: Sendable {
 
     /// Creates a group with its creator as the first member. With an idempotency key it may be called again whenever the
     /// answer was lost or the outcome is unknown: the group that was created is returned. Without one each call creates a
-    /// group, and a call that ended with OUTCOME_UNKNOWN may have created one.
+    /// group, and a call that ended with OUTCOME_UNKNOWN may have created one. A key whose group is gone, or whose group the
+    /// user is in no more, is NOT_A_MEMBER.
     public func createGroup(
         _ request: InvitesV1.CreateGroupRequest,
         options: CallOptions = CallOptions()
@@ -219,7 +1040,7 @@ public struct InvitesServiceClient: Sendable {
         )
     }
 
-    /// Adds a person by phone number: a member at once if a user has that number, pending until one has otherwise.
+    /// Adds a person by phone number: a member at once if the group is open and a user has that number, pending otherwise.
     /// Adding the same number again returns the member there is.
     public func addMember(
         _ request: InvitesV1.AddMemberRequest,
@@ -233,7 +1054,7 @@ public struct InvitesServiceClient: Sendable {
         )
     }
 
-    /// Lists the groups that a user is a member of, newest first.
+    /// Lists the groups that the user is a member of, newest first.
     public func listGroups(
         _ request: InvitesV1.ListGroupsRequest,
         options: CallOptions = CallOptions()
@@ -259,8 +1080,121 @@ public struct InvitesServiceClient: Sendable {
         )
     }
 
+    /// Adds up to 500 people by phone number, as AddMember does each of them, and tells of each what came of it: a refused one
+    /// doesn't keep the others out.
+    public func addMembers(
+        _ request: InvitesV1.AddMembersRequest,
+        options: CallOptions = CallOptions()
+    ) async throws(RPCError) -> InvitesV1.AddMembersResponse {
+        try await channel.unary(
+            InvitesServiceMethods.addMembers,
+            request,
+            response: InvitesV1.AddMembersResponse.self,
+            options: options
+        )
+    }
+
+    /// A group. Only members may ask.
+    public func getGroup(
+        _ request: InvitesV1.GetGroupRequest,
+        options: CallOptions = CallOptions()
+    ) async throws(RPCError) -> InvitesV1.GetGroupResponse {
+        try await channel.unary(
+            InvitesServiceMethods.getGroup,
+            request,
+            response: InvitesV1.GetGroupResponse.self,
+            options: options
+        )
+    }
+
+    /// Changes the fields of a group that are present. Admins and the owner may rename it, the owner alone says how open it is:
+    /// ROLE_INSUFFICIENT. TOO_MANY_ATTEMPTS for more changes than a user may make within a day.
+    public func updateGroup(
+        _ request: InvitesV1.UpdateGroupRequest,
+        options: CallOptions = CallOptions()
+    ) async throws(RPCError) -> InvitesV1.UpdateGroupResponse {
+        try await channel.unary(
+            InvitesServiceMethods.updateGroup,
+            request,
+            response: InvitesV1.UpdateGroupResponse.self,
+            options: options
+        )
+    }
+
+    /// Deletes a group with all its members and all who are awaited. The owner alone may: ROLE_INSUFFICIENT. After it nobody is a
+    /// member any more, and so whoever asks again gets NOT_A_MEMBER.
+    public func deleteGroup(
+        _ request: InvitesV1.DeleteGroupRequest,
+        options: CallOptions = CallOptions()
+    ) async throws(RPCError) -> InvitesV1.DeleteGroupResponse {
+        try await channel.unary(
+            InvitesServiceMethods.deleteGroup,
+            request,
+            response: InvitesV1.DeleteGroupResponse.self,
+            options: options
+        )
+    }
+
+    /// Removes a member, or a pending one. The owner removes anybody else, admins plain members, and whoever added a pending one that
+    /// one: ROLE_INSUFFICIENT. One who isn't there is a success.
+    public func removeMember(
+        _ request: InvitesV1.RemoveMemberRequest,
+        options: CallOptions = CallOptions()
+    ) async throws(RPCError) -> InvitesV1.RemoveMemberResponse {
+        try await channel.unary(
+            InvitesServiceMethods.removeMember,
+            request,
+            response: InvitesV1.RemoveMemberResponse.self,
+            options: options
+        )
+    }
+
+    /// Leaves a group. An owner who made it hands it over first (OWNER_MUST_HAND_OVER), unless nobody else is a member: then the group is
+    /// deleted. One who got it from somebody else leaves it to an admin, or to who has been in it for longest. Whoever isn't in the
+    /// group has left it.
+    public func leaveGroup(
+        _ request: InvitesV1.LeaveGroupRequest,
+        options: CallOptions = CallOptions()
+    ) async throws(RPCError) -> InvitesV1.LeaveGroupResponse {
+        try await channel.unary(
+            InvitesServiceMethods.leaveGroup,
+            request,
+            response: InvitesV1.LeaveGroupResponse.self,
+            options: options
+        )
+    }
+
+    /// Makes a member an admin, or an admin a plain member. The owner alone may (ROLE_INSUFFICIENT), and the owner's own role goes by
+    /// HandOverGroup. Who isn't a member has no role: MEMBER_NOT_FOUND.
+    public func setMemberRole(
+        _ request: InvitesV1.SetMemberRoleRequest,
+        options: CallOptions = CallOptions()
+    ) async throws(RPCError) -> InvitesV1.SetMemberRoleResponse {
+        try await channel.unary(
+            InvitesServiceMethods.setMemberRole,
+            request,
+            response: InvitesV1.SetMemberRoleResponse.self,
+            options: options
+        )
+    }
+
+    /// Makes another member the owner; who was it stays as an admin. The owner alone may: ROLE_INSUFFICIENT. MEMBER_NOT_FOUND for one
+    /// who isn't a member, MEMBER_NOT_CONFIRMED for one who is it by the number alone and no admin. Naming who is the owner already
+    /// changes nothing.
+    public func handOverGroup(
+        _ request: InvitesV1.HandOverGroupRequest,
+        options: CallOptions = CallOptions()
+    ) async throws(RPCError) -> InvitesV1.HandOverGroupResponse {
+        try await channel.unary(
+            InvitesServiceMethods.handOverGroup,
+            request,
+            response: InvitesV1.HandOverGroupResponse.self,
+            options: options
+        )
+    }
+
     /// Applies events of the profile service's outbox, each once by its id, in the order given. All of them are
-    /// committed when this answers.
+    /// committed when this answers. For profile alone: by certificate and method list.
     public func applyPhoneEvents(
         _ request: InvitesV1.ApplyPhoneEventsRequest,
         options: CallOptions = CallOptions()
@@ -270,6 +1204,246 @@ public struct InvitesServiceClient: Sendable {
             request,
             response: InvitesV1.ApplyPhoneEventsResponse.self,
             options: options
+        )
+    }
+
+    /// Forgets a user whose account was closed: the user is in no group any more when this answers. A group of theirs goes to
+    /// an admin, or to a plain member where there is none, and of these to who has been in it for longest; one without another member is
+    /// deleted. Closing again changes nothing. For identity alone: by certificate and method list.
+    public func closeAccount(
+        _ request: InvitesV1.CloseAccountRequest,
+        options: CallOptions = CallOptions()
+    ) async throws(RPCError) -> InvitesV1.CloseAccountResponse {
+        try await channel.unary(
+            InvitesServiceMethods.closeAccount,
+            request,
+            response: InvitesV1.CloseAccountResponse.self,
+            options: options
+        )
+    }
+
+    /// Holds a user who is in no group, so that another account can absorb theirs: until CloseAccount or ReopenAccount nothing
+    /// changes for the user, calls that would change something and events are UNAVAILABLE with ACCOUNT_HELD, and none is
+    /// dropped. A user who is in a group is not held, and an absorption that was refused once stays so. A user who was forgotten is
+    /// empty. For identity alone: by certificate and method list.
+    public func closeIfEmpty(
+        _ request: InvitesV1.CloseIfEmptyRequest,
+        options: CallOptions = CallOptions()
+    ) async throws(RPCError) -> InvitesV1.CloseIfEmptyResponse {
+        try await channel.unary(
+            InvitesServiceMethods.closeIfEmpty,
+            request,
+            response: InvitesV1.CloseIfEmptyResponse.self,
+            options: options
+        )
+    }
+
+    /// Ends what CloseIfEmpty began for the same absorption, whichever of the two comes first. For identity alone: by certificate
+    /// and method list.
+    public func reopenAccount(
+        _ request: InvitesV1.ReopenAccountRequest,
+        options: CallOptions = CallOptions()
+    ) async throws(RPCError) -> InvitesV1.ReopenAccountResponse {
+        try await channel.unary(
+            InvitesServiceMethods.reopenAccount,
+            request,
+            response: InvitesV1.ReopenAccountResponse.self,
+            options: options
+        )
+    }
+
+    /// Lists what waits for the user, newest first: groups in which people accept or are confirmed and which wait for a number that
+    /// the user has, unless the user declined or blocks whoever added them, and the user's own requests to join. Of a group it tells
+    /// the name and nothing of its members.
+    public func listMyInvitations(
+        _ request: InvitesV1.ListMyInvitationsRequest,
+        options: CallOptions = CallOptions()
+    ) async throws(RPCError) -> InvitesV1.ListMyInvitationsResponse {
+        try await channel.unary(
+            InvitesServiceMethods.listMyInvitations,
+            request,
+            response: InvitesV1.ListMyInvitationsResponse.self,
+            options: options
+        )
+    }
+
+    /// Accepts an invitation: the user is a member. Whoever is one already stays so. CONFIRMATION_NEEDED where people are confirmed
+    /// instead; INVITATION_NOT_FOUND if nothing waits for the user by this id.
+    public func acceptInvitation(
+        _ request: InvitesV1.AcceptInvitationRequest,
+        options: CallOptions = CallOptions()
+    ) async throws(RPCError) -> InvitesV1.AcceptInvitationResponse {
+        try await channel.unary(
+            InvitesServiceMethods.acceptInvitation,
+            request,
+            response: InvitesV1.AcceptInvitationResponse.self,
+            options: options
+        )
+    }
+
+    /// Declines an invitation, or takes a request to join back. The group goes on waiting for the number and doesn't learn that it is
+    /// a user's; the user doesn't see the invitation again. INVITATION_NOT_FOUND if nothing waits for the user by this id.
+    public func declineInvitation(
+        _ request: InvitesV1.DeclineInvitationRequest,
+        options: CallOptions = CallOptions()
+    ) async throws(RPCError) -> InvitesV1.DeclineInvitationResponse {
+        try await channel.unary(
+            InvitesServiceMethods.declineInvitation,
+            request,
+            response: InvitesV1.DeclineInvitationResponse.self,
+            options: options
+        )
+    }
+
+    /// Says that a user is the person meant: one who waits in a group where people are confirmed, or asks to join it, becomes a
+    /// member, and one in doubt is kept. PERSON_CHANGED if it is somebody else by now than the user whom the caller was shown.
+    public func confirmMember(
+        _ request: InvitesV1.ConfirmMemberRequest,
+        options: CallOptions = CallOptions()
+    ) async throws(RPCError) -> InvitesV1.ConfirmMemberResponse {
+        try await channel.unary(
+            InvitesServiceMethods.confirmMember,
+            request,
+            response: InvitesV1.ConfirmMemberResponse.self,
+            options: options
+        )
+    }
+
+    /// Lists whom a group waits for and who is in doubt, oldest first. Only members may ask. Who has a number is told only where
+    /// people are confirmed, and to those who may confirm them.
+    public func listPending(
+        _ request: InvitesV1.ListPendingRequest,
+        options: CallOptions = CallOptions()
+    ) async throws(RPCError) -> InvitesV1.ListPendingResponse {
+        try await channel.unary(
+            InvitesServiceMethods.listPending,
+            request,
+            response: InvitesV1.ListPendingResponse.self,
+            options: options
+        )
+    }
+
+    /// Makes a link by which people join without a number. Admins and the owner may: ROLE_INSUFFICIENT. Each call makes one, and a
+    /// call that ended with OUTCOME_UNKNOWN may have made one. Its token is told here and never again.
+    public func createGroupLink(
+        _ request: InvitesV1.CreateGroupLinkRequest,
+        options: CallOptions = CallOptions()
+    ) async throws(RPCError) -> InvitesV1.CreateGroupLinkResponse {
+        try await channel.unary(
+            InvitesServiceMethods.createGroupLink,
+            request,
+            response: InvitesV1.CreateGroupLinkResponse.self,
+            options: options
+        )
+    }
+
+    /// Lists a group's links that are good, newest first. Admins and the owner may: ROLE_INSUFFICIENT.
+    public func listGroupLinks(
+        _ request: InvitesV1.ListGroupLinksRequest,
+        options: CallOptions = CallOptions()
+    ) async throws(RPCError) -> InvitesV1.ListGroupLinksResponse {
+        try await channel.unary(
+            InvitesServiceMethods.listGroupLinks,
+            request,
+            response: InvitesV1.ListGroupLinksResponse.self,
+            options: options
+        )
+    }
+
+    /// Ends a link; whoever joined by it stays. Admins and the owner may: ROLE_INSUFFICIENT. One that is over is a success.
+    public func revokeGroupLink(
+        _ request: InvitesV1.RevokeGroupLinkRequest,
+        options: CallOptions = CallOptions()
+    ) async throws(RPCError) -> InvitesV1.RevokeGroupLinkResponse {
+        try await channel.unary(
+            InvitesServiceMethods.revokeGroupLink,
+            request,
+            response: InvitesV1.RevokeGroupLinkResponse.self,
+            options: options
+        )
+    }
+
+    /// Tells which group a link is of, before joining. LINK_INVALID for a token of no link, LINK_OVER for one that has expired, was
+    /// revoked or is used up. It counts wrong tokens, and so it is no method for GET.
+    public func previewGroupLink(
+        _ request: InvitesV1.PreviewGroupLinkRequest,
+        options: CallOptions = CallOptions()
+    ) async throws(RPCError) -> InvitesV1.PreviewGroupLinkResponse {
+        try await channel.unary(
+            InvitesServiceMethods.previewGroupLink,
+            request,
+            response: InvitesV1.PreviewGroupLinkResponse.self,
+            options: options
+        )
+    }
+
+    /// Joins the group of a link: as a member, or where people are confirmed as one who asks to. Whoever is a member or asks already
+    /// spends no use. A link lets a user in once: LINK_USED afterwards.
+    public func joinByLink(
+        _ request: InvitesV1.JoinByLinkRequest,
+        options: CallOptions = CallOptions()
+    ) async throws(RPCError) -> InvitesV1.JoinByLinkResponse {
+        try await channel.unary(
+            InvitesServiceMethods.joinByLink,
+            request,
+            response: InvitesV1.JoinByLinkResponse.self,
+            options: options
+        )
+    }
+
+    /// Keeps a user from making the caller a member by number: what they add goes on waiting, as for a number that nobody has, and
+    /// they see no difference. Memberships stay. TOO_MANY_BLOCKED for more than 1,000.
+    public func blockInviter(
+        _ request: InvitesV1.BlockInviterRequest,
+        options: CallOptions = CallOptions()
+    ) async throws(RPCError) -> InvitesV1.BlockInviterResponse {
+        try await channel.unary(
+            InvitesServiceMethods.blockInviter,
+            request,
+            response: InvitesV1.BlockInviterResponse.self,
+            options: options
+        )
+    }
+
+    /// Ends what BlockInviter began: what waits in open groups for the caller's number makes them a member now.
+    public func unblockInviter(
+        _ request: InvitesV1.UnblockInviterRequest,
+        options: CallOptions = CallOptions()
+    ) async throws(RPCError) -> InvitesV1.UnblockInviterResponse {
+        try await channel.unary(
+            InvitesServiceMethods.unblockInviter,
+            request,
+            response: InvitesV1.UnblockInviterResponse.self,
+            options: options
+        )
+    }
+
+    /// Lists whom the user blocks, in the order of their ids.
+    public func listBlockedInviters(
+        _ request: InvitesV1.ListBlockedInvitersRequest,
+        options: CallOptions = CallOptions()
+    ) async throws(RPCError) -> InvitesV1.ListBlockedInvitersResponse {
+        try await channel.unary(
+            InvitesServiceMethods.listBlockedInviters,
+            request,
+            response: InvitesV1.ListBlockedInvitersResponse.self,
+            options: options
+        )
+    }
+
+    /// Tells a gateway what changes in the groups of all those who watch there, as it changes. Each request adds a person, by
+    /// identity's proof of them in the message, or lets one go. The stream ends with RESOURCE_EXHAUSTED for a gateway that takes too
+    /// slowly what it is told, and with UNAVAILABLE when the server stops; then those who watch come back with their positions.
+    public func watchGroups<Result: Sendable>(
+        options: CallOptions = CallOptions(),
+        _ body: @Sendable (RequestWriter<InvitesV1.WatchGroupsRequest>, MessageReader<InvitesV1.WatchGroupsResponse>) async throws -> Result
+    ) async throws -> Result {
+        try await channel.stream(
+            InvitesServiceMethods.watchGroups,
+            request: InvitesV1.WatchGroupsRequest.self,
+            response: InvitesV1.WatchGroupsResponse.self,
+            options: options,
+            body
         )
     }
 }

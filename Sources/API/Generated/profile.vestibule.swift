@@ -5,16 +5,28 @@ import RPC
 
 /// The package `vestibule.profile.v1`.
 public enum ProfileV1 {
+    /// By what it is known that a number is a user's.
+    public typealias PhoneProof = Vestibule_Profile_V1_PhoneProof
+
+    /// What a proof came to.
+    public typealias ProvenPhoneOutcome = Vestibule_Profile_V1_ProvenPhoneOutcome
+
     /// What a user told about themselves.
     public typealias Profile = Vestibule_Profile_V1_Profile
 
-    /// The profile to return.
+    /// Asks for the profile of the caller's proof.
     public typealias GetProfileRequest = Vestibule_Profile_V1_GetProfileRequest
 
     /// A profile.
     public typealias GetProfileResponse = Vestibule_Profile_V1_GetProfileResponse
 
-    /// The username to check.
+    /// The profile to return.
+    public typealias LookUpProfileRequest = Vestibule_Profile_V1_LookUpProfileRequest
+
+    /// A profile that was looked up.
+    public typealias LookUpProfileResponse = Vestibule_Profile_V1_LookUpProfileResponse
+
+    /// The username to check. The user's own is free for them.
     public typealias CheckUsernameRequest = Vestibule_Profile_V1_CheckUsernameRequest
 
     /// Whether it is free.
@@ -25,6 +37,66 @@ public enum ProfileV1 {
 
     /// The changed profile.
     public typealias UpdateProfileResponse = Vestibule_Profile_V1_UpdateProfileResponse
+
+    /// Whose names and pictures to return.
+    public typealias BatchGetProfilesRequest = Vestibule_Profile_V1_BatchGetProfilesRequest
+
+    /// Names and pictures of users.
+    public typealias BatchGetProfilesResponse = Vestibule_Profile_V1_BatchGetProfilesResponse
+
+    /// What others are shown of a user.
+    public typealias PublicProfile = Vestibule_Profile_V1_PublicProfile
+
+    /// The image to keep.
+    public typealias SetAvatarRequest = Vestibule_Profile_V1_SetAvatarRequest
+
+    /// The changed profile.
+    public typealias SetAvatarResponse = Vestibule_Profile_V1_SetAvatarResponse
+
+    /// The avatar to return.
+    public typealias GetAvatarRequest = Vestibule_Profile_V1_GetAvatarRequest
+
+    /// An avatar.
+    public typealias GetAvatarResponse = Vestibule_Profile_V1_GetAvatarResponse
+
+    /// The account that was closed.
+    public typealias CloseAccountRequest = Vestibule_Profile_V1_CloseAccountRequest
+
+    /// The user is forgotten.
+    public typealias CloseAccountResponse = Vestibule_Profile_V1_CloseAccountResponse
+
+    /// The number to look for.
+    public typealias FindPhoneHolderRequest = Vestibule_Profile_V1_FindPhoneHolderRequest
+
+    /// Who has it.
+    public typealias FindPhoneHolderResponse = Vestibule_Profile_V1_FindPhoneHolderResponse
+
+    /// From whom to take which number.
+    public typealias ReleasePhoneRequest = Vestibule_Profile_V1_ReleasePhoneRequest
+
+    /// The user has it no more.
+    public typealias ReleasePhoneResponse = Vestibule_Profile_V1_ReleasePhoneResponse
+
+    /// Whose number is proven.
+    public typealias ClaimProvenPhoneRequest = Vestibule_Profile_V1_ClaimProvenPhoneRequest
+
+    /// The user has the number, or an operator has a dispute.
+    public typealias ClaimProvenPhoneResponse = Vestibule_Profile_V1_ClaimProvenPhoneResponse
+
+    /// Which disputes to list.
+    public typealias ListPhoneDisputesRequest = Vestibule_Profile_V1_ListPhoneDisputesRequest
+
+    /// A number that two users have proven.
+    public typealias PhoneDispute = Vestibule_Profile_V1_PhoneDispute
+
+    /// What an operator has to settle: by ReleasePhone, after which the claimant proves the number again.
+    public typealias ListPhoneDisputesResponse = Vestibule_Profile_V1_ListPhoneDisputesResponse
+
+    /// The account that may be absorbed.
+    public typealias CloseIfEmptyRequest = Vestibule_Profile_V1_CloseIfEmptyRequest
+
+    /// Whether the user is forgotten.
+    public typealias CloseIfEmptyResponse = Vestibule_Profile_V1_CloseIfEmptyResponse
 }
 
 /// Describes the methods of `vestibule.profile.v1.ProfileService`.
@@ -32,7 +104,7 @@ public enum ProfileServiceMethods {
     /// The service's full name.
     public static let serviceName = "vestibule.profile.v1.ProfileService"
 
-    /// Returns a user's profile; a user who told nothing yet has an empty one with every field missing.
+    /// Returns the user's profile; a user who told nothing yet has an empty one with every field missing.
     public static let getProfile = MethodDescriptor(
         service: serviceName,
         method: "GetProfile",
@@ -40,7 +112,17 @@ public enum ProfileServiceMethods {
         isIdempotent: true
     )
 
-    /// Tells whether a username could be taken now.
+    /// Returns any user's profile, for services that act for an operator and not for a person: by certificate and method list.
+    public static let lookUpProfile = MethodDescriptor(
+        service: serviceName,
+        method: "LookUpProfile",
+        kind: .unary,
+        isIdempotent: true
+    )
+
+    /// Tells whether a username could be taken now, by the user of the proof; without one by somebody new, so that it needs none.
+    /// For one that is taken it suggests others. A user, and an address that is told, may ask so often within an hour: then
+    /// RESOURCE_EXHAUSTED with TOO_MANY_ATTEMPTS. A save that meets a username of somebody else counts as such a question.
     public static let checkUsername = MethodDescriptor(
         service: serviceName,
         method: "CheckUsername",
@@ -49,6 +131,8 @@ public enum ProfileServiceMethods {
     )
 
     /// Changes the fields that are present, all or none, and returns the whole profile.
+    ///
+    /// The error USERNAME_TAKEN has usernames that are free in the metadata `suggestions` of its ErrorInfo, with commas between.
     public static let updateProfile = MethodDescriptor(
         service: serviceName,
         method: "UpdateProfile",
@@ -56,35 +140,202 @@ public enum ProfileServiceMethods {
         isIdempotent: true
     )
 
+    /// Returns what others are shown of users: names and pictures, never a phone number. Users who told nothing are left out.
+    public static let batchGetProfiles = MethodDescriptor(
+        service: serviceName,
+        method: "BatchGetProfiles",
+        kind: .unary,
+        isIdempotent: true
+    )
+
+    /// Keeps an image as the user's avatar, in the place of the one before, which is forgotten. What of the file is no picture
+    /// is left out: texts, places, previews and whatever follows the image.
+    public static let setAvatar = MethodDescriptor(
+        service: serviceName,
+        method: "SetAvatar",
+        kind: .unary,
+        isIdempotent: true
+    )
+
+    /// Returns an avatar that was uploaded, to whoever knows its id: it needs no proof.
+    public static let getAvatar = MethodDescriptor(
+        service: serviceName,
+        method: "GetAvatar",
+        kind: .unary,
+        isIdempotent: true
+    )
+
+    /// Forgets a user whose account was closed: the phone number and the username are free when this answers, and nothing is saved
+    /// for the user any more. Closing again changes nothing. For identity alone: by certificate and method list.
+    public static let closeAccount = MethodDescriptor(
+        service: serviceName,
+        method: "CloseAccount",
+        kind: .unary,
+        isIdempotent: true
+    )
+
+    /// Tells who has a phone number. For identity alone, which asks for an operator: by certificate and method list.
+    public static let findPhoneHolder = MethodDescriptor(
+        service: serviceName,
+        method: "FindPhoneHolder",
+        kind: .unary,
+        isIdempotent: true
+    )
+
+    /// Takes the phone number from a user: it is free when this answers, and others are told as when the user gives it up. Where
+    /// the user has none, or another one than is asked for, nothing changes. For identity alone: by certificate and method list.
+    public static let releasePhone = MethodDescriptor(
+        service: serviceName,
+        method: "ReleasePhone",
+        kind: .unary,
+        isIdempotent: true
+    )
+
+    /// Takes a phone number for a user of whom it is proven, once for each event: also from somebody who has it without proof, and from
+    /// somebody who has proven it and was not seen for as long as the configuration says. There are no limits and no waiting time.
+    /// Whoever has proven it otherwise keeps it, and an operator has a dispute to settle. HOLDER_UNKNOWN if it can't be told now when
+    /// that one was seen. For identity alone: by certificate and method list.
+    public static let claimProvenPhone = MethodDescriptor(
+        service: serviceName,
+        method: "ClaimProvenPhone",
+        kind: .unary,
+        isIdempotent: true
+    )
+
+    /// Lists numbers that two users have proven, oldest first; only while the one who has it does. For identity alone, which asks for an
+    /// operator: by certificate and method list.
+    public static let listPhoneDisputes = MethodDescriptor(
+        service: serviceName,
+        method: "ListPhoneDisputes",
+        kind: .unary,
+        isIdempotent: true
+    )
+
+    /// Forgets a user as CloseAccount does, so that another account can absorb theirs, unless they have a phone number or a username,
+    /// or others are still to be told of a number of theirs: then nothing changes, and the absorption stays refused. A display name
+    /// alone is forgotten. For identity alone: by certificate and method list.
+    public static let closeIfEmpty = MethodDescriptor(
+        service: serviceName,
+        method: "CloseIfEmpty",
+        kind: .unary,
+        isIdempotent: true
+    )
+
     /// All of them, in the order of the proto.
     public static let all: [MethodDescriptor] = [
         getProfile,
+        lookUpProfile,
         checkUsername,
         updateProfile,
+        batchGetProfiles,
+        setAvatar,
+        getAvatar,
+        closeAccount,
+        findPhoneHolder,
+        releasePhone,
+        claimProvenPhone,
+        listPhoneDisputes,
+        closeIfEmpty,
     ]
 }
 
 /// Keeps what a user tells about themselves, and that no two living users share a phone number or a username.
 ///
+/// The user of a call is that of the metadata `vestibule-caller-proof`, which identity gives to gateways (CheckSession), and no
+/// field names another; without a proof it is refused with UNAUTHENTICATED and CALLER_PROOF_REQUIRED.
+///
 /// Errors carry google.rpc.ErrorInfo with the domain "vestibule" and a stable reason such as PHONE_TAKEN.
 public protocol ProfileServiceHandler: RPCService {
-    /// Returns a user's profile; a user who told nothing yet has an empty one with every field missing.
+    /// Returns the user's profile; a user who told nothing yet has an empty one with every field missing.
     func getProfile(
         _ request: ProfileV1.GetProfileRequest,
         context: ServerContext
     ) async throws -> ProfileV1.GetProfileResponse
 
-    /// Tells whether a username could be taken now.
+    /// Returns any user's profile, for services that act for an operator and not for a person: by certificate and method list.
+    func lookUpProfile(
+        _ request: ProfileV1.LookUpProfileRequest,
+        context: ServerContext
+    ) async throws -> ProfileV1.LookUpProfileResponse
+
+    /// Tells whether a username could be taken now, by the user of the proof; without one by somebody new, so that it needs none.
+    /// For one that is taken it suggests others. A user, and an address that is told, may ask so often within an hour: then
+    /// RESOURCE_EXHAUSTED with TOO_MANY_ATTEMPTS. A save that meets a username of somebody else counts as such a question.
     func checkUsername(
         _ request: ProfileV1.CheckUsernameRequest,
         context: ServerContext
     ) async throws -> ProfileV1.CheckUsernameResponse
 
     /// Changes the fields that are present, all or none, and returns the whole profile.
+    ///
+    /// The error USERNAME_TAKEN has usernames that are free in the metadata `suggestions` of its ErrorInfo, with commas between.
     func updateProfile(
         _ request: ProfileV1.UpdateProfileRequest,
         context: ServerContext
     ) async throws -> ProfileV1.UpdateProfileResponse
+
+    /// Returns what others are shown of users: names and pictures, never a phone number. Users who told nothing are left out.
+    func batchGetProfiles(
+        _ request: ProfileV1.BatchGetProfilesRequest,
+        context: ServerContext
+    ) async throws -> ProfileV1.BatchGetProfilesResponse
+
+    /// Keeps an image as the user's avatar, in the place of the one before, which is forgotten. What of the file is no picture
+    /// is left out: texts, places, previews and whatever follows the image.
+    func setAvatar(
+        _ request: ProfileV1.SetAvatarRequest,
+        context: ServerContext
+    ) async throws -> ProfileV1.SetAvatarResponse
+
+    /// Returns an avatar that was uploaded, to whoever knows its id: it needs no proof.
+    func getAvatar(
+        _ request: ProfileV1.GetAvatarRequest,
+        context: ServerContext
+    ) async throws -> ProfileV1.GetAvatarResponse
+
+    /// Forgets a user whose account was closed: the phone number and the username are free when this answers, and nothing is saved
+    /// for the user any more. Closing again changes nothing. For identity alone: by certificate and method list.
+    func closeAccount(
+        _ request: ProfileV1.CloseAccountRequest,
+        context: ServerContext
+    ) async throws -> ProfileV1.CloseAccountResponse
+
+    /// Tells who has a phone number. For identity alone, which asks for an operator: by certificate and method list.
+    func findPhoneHolder(
+        _ request: ProfileV1.FindPhoneHolderRequest,
+        context: ServerContext
+    ) async throws -> ProfileV1.FindPhoneHolderResponse
+
+    /// Takes the phone number from a user: it is free when this answers, and others are told as when the user gives it up. Where
+    /// the user has none, or another one than is asked for, nothing changes. For identity alone: by certificate and method list.
+    func releasePhone(
+        _ request: ProfileV1.ReleasePhoneRequest,
+        context: ServerContext
+    ) async throws -> ProfileV1.ReleasePhoneResponse
+
+    /// Takes a phone number for a user of whom it is proven, once for each event: also from somebody who has it without proof, and from
+    /// somebody who has proven it and was not seen for as long as the configuration says. There are no limits and no waiting time.
+    /// Whoever has proven it otherwise keeps it, and an operator has a dispute to settle. HOLDER_UNKNOWN if it can't be told now when
+    /// that one was seen. For identity alone: by certificate and method list.
+    func claimProvenPhone(
+        _ request: ProfileV1.ClaimProvenPhoneRequest,
+        context: ServerContext
+    ) async throws -> ProfileV1.ClaimProvenPhoneResponse
+
+    /// Lists numbers that two users have proven, oldest first; only while the one who has it does. For identity alone, which asks for an
+    /// operator: by certificate and method list.
+    func listPhoneDisputes(
+        _ request: ProfileV1.ListPhoneDisputesRequest,
+        context: ServerContext
+    ) async throws -> ProfileV1.ListPhoneDisputesResponse
+
+    /// Forgets a user as CloseAccount does, so that another account can absorb theirs, unless they have a phone number or a username,
+    /// or others are still to be told of a number of theirs: then nothing changes, and the absorption stays refused. A display name
+    /// alone is forgotten. For identity alone: by certificate and method list.
+    func closeIfEmpty(
+        _ request: ProfileV1.CloseIfEmptyRequest,
+        context: ServerContext
+    ) async throws -> ProfileV1.CloseIfEmptyResponse
 }
 
 extension ProfileServiceHandler {
@@ -96,6 +347,13 @@ extension ProfileServiceHandler {
             response: ProfileV1.GetProfileResponse.self
         ) { request, context in
             try await self.getProfile(request, context: context)
+        }
+        router.unary(
+            ProfileServiceMethods.lookUpProfile,
+            request: ProfileV1.LookUpProfileRequest.self,
+            response: ProfileV1.LookUpProfileResponse.self
+        ) { request, context in
+            try await self.lookUpProfile(request, context: context)
         }
         router.unary(
             ProfileServiceMethods.checkUsername,
@@ -111,10 +369,76 @@ extension ProfileServiceHandler {
         ) { request, context in
             try await self.updateProfile(request, context: context)
         }
+        router.unary(
+            ProfileServiceMethods.batchGetProfiles,
+            request: ProfileV1.BatchGetProfilesRequest.self,
+            response: ProfileV1.BatchGetProfilesResponse.self
+        ) { request, context in
+            try await self.batchGetProfiles(request, context: context)
+        }
+        router.unary(
+            ProfileServiceMethods.setAvatar,
+            request: ProfileV1.SetAvatarRequest.self,
+            response: ProfileV1.SetAvatarResponse.self
+        ) { request, context in
+            try await self.setAvatar(request, context: context)
+        }
+        router.unary(
+            ProfileServiceMethods.getAvatar,
+            request: ProfileV1.GetAvatarRequest.self,
+            response: ProfileV1.GetAvatarResponse.self
+        ) { request, context in
+            try await self.getAvatar(request, context: context)
+        }
+        router.unary(
+            ProfileServiceMethods.closeAccount,
+            request: ProfileV1.CloseAccountRequest.self,
+            response: ProfileV1.CloseAccountResponse.self
+        ) { request, context in
+            try await self.closeAccount(request, context: context)
+        }
+        router.unary(
+            ProfileServiceMethods.findPhoneHolder,
+            request: ProfileV1.FindPhoneHolderRequest.self,
+            response: ProfileV1.FindPhoneHolderResponse.self
+        ) { request, context in
+            try await self.findPhoneHolder(request, context: context)
+        }
+        router.unary(
+            ProfileServiceMethods.releasePhone,
+            request: ProfileV1.ReleasePhoneRequest.self,
+            response: ProfileV1.ReleasePhoneResponse.self
+        ) { request, context in
+            try await self.releasePhone(request, context: context)
+        }
+        router.unary(
+            ProfileServiceMethods.claimProvenPhone,
+            request: ProfileV1.ClaimProvenPhoneRequest.self,
+            response: ProfileV1.ClaimProvenPhoneResponse.self
+        ) { request, context in
+            try await self.claimProvenPhone(request, context: context)
+        }
+        router.unary(
+            ProfileServiceMethods.listPhoneDisputes,
+            request: ProfileV1.ListPhoneDisputesRequest.self,
+            response: ProfileV1.ListPhoneDisputesResponse.self
+        ) { request, context in
+            try await self.listPhoneDisputes(request, context: context)
+        }
+        router.unary(
+            ProfileServiceMethods.closeIfEmpty,
+            request: ProfileV1.CloseIfEmptyRequest.self,
+            response: ProfileV1.CloseIfEmptyResponse.self
+        ) { request, context in
+            try await self.closeIfEmpty(request, context: context)
+        }
     }
 }
 
 /// Keeps what a user tells about themselves, and that no two living users share a phone number or a username.
+///
+/// The user of a call is that of the metadata `vestibule-caller-proof`, which identity gives to gateways (CheckSession), and no
+/// field names another; without a proof it is refused with UNAUTHENTICATED and CALLER_PROOF_REQUIRED.
 ///
 /// Errors carry google.rpc.ErrorInfo with the domain "vestibule" and a stable reason such as PHONE_TAKEN.
 public struct ProfileServiceClient: Sendable {
@@ -125,7 +449,7 @@ public struct ProfileServiceClient: Sendable {
         self.channel = channel
     }
 
-    /// Returns a user's profile; a user who told nothing yet has an empty one with every field missing.
+    /// Returns the user's profile; a user who told nothing yet has an empty one with every field missing.
     public func getProfile(
         _ request: ProfileV1.GetProfileRequest,
         options: CallOptions = CallOptions()
@@ -138,7 +462,22 @@ public struct ProfileServiceClient: Sendable {
         )
     }
 
-    /// Tells whether a username could be taken now.
+    /// Returns any user's profile, for services that act for an operator and not for a person: by certificate and method list.
+    public func lookUpProfile(
+        _ request: ProfileV1.LookUpProfileRequest,
+        options: CallOptions = CallOptions()
+    ) async throws(RPCError) -> ProfileV1.LookUpProfileResponse {
+        try await channel.unary(
+            ProfileServiceMethods.lookUpProfile,
+            request,
+            response: ProfileV1.LookUpProfileResponse.self,
+            options: options
+        )
+    }
+
+    /// Tells whether a username could be taken now, by the user of the proof; without one by somebody new, so that it needs none.
+    /// For one that is taken it suggests others. A user, and an address that is told, may ask so often within an hour: then
+    /// RESOURCE_EXHAUSTED with TOO_MANY_ATTEMPTS. A save that meets a username of somebody else counts as such a question.
     public func checkUsername(
         _ request: ProfileV1.CheckUsernameRequest,
         options: CallOptions = CallOptions()
@@ -152,6 +491,8 @@ public struct ProfileServiceClient: Sendable {
     }
 
     /// Changes the fields that are present, all or none, and returns the whole profile.
+    ///
+    /// The error USERNAME_TAKEN has usernames that are free in the metadata `suggestions` of its ErrorInfo, with commas between.
     public func updateProfile(
         _ request: ProfileV1.UpdateProfileRequest,
         options: CallOptions = CallOptions()
@@ -160,6 +501,132 @@ public struct ProfileServiceClient: Sendable {
             ProfileServiceMethods.updateProfile,
             request,
             response: ProfileV1.UpdateProfileResponse.self,
+            options: options
+        )
+    }
+
+    /// Returns what others are shown of users: names and pictures, never a phone number. Users who told nothing are left out.
+    public func batchGetProfiles(
+        _ request: ProfileV1.BatchGetProfilesRequest,
+        options: CallOptions = CallOptions()
+    ) async throws(RPCError) -> ProfileV1.BatchGetProfilesResponse {
+        try await channel.unary(
+            ProfileServiceMethods.batchGetProfiles,
+            request,
+            response: ProfileV1.BatchGetProfilesResponse.self,
+            options: options
+        )
+    }
+
+    /// Keeps an image as the user's avatar, in the place of the one before, which is forgotten. What of the file is no picture
+    /// is left out: texts, places, previews and whatever follows the image.
+    public func setAvatar(
+        _ request: ProfileV1.SetAvatarRequest,
+        options: CallOptions = CallOptions()
+    ) async throws(RPCError) -> ProfileV1.SetAvatarResponse {
+        try await channel.unary(
+            ProfileServiceMethods.setAvatar,
+            request,
+            response: ProfileV1.SetAvatarResponse.self,
+            options: options
+        )
+    }
+
+    /// Returns an avatar that was uploaded, to whoever knows its id: it needs no proof.
+    public func getAvatar(
+        _ request: ProfileV1.GetAvatarRequest,
+        options: CallOptions = CallOptions()
+    ) async throws(RPCError) -> ProfileV1.GetAvatarResponse {
+        try await channel.unary(
+            ProfileServiceMethods.getAvatar,
+            request,
+            response: ProfileV1.GetAvatarResponse.self,
+            options: options
+        )
+    }
+
+    /// Forgets a user whose account was closed: the phone number and the username are free when this answers, and nothing is saved
+    /// for the user any more. Closing again changes nothing. For identity alone: by certificate and method list.
+    public func closeAccount(
+        _ request: ProfileV1.CloseAccountRequest,
+        options: CallOptions = CallOptions()
+    ) async throws(RPCError) -> ProfileV1.CloseAccountResponse {
+        try await channel.unary(
+            ProfileServiceMethods.closeAccount,
+            request,
+            response: ProfileV1.CloseAccountResponse.self,
+            options: options
+        )
+    }
+
+    /// Tells who has a phone number. For identity alone, which asks for an operator: by certificate and method list.
+    public func findPhoneHolder(
+        _ request: ProfileV1.FindPhoneHolderRequest,
+        options: CallOptions = CallOptions()
+    ) async throws(RPCError) -> ProfileV1.FindPhoneHolderResponse {
+        try await channel.unary(
+            ProfileServiceMethods.findPhoneHolder,
+            request,
+            response: ProfileV1.FindPhoneHolderResponse.self,
+            options: options
+        )
+    }
+
+    /// Takes the phone number from a user: it is free when this answers, and others are told as when the user gives it up. Where
+    /// the user has none, or another one than is asked for, nothing changes. For identity alone: by certificate and method list.
+    public func releasePhone(
+        _ request: ProfileV1.ReleasePhoneRequest,
+        options: CallOptions = CallOptions()
+    ) async throws(RPCError) -> ProfileV1.ReleasePhoneResponse {
+        try await channel.unary(
+            ProfileServiceMethods.releasePhone,
+            request,
+            response: ProfileV1.ReleasePhoneResponse.self,
+            options: options
+        )
+    }
+
+    /// Takes a phone number for a user of whom it is proven, once for each event: also from somebody who has it without proof, and from
+    /// somebody who has proven it and was not seen for as long as the configuration says. There are no limits and no waiting time.
+    /// Whoever has proven it otherwise keeps it, and an operator has a dispute to settle. HOLDER_UNKNOWN if it can't be told now when
+    /// that one was seen. For identity alone: by certificate and method list.
+    public func claimProvenPhone(
+        _ request: ProfileV1.ClaimProvenPhoneRequest,
+        options: CallOptions = CallOptions()
+    ) async throws(RPCError) -> ProfileV1.ClaimProvenPhoneResponse {
+        try await channel.unary(
+            ProfileServiceMethods.claimProvenPhone,
+            request,
+            response: ProfileV1.ClaimProvenPhoneResponse.self,
+            options: options
+        )
+    }
+
+    /// Lists numbers that two users have proven, oldest first; only while the one who has it does. For identity alone, which asks for an
+    /// operator: by certificate and method list.
+    public func listPhoneDisputes(
+        _ request: ProfileV1.ListPhoneDisputesRequest,
+        options: CallOptions = CallOptions()
+    ) async throws(RPCError) -> ProfileV1.ListPhoneDisputesResponse {
+        try await channel.unary(
+            ProfileServiceMethods.listPhoneDisputes,
+            request,
+            response: ProfileV1.ListPhoneDisputesResponse.self,
+            options: options
+        )
+    }
+
+    /// Forgets a user as CloseAccount does, so that another account can absorb theirs, unless they have a phone number or a username,
+    /// or others are still to be told of a number of theirs: then nothing changes, and the absorption stays refused. A display name
+    /// alone is forgotten. For identity alone: by certificate and method list.
+    public func closeIfEmpty(
+        _ request: ProfileV1.CloseIfEmptyRequest,
+        options: CallOptions = CallOptions()
+    ) async throws(RPCError) -> ProfileV1.CloseIfEmptyResponse {
+        try await channel.unary(
+            ProfileServiceMethods.closeIfEmpty,
+            request,
+            response: ProfileV1.CloseIfEmptyResponse.self,
             options: options
         )
     }

@@ -369,8 +369,8 @@ int crpc_stream_open(
     const crpc_sent_field head[] = {
         CRPC_CONSTANT_FIELD(":method", "POST"),
         CRPC_CONSTANT_FIELD(":scheme", "http"),
-        crpc_field_of(":path", 5, path, path_length),
-        crpc_field_of(":authority", 10, connection->authority, connection->authority_length),
+        crpc_named_field(":path", path, path_length),
+        crpc_named_field(":authority", connection->authority, connection->authority_length),
         CRPC_CONSTANT_FIELD("te", "trailers"),
         CRPC_CONSTANT_FIELD("content-type", "application/grpc"),
         CRPC_CONSTANT_FIELD("grpc-accept-encoding", "gzip"),
@@ -385,7 +385,7 @@ int crpc_stream_open(
     if (deadline_ns != 0) {
         uint64_t now = connection->h2.turn->now_ns;
         size_t length = crpc_timeout_format(deadline_ns > now ? deadline_ns - now : 1, timeout);
-        entries[count++] = crpc_field_of("grpc-timeout", 12, timeout, length);
+        entries[count++] = crpc_named_field("grpc-timeout", timeout, length);
     }
     if (path_length > CRPC_METADATA_SENT_MAX) return CRPC_ERROR_ARGUMENT;
     int error = crpc_call_append_fields(entries, &count, metadata, metadata_length, path_length, false);

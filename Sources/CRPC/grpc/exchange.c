@@ -82,6 +82,7 @@ static size_t exchange_read_head(const crpc_stream *stream, crpc_exchange_head *
         const struct crpc_path *path = crpc_paths_at(&service->paths, stream->head.method);
         head->target = (const uint8_t *)path->text;
         head->target_length = path->length;
+        head->method_number = (uint32_t)stream->head.method + 1;
     }
     while (crpc_metadata_next(stream->block, stream->block_length, &offset, &field)) {
         if (field.name_length == 0 || field.name[0] != ':') break;
@@ -280,10 +281,12 @@ static void exchange_release(crpc_exchange *exchange, size_t length) {
 
 // ---- The answer ----
 
-/// The id of a request, which each answer has, and no two the same.
-static bool exchange_is_request_id(const crpc_sent_field *field) {
-    static const char name[] = "x-request-id";
-    return field->name_length == sizeof name - 1 && memcmp(field->name, name, sizeof name - 1) == 0;
+/// A usual name need not be copied.
+static void exchange_note_name(crpc_sent_field *field) {
+    const crpc_usual_name *usual = crpc_exchange_usual_name(field->name, field->name_length);
+    if (usual == NULL) return;
+    field->name = (uint8_t *)(uintptr_t)usual->text; // which is only read
+    field->flags = usual->is_unique ? CRPC_FIELD_NAMED | CRPC_FIELD_UNIQUE : CRPC_FIELD_NAMED;
 }
 
 /// Sends the head of the answer; `length` is -1 for a body of unknown length.
@@ -293,16 +296,17 @@ static int exchange_send_head(
     size_t status_length = crpc_put_decimal(status, status_text);
     crpc_sent_field entries[CRPC_ENTRIES_MAX];
     size_t count = 0;
-    entries[count++] = crpc_field_of(":status", 7, status_text, status_length);
-    entries[count++] = crpc_field_of("date", 4, crpc_service_date(crpc_call_connection(stream)->service), CRPC_DATE_LENGTH);
+    entries[count++] = crpc_named_field(":status", status_text, status_length);
+    const char *date = crpc_service_date(crpc_call_connection(stream)->service);
+    entries[count++] = crpc_named_field("date", date, CRPC_DATE_LENGTH);
     if (length >= 0 && crpc_exchange_tells_length(status)) {
         size_t digits = crpc_put_decimal((uint64_t)length, length_text);
-        entries[count++] = crpc_field_of("content-length", 14, length_text, digits);
+        entries[count++] = crpc_named_field("content-length", length_text, digits);
     }
+    size_t first = count;
     int error = crpc_call_append_fields(entries, &count, fields, fields_length, 0, true);
     if (error != CRPC_OK) return error;
-    for (size_t i = 0; i < count; i++)
-        if (exchange_is_request_id(&entries[i])) entries[i].flags |= CRPC_FIELD_UNIQUE;
+    for (size_t i = first; i < count; i++) exchange_note_name(&entries[i]);
     error = crpc_session_answer(&stream->h2, entries, count, has_body);
     crpc_h2_mark(stream->h2.h2);
     return error;

@@ -45,6 +45,17 @@ static inline const uint8_t *crpc_find_control(const uint8_t *at, const uint8_t 
     return at;
 }
 
+/// Whether a field's value has no controls but HTAB, and no white space at either end (RFC 9110 section 5.5, RFC 9113 section
+/// 8.2.1).
+static inline bool crpc_is_field_value(const uint8_t *value, size_t length) {
+    const uint8_t *end = value + length;
+    if (length == 0) return true;
+    if (value[0] == ' ' || value[0] == '\t' || end[-1] == ' ' || end[-1] == '\t') return false;
+    for (const uint8_t *at = crpc_find_control(value, end); at < end; at = crpc_find_control(at + 1, end))
+        if (*at != '\t') return false;
+    return true;
+}
+
 /// Bytes that the digits of a number take at most.
 enum { CRPC_DECIMAL_MAX = 20 };
 

@@ -62,25 +62,40 @@ static bool exchange_keeps(const uint8_t *name, size_t length) {
     }
 }
 
-/// A value without controls but HTAB, and without white space at either end.
-static bool exchange_is_value(const uint8_t *value, size_t length) {
-    const uint8_t *end = value + length;
-    if (length == 0) return true;
-    if (value[0] == ' ' || value[0] == '\t' || end[-1] == ' ' || end[-1] == '\t') return false;
-    for (const uint8_t *at = crpc_find_control(value, end); at < end; at = crpc_find_control(at + 1, end))
-        if (*at != '\t') return false;
-    return true;
+const crpc_usual_name *crpc_exchange_usual_name(const uint8_t *name, size_t length) {
+    enum { LENGTH_MAX = 23, PER_LENGTH = 2 };
+    static const crpc_usual_name names[LENGTH_MAX + 1][PER_LENGTH] = {
+        [12] = {{"content-type", false}, {"x-request-id", true}},
+        [13] = {{"cache-control", false}},
+        [15] = {{"referrer-policy", false}},
+        [22] = {{"x-content-type-options", false}},
+        [23] = {{"content-security-policy", false}},
+    };
+    if (length > LENGTH_MAX) return NULL;
+    for (int i = 0; i < PER_LENGTH; i++) {
+        const crpc_usual_name *usual = &names[length][i];
+        if (usual->text != NULL && memcmp(usual->text, name, length) == 0) return usual;
+    }
+    return NULL;
 }
 
-bool crpc_exchange_may_send(const crpc_entry *field) {
+/// A token in lower case (RFC 9110 section 5.6.2, RFC 9113 section 8.2.1).
+static bool exchange_is_name(const uint8_t *name, size_t length) {
     static const uint8_t allowed[256] = {
         ['a' ... 'z'] = 1, ['0' ... '9'] = 1, ['!'] = 1, ['#'] = 1, ['$'] = 1, ['%'] = 1, ['&'] = 1, ['\''] = 1,
         ['*'] = 1, ['+'] = 1, ['-'] = 1, ['.'] = 1, ['^'] = 1, ['_'] = 1, ['`'] = 1, ['|'] = 1, ['~'] = 1,
     };
-    if (field->name_length == 0 || exchange_keeps(field->name, field->name_length)) return false;
-    for (size_t i = 0; i < field->name_length; i++)
-        if (!allowed[field->name[i]]) return false;
-    return exchange_is_value(field->value, field->value_length);
+    for (size_t i = 0; i < length; i++)
+        if (!allowed[name[i]]) return false;
+    return length > 0;
+}
+
+bool crpc_exchange_may_send(const crpc_entry *field) {
+    const uint8_t *name = field->name;
+    size_t length = field->name_length;
+    bool is_usual = crpc_exchange_usual_name(name, length) != NULL;
+    if (!is_usual && (exchange_keeps(name, length) || !exchange_is_name(name, length))) return false;
+    return crpc_is_field_value(field->value, field->value_length);
 }
 
 bool crpc_exchange_may_send_all(const uint8_t *fields, size_t length) {

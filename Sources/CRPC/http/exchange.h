@@ -33,6 +33,13 @@ static inline bool crpc_service_takes_exchanges(const crpc_service *service) {
     return service->callbacks->exchange.on_exchange != NULL;
 }
 
+/// A name that most answers have. The id of a request is no two times the same.
+typedef struct crpc_usual_name {
+    const char *text;
+    bool is_unique; // its values
+} crpc_usual_name;
+/// The usual name that a field has, which may be sent; NULL if it has another one.
+const crpc_usual_name *crpc_exchange_usual_name(const uint8_t *name, size_t length);
 /// Whether a field may be sent in an answer: a token in lower case that neither the layer (Date, Content-Length) nor the
 /// connection (RFC 9110 section 7.6.1) keeps for itself, and a value without controls or a space at either end.
 bool crpc_exchange_may_send(const crpc_entry *field);

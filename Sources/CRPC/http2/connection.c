@@ -50,7 +50,7 @@ static int h2_receive_plain(crpc_h2 *h2, const uint8_t *bytes, size_t length, si
     uint8_t *plain = h2->turn->scratch;
     int error = CRPC_OK;
     while (error == CRPC_OK && length > 0) {
-        size_t taken, plain_length = crpc_plain_literals(bytes, length, first_head, plain, &taken);
+        size_t taken, plain_length = crpc_plain_literals(&h2->literals, bytes, length, first_head, plain, &taken);
         error = plain_length > 0 ? crpc_session_receive(h2, plain, plain_length) : crpc_session_receive(h2, bytes, taken);
         bytes += taken;
         length -= taken;
@@ -222,6 +222,7 @@ void crpc_h2_end_streams(crpc_h2 *h2) {
 
 void crpc_h2_end(crpc_h2 *h2) {
     crpc_session_end(h2);
+    crpc_known_literals_end(&h2->literals);
     while (h2->free_streams != NULL) {
         crpc_h2_stream *stream = h2->free_streams;
         h2->free_streams = stream->next_free;

@@ -31,6 +31,7 @@
 #include "crpc_limits.h"
 #include "http2/fields.h"
 #include "http2/guard.h"
+#include "http2/known_literals.h"
 #include "http2/request_rules.h"
 #include "loop/link.h"
 #include "loop/states.h"
@@ -126,6 +127,7 @@ struct crpc_h2 {
     bool is_started;                 // what carries it is open
     crpc_limits limits;
     crpc_guard guard;
+    crpc_known_literals literals;    // server: of the heads of requests
     crpc_chore flush, close;         // what is below sets their functions
     uint64_t due_ns[CRPC_DUE_COUNT]; // 0 for not at all
     uint64_t next_ns;                // no later than the first of these

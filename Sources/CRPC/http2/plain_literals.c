@@ -1,7 +1,6 @@
 #include "http2/plain_literals.h"
 
 #include "http2/frames.h"
-#include "http2/huffman.h"
 
 #include <stdbool.h>
 #include <string.h>
@@ -16,6 +15,7 @@ enum { LENGTH_BYTES_MAX = 3 };
 typedef struct copying {
     const uint8_t *copied;
     uint8_t *target;
+    crpc_known_literals *known;
 } copying;
 
 static void literals_copy_until(copying *copying, const uint8_t *at) {
@@ -61,7 +61,7 @@ static const uint8_t *literals_pass_string(copying *copying, const uint8_t *at, 
     // The text goes to its place if its length takes as many bytes as are guessed here, as it mostly does.
     size_t guessed = length < 0x7f * 5 / 8 ? 1 : LENGTH_BYTES_MAX;
     uint8_t *plain = copying->target + (at - copying->copied) + guessed;
-    ssize_t plain_length = crpc_huffman_decode(text, length, plain);
+    ssize_t plain_length = crpc_known_literals_decode(copying->known, text, length, plain);
     if (plain_length < 0 || plain_length > CRPC_FRAME_PAYLOAD_MAX) return text + length;
     literals_copy_until(copying, at);
     uint8_t size[LENGTH_BYTES_MAX];
@@ -107,8 +107,9 @@ static bool literals_is_whole_block(const uint8_t head[CRPC_FRAME_HEAD]) {
     return head[3] == CRPC_FRAME_HEADERS && flags == CRPC_FLAG_END_HEADERS;
 }
 
-size_t crpc_plain_literals(const uint8_t *bytes, size_t length, size_t first_head, uint8_t *target, size_t *taken) {
-    copying copying = {.copied = bytes, .target = target};
+size_t crpc_plain_literals(
+    crpc_known_literals *known, const uint8_t *bytes, size_t length, size_t first_head, uint8_t *target, size_t *taken) {
+    copying copying = {.copied = bytes, .target = target, .known = known};
     const uint8_t *end = bytes + length, *until = end;
     size_t at = first_head;
     while (at < length && length - at >= CRPC_FRAME_HEAD) {

@@ -9,6 +9,8 @@
 #ifndef CRPC_PLAIN_LITERALS_H
 #define CRPC_PLAIN_LITERALS_H
 
+#include "http2/known_literals.h"
+
 #include <stddef.h>
 #include <stdint.h>
 
@@ -25,8 +27,9 @@ static inline size_t crpc_plain_literals_room(size_t length) { return 2 * length
 /// Rewrites a front part of what was read of a connection, which `*taken` tells the length of: it ends where a frame does,
 /// or all does. `first_head` is where the first frame's head begins, at the end or past it if none does. `target` has
 /// `crpc_plain_literals_room(length)` bytes and does not overlap.
-/// The bytes written; 0, with nothing of use in `target`, where the part stays as it is. Any thread, after
-/// `crpc_huffman_prepare`; nothing is kept.
-size_t crpc_plain_literals(const uint8_t *bytes, size_t length, size_t first_head, uint8_t *target, size_t *taken);
+/// The bytes written; 0, with nothing of use in `target`, where the part stays as it is. After `crpc_huffman_prepare`, on the
+/// thread of the connection, whose strings `known` keeps; nothing else is.
+size_t crpc_plain_literals(
+    crpc_known_literals *known, const uint8_t *bytes, size_t length, size_t first_head, uint8_t *target, size_t *taken);
 
 #endif

@@ -17,7 +17,7 @@ _Static_assert(
         offsetof(crpc_sent_field, value_length) == offsetof(nghttp2_nv, valuelen) &&
         offsetof(crpc_sent_field, flags) == offsetof(nghttp2_nv, flags) &&
         CRPC_FIELD_CONSTANT == (NGHTTP2_NV_FLAG_NO_COPY_NAME | NGHTTP2_NV_FLAG_NO_COPY_VALUE) &&
-        CRPC_FIELD_UNIQUE == NGHTTP2_NV_FLAG_NO_INDEX,
+        CRPC_FIELD_NAMED == NGHTTP2_NV_FLAG_NO_COPY_NAME && CRPC_FIELD_UNIQUE == NGHTTP2_NV_FLAG_NO_INDEX,
     "a field is laid out as nghttp2's");
 
 // In nghttp2 since 1.57, and in what distributions mended of earlier ones: weak, so that it may be absent.

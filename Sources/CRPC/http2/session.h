@@ -9,16 +9,18 @@
 
 #include "http2/connection.h"
 
-/// A field to be sent, as the session takes it: it copies name and value, but for those with both flags.
+#include <string.h>
+
+/// A field to be sent, as the session takes it: it copies name and value, but for those that are constant.
 typedef struct crpc_sent_field {
     uint8_t *name, *value;
     size_t name_length, value_length;
     uint8_t flags;
 } __attribute__((may_alias)) crpc_sent_field;
 
-/// Name and value are constant: they are not copied. Or the value is never sent again: HPACK keeps it in no table, where it would
-/// drive out those that are (RFC 7541 section 6.2.3).
-enum { CRPC_FIELD_CONSTANT = 0x2 | 0x4, CRPC_FIELD_UNIQUE = 0x1 };
+/// Name and value are constant, or the name is: such are not copied. Or the value is never sent again: HPACK keeps it in no table,
+/// where it would drive out those that are (RFC 7541 section 6.2.3).
+enum { CRPC_FIELD_CONSTANT = 0x2 | 0x4, CRPC_FIELD_NAMED = 0x2, CRPC_FIELD_UNIQUE = 0x1 };
 
 #define CRPC_CONSTANT_FIELD(name, value) \
     {(uint8_t *)(name), (uint8_t *)(value), sizeof(name) - 1, sizeof(value) - 1, CRPC_FIELD_CONSTANT}
@@ -30,6 +32,12 @@ static inline crpc_sent_field crpc_field_of(const void *name, size_t name_length
         uint8_t *out;
     } n = {.in = name}, v = {.in = value};
     return (crpc_sent_field){n.out, v.out, name_length, value_length, 0};
+}
+/// A field whose name is constant, and whose value is copied.
+static inline crpc_sent_field crpc_named_field(const char *name, const void *value, size_t value_length) {
+    crpc_sent_field field = crpc_field_of(name, strlen(name), value, value_length);
+    field.flags = CRPC_FIELD_NAMED;
+    return field;
 }
 
 /// Makes the session and submits our SETTINGS. Errors: MEMORY; then there is none.

@@ -56,6 +56,8 @@ typedef struct crpc_exchange_head {
     /// Path and query, from the slash on; `*` of OPTIONS. An absolute-form target is taken apart into this and the authority.
     const uint8_t *target;
     size_t target_length;
+    /// One more than the number of the server's method whose path the target is; 0 where it is none's, or nobody looked.
+    uint32_t method_number;
     /// Host or `:authority`; empty where HTTP/1.0 has none.
     const uint8_t *authority;
     size_t authority_length;

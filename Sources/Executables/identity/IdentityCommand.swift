@@ -8,6 +8,10 @@ struct IdentityCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration.service(
         IdentityServer.self,
         abstract: "Verifies sign-ins, keeps accounts and sessions.",
-        [Check.self, EndSessions.self]
+        [
+            Check.self, EndSessions.self, Webhooks.self, AppleTransfer.self, ImportAccounts.self,
+            Outbox<IdentityServer>.self,
+            Account<IdentityServer>.self,
+        ]
     )
 }

@@ -7,6 +7,7 @@ import ServiceCommands
 struct InvitesCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration.service(
         InvitesServer.self,
-        abstract: "Keeps groups, their members and those they wait for."
+        abstract: "Keeps groups, their members and those they wait for.",
+        [Outbox<InvitesServer>.self, Account<InvitesServer>.self]
     )
 }

@@ -8,6 +8,6 @@ struct ProfileCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration.service(
         ProfileServer.self,
         abstract: "Keeps names, usernames and phone numbers.",
-        [Outbox.self]
+        [ImportProfiles.self, Outbox<ProfileServer>.self, Account<ProfileServer>.self]
     )
 }

@@ -1,6 +1,4 @@
 import ArgumentParser
-import FoundationEssentials
-import Glibc
 import LocalStack
 import ServiceCommands
 import ServiceKit
@@ -23,22 +21,13 @@ struct Check: ParsableCommand {
     var providers: String?
 
     func run() {
-        let configured = ProcessInfo.processInfo.environment[StackKeys.programs.name].flatMap { $0.isEmpty ? nil : $0 }
-        do {
-            let program = try ProgramFolder.path(configured: configured) + "/identity"
-            var arguments = [program, "check"]
-            if let path = file.path { arguments += ["--config", path] }
-            if let providers { arguments += ["--providers", providers] }
-            // The new program takes the place of this one, so nothing has to be freed.
-            execv(program, arguments.map { strdup($0) } + [nil])
-            let cause = String(cString: strerror(errno))
-            Program.end(
-                "vestibule check: \(program) cannot be started: \(cause). "
-                    + "In containers: docker compose run --rm --no-deps identity check",
-                code: 1
-            )
-        } catch {
-            Program.end(error, program: "vestibule check")
-        }
+        var arguments = ["check"]
+        if let path = file.path { arguments += ["--config", path] }
+        if let providers { arguments += ["--providers", providers] }
+        IdentityProgram.become(
+            arguments,
+            of: "vestibule check",
+            inContainers: "docker compose run --rm --no-deps identity check"
+        )
     }
 }

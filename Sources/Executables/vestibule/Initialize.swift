@@ -9,13 +9,15 @@ struct Initialize: ParsableCommand {
         commandName: "init",
         abstract: "Make a deployment's secrets and certificates in a folder, and renew certificates that end soon.",
         discussion: """
-            What is there stays as it is, but for certificates. Passwords of the database's owner and of each service's role, the key that signs tokens, the key of refresh \
-            tokens, the key under which clients' addresses are counted, a small certificate authority, and for each service and the gateway a key and a certificate with a \
-            DNS name (identity) and a URI (spiffe://vestibule/identity).
+            What is there stays as it is, but for certificates. Passwords of the database's owner and of each service's role, a \
+            folder of identity's keys (those that sign tokens, those of refresh tokens, and those under which it proves to services \
+            on whose behalf they are called), a folder for profile and one for invites with what each needs of the latter, the \
+            key under which clients' addresses are counted, a small certificate authority, and for each service, the gateway and \
+            operators a key and a certificate with a DNS name (identity) and a URI (spiffe://vestibule/identity).
 
             The folder can be entered by its owner only. The files in it that containers are given can be read by all, \
-            since a container's user is another; the authority's key is the owner's alone. Nothing that runs needs it, only this \
-            command when it makes a certificate: it may be kept elsewhere and given with --authority-key.
+            since a container's user is another; the authority's key and the operators' are the owner's alone. Nothing that runs \
+            needs the former, only this command when it makes a certificate: it may be kept elsewhere and given with --authority-key.
 
             Certificates are valid for 60 days, and nothing revokes them. One with less than 20 days left is renewed with a \
             new key, where it is, so that programs read it at SIGHUP: `make renew` does both, and should be run each day \
@@ -57,5 +59,5 @@ struct Initialize: ParsableCommand {
 
 extension String {
     /// The text with spaces behind it up to a width.
-    fileprivate func padded(to width: Int) -> String { self + String(repeating: " ", count: max(0, width - count)) }
+    func padded(to width: Int) -> String { self + String(repeating: " ", count: max(0, width - count)) }
 }

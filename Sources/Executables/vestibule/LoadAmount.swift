@@ -31,6 +31,23 @@ struct LoadAmount: ParsableArguments {
     @Option(
         help: ArgumentHelp(
             """
+            Call with these sessions and sign nobody in: a line each, the access token, a space, and for scenarios that refresh \
+            the refresh token.
+            """,
+            valueName: "file"
+        )
+    )
+    var sessions: String?
+    @Option(
+        help: ArgumentHelp(
+            "The first number of claim-phone, E.164 without the plus. (default: one of chance)",
+            valueName: "number"
+        )
+    )
+    var firstPhone: Int64?
+    @Option(
+        help: ArgumentHelp(
+            """
             Provider tokens to prepare for sign-ins; when they are used up, more are asked for during the run. \
             (default: with --rate as many as needed, else 2000)
             """,
@@ -38,6 +55,8 @@ struct LoadAmount: ParsableArguments {
         )
     )
     var tokens: Int?
+    @Flag(help: "Send the provider's code with each sign-in too: identity exchanges it behind its answer.")
+    var codes = false
     @Option(
         help: ArgumentHelp("Calls of an open loop that may wait for a worker; more are errors.", valueName: "count")
     )
@@ -55,6 +74,13 @@ struct LoadAmount: ParsableArguments {
         try Self.check("--accounts", accounts, workerCount...LoadPlan.preparedMax)
         try Self.check("--tokens", tokens, 0...LoadPlan.preparedMax)
         try Self.check("--queue", queue, 1...LoadPlan.preparedMax)
+        guard sessions == nil || accounts == nil else {
+            throw ValidationError("--accounts says nothing beside --sessions, which are as many as its file has")
+        }
+        if let firstPhone, !PhoneSequence.numbers.contains(firstPhone) {
+            let range = PhoneSequence.numbers
+            throw ValidationError("--first-phone is from \(range.lowerBound) to \(range.upperBound)")
+        }
         guard workerCount >= threads else { throw ValidationError("--workers is at least the number of threads") }
         let times = [("--duration", duration.value), ("--timeout", timeout.value)]
         for (name, value) in times + [("--warm-up", warmUp.value)] where value > LoadPlan.durationMax {
@@ -75,6 +101,9 @@ struct LoadAmount: ParsableArguments {
         if let connections { plan.connectionCount = connections }
         plan.threadCount = threads
         plan.accountCount = accounts ?? workerCount
+        plan.sessionsFile = sessions
+        plan.firstPhone = firstPhone
+        plan.sendsCodes = codes
         plan.queueMax = queue
         plan.warmUp = warmUp.value
         plan.duration = duration.value

@@ -36,6 +36,13 @@ struct RunLoad: AsyncParsableCommand {
 
     func validate() throws {
         try amount.validate()
+        guard amount.sessions == nil || scenario.takesSessions else {
+            let fitting = Scenario.allCases.filter(\.takesSessions).map(\.rawValue)
+            throw ValidationError("--sessions goes with \(fitting.joined(separator: ", "))")
+        }
+        guard amount.firstPhone == nil || scenario == .claimPhone else {
+            throw ValidationError("--first-phone goes with \(Scenario.claimPhone.rawValue)")
+        }
         guard errorsMax >= 0 else { throw ValidationError("--errors-max is 0 or more") }
     }
 

@@ -1,11 +1,13 @@
 import API
 import RPC
 
-/// Our public keys as identity last told them: asked for once per max-age, and served stale while identity is down.
+/// Our public keys and our name as identity last told them: asked for once per max-age, and served stale while identity is down.
 actor KeySetCache {
     /// A key set and for how long clients may keep it.
     struct Answer: Sendable, Hashable {
         let json: String
+        /// What our tokens name as their issuer; empty from an identity of the version before.
+        let issuer: String
         let maxAgeSeconds: Int64
     }
 
@@ -16,6 +18,7 @@ actor KeySetCache {
 
     private struct Kept {
         var json: String
+        var issuer: String
         var freshUntil: ContinuousClock.Instant
     }
 
@@ -35,7 +38,7 @@ actor KeySetCache {
     func answer(timeout: Duration) async throws -> Answer {
         if let kept {
             let left = now().duration(to: kept.freshUntil)
-            if left > .zero { return Answer(json: kept.json, maxAgeSeconds: max(1, left.components.seconds)) }
+            if left > .zero { return answer(kept, max(1, left.components.seconds)) }
         }
         if let fetch { return try await fetch.value }
         let fetch = Task { try await refresh(timeout: timeout) }
@@ -48,12 +51,21 @@ actor KeySetCache {
         do {
             let response = try await identity.getJWKS(.init(), options: CallOptions(timeout: timeout))
             let seconds = min(max(response.maxAgeSeconds, 1), Self.maxAgeSecondsMax)
-            kept = Kept(json: response.jwksJson, freshUntil: now().advanced(by: .seconds(seconds)))
-            return Answer(json: response.jwksJson, maxAgeSeconds: seconds)
+            let fresh = Kept(
+                json: response.jwksJson,
+                issuer: response.issuer,
+                freshUntil: now().advanced(by: .seconds(seconds))
+            )
+            kept = fresh
+            return answer(fresh, seconds)
         } catch {
             guard let stale = kept else { throw error }
             kept?.freshUntil = now().advanced(by: .seconds(Self.retrySeconds))
-            return Answer(json: stale.json, maxAgeSeconds: Self.retrySeconds)
+            return answer(stale, Self.retrySeconds)
         }
+    }
+
+    private func answer(_ kept: Kept, _ maxAgeSeconds: Int64) -> Answer {
+        Answer(json: kept.json, issuer: kept.issuer, maxAgeSeconds: maxAgeSeconds)
     }
 }

@@ -17,19 +17,26 @@ actor ReadinessCache {
         let isReady: Bool
     }
 
-    /// How long each service may take to say so.
+    /// How long each service may take to say so, unless somebody gives it more.
     static let wait = Duration.seconds(1)
     /// How long an answer is given again.
     static let lifetime = Duration.milliseconds(250)
 
+    /// How long each service may take to say so.
+    nonisolated let wait: Duration
     private let probes: [Backends.Probe]
     private let now: @Sendable () -> ContinuousClock.Instant
     private var kept: (answers: [Answer], until: ContinuousClock.Instant)?
     private var asking: Task<[Answer], Never>?
     private var isStopping = false
 
-    init(_ probes: [Backends.Probe], now: @escaping @Sendable () -> ContinuousClock.Instant = { .now }) {
+    init(
+        _ probes: [Backends.Probe],
+        wait: Duration = ReadinessCache.wait,
+        now: @escaping @Sendable () -> ContinuousClock.Instant = { .now }
+    ) {
         self.probes = probes
+        self.wait = wait
         self.now = now
     }
 

@@ -45,10 +45,6 @@ struct AppCall: Sendable {
 
     /// As ``Caller/callOptions(limit:)``.
     func callOptions(limit: Duration?) -> CallOptions {
-        var options = CallOptions()
-        options.deadline = limit.map { min(deadline, .after($0)) } ?? deadline
-        options.metadata.add("x-request-id", requestID)
-        trace.child().add(to: &options.metadata)
-        return options
+        CallOptions(requestID: requestID, trace: trace, deadline: deadline, limit: limit)
     }
 }

@@ -24,10 +24,12 @@ final class AppCallMetrics: MetricsSource {
         AuthServiceMethods.all + AccountServiceMethods.all + GroupServiceMethods.all + KeyServiceMethods.all
 
     /// Counts one that has ended.
-    func count(_ method: MethodDescriptor, _ code: Status.Code, nanoseconds: UInt64) {
+    ///
+    /// - Parameter nanoseconds: how long it took; nil where that says nothing.
+    func count(_ method: MethodDescriptor, _ code: Status.Code, nanoseconds: UInt64?) {
         counts.withLock { counts in
             counts[method, default: Counts()].ended[code, default: 0] += 1
-            counts[method, default: Counts()].times.count(nanoseconds: nanoseconds)
+            if let nanoseconds { counts[method, default: Counts()].times.count(nanoseconds: nanoseconds) }
         }
     }
 

@@ -65,7 +65,8 @@ struct AppCalls: Sendable {
         let took = start.duration(to: .now).wholeNanoseconds
         let logger = call.logger
         let code = error?.code ?? .ok
-        metrics.count(context.method, code, nanoseconds: took)
+        // A stream lasts for as long as its client wants.
+        metrics.count(context.method, code, nanoseconds: context.method.kind == .unary ? took : nil)
         if let error, let cause = error.cause {
             let level: Logger.Level = code.isServerFailure ? .error : .debug
             logger.log(level: level, "call failed", metadata: ["code": "\(code)", "cause": "\(cause)"])

@@ -18,14 +18,47 @@ struct AppRouter: Sendable {
         // Callers hand deadline and trace on by themselves.
         var router = Router(interceptors: interceptors + [Admission(calls: calls)], makesOnwardCalls: false)
         add(AuthServiceMethods.signInWithProvider, to: &router, methods.signInWithProvider)
+        add(AuthServiceMethods.createChallenge, to: &router, methods.createChallenge)
         add(AuthServiceMethods.refreshSession, to: &router, methods.refreshSession)
         add(AuthServiceMethods.signOut, to: &router, methods.signOut)
+        add(AuthServiceMethods.signOutEverywhere, to: &router, methods.signOutEverywhere)
+        addForUsers(AuthServiceMethods.listSessions, to: &router, methods.listSessions)
+        addForUsers(AuthServiceMethods.renameSession, isChange: true, to: &router, methods.renameSession)
+        addForUsers(AuthServiceMethods.endSession, isChange: true, to: &router, methods.endSession)
+        addForUsers(AuthServiceMethods.listProviders, to: &router, methods.listProviders)
+        addForUsers(AuthServiceMethods.linkProvider, isChange: true, to: &router, methods.linkProvider)
+        addForUsers(AuthServiceMethods.unlinkProvider, isChange: true, to: &router, methods.unlinkProvider)
         addForUsers(AccountServiceMethods.getMe, to: &router, methods.getMe)
         addForUsers(AccountServiceMethods.updateMe, isChange: true, to: &router, methods.updateMe)
+        addForUsers(AccountServiceMethods.checkUsername, to: &router, methods.checkUsername)
+        addForUsers(AccountServiceMethods.provePhone, isChange: true, to: &router, methods.provePhone)
+        add(AccountServiceMethods.deleteMe, to: &router, methods.deleteMe)
         addForUsers(GroupServiceMethods.createGroup, isChange: true, to: &router, methods.createGroup)
         addForUsers(GroupServiceMethods.listGroups, to: &router, methods.listGroups)
         addForUsers(GroupServiceMethods.addMember, isChange: true, to: &router, methods.addMember)
         addForUsers(GroupServiceMethods.listMembers, to: &router, methods.listMembers)
+        addForUsers(GroupServiceMethods.addMembers, isChange: true, to: &router, methods.addMembers)
+        addForUsers(GroupServiceMethods.getGroup, to: &router, methods.getGroup)
+        addForUsers(GroupServiceMethods.updateGroup, isChange: true, to: &router, methods.updateGroup)
+        addForUsers(GroupServiceMethods.deleteGroup, isChange: true, to: &router, methods.deleteGroup)
+        addForUsers(GroupServiceMethods.removeMember, isChange: true, to: &router, methods.removeMember)
+        addForUsers(GroupServiceMethods.leaveGroup, isChange: true, to: &router, methods.leaveGroup)
+        addForUsers(GroupServiceMethods.setMemberRole, isChange: true, to: &router, methods.setMemberRole)
+        addForUsers(GroupServiceMethods.handOverGroup, isChange: true, to: &router, methods.handOverGroup)
+        addForUsers(GroupServiceMethods.listMyInvitations, to: &router, methods.listMyInvitations)
+        addForUsers(GroupServiceMethods.acceptInvitation, isChange: true, to: &router, methods.acceptInvitation)
+        addForUsers(GroupServiceMethods.declineInvitation, isChange: true, to: &router, methods.declineInvitation)
+        addForUsers(GroupServiceMethods.confirmMember, isChange: true, to: &router, methods.confirmMember)
+        addForUsers(GroupServiceMethods.listPending, to: &router, methods.listPending)
+        addForUsers(GroupServiceMethods.createGroupLink, isChange: true, to: &router, methods.createGroupLink)
+        addForUsers(GroupServiceMethods.listGroupLinks, to: &router, methods.listGroupLinks)
+        addForUsers(GroupServiceMethods.revokeGroupLink, isChange: true, to: &router, methods.revokeGroupLink)
+        addForUsers(GroupServiceMethods.previewGroupLink, to: &router, methods.previewGroupLink)
+        addForUsers(GroupServiceMethods.joinByLink, isChange: true, to: &router, methods.joinByLink)
+        addForUsers(GroupServiceMethods.blockInviter, isChange: true, to: &router, methods.blockInviter)
+        addForUsers(GroupServiceMethods.unblockInviter, isChange: true, to: &router, methods.unblockInviter)
+        addForUsers(GroupServiceMethods.listBlockedInviters, to: &router, methods.listBlockedInviters)
+        addWatch(to: &router)
         addKeySet(to: &router)
         if reflection { router.add(try ReflectionService(services: router.services)) }
         return router
@@ -56,6 +89,25 @@ struct AppRouter: Sendable {
         }
     }
 
+    /// The stream of those who watch their groups.
+    private func addWatch(to router: inout Router) {
+        router.serverStreaming(
+            GroupServiceMethods.watchGroups,
+            request: AppV1.WatchGroupsRequest.self,
+            response: AppV1.WatchGroupsResponse.self
+        ) { [calls, methods] request, responses, context in
+            try await calls.answer(context) { caller in
+                let watch = try await methods.watchGroups(request, caller)
+                do {
+                    try await responses.write(AppV1.WatchGroupsResponse(watch.begun))
+                    try await watch.follow { try await responses.write(AppV1.WatchGroupsResponse($0)) }
+                } catch let end as WatchEnd {
+                    throw end.problem
+                }
+            }
+        }
+    }
+
     /// The key set, which caches may keep where it is asked for by GET.
     private func addKeySet(to router: inout Router) {
         let method = KeyServiceMethods.getKeySet
@@ -68,8 +120,7 @@ struct AppRouter: Sendable {
     }
 }
 
-/// Counts what no method of ours sees against the limit of the client's address: streams, which only reflection has, and calls
-/// whose message is none.
+/// Counts what no method of ours sees against the limit of the client's address: reflection, and calls whose message is none.
 private struct Admission: ServerInterceptor {
     let calls: AppCalls
 
@@ -82,6 +133,8 @@ private struct Admission: ServerInterceptor {
     }
 
     func interceptStream(_ context: ServerContext, next: @Sendable () async throws -> Void) async throws {
+        // Ours answer by themselves.
+        if context.method.service == GroupServiceMethods.serviceName { return try await next() }
         try await calls.answer(context) { _ in try await next() }
     }
 

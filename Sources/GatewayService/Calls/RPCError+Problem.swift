@@ -14,13 +14,14 @@ extension RPCError {
             message: problem.detail,
             fields: problem.fields.map { FieldViolation(field: $0.name, description: $0.detail, reason: $0.code) },
             retryAfter: problem.headers[.retryAfter].flatMap(Int.init).map { .seconds($0) },
+            metadata: (error as? RPCError)?.reasonMetadata ?? [:],
             cause: problem.cause
         )
     }
 
     private static func code(of error: any Error, _ status: HTTPResponse.Status) -> Status.Code {
         // What a service refused keeps its code: several of them are one status.
-        if let error = error as? RPCError {
+        if let error = error as? RPCError, !error.isAboutCallerProof {
             switch error.code {
             case .ok, .unknown, .internalError, .dataLoss: return .internalError
             case .cancelled, .invalidArgument, .deadlineExceeded, .notFound, .alreadyExists, .permissionDenied,

@@ -82,6 +82,21 @@ enum GatewayKeys {
         default: 100,
         help: "How many requests that change something an account may make at once."
     )
+    static let watchesMax = ConfigurationKey.int(
+        "VESTIBULE_GATEWAY_WATCHES",
+        in: 1...1_000_000,
+        default: 10_000,
+        help: """
+            How many apps may watch their groups at once. Over HTTP/1.1 each has a connection of its own: \
+            VESTIBULE_GATEWAY_CONNECTIONS_MAX has to leave room for them.
+            """
+    )
+    static let watchesPerAccount = ConfigurationKey.int(
+        "VESTIBULE_GATEWAY_WATCHES_PER_ACCOUNT",
+        in: 1...1_000,
+        default: 10,
+        help: "In how many places at once an account may watch its groups at this gateway."
+    )
     static let trustedProxies = ConfigurationKey.networks(
         "VESTIBULE_GATEWAY_TRUSTED_PROXIES",
         help: """
@@ -120,6 +135,16 @@ enum GatewayKeys {
         bytesMax: 1024
     )
 
+    static let introspectionClients = ConfigurationKey<Secret?>.optionalSecretFile(
+        "VESTIBULE_GATEWAY_INTROSPECTION_CLIENTS_FILE",
+        help: """
+            Who may ask about tokens at \(IntrospectTokenRoute.path): a line for each client, its id, a colon, and the SHA-256 \
+            of its secret in hexadecimal. Secrets must be random: \
+            `openssl rand -hex 32 | tee secret | tr -d '\\n' | sha256sum`. Without it nobody may.
+            """,
+        bytesMax: 16_384
+    )
+
     static let proxyProtocol = ConfigurationKey.networks(
         "VESTIBULE_GATEWAY_PROXY_PROTOCOL",
         help: """
@@ -136,10 +161,11 @@ enum GatewayKeys {
     static let all: [any AnyConfigurationKey] =
         [
             listen, metricsListen, requestTimeout, bodyBytesMax, connectionsMax, idleTimeout, authPerSecond, authBurst,
-            addressPerSecond, addressBurst, accountPerSecond, accountBurst, changesPerSecond, changesBurst,
+            addressPerSecond, addressBurst, accountPerSecond, accountBurst, changesPerSecond, changesBurst, watchesMax,
+            watchesPerAccount,
             trustedProxies, proxyProtocol, strictTransport, SharedKeys.identityAddress, SharedKeys.profileAddress,
-            SharedKeys.invitesAddress, SharedKeys.eventLoops, drainDelay, SharedKeys.drainLimit,
+            SharedKeys.invitesAddress, SharedKeys.avatarBytes, SharedKeys.eventLoops, drainDelay, SharedKeys.drainLimit,
             SharedKeys.reflection,
-            dialects, supabaseServiceKey,
+            dialects, supabaseServiceKey, introspectionClients,
         ] + browsers + tls.ofEdge + channels.all + SharedKeys.log + TraceKeys.all
 }

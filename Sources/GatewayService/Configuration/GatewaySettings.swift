@@ -12,10 +12,16 @@ struct GatewaySettings: Sendable {
     let rateLimit: RateLimit.Policy
     /// The dialects' part.
     let dialects: DialectSettings
+    /// Who may ask about tokens; nil where nobody may.
+    let introspectionClients: IntrospectionClients?
     /// Apple by web; nil where it is off.
     let webSignIn: WebSignIn?
     /// The address that the page of methods shows where a request says none; nil where there is no such page.
     let methodsPageAddress: String?
+    /// Where uploaded avatars are, and how large they may be.
+    let avatars: AvatarAddress
+    /// How many may watch their groups.
+    let watchLimits: GroupWatches.Limits
 
     /// Settings from a configuration that was read with our keys.
     ///
@@ -24,6 +30,10 @@ struct GatewaySettings: Sendable {
         var faults = Self.faults(configuration)
         let webSignIn = WebSignIn.read(configuration, &faults)
         let crossOrigin = Self.crossOrigin(configuration, &faults)
+        let introspectionClients = faults.collect { () throws(ConfigurationFaults) in
+            guard let file = configuration[GatewayKeys.introspectionClients] else { return IntrospectionClients?.none }
+            return try IntrospectionClients(file)
+        }
         guard faults.isEmpty else { throw ConfigurationFaults(faults) }
         edge = Self.edge(configuration)
         var routes = RouteHandler.Configuration(limits: edge.limits)
@@ -33,8 +43,17 @@ struct GatewaySettings: Sendable {
         self.webSignIn = webSignIn
         let showsMethods = configuration[GatewayKeys.methodsPage]
         methodsPageAddress = showsMethods ? "\(configuration[GatewayKeys.listen].reachable)" : nil
+        avatars = AvatarAddress(
+            publicURL: configuration[GatewayKeys.publicURL] ?? "",
+            bytesMax: configuration[SharedKeys.avatarBytes]
+        )
         rateLimit = Self.rateLimit(configuration)
         dialects = DialectSettings(configuration)
+        var watchLimits = GroupWatches.Limits()
+        watchLimits.watchesMax = configuration[GatewayKeys.watchesMax]
+        watchLimits.perAccountMax = configuration[GatewayKeys.watchesPerAccount]
+        self.watchLimits = watchLimits
+        self.introspectionClients = introspectionClients ?? nil
     }
 
     private static func edge(_ configuration: Configuration) -> HTTPServer.Configuration {

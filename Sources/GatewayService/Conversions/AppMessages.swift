@@ -16,46 +16,48 @@ extension AppV1.SessionTokens {
     }
 }
 
+extension AppV1.Session {
+    /// The session as its user sees it.
+    init(_ session: IdentityV1.Session) {
+        self.init()
+        sessionID = session.sessionID
+        deviceName = session.deviceName
+        provider = session.provider
+        createdAt = Google_Protobuf_Timestamp(milliseconds: session.createdAtMs)
+        lastUsedAt = Google_Protobuf_Timestamp(milliseconds: session.lastUsedAtMs)
+        isCurrent = session.isCurrent
+    }
+}
+
+extension AppV1.LinkedProvider {
+    /// The provider as its user sees it. Relay addresses are shown to nobody.
+    init(_ identity: IdentityV1.ProviderIdentity) {
+        self.init()
+        provider = identity.provider
+        email = identity.isPrivateEmail ? "" : identity.email
+        isPrivateEmail = identity.isPrivateEmail
+        linkedAt = Google_Protobuf_Timestamp(milliseconds: identity.createdAtMs)
+        lastSignInAt = Google_Protobuf_Timestamp(milliseconds: identity.lastSignInAtMs)
+        isDisabled = identity.disabled
+    }
+}
+
 extension AppV1.Profile {
     /// The profile of the user who asks.
-    init(_ profile: ProfileV1.Profile) {
+    init(_ profile: ProfileV1.Profile, _ avatars: AvatarAddress) {
         self.init()
         userID = profile.userID
         displayName = profile.displayName
         username = profile.username
         phoneNumber = profile.phoneNumber
         missingFields = profile.missingFields
+        revision = profile.revision
+        avatarURL = avatars.url(of: profile.avatar)
         if profile.updatedAtMs != 0 { updatedAt = Google_Protobuf_Timestamp(milliseconds: profile.updatedAtMs) }
-    }
-}
-
-extension AppV1.Group {
-    /// The group.
-    init(_ group: InvitesV1.Group) {
-        self.init()
-        groupID = group.groupID
-        name = group.name
-        ownerUserID = group.ownerUserID
-        if group.createdAtMs != 0 { createdAt = Google_Protobuf_Timestamp(milliseconds: group.createdAtMs) }
-    }
-}
-
-extension AppV1.Member {
-    /// The member.
-    init(_ member: InvitesV1.Member) {
-        self.init()
-        memberID = member.memberID
-        groupID = member.groupID
-        state =
-            switch member.state {
-            case .unspecified, .UNRECOGNIZED: .unspecified
-            case .member: .member
-            case .pending: .pending
-            }
-        userID = member.userID
-        phoneNumber = member.phoneNumber
-        displayName = member.displayName
-        if member.addedAtMs != 0 { addedAt = Google_Protobuf_Timestamp(milliseconds: member.addedAtMs) }
+        phoneProven = profile.phoneProven
+        if profile.phoneTakenAtMs != 0 {
+            phoneTakenAt = Google_Protobuf_Timestamp(milliseconds: profile.phoneTakenAtMs)
+        }
     }
 }
 

@@ -1,13 +1,11 @@
 import JOSE
 import SwiftProtobuf
 
-extension JSONValue {
-    /// The text, or null for an empty one, which is how the services say that there is none.
-    static func orNull(_ text: String) -> JSONValue { text.isEmpty ? .null : .string(text) }
-
-    /// The moment, in milliseconds.
-    static func moment(_ timestamp: Google_Protobuf_Timestamp) -> JSONValue {
-        .string(RFC3339.text(milliseconds: timestamp.milliseconds))
+extension JSONWriter {
+    /// Adds a member that is a moment, in milliseconds, or null.
+    mutating func add(_ name: StaticString, _ moment: Google_Protobuf_Timestamp?) {
+        guard let moment else { return addNull(name) }
+        add(name, RFC3339.text(milliseconds: moment.milliseconds))
     }
 }
 

@@ -5,9 +5,28 @@ enum RFC3339 {
         let (seconds, millisecond) = milliseconds.flooringDivision(1000)
         let (day, second) = seconds.flooringDivision(86_400)
         let date = civilDate(daysSince1970: day)
-        let clock = [second / 3600, second / 60 % 60, second % 60].map { padded($0, 2) }.joined(separator: ":")
-        return
-            "\(padded(date.year, 4))-\(padded(date.month, 2))-\(padded(date.day, 2))T\(clock).\(padded(millisecond, 3))Z"
+        // A year of more digits than four has them all.
+        let yearWidth = max(4, String(date.year).utf8.count)
+        return String(unsafeUninitializedCapacity: yearWidth + 20) { text in
+            var count = 0
+            func put(_ value: Int64, _ width: Int, _ mark: UInt8) {
+                var rest = value.magnitude
+                for place in (count..<count + width).reversed() {
+                    text[place] = UInt8(ascii: "0") + UInt8(truncatingIfNeeded: rest % 10)
+                    rest /= 10
+                }
+                text[count + width] = mark
+                count += width + 1
+            }
+            put(date.year, yearWidth, UInt8(ascii: "-"))
+            put(date.month, 2, UInt8(ascii: "-"))
+            put(date.day, 2, UInt8(ascii: "T"))
+            put(second / 3600, 2, UInt8(ascii: ":"))
+            put(second / 60 % 60, 2, UInt8(ascii: ":"))
+            put(second % 60, 2, UInt8(ascii: "."))
+            put(millisecond, 3, UInt8(ascii: "Z"))
+            return count
+        }
     }
 
     /// The proleptic Gregorian date of a day, counted in eras of 400 years that begin on 1 March.
@@ -19,11 +38,6 @@ enum RFC3339 {
         let month = shiftedMonth < 10 ? shiftedMonth + 3 : shiftedMonth - 9
         let day = dayOfYear - (153 * shiftedMonth + 2) / 5 + 1
         return (yearOfEra + era * 400 + (month <= 2 ? 1 : 0), month, day)
-    }
-
-    private static func padded(_ value: Int64, _ width: Int) -> String {
-        let digits = String(value)
-        return String(repeating: "0", count: max(0, width - digits.utf8.count)) + digits
     }
 }
 

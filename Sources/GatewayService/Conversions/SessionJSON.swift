@@ -2,9 +2,10 @@ import API
 import JOSE
 
 extension AppV1.SignInWithProviderResponse {
-    /// The opened session as routes answer it.
-    var json: JSONObject {
-        tokens.json(
+    /// Writes the opened session as routes answer it.
+    func write(to json: inout JSONWriter) {
+        tokens.write(
+            to: &json,
             isNewUser: isNewUser,
             missingFields: missingFieldsUnknown ? nil : missingFields,
             suggestedDisplayName: suggestedDisplayName
@@ -13,9 +14,10 @@ extension AppV1.SignInWithProviderResponse {
 }
 
 extension AppV1.RefreshSessionResponse {
-    /// The continued session as routes answer it.
-    var json: JSONObject {
-        tokens.json(
+    /// Writes the continued session as routes answer it.
+    func write(to json: inout JSONWriter) {
+        tokens.write(
+            to: &json,
             isNewUser: false,
             missingFields: missingFieldsUnknown ? nil : missingFields,
             suggestedDisplayName: suggestedDisplayName
@@ -24,31 +26,37 @@ extension AppV1.RefreshSessionResponse {
 }
 
 extension AppV1.SessionTokens {
-    /// The answer of every route that opens or continues a session. `missing_fields` is null where they are not known, which
-    /// means "ask `/me`".
-    fileprivate func json(isNewUser: Bool, missingFields: [String]?, suggestedDisplayName: String) -> JSONObject {
-        [
-            "access_token": .string(accessToken),
-            "refresh_token": .string(refreshToken),
-            "token_type": "Bearer",
-            "expires_in": .integer(Int64(expiresInSeconds)),
-            "id_token": .string(idToken),
-            "user_id": .string(userID),
-            "session_id": .string(sessionID),
-            "is_new_user": .bool(isNewUser),
-            "missing_fields": missingFields.map { .array($0.map { .string($0) }) } ?? .null,
-            "suggested_display_name": .orNull(suggestedDisplayName),
-        ]
+    /// Writes the answer of every route that opens or continues a session. `missing_fields` is null where they are not known,
+    /// which means "ask `/me`".
+    fileprivate func write(
+        to json: inout JSONWriter,
+        isNewUser: Bool,
+        missingFields: [String]?,
+        suggestedDisplayName: String
+    ) {
+        json.add("access_token", accessToken)
+        json.add("refresh_token", refreshToken)
+        json.add("token_type", "Bearer")
+        json.add("expires_in", Int64(expiresInSeconds))
+        if !idToken.isEmpty { json.add("id_token", idToken) }
+        json.add("user_id", userID)
+        json.add("session_id", sessionID)
+        json.add("is_new_user", isNewUser)
+        json.add("missing_fields", missingFields)
+        json.add("suggested_display_name", orNull: suggestedDisplayName)
     }
 }
 
 extension OpenAPI.Schema {
-    fileprivate static let session = object([
+    static let session = object([
         .required("access_token", .text("A JWT (RFC 9068) for the Authorization header.", minLength: 1)),
         .required("refresh_token", .text("Can be exchanged once.", minLength: 1, maxLength: 512)),
         .required("token_type", .constant("Bearer")),
         .required("expires_in", .integer("Seconds until the access token expires.", minimum: 1)),
-        .required("id_token", .text(minLength: 1)),
+        .optional(
+            "id_token",
+            .text("Who signed in (OpenID Connect), unless the app's audience is set not to get one.", minLength: 1)
+        ),
         .required("user_id", .uuid),
         .required("session_id", .uuid),
         .required("is_new_user", .bool),

@@ -90,7 +90,8 @@ extension PeerInfo {
     /// The address in numbers, without its port; nil if it has none.
     var ipAddress: IPAddress? {
         guard let colon = address.utf8.lastIndex(of: UInt8(ascii: ":")) else { return nil }
-        let host = address[..<colon]
+        var host = address[..<colon]
+        if let address = host.withUTF8(IPAddress.init(v4Text:)) { return address }
         return IPAddress(host.utf8.first == UInt8(ascii: "[") ? host.dropFirst().dropLast() : host)
     }
 }

@@ -5,11 +5,10 @@ extension AppMethods {
     /// are.
     func addMember(_ request: AppV1.AddMemberRequest, _ user: SignedInUser) async throws -> AppV1.AddMemberResponse {
         var call = InvitesV1.AddMemberRequest()
-        call.userID = user.id
         call.groupID = request.groupID
         call.phoneNumber = request.phoneNumber
         call.displayName = request.displayName
-        let options = authentication.callOptionsWithAddress(user.caller)
+        let options = authentication.callOptionsWithAddress(user.caller).proving(user.proofs.invites)
         var response = AppV1.AddMemberResponse()
         response.member = AppV1.Member(try await invites.addMember(call, options: options).member)
         return response

@@ -13,16 +13,17 @@ struct AppMethods: Sendable {
     let invites: InvitesServiceClient
     let keySet: KeySetCache
     let authentication: Authentication
+    let memberNames: MemberNames
+    let avatars: AvatarAddress
+    let watches: GroupWatches
 
     /// What the profile of a user whose session was opened just now still lacks; nil if profile can't tell soon.
     ///
     /// The session exists by then and its tokens are told only once, so a profile service that is down must not lose them.
-    func missingFields(_ userID: String, _ caller: Caller) async -> [String]? {
-        var request = ProfileV1.GetProfileRequest()
-        request.userID = userID
+    func missingFields(_ proofs: IdentityV1.CallerProofs, _ caller: Caller) async -> [String]? {
         do {
-            let options = caller.callOptions(limit: Self.profileWait)
-            return try await profile.getProfile(request, options: options).profile.missingFields
+            let options = caller.callOptions(limit: Self.profileWait).proving(proofs.profile)
+            return try await profile.getProfile(.init(), options: options).profile.missingFields
         } catch {
             caller.logger.warning("missing fields are unknown", metadata: ["rpc_code": "\(error.code)"])
             return nil

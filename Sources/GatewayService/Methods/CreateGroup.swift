@@ -9,16 +9,16 @@ extension AppMethods {
         _ request: AppV1.CreateGroupRequest,
         _ user: SignedInUser
     ) async throws -> AppV1.CreateGroupResponse {
-        var who = ProfileV1.GetProfileRequest()
-        who.userID = user.id
-        let profile = try await profile.getProfile(who, options: user.caller.callOptions()).profile
+        let owner = user.caller.callOptions().proving(user.proofs.profile)
+        let profile = try await profile.getProfile(.init(), options: owner).profile
         var call = InvitesV1.CreateGroupRequest()
-        call.userID = user.id
         call.name = request.name
         call.ownerDisplayName = profile.displayName
         call.idempotencyKey = request.idempotencyKey
+        call.openness = InvitesV1.GroupOpenness(request.openness)
         do throws(RPCError) {
-            let group = try await invites.createGroup(call, options: user.caller.callOptions()).group
+            let options = user.caller.callOptions().proving(user.proofs.invites)
+            let group = try await invites.createGroup(call, options: options).group
             var response = AppV1.CreateGroupResponse()
             response.group = AppV1.Group(group)
             return response

@@ -3,11 +3,10 @@ import API
 extension AppMethods {
     /// The user's profile.
     func getMe(_ request: AppV1.GetMeRequest, _ user: SignedInUser) async throws -> AppV1.GetMeResponse {
-        var call = ProfileV1.GetProfileRequest()
-        call.userID = user.id
-        let profile = try await profile.getProfile(call, options: user.caller.callOptions()).profile
+        let options = user.caller.callOptions().proving(user.proofs.profile)
+        let profile = try await profile.getProfile(.init(), options: options).profile
         var response = AppV1.GetMeResponse()
-        response.profile = AppV1.Profile(profile)
+        response.profile = AppV1.Profile(profile, avatars)
         return response
     }
 }

@@ -8,7 +8,7 @@ extension AppMethods {
     ) async throws -> AppV1.RefreshSessionResponse {
         let call = IdentityV1.RefreshRequest(presentedNow: request.refreshToken)
         let refresh = try await identity.refresh(call, options: caller.callOptions())
-        let missing = await missingFields(refresh.tokens.userID, caller)
+        let missing = await missingFields(refresh.callerProofs, caller)
         var response = AppV1.RefreshSessionResponse()
         response.tokens = AppV1.SessionTokens(refresh.tokens)
         response.missingFields = missing ?? []

@@ -14,7 +14,7 @@ extension AppMethods {
         } catch {
             throw ProviderCredentials.isProviderUnknown(error) ? ProviderCredentials.unknownProvider : error
         }
-        let missing = await missingFields(signIn.tokens.userID, caller)
+        let missing = await missingFields(signIn.callerProofs, caller)
         var response = AppV1.SignInWithProviderResponse()
         response.tokens = AppV1.SessionTokens(signIn.tokens)
         response.isNewUser = signIn.isNewUser
@@ -26,7 +26,8 @@ extension AppMethods {
 }
 
 extension IdentityV1.SignInRequest {
-    fileprivate init(_ request: AppV1.SignInWithProviderRequest) {
+    /// The credentials as identity takes them.
+    init(_ request: AppV1.SignInWithProviderRequest) {
         self.init()
         provider = request.provider
         idToken = request.idToken

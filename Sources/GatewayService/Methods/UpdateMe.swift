@@ -5,13 +5,14 @@ extension AppMethods {
     /// knows what is required.
     func updateMe(_ request: AppV1.UpdateMeRequest, _ user: SignedInUser) async throws -> AppV1.UpdateMeResponse {
         var call = ProfileV1.UpdateProfileRequest()
-        call.userID = user.id
         if request.hasDisplayName { call.displayName = request.displayName }
         if request.hasPhoneNumber { call.phoneNumber = request.phoneNumber }
         if request.hasUsername { call.username = request.username }
-        let options = authentication.callOptionsWithAddress(user.caller)
+        if request.hasAvatarURL { call.avatar = avatars.name(of: request.avatarURL) }
+        if request.hasExpectedRevision { call.expectedRevision = request.expectedRevision }
+        let options = authentication.callOptionsWithAddress(user.caller).proving(user.proofs.profile)
         var response = AppV1.UpdateMeResponse()
-        response.profile = AppV1.Profile(try await profile.updateProfile(call, options: options).profile)
+        response.profile = AppV1.Profile(try await profile.updateProfile(call, options: options).profile, avatars)
         return response
     }
 }

@@ -39,7 +39,10 @@ enum OpenAPI {
         var found = Components()
         for operation in operations { found.add(operation) }
         return [
-            "securitySchemes": ["bearer": ["type": "http", "scheme": "bearer", "bearerFormat": "JWT"]],
+            "securitySchemes": [
+                "bearer": ["type": "http", "scheme": "bearer", "bearerFormat": "JWT"],
+                "basic": ["type": "http", "scheme": "basic"],
+            ],
             "parameters": found.parameters.json,
             "requestBodies": found.requestBodies.json,
             "headers": found.headers.json,

@@ -45,7 +45,7 @@ extension OpenAPI.Header {
         schema: .text(pattern: "^Bearer "),
         description: "RFC 6750."
     )
-    static let accept = Self(component: "Accept", name: .accept, schema: .constant("application/json"))
+    static let accept = Self(component: "Accept", name: .accept, schema: .text(minLength: 1))
     static let retryAfter = Self(
         component: "RetryAfter",
         name: .retryAfter,

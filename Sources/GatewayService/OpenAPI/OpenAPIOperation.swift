@@ -20,6 +20,8 @@ extension OpenAPI {
             case user
             /// A user by an access token, or somebody who shows something else.
             case userOrAnyone
+            /// A program, by its id and secret.
+            case client
         }
 
         let method: HTTPRequest.Method
@@ -108,6 +110,7 @@ extension OpenAPI.Operation {
         case .anyone: nil
         case .user: [["bearer": []]]
         case .userOrAnyone: [["bearer": []], [:]]
+        case .client: [["basic": []]]
         }
     }
 

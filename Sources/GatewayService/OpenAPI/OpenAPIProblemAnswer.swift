@@ -41,7 +41,7 @@ extension OpenAPI {
             case .bodyTooLate: "The body did not come in time."
             case .conflict: "This conflicts with something that exists, for example PHONE_TAKEN."
             case .bodyTooLarge: "The body is too large."
-            case .contentTypeUnsupported: "The body is not application/json."
+            case .contentTypeUnsupported: "The body is of another type than this path takes."
             case .fieldsAtFault: "Fields that break a rule, each named."
             case .tooManyRequests: "The address or the account made too many requests."
             case .headersTooLarge: "The header fields are too many or too large."
@@ -100,5 +100,10 @@ extension OpenAPI.Schema {
                 minItems: 1
             )
         ),
+        .optional(
+            "suggestions",
+            .list(of: .text(minLength: 3, maxLength: 20), "Of USERNAME_TAKEN: usernames that are free.")
+        ),
+        .optional("revision", .integer("Of REVISION_MISMATCH: the revision that the profile has.", minimum: 0)),
     ]).named("Problem")
 }

@@ -5,7 +5,7 @@ extension OpenAPI {
     struct RequestBody: Sendable {
         let schema: Schema
         let isRequired: Bool
-        var type = "application/json"
+        var types = ["application/json"]
 
         /// A body that must be there.
         static func required(_ schema: Schema) -> RequestBody { RequestBody(schema: schema, isRequired: true) }
@@ -15,7 +15,7 @@ extension OpenAPI {
 
         /// A form that must be there.
         static func form(_ schema: Schema) -> RequestBody {
-            RequestBody(schema: schema, isRequired: true, type: "application/x-www-form-urlencoded")
+            RequestBody(schema: schema, isRequired: true, types: ["application/x-www-form-urlencoded"])
         }
 
         /// Its name among the document's components: that of its schema, if it must be there. Another stands where it is given.
@@ -23,7 +23,9 @@ extension OpenAPI {
 
         /// The component, or what stands where the body is given.
         var json: JSONObject {
-            var json: JSONObject = ["content": .object(OpenAPI.content(type, schema))]
+            var content = JSONObject()
+            for type in types { content[type] = ["schema": .object(schema.json)] }
+            var json: JSONObject = ["content": .object(content)]
             if isRequired { json["required"] = true }
             return json
         }

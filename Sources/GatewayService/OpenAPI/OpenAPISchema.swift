@@ -69,6 +69,8 @@ extension OpenAPI.Schema {
         return Self(json)
     }
 
+    /// Bytes that are no text.
+    static let binary = Self(["type": "string", "contentMediaType": "application/octet-stream"])
     /// A UUID.
     static let uuid = text(format: .uuid)
     /// A moment in UTC.
@@ -88,9 +90,10 @@ extension OpenAPI.Schema {
         _ description: String? = nil,
         minimum: Int? = nil,
         maximum: Int? = nil,
-        default value: Int? = nil
+        default value: Int? = nil,
+        orNull: Bool = false
     ) -> Self {
-        var json = typed("integer", orNull: false)
+        var json = typed("integer", orNull: orNull)
         json["minimum"] = minimum.map { .integer(Int64($0)) }
         json["maximum"] = maximum.map { .integer(Int64($0)) }
         json["default"] = value.map { .integer(Int64($0)) }

@@ -80,7 +80,16 @@ struct MethodsPage: Sendable {
         ("TOKEN, NONCE", "An ID token of Apple's and its raw nonce; make run prints how to ask the simulator for one."),
         ("GOOGLE_TOKEN", "One of Google's, with the same nonce."),
         ("ACCESS, REFRESH", "The access token and the refresh token that a sign-in answers."),
+        ("NOTICE", "What a provider told; the simulator makes one at /control/apple/notify and /control/google/risc."),
+        ("SESSION", "The id of a session that ListSessions answers."),
         ("GROUP", "The id of a group that CreateGroup answers."),
+        (
+            "ASSERTION",
+            "What the app's own backend says of a phone number; the page PhoneNumbers of profile tells how it is made."
+        ),
+        ("INVITATION", "The id of what waits for the user in GROUP, as ListMyInvitations answers it."),
+        ("REQUEST, PERSON", "The id of one who asks to join GROUP, as ListPending answers it, and that user's."),
+        ("LINK, LINK_TOKEN", "The id and the token of a link that CreateGroupLink answers."),
         ("SINGLE", "The token that a sign-in at /api/auth/apple answers."),
         ("APPLE_USER, EMAIL, USERNAME", "Apple's id of the person of TOKEN, and what they are to be called."),
         ("SERVICE_KEY, USER_ID", "The key of supabase's admin routes, and whom to look up."),

@@ -26,18 +26,38 @@ package struct Authentication: Sendable {
     ///   - dialect: the dialect whose route this is; a session without proof is good in its own only.
     /// - Throws: 401 without a token, `RPCError` for one that identity refuses, 429 for one request too many.
     func user(_ caller: Caller, isChange: Bool, in dialect: Dialect? = nil) async throws -> SignedInUser {
+        let session = try await session(caller, isChange: isChange, in: dialect)
+        return SignedInUser(caller: caller, proofs: session.callerProofs)
+    }
+
+    /// As ``user(_:isChange:in:)``, of somebody who wants to watch.
+    func watching(_ caller: Caller) async throws -> (session: WatchingSession, proofs: IdentityV1.CallerProofs) {
+        let session = try await session(caller, isChange: false, in: nil)
+        let watching = WatchingSession(
+            userID: session.userID,
+            sessionID: session.sessionID,
+            expiresAtSeconds: session.expiresAtSeconds
+        )
+        return (watching, session.callerProofs)
+    }
+
+    private func session(
+        _ caller: Caller,
+        isChange: Bool,
+        in dialect: Dialect?
+    ) async throws -> IdentityV1.CheckSessionResponse {
         var call = IdentityV1.CheckSessionRequest()
         call.accessToken = try Self.requiredToken(caller.headers)
         call.dialect = dialect?.rawValue ?? ""
-        let user = try await identity.checkSession(call, options: caller.callOptions()).userID
-        try rateLimit.admit(account: user, isChange: isChange)
-        return SignedInUser(id: user, caller: caller)
+        let session = try await identity.checkSession(call, options: caller.callOptions())
+        try rateLimit.admit(account: session.userID, isChange: isChange)
+        return session
     }
 
     /// The user of a dialect's request, which changes something unless its method is one that only reads.
-    func user(_ request: Request, _ context: RouteContext, in dialect: Dialect) async throws -> String {
+    func user(_ request: Request, _ context: RouteContext, in dialect: Dialect) async throws -> SignedInUser {
         let isChange = request.method != .get && request.method != .head
-        return try await user(.route(request, context), isChange: isChange, in: dialect).id
+        return try await user(.route(request, context), isChange: isChange, in: dialect)
     }
 
     /// The bearer token of a request that must have one.
@@ -66,8 +86,8 @@ package struct Authentication: Sendable {
     ///
     /// - Throws: 401 for a bearer token that cannot be one (RFC 6750 section 2.1).
     static func token(_ headers: RequestFields) throws(Problem) -> String? {
-        guard var header = headers[.authorization] else { return nil }
-        switch header.withUTF8(Self.credentials) {
+        guard let header = headers.bytes(of: .authorization) else { return nil }
+        switch header.withUnsafeBufferPointer(Self.credentials) {
         case .otherScheme: return nil
         case .token(let token): return token
         case .malformed:

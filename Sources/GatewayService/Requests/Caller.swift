@@ -1,6 +1,8 @@
+import API
 import HTTPJSON
 import Logging
 import RPC
+import ServiceKit
 
 /// Who calls a method, and what is done on their behalf.
 enum Caller: Sendable {
@@ -55,7 +57,17 @@ enum Caller: Sendable {
 
 /// A caller whose live session ``Authentication`` has seen, and who has not asked for too much.
 struct SignedInUser: Sendable {
-    /// The user's id.
-    let id: String
     let caller: Caller
+    /// Proof of that to the services that are called for them.
+    let proofs: IdentityV1.CallerProofs
+}
+
+extension CallOptions {
+    /// The same for a call on behalf of a person, by identity's proof of them to the service that is called. Without one,
+    /// which an identity that doesn't know this gateway gives, the service refuses the call.
+    func proving(_ proof: String) -> CallOptions {
+        var options = self
+        if !proof.isEmpty { options.metadata.add(CallerProofKey.metadataName, proof) }
+        return options
+    }
 }

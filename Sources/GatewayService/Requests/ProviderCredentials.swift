@@ -24,7 +24,8 @@ struct ProviderCredentials: Sendable {
         var input = try await context.json(request)
         let call = Self.request(provider, tokenField: tokenField, &input)
         try input.finish()
-        return .json(try await methods.signInWithProvider(call, .route(request, context)).json)
+        let session = try await methods.signInWithProvider(call, .route(request, context))
+        return .json(addMembers: session.write(to:))
     }
 
     /// The provider stands in a route's path, so that one which isn't there is a path that isn't, and no field at fault.
@@ -37,9 +38,10 @@ struct ProviderCredentials: Sendable {
     /// Whether identity says that there is no such provider.
     static func isProviderUnknown(_ error: any Error) -> Bool { (error as? RPCError)?.reason == "PROVIDER_UNKNOWN" }
 
-    private static func request(
+    /// The members of a request's body.
+    static func request(
         _ provider: String,
-        tokenField: String,
+        tokenField: String = "id_token",
         _ input: inout JSONInput
     ) -> AppV1.SignInWithProviderRequest {
         var call = AppV1.SignInWithProviderRequest()

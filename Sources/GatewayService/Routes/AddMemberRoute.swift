@@ -29,14 +29,8 @@ enum AddMemberRoute {
             call.phoneNumber = input.string("phone_number")
             call.displayName = input.string("display_name")
             try input.finish()
-            return .json(try await methods.addMember(call, user).member.json, status: .created)
+            let member = try await methods.addMember(call, user).member
+            return .json(status: .created, addMembers: member.write(to:))
         }
     }
-}
-
-extension OpenAPI.Schema {
-    fileprivate static let newMember = object([
-        .required("phone_number", .newPhoneNumber),
-        .required("display_name", .newDisplayName),
-    ]).named("NewMember")
 }

@@ -21,9 +21,8 @@ enum GetDescriptionRoute {
     /// - Parameter others: the operations of every other route.
     static func endpoint(describing others: [OpenAPI.Operation]) -> Endpoint {
         let document = OpenAPI.document(of: others + [operation]).serialized()
-        return Endpoint(operation) { _, _ in
-            .json(bytes: document, headers: [.cacheControl: "public, max-age=\(maxAgeSeconds)"])
-        }
+        let answer = Response.json(bytes: document, headers: [.cacheControl: "public, max-age=\(maxAgeSeconds)"])
+        return Endpoint(operation, atOnce: { _, _ in answer })
     }
 }
 

@@ -16,7 +16,7 @@ enum GetLivenessRoute {
     )
 
     static func endpoint() -> Endpoint {
-        Endpoint(operation) { _, _ in .json(["status": "ok"]) }
+        Endpoint(operation, atOnce: { _, _ in .json(["status": "ok"]) })
     }
 }
 

@@ -17,7 +17,8 @@ enum GetMeRoute {
     static func endpoint(_ methods: AppMethods) -> Endpoint {
         Endpoint(operation) { request, context in
             let user = try await methods.authentication.user(.route(request, context), isChange: false)
-            return .json(try await methods.getMe(.init(), user).profile.json)
+            let me = try await methods.getMe(.init(), user).profile
+            return .json(addMembers: me.write(to:))
         }
     }
 }

@@ -17,7 +17,7 @@ enum GetReadinessRoute {
 
     static func endpoint(_ cache: ReadinessCache) -> Endpoint {
         Endpoint(operation) { _, context in
-            let readiness = await cache.readiness(context.callOptions(limit: ReadinessCache.wait))
+            let readiness = await cache.readiness(context.callOptions(limit: cache.wait))
             var services = JSONObject()
             for answer in readiness.services { services[answer.name] = answer.isServing ? "ok" : "failed" }
             return .json(

@@ -23,10 +23,10 @@ enum ListGroupsRoute {
             var call = AppV1.ListGroupsRequest()
             (call.pageSize, call.pageToken) = try request.page()
             let page = try await methods.listGroups(call, user)
-            return .json([
-                "groups": .array(page.groups.map { .object($0.json) }),
-                "next_page_token": .orNull(page.nextPageToken),
-            ])
+            return .json { json in
+                json.add("groups", page.groups) { $0.write(to: &$1) }
+                json.add("next_page_token", orNull: page.nextPageToken)
+            }
         }
     }
 }

@@ -24,10 +24,10 @@ enum ListMembersRoute {
             call.groupID = try context.parameters.require("id")
             (call.pageSize, call.pageToken) = try request.page()
             let page = try await methods.listMembers(call, user)
-            return .json([
-                "members": .array(page.members.map { .object($0.json) }),
-                "next_page_token": .orNull(page.nextPageToken),
-            ])
+            return .json { json in
+                json.add("members", page.members) { $0.write(to: &$1) }
+                json.add("next_page_token", orNull: page.nextPageToken)
+            }
         }
     }
 }

@@ -22,7 +22,8 @@ enum RefreshSessionRoute {
             var call = AppV1.RefreshSessionRequest()
             call.refreshToken = input.string("refresh_token")
             try input.finish()
-            return .json(try await methods.refreshSession(call, .route(request, context)).json)
+            let session = try await methods.refreshSession(call, .route(request, context))
+            return .json(addMembers: session.write(to:))
         }
     }
 }

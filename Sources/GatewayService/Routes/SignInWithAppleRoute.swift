@@ -24,7 +24,7 @@ enum SignInWithAppleRoute {
             )
         ),
         answers: [200: .session],
-        problems: [.refused, .notFound, .conflict, .fieldsAtFault]
+        problems: [.refused, .forbidden, .notFound, .conflict, .fieldsAtFault]
     )
 
     static func endpoint(_ credentials: ProviderCredentials) -> Endpoint {

@@ -21,7 +21,7 @@ enum SignInWithGoogleRoute {
             )
         ),
         answers: [200: .session],
-        problems: [.refused, .notFound, .conflict, .fieldsAtFault]
+        problems: [.refused, .forbidden, .notFound, .conflict, .fieldsAtFault]
     )
 
     static func endpoint(_ credentials: ProviderCredentials) -> Endpoint {

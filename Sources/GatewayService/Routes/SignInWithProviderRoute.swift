@@ -11,7 +11,8 @@ enum SignInWithProviderRoute {
         summary: "Opens a session for what a configured provider gave the app",
         description: """
             404 with PROVIDER_UNKNOWN where no provider of this name is configured; with ACCOUNT_NOT_FOUND where create is \
-            false and there is no account, and then nothing has changed. The paths of our own words, such as /auth/refresh, \
+            false and there is no account, and then nothing has changed. 403 with ACCOUNT_BLOCKED where an operator keeps the \
+            account's person out. The paths of our own words, such as /auth/refresh, \
             are no providers'.
             """,
         caller: .anyone,
@@ -26,7 +27,7 @@ enum SignInWithProviderRoute {
             )
         ),
         answers: [200: .session],
-        problems: [.refused, .notFound, .conflict, .fieldsAtFault]
+        problems: [.refused, .forbidden, .notFound, .conflict, .fieldsAtFault]
     )
 
     static func endpoint(_ credentials: ProviderCredentials) -> Endpoint {
@@ -38,7 +39,7 @@ enum SignInWithProviderRoute {
 }
 
 extension OpenAPI.Parameter {
-    fileprivate static let provider = Self(
+    static let provider = Self(
         component: "provider",
         name: "provider",
         place: .path,

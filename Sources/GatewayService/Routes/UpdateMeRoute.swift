@@ -3,8 +3,11 @@ import HTTPJSON
 import HTTPTypes
 
 /// `PATCH /me`: changes the fields that are present, all or none. An empty text removes a field where the deployment doesn't
-/// require it; so does null for the username.
+/// require it; so does null for the username and the picture.
 enum UpdateMeRoute {
+    /// The largest integer that every client of JSON can tell from its neighbours.
+    static let revisionMax: Int64 = 1 << 53 - 1
+
     static let operation = OpenAPI.Operation(
         .patch,
         "/me",
@@ -24,13 +27,14 @@ enum UpdateMeRoute {
             var input = try await context.json(request)
             if let name = input.change("display_name") { call.displayName = name }
             if let phone = input.change("phone_number") { call.phoneNumber = phone }
-            if input.isNull("username") {
-                call.username = ""
-            } else if let name = input.change("username") {
-                call.username = name
+            if let name = input.changeOrNull("username") { call.username = name }
+            if let url = input.changeOrNull("avatar_url") { call.avatarURL = url }
+            if let revision = input.optionalInteger("expected_revision", in: 0...revisionMax) {
+                call.expectedRevision = revision
             }
             try input.finish()
-            return .json(try await methods.updateMe(call, user).profile.json)
+            let me = try await methods.updateMe(call, user).profile
+            return .json(addMembers: me.write(to:))
         }
     }
 }
@@ -46,6 +50,11 @@ extension JSONInput {
         }
         return optionalString(name)
     }
+}
+
+extension JSONInput {
+    /// A text to set, empty where null asks for its removal; nil if the field is absent.
+    fileprivate mutating func changeOrNull(_ name: String) -> String? { isNull(name) ? "" : change(name) }
 }
 
 extension OpenAPI.Schema {
@@ -71,6 +80,18 @@ extension OpenAPI.Schema {
                 maxLength: 20,
                 pattern: "^([A-Za-z0-9_]{3,20})?$",
                 orNull: true
+            )
+        ),
+        .optional(
+            "avatar_url",
+            .text("An https URL; null or an empty text removes the picture.", maxLength: 512, orNull: true)
+        ),
+        .optional(
+            "expected_revision",
+            .integer(
+                "The revision that is to be changed: 409 with REVISION_MISMATCH if the profile has another one by now.",
+                minimum: 0,
+                maximum: Int(UpdateMeRoute.revisionMax)
             )
         ),
     ]).named("ProfileChange")

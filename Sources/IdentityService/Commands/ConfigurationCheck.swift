@@ -1,4 +1,5 @@
 import IdentityDomain
+import JOSE
 import ServiceKit
 import ServiceStore
 
@@ -7,7 +8,7 @@ import ServiceStore
 public struct ConfigurationCheck: Sendable {
     /// What a check found, each in a line.
     public struct Outcome: Sendable, Hashable {
-        /// The providers that are on, then what should be mended or known.
+        /// The providers that are on and the targets of webhooks, then what should be mended or known.
         public let report: [String]
         /// Everything that is wrong; with any of it identity does not start.
         public let faults: [String]
@@ -17,7 +18,7 @@ public struct ConfigurationCheck: Sendable {
     public static let discussion = """
         Reads the configuration of identity as `serve` does: environment, --config and the providers file that they name. Tells \
         for each provider its issuer and endpoints, and for each audience its kind, what proves a sign-in there and what that \
-        leaves open; then hints. Tells all faults at once, and never a secret. Connects to nothing.
+        leaves open; for each target of webhooks what it is told, and where; then hints. Tells all faults at once, and never a secret. Connects to nothing.
 
         With --providers it looks at that file alone, so that it can be checked where identity's secrets are not: only the \
         keys about providers are read. The files that it names, private keys and client secrets, must be there.
@@ -44,7 +45,9 @@ public struct ConfigurationCheck: Sendable {
     /// Checks.
     public func run() -> Outcome {
         var faults: [ConfigurationFault] = []
-        var hints = providersPath == nil ? checkService(&faults) : []
+        var webhooks: [WebhookTarget] = []
+        var phoneAssertions: PhoneAssertionPolicy?
+        var hints = providersPath == nil ? checkService(&faults, &webhooks, &phoneAssertions) : []
         var providers: [ProviderConfiguration] = []
         // Apart from the rest, so that what is wrong with providers is told also where another key is at fault.
         if let configuration = faults.collect({ () throws(ConfigurationFaults) in try providersConfiguration() }) {
@@ -56,7 +59,9 @@ public struct ConfigurationCheck: Sendable {
                 faults.append(IdentitySettings.issuerIsMissing)
             }
         }
-        let lines = providers.flatMap { ProviderReport($0).lines + [""] } + hints.uniqued.map { "hint: \($0)" }
+        let lines =
+            providers.flatMap { ProviderReport($0).lines + [""] } + webhooks.flatMap(\.lines)
+            + (phoneAssertions?.lines ?? []) + hints.uniqued.map { "hint: \($0)" }
         let told = faults.uniqued.map(\.description)
         return Outcome(report: lines + [summary(providers, faultCount: told.count)], faults: told)
     }
@@ -68,7 +73,11 @@ public struct ConfigurationCheck: Sendable {
     }
 
     /// Everything that keeps identity from starting, short of connecting; returns the warnings.
-    private func checkService(_ faults: inout [ConfigurationFault]) -> [ConfigurationFault] {
+    private func checkService(
+        _ faults: inout [ConfigurationFault],
+        _ webhooks: inout [WebhookTarget],
+        _ phoneAssertions: inout PhoneAssertionPolicy?
+    ) -> [ConfigurationFault] {
         let configuration = faults.collect { () throws(ConfigurationFaults) in
             try Configuration.load(
                 keys: IdentityServer.configurationKeys,
@@ -80,6 +89,8 @@ public struct ConfigurationCheck: Sendable {
         guard let configuration else { return [] }
         let settings = faults.collect { () throws(ConfigurationFaults) in try IdentitySettings(configuration) }
         faults += IdentityServer.runtime(configuration).faults
+        webhooks = settings?.webhooks ?? []
+        phoneAssertions = settings?.phoneAssertions
         return configuration.warnings + unprovenHints(settings?.unprovenDialects ?? [])
     }
 
@@ -109,6 +120,28 @@ public struct ConfigurationCheck: Sendable {
             }
             .merging(only) { _, new in new }
         )
+    }
+}
+
+extension WebhookTarget {
+    /// What is told whom, without secrets and what may be one.
+    fileprivate var lines: [String] {
+        [
+            "webhooks to \(name): \(typeNames.joined(separator: ", "))",
+            "  at \(place), signed by \(secrets.count == 1 ? "one secret" : "\(secrets.count) secrets")"
+                + (mayBePrivate ? ", also at private addresses" : ""), "",
+        ]
+    }
+}
+
+extension PhoneAssertionPolicy {
+    /// Whose assertions are believed.
+    fileprivate var lines: [String] {
+        let keys = keys.entries.map { "\($0.keyID) (\($0.algorithm?.rawValue ?? "any of its kind"))" }
+        return [
+            "phone numbers are proven by assertions of \(issuer) to \(audience)",
+            "  signed by \(keys.joined(separator: ", "))", "",
+        ]
     }
 }
 

@@ -2,7 +2,7 @@ import FoundationEssentials
 import Logging
 import Models
 
-/// What `identity end-sessions` does: ends all sessions.
+/// What `identity end-sessions` does: ends all sessions, those from before a time, or those of an account.
 struct EndSessionsCommand: Sendable {
     /// How far this machine's clock may be from PostgreSQL's: the end is a moment, and sessions begun by other clocks are
     /// compared with it.
@@ -14,37 +14,42 @@ struct EndSessionsCommand: Sendable {
     /// Why nothing was changed.
     enum Refusal: Error, CustomStringConvertible, Hashable {
         /// Nobody said that it is meant.
-        case unconfirmed(liveSessions: Int64)
+        case unconfirmed(EndedSessions, liveSessions: Int64)
         /// A clock is wrong, and with it the moment would be.
         case clocksDiffer(milliseconds: Int64)
+        /// The time is still to come: sessions that are begun until then would be dead at birth.
+        case inTheFuture
 
         /// One line.
         var description: String {
             switch self {
-            case .unconfirmed(let count):
-                "\(count) live sessions would be ended, and everybody would have to sign in again. Nothing was changed; "
-                    + "--confirm does it"
+            case .unconfirmed(let which, let count):
+                "\(count) live sessions\(which.words) would be ended, and \(which.people) would have to sign in again. "
+                    + "Nothing was changed; --confirm does it"
             case .clocksDiffer(let milliseconds):
                 "this machine's clock is \(milliseconds) ms ahead of PostgreSQL's (negative: behind). Nothing was changed; "
                     + "set the clocks first"
+            case .inTheFuture:
+                "the time is in the future. Nothing was changed"
             }
         }
     }
 
     /// Does it, or throws a ``Refusal`` or what the database throws.
-    func run(isConfirmed: Bool, logger: Logger) async throws -> String {
-        let before = clock.nowMilliseconds
-        if let theirs = try await store.databaseClockMilliseconds() {
-            // Theirs was read between two readings of ours.
-            let difference = theirs < before ? before - theirs : min(0, clock.nowMilliseconds - theirs)
-            guard abs(difference) <= Self.clockDifferenceMillisecondsMax else {
-                throw Refusal.clocksDiffer(milliseconds: difference)
-            }
+    ///
+    /// - Returns: what was done, in a sentence for people.
+    func run(_ which: EndedSessions, isConfirmed: Bool, logger: Logger) async throws -> String {
+        try await checkClock()
+        let now = clock.nowMilliseconds
+        if case .begunBefore(let milliseconds) = which, milliseconds > now { throw Refusal.inTheFuture }
+        let count = try await store.liveSessionCount(which, nowMilliseconds: now)
+        guard isConfirmed else { throw Refusal.unconfirmed(which, liveSessions: count) }
+        if case .account(let userID) = which {
+            let ended = try await store.endSessions(of: userID, nowMilliseconds: now)
+            logger.notice("sessions of an account ended", metadata: ["sessions": .stringConvertible(ended)])
+            return "ended \(ended) live sessions of the account"
         }
-        let count = try await store.liveSessionCount(nowMilliseconds: clock.nowMilliseconds)
-        guard isConfirmed else { throw Refusal.unconfirmed(liveSessions: count) }
-        let milliseconds = try await store.endAllSessions(clock)
-        let from = Date(timeIntervalSince1970: Double(milliseconds) / 1000).formatted(.iso8601)
+        let milliseconds = try await store.endSessions(which, count: count, clock)
         logger.notice(
             "all sessions ended",
             metadata: [
@@ -52,7 +57,41 @@ struct EndSessionsCommand: Sendable {
             ]
         )
         return
-            "ended \(count) live sessions: those begun before \(from) are refused, and so are sign-ins with provider "
-            + "tokens issued before it"
+            "ended \(count) live sessions: those begun before \(EndedSessions.text(milliseconds)) are refused, and so are "
+            + "sign-ins with provider tokens issued before it"
+    }
+
+    private func checkClock() async throws {
+        let before = clock.nowMilliseconds
+        guard let theirs = try await store.databaseClockMilliseconds() else { return }
+        // Theirs was read between two readings of ours.
+        let difference = theirs < before ? before - theirs : min(0, clock.nowMilliseconds - theirs)
+        guard abs(difference) <= Self.clockDifferenceMillisecondsMax else {
+            throw Refusal.clocksDiffer(milliseconds: difference)
+        }
+    }
+}
+
+extension EndedSessions {
+    /// A time as people are told it.
+    fileprivate static func text(_ milliseconds: Int64) -> String {
+        Date(timeIntervalSince1970: Double(milliseconds) / 1000).formatted(.iso8601)
+    }
+
+    /// Which of the live sessions, behind these words.
+    fileprivate var words: String {
+        switch self {
+        case .all: ""
+        case .begunBefore(let milliseconds): " from before \(Self.text(milliseconds))"
+        case .account: " of the account"
+        }
+    }
+
+    fileprivate var people: String {
+        switch self {
+        case .all: "everybody"
+        case .begunBefore: "those people"
+        case .account: "its owner"
+        }
     }
 }

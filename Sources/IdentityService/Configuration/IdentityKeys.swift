@@ -1,6 +1,8 @@
 import IdentityDomain
+import Models
 import OutgoingHTTP
 import ServiceKit
+import ServiceModels
 
 /// The keys that identity reads, besides those that every service has.
 enum IdentityKeys {
@@ -19,9 +21,19 @@ enum IdentityKeys {
         lengthMax: 255
     )
 
-    static let signingKey = ConfigurationKey.secretFile(
+    static let keysFolder = ConfigurationKey.optionalPath(
+        "VESTIBULE_IDENTITY_KEYS_FOLDER",
+        isRequired: true,
+        help:
+            "The folder of our own keys, which `vestibule init` makes and `vestibule keys rotate` changes. It is read again "
+            + "every few seconds and at SIGHUP. Of a kind that it has, the files below are not looked at."
+    )
+    static let proof = CallerProofSettings(keysFolder: keysFolder)
+    static let signingKey = ConfigurationKey.optionalSecretFile(
         "VESTIBULE_IDENTITY_SIGNING_KEY_FILE",
-        help: "The private key that signs our tokens, P-256 or RSA, in PEM.",
+        help:
+            "The private key that signs our tokens, P-256 or RSA, in PEM; required where the folder of keys has no "
+            + "signing.json.",
         bytesMax: 16_384
     )
     static let otherSigningKey = ConfigurationKey.optionalSecretFile(
@@ -32,9 +44,10 @@ enum IdentityKeys {
         bytesMax: 16_384,
         emptyIsNone: true
     )
-    static let refreshKey = ConfigurationKey.secretFile(
+    static let refreshKey = ConfigurationKey.optionalSecretFile(
         "VESTIBULE_IDENTITY_REFRESH_KEY_FILE",
-        help: "32 random bytes under which refresh tokens are made.",
+        help:
+            "32 random bytes under which refresh tokens are made; required where the folder of keys has no refresh.json.",
         bytesMax: 32
     )
     static let otherRefreshKey = ConfigurationKey.optionalSecretFile(
@@ -72,9 +85,17 @@ enum IdentityKeys {
         "VESTIBULE_IDENTITY_GATEWAYS",
         default: ["spiffe://vestibule/gateway"],
         help:
-            "The names (DNS or URI) in the certificates of gateways: only they are believed when they say that a refresh "
-            + "token came in a moment ago. Without client certificates it is everybody on a loopback address, and nobody "
-            + "elsewhere."
+            "The names (DNS or URI) in the certificates of gateways: only they are given proofs of their callers to other "
+            + "services, and believed when they say that a refresh token came in a moment ago. Without client certificates "
+            + "it is everybody on a loopback address, and nobody elsewhere."
+    )
+    static let operators = ConfigurationKey.list(
+        "VESTIBULE_IDENTITY_OPERATORS",
+        default: ["spiffe://vestibule/operator"],
+        help:
+            "The names (DNS or URI) in the certificates of operators: only they may find and block accounts, end sessions, "
+            + "release phone numbers and read the audit log. Without client certificates it is everybody on a loopback "
+            + "address, and nobody elsewhere."
     )
     static let inactivity = ConfigurationKey.duration(
         "VESTIBULE_IDENTITY_SESSION_INACTIVITY",
@@ -89,6 +110,65 @@ enum IdentityKeys {
         help: "For how long a session may live at all."
     )
 
+    static let sessionsMax = ConfigurationKey.int(
+        "VESTIBULE_IDENTITY_SESSIONS_MAX",
+        in: 1...SessionLimits.sessionsListedMax,
+        default: SessionLimits().sessionsMax,
+        help:
+            "How many sessions of one account may be alive. A sign-in beyond them ends the one that was used longest ago."
+    )
+    static let deletionSignIn = ConfigurationKey.duration(
+        "VESTIBULE_IDENTITY_DELETION_SIGN_IN",
+        in: .zero ... .seconds(86_400),
+        default: .seconds(SessionLimits().deletionSignInSeconds),
+        help:
+            "How long ago the session may have been opened by which a person deletes their account; 0 for any time. Whoever "
+            + "finds an unlocked phone deletes nothing by it."
+    )
+    static let eventRetention = ConfigurationKey.duration(
+        "VESTIBULE_IDENTITY_AUDIT_RETENTION",
+        in: .seconds(SessionLimits.eventRetentionSecondsMin) ... .seconds(4_000 * 86_400),
+        default: .seconds(SessionLimits().eventRetentionSeconds),
+        help: "For how long the audit log (the table security_events) keeps what it tells."
+    )
+
+    static let grantChecksDefault = 20
+    static let grantRefusalsDefault = 5
+
+    static let grantChecksPerSecond = ConfigurationKey.int(
+        "VESTIBULE_IDENTITY_PROVIDER_CHECKS_PER_SECOND",
+        in: 0...40,
+        default: grantChecksDefault,
+        help:
+            "How many of Apple's refresh tokens are checked in a second, for each app: each of them once a day. 0 checks "
+            + "none, and then who withdraws their consent at Apple stays signed in."
+    )
+    static let grantRefusalsPercentMax = ConfigurationKey.int(
+        "VESTIBULE_IDENTITY_PROVIDER_REFUSALS_PERCENT_MAX",
+        in: 1...100,
+        default: grantRefusalsDefault,
+        help:
+            "How many percent of a day's checks Apple may refuse, of each app: with more of them nobody is signed out and "
+            + "checks stop for a day."
+    )
+
+    static let webhooksFile = ConfigurationKey.optionalFile(
+        "VESTIBULE_IDENTITY_WEBHOOKS_FILE",
+        help:
+            "Who is told of events, as JSON: {\"targets\": [{\"name\": \"crm\", \"url\": \"https://…\", \"secret_files\": [\"crm\"], "
+            + "\"types\": [\"account.created\"]}]}. Every member is in IdentityService.docc/Webhooks.md; `vestibule check` tells "
+            + "what a file comes to. Without it nobody is told.",
+        bytesMax: WebhooksFile.bytesMax
+    )
+
+    static let phoneAssertionsFile = ConfigurationKey.optionalFile(
+        "VESTIBULE_IDENTITY_PHONE_ASSERTIONS_FILE",
+        help:
+            "Whose assertions prove phone numbers, as JSON: {\"issuer\": \"https://app.example.com\", \"audience\": \"vestibule\", "
+            + "\"keys\": [<public JWK>]}: the app's own backend. ProfileService.docc/PhoneNumbers.md has what they say. Without it "
+            + "none is believed.",
+        bytesMax: PhoneAssertionsFile.bytesMax
+    )
     static let unprovenLogins = ConfigurationKey.optionalList(
         "VESTIBULE_IDENTITY_UNPROVEN_LOGINS",
         help:
@@ -187,10 +267,14 @@ enum IdentityKeys {
     }
 
     static let all: [any AnyConfigurationKey] =
-        service.all + [
+        service.all + proof.all + PhonePolicy.keys + [
             issuer, audience, signingKey, otherSigningKey, refreshKey, otherRefreshKey, accessTokenLifetime,
-            singleTokenLifetime, refreshGrace, gateways, inactivity, sessionLifetime, unprovenLogins, providers,
-            providersFile, appleAudiences, appleKeysURL, appleTeamID, appleKeyID, applePrivateKey, googleAudiences,
-            googleKeysURL, simulatedProviders, httpsProxy, httpProxy, withoutProxy,
+            singleTokenLifetime, refreshGrace, gateways, operators, inactivity, sessionLifetime, sessionsMax,
+            deletionSignIn, eventRetention, webhooksFile, grantChecksPerSecond, grantRefusalsPercentMax,
+            phoneAssertionsFile, unprovenLogins,
+            providers, providersFile,
+            appleAudiences, appleKeysURL, appleTeamID, appleKeyID,
+            applePrivateKey, googleAudiences, googleKeysURL, simulatedProviders, httpsProxy, httpProxy, withoutProxy,
+            SharedKeys.profileAddress, SharedKeys.invitesAddress,
         ]
 }

@@ -1,7 +1,10 @@
 import IdentityDomain
 import JOSE
+import KeyRings
+import Models
 import OutgoingHTTP
 import ServiceKit
+import ServiceModels
 
 /// What the configuration says, parsed: the keys are keys and the providers hold together.
 struct IdentitySettings: Sendable {
@@ -11,13 +14,33 @@ struct IdentitySettings: Sendable {
     let issuer: TokenIssuer
     /// Make and verify refresh tokens.
     let refreshKeys: RefreshKeys
+    /// Seal providers' tokens; nil where none is kept.
+    let vault: VaultKeys?
+    /// How many tokens of an app may be checked in a second; none if 0.
+    let grantChecksPerSecond: Int
+    /// How many percent of a day's checks may be refused before checks stop.
+    let grantRefusalsPercentMax: Int
+    /// What the folder of keys held when they were read.
+    let keyRings: [KeyRing]
+    /// Where our keys are read from again; nil if they never are.
+    let keySource: TokenKeySource?
     /// How long sessions live.
     let limits: SessionLimits
-    /// Who is believed when they say that a refresh token came in some time ago.
-    let lateCallers: CallerTrust
+    /// Who is believed when they say that a refresh token came in some time ago, and is given proofs of callers.
+    let gateways: CallerTrust
+    /// Who may do with accounts what operators do.
+    let operators: CallerTrust
+    /// Make and check proofs of callers.
+    let proofs: CallerProofParts
     /// The dialects in which people are let in without proof.
     let unprovenDialects: Set<String>
-    /// The way out to providers.
+    /// Who is told of events.
+    let webhooks: [WebhookTarget]
+    /// Whose assertions of phone numbers are believed; nil for nobody's.
+    let phoneAssertions: PhoneAssertionPolicy?
+    /// Which phone numbers are taken of accounts that are imported.
+    let phonePolicy: PhonePolicy
+    /// The way out to providers and targets of webhooks.
     let proxies: ProxySettings
 
     /// What works, but should be mended, or known: each a line to log once at start.
@@ -28,18 +51,38 @@ struct IdentitySettings: Sendable {
         providers: [ProviderConfiguration],
         issuer: TokenIssuer,
         refreshKeys: RefreshKeys,
+        vault: VaultKeys? = nil,
+        grantChecksPerSecond: Int = IdentityKeys.grantChecksDefault,
+        grantRefusalsPercentMax: Int = IdentityKeys.grantRefusalsDefault,
+        keyRings: [KeyRing] = [],
+        keySource: TokenKeySource? = nil,
         limits: SessionLimits = SessionLimits(),
-        lateCallers: CallerTrust = .nobody,
+        gateways: CallerTrust = .nobody,
+        operators: CallerTrust = .nobody,
+        proofs: CallerProofParts,
         unprovenDialects: Set<String> = [],
+        webhooks: [WebhookTarget] = [],
+        phoneAssertions: PhoneAssertionPolicy? = nil,
+        phonePolicy: PhonePolicy = .philippines,
         proxies: ProxySettings = .none,
         hints: [ConfigurationFault] = []
     ) {
         self.providers = Dictionary(providers.map { ($0.policy.name, $0) }, uniquingKeysWith: { _, last in last })
         self.issuer = issuer
         self.refreshKeys = refreshKeys
+        self.vault = vault
+        self.grantChecksPerSecond = grantChecksPerSecond
+        self.grantRefusalsPercentMax = grantRefusalsPercentMax
+        self.keyRings = keyRings
+        self.keySource = keySource
         self.limits = limits
-        self.lateCallers = lateCallers
+        self.gateways = gateways
+        self.operators = operators
+        self.proofs = proofs
         self.unprovenDialects = unprovenDialects
+        self.webhooks = webhooks
+        self.phoneAssertions = phoneAssertions
+        self.phonePolicy = phonePolicy
         self.proxies = proxies
         self.hints = hints
     }
@@ -50,42 +93,64 @@ struct IdentitySettings: Sendable {
     init(_ configuration: Configuration) throws(ConfigurationFaults) {
         var faults: [ConfigurationFault] = []
         let limits = Self.limits(configuration)
-        let signingKey = Self.signingKey(configuration[IdentityKeys.signingKey], IdentityKeys.signingKey.name, &faults)
-        let otherKey = configuration[IdentityKeys.otherSigningKey].flatMap {
-            Self.verificationKey($0, IdentityKeys.otherSigningKey.name, &faults)
-        }
-        if let otherKey, otherKey.thumbprint == signingKey?.keyID {
-            faults.append(
-                ConfigurationFault(key: IdentityKeys.otherSigningKey.name, problem: "holds the same key as the first")
-            )
-        }
-        let refreshKeys = Self.refreshKeys(configuration, &faults)
+        let keySource = faults.collect { () throws(ConfigurationFaults) in try TokenKeySource(configuration) }
+        let keys = faults.collect { () throws(ConfigurationFaults) in try keySource?.read() } ?? nil
         let issuerName = configuration[IdentityKeys.issuer]
         if issuerName == nil { faults.append(Self.issuerIsMissing) }
         let unprovenDialects = Self.unprovenDialects(configuration, &faults)
+        let webhooks = faults.collect { () throws(ConfigurationFaults) in
+            try WebhooksFile.read(configuration[IdentityKeys.webhooksFile])
+        }
+        let phoneAssertions = faults.collect { () throws(ConfigurationFaults) in
+            try PhoneAssertionsFile.read(configuration[IdentityKeys.phoneAssertionsFile])
+        }
+        let phonePolicy = faults.collect { () throws(ConfigurationFaults) in try PhonePolicy(configuration) }
         let providers = ProviderSettings(configuration)
         faults += providers.faults
-        guard faults.isEmpty, let signingKey, let refreshKeys, let issuerName else { throw ConfigurationFaults(faults) }
+        guard faults.isEmpty, let keys, let issuerName, let phonePolicy else { throw ConfigurationFaults(faults) }
         let issuer = TokenIssuer(
             issuer: issuerName,
             audience: configuration[IdentityKeys.audience],
             lifetimeSeconds: limits.accessTokenSeconds,
-            signingKey: signingKey,
-            otherKeys: otherKey.map { [$0] } ?? []
+            signingKey: keys.signingKey,
+            otherKeys: keys.otherKeys,
+            refreshKeys: keys.refreshKeys
         )
         self.init(
             providers: providers.providers,
             issuer: issuer,
-            refreshKeys: refreshKeys,
+            refreshKeys: keys.refreshKeys,
+            vault: keys.vault,
+            grantChecksPerSecond: configuration[IdentityKeys.grantChecksPerSecond],
+            grantRefusalsPercentMax: configuration[IdentityKeys.grantRefusalsPercentMax],
+            keyRings: keys.rings,
+            keySource: keySource,
             limits: limits,
-            lateCallers: Self.lateCallers(configuration),
+            gateways: Self.trust(IdentityKeys.gateways, configuration),
+            operators: Self.trust(IdentityKeys.operators, configuration),
+            proofs: keys.proofs,
             unprovenDialects: unprovenDialects,
+            webhooks: webhooks ?? [],
+            phoneAssertions: phoneAssertions ?? nil,
+            phonePolicy: phonePolicy,
             proxies: ProxySettings(
                 https: configuration[IdentityKeys.httpsProxy],
                 http: configuration[IdentityKeys.httpProxy],
                 exceptions: configuration[IdentityKeys.withoutProxy] ?? ProxyExceptions("")
             ),
             hints: providers.hints
+        )
+    }
+
+    /// What makes and verifies our tokens with other keys.
+    func issuer(with keys: TokenKeys) -> TokenIssuer {
+        TokenIssuer(
+            issuer: issuer.issuer,
+            audience: issuer.audience,
+            lifetimeSeconds: issuer.lifetimeSeconds,
+            signingKey: keys.signingKey,
+            otherKeys: keys.otherKeys,
+            refreshKeys: keys.refreshKeys
         )
     }
 
@@ -96,9 +161,12 @@ struct IdentitySettings: Sendable {
     )
 
     /// Without client certificates nobody can be told from anybody: then it is enough that only this machine can call.
-    private static func lateCallers(_ configuration: Configuration) -> CallerTrust {
+    private static func trust(
+        _ names: ConfigurationKey<[String]>,
+        _ configuration: Configuration
+    ) -> CallerTrust {
         if configuration[IdentityKeys.service.tls.clientAuthorities] != nil {
-            return .named(Set(configuration[IdentityKeys.gateways]))
+            return .named(Set(configuration[names]))
         }
         let host = configuration[IdentityKeys.service.listen].host
         return ["127.0.0.1", "::1", "localhost"].contains(host) ? .everybody : .nobody
@@ -125,69 +193,9 @@ struct IdentitySettings: Sendable {
         limits.refreshGraceSeconds = configuration[IdentityKeys.refreshGrace].components.seconds
         limits.inactivitySeconds = configuration[IdentityKeys.inactivity].components.seconds
         limits.absoluteSeconds = configuration[IdentityKeys.sessionLifetime].components.seconds
+        limits.sessionsMax = configuration[IdentityKeys.sessionsMax]
+        limits.deletionSignInSeconds = configuration[IdentityKeys.deletionSignIn].components.seconds
+        limits.eventRetentionSeconds = configuration[IdentityKeys.eventRetention].components.seconds
         return limits
-    }
-
-    private static func signingKey(
-        _ secret: Secret,
-        _ name: String,
-        _ faults: inout [ConfigurationFault]
-    ) -> SigningKey? {
-        do {
-            return try SigningKey(pem: secret.text)
-        } catch {
-            let otherwise = "holds no private key in PEM that can sign: P-256, P-384 or RSA, without a password"
-            faults.append(ConfigurationFault(key: name, problem: problem(error, otherwise: otherwise)))
-            return nil
-        }
-    }
-
-    /// The public key of a text that holds it, or the private one.
-    private static func verificationKey(
-        _ secret: Secret,
-        _ name: String,
-        _ faults: inout [ConfigurationFault]
-    ) -> VerificationKey? {
-        if let key = try? SigningKey(pem: secret.text) { return key.verificationKey }
-        do {
-            return try VerificationKey(pem: secret.text)
-        } catch {
-            let otherwise = "holds no private or public key in PEM: P-256, P-384 or RSA, without a password"
-            faults.append(ConfigurationFault(key: name, problem: problem(error, otherwise: otherwise)))
-            return nil
-        }
-    }
-
-    private static func problem(_ error: KeyError, otherwise: String) -> String {
-        switch error {
-        case .unacceptableSize(let bits): "holds an RSA key of \(bits) bits; 2048 to 8192 are allowed"
-        case .guessablePrimes: "holds an RSA key whose primes can be found (CVE-2017-15361)"
-        case .malformed, .unsupported, .cryptography: otherwise
-        }
-    }
-
-    private static func refreshKeys(
-        _ configuration: Configuration,
-        _ faults: inout [ConfigurationFault]
-    ) -> RefreshKeys? {
-        var keys: [[UInt8]] = []
-        let files: [(String, Secret?)] = [
-            (IdentityKeys.refreshKey.name, configuration[IdentityKeys.refreshKey]),
-            (IdentityKeys.otherRefreshKey.name, configuration[IdentityKeys.otherRefreshKey]),
-        ]
-        for (name, secret) in files {
-            guard let secret else { continue }
-            guard secret.bytes.count == RefreshKeys.keyByteCount else {
-                faults.append(
-                    ConfigurationFault(
-                        key: name,
-                        problem: "holds \(secret.bytes.count) bytes; a key has \(RefreshKeys.keyByteCount)"
-                    )
-                )
-                continue
-            }
-            keys.append(secret.bytes)
-        }
-        return RefreshKeys(keys)
     }
 }

@@ -3,28 +3,46 @@ import Models
 
 extension IdentityV1.Account {
     /// The account as callers see it.
-    init(_ account: StoredAccount) {
+    ///
+    /// - Parameter isForOthers: whether somebody else than its person asks: then relay addresses stay out of it.
+    init(_ account: StoredAccount, isForOthers: Bool) {
         self.init()
         userID = account.userID.description
         createdAtMs = account.createdAtMilliseconds
         suggestedDisplayName = account.toldName ?? ""
         accountNumber = account.number
         metadataJson = account.metadata ?? "{}"
-        identities = account.identities.map { IdentityV1.ProviderIdentity($0) }
+        identities = account.identities.map { IdentityV1.ProviderIdentity($0, isForOthers: isForOthers) }
     }
 }
 
 extension IdentityV1.ProviderIdentity {
     /// The identity as callers see it.
-    init(_ identity: StoredIdentity) {
+    init(_ identity: StoredIdentity, isForOthers: Bool) {
         self.init()
         provider = identity.provider
         subject = identity.subject
-        email = identity.email ?? ""
+        email = isForOthers && identity.isRelay ? "" : identity.email ?? ""
         emailVerified = identity.isEmailVerified
         isPrivateEmail = identity.isPrivateEmail
         createdAtMs = identity.createdAtMilliseconds
         lastSignInAtMs = identity.lastSignInAtMilliseconds
         toldName = identity.toldName ?? ""
+        realUserStatus = IdentityV1.RealUserStatus(told: identity.realUserStatus)
+        emailUnreachable = identity.isEmailUnreachable
+        disabled = identity.isDisabled
+    }
+}
+
+extension IdentityV1.RealUserStatus {
+    /// As callers see what Apple told.
+    init(told: Int16?) {
+        self =
+            switch told {
+            case 0: .unsupported
+            case 1: .unknown
+            case 2: .likelyReal
+            default: .unspecified
+            }
     }
 }

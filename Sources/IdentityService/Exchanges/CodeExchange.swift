@@ -47,10 +47,11 @@ struct CodeExchange: CodeExchanging {
         )
         guard let grant else { throw IdentityFault.signIn(.codeSpent) }
         guard endpoint.canExchange(grant) else { throw IdentityFault.signIn(.exchangeNotConfigured) }
-        let idToken = try await queue.idToken(for: grant, address: address, deadline: deadline)
+        let tokens = try await queue.tokens(for: grant, address: address, deadline: deadline)
         // Judged each time, with the keys and the clock of now: if the keys can't be had at this moment, the token is still
         // there for the next try.
-        let exchanged = try await judge(idToken)
+        var exchanged = try await judge(tokens.idToken)
+        exchanged.refreshToken = tokens.refreshToken
         guard exchanged.claims.audience == clientID else { throw IdentityFault.signIn(.codeForeign) }
         return exchanged
     }

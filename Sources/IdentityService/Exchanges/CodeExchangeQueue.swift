@@ -12,7 +12,7 @@ import Synchronization
 /// replica by a continuation, on another by looking at the row that was claimed. An exchange that has begun goes on when its
 /// caller leaves, since the code may be spent by then: what comes of it is kept, sealed under the grant, for the next try.
 ///
-/// Of an exchange: the row is claimed for ``lease`` → the provider is asked → its ID token, or that it refuses the code, is kept;
+/// Of an exchange: the row is claimed for ``lease`` → the provider is asked → its tokens, or that it refuses the code, are kept;
 /// or, where the code may still be good, the claim is let go. If the process ends in between, the lease does.
 ///
 /// Any thread. ``run()`` performs the exchanges.
@@ -36,7 +36,7 @@ final class CodeExchangeQueue: Sendable {
     /// For how long it is known that the provider refused a code, in milliseconds.
     static let refusalMilliseconds: Int64 = 60_000
 
-    private typealias Outcome = Result<String, any Error>
+    private typealias Outcome = Result<ExchangedTokens, any Error>
     private typealias Waiter = CheckedContinuation<Outcome, Never>
 
     private struct Job {
@@ -92,14 +92,14 @@ final class CodeExchangeQueue: Sendable {
         }
     }
 
-    /// The ID token that the provider gives for a grant, or gave for it not long ago.
+    /// The tokens that the provider gives for a grant, or gave for it not long ago.
     ///
     /// - Parameters:
     ///   - address: a code of the address that the grant comes from; nil if that isn't known.
     ///   - deadline: the call's; shortly before it the caller is told that the provider can't be reached, while the exchange
     ///     goes on.
     /// - Throws: `IdentityFault`, or what the database throws.
-    func idToken(for grant: CodeGrant, address: [UInt8]?, deadline: Deadline?) async throws -> String {
+    func tokens(for grant: CodeGrant, address: [UInt8]?, deadline: Deadline?) async throws -> ExchangedTokens {
         guard let deadline, deadline != .never else { return try await join(grant, address: address).get() }
         let left = deadline.remaining - Self.answerMargin
         guard left > .zero else { throw IdentityFault.providerUnavailable }
@@ -205,12 +205,12 @@ final class CodeExchangeQueue: Sendable {
             case .claimed: return await ask(job, claimID)
             case .exchanged(let content, let atMilliseconds):
                 log.tell(.repeated, client: job.grant.clientID)
-                let idToken = job.grant.open(content)
-                guard let idToken, !idToken.isEmpty, clock.nowMilliseconds < atMilliseconds + Self.resultMilliseconds
+                let kept = job.grant.open(content)
+                guard let kept, !kept.isEmpty, clock.nowMilliseconds < atMilliseconds + Self.resultMilliseconds
                 else {
-                    return (.failure(IdentityFault.signIn(.codeSpent)), idToken?.isEmpty ?? false)
+                    return (.failure(IdentityFault.signIn(.codeSpent)), kept?.isEmpty ?? false)
                 }
-                return (.success(String(decoding: idToken, as: UTF8.self)), false)
+                return (.success(ExchangedTokens(parsing: kept)), false)
             case .held:
                 log.tell(.unanswered, client: job.grant.clientID, cause: "another replica holds the claim")
                 return (.failure(IdentityFault.providerUnavailable), false)
@@ -243,10 +243,10 @@ final class CodeExchangeQueue: Sendable {
         let client = job.grant.clientID
         let fault: IdentityFault
         switch await endpoint.exchange(job.grant) {
-        case .answered(.exchanged(let idToken)):
+        case .answered(.exchanged(let tokens)):
             log.tell(.told, client: client)
-            await keep(Array(idToken.utf8), of: job, claimID, forMilliseconds: IdentityStore.codeKeptMilliseconds)
-            return (.success(idToken), false)
+            await keep(tokens.bytes, of: job, claimID, forMilliseconds: IdentityStore.codeKeptMilliseconds)
+            return (.success(tokens), false)
         case .answered(.refused(let error)):
             log.tell(.refused, client: client, cause: error)
             await keep([], of: job, claimID, forMilliseconds: Self.refusalMilliseconds)

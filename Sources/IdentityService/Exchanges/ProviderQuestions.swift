@@ -8,10 +8,14 @@ import OutgoingHTTP
 struct ProviderQuestions: Sendable {
     /// By what codes are exchanged, for providers with a token endpoint.
     let codes: [ProviderName: any CodeExchanging]
+    /// The same for codes that are exchanged behind the answer of a sign-in. They are counted for themselves: codes that strangers
+    /// make up and send along with a good ID token keep nobody from signing in with a code.
+    let codesAfterAnswers: [ProviderName: any CodeExchanging]
     /// By what is asked whose an access token is, for providers whose access tokens sign in.
     let accessTokens: [ProviderName: any AccessTokenChecking]
     /// How the questions went.
     let metrics: ExchangeMetrics
+    private let endpoints: [ProviderName: TokenEndpoint]
     private let queues: [CodeExchangeQueue]
 
     /// The questions to these providers. No code is exchanged before ``run()``.
@@ -27,28 +31,35 @@ struct ProviderQuestions: Sendable {
         let metrics = ExchangeMetrics(providers: providers.keys)
         self.metrics = metrics
         var codes: [ProviderName: any CodeExchanging] = [:]
+        var codesAfterAnswers: [ProviderName: any CodeExchanging] = [:]
         var accessTokens: [ProviderName: any AccessTokenChecking] = [:]
+        var endpoints: [ProviderName: TokenEndpoint] = [:]
         var queues: [CodeExchangeQueue] = []
         for (name, configuration) in providers {
             func log(_ question: ExchangeMetrics.Question) -> QuestionLog {
                 QuestionLog(provider: name, question: question, metrics: metrics, clock: clock, logger: logger)
             }
             if let endpoint = TokenEndpoint(configuration, http: http, clock: clock) {
-                let queue = CodeExchangeQueue(
-                    endpoint: endpoint,
-                    store: store,
-                    log: log(.code),
-                    clock: clock,
-                    randomBytes: randomBytes
-                )
-                queues.append(queue)
-                codes[name] = CodeExchange(
-                    policy: configuration.policy,
-                    endpoint: endpoint,
-                    queue: queue,
-                    keys: keys,
-                    clock: clock
-                )
+                endpoints[name] = endpoint
+                func exchange(_ question: ExchangeMetrics.Question) -> CodeExchange {
+                    let queue = CodeExchangeQueue(
+                        endpoint: endpoint,
+                        store: store,
+                        log: log(question),
+                        clock: clock,
+                        randomBytes: randomBytes
+                    )
+                    queues.append(queue)
+                    return CodeExchange(
+                        policy: configuration.policy,
+                        endpoint: endpoint,
+                        queue: queue,
+                        keys: keys,
+                        clock: clock
+                    )
+                }
+                codes[name] = exchange(.code)
+                codesAfterAnswers[name] = exchange(.codeAfterAnswer)
             }
             accessTokens[name] = AccessTokenCheck(
                 configuration,
@@ -59,9 +70,14 @@ struct ProviderQuestions: Sendable {
             )
         }
         self.codes = codes
+        self.codesAfterAnswers = codesAfterAnswers
         self.accessTokens = accessTokens
+        self.endpoints = endpoints
         self.queues = queues
     }
+
+    /// Whether there is anybody to ask, and by what we prove who we are.
+    func canExchange(_ grant: CodeGrant) -> Bool { endpoints[grant.provider]?.canExchange(grant) ?? false }
 
     /// Performs exchanges until the task is cancelled.
     func run() async {

@@ -18,24 +18,22 @@ struct TokenEndpoint: Sendable {
     }
 
     private let url: String
-    private let provider: ProviderName
-    private let credentials: [String: ClientCredential]
+    private let proof: ClientProof
     private let http: any OutgoingClient
-    private let clock: WallClock
 
     /// The endpoint of a provider; nil if it has none.
     init?(_ configuration: ProviderConfiguration, http: any OutgoingClient, clock: WallClock) {
         guard let url = configuration.endpoints.tokenURL else { return nil }
         self.url = url
-        provider = configuration.policy.name
-        credentials = configuration.credentials
+        proof = ClientProof(configuration, clock: clock)
         self.http = http
-        self.clock = clock
     }
 
     /// Exchanges a grant. The code may be spent by it, whatever comes of it but an error that says that nothing was sent.
     func exchange(_ grant: CodeGrant) async -> Outcome {
-        guard let proof = proof(of: grant) else { return .answered(.notConfigured(error: "no client secret")) }
+        guard let proof = proof.fields(grant.clientID) ?? (isPublic(grant) ? [] : nil) else {
+            return .answered(.notConfigured(error: "no client secret"))
+        }
         let request = OutgoingRequest(
             .postForm(grant.form + proof),
             url,
@@ -53,31 +51,11 @@ struct TokenEndpoint: Sendable {
 
     /// Whether grants for this client can be exchanged at all.
     func canExchange(_ grant: CodeGrant) -> Bool {
-        credentials[grant.clientID] != nil || isPublic(grant)
+        proof.isThere(grant.clientID) || isPublic(grant)
     }
 
-    /// By what we prove that the client is ours, in the form (`client_secret_post`, the only way that Apple takes). Nothing for
-    /// a public client, whose verifier proves that the code is its own (RFC 7636). Nil if there is no way.
-    private func proof(of grant: CodeGrant) -> [OutgoingRequest.Field]? {
-        switch credentials[grant.clientID] {
-        case .secret(let secret):
-            return [("client_secret", secret.text)]
-        case .apple(let teamID, let keyID, let key):
-            let secret = try? AppleClientSecret.mint(
-                clientID: grant.clientID,
-                teamID: teamID,
-                keyID: keyID,
-                key: key,
-                nowSeconds: clock.nowSeconds
-            )
-            return secret.map { [("client_secret", $0)] }
-        case nil:
-            return isPublic(grant) ? [] : nil
-        }
-    }
-
-    /// Apple has no public clients.
+    /// Whether nothing but the verifier proves that the code is the client's own (RFC 7636). Apple has no public clients.
     private func isPublic(_ grant: CodeGrant) -> Bool {
-        !grant.codeVerifier.isEmpty && provider != .apple
+        !proof.isThere(grant.clientID) && !grant.codeVerifier.isEmpty && grant.provider != .apple
     }
 }

@@ -5,38 +5,75 @@ import RPC
 import ServiceKit
 
 extension IdentityMethods {
-    /// Tells whose session an access token or a single token belongs to. An access token's signature may be known from
-    /// before; the session's row is read each time.
+    /// Tells whose session an access token or a single token belongs to, and gives a gateway proofs of that. What a token says
+    /// may be known from before; the session's row is read each time. From when on sessions count at all was read within the
+    /// last second.
     func checkSession(
         _ request: IdentityV1.CheckSessionRequest,
         context: ServerContext
     ) async throws -> IdentityV1.CheckSessionResponse {
         try await context.answer {
-            var response = IdentityV1.CheckSessionResponse()
+            let now = clock.nowMilliseconds
+            var response: IdentityV1.CheckSessionResponse
             let state: SessionState
-            if mint.singleTokens.isSingleToken(request.accessToken) {
-                let session = try await aliveSession(
-                    ofSingleToken: request.accessToken,
-                    acceptsExpired: false,
-                    deadline: context.deadline
+            if SingleTokens.isSingleToken(request.accessToken) {
+                let claims: SingleClaims
+                let token = try verifiedTokens.singleToken(
+                    request.accessToken,
+                    generation: ownKeys.generation,
+                    of: mint.singleTokens
                 )
+                (claims, response) = answer(token, now, context)
+                let session = try await aliveSession(of: claims, acceptsExpired: false, deadline: context.deadline)
                 state = session.state.session
                 try state.checkProof(in: request.dialect)
                 await recordUse(of: session)
-                response.sessionID = session.claims.sessionID.description
-                response.expiresAtSeconds = session.claims.expiresAtSeconds
             } else {
-                let claims = try verifiedTokens.claims(of: request.accessToken, issuer: issuer)
-                let now = clock.nowMilliseconds
-                try claims.checkLifetime(nowSeconds: now / 1000)
-                state = try await store.aliveSession(of: claims, nowMilliseconds: now, deadline: context.deadline)
+                let claims: AccessClaims
+                let token = try verifiedTokens.token(
+                    request.accessToken,
+                    generation: ownKeys.generation,
+                    of: issuer
+                )
+                (claims, response) = answer(token, now, context)
+                do {
+                    try claims.checkLifetime(nowSeconds: now / 1000)
+                } catch {
+                    // It lets nobody in any more, but shows that it was received.
+                    acknowledge(claims)
+                    throw error
+                }
+                let alive = try await store.aliveSession(
+                    of: claims,
+                    sessionsFrom: sessionEpoch.sessionsFrom(deadline: context.deadline),
+                    nowMilliseconds: now,
+                    deadline: context.deadline
+                )
+                state = alive.state
                 try state.checkProof(in: request.dialect)
-                response.sessionID = claims.sessionID.description
-                response.expiresAtSeconds = claims.expiresAtSeconds
+                if let number = claims.number, alive.received.use(of: number) != .known { acknowledge(claims) }
             }
-            response.userID = state.userID.description
             response.proof = IdentityV1.Proof(state.proof)
             return response
         }
+    }
+
+    /// What a token says, and the answer to it but for how its session was proven.
+    private func answer<Claims>(
+        _ token: VerifiedToken<Claims>,
+        _ nowMilliseconds: Int64,
+        _ context: ServerContext
+    ) -> (Claims, IdentityV1.CheckSessionResponse) {
+        var response = token.response
+        if gateways.believes(context.peer.certificateNames) {
+            response.callerProofs = token.callerProofs(by: ownKeys.current.proofs, nowMilliseconds: nowMilliseconds)
+        }
+        return (token.claims, response)
+    }
+
+    /// Has it written down, behind this call, that the session's token of this number was received.
+    private func acknowledge(_ claims: AccessClaims) {
+        guard let number = claims.number else { return }
+        acknowledgements.add(NumberSeen(sessionID: claims.sessionID, number: number))
     }
 }

@@ -18,16 +18,40 @@ extension IdentityMethods {
                 throw IdentityFault.providerUnknown
             }
             let reservation = try EmailReservation(credentials)
-            let found = try await store.findAccount(
-                provider: provider.policy.name,
-                subject: subject(of: credentials, provider: provider, context: context),
-                reservation: reservation,
-                deadline: context.deadline
-            )
+            let credential = try await subject(of: credentials, provider: provider, context: context)
+            func account(_ subject: String) async throws -> FoundAccount {
+                try await store.findAccount(
+                    provider: provider.policy.name,
+                    subject: subject,
+                    issuedAtSeconds: credential.issuedAtSeconds,
+                    reservation: reservation,
+                    deadline: context.deadline
+                )
+            }
+            var found = try await account(credential.subject)
+            // Whom a sign-in would find by what Apple tells after an app went to another team.
+            if found.userID == nil, let transferSubject = credential.transferSubject,
+                let former = try await store.subject(transferredBy: transferSubject, deadline: context.deadline)
+            {
+                found = try await account(former)
+            }
             var response = IdentityV1.FindAccountResponse()
             response.emailIsTaken = found.isEmailTaken
             guard let userID = found.userID else { return response }
             response.userID = userID.description
+            // Who shows nothing is proven to nobody, but where signing in would let them in so. Who is blocked, and who proves
+            // themselves while the provider's word is against them, is told of it, as by signing in.
+            let isProven = credential.unprovenDialect == nil
+            let opens = isProven || credential.unprovenDialect == found.unprovenDialect
+            if opens, found.isBlocked { throw IdentityFault.signIn(.accountBlocked) }
+            if isProven, found.isDisabled { throw IdentityFault.signIn(.providerAccountDisabled) }
+            if isProven, found.isFromBefore { throw IdentityFault.token(.expired) }
+            if opens, !found.isDisabled, gateways.believes(context.peer.certificateNames) {
+                response.callerProofs = ownKeys.current.proofs.proofs(
+                    of: userID,
+                    nowMilliseconds: clock.nowMilliseconds
+                )
+            }
             if let number = found.number {
                 response.accountNumber = number
             } else {
@@ -37,11 +61,14 @@ extension IdentityMethods {
         }
     }
 
+    /// Whom credentials name, and for those without proof the dialect in which they are shown.
     private func subject(
         of credentials: IdentityV1.SignInRequest,
         provider: ProviderConfiguration,
         context: ServerContext
-    ) async throws -> String {
+    ) async throws -> (
+        subject: String, transferSubject: String?, issuedAtSeconds: Int64?, unprovenDialect: String?
+    ) {
         let kind = try CredentialKind(credentials)
         switch kind {
         case .idToken:
@@ -52,13 +79,14 @@ extension IdentityMethods {
                 throw IdentityFault.signIn(.tokenStale)
             }
             try credentials.checkSubject(token.claims.subject)
-            return token.claims.subject
+            return (token.claims.subject, token.claims.transferSubject, token.claims.issuedAtSeconds, nil)
         case .accessToken:
             let evidence = try await evidence(of: credentials, kind, provider: provider, context: context)
             guard let evidence else { throw IdentityFault.signIn(.credentialsMissing) }
-            return evidence.claims.subject
+            return (evidence.claims.subject, nil, evidence.claims.issuedAtSeconds, nil)
         case .unproven:
-            return try UnprovenSignIn(credentials, provider: provider.policy, allowed: unprovenDialects).subject
+            let signIn = try UnprovenSignIn(credentials, provider: provider.policy, allowed: unprovenDialects)
+            return (signIn.subject, nil, nil, signIn.dialect)
         case .code, .tickets:
             // To look them up would spend them.
             throw IdentityFault.signIn(.credentialsMissing)

@@ -3,20 +3,21 @@ import IdentityDomain
 import Models
 import RPC
 import ServiceKit
+import ServiceModels
 
 extension IdentityMethods {
-    /// Returns an account with its provider identities.
+    /// Returns the caller's account with its provider identities.
     func getAccount(
         _ request: IdentityV1.GetAccountRequest,
         context: ServerContext
     ) async throws -> IdentityV1.GetAccountResponse {
         try await context.answer {
-            let userID = try UserID(request.userID, or: IdentityFault.userIDInvalid)
+            let userID = try callers.user(of: context, earlier: request.unknownFields)
             guard let account = try await store.account(userID, deadline: context.deadline) else {
                 throw IdentityFault.accountNotFound
             }
             var response = IdentityV1.GetAccountResponse()
-            response.account = IdentityV1.Account(account)
+            response.account = IdentityV1.Account(account, isForOthers: false)
             return response
         }
     }

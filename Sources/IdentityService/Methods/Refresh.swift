@@ -15,6 +15,7 @@ extension IdentityMethods {
             var response = IdentityV1.RefreshResponse()
             response.tokens = try mint.tokens(of: session)
             response.suggestedDisplayName = session.toldName ?? ""
+            if let proofs = callerProofs(of: session, for: context) { response.callerProofs = proofs }
             return response
         }
     }
@@ -23,12 +24,12 @@ extension IdentityMethods {
         _ request: IdentityV1.RefreshRequest,
         _ context: ServerContext
     ) async throws -> StoredSession {
-        guard let token = mint.refreshKeys.verify(request.refreshToken), token.generation < UInt32.max else {
+        guard let token = mint.refreshKeys.verify(request.refreshToken), token.number < UInt32.max else {
             refreshes.count(.forged)
             throw IdentityFault.refreshTokenInvalid
         }
         let now = clock.nowMilliseconds
-        let isBelieved = lateCallers.believes(context.peer.certificateNames)
+        let isBelieved = gateways.believes(context.peer.certificateNames)
         let verdict: RefreshVerdict
         let session: StoredSession?
         do {
@@ -47,6 +48,7 @@ extension IdentityMethods {
             throw error
         }
         refreshes.count(.judged(verdict))
+        if verdict == .reused { revocations.announce() }
         if let fault = verdict.fault { throw fault }
         guard let session else { throw IdentityFault.sessionInvalid }
         return session

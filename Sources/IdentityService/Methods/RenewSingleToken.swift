@@ -16,7 +16,7 @@ extension IdentityMethods {
     ) async throws -> IdentityV1.RenewSingleTokenResponse {
         try await context.answer {
             let session = try await aliveSession(
-                ofSingleToken: request.singleToken,
+                of: mint.singleTokens.verifiedClaims(request.singleToken),
                 acceptsExpired: true,
                 deadline: context.deadline
             )

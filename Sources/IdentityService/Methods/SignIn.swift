@@ -22,6 +22,7 @@ extension IdentityMethods {
                 response.isNewUser = outcome.isNewUser
                 response.suggestedDisplayName = outcome.session.toldName ?? ""
                 response.proof = IdentityV1.Proof(outcome.proof)
+                if let proofs = callerProofs(of: outcome.session, for: context) { response.callerProofs = proofs }
                 signIns.count(name, outcome.isNewUser ? .newAccount(outcome.proof) : .knownAccount(outcome.proof))
                 return response
             } catch {
@@ -60,13 +61,25 @@ extension IdentityMethods {
             leewaySeconds: provider.policy.clockLeewaySeconds
         )
         do {
-            return try await store.openSession(
+            let outcome = try await store.openSession(
                 signIn,
                 new: newSession(),
+                phone: SignInPhone(signIn, eventID: identifiers.make(), keys: phoneKeys),
                 reservation: reservation,
                 nowMilliseconds: now,
                 deadline: context.deadline
             )
+            // Before the answer, so that the app finds the number in the profile. A conflict is told by the audit log.
+            if let proof = outcome.phoneProof { _ = await phoneProofs.tell(proof, deadline: context.deadline) }
+            await grants.take(
+                evidence,
+                of: outcome.session.facts.userID,
+                provider: provider.policy.name,
+                address: addressKey.code(of: context.metadata),
+                nowMilliseconds: now
+            )
+            signIns.countPerson(signIn)
+            return outcome
         } catch IdentityFault.token(.replayed) where kind == .code {
             throw IdentityFault.signIn(.codeSpent)
         }
@@ -100,7 +113,7 @@ extension IdentityMethods {
     }
 
     /// Ids and the nonce of the session that may be opened now.
-    private func newSession() -> NewSession {
+    func newSession() -> NewSession {
         NewSession(
             userID: identifiers.make(),
             sessionID: identifiers.make(),

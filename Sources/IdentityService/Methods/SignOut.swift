@@ -24,6 +24,7 @@ extension IdentityMethods {
                         nowMilliseconds: clock.nowMilliseconds,
                         deadline: context.deadline
                     )
+                    revocations.announce()
                 }
             case .everywhere, .others:
                 let verdict = try await store.signOutAll(
@@ -33,6 +34,7 @@ extension IdentityMethods {
                     deadline: context.deadline
                 )
                 if let fault = verdict.fault { throw fault }
+                revocations.announce()
             case .UNRECOGNIZED:
                 throw IdentityFault.scopeUnknown
             }
@@ -41,13 +43,13 @@ extension IdentityMethods {
     }
 
     /// What a token of ours says of its session.
-    private func session(
+    func session(
         of token: IdentityV1.SignOutRequest.OneOf_Token,
         mustBeCurrent: Bool
     ) throws(IdentityFault) -> SigningOut {
         let now = clock.nowSeconds
         switch token {
-        case .accessToken(let text) where mint.singleTokens.isSingleToken(text):
+        case .accessToken(let text) where SingleTokens.isSingleToken(text):
             let claims = try mint.singleTokens.verifiedClaims(text)
             if mustBeCurrent { try claims.checkLifetime(nowSeconds: now) }
             return SigningOut(claims)

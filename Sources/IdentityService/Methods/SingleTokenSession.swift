@@ -12,18 +12,22 @@ extension IdentityMethods {
         let state: SingleSessionState
     }
 
-    /// The live session of a single token.
+    /// The live session of a single token that was verified.
     ///
     /// - Parameter acceptsExpired: whether the token may be past its end.
     nonisolated(nonsending) func aliveSession(
-        ofSingleToken text: String,
+        of claims: SingleClaims,
         acceptsExpired: Bool,
         deadline: Deadline?
     ) async throws -> SingleTokenSession {
-        let claims = try mint.singleTokens.verifiedClaims(text)
         let now = clock.nowMilliseconds
         if !acceptsExpired { try claims.checkLifetime(nowSeconds: now / 1000) }
-        let state = try await store.aliveSession(of: claims, nowMilliseconds: now, deadline: deadline)
+        let state = try await store.aliveSession(
+            of: claims,
+            sessionsFrom: sessionEpoch.sessionsFrom(deadline: deadline),
+            nowMilliseconds: now,
+            deadline: deadline
+        )
         return SingleTokenSession(claims: claims, state: state)
     }
 

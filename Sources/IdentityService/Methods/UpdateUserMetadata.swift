@@ -3,15 +3,16 @@ import IdentityDomain
 import Models
 import RPC
 import ServiceKit
+import ServiceModels
 
 extension IdentityMethods {
-    /// Changes what an app keeps of its own with an account.
+    /// Changes what an app keeps of its own with the caller's account.
     func updateUserMetadata(
         _ request: IdentityV1.UpdateUserMetadataRequest,
         context: ServerContext
     ) async throws -> IdentityV1.UpdateUserMetadataResponse {
         try await context.answer {
-            let userID = try UserID(request.userID, or: IdentityFault.userIDInvalid)
+            let userID = try callers.user(of: context, earlier: request.unknownFields)
             let metadata = try await store.changeMetadata(
                 of: userID,
                 applying: MetadataChange(parsing: request.changesJson),

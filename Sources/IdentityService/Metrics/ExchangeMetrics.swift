@@ -8,6 +8,8 @@ final class ExchangeMetrics: MetricsSource {
     enum Question: String, CaseIterable {
         /// What a code gives.
         case code = "code"
+        /// What a code gives that came with a sign-in which something else proves, behind the answer.
+        case codeAfterAnswer = "code_after_answer"
         /// Whose an access token is.
         case accessToken = "access_token"
     }
@@ -42,7 +44,8 @@ final class ExchangeMetrics: MetricsSource {
             case .bodyTooLarge: self = .unreadable
             case .url: self = .notConfigured
             case .overloaded: self = .shed
-            case .timeout, .connection, .cancelled: self = error.mayHaveBeenSent ? .unanswered : .unreachable
+            case .timeout, .connection, .addressNotPublic, .cancelled:
+                self = error.mayHaveBeenSent ? .unanswered : .unreachable
             }
         }
     }

@@ -73,7 +73,16 @@ final class SignInMetrics: MetricsSource {
     /// What stands for providers that are not configured.
     static let unknownProvider = "unknown"
 
+    /// What a provider says of a person besides who it is.
+    private enum Person {
+        /// Apple's guess whether somebody is a person, in the order of its numbers; the last one where it said nothing.
+        static let statuses = ["unsupported", "unknown", "likely_real", "untold"]
+        /// Whether the e-mail is a relay address.
+        static let emails = ["relay", "other", "none"]
+    }
+
     private let family: CounterFamily
+    private let people: CounterFamily
     private let providers: [ProviderName: Int]
     private let outcomes: [Outcome: Int]
 
@@ -90,6 +99,24 @@ final class SignInMetrics: MetricsSource {
                 Outcome.all.map { [name, $0.label, $0.proofLabel] }
             }
         )
+        people = CounterFamily(
+            "vestibule_identity_sign_in_people_total",
+            help:
+                "Sessions that were opened, by what the provider said of the person: real_user_status, and the e-mail's kind.",
+            labels: ["provider", "real_user_status", "email"],
+            values: names.flatMap { name in
+                Person.statuses.flatMap { status in Person.emails.map { [name.value, status, $0] } }
+            }
+        )
+    }
+
+    /// Counts what the provider said of a person who was let in. It is for people to look at, and lets nobody in or out.
+    func countPerson(_ signIn: SignIn) {
+        guard let row = providers[signIn.provider] else { return }
+        let status = signIn.realUserStatus.map(Int.init) ?? Person.statuses.count - 1
+        guard Person.statuses.indices.contains(status) else { return }
+        let email = signIn.isPrivateEmail ? 0 : signIn.email == nil ? 2 : 1
+        people[(row * Person.statuses.count + status) * Person.emails.count + email].add()
     }
 
     /// Counts one; `provider` is nil for one that is not configured.
@@ -99,6 +126,9 @@ final class SignInMetrics: MetricsSource {
         family[row * outcomes.count + column].add()
     }
 
-    /// Adds the family.
-    func write(to text: inout MetricsText) { family.write(to: &text) }
+    /// Adds the families.
+    func write(to text: inout MetricsText) {
+        family.write(to: &text)
+        people.write(to: &text)
+    }
 }

@@ -17,6 +17,30 @@ public enum IdentityMigrations {
             isUnique: true
         ),
         Migration(number: 7, name: "metadata, reserved e-mails, codes, tickets, what is told once", sql: newTables),
+        Migration(number: 8, name: "which tokens of sessions were received", sql: receivedNumbers),
+        Migration(number: 9, name: "security events, and a cap on sessions", sql: securityEvents),
+        Migration(number: 10, name: "sessions as they end", sql: revocations),
+        Migration(number: 11, name: "closed accounts, and what others are told of them", sql: closings),
+        Migration(number: 12, name: "what providers granted", sql: providerGrants),
+        Migration(number: 13, name: "what providers tell of their people", sql: providerNotices),
+        Migration(number: 14, name: "sessions of providers that were unlinked", sql: unlinkedSessions),
+        Migration(number: 15, name: "blocked accounts", sql: blocking),
+        Migration(
+            number: 16,
+            name: "identities by e-mail, for operators",
+            concurrentIndex: "provider_identities_email",
+            on: "provider_identities (lower(email))"
+        ),
+        Migration(number: 17, name: "webhooks", sql: webhooks),
+        Migration(number: 18, name: "people on the way to another team of Apple's", sql: appleTransfers),
+        Migration(number: 19, name: "absorptions of accounts", sql: absorptions),
+        Migration(number: 20, name: "events of proven phone numbers", sql: phoneProofEvents),
+        Migration(number: 21, name: "proven phone numbers", sql: phoneProofs),
+        Migration(number: 22, name: "phone numbers that providers told", sql: toldPhones),
+        Migration(number: 23, name: "imported accounts", sql: importedAccounts),
+        Migration(number: 24, name: "what became of told phone numbers", sql: settledPhones),
+        Migration(number: 25, name: "of which phone numbers assertions are", sql: assertedPhones),
+        Migration(number: 26, name: "ids of imported accounts", sql: importedIDs),
     ]
 
     // From 3 on each migration locks one of the released tables, and makes no index on it while others wait. A migration keeps
@@ -64,6 +88,16 @@ public enum IdentityMigrations {
         END $$;
         CREATE TRIGGER sessions_from_before AFTER INSERT ON sessions FOR EACH ROW WHEN (NEW.proof IS NULL)
             EXECUTE FUNCTION end_unproven_registration();
+        """
+
+    private static let receivedNumbers = """
+        -- Refresh tokens are numbered as they are issued: generation is the newest, base the newest that was received, previous
+        -- the one received before it, first_child the oldest issued since. All are null in rows that only the version before
+        -- wrote, where base is generation - 1: it moves on generation alone.
+        ALTER TABLE sessions ADD COLUMN base bigint, ADD COLUMN previous bigint, ADD COLUMN first_child bigint,
+            ADD COLUMN acknowledged_at timestamptz;
+        ALTER TABLE sessions ADD CONSTRAINT sessions_numbers_check
+            CHECK (previous <= base AND base < first_child AND first_child <= generation + 1) NOT VALID;
         """
 
     private static let accountNumbers = """

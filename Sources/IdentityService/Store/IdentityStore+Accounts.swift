@@ -28,11 +28,22 @@ struct StoredIdentity: Sendable, Hashable {
     let toldName: String?
     let createdAtMilliseconds: Int64
     let lastSignInAtMilliseconds: Int64
+    /// What Apple said the first time: 0 unsupported, 1 unknown, 2 likely real.
+    let realUserStatus: Int16?
+    /// Whether the provider forwards no mail to the relay address.
+    let isEmailUnreachable: Bool
+    /// Whether the provider says that its account is disabled.
+    let isDisabled: Bool
+
+    /// Whether the e-mail is a relay address, which is told to nobody else than its person.
+    var isRelay: Bool { isPrivateEmail || email.map(EmailAddress.isRelay) ?? false }
 }
 
 extension IdentityStore {
     /// The most identities of one account that are read.
     static let identitiesMax = 16
+    /// The column of the provider among those that are read of an account.
+    private static let providerColumn = 3
 
     /// An account with its identities, oldest first; nil if there is none. One of the version before gets its number now.
     func account(_ userID: UserID, deadline: Deadline?) async throws(PostgresError) -> StoredAccount? {
@@ -41,8 +52,8 @@ extension IdentityStore {
             """
             SELECT account.created_at, account.number, CASE WHEN row_number() OVER listed = 1 THEN metadata END,
                 provider, subject, email, is_email_verified, is_private_email, told_name, identity.created_at,
-                last_sign_in_at
-            FROM accounts account JOIN provider_identities identity USING (user_id)
+                last_sign_in_at, real_user_status, is_email_unreachable, disabled_at IS NOT NULL
+            FROM accounts account LEFT JOIN provider_identities identity USING (user_id)
                 LEFT JOIN user_metadata USING (user_id)
             WHERE user_id = \(userID.uuid)
             WINDOW listed AS (ORDER BY identity.created_at, provider, subject)
@@ -53,7 +64,10 @@ extension IdentityStore {
         guard let first = rows.first else { return nil }
         let (createdAt, known, metadata) = try first.decode(PostgresTimestamp.self, Int64?.self, String?.self)
         var identities: [StoredIdentity] = []
-        for row in rows { identities.append(try StoredIdentity(row)) }
+        // An account that was imported may have none: nobody but an operator sees it then.
+        for row in rows where try row.decode(Self.providerColumn, as: String?.self) != nil {
+            identities.append(try StoredIdentity(row))
+        }
         // Nil if it was deleted since.
         var number = known
         if number == nil { number = try await self.number(of: userID, deadline: deadline) }
@@ -71,7 +85,10 @@ extension IdentityStore {
 extension StoredIdentity {
     /// The identity of a row of ``IdentityStore/account(_:deadline:)``.
     fileprivate init(_ row: Row) throws(PostgresError) {
-        let (_, _, _, provider, subject, email, isVerified, isPrivate, toldName, createdAt, lastSignInAt) =
+        let (
+            _, _, _, provider, subject, email, isVerified, isPrivate, toldName, createdAt, lastSignInAt, status,
+            isUnreachable, isDisabled
+        ) =
             try row.decode(
                 PostgresTimestamp.self,
                 Int64?.self,
@@ -83,7 +100,10 @@ extension StoredIdentity {
                 Bool.self,
                 String?.self,
                 PostgresTimestamp.self,
-                PostgresTimestamp.self
+                PostgresTimestamp.self,
+                Int16?.self,
+                Bool.self,
+                Bool.self
             )
         self.init(
             provider: provider,
@@ -93,7 +113,10 @@ extension StoredIdentity {
             isPrivateEmail: isPrivate,
             toldName: toldName,
             createdAtMilliseconds: createdAt.milliseconds,
-            lastSignInAtMilliseconds: lastSignInAt.milliseconds
+            lastSignInAtMilliseconds: lastSignInAt.milliseconds,
+            realUserStatus: status,
+            isEmailUnreachable: isUnreachable,
+            isDisabled: isDisabled
         )
     }
 }

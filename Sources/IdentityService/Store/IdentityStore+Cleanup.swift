@@ -1,3 +1,4 @@
+import IdentityDomain
 import Postgres
 
 extension IdentityStore {
@@ -18,6 +19,13 @@ extension IdentityStore {
             """
         )
         return rows.affected
+    }
+
+    /// Forgets what the audit log told long ago, at most `limit` of it, and tells how much.
+    func forgetSecurityEvents(nowMilliseconds: Int64, limit: Int) async throws(PostgresError) -> Int {
+        let before = PostgresTimestamp(milliseconds: nowMilliseconds - limits.eventRetentionSeconds * 1000)
+        let rows = try await database.execute("SELECT forget_security_events(\(before), \(Int32(clamping: limit)))")
+        return Int(try rows.first?.decode(0, as: Int32.self) ?? 0)
     }
 
     /// Forgets sessions that ended long ago, at most `limit` of them, and tells how many.

@@ -8,7 +8,7 @@ extension IdentityStore {
     /// The session that tickets bought which are not there any more.
     ///
     /// - Parameter expectedSubject: whom the app says that it is; empty for anybody.
-    /// - Throws: `ticketInvalid` if they bought none.
+    /// - Throws: `ticketInvalid` if they bought none, or `accountBlocked`.
     func sessionBoughtByTickets(
         _ fingerprint: [UInt8],
         expectedSubject: String,
@@ -18,6 +18,7 @@ extension IdentityStore {
         let rows = try await database.query(earlierSessionStatement([fingerprint]), deadline: deadline)
         guard let row = rows.first else { throw IdentityFault.signIn(.ticketInvalid) }
         var (earlier, outcome, subject) = try decode(row)
+        try checkUnblocked(row)
         guard earlier.isRetry(nowMilliseconds: nowMilliseconds, limits: limits) else {
             throw IdentityFault.signIn(.ticketInvalid)
         }
@@ -38,6 +39,7 @@ extension IdentityStore {
             throw try await refusal(of: signIn, execute)
         }
         let (earlier, outcome, _) = try decode(row)
+        try checkUnblocked(row)
         guard earlier.isRetry(nowMilliseconds: nowMilliseconds, limits: limits) else {
             throw IdentityFault.token(.replayed)
         }
@@ -45,23 +47,36 @@ extension IdentityStore {
     }
 
     /// Why no session was opened by credentials that have bought none.
-    private func refusal(of signIn: SignIn, _ execute: Execute) async throws -> IdentityFault {
+    func refusal(of signIn: SignIn, _ execute: Execute) async throws -> IdentityFault {
         // Issued before all sessions were ended: then it may have bought one of them, and the row that said so may be lost.
         let issuedAt = PostgresTimestamp(secondsSince1970: signIn.issuedAtSeconds)
         let row = try await execute(
             """
             SELECT (SELECT sessions_from <= \(issuedAt) FROM session_epoch) IS TRUE, EXISTS (
                 SELECT FROM provider_identities
-                WHERE provider = \(signIn.provider.value) AND subject = \(signIn.subject))
+                WHERE provider = \(signIn.provider.value) AND subject = \(signIn.subject)), EXISTS (
+                SELECT FROM provider_identities
+                WHERE provider = \(signIn.provider.value) AND subject = \(signIn.subject)
+                    AND disabled_at IS NOT NULL), EXISTS (
+                SELECT FROM provider_identities
+                WHERE provider = \(signIn.provider.value) AND subject = \(signIn.subject)
+                    AND tokens_from > \(issuedAt)), EXISTS (
+                SELECT FROM sign_ins taken WHERE fingerprint = \(signIn.fingerprint)
+                    AND NOT EXISTS (SELECT FROM sessions WHERE sessions.session_id = taken.session_id))
             """
         ).first
-        let (isCurrent, isKnown) = try row?.decode(Bool.self, Bool.self) ?? (false, false)
+        let (isCurrent, isKnown, isDisabled, isFromBefore, isSpent) =
+            try row?.decode(Bool.self, Bool.self, Bool.self, Bool.self, Bool.self)
+            ?? (false, false, false, false, false)
         if !isCurrent { return .token(.expired) }
+        if isDisabled { return .signIn(.providerAccountDisabled) }
+        if isFromBefore { return .token(.expired) }
         if !signIn.mayBeFirst { return .signIn(.tokenStale) }
         if !signIn.createsAccount, !isKnown { return .accountNotFound }
         if signIn.ticketHash != nil { return .signIn(.ticketInvalid) }
-        // Somebody new to a call that makes no account, whom another call has made known since; or a row that is gone.
-        return signIn.createsAccount ? .token(.replayed) : .accountNotFound
+        // Credentials that have linked a provider, or whose session is gone; or somebody new to a call that makes no account, whom
+        // another call has made known since.
+        return signIn.createsAccount || isSpent ? .token(.replayed) : .accountNotFound
     }
 
     /// The session of the first of these that bought one: the second may have come with another code before.
@@ -72,7 +87,8 @@ extension IdentityStore {
             session.expires_at, session.nonce, session.proof,
             (SELECT number FROM accounts WHERE accounts.user_id = session.user_id),
             identity.subject, identity.told_name, identity.email,
-            COALESCE(identity.is_email_verified, false), COALESCE(identity.is_private_email, false)
+            COALESCE(identity.is_email_verified, false), COALESCE(identity.is_private_email, false),
+            EXISTS (SELECT FROM accounts WHERE accounts.user_id = session.user_id AND blocked_at IS NOT NULL)
         FROM sign_ins taken
         JOIN sessions session ON session.session_id = taken.session_id
         LEFT JOIN LATERAL (
@@ -82,6 +98,11 @@ extension IdentityStore {
         WHERE taken.fingerprint = ANY (\(fingerprints))
         ORDER BY array_position(\(fingerprints), taken.fingerprint) LIMIT 1
         """
+    }
+
+    /// Whoever shows again what bought a session that a block has ended is told of the block.
+    private func checkUnblocked(_ row: Row) throws {
+        if try row.decode(18, as: Bool.self) { throw IdentityFault.signIn(.accountBlocked) }
     }
 
     private func decode(_ row: Row) throws -> (EarlierSignIn, SignInOutcome, subject: String?) {
@@ -109,7 +130,7 @@ extension IdentityStore {
         let session = StoredSession(
             facts: facts,
             nonce: try row.decode(10),
-            generation: earlier.generation,
+            number: earlier.generation,
             toldName: try row.decode(14),
             endsAtSeconds: try row.decode(9, as: PostgresTimestamp.self).secondsSince1970,
             accountNumber: try row.decode(12),

@@ -47,8 +47,8 @@ extension IdentityStore {
         throw IdentityFault.metadataContended
     }
 
-    /// Writes metadata unless there is other than is known. The account is locked first, against its deletion; the name goes
-    /// to the identity that signed in last.
+    /// Writes metadata unless there is other than is known. The account is locked first, against its deletion, and before it the
+    /// identities where one may get a name, as sign-ins and deletions do; the name goes to the identity that signed in last.
     private func replacement(
         of known: String?,
         by metadata: UserMetadata,
@@ -58,8 +58,12 @@ extension IdentityStore {
     ) -> Query {
         // The last condition on the name is asked again of a row that was waited for; those before it aren't.
         """
-        WITH account AS MATERIALIZED (
-            SELECT user_id FROM accounts WHERE user_id = \(userID.uuid) FOR KEY SHARE
+        WITH identities AS MATERIALIZED (
+            SELECT FROM provider_identities WHERE user_id = \(userID.uuid) AND \(toldName) IS NOT NULL
+            ORDER BY provider, subject FOR NO KEY UPDATE
+        ), account AS MATERIALIZED (
+            SELECT user_id FROM accounts
+            WHERE user_id = \(userID.uuid) AND (SELECT count(*) FROM identities) >= 0 FOR KEY SHARE
         ), changed AS (
             INSERT INTO user_metadata AS stored (user_id, metadata, updated_at)
             SELECT user_id, \(metadata.text), \(now) FROM account

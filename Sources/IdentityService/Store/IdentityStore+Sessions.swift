@@ -5,13 +5,13 @@ import RPC
 import ServiceModels
 
 extension IdentityStore {
-    /// Exchanges a refresh token: the session as it is afterwards, whose current generation's token is the successor.
+    /// Exchanges a refresh token: what was decided, and the session with the number of the tokens to hand out.
     ///
     /// One statement decides, so concurrent refreshes agree: the row's lock lets them in one by one, and each judges
-    /// the row as the one before left it. A token presented again within the grace changes nothing.
+    /// the row as the one before left it. If the usual one finds nothing to do, it has done nothing.
     ///
     /// - Parameter presentedAtMilliseconds: when its owner presented it, at most `nowMilliseconds`.
-    /// - Returns: what was decided, and the session unless there is none: its successor is to be handed out only if the
+    /// - Returns: what was decided, and the session unless there is none: its tokens are to be handed out only if the
     ///   verdict has no fault.
     func refresh(
         _ token: RefreshToken,
@@ -19,15 +19,23 @@ extension IdentityStore {
         nowMilliseconds: Int64,
         deadline: Deadline?
     ) async throws(PostgresError) -> (verdict: RefreshVerdict, session: StoredSession?) {
-        let rows = try await database.executeTogether(
-            refreshStatement(
-                token,
-                presentedAtMilliseconds: presentedAtMilliseconds,
-                nowMilliseconds: nowMilliseconds
-            ),
-            key: LockKey(token.sessionID.uuid),
+        let key = LockKey(token.sessionID.uuid)
+        var rows = try await database.executeTogether(
+            usualRefreshStatement(token, nowMilliseconds: nowMilliseconds),
+            key: key,
             deadline: deadline
         )
+        if rows.isEmpty {
+            rows = try await database.executeTogether(
+                refreshStatement(
+                    token,
+                    presentedAtMilliseconds: presentedAtMilliseconds,
+                    nowMilliseconds: nowMilliseconds
+                ),
+                key: key,
+                deadline: deadline
+            )
+        }
         guard let row = rows.first else { return (.mismatched, nil) }
         let (word, userID, provider, clientID, createdAt, endsAt, toldName) = try row.decode(
             String.self,
@@ -51,7 +59,7 @@ extension IdentityStore {
         let session = StoredSession(
             facts: facts,
             nonce: token.nonce,
-            generation: token.generation + 1,
+            number: UInt32(clamping: try row.decode(11, as: Int64.self)),
             toldName: toldName,
             endsAtSeconds: endsAt.secondsSince1970,
             accountNumber: try row.decode(7),
@@ -64,59 +72,13 @@ extension IdentityStore {
         return (verdict, session)
     }
 
-    private func refreshStatement(
-        _ token: RefreshToken,
-        presentedAtMilliseconds: Int64,
-        nowMilliseconds: Int64
-    ) -> Query {
-        let now = PostgresTimestamp(milliseconds: nowMilliseconds)
-        let presentedAt = PostgresTimestamp(milliseconds: presentedAtMilliseconds)
-        let graceStart = PostgresTimestamp(milliseconds: nowMilliseconds - limits.refreshGraceSeconds * 1000)
-        let idleStart = PostgresTimestamp(milliseconds: nowMilliseconds - limits.inactivitySeconds * 1000)
-        let presented = Int64(token.generation)
-        return """
-            WITH session AS MATERIALIZED (
-                SELECT session_id, user_id, provider, client_id, created_at, expires_at,
-                    CASE
-                        WHEN nonce <> \(token.nonce) THEN 'mismatched'
-                        WHEN \(unsafeSQL: Self.isEnded) THEN 'revoked'
-                        WHEN expires_at <= \(now) OR last_used_at <= \(idleStart) THEN 'expired'
-                        WHEN generation = \(presented) THEN 'rotated'
-                        WHEN generation = \(presented) + 1 AND rotated_at > \(graceStart) THEN 'repeated'
-                        WHEN generation > \(presented) AND rotated_at > \(presentedAt) THEN 'late'
-                        WHEN generation > \(presented) THEN 'reused'
-                        ELSE 'mismatched'
-                    END AS verdict
-                FROM sessions session WHERE session_id = \(token.sessionID.uuid)
-                FOR UPDATE
-            ), rotated AS (
-                UPDATE sessions SET generation = generation + 1, rotated_at = \(now), last_used_at = \(now)
-                FROM session WHERE sessions.session_id = session.session_id AND session.verdict = 'rotated'
-            ), ended AS (
-                UPDATE sessions SET revoked_at = \(now), revoke_reason = 'reuse', expires_at = \(now)
-                FROM session WHERE sessions.session_id = session.session_id AND session.verdict = 'reused'
-            )
-            SELECT verdict, user_id, provider, client_id, created_at, expires_at,
-                COALESCE(person.told_name, (SELECT told_name FROM provider_identities identity
-                    WHERE identity.user_id = session.user_id AND told_name IS NOT NULL
-                    ORDER BY identity.created_at LIMIT 1)),
-                person.number, person.email, COALESCE(person.is_email_verified, false),
-                COALESCE(person.is_private_email, false)
-            FROM session LEFT JOIN LATERAL (
-                SELECT account.number, identity.told_name, identity.email, identity.is_email_verified,
-                    identity.is_private_email
-                FROM provider_identities identity JOIN accounts account USING (user_id)
-                WHERE identity.user_id = session.user_id AND identity.provider = session.provider
-                ORDER BY identity.created_at LIMIT 1
-            ) person ON true
-            """
-    }
-
-    /// What is read of a row of `sessions session` that ``sessionState(_:_:_:_:_:)`` takes.
-    static let sessionStateColumns = "user_id, \(isEnded), expires_at, proof, dialect"
+    /// What is read of a row of `sessions session` that ``sessionState(_:_:_:_:_:sessionsFrom:)`` takes. When it was begun is
+    /// null if it was ended by itself.
+    static let sessionStateColumns =
+        "user_id, CASE WHEN revoked_at IS NULL THEN created_at END, expires_at, proof, dialect"
 
     private static let sessionStateRead = KeyedRead(
-        sessionStateColumns,
+        "\(sessionStateColumns), \(base), \(previous), \(firstChild)",
         from: "sessions session",
         key: "session_id",
         keyType: .uuid
@@ -124,10 +86,11 @@ extension IdentityStore {
 
     static func sessionState(
         _ userID: PostgresUUID,
-        _ isEnded: Bool,
+        _ begunAt: PostgresTimestamp?,
         _ endsAt: PostgresTimestamp,
         _ proof: String?,
-        _ dialect: String?
+        _ dialect: String?,
+        sessionsFrom: PostgresTimestamp
     ) throws(PostgresError) -> SessionState {
         var known: Proof?
         if let proof {
@@ -136,7 +99,7 @@ extension IdentityStore {
         }
         return SessionState(
             userID: UserID(userID),
-            isEnded: isEnded,
+            isEnded: begunAt.map { $0 < sessionsFrom } ?? true,
             endsAtMilliseconds: endsAt.milliseconds,
             proof: known,
             dialect: dialect
@@ -145,25 +108,31 @@ extension IdentityStore {
 
     /// The session of an access token, if it is alive: one indexed read, so that a revocation holds at once.
     ///
+    /// - Parameter sessionsFrom: sessions that were begun before count as ended.
     /// - Throws: `IdentityFault`, or what the database throws.
     nonisolated(nonsending) func aliveSession(
         of claims: AccessClaims,
+        sessionsFrom: PostgresTimestamp,
         nowMilliseconds: Int64,
         deadline: Deadline?
-    ) async throws -> SessionState {
+    ) async throws -> (state: SessionState, received: ReceivedNumbers) {
         let key = ReadKey(claims.sessionID.uuid)
         guard let row = try await database.row(Self.sessionStateRead, key: key, deadline: deadline) else {
             throw IdentityFault.sessionInvalid
         }
-        let (userID, isEnded, endsAt, proof, dialect) = try row.decode(
+        let (userID, begunAt, endsAt, proof, dialect, base, previous, firstChild) = try row.decode(
             PostgresUUID.self,
-            Bool.self,
+            PostgresTimestamp?.self,
             PostgresTimestamp.self,
             String?.self,
-            String?.self
+            String?.self,
+            Int64.self,
+            Int64.self,
+            Int64.self
         )
-        let state = try Self.sessionState(userID, isEnded, endsAt, proof, dialect)
+        let received = ReceivedNumbers(base: base, previous: previous, firstChild: firstChild)
+        let state = try Self.sessionState(userID, begunAt, endsAt, proof, dialect, sessionsFrom: sessionsFrom)
         try state.checkAlive(for: claims.userID, nowMilliseconds: nowMilliseconds)
-        return state
+        return (state, received)
     }
 }

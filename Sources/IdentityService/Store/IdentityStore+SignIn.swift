@@ -1,7 +1,9 @@
 import IdentityDomain
+import JOSE
 import Models
 import Postgres
 import RPC
+import ServiceKit
 import ServiceModels
 
 /// What a sign-in came to.
@@ -10,6 +12,31 @@ struct SignInOutcome: Sendable, Hashable {
     let isNewUser: Bool
     /// How the session was proven; nil for one from before proofs were recorded.
     let proof: Proof?
+    /// The number that the provider proved now, which profile is to be told; nil for none that is news.
+    var phoneProof: PhoneProofEvent?
+}
+
+/// A number that a sign-in proves, as it is written down.
+struct SignInPhone: Sendable {
+    /// By which profile applies it once, if it is news.
+    let eventID: EventID
+    /// E.164 with the leading plus.
+    let phoneNumber: String
+    /// Its codes under our keys, newest first, by which it is known again.
+    let hashes: [[UInt8]]
+
+    /// The number of a sign-in; nil if it proves none.
+    init?(_ signIn: SignIn, eventID: @autoclosure () -> EventID, keys: [[UInt8]]) {
+        guard let phoneNumber = signIn.provenPhone else { return nil }
+        self.eventID = eventID()
+        self.phoneNumber = phoneNumber
+        hashes = Self.hashes(of: phoneNumber, keys: keys)
+    }
+
+    /// A number's codes under our keys, in their order.
+    static func hashes(of phoneNumber: String, keys: [[UInt8]]) -> [[UInt8]] {
+        keys.map { SHA256.authenticationCode(of: Array(phoneNumber.utf8), key: $0) }
+    }
 }
 
 extension IdentityStore {
@@ -22,32 +49,48 @@ extension IdentityStore {
     /// One statement writes everything, the name that is told once included, so nothing of it can be lost. Of
     /// concurrent calls with one token exactly one finds its fingerprint new; of concurrent first sign-ins of one
     /// subject exactly one inserts the identity, and the others get its account. The first proof of a person who was
-    /// registered without one ends all that was opened without, by a trigger, which sees what was committed meanwhile.
+    /// registered without one ends all that was opened without, by a trigger, which sees what was committed meanwhile. If the
+    /// account has too many sessions, a function that the statement calls ends those used longest ago, one sign-in to an
+    /// account after the other.
     ///
     /// - Parameter reservation: an address to reserve for the account in the same transaction; nil if there is none.
     /// - Throws: `IdentityFault.token` with `.replayed`, or with `.expired` for a token that was issued before all sessions
-    ///   were ended; `tokenStale`, `accountNotFound`, `ticketInvalid` and `emailTaken`, which change nothing; or what the
+    ///   were ended, or its provider said that such tokens count no more; `providerAccountDisabled`, `accountBlocked`, `tokenStale`, `accountNotFound`, `ticketInvalid` and `emailTaken`, which change nothing; or what the
     ///   database throws.
     func openSession(
         _ signIn: SignIn,
         new: NewSession,
+        phone: SignInPhone? = nil,
         reservation: EmailReservation? = nil,
         nowMilliseconds: Int64,
         deadline: Deadline?
     ) async throws -> SignInOutcome {
+        if signIn.transferSubject != nil {
+            try await moveSubject(of: signIn, nowMilliseconds: nowMilliseconds, deadline: deadline)
+        }
         var outcome: SignInOutcome
-        if let reservation {
-            outcome = try await database.withTransaction(deadline: deadline) { transaction in
-                let execute: Execute = { try await transaction.execute($0) }
-                let outcome = try await openSession(signIn, new: new, nowMilliseconds: nowMilliseconds, execute)
-                let userID = outcome.session.facts.userID
-                try await reserve(reservation, for: userID, nowMilliseconds: nowMilliseconds, execute)
-                return outcome
+        do {
+            if let reservation {
+                outcome = try await database.withTransaction(deadline: deadline) { transaction in
+                    let execute: Execute = { try await transaction.execute($0) }
+                    let outcome = try await openSession(
+                        signIn,
+                        new: new,
+                        phone: phone,
+                        nowMilliseconds: nowMilliseconds,
+                        execute
+                    )
+                    let userID = outcome.session.facts.userID
+                    try await reserve(reservation, for: userID, nowMilliseconds: nowMilliseconds, execute)
+                    return outcome
+                }
+            } else {
+                outcome = try await openSession(signIn, new: new, phone: phone, nowMilliseconds: nowMilliseconds) {
+                    try await database.execute($0, deadline: deadline)
+                }
             }
-        } else {
-            outcome = try await openSession(signIn, new: new, nowMilliseconds: nowMilliseconds) {
-                try await database.execute($0, deadline: deadline)
-            }
+        } catch {
+            throw Self.refusal(error)
         }
         // After the transaction: an account's row that is numbered waits for all who open sessions of it.
         outcome.session = try await numbered(outcome.session, deadline: deadline)
@@ -57,30 +100,77 @@ extension IdentityStore {
     private func openSession(
         _ signIn: SignIn,
         new: NewSession,
+        phone: SignInPhone?,
         nowMilliseconds: Int64,
         _ execute: Execute
     ) async throws -> SignInOutcome {
-        let statement = openSessionStatement(signIn, new: new, now: PostgresTimestamp(milliseconds: nowMilliseconds))
-        guard let row = try await execute(statement).first else {
+        let now = PostgresTimestamp(milliseconds: nowMilliseconds)
+        let statement = openSessionStatement(signIn, new: new, phone: phone, now: now)
+        let rows: Rows
+        do {
+            rows = try await execute(statement)
+        } catch let error as PostgresError where error.sqlState == .foreignKeyViolation && !signIn.createsAccount {
+            // The account was there when the statement began, and its deletion was waited for: the identity would be new, and no
+            // account was made for it.
+            throw IdentityFault.accountNotFound
+        }
+        guard let row = rows.first else {
             return try await earlierSession(signIn, nowMilliseconds: nowMilliseconds, execute)
         }
-        let (userID, toldName, email, isEmailVerified, isPrivateEmail, number) = try row.decode(
+        let (userID, toldName, email, isEmailVerified, isPrivateEmail, number, begunAt) = try row.decode(
             PostgresUUID.self,
             String?.self,
             String?.self,
             Bool.self,
             Bool.self,
-            Int64?.self
+            Int64?.self,
+            PostgresTimestamp.self
         )
         let facts = SessionFacts(
             userID: UserID(userID),
             sessionID: new.sessionID,
             provider: signIn.provider,
             clientID: signIn.clientID,
-            signedInAtSeconds: nowMilliseconds / 1000
+            signedInAtSeconds: begunAt.secondsSince1970
         )
         let emailFacts = EmailFacts(address: email, isVerified: isEmailVerified, isPrivate: isPrivateEmail)
-        return opened(facts, new, toldName: toldName, email: emailFacts, accountNumber: number, proof: signIn.proof)
+        var outcome = opened(
+            facts,
+            new,
+            toldName: toldName,
+            email: emailFacts,
+            accountNumber: number,
+            proof: signIn.proof,
+            nowSeconds: nowMilliseconds / 1000
+        )
+        if let phone, try row.decode(Self.phoneNewsColumn, as: Bool.self) {
+            outcome.phoneProof = PhoneProofEvent(
+                eventID: phone.eventID,
+                userID: facts.userID,
+                phoneNumber: phone.phoneNumber,
+                proof: "provider"
+            )
+        }
+        return outcome
+    }
+
+    /// The column that a statement with a number has beside: whether the number is news.
+    private static let phoneNewsColumn = 8
+
+    /// What a statement's failure means that opens a session: `end_excess_sessions` undoes it where the account is blocked.
+    static func refusal(_ error: any Error) -> any Error {
+        (error as? PostgresError)?.sqlState == accountIsBlocked ? IdentityFault.signIn(.accountBlocked) : error
+    }
+
+    /// A code of our own: no class of PostgreSQL's begins with V.
+    private static let accountIsBlocked = SQLState("VB001")
+
+    /// How many sessions an account may keep beside a new one.
+    var sessionsKept: Int32 { Int32(clamping: limits.sessionsMax - 1) }
+
+    /// Sessions that were last used at this time or before are over.
+    func idleStart(_ now: PostgresTimestamp) -> PostgresTimestamp {
+        PostgresTimestamp(microsecondsSince1970: now.microsecondsSince1970 - limits.inactivitySeconds * 1_000_000)
     }
 
     /// The outcome of a statement that opened a session.
@@ -90,21 +180,27 @@ extension IdentityStore {
         toldName: String?,
         email: EmailFacts?,
         accountNumber: Int64?,
-        proof: Proof
+        proof: Proof,
+        nowSeconds: Int64
     ) -> SignInOutcome {
         let session = StoredSession(
             facts: facts,
             nonce: new.nonce,
-            generation: 0,
+            number: 0,
             toldName: toldName,
-            endsAtSeconds: facts.signedInAtSeconds + limits.absoluteSeconds,
+            endsAtSeconds: nowSeconds + limits.absoluteSeconds,
             accountNumber: accountNumber,
             email: email
         )
         return SignInOutcome(session: session, isNewUser: facts.userID == new.userID, proof: proof)
     }
 
-    private func openSessionStatement(_ signIn: SignIn, new: NewSession, now: PostgresTimestamp) -> Query {
+    private func openSessionStatement(
+        _ signIn: SignIn,
+        new: NewSession,
+        phone: SignInPhone?,
+        now: PostgresTimestamp
+    ) -> Query {
         let issuedAt = PostgresTimestamp(secondsSince1970: signIn.issuedAtSeconds)
         let tokenExpiry = PostgresTimestamp(secondsSince1970: signIn.acceptedUntilSeconds)
         let sessionExpiry = PostgresTimestamp(
@@ -120,6 +216,10 @@ extension IdentityStore {
                 WHERE sessions_from <= \(issuedAt) AND \(signIn.mayBeFirst) AND (\(signIn.createsAccount) OR EXISTS (
                     SELECT FROM provider_identities
                     WHERE provider = \(signIn.provider.value) AND subject = \(signIn.subject)))
+                    AND NOT EXISTS (
+                        SELECT FROM provider_identities
+                        WHERE provider = \(signIn.provider.value) AND subject = \(signIn.subject)
+                            AND (disabled_at IS NOT NULL OR tokens_from > \(issuedAt)))
                 LIMIT 1
             ), ticket AS (
                 DELETE FROM web_tickets WHERE ticket_hash = \(signIn.ticketHash) AND EXISTS (SELECT FROM epoch)
@@ -159,15 +259,19 @@ extension IdentityStore {
                         THEN known.is_email_verified ELSE EXCLUDED.is_email_verified END,
                     is_private_email = CASE WHEN \(unsafeSQL: keepsEmail)
                         THEN known.is_private_email ELSE EXCLUDED.is_private_email END,
+                    is_email_unreachable = known.is_email_unreachable
+                        AND (\(unsafeSQL: keepsEmail) OR known.email IS NOT DISTINCT FROM EXCLUDED.email),
                     told_name = CASE WHEN known.unproven_dialect IS NULL
                         THEN COALESCE(EXCLUDED.told_name, known.told_name) ELSE EXCLUDED.told_name END,
                     real_user_status = COALESCE(EXCLUDED.real_user_status, known.real_user_status),
                     last_sign_in_at = EXCLUDED.last_sign_in_at,
                     unproven_dialect = NULL
+                -- Once more, of the row as a notice has left it that was applied meanwhile.
+                WHERE known.disabled_at IS NULL AND (known.tokens_from > \(issuedAt)) IS NOT TRUE
                 RETURNING user_id, told_name, email, is_email_verified, is_private_email
             ), account AS (
                 INSERT INTO accounts (user_id, created_at)
-                SELECT user_id, \(now) FROM identity WHERE user_id = \(new.userID.uuid)
+                SELECT user_id, \(now) FROM identity WHERE user_id = \(new.userID.uuid) AND \(signIn.createsAccount)
                 RETURNING number
             ), session AS (
                 INSERT INTO sessions (
@@ -177,10 +281,14 @@ extension IdentityStore {
                     \(signIn.deviceName), identity.user_id = \(new.userID.uuid), \(new.nonce),
                     \(signIn.proof.rawValue), begun_at, \(now), \(sessionExpiry)
                 FROM claimed, identity, epoch
-            )
+            )\(told: phone, by: signIn, at: now)
             SELECT user_id, told_name, email, is_email_verified, is_private_email,
                 COALESCE((SELECT number FROM account),
-                    (SELECT number FROM accounts WHERE accounts.user_id = identity.user_id))
+                    (SELECT number FROM accounts WHERE accounts.user_id = identity.user_id)),
+                (SELECT begun_at FROM epoch),
+                CASE WHEN user_id <> \(new.userID.uuid) THEN
+                    end_excess_sessions(user_id, \(new.sessionID.uuid), \(sessionsKept), \(now), \(idleStart(now))) END
+                \(unsafeSQL: phone == nil ? "" : ", EXISTS (SELECT FROM phone_news)")
             FROM identity
             """
     }
@@ -190,4 +298,53 @@ extension IdentityStore {
     private static let keepsEmail =
         "(known.unproven_dialect IS NULL AND (EXCLUDED.email IS NULL"
         + " OR EXCLUDED.is_email_told AND known.email IS NOT NULL AND NOT known.is_email_told))"
+}
+
+extension Query.StringInterpolation {
+    /// The part of a sign-in that writes a proven number down for profile, unless the provider told the same of the person before:
+    /// they may have chosen another one since. Sign-ins without a number are a statement of their own, without it.
+    fileprivate mutating func appendInterpolation(
+        told phone: SignInPhone?,
+        by signIn: SignIn,
+        at now: PostgresTimestamp
+    ) {
+        guard let phone, let hash = phone.hashes.first else { return }
+        appendLiteral(
+            ", phone_told AS (INSERT INTO told_phones AS before (provider, subject, phone_hash, event_id, told_at) SELECT "
+        )
+        appendInterpolation(signIn.provider.value)
+        appendLiteral(", ")
+        appendInterpolation(signIn.subject)
+        appendLiteral(", ")
+        appendInterpolation(hash)
+        appendLiteral(", ")
+        appendInterpolation(phone.eventID.uuid)
+        appendLiteral(", ")
+        appendInterpolation(now)
+        appendLiteral(
+            """
+             FROM identity
+            ON CONFLICT (provider, subject) DO UPDATE SET phone_hash = EXCLUDED.phone_hash, told_at = EXCLUDED.told_at,
+                event_id = EXCLUDED.event_id,
+                before_hash = CASE WHEN before.event_id IS NULL THEN before.phone_hash ELSE before.before_hash END
+            WHERE before.phone_hash <> ALL(
+            """
+        )
+        appendInterpolation(phone.hashes)
+        appendLiteral(
+            """
+            ) RETURNING provider
+            ), phone_news AS (
+                INSERT INTO phone_proofs (event_id, user_id, phone, proof, trace, created_at) SELECT 
+            """
+        )
+        appendInterpolation(phone.eventID.uuid)
+        appendLiteral(", user_id, ")
+        appendInterpolation(phone.phoneNumber)
+        appendLiteral(", 'provider', ")
+        appendInterpolation(Traces.current)
+        appendLiteral(", ")
+        appendInterpolation(now)
+        appendLiteral(" FROM identity, phone_told RETURNING event_id)")
+    }
 }

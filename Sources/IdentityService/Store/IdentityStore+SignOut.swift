@@ -11,15 +11,15 @@ struct SigningOut: Sendable, Hashable {
     let userID: UserID?
     /// What only the session's row knows; nil where the token doesn't say.
     let nonce: [UInt8]?
-    /// How often the session was refreshed before the token; nil for other tokens than refresh tokens.
-    let generation: UInt32?
+    /// The token's number; nil for other tokens than refresh tokens.
+    let number: UInt32?
 
     /// An access token's session.
     init(_ claims: AccessClaims) {
         sessionID = claims.sessionID
         userID = claims.userID
         nonce = nil
-        generation = nil
+        number = nil
     }
 
     /// A single token's session.
@@ -27,7 +27,7 @@ struct SigningOut: Sendable, Hashable {
         sessionID = claims.sessionID
         userID = claims.userID
         nonce = claims.nonce
-        generation = nil
+        number = nil
     }
 
     /// A refresh token's session.
@@ -35,7 +35,7 @@ struct SigningOut: Sendable, Hashable {
         sessionID = token.sessionID
         userID = nil
         nonce = token.nonce
-        generation = token.generation
+        number = token.number
     }
 }
 
@@ -74,12 +74,13 @@ extension IdentityStore {
         let now = PostgresTimestamp(milliseconds: nowMilliseconds)
         let idleStart = PostgresTimestamp(milliseconds: nowMilliseconds - limits.inactivitySeconds * 1000)
         let own = session.sessionID.uuid
-        let presented = session.generation.map(Int64.init)
+        let presented = session.number.map(Int64.init)
+        let graceStart = PostgresTimestamp(milliseconds: nowMilliseconds - limits.refreshGraceSeconds * 1000)
         // Use is written down for tokens that carry the nonce; an access token is young.
         let rows = try await database.execute(
             """
             WITH locked AS MATERIALIZED (
-                SELECT session_id, revoke_reason,
+                SELECT session_id, user_id, revoke_reason,
                     CASE
                         WHEN session_id <> \(own) THEN NULL
                         WHEN (\(session.nonce) IS NOT NULL AND nonce <> \(session.nonce))
@@ -88,7 +89,10 @@ extension IdentityStore {
                         WHEN \(unsafeSQL: Self.isEnded) THEN 'revoked'
                         WHEN expires_at <= \(now) OR (\(session.nonce) IS NOT NULL AND last_used_at <= \(idleStart))
                             THEN 'expired'
-                        WHEN \(presented) IS NOT NULL AND generation NOT BETWEEN \(presented) AND \(presented) + 1
+                        WHEN \(presented) IS NOT NULL AND NOT (
+                            \(presented) >= \(unsafeSQL: Self.firstChild) OR \(presented) = \(unsafeSQL: Self.base)
+                            OR \(presented) >= \(unsafeSQL: Self.previous)
+                                AND \(unsafeSQL: Self.acknowledgedAt) > \(graceStart))
                             THEN 'superseded'
                         WHEN proof = 'unproven' OR dialect IS NOT NULL THEN 'unproven'
                         ELSE 'done'
@@ -105,6 +109,13 @@ extension IdentityStore {
                 WHERE sessions.session_id = locked.session_id AND sessions.revoked_at IS NULL
                     AND EXISTS (SELECT FROM locked WHERE verdict = 'done')
                     AND NOT (\(keepsOwn) AND locked.session_id = \(own))
+                RETURNING sessions.session_id
+            ), told AS (
+                INSERT INTO security_events (event_id, user_id, session_id, kind, occurred_at, details)
+                SELECT security_event_id(\(now), false), user_id, session_id,
+                    \(SecurityEvent.sessionsEndedEverywhere.rawValue), \(now),
+                    jsonb_build_object('by', 'owner', 'sessions', (SELECT count(*) FROM ended))
+                FROM locked WHERE verdict = 'done' AND EXISTS (SELECT FROM ended)
             )
             SELECT CASE
                     WHEN verdict = 'revoked' AND revoke_reason = 'sign_out' AND NOT \(keepsOwn)

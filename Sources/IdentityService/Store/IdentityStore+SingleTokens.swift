@@ -14,9 +14,11 @@ extension IdentityStore {
 
     /// The session of a single token, if it is alive and was used within the inactivity limit: one indexed read.
     ///
+    /// - Parameter sessionsFrom: sessions that were begun before count as ended.
     /// - Throws: `IdentityFault`, or what the database throws.
     nonisolated(nonsending) func aliveSession(
         of claims: SingleClaims,
+        sessionsFrom: PostgresTimestamp,
         nowMilliseconds: Int64,
         deadline: Deadline?
     ) async throws -> SingleSessionState {
@@ -24,9 +26,9 @@ extension IdentityStore {
         guard let row = try await database.row(Self.singleSessionState, key: key, deadline: deadline) else {
             throw IdentityFault.sessionInvalid
         }
-        let (userID, isEnded, endsAt, proof, dialect, lastUsedAt, nonce) = try row.decode(
+        let (userID, begunAt, endsAt, proof, dialect, lastUsedAt, nonce) = try row.decode(
             PostgresUUID.self,
-            Bool.self,
+            PostgresTimestamp?.self,
             PostgresTimestamp.self,
             String?.self,
             String?.self,
@@ -34,7 +36,7 @@ extension IdentityStore {
             [UInt8].self
         )
         let state = SingleSessionState(
-            session: try Self.sessionState(userID, isEnded, endsAt, proof, dialect),
+            session: try Self.sessionState(userID, begunAt, endsAt, proof, dialect, sessionsFrom: sessionsFrom),
             lastUsedAtMilliseconds: lastUsedAt.milliseconds,
             nonce: nonce
         )

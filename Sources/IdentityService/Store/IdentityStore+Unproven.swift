@@ -38,7 +38,7 @@ extension IdentityStore {
     /// The identity's row is changed, so that this and the first proof go one after the other: whichever is second sees the
     /// other.
     ///
-    /// - Throws: `accountNotFound` for anybody else; or what the database throws.
+    /// - Throws: `accountNotFound` for anybody else, `accountBlocked`; or what the database throws.
     func openUnproven(
         _ signIn: UnprovenSignIn,
         new: NewSession,
@@ -46,9 +46,13 @@ extension IdentityStore {
         deadline: Deadline?
     ) async throws -> SignInOutcome {
         let statement = openUnprovenStatement(signIn, new: new, nowMilliseconds: nowMilliseconds)
-        guard let row = try await database.execute(statement, deadline: deadline).first else {
-            throw IdentityFault.accountNotFound
+        let rows: Rows
+        do {
+            rows = try await database.execute(statement, deadline: deadline)
+        } catch {
+            throw Self.refusal(error)
         }
+        guard let row = rows.first else { throw IdentityFault.accountNotFound }
         var outcome = try outcome(row, signIn, new: new, nowMilliseconds: nowMilliseconds)
         outcome.session = try await numbered(outcome.session, deadline: deadline)
         return outcome
@@ -86,7 +90,7 @@ extension IdentityStore {
             WITH identity AS (
                 UPDATE provider_identities SET last_sign_in_at = \(now)
                 WHERE provider = \(signIn.provider.value) AND subject = \(signIn.subject)
-                    AND unproven_dialect = \(signIn.dialect)
+                    AND unproven_dialect = \(signIn.dialect) AND disabled_at IS NULL
                 RETURNING user_id, told_name, email
             ), session AS (
                 INSERT INTO sessions (
@@ -98,7 +102,8 @@ extension IdentityStore {
                 FROM identity, (SELECT sessions_from FROM session_epoch LIMIT 1) epoch
             )
             SELECT user_id, told_name, email,
-                (SELECT number FROM accounts WHERE accounts.user_id = identity.user_id)
+                (SELECT number FROM accounts WHERE accounts.user_id = identity.user_id),
+                end_excess_sessions(user_id, \(new.sessionID.uuid), \(sessionsKept), \(now), \(idleStart(now)))
             FROM identity
             """
     }
@@ -127,6 +132,14 @@ extension IdentityStore {
             signedInAtSeconds: nowMilliseconds / 1000
         )
         let emailFacts = EmailFacts(address: email, isVerified: false, isPrivate: false)
-        return opened(facts, new, toldName: toldName, email: emailFacts, accountNumber: number, proof: .unproven)
+        return opened(
+            facts,
+            new,
+            toldName: toldName,
+            email: emailFacts,
+            accountNumber: number,
+            proof: .unproven,
+            nowSeconds: nowMilliseconds / 1000
+        )
     }
 }

@@ -12,7 +12,8 @@ struct IdentityStore: Sendable {
 struct StoredSession: Sendable, Hashable {
     let facts: SessionFacts
     let nonce: [UInt8]
-    let generation: UInt32
+    /// The number of its tokens to hand out.
+    let number: UInt32
     /// The name that a provider told us of the person; nil if none is known.
     let toldName: String?
     /// When it ends at the latest, in Unix seconds.

@@ -67,6 +67,14 @@ extension IdentityMethods {
                 code: code
             )
             guard request.clientID.isEmpty || request.clientID == claims.audience else { throw TokenRejection.audience }
+            if claims.policy.nonce == .server {
+                try nonces.check(
+                    nonce,
+                    provider: policy.name,
+                    audience: claims.audience,
+                    nowSeconds: clock.nowSeconds
+                )
+            }
             return VerifiedIDToken(fingerprint: token.fingerprint, claims: claims)
         } catch let rejection as TokenRejection {
             throw IdentityFault.token(rejection)
@@ -89,7 +97,15 @@ extension IdentityMethods {
             toldOnceKeys: [token.fingerprint]
         )
         switch try token.claims.proofStep(hasCode: !code.isEmpty) {
-        case .proven(let proof): evidence.proof = proof
+        case .proven(let proof):
+            evidence.proof = proof
+            evidence.unexchangedCode = CodeGrant(
+                provider: provider.policy.name,
+                clientID: token.claims.audience,
+                code: code,
+                redirectURI: request.redirectUri,
+                codeVerifier: request.codeVerifier
+            )
         case .exchangeCode:
             do {
                 try await prove(
@@ -124,7 +140,15 @@ extension IdentityMethods {
             toldOnceKeys: [grant.fingerprint]
         )
         switch try grant.claims.proofStep(hasCode: !grant.code.isEmpty) {
-        case .proven(let proof): evidence.proof = proof
+        case .proven(let proof):
+            evidence.proof = proof
+            evidence.unexchangedCode = CodeGrant(
+                provider: provider.policy.name,
+                clientID: grant.claims.audience,
+                code: grant.code,
+                redirectURI: grant.redirectURI,
+                codeVerifier: ""
+            )
         case .exchangeCode:
             try await prove(
                 &evidence,
@@ -146,7 +170,7 @@ extension IdentityMethods {
         context: ServerContext
     ) async throws -> Evidence {
         let (code, clientID, policy) = (request.authorizationCode, request.clientID, provider.policy)
-        guard policy.audiences[clientID] != nil else { throw IdentityFault.signIn(.clientUnknown) }
+        try Self.checkMayLackNonce(clientID, policy)
         let toldKey = ToldOnce.key(ofCode: code, clientID: clientID, provider: policy.name)
         do {
             let exchanged = try await exchange(
@@ -157,7 +181,7 @@ extension IdentityMethods {
                 provider: provider,
                 context: context
             )
-            return Evidence(
+            var evidence = Evidence(
                 fingerprint: exchanged.fingerprint,
                 claims: exchanged.claims,
                 proof: .code,
@@ -165,10 +189,18 @@ extension IdentityMethods {
                 email: request.email,
                 toldOnceKeys: [toldKey, exchanged.fingerprint]
             )
+            evidence.refreshToken = exchanged.refreshToken
+            return evidence
         } catch IdentityFault.providerUnavailable {
             await keepTold(request, toldKey, policy, context)
             throw IdentityFault.providerUnavailable
         }
+    }
+
+    /// Throws unless there is such an audience, and something without a nonce may sign in to it.
+    private static func checkMayLackNonce(_ clientID: String, _ policy: ProviderPolicy) throws(IdentityFault) {
+        guard let audience = policy.audiences[clientID] else { throw .signIn(.clientUnknown) }
+        if audience.nonce == .server { throw .signIn(.nonceRequired) }
     }
 
     private func accessTokenEvidence(
@@ -177,7 +209,7 @@ extension IdentityMethods {
         context: ServerContext
     ) async throws -> Evidence {
         let policy = provider.policy
-        guard policy.audiences[request.clientID] != nil else { throw IdentityFault.signIn(.clientUnknown) }
+        try Self.checkMayLackNonce(request.clientID, policy)
         guard let check = accessTokens[policy.name] else { throw IdentityFault.signIn(.exchangeNotConfigured) }
         let known = try await check.claims(
             accessToken: request.accessToken,
@@ -219,6 +251,7 @@ extension IdentityMethods {
         evidence.toldOnceKeys.append(exchanged.fingerprint)
         evidence.acceptedUntilSeconds = exchanged.claims.acceptedUntilSeconds
         evidence.proof = .code
+        evidence.refreshToken = exchanged.refreshToken
     }
 
     private func exchange(

@@ -6,4 +6,6 @@ struct ExchangedCode: Sendable, Hashable {
     let fingerprint: [UInt8]
     /// What the provider says of the person; no nonce was asked for.
     let claims: ProviderClaims
+    /// The provider's refresh token; nil if none came. A secret.
+    var refreshToken: String?
 }

@@ -1,6 +1,7 @@
 import API
 import IdentityDomain
 import JOSE
+import KeyRings
 import Models
 
 /// Makes what an app keeps of a session.
@@ -8,13 +9,13 @@ struct SessionTokenMint: Sendable {
     let issuer: TokenIssuer
     let refreshKeys: RefreshKeys
     let singleTokens: SingleTokens
-    /// How long access tokens of apps live that have a lifetime of their own, in seconds, by provider and audience.
-    let lifetimes: [ProviderName: [String: Int64]]
+    /// What apps get that don't get what others do, by provider and audience.
+    let audienceTokens: [ProviderName: [String: AudienceTokens]]
     let clock: WallClock
     /// That many random bytes, fit for keys.
     let randomBytes: @Sendable (Int) -> [UInt8]
 
-    /// The tokens of the session's current generation; of a single style there is one.
+    /// The tokens of the session's number; of a single style there is one.
     func tokens(
         of session: StoredSession,
         style: IdentityV1.TokenStyle = .unspecified
@@ -64,25 +65,29 @@ struct SessionTokenMint: Sendable {
         let now = clock.nowSeconds
         let refreshToken = RefreshToken(
             sessionID: session.facts.sessionID,
-            generation: session.generation,
+            number: session.number,
             nonce: session.nonce
         )
         var tokens = IdentityV1.SessionTokens()
-        let lifetimeSeconds = lifetimes[session.facts.provider]?[session.facts.clientID] ?? issuer.lifetimeSeconds
+        let own = audienceTokens[session.facts.provider]?[session.facts.clientID]
+        let lifetimeSeconds = own?.lifetimeSeconds ?? issuer.lifetimeSeconds
         tokens.accessToken = try issuer.accessToken(
             for: session.facts,
+            number: session.number,
             tokenID: Base64URL.encode(randomBytes(16)),
             nowSeconds: now,
             lifetimeSeconds: lifetimeSeconds
         )
         tokens.refreshToken = refreshKeys.mint(refreshToken)
-        tokens.idToken = try issuer.idToken(
-            for: session.facts,
-            name: session.toldName,
-            email: session.email,
-            nowSeconds: now,
-            lifetimeSeconds: lifetimeSeconds
-        )
+        if own?.hasIDToken ?? true {
+            tokens.idToken = try issuer.idToken(
+                for: session.facts,
+                name: session.toldName,
+                email: session.email,
+                nowSeconds: now,
+                lifetimeSeconds: lifetimeSeconds
+            )
+        }
         tokens.expiresInSeconds = lifetimeSeconds
         tokens.userID = session.facts.userID.description
         tokens.sessionID = session.facts.sessionID.description
@@ -92,18 +97,37 @@ struct SessionTokenMint: Sendable {
 
 extension SessionTokenMint {
     /// The longest that an access token may live.
-    static let accessTokenSecondsMax: Int64 = 3_600
+    static let accessTokenSecondsMax = KeyKind.accessTokenSecondsMax
 
-    /// The lifetimes that providers' audiences have of their own; providers without any are not in it.
-    static func lifetimes(_ providers: some Sequence<ProviderConfiguration>) -> [ProviderName: [String: Int64]] {
-        var lifetimes: [ProviderName: [String: Int64]] = [:]
+    /// What providers' audiences get that isn't what others get; providers without any such are not in it.
+    static func audienceTokens(
+        _ providers: some Sequence<ProviderConfiguration>
+    ) -> [ProviderName: [String: AudienceTokens]] {
+        var tokens: [ProviderName: [String: AudienceTokens]] = [:]
         for provider in providers {
-            let own = provider.policy.audiences.compactMapValues { audience in
-                audience.accessTokenSeconds.map { min($0, accessTokenSecondsMax) }
-            }
-            if !own.isEmpty { lifetimes[provider.policy.name] = own }
+            let own = provider.policy.audiences.compactMapValues { AudienceTokens($0) }
+            if !own.isEmpty { tokens[provider.policy.name] = own }
         }
-        return lifetimes
+        return tokens
+    }
+}
+
+/// The tokens of one app's sessions where they are not those of every app's.
+struct AudienceTokens: Sendable, Hashable {
+    /// How long access and ID tokens live, in seconds; nil is the deployment's default.
+    let lifetimeSeconds: Int64?
+    /// Whether there is an ID token.
+    let hasIDToken: Bool
+}
+
+extension AudienceTokens {
+    /// Those of an audience; nil if they are as everywhere.
+    fileprivate init?(_ audience: AudiencePolicy) {
+        if audience.accessTokenSeconds == nil, audience.hasIDToken { return nil }
+        self.init(
+            lifetimeSeconds: audience.accessTokenSeconds.map { min($0, SessionTokenMint.accessTokenSecondsMax) },
+            hasIDToken: audience.hasIDToken
+        )
     }
 }
 

@@ -1,3 +1,4 @@
+import InvitesDomain
 import Models
 import ServiceKit
 import ServiceModels
@@ -6,6 +7,8 @@ import ServiceModels
 enum InvitesKeys {
     static let program = "invites"
     static let service = ServiceKeys(program: program, listenPort: 7003)
+
+    static let proof = CallerProofSettings(service: program)
 
     static let groupMembersMax = ConfigurationKey.int(
         "VESTIBULE_INVITES_GROUP_MEMBERS",
@@ -26,6 +29,13 @@ enum InvitesKeys {
         help: "How long the idempotency key of a created group is remembered, so that it isn't created twice."
     )
 
+    static let changesRetention = ConfigurationKey.duration(
+        "VESTIBULE_INVITES_CHANGES_RETENTION",
+        in: .seconds(3_600) ... .seconds(30 * 86_400),
+        default: .seconds(86_400),
+        help: "How long it is kept what changed in groups, so that an app that was away hears what it missed."
+    )
+
     static let userAdds = ConfigurationKey.int(
         "VESTIBULE_INVITES_USER_ADDS",
         in: 1...1_000_000,
@@ -44,6 +54,12 @@ enum InvitesKeys {
         default: 20,
         help: "How many groups a user may make within a day."
     )
+    static let userGroupChanges = ConfigurationKey.int(
+        "VESTIBULE_INVITES_USER_GROUP_CHANGES",
+        in: 1...1_000_000,
+        default: 100,
+        help: "How often a user may give groups another name or openness within a day."
+    )
     static let groupsMax = ConfigurationKey.int(
         "VESTIBULE_INVITES_USER_GROUPS_MAX",
         in: 1...10_000,
@@ -51,9 +67,56 @@ enum InvitesKeys {
         help: "How many groups a user may have made at all."
     )
 
+    static let userPending = ConfigurationKey.int(
+        "VESTIBULE_INVITES_USER_PENDING",
+        in: 1...1_000_000,
+        default: 2_000,
+        help: "How many people whom a user added may be awaited at once, in all groups together."
+    )
+    static let userNumbers = ConfigurationKey.int(
+        "VESTIBULE_INVITES_USER_NUMBERS",
+        in: 1...1_000_000,
+        default: 2_000,
+        help: "How many different phone numbers a user may add within 30 days; the same number again is free."
+    )
+    static let userLinks = ConfigurationKey.int(
+        "VESTIBULE_INVITES_USER_LINKS",
+        in: 1...1_000_000,
+        default: 100,
+        help: "How many links by which people join groups a user may make within a day."
+    )
+    static let userLinkTries = ConfigurationKey.int(
+        "VESTIBULE_INVITES_USER_LINK_TRIES",
+        in: 1...1_000_000,
+        default: 50,
+        help: "How many tokens of no link a user may show within a day."
+    )
+    static let addressLinkTries = ConfigurationKey.int(
+        "VESTIBULE_INVITES_ADDRESS_LINK_TRIES",
+        in: 1...1_000_000,
+        default: 5_000,
+        help: "How many tokens of no link may be shown from one client address within a day."
+    )
+    static let pendingLifetime = ConfigurationKey.duration(
+        "VESTIBULE_INVITES_PENDING_LIFETIME",
+        in: .zero ... .seconds(3_650 * 86_400),
+        default: .zero,
+        help: "For how long a group awaits a number that was added, and a request to join stands; 0s for ever."
+    )
+    static let groupOpenness = ConfigurationKey<GroupOpenness>.choice(
+        "VESTIBULE_INVITES_GROUP_OPENNESS",
+        default: .open,
+        help:
+            "How people become members of a group whose creator doesn't say: at once, when the group confirms them, or "
+            + "when they accept."
+    )
+
     static let all: [any AnyConfigurationKey] =
-        service.all + PhonePolicy.keys + [
-            groupMembersMax, inboxRetention, keyRetention, userAdds, addressAdds, userGroups, groupsMax,
-            ClientAddressKey.key,
+        service.all + proof.all + PhonePolicy.keys + [
+            groupMembersMax, inboxRetention, keyRetention, changesRetention, userAdds, addressAdds, userGroups,
+            userGroupChanges, groupsMax, userPending, userNumbers, userLinks, userLinkTries, addressLinkTries,
+            pendingLifetime,
+            groupOpenness,
+            ClientAddressKey.key, SharedKeys.identityAddress,
         ]
 }

@@ -1,3 +1,5 @@
+import InvitesDomain
+import KeyRings
 import Models
 import ServiceKit
 import ServiceModels
@@ -8,25 +10,44 @@ struct InvitesSettings: Sendable {
     let phonePolicy: PhonePolicy
     /// How much users and addresses may do, and how large a group gets.
     let limits: InvitesLimits
+    /// How open a group is whose creator doesn't say.
+    let groupOpenness: GroupOpenness
     /// Hashes the addresses of clients.
     let addressKey: ClientAddressKey
+    /// Tells on whose behalf methods are called, by the keys that were read first.
+    let callers: ProvenCallers
+    /// Where those are read from again; nil if they never are.
+    let callerSource: CallerProofSource?
     /// How long an applied event is remembered.
     let inboxRetention: Duration
     /// How long the idempotency key of a created group is remembered.
     let keyRetention: Duration
+    /// How long it is kept what changed in groups.
+    let changesRetention: Duration
+    /// Where identity is told of events.
+    let identityAddress: AddressList
 
     /// Settings by hand, for tests.
     init(
         limits: InvitesLimits = InvitesLimits(),
+        groupOpenness: GroupOpenness = .open,
         addressKey: ClientAddressKey,
+        callers: ProvenCallers,
         inboxRetention: Duration = .seconds(7 * 86_400),
-        keyRetention: Duration = .seconds(86_400)
+        keyRetention: Duration = .seconds(86_400),
+        changesRetention: Duration = .seconds(86_400),
+        identityAddress: AddressList
     ) {
         phonePolicy = .philippines
         self.limits = limits
+        self.groupOpenness = groupOpenness
         self.addressKey = addressKey
+        self.callers = callers
+        callerSource = nil
         self.inboxRetention = inboxRetention
         self.keyRetention = keyRetention
+        self.changesRetention = changesRetention
+        self.identityAddress = identityAddress
     }
 
     /// Settings from a configuration that was read with our keys.
@@ -38,12 +59,20 @@ struct InvitesSettings: Sendable {
         let addressKey = faults.collect { () throws(ConfigurationFaults) in
             try ClientAddressKey(configuration, service: InvitesKeys.program)
         }
-        guard let policy, let addressKey else { throw ConfigurationFaults(faults) }
+        let callerSource = faults.collect { () throws(ConfigurationFaults) in
+            try CallerProofSource(.invites, InvitesKeys.proof, configuration)
+        }
+        guard let policy, let addressKey, let callerSource else { throw ConfigurationFaults(faults) }
         phonePolicy = policy
         limits = Self.limits(configuration)
+        groupOpenness = configuration[InvitesKeys.groupOpenness]
         self.addressKey = addressKey
+        callers = callerSource.callers
+        self.callerSource = callerSource
         inboxRetention = configuration[InvitesKeys.inboxRetention]
         keyRetention = configuration[InvitesKeys.keyRetention]
+        changesRetention = configuration[InvitesKeys.changesRetention]
+        identityAddress = configuration[SharedKeys.identityAddress]
     }
 
     private static func limits(_ configuration: Configuration) -> InvitesLimits {
@@ -51,8 +80,26 @@ struct InvitesSettings: Sendable {
         limits.userAdds = .daily(limits.userAdds.kind, countMax: configuration[InvitesKeys.userAdds])
         limits.addressAdds = .daily(limits.addressAdds.kind, countMax: configuration[InvitesKeys.addressAdds])
         limits.userGroups = .daily(limits.userGroups.kind, countMax: configuration[InvitesKeys.userGroups])
+        limits.userGroupChanges = .daily(
+            limits.userGroupChanges.kind,
+            countMax: configuration[InvitesKeys.userGroupChanges]
+        )
         limits.groupsMax = configuration[InvitesKeys.groupsMax]
+        limits.userNumbers = Quota(
+            kind: limits.userNumbers.kind,
+            countMax: configuration[InvitesKeys.userNumbers],
+            windowMilliseconds: limits.userNumbers.windowMilliseconds
+        )
+        limits.pendingMax = configuration[InvitesKeys.userPending]
         limits.membersMax = configuration[InvitesKeys.groupMembersMax]
+        limits.userLinks = .daily(limits.userLinks.kind, countMax: configuration[InvitesKeys.userLinks])
+        limits.userLinkTries = .daily(limits.userLinkTries.kind, countMax: configuration[InvitesKeys.userLinkTries])
+        limits.addressLinkTries = .daily(
+            limits.addressLinkTries.kind,
+            countMax: configuration[InvitesKeys.addressLinkTries]
+        )
+        let lifetime = configuration[InvitesKeys.pendingLifetime].components.seconds
+        limits.pendingLifetimeMilliseconds = lifetime == 0 ? nil : lifetime * 1_000
         return limits
     }
 }

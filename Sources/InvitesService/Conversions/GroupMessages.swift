@@ -1,6 +1,8 @@
 import API
 import InvitesDomain
 import Models
+import RPC
+import ServiceKit
 
 extension InvitesV1.Group {
     /// The message of a group.
@@ -10,6 +12,8 @@ extension InvitesV1.Group {
         name = group.name.value
         ownerUserID = group.ownerID.description
         createdAtMs = group.createdAtMilliseconds
+        openness = InvitesV1.GroupOpenness(group.openness)
+        role = InvitesV1.GroupRole(group.callerRole)
     }
 }
 
@@ -25,9 +29,75 @@ extension InvitesV1.Member {
             userID = user.description
         case .pending:
             state = .pending
+        case .invited:
+            state = .invited
         }
+        role = member.role.map { InvitesV1.GroupRole($0) } ?? .unspecified
+        isUnconfirmed = member.isUnconfirmed
         phoneNumber = member.phone?.e164 ?? ""
         displayName = member.displayName?.value ?? ""
         addedAtMs = member.addedAtMilliseconds
+    }
+}
+
+extension InvitesV1.GroupOpenness {
+    /// The message's word.
+    init(_ openness: GroupOpenness) {
+        self =
+            switch openness {
+            case .open: .open
+            case .confirm: .confirm
+            case .consent: .consent
+            }
+    }
+}
+
+extension GroupOpenness {
+    /// The openness that a request names; nil if it names none.
+    ///
+    /// - Throws: ``InvitesFault/opennessInvalid`` for a word of a later version.
+    static func parse(_ openness: InvitesV1.GroupOpenness) throws(InvitesFault) -> GroupOpenness? {
+        switch openness {
+        case .unspecified: nil
+        case .open: .open
+        case .confirm: .confirm
+        case .consent: .consent
+        case .UNRECOGNIZED: throw .opennessInvalid
+        }
+    }
+}
+
+extension InvitesV1.GroupRole {
+    /// The message's word.
+    init(_ role: GroupRole) {
+        self =
+            switch role {
+            case .owner: .owner
+            case .admin: .admin
+            case .member: .member
+            }
+    }
+}
+
+extension InvitesV1.AddMembersResult {
+    /// What came of a person.
+    init(_ answer: Roster.Answer) {
+        self.init()
+        switch answer {
+        case .known(let member), .recognized(let member), .added(let member): self.member = InvitesV1.Member(member)
+        case .refused(let fault): refusal = InvitesV1.AddMembersRefusal(fault)
+        }
+    }
+}
+
+extension InvitesV1.AddMembersRefusal {
+    /// Why a person wasn't added, as AddMember would say it.
+    init(_ fault: InvitesFault) {
+        self.init()
+        let error = fault.rpcError
+        reason = error.reason ?? ""
+        message = error.message
+        field = error.fieldViolations.first?.field ?? ""
+        retryAfterMs = error.retryAfter.map { $0 / .milliseconds(1) }.map { Int64($0) } ?? 0
     }
 }

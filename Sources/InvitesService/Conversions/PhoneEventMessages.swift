@@ -14,10 +14,12 @@ extension PhoneEvent {
         switch message.change {
         case .claimed(let claimed):
             guard let userID = UserID(claimed.userID) else { return nil }
-            self.init(id: id, phone: phone, change: .claimed(by: userID))
+            let takenFrom = UserID(claimed.takenFromUserID)
+            guard takenFrom != nil || claimed.takenFromUserID.isEmpty else { return nil }
+            self.init(id: id, phone: phone, change: .claimed(by: userID, takenFrom: takenFrom))
         case .released(let released):
             guard let userID = UserID(released.userID) else { return nil }
-            self.init(id: id, phone: phone, change: .released(by: userID))
+            self.init(id: id, phone: phone, change: .released(by: userID, byDeletion: released.byDeletion))
         case nil:
             return nil
         }

@@ -3,6 +3,7 @@ import InvitesDomain
 import Models
 import RPC
 import ServiceKit
+import ServiceModels
 
 extension InvitesMethods {
     /// Adds a person by phone number, or returns the member there is.
@@ -11,28 +12,48 @@ extension InvitesMethods {
         context: ServerContext
     ) async throws -> InvitesV1.AddMemberResponse {
         try await context.answer {
-            let callerID = try UserID(request.userID, or: InvitesFault.userIDInvalid)
+            let callerID = try callers.user(of: context, earlier: request.unknownFields)
             let groupID = try GroupID(request.groupID, or: InvitesFault.groupNotFound)
             let invitee = try Invitee(
                 phoneNumber: request.phoneNumber,
                 displayName: request.displayName,
                 policy: phonePolicy
             )
-            let member = try await members.add(
-                MemberStore.NewMember(
-                    groupID: groupID,
-                    callerID: callerID,
-                    invitee: invitee,
-                    memberID: identifiers.make(),
-                    addressCode: addressKey.code(of: context.metadata),
-                    nowMilliseconds: clock.nowMilliseconds
-                ),
-                limits: limits,
-                deadline: context.deadline
-            )
+            let answers = try await add([invitee], to: groupID, by: callerID, context)
             var response = InvitesV1.AddMemberResponse()
-            response.member = InvitesV1.Member(member)
+            switch answers[0] {
+            case .known(let member), .recognized(let member), .added(let member):
+                response.member = InvitesV1.Member(member)
+            case .refused(let fault): throw fault
+            }
             return response
         }
+    }
+
+    /// Adds people of different numbers to a group, and answers for each.
+    func add(
+        _ invitees: [Invitee],
+        to groupID: GroupID,
+        by callerID: UserID,
+        _ context: ServerContext
+    ) async throws -> [Roster.Answer] {
+        let people = invitees.map { invitee in
+            MemberStore.NewMembers.Person(
+                invitee: invitee,
+                memberID: identifiers.make(),
+                numberCode: addressKey.code(ofNumber: invitee.phone.digits, askedBy: callerID.bytes)
+            )
+        }
+        return try await members.add(
+            MemberStore.NewMembers(
+                groupID: groupID,
+                callerID: callerID,
+                people: people,
+                addressCode: addressKey.code(of: context.metadata),
+                nowMilliseconds: clock.nowMilliseconds
+            ),
+            limits: limits,
+            deadline: context.deadline
+        )
     }
 }

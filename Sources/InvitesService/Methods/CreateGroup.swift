@@ -3,6 +3,7 @@ import InvitesDomain
 import Models
 import RPC
 import ServiceKit
+import ServiceModels
 
 extension InvitesMethods {
     /// Creates a group with its creator as the first member, or returns the one that was created with the same key.
@@ -11,20 +12,27 @@ extension InvitesMethods {
         context: ServerContext
     ) async throws -> InvitesV1.CreateGroupResponse {
         try await context.answer(mayBeRepeated: !request.idempotencyKey.isEmpty) {
-            let ownerID = try UserID(request.userID, or: InvitesFault.userIDInvalid)
+            let ownerID = try callers.user(of: context, earlier: request.unknownFields)
             let key = try IdempotencyKey.parse(request.idempotencyKey)
-            let wanted = try NewGroup(name: request.name, ownerDisplayName: request.ownerDisplayName)
+            let wanted = try NewGroup(
+                name: request.name,
+                ownerDisplayName: request.ownerDisplayName,
+                openness: try GroupOpenness.parse(request.openness)
+            )
             let group = Group(
                 id: identifiers.make(),
                 name: wanted.name,
                 ownerID: ownerID,
+                openness: wanted.openness ?? groupOpenness,
+                callerRole: .owner,
                 createdAtMilliseconds: clock.nowMilliseconds
             )
             let created = try await groups.create(
                 GroupStore.Creation(
                     group: group,
                     firstMember: identifiers.make(),
-                    ownerDisplayName: wanted.ownerDisplayName
+                    ownerDisplayName: wanted.ownerDisplayName,
+                    requestText: wanted.requestText
                 ),
                 key: key,
                 limits: limits,

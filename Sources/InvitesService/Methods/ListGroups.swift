@@ -3,15 +3,16 @@ import InvitesDomain
 import Models
 import RPC
 import ServiceKit
+import ServiceModels
 
 extension InvitesMethods {
-    /// Lists the groups that a user is a member of, newest first.
+    /// Lists the groups that the user is a member of, newest first.
     func listGroups(
         _ request: InvitesV1.ListGroupsRequest,
         context: ServerContext
     ) async throws -> InvitesV1.ListGroupsResponse {
         try await context.answer {
-            let userID = try UserID(request.userID, or: InvitesFault.userIDInvalid)
+            let userID = try callers.user(of: context, earlier: request.unknownFields)
             let page = try Page(size: Int(request.pageSize), token: request.pageToken, list: .groups)
             // One more than asked for tells whether there is another page.
             let found = try await groups.list(

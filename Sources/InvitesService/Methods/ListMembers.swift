@@ -3,6 +3,7 @@ import InvitesDomain
 import Models
 import RPC
 import ServiceKit
+import ServiceModels
 
 extension InvitesMethods {
     /// Lists the members and pending members of a group, oldest first. Only members may ask.
@@ -11,7 +12,7 @@ extension InvitesMethods {
         context: ServerContext
     ) async throws -> InvitesV1.ListMembersResponse {
         try await context.answer {
-            let userID = try UserID(request.userID, or: InvitesFault.userIDInvalid)
+            let userID = try callers.user(of: context, earlier: request.unknownFields)
             let groupID = try GroupID(request.groupID, or: InvitesFault.groupNotFound)
             let page = try Page(size: Int(request.pageSize), token: request.pageToken, list: .members)
             // One more than asked for tells whether there is another page.
@@ -20,6 +21,7 @@ extension InvitesMethods {
                 askedBy: userID,
                 after: page.after,
                 limit: page.size + 1,
+                nowMilliseconds: clock.nowMilliseconds,
                 deadline: context.deadline
             )
             let shown = found.prefix(page.size)

@@ -8,8 +8,23 @@ enum ConflictRetry {
     /// How often a transaction is tried again.
     static let retriesMax = 4
 
+    /// What a transaction found out before it could lock it was changed meanwhile: it begins anew.
+    struct LostRace: Error {}
+
     /// Whether a violation came of such a race.
     static func isRace(_ error: PostgresError) -> Bool {
         error.isUniqueViolation(of: "members_user") || error.isUniqueViolation(of: "members_pending_phone")
+    }
+
+    /// Runs a transaction, anew whenever it lost a race.
+    ///
+    /// - Throws: `PostgresError.unavailable` if it lost each of them.
+    static func run<Value: Sendable>(_ body: () async throws -> Value) async throws -> Value {
+        for _ in 0..<retriesMax {
+            do { return try await body() } catch is LostRace { continue }
+        }
+        do { return try await body() } catch let error as LostRace {
+            throw PostgresError.unavailable("\(error)")
+        }
     }
 }

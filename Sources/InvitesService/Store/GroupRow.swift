@@ -3,18 +3,28 @@ import Models
 import Postgres
 import ServiceModels
 
-/// How a group lies in its row.
+/// How a group lies in its row, and the role of who asks in theirs.
 enum GroupRow {
-    /// The columns that ``group(_:)`` reads, in order, of a table that is called `g`.
-    static let columns = "g.group_id, g.name, g.owner_user_id, g.created_at"
+    /// The columns that ``group(_:)`` reads, in order, of a table that is called `g` and the asking user's row in `m`.
+    static let columns = "g.group_id, g.name, g.owner_user_id, g.created_at, g.openness, m.user_id, m.role"
+    /// How many they are: the number of the first column behind them.
+    static let columnCount = 7
 
     /// The group of a row that begins with ``columns``.
     static func group(_ row: Row) throws -> Group {
-        Group(
+        let owner = try row.decode(2, as: PostgresUUID.self)
+        return Group(
             id: GroupID(try row.decode(0, as: PostgresUUID.self)),
             name: GroupName(stored: try row.decode(1, as: String.self)),
-            ownerID: UserID(try row.decode(2, as: PostgresUUID.self)),
+            ownerID: UserID(owner),
+            openness: try openness(row, at: 4),
+            callerRole: try MemberRow.role(row, at: 6, isOwner: try row.decode(5, as: PostgresUUID.self) == owner),
             createdAtMilliseconds: try row.decode(3, as: PostgresTimestamp.self).milliseconds
         )
+    }
+
+    /// The openness in a column. A word that isn't known is of a later version: the one that gives away least.
+    static func openness(_ row: Row, at column: Int) throws -> GroupOpenness {
+        GroupOpenness(rawValue: try row.decode(column, as: String.self)) ?? .consent
     }
 }

@@ -18,12 +18,15 @@ struct GroupStore: Sendable {
         let firstMember: MemberID
         /// The creator's name in it.
         let ownerDisplayName: DisplayName?
+        /// What tells a request with the same key from another one.
+        let requestText: String
     }
 
     /// Creates a group with its creator as the first member, once for each key of a user.
     ///
     /// - Returns: the group; with a key that was used before, the one that was created then.
-    /// - Throws: ``InvitesFault/idempotencyKeyReused`` if the key came with another name then,
+    /// - Throws: ``InvitesFault/idempotencyKeyReused`` if the key came with another name or openness then,
+    ///   ``InvitesFault/notAMember`` if the group was deleted since, or the user is in it no more,
     ///   ``InvitesFault/tooManyAttempts(retryAfterMilliseconds:)`` or ``InvitesFault/tooManyGroups(groupsMax:)``.
     func create(
         _ creation: Creation,
@@ -54,11 +57,11 @@ struct GroupStore: Sendable {
         for creation: Creation,
         in transaction: PostgresTransaction
     ) async throws -> Bool {
-        let (group, name) = (creation.group, creation.group.name.value)
+        let group = creation.group
         let rows = try await transaction.execute(
             """
             INSERT INTO group_keys (user_id, idempotency_key, group_id, request_hash, created_at)
-            VALUES (\(group.ownerID.uuid), \(key.uuid), \(group.id.uuid), sha256(convert_to(\(name), 'UTF8')),
+            VALUES (\(group.ownerID.uuid), \(key.uuid), \(group.id.uuid), sha256(convert_to(\(creation.requestText), 'UTF8')),
                 \(PostgresTimestamp(milliseconds: group.createdAtMilliseconds)))
             ON CONFLICT (user_id, idempotency_key) DO NOTHING
             """
@@ -72,14 +75,18 @@ struct GroupStore: Sendable {
         let rows = try await database.query(
             """
             SELECT \(unsafeSQL: GroupRow.columns),
-                k.request_hash = sha256(convert_to(\(creation.group.name.value), 'UTF8'))
-            FROM group_keys k JOIN groups g ON g.group_id = k.group_id
+                k.request_hash = sha256(convert_to(\(creation.requestText), 'UTF8')), m.group_id IS NOT NULL
+            FROM group_keys k
+                LEFT JOIN groups g ON g.group_id = k.group_id
+                LEFT JOIN members m ON m.group_id = g.group_id AND m.user_id = k.user_id
             WHERE k.user_id = \(creation.group.ownerID.uuid) AND k.idempotency_key = \(key.uuid)
             """,
             deadline: deadline
         )
         guard let row = rows.first else { return nil }
-        guard try row.decode(4, as: Bool.self) else { throw InvitesFault.idempotencyKeyReused }
+        let column = GroupRow.columnCount
+        guard try row.decode(column, as: Bool.self) else { throw InvitesFault.idempotencyKeyReused }
+        guard try row.decode(column + 1, as: Bool.self) else { throw InvitesFault.notAMember }
         return try GroupRow.group(row)
     }
 
@@ -116,13 +123,19 @@ struct GroupStore: Sendable {
         let created = try await transaction.execute(
             """
             WITH created AS (
-                INSERT INTO groups (group_id, name, owner_user_id, created_at)
-                SELECT \(group.id.uuid), \(group.name.value), \(group.ownerID.uuid), \(createdAt)
+                INSERT INTO groups (group_id, name, owner_user_id, created_by, created_at, openness)
+                SELECT \(group.id.uuid), \(group.name.value), \(group.ownerID.uuid), \(group.ownerID.uuid), \(createdAt),
+                    \(group.openness.rawValue)
                 WHERE (
-                    SELECT count(*)
-                    FROM (SELECT 1 FROM groups WHERE owner_user_id = \(group.ownerID.uuid) LIMIT \(limits.groupsMax))
-                        AS owned
+                    -- By who made them: whom somebody hands groups to isn't kept from making their own.
+                    SELECT count(*) FROM (
+                        (SELECT 1 FROM groups WHERE created_by = \(group.ownerID.uuid) LIMIT \(limits.groupsMax))
+                        UNION ALL (SELECT 1 FROM groups WHERE owner_user_id = \(group.ownerID.uuid) AND created_by IS NULL
+                            LIMIT \(limits.groupsMax))
+                    ) AS made
                 ) < \(limits.groupsMax)
+                    AND NOT EXISTS (SELECT FROM closed_accounts WHERE user_id = \(group.ownerID.uuid))
+                    AND NOT EXISTS (SELECT FROM held_accounts WHERE user_id = \(group.ownerID.uuid))
                 RETURNING group_id, owner_user_id, created_at
             )
             INSERT INTO members (group_id, member_id, user_id, display_name, added_by, added_at, linked_at)
@@ -131,7 +144,16 @@ struct GroupStore: Sendable {
             FROM created
             """
         )
-        guard created.affected == 1 else { throw InvitesFault.tooManyGroups(groupsMax: limits.groupsMax) }
+        if created.affected == 1 { return }
+        let row = try await transaction.query(
+            """
+            SELECT EXISTS (SELECT FROM closed_accounts WHERE user_id = \(group.ownerID.uuid)),
+                EXISTS (SELECT FROM held_accounts WHERE user_id = \(group.ownerID.uuid))
+            """
+        )[0]
+        let (isClosed, isHeld) = try row.decode(Bool.self, Bool.self)
+        if isClosed { throw InvitesFault.accountClosed }
+        throw isHeld ? InvitesFault.accountHeld : .tooManyGroups(groupsMax: limits.groupsMax)
     }
 
     /// A user's groups, newest first, at most `limit` of them, after the one that the page before ended with.
@@ -155,6 +177,19 @@ struct GroupStore: Sendable {
             deadline: deadline
         )
         return try rows.map(GroupRow.group)
+    }
+
+    /// A group, for a user who is in it; nil for others.
+    func group(_ groupID: GroupID, askedBy userID: UserID, deadline: Deadline?) async throws -> Group? {
+        let rows = try await database.query(
+            """
+            SELECT \(unsafeSQL: GroupRow.columns)
+            FROM members m JOIN groups g ON g.group_id = m.group_id
+            WHERE m.user_id = \(userID.uuid) AND m.group_id = \(groupID.uuid)
+            """,
+            deadline: deadline
+        )
+        return try rows.first.map(GroupRow.group)
     }
 
     /// After every UUID that is made.

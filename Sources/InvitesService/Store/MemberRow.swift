@@ -5,20 +5,49 @@ import ServiceModels
 
 /// How a member lies in its row.
 enum MemberRow {
-    /// The columns that ``member(_:)`` reads, in order, of a table that is called `members` or `m`.
-    static let columns = "m.member_id, m.group_id, m.user_id, m.phone, m.display_name, m.added_at"
+    /// The columns that ``member(_:owner:openness:)`` reads, in order, of a table that is called `members` or `m`.
+    static let columns = """
+        m.member_id, m.group_id, m.user_id, m.phone, m.display_name, m.added_at, m.role, m.unconfirmed_at IS NOT NULL
+        """
+    /// How many they are: the number of the first column behind them.
+    static let columnCount = 8
 
     /// The member of a row that begins with ``columns``; nil if they are null, as an outer join leaves them.
-    static func member(_ row: Row) throws -> Member? {
+    ///
+    /// - Parameters:
+    ///   - owner: the group's owner.
+    ///   - openness: the group's.
+    static func member(_ row: Row, owner: UserID, openness: GroupOpenness) throws -> Member? {
         guard let id = try row.decode(0, as: PostgresUUID?.self) else { return nil }
         let userID = try row.decode(2, as: PostgresUUID?.self).map { UserID($0) }
+        let state = userID.map(Member.State.member) ?? (openness == .consent ? .invited : .pending)
         return Member(
             id: MemberID(id),
             groupID: GroupID(try row.decode(1, as: PostgresUUID.self)),
-            state: userID.map(Member.State.member) ?? .pending,
+            state: state,
+            role: try userID.map { try role(row, at: 6, isOwner: $0 == owner) },
+            isUnconfirmed: try row.decode(7, as: Bool.self),
             phone: try row.decode(3, as: String?.self).flatMap(PhoneNumber.init(stored:)),
             displayName: try row.decode(4, as: String?.self).map(DisplayName.init(stored:)),
             addedAtMilliseconds: try row.decode(5, as: PostgresTimestamp.self).milliseconds
         )
+    }
+
+    /// SQL that is true of a row if somebody has added the person whom the person doesn't block.
+    ///
+    /// - Parameters:
+    ///   - person: SQL of the person's id.
+    ///   - row: what the members' row is called there.
+    static func isWanted(by person: String, _ row: String = "m") -> String {
+        """
+        EXISTS (
+            SELECT FROM unnest(\(row).added_by || \(row).also_added_by) AS inviter
+            WHERE NOT EXISTS (SELECT FROM blocked_inviters b WHERE b.user_id = \(person) AND b.inviter_user_id = inviter))
+        """
+    }
+
+    /// The role of a member by the column `role` of their row. The owner is whom the group names, whatever stands there.
+    static func role(_ row: Row, at column: Int, isOwner: Bool) throws -> GroupRole {
+        isOwner ? .owner : GroupRole(rawValue: try row.decode(column, as: String.self)) ?? .member
     }
 }

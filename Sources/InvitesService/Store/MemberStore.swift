@@ -2,9 +2,7 @@ import InvitesDomain
 import Models
 import Postgres
 import RPC
-import ServiceKit
 import ServiceModels
-import ServiceStore
 
 /// Members of groups, in PostgreSQL.
 ///
@@ -14,61 +12,8 @@ import ServiceStore
 struct MemberStore: Sendable {
     let database: PostgresClient
 
-    /// Who is to be added, by whom and to what.
-    struct NewMember: Sendable {
-        /// The group.
-        let groupID: GroupID
-        /// The member who adds.
-        let callerID: UserID
-        /// The person.
-        let invitee: Invitee
-        /// The id of the new membership, if there will be one.
-        let memberID: MemberID
-        /// The code of the address that the call came from, nil if it isn't told.
-        let addressCode: [UInt8]?
-        /// Now, in Unix milliseconds.
-        let nowMilliseconds: Int64
-    }
-
-    /// Adds a person to a group, or finds them in it, in one transaction.
-    ///
-    /// Locks are taken in the same order by everyone: the number, then the group, then the counts of quotas.
-    ///
-    /// - Throws: ``InvitesFault/notAMember``, ``InvitesFault/groupFull(membersMax:)`` or
-    ///   ``InvitesFault/tooManyAttempts(retryAfterMilliseconds:)``.
-    func add(
-        _ new: NewMember,
-        limits: InvitesLimits,
-        deadline: Deadline?
-    ) async throws -> Member {
-        try await database.withTransaction(
-            retries: ConflictRetry.retriesMax,
-            orAfter: ConflictRetry.isRace,
-            deadline: deadline
-        ) { transaction in
-            let owner = try await lock(new.invitee.phone, in: transaction)
-            try await lock(new.groupID, for: new.callerID, in: transaction)
-            let (related, memberCount) = try await related(to: new, owner: owner, in: transaction)
-            let decision = Addition.decide(
-                phoneOwner: owner,
-                related: related,
-                memberCount: memberCount,
-                membersMax: limits.membersMax
-            )
-            let member: Member
-            switch decision {
-            case .existing(let existing):
-                // A repetition is free; that a member has this number too is news.
-                if existing.phone == new.invitee.phone { return existing }
-                member = existing
-            case .full: throw InvitesFault.groupFull(membersMax: limits.membersMax)
-            case .member(let userID): member = try await insert(new, userID, in: transaction)
-            case .pending: member = try await insert(new, nil, in: transaction)
-            }
-            try await spend(new, limits, in: transaction)
-            return member
-        }
-    }
+    /// Before every UUID that is made.
+    private static let firstUUID = PostgresUUID(high: 0, low: 0)
 
     /// A group's members, oldest first, at most `limit` of them, after the one that the page before ended with.
     ///
@@ -78,19 +23,23 @@ struct MemberStore: Sendable {
         askedBy userID: UserID,
         after cursor: Page.Cursor?,
         limit: Int,
+        nowMilliseconds: Int64,
         deadline: Deadline?
     ) async throws -> [Member] {
+        let now = PostgresTimestamp(milliseconds: nowMilliseconds)
         let after = cursor.map { PostgresUUID(high: $0.high, low: $0.low) } ?? Self.firstUUID
         // One row of nulls tells an empty page from an outsider, who gets no row at all.
         let rows = try await database.query(
             """
-            SELECT \(unsafeSQL: MemberRow.columns)
+            SELECT \(unsafeSQL: MemberRow.columns), caller.owner_user_id, caller.openness
             FROM (
-                SELECT group_id FROM members WHERE user_id = \(userID.uuid) AND group_id = \(groupID.uuid)
+                SELECT g.group_id, g.owner_user_id, g.openness FROM members c JOIN groups g ON g.group_id = c.group_id
+                WHERE c.user_id = \(userID.uuid) AND c.group_id = \(groupID.uuid)
             ) AS caller
             LEFT JOIN LATERAL (
                 SELECT * FROM members
                 WHERE group_id = caller.group_id AND member_id > \(after)
+                    AND (user_id IS NOT NULL OR expires_at IS NULL OR expires_at > \(now))
                 ORDER BY member_id
                 LIMIT \(limit)
             ) AS m ON true
@@ -98,106 +47,105 @@ struct MemberStore: Sendable {
             """,
             deadline: deadline
         )
-        guard !rows.isEmpty else { throw InvitesFault.notAMember }
-        return try rows.compactMap(MemberRow.member)
+        guard let first = rows.first else { throw InvitesFault.notAMember }
+        let owner = UserID(try first.decode(MemberRow.columnCount, as: PostgresUUID.self))
+        let openness = try GroupRow.openness(first, at: MemberRow.columnCount + 1)
+        return try rows.compactMap { try MemberRow.member($0, owner: owner, openness: openness) }
     }
 
-    /// Before every UUID that is made.
-    private static let firstUUID = PostgresUUID(high: 0, low: 0)
-
-    // MARK: - Steps of adding
-
-    /// Counts one more addition for the caller, and for the address that the call came from. Throwing undoes the addition.
-    private func spend(
-        _ new: NewMember,
-        _ limits: InvitesLimits,
-        in transaction: PostgresTransaction
+    /// Puts a member out, or takes back that a person is awaited. One who isn't there is a success.
+    ///
+    /// - Throws: ``InvitesFault/notAMember``, or ``InvitesFault/roleInsufficient`` if the caller may not.
+    func remove(
+        _ memberID: MemberID,
+        from groupID: GroupID,
+        by callerID: UserID,
+        deadline: Deadline?
     ) async throws {
-        for (quota, subject) in [
-            (limits.userAdds, new.callerID.bytes), (limits.addressAdds, new.addressCode),
-        ] {
-            guard let subject else { continue }
-            let wait = try await QuotaStore.spend(
-                quota,
-                of: subject,
-                nowMilliseconds: new.nowMilliseconds,
-                in: transaction
-            )
-            if let wait { throw InvitesFault.tooManyAttempts(retryAfterMilliseconds: wait) }
+        try await ConflictRetry.run {
+            try await database.withTransaction(retries: ConflictRetry.retriesMax, deadline: deadline) { transaction in
+                try await remove(memberID, from: groupID, by: callerID, in: transaction)
+            }
         }
     }
 
-    /// Locks a number until the transaction ends and tells who has it.
-    private func lock(_ phone: PhoneNumber, in transaction: PostgresTransaction) async throws -> UserID? {
-        let rows = try await transaction.execute(
-            """
-            INSERT INTO phones (phone) VALUES (\(phone.digits))
-            ON CONFLICT (phone) DO UPDATE SET phone = excluded.phone
-            RETURNING user_id
-            """
-        )
-        return try rows[0].decode(0, as: PostgresUUID?.self).map { UserID($0) }
-    }
-
-    /// Locks a group, so that its members can be counted, if the caller is one of them.
-    private func lock(
-        _ groupID: GroupID,
-        for callerID: UserID,
+    private func remove(
+        _ memberID: MemberID,
+        from groupID: GroupID,
+        by callerID: UserID,
         in transaction: PostgresTransaction
     ) async throws {
+        // The number before the group, as everybody locks; then nobody links the person meanwhile.
+        let phone = try await awaitedPhone(memberID, in: groupID, for: callerID, transaction)
+        if let phone { _ = try await PhoneStore.lock([phone], in: transaction) }
+        let group = try await GroupStore.lock(groupID, for: callerID, in: transaction)
         let rows = try await transaction.query(
             """
-            SELECT 1 FROM groups g
-            WHERE g.group_id = \(groupID.uuid) AND EXISTS (
-                SELECT 1 FROM members m WHERE m.user_id = \(callerID.uuid) AND m.group_id = g.group_id
-            )
-            FOR UPDATE OF g
+            SELECT user_id, role, added_by = \(callerID.uuid) FROM members
+            WHERE group_id = \(groupID.uuid) AND member_id = \(memberID.uuid)
+            FOR UPDATE
             """
         )
-        guard !rows.isEmpty else { throw InvitesFault.notAMember }
-    }
-
-    /// The members who may be the person already, and how many the group has.
-    private func related(
-        to new: NewMember,
-        owner: UserID?,
-        in transaction: PostgresTransaction
-    ) async throws -> ([Member], memberCount: Int) {
-        // A statement after the locks, so that its snapshot has what was committed before they were got.
-        let rows = try await transaction.query(
-            """
-            SELECT \(unsafeSQL: MemberRow.columns), total.members
-            FROM (SELECT count(*) AS members FROM members WHERE group_id = \(new.groupID.uuid)) AS total
-            LEFT JOIN members m ON m.group_id = \(new.groupID.uuid)
-                AND (m.user_id = \(owner?.uuid) OR m.phone = \(new.invitee.phone.digits))
-            """
-        )
-        return (try rows.compactMap(MemberRow.member), Int(try rows[0].decode(6, as: Int64.self)))
-    }
-
-    private func insert(
-        _ new: NewMember,
-        _ userID: UserID?,
-        in transaction: PostgresTransaction
-    ) async throws -> Member {
-        let now = PostgresTimestamp(milliseconds: new.nowMilliseconds)
-        let linkedAt = userID == nil ? nil : now
+        guard let row = rows.first else { return try await PendingStore.reject(memberID, in: group, transaction) }
+        if let userID = try row.decode(0, as: PostgresUUID?.self) {
+            let role = try MemberRow.role(row, at: 1, isOwner: UserID(userID) == group.ownerID)
+            try GroupPolicy.require(group.callerRole, .remove(role))
+            return try await AccountStore.leave([groupID.uuid], userID, in: transaction)
+        }
+        try GroupPolicy.require(group.callerRole, .revoke(addedByCaller: try row.decode(2, as: Bool.self)))
+        // Whoever was a member when we looked first and waits now: the number isn't locked.
+        guard let phone else { throw ConflictRetry.LostRace() }
         try await transaction.execute(
+            "DELETE FROM members WHERE group_id = \(groupID.uuid) AND member_id = \(memberID.uuid)"
+        )
+        try await PhoneStore.forgetUnused([phone], in: transaction)
+    }
+
+    /// Makes a member an admin or a plain member.
+    ///
+    /// - Throws: ``InvitesFault/notAMember``, ``InvitesFault/roleInsufficient`` if the caller isn't the owner, or is the member, and
+    ///   ``InvitesFault/memberNotFound``.
+    func setRole(
+        _ role: GroupRole,
+        of memberID: MemberID,
+        in groupID: GroupID,
+        by callerID: UserID,
+        deadline: Deadline?
+    ) async throws -> Member {
+        try await database.withTransaction(retries: ConflictRetry.retriesMax, deadline: deadline) { transaction in
+            let group = try await GroupStore.lock(groupID, for: callerID, in: transaction)
+            try GroupPolicy.require(group.callerRole, .changeRoles)
+            let rows = try await transaction.execute(
+                """
+                UPDATE members m SET role = \(role.rawValue)
+                WHERE group_id = \(groupID.uuid) AND member_id = \(memberID.uuid) AND user_id IS NOT NULL
+                RETURNING \(unsafeSQL: MemberRow.columns)
+                """
+            )
+            let member = try rows.first.flatMap {
+                try MemberRow.member($0, owner: group.ownerID, openness: group.openness)
+            }
+            guard let member else { throw InvitesFault.memberNotFound }
+            guard member.role != .owner else { throw InvitesFault.roleInsufficient }
+            return member
+        }
+    }
+
+    /// The number of a person who is awaited; nil of a member, of nobody, and for outsiders, who must not lock it.
+    private func awaitedPhone(
+        _ memberID: MemberID,
+        in groupID: GroupID,
+        for callerID: UserID,
+        _ transaction: PostgresTransaction
+    ) async throws -> PhoneNumber? {
+        let rows = try await transaction.query(
             """
-            INSERT INTO members
-                (group_id, member_id, user_id, phone, display_name, added_by, added_at, linked_at)
-            VALUES (\(new.groupID.uuid), \(new.memberID.uuid), \(userID?.uuid),
-                \(new.invitee.phone.digits), \(new.invitee.displayName.value), \(new.callerID.uuid),
-                \(now), \(linkedAt))
+            SELECT phone FROM members
+            WHERE group_id = \(groupID.uuid) AND member_id = \(memberID.uuid) AND user_id IS NULL AND EXISTS (
+                SELECT FROM members c WHERE c.user_id = \(callerID.uuid) AND c.group_id = \(groupID.uuid)
+            )
             """
         )
-        return Member(
-            id: new.memberID,
-            groupID: new.groupID,
-            state: userID.map(Member.State.member) ?? .pending,
-            phone: new.invitee.phone,
-            displayName: new.invitee.displayName,
-            addedAtMilliseconds: new.nowMilliseconds
-        )
+        return try rows.first.flatMap { PhoneNumber(stored: try $0.decode(0, as: String.self)) }
     }
 }

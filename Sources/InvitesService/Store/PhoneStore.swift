@@ -2,29 +2,71 @@ import InvitesDomain
 import Models
 import Postgres
 import RPC
+import ServiceKit
 import ServiceModels
 
 /// Who has which number, and the linking of those who wait for it, in PostgreSQL.
 struct PhoneStore: Sendable {
     let database: PostgresClient
+    let identifiers: IdentifierSource
 
     /// Applies events that weren't applied before, in one transaction, and tells how many pending members became
     /// members.
     func apply(_ events: [PhoneEvent], nowMilliseconds: Int64, deadline: Deadline?) async throws -> Int {
         guard !events.isEmpty else { return 0 }
-        return try await database.withTransaction(
-            retries: ConflictRetry.retriesMax,
-            orAfter: ConflictRetry.isRace,
-            deadline: deadline
-        ) { transaction in
-            let now = PostgresTimestamp(milliseconds: nowMilliseconds)
-            let fresh = try await enter(events, now, in: transaction)
-            guard !fresh.isEmpty else { return 0 }
-            let owners = try await lock(Set(fresh.map(\.phone)), in: transaction)
-            let ledger = PhoneLedger(applying: fresh, owners: owners)
-            try await save(ledger.changedOwners, in: transaction)
-            return try await link(ledger.links, now, in: transaction)
+        var further: Set<PhoneNumber> = []
+        for _ in 0...ConflictRetry.retriesMax {
+            let locked = further
+            do {
+                return try await database.withTransaction(
+                    retries: ConflictRetry.retriesMax,
+                    orAfter: ConflictRetry.isRace,
+                    deadline: deadline
+                ) { try await apply(events, locking: locked, nowMilliseconds, in: $0) }
+            } catch let unlocked as UnlockedNumbers { further.formUnion(unlocked.phones) }
         }
+        throw PostgresError.unavailable("numbers that come back with a place changed again and again")
+    }
+
+    /// Places come back by numbers that no event is about: the transaction begins anew with their locks, in the order of all.
+    struct UnlockedNumbers: Error {
+        let phones: Set<PhoneNumber>
+    }
+
+    private func apply(
+        _ events: [PhoneEvent],
+        locking further: Set<PhoneNumber>,
+        _ nowMilliseconds: Int64,
+        in transaction: PostgresTransaction
+    ) async throws -> Int {
+        let now = PostgresTimestamp(milliseconds: nowMilliseconds)
+        let fresh = try await ofOpenAccounts(try await enter(events, now, in: transaction), in: transaction)
+        guard !fresh.isEmpty else { return 0 }
+        var owners = try await Self.lock(fresh.map(\.phone) + further, in: transaction)
+        let ledger = PhoneLedger(applying: fresh, owners: owners)
+        try await save(ledger.changedOwners, in: transaction)
+        try await forget(ledger.forgottenPhones, in: transaction)
+        guard ledger.hasLosses else {
+            var links: [PhoneLedger.Link] = []
+            for link in ledger.steps.flatMap(\.links) where !links.contains(link) { links.append(link) }
+            let places = try await Self.lockGroups(waitingFor: links, in: transaction)
+            if places.hasDoubts { try await settle(links, in: transaction) }
+            guard places.areThere else { return 0 }
+            return try await Self.link(links, now, in: transaction)
+        }
+        try await lockGroups(of: ledger, in: transaction)
+        for (phone, owner) in ledger.changedOwners { owners[phone] = owner }
+        var linkedCount = 0
+        for step in ledger.steps {
+            let again = try await apply(step.losses, now, in: transaction)
+            let unlocked = again.subtracting(fresh.map(\.phone)).subtracting(further)
+            guard unlocked.isEmpty else { throw UnlockedNumbers(phones: unlocked) }
+            try await settle(step.links, in: transaction)
+            let back = again.subtracting(step.links.map(\.phone)).sorted { $0.digits < $1.digits }
+                .compactMap { phone in owners[phone].map { PhoneLedger.Link(phone: phone, userID: $0) } }
+            linkedCount += try await Self.link(step.links + back, now, in: transaction)
+        }
+        return linkedCount
     }
 
     /// Forgets events that were applied before a time, at most `limit` of them, and tells how many.
@@ -48,7 +90,8 @@ struct PhoneStore: Sendable {
     /// Writes down that the events are applied, and returns those that weren't before, in their order.
     ///
     /// A second delivery at the same moment waits here until the first has committed. Sorted, so that two deliveries
-    /// of overlapping events don't wait for each other.
+    /// of overlapping events don't wait for each other. Before it whoever is holding a user is waited for, so that what comes after
+    /// sees it; no delivery waits for another one by that.
     private func enter(
         _ events: [PhoneEvent],
         _ now: PostgresTimestamp,
@@ -57,8 +100,10 @@ struct PhoneStore: Sendable {
         let ids = events.map(\.id).sorted().map(\.uuid)
         let rows = try await transaction.execute(
             """
+            WITH locked AS MATERIALIZED (SELECT singleton FROM holding FOR SHARE)
             INSERT INTO inbox (event_id, applied_at)
-            SELECT event_id, \(now) FROM unnest(\(ids)) AS event (event_id) ORDER BY event_id
+            SELECT event_id, \(now) FROM unnest(\(ids)) AS event (event_id) WHERE (SELECT count(*) FROM locked) >= 0
+            ORDER BY event_id
             ON CONFLICT (event_id) DO NOTHING
             RETURNING event_id
             """
@@ -68,20 +113,81 @@ struct PhoneStore: Sendable {
         return events.filter { entered.remove($0.id.uuid) != nil }
     }
 
+    /// Without the claims of users whose accounts were closed: they come late, and their releases come behind. Whoever such a claim took
+    /// the number from has given it up all the same.
+    ///
+    /// - Throws: ``InvitesFault/accountHeld`` if it isn't decided whether one of the accounts is: nothing is dropped by that.
+    private func ofOpenAccounts(
+        _ events: [PhoneEvent],
+        in transaction: PostgresTransaction
+    ) async throws -> [PhoneEvent] {
+        let claimants = events.compactMap { event in
+            if case .claimed(let userID, _) = event.change { userID.uuid } else { nil }
+        }
+        guard !claimants.isEmpty else { return events }
+        let rows = try await transaction.query(
+            """
+            SELECT user_id, false FROM closed_accounts WHERE user_id = ANY(\(claimants))
+            UNION ALL SELECT user_id, true FROM held_accounts WHERE user_id = ANY(\(claimants))
+            """
+        )
+        var closed: Set<UserID> = []
+        for row in rows {
+            let (userID, isHeld) = try row.decode(PostgresUUID.self, Bool.self)
+            if isHeld { throw InvitesFault.accountHeld }
+            closed.insert(UserID(userID))
+        }
+        guard !closed.isEmpty else { return events }
+        return events.compactMap { event in
+            guard case .claimed(let userID, let takenFrom) = event.change, closed.contains(userID) else { return event }
+            return takenFrom.map { PhoneEvent(id: event.id, phone: event.phone, change: .released(by: $0)) }
+        }
+    }
+
     /// Locks numbers until the transaction ends, in the order of their digits, and tells who has them.
-    private func lock(
-        _ phones: Set<PhoneNumber>,
+    static func lock(
+        _ phones: [PhoneNumber],
         in transaction: PostgresTransaction
     ) async throws -> [PhoneNumber: UserID] {
-        let digits = phones.map(\.digits).sorted()
+        let digits = Set(phones.map(\.digits)).sorted()
+        return try owners(
+            await transaction.execute(
+                """
+                INSERT INTO phones (phone)
+                SELECT phone FROM unnest(\(digits)) AS locked (phone) ORDER BY phone COLLATE "C"
+                ON CONFLICT (phone) DO UPDATE SET phone = excluded.phone
+                RETURNING phone, user_id
+                """
+            )
+        )
+    }
+
+    /// Locks numbers as ``lock(_:in:)`` does, for a member of a group alone: an outsider has nothing written or locked.
+    ///
+    /// - Parameter phones: at least one.
+    /// - Throws: ``InvitesFault/notAMember``.
+    static func lock(
+        _ phones: [PhoneNumber],
+        forMember callerID: UserID,
+        of groupID: GroupID,
+        in transaction: PostgresTransaction
+    ) async throws -> [PhoneNumber: UserID] {
+        let digits = Set(phones.map(\.digits)).sorted()
         let rows = try await transaction.execute(
             """
             INSERT INTO phones (phone)
-            SELECT phone FROM unnest(\(digits)) AS locked (phone) ORDER BY phone COLLATE "C"
+            SELECT phone FROM unnest(\(digits)) AS locked (phone)
+            WHERE EXISTS (SELECT FROM members WHERE user_id = \(callerID.uuid) AND group_id = \(groupID.uuid))
+            ORDER BY phone COLLATE "C"
             ON CONFLICT (phone) DO UPDATE SET phone = excluded.phone
             RETURNING phone, user_id
             """
         )
+        guard !rows.isEmpty else { throw InvitesFault.notAMember }
+        return try owners(rows)
+    }
+
+    private static func owners(_ rows: Rows) throws -> [PhoneNumber: UserID] {
         var owners: [PhoneNumber: UserID] = [:]
         for row in rows {
             let (digits, userID) = try row.decode(String.self, PostgresUUID?.self)
@@ -106,41 +212,26 @@ struct PhoneStore: Sendable {
         )
     }
 
-    /// Makes those who wait for the numbers members, in one statement, and tells how many.
-    ///
-    /// Where the user is in the group already, or waits in it under two numbers, the pending rows that are too many
-    /// merge into the one that stays: a user is in a group once.
-    private func link(
-        _ links: [PhoneLedger.Link],
-        _ now: PostgresTimestamp,
-        in transaction: PostgresTransaction
-    ) async throws -> Int {
-        guard !links.isEmpty else { return 0 }
-        let phones = links.map(\.phone.digits)
-        let userIDs = links.map(\.userID.uuid)
-        let rows = try await transaction.execute(
+    /// Forgets numbers that nobody has. Their rows are locked; whoever waits for one makes it anew.
+    private func forget(_ phones: Set<PhoneNumber>, in transaction: PostgresTransaction) async throws {
+        guard !phones.isEmpty else { return }
+        try await transaction.execute(
+            "DELETE FROM phones WHERE phone = ANY(\(phones.map(\.digits))) AND user_id IS NULL"
+        )
+    }
+
+    /// Forgets numbers that nobody has and nobody waits for any more. A number that somebody else has locked is left alone, so that
+    /// nobody is waited for whatever is locked here.
+    static func forgetUnused(_ phones: [PhoneNumber], in transaction: PostgresTransaction) async throws {
+        guard !phones.isEmpty else { return }
+        try await transaction.execute(
             """
-            WITH waiting AS (
-                SELECT m.group_id, m.member_id, link.user_id,
-                    EXISTS (
-                        SELECT 1 FROM members e WHERE e.user_id = link.user_id AND e.group_id = m.group_id
-                    ) AS is_member,
-                    row_number() OVER (
-                        PARTITION BY m.group_id, link.user_id ORDER BY link.position, m.member_id
-                    ) AS rank
-                FROM unnest(\(phones), \(userIDs)) WITH ORDINALITY AS link (phone, user_id, position)
-                JOIN members m ON m.phone = link.phone AND m.user_id IS NULL
-            ), merged AS (
-                DELETE FROM members m USING waiting w
-                WHERE m.group_id = w.group_id AND m.member_id = w.member_id AND (w.is_member OR w.rank > 1)
-            ), linked AS (
-                UPDATE members m SET user_id = w.user_id, linked_at = \(now) FROM waiting w
-                WHERE m.group_id = w.group_id AND m.member_id = w.member_id AND NOT w.is_member AND w.rank = 1
-                RETURNING 1
+            DELETE FROM phones WHERE phone IN (
+                SELECT phone FROM phones p WHERE phone = ANY(\(phones.map(\.digits))) AND user_id IS NULL
+                    AND NOT EXISTS (SELECT FROM members m WHERE m.phone = p.phone AND m.user_id IS NULL)
+                FOR UPDATE SKIP LOCKED
             )
-            SELECT count(*) FROM linked
             """
         )
-        return Int(try rows[0].decode(0, as: Int64.self))
     }
 }

@@ -13,9 +13,21 @@ struct Preparation: Sendable {
     let target: any Target
     let console: LoadConsole
 
-    /// Accounts that have signed in, with a profile if the scenario needs one. Throws `CallFailure` at the first that
-    /// cannot be made.
+    /// Accounts that have signed in, or whose sessions are told, with a profile if the scenario needs one. Throws `CallFailure` at the first that
+    /// cannot be made, or `LoadError`.
     func accounts() async throws -> [Account] {
+        guard let path = plan.sessionsFile else { return try await signedIn() }
+        let accounts = try SessionsFile.accounts(path, countMin: plan.workerCount)
+        guard plan.scenario.callsProfile, target.needsProofs else { return accounts }
+        // Made now, so that a short run measures profile and not identity beside it.
+        return try await many("proofs", accounts.count) { number in
+            var account = accounts[number]
+            account.take(try await target.checkSession(account))
+            return account
+        }
+    }
+
+    private func signedIn() async throws -> [Account] {
         try await many("accounts", plan.accountCount) { _ in
             let email = "load-\(Hex.encode(SecureRandom.bytes(10)))@example.com"
             var account: Account?
@@ -25,7 +37,11 @@ struct Preparation: Sendable {
                 }
                 guard let account else { preconditionFailure("just made") }
                 if plan.scenario.needsProfiles {
-                    try await target.updateProfile(account, name: "Load Generator", phone: Self.randomPhone())
+                    try await target.updateProfile(
+                        account,
+                        name: "Load Generator",
+                        phone: "+\(PhoneSequence.randomFirst())"
+                    )
                 }
                 return account
             }
@@ -78,10 +94,5 @@ struct Preparation: Sendable {
             }
             return made
         }
-    }
-
-    /// A mobile number of the Philippines, the default region.
-    private static func randomPhone() -> String {
-        "+63917" + SecureRandom.bytes(7).map { String($0 % 10) }.joined()
     }
 }

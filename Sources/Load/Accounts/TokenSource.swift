@@ -10,6 +10,8 @@ protocol TokenSource: Sendable {
 struct SimulatorTokens: TokenSource {
     let simulator: JSONClient
     let clientID: String
+    /// Whether the authorization code is handed on too.
+    let sendsCodes: Bool
 
     func proof(email: String) async throws(CallFailure) -> ProviderProof {
         let nonce = Hex.encode(SecureRandom.bytes(16))
@@ -21,6 +23,10 @@ struct SimulatorTokens: TokenSource {
                 "person": ["email": .string(email), "given_name": "Load", "family_name": "Generator"],
             ]
         )
-        return ProviderProof(idToken: try answer.text("id_token"), nonce: nonce)
+        return ProviderProof(
+            idToken: try answer.text("id_token"),
+            nonce: nonce,
+            authorizationCode: sendsCodes ? try answer.text("authorization_code") : nil
+        )
     }
 }

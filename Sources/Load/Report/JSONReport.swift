@@ -22,6 +22,7 @@ public enum JSONReport {
         object["arrivals"] = report.arrivals.map { .object(arrivals($0)) } ?? .null
         object["ended_after_measuring_count"] = .integer(Int64(report.afterEndCount))
         object["expired_token_count"] = .integer(Int64(report.side.expiredTokenCount))
+        object["renewed_proof_count"] = .integer(Int64(report.side.renewedProofCount))
         object["resumed_refresh_count"] = .integer(Int64(report.side.resumedRefreshCount))
         object["repeated_sign_in_count"] = .integer(Int64(report.side.repeatedSignInCount))
         object["late_token_count"] = .integer(Int64(report.side.lateTokenCount))

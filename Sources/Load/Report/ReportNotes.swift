@@ -56,6 +56,7 @@ enum ReportNotes {
         let side = report.side
         let counts: [(Int, String)] = [
             (side.expiredTokenCount, "expired access tokens were refreshed, and the call made again"),
+            (side.renewedProofCount, "calls to profile needed a CheckSession first, for a proof of the person"),
             (side.resumedRefreshCount, "refreshes went on with the same token after a lost answer"),
             (side.repeatedSignInCount, "accounts signed in again because their session was over"),
         ]

@@ -29,6 +29,8 @@ final class Lane: @unchecked Sendable {
     var accounts: AccountPool
     /// Provider tokens for sign-ins.
     var proofs: [ProviderProof]
+    /// Numbers that profiles take.
+    var phones: PhoneSequence
     /// Profiles that were changed, so that each change is one.
     var updateCount = 0
 
@@ -38,7 +40,8 @@ final class Lane: @unchecked Sendable {
         arrivals: ArrivalQueue?,
         scenario: Scenario,
         accounts: [Account],
-        proofs: [ProviderProof]
+        proofs: [ProviderProof],
+        phones: PhoneSequence
     ) {
         self.loop = loop
         self.times = times
@@ -46,6 +49,7 @@ final class Lane: @unchecked Sendable {
         round = scenario.round
         self.accounts = AccountPool(accounts)
         self.proofs = proofs
+        self.phones = phones
         timeline = Timeline(startNanoseconds: times.measureFrom, endNanoseconds: times.end)
     }
 

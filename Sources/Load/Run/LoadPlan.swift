@@ -29,8 +29,14 @@ public struct LoadPlan: Sendable {
     public var threadCount: Int
     /// Accounts that are prepared, at least one a worker.
     public var accountCount: Int
+    /// The file with the sessions to call with, in whose place accounts are prepared without one; see ``SessionsFile``.
+    public var sessionsFile: String?
+    /// The first of the numbers that profiles take, one after the other, E.164 without the plus; nil for one of chance.
+    public var firstPhone: Int64?
     /// Provider tokens that are prepared for sign-ins.
     public var tokenCount: Int
+    /// Whether sign-ins send the provider's authorization code too, which identity exchanges behind its answer.
+    public var sendsCodes: Bool
     /// Calls of an open loop that may wait for a worker.
     public var queueMax: Int
     /// How long calls are made before measuring begins.
@@ -62,6 +68,7 @@ public struct LoadPlan: Sendable {
         threadCount = 1
         accountCount = 32
         tokenCount = 0
+        sendsCodes = false
         queueMax = 10_000
         warmUp = .seconds(2)
         duration = .seconds(10)
@@ -93,7 +100,7 @@ public struct LoadPlan: Sendable {
         switch target {
         case .grpc(let identity, let profile, let tls, _):
             let kind = tls == nil ? "gRPC" : tls?.certificateChainFile == nil ? "gRPC, TLS" : "gRPC, mutual TLS"
-            return scenario.needsProfiles ? "\(kind), \(identity) and \(profile)" : "\(kind), \(identity)"
+            return scenario.callsProfile ? "\(kind), \(identity) and \(profile)" : "\(kind), \(identity)"
         case .edge(let url): return "JSON, \(url)"
         }
     }

@@ -64,7 +64,8 @@ public struct LoadRun: Sendable {
     ) async throws -> RunReport {
         let source = SimulatorTokens(
             simulator: JSONClient(http, base: plan.simulatorURL, timeout: plan.timeout),
-            clientID: plan.clientID
+            clientID: plan.clientID,
+            sendsCodes: plan.sendsCodes
         )
         let preparation = Preparation(plan: plan, source: source, target: targets[0], console: console)
         let (accounts, proofs) = try await prepare(preparation, until: signals)
@@ -102,6 +103,7 @@ public struct LoadRun: Sendable {
     ) async throws -> RunReport {
         let times = RunTimes(plan, start: MonotonicTime.nanoseconds + Self.settleNanoseconds)
         let count = plan.threadCount
+        let firstPhone = plan.firstPhone ?? PhoneSequence.randomFirst()
         let lanes = group.loops.map { loop in
             Lane(
                 loop: loop,
@@ -109,7 +111,8 @@ public struct LoadRun: Sendable {
                 arrivals: arrivals(loop.index, times),
                 scenario: plan.scenario,
                 accounts: stride(from: loop.index, to: accounts.count, by: count).map { accounts[$0] },
-                proofs: stride(from: loop.index, to: proofs.count, by: count).map { proofs[$0] }
+                proofs: stride(from: loop.index, to: proofs.count, by: count).map { proofs[$0] },
+                phones: PhoneSequence(first: firstPhone, lane: loop.index, of: count)
             )
         }
         for lane in lanes { try await lane.loop.run { try lane.start() } }

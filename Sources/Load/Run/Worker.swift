@@ -57,15 +57,36 @@ struct Worker: Sendable {
 
     private func once(_ operation: Operation, _ account: Int) async throws(CallFailure) {
         switch operation {
-        case .checkSession: try await target.checkSession(lane.accounts[account])
+        case .checkSession: try await check(account)
         case .refresh: try await refresh(account)
+        case .refreshAndCheck:
+            try await refresh(account)
+            _ = try await target.checkSession(lane.accounts[account])
         case .signIn: _ = try await target.signIn(try await nextProof(account))
-        case .getProfile: try await target.getProfile(lane.accounts[account])
+        case .getProfile:
+            try await prove(account)
+            try await target.getProfile(lane.accounts[account])
         case .updateProfile:
+            try await prove(account)
             lane.updateCount += 1
             let name = lane.updateCount.isMultiple(of: 2) ? "Load Generator" : "Generator of Load"
             try await target.updateProfile(lane.accounts[account], name: name, phone: nil)
+        case .claimPhone:
+            try await prove(account)
+            try await target.updateProfile(lane.accounts[account], name: "Load Generator", phone: lane.phones.next())
         }
+    }
+
+    private func check(_ account: Int) async throws(CallFailure) {
+        let proof = try await target.checkSession(lane.accounts[account])
+        lane.accounts[account].take(proof)
+    }
+
+    /// Has the account's proof made anew where profile would not take it any more, as a gateway does with each call.
+    private func prove(_ account: Int) async throws(CallFailure) {
+        guard target.needsProofs, lane.accounts[account].profileProof?.isFresh != true else { return }
+        lane.side.renewedProofCount += 1
+        try await check(account)
     }
 
     /// The token is replaced when its successor is there and not before: after a lost answer the same one is presented

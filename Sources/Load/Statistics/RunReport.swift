@@ -150,6 +150,8 @@ public struct RunReport: Sendable {
 public struct SideCounts: Sendable, Hashable {
     /// Access tokens that had expired; the call was made again after a refresh, and its latency covers all of that.
     public var expiredTokenCount = 0
+    /// Proofs of a person to profile that had become old; the call was made after a CheckSession, and its latency covers both.
+    public var renewedProofCount = 0
     /// Refreshes whose answer was lost, and that succeeded with the same token afterwards.
     public var resumedRefreshCount = 0
     /// Sessions that were over, so that the account signed in again.
@@ -163,6 +165,7 @@ public struct SideCounts: Sendable, Hashable {
     /// Adds all of another's.
     public mutating func add(_ other: SideCounts) {
         expiredTokenCount += other.expiredTokenCount
+        renewedProofCount += other.renewedProofCount
         resumedRefreshCount += other.resumedRefreshCount
         repeatedSignInCount += other.repeatedSignInCount
         lateTokenCount += other.lateTokenCount

@@ -4,8 +4,11 @@ import JOSE
 struct EdgeTarget: Target {
     let client: JSONClient
 
-    func checkSession(_ account: Account) async throws(CallFailure) {
+    var needsProofs: Bool { false }
+
+    func checkSession(_ account: Account) async throws(CallFailure) -> ProfileProof? {
         _ = try await client.send("GET", "/me", accessToken: account.accessToken)
+        return nil
     }
 
     func refresh(_ refreshToken: String) async throws(CallFailure) -> SessionTokens {
@@ -15,13 +18,9 @@ struct EdgeTarget: Target {
     }
 
     func signIn(_ proof: ProviderProof) async throws(CallFailure) -> SessionTokens {
-        try SessionTokens(
-            try await client.send(
-                "POST",
-                "/auth/google",
-                body: ["id_token": .string(proof.idToken), "nonce": .string(proof.nonce)]
-            )
-        )
+        var body: JSONObject = ["id_token": .string(proof.idToken), "nonce": .string(proof.nonce)]
+        if let code = proof.authorizationCode { body["authorization_code"] = .string(code) }
+        return try SessionTokens(try await client.send("POST", "/auth/google", body: body))
     }
 
     func getProfile(_ account: Account) async throws(CallFailure) {
@@ -40,7 +39,7 @@ extension SessionTokens {
         self.init(
             accessToken: try json.text("access_token"),
             refreshToken: try json.text("refresh_token"),
-            userID: try json.text("user_id")
+            profileProof: nil
         )
     }
 }

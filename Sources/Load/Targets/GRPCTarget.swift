@@ -1,6 +1,7 @@
 import API
 import RPC
 import RPCTransport
+import ServiceKit
 
 /// The services by gRPC, over one connection of each loop to each address.
 struct GRPCTarget: Target {
@@ -15,11 +16,13 @@ struct GRPCTarget: Target {
         self.timeout = timeout
     }
 
-    func checkSession(_ account: Account) async throws(CallFailure) {
+    var needsProofs: Bool { true }
+
+    func checkSession(_ account: Account) async throws(CallFailure) -> ProfileProof? {
         var request = IdentityV1.CheckSessionRequest()
         request.accessToken = account.accessToken
         do {
-            _ = try await identity.checkSession(request, options: options)
+            return ProfileProof(try await identity.checkSession(request, options: options).callerProofs.profile)
         } catch {
             throw CallFailure(error)
         }
@@ -28,7 +31,8 @@ struct GRPCTarget: Target {
     func refresh(_ refreshToken: String) async throws(CallFailure) -> SessionTokens {
         let request = IdentityV1.RefreshRequest(presentedNow: refreshToken)
         do {
-            return SessionTokens(try await identity.refresh(request, options: options).tokens)
+            let refresh = try await identity.refresh(request, options: options)
+            return SessionTokens(refresh.tokens, refresh.callerProofs)
         } catch {
             throw CallFailure(error)
         }
@@ -39,19 +43,19 @@ struct GRPCTarget: Target {
         request.provider = "google"
         request.idToken = proof.idToken
         request.nonce = proof.nonce
+        if let code = proof.authorizationCode { request.authorizationCode = code }
         request.deviceName = "load generator"
         do {
-            return SessionTokens(try await identity.signIn(request, options: options).tokens)
+            let signIn = try await identity.signIn(request, options: options)
+            return SessionTokens(signIn.tokens, signIn.callerProofs)
         } catch {
             throw CallFailure(error)
         }
     }
 
     func getProfile(_ account: Account) async throws(CallFailure) {
-        var request = ProfileV1.GetProfileRequest()
-        request.userID = account.userID
         do {
-            _ = try await profile.getProfile(request, options: options)
+            _ = try await profile.getProfile(.init(), options: options(proving: account))
         } catch {
             throw CallFailure(error)
         }
@@ -59,22 +63,31 @@ struct GRPCTarget: Target {
 
     func updateProfile(_ account: Account, name: String, phone: String?) async throws(CallFailure) {
         var request = ProfileV1.UpdateProfileRequest()
-        request.userID = account.userID
         request.displayName = name
         if let phone { request.phoneNumber = phone }
         do {
-            _ = try await profile.updateProfile(request, options: options)
+            _ = try await profile.updateProfile(request, options: options(proving: account))
         } catch {
             throw CallFailure(error)
         }
     }
 
     private var options: CallOptions { CallOptions(timeout: timeout) }
+
+    private func options(proving account: Account) -> CallOptions {
+        var options = options
+        if let proof = account.profileProof { options.metadata.add(CallerProofKey.metadataName, proof.text) }
+        return options
+    }
 }
 
 extension SessionTokens {
-    fileprivate init(_ tokens: IdentityV1.SessionTokens) {
-        self.init(accessToken: tokens.accessToken, refreshToken: tokens.refreshToken, userID: tokens.userID)
+    fileprivate init(_ tokens: IdentityV1.SessionTokens, _ proofs: IdentityV1.CallerProofs) {
+        self.init(
+            accessToken: tokens.accessToken,
+            refreshToken: tokens.refreshToken,
+            profileProof: ProfileProof(proofs.profile)
+        )
     }
 }
 

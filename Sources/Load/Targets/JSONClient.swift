@@ -53,7 +53,8 @@ extension CallFailure {
         case .timeout: self.init(code: "TIMEOUT", reason: "the request was not answered in time")
         case .cancelled: self.init(code: "CANCELLED", reason: "the run was ended")
         case .connection(let text): self.init(code: "CONNECTION", reason: text)
-        case .url, .overloaded, .bodyTooLarge: self.init(code: "CONNECTION", reason: error.description)
+        case .url, .overloaded, .bodyTooLarge, .addressNotPublic:
+            self.init(code: "CONNECTION", reason: error.description)
         }
     }
 }

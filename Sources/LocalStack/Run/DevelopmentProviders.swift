@@ -107,6 +107,7 @@ struct DevelopmentProviders: Sendable {
             "token_url": .string("\(simulatorURL)/apple/auth/token"),
             "authorization_url": .string("\(simulatorURL)/apple/auth/authorize"),
             "revocation_url": .string("\(simulatorURL)/apple/auth/revoke"),
+            "user_migration_url": .string("\(simulatorURL)/apple/auth/usermigrationinfo"),
             "audiences": .array(audiences),
         ]
     }
@@ -117,6 +118,7 @@ struct DevelopmentProviders: Sendable {
             "keys_url": .string("\(simulatorURL)/google/oauth2/v3/certs"),
             "token_url": .string("\(simulatorURL)/google/token"),
             "authorization_url": .string("\(simulatorURL)/google/o/oauth2/v2/auth"),
+            "revocation_url": .string("\(simulatorURL)/google/revoke"),
             "token_info_url": .string("\(simulatorURL)/google/tokeninfo"),
             "user_info_url": .string("\(simulatorURL)/google/oauth2/v3/userinfo"),
             "access_tokens": "google",
@@ -128,6 +130,11 @@ struct DevelopmentProviders: Sendable {
                 [
                     "id": .string("ios.\(Self.googleClientID)"), "kind": "native", "match": "either",
                     "nonce": "unknown", "without_nonce": "fresh",
+                ],
+                [
+                    "id": .string("plain.\(Self.googleClientID)"), "kind": "web", "match": "either",
+                    "nonce": "optional",
+                    "without_nonce": "fresh", "id_token": false,
                 ],
             ],
         ]

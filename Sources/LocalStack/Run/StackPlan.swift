@@ -1,6 +1,7 @@
 import FoundationEssentials
 import Glibc
 import JOSE
+import KeyRings
 import ServiceKit
 
 /// What is started and with which configuration. Decides only; starts nothing.
@@ -88,8 +89,9 @@ struct StackPlan: Sendable {
             "VESTIBULE_GATEWAY_CHANGES_BURST": "1000000",
             "VESTIBULE_SIMULATOR_STATE_FILE": folder.simulatorState,
             "VESTIBULE_SIMULATOR_CLIENTS_FILE": folder.simulatorClients,
-            "VESTIBULE_IDENTITY_SIGNING_KEY_FILE": folder.signingKey,
-            "VESTIBULE_IDENTITY_REFRESH_KEY_FILE": folder.refreshKey,
+            "VESTIBULE_IDENTITY_KEYS_FOLDER": folder.keys.own.path,
+            "VESTIBULE_PROFILE_KEYS_FOLDER": folder.keys.folder(of: "profile").path,
+            "VESTIBULE_INVITES_KEYS_FOLDER": folder.keys.folder(of: "invites").path,
             ClientAddressKey.key.name: folder.addressKey,
         ]
         defaults.merge(providerDefaults) { _, new in new }
@@ -168,7 +170,7 @@ struct StackPlan: Sendable {
 
     /// What is on beside the plain routes, in a line.
     private var extras: String {
-        var parts = ["Simulator: \(simulatorURL)/"]
+        var parts = ["Methods: \(gatewayURL)/", "Simulator: \(simulatorURL)/"]
         if !configuration.isGiven(Self.providersFile) {
             parts.append("Providers: \(StackFolder.shown(folder.providers))")
         }

@@ -14,31 +14,18 @@ struct PhoneEventDelivery: Sendable {
     ///
     /// - Throws: `OutboxRejection` if the service will never take them, `OutboxSetback` if it failed on them or took too
     ///   long, `RPCError` if it isn't there for anybody.
-    func deliver(_ events: [PhoneOutbox.Event]) async throws {
+    func deliver(_ events: [PhoneOutboxRows.Event]) async throws {
         var request = InvitesV1.ApplyPhoneEventsRequest()
         request.events = events.map(InvitesV1.PhoneEvent.init)
         do {
             _ = try await invites.applyPhoneEvents(request, options: CallOptions(timeout: Self.timeout))
         } catch {
+            // Of an account that may be absorbed by another at this moment: its event waits, and nobody else's.
+            if error.reason == "ACCOUNT_HELD" {
+                throw OutboxSetback(reason: "ACCOUNT_HELD", cause: error, isEventAtFault: false)
+            }
             // Not `catch … where`: Swift 6.3.1 crashes on it where the error's type is known.
-            throw Self.verdict(error)
-        }
-    }
-
-    private static func verdict(_ error: RPCError) -> any Error {
-        switch error.code {
-        case .invalidArgument: OutboxRejection(reason: error.reason ?? "INVALID_ARGUMENT")
-        case .internalError, .unknown, .dataLoss, .deadlineExceeded, .aborted, .failedPrecondition, .notFound,
-            .alreadyExists, .outOfRange:
-            OutboxSetback(
-                reason: error.reason ?? error.code.description,
-                cause: error,
-                // Whoever takes too long for everybody's events is no reason to set aside the oldest of them.
-                isEventAtFault: error.code != .deadlineExceeded
-            )
-        // What these say holds for all events alike: setting them aside one after the other would mend nothing.
-        case .ok, .unavailable, .cancelled, .resourceExhausted, .unauthenticated, .permissionDenied, .unimplemented:
-            error
+            throw error.outboxFailure
         }
     }
 }

@@ -7,6 +7,8 @@ enum ProfileKeys {
     static let program = "profile"
     static let service = ServiceKeys(program: program, listenPort: 7002)
 
+    static let proof = CallerProofSettings(service: program)
+
     static let phoneTries = ConfigurationKey.int(
         "VESTIBULE_PROFILE_PHONE_TRIES",
         in: 1...10_000,
@@ -39,6 +41,38 @@ enum ProfileKeys {
         help: "How many numbers may be taken from one client address within a day; mobile networks put many people "
             + "behind one."
     )
+    static let usernameChecks = ConfigurationKey.int(
+        "VESTIBULE_PROFILE_USERNAME_CHECKS",
+        in: 1...1_000_000,
+        default: 200,
+        help: "How many usernames a user may ask about, or fail to take, within an hour."
+    )
+    static let addressUsernameChecks = ConfigurationKey.int(
+        "VESTIBULE_PROFILE_ADDRESS_USERNAME_CHECKS",
+        in: 1...1_000_000,
+        default: 5_000,
+        help: "How many usernames may be asked about from one client address within an hour."
+    )
+    static let avatarUploads = ConfigurationKey.int(
+        "VESTIBULE_PROFILE_AVATAR_UPLOADS",
+        in: 1...10_000,
+        default: 20,
+        help: "How many pictures a user may upload within a day."
+    )
+    static let phoneCoolDown = ConfigurationKey.duration(
+        "VESTIBULE_PROFILE_PHONE_COOL_DOWN",
+        in: .zero ... .seconds(365 * 86_400),
+        default: .seconds(86_400),
+        help: "For how long a number that its user gave up can't be taken by others without proof; 0s for not at all."
+    )
+    static let provenPhoneIdle = ConfigurationKey.duration(
+        "VESTIBULE_PROFILE_PROVEN_PHONE_IDLE",
+        in: .seconds(86_400) ... .seconds(3_650 * 86_400),
+        default: .seconds(180 * 86_400),
+        help:
+            "After how long without a sign of life whoever has proven a number loses it to somebody else who proves it: numbers "
+            + "are given to other people."
+    )
     static let reservedUsernames = ConfigurationKey.list(
         "VESTIBULE_PROFILE_RESERVED_USERNAMES",
         default: ["vestibule"],
@@ -56,8 +90,9 @@ enum ProfileKeys {
     )
 
     static let all: [any AnyConfigurationKey] =
-        service.all + PhonePolicy.keys + [
-            phoneTries, phoneTriesWindow, phoneClaims, addressTries, addressClaims, reservedUsernames, requiredFields,
-            ClientAddressKey.key, SharedKeys.invitesAddress,
+        service.all + proof.all + PhonePolicy.keys + [
+            phoneTries, phoneTriesWindow, phoneClaims, addressTries, addressClaims, phoneCoolDown, provenPhoneIdle,
+            usernameChecks, addressUsernameChecks, avatarUploads, SharedKeys.avatarBytes, reservedUsernames,
+            requiredFields, ClientAddressKey.key, SharedKeys.identityAddress, SharedKeys.invitesAddress,
         ]
 }

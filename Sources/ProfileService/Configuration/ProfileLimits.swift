@@ -12,6 +12,18 @@ struct ProfileLimits: Sendable {
     var addressTries = Quota(kind: "phone tries", countMax: 500, windowMilliseconds: 3_600_000)
     /// Numbers that are taken from one address, behind which there may be a whole office or a mobile network.
     var addressClaims = Quota.daily("phone claims", countMax: 1_000)
+    /// For how long a number that its user gave up can't be taken by others without proof, in milliseconds; 0 for not at all.
+    var coolDownMilliseconds: Int64 = 86_400_000
+    /// After how long without a sign of life whoever has proven a number loses it to somebody else who proves it, in milliseconds.
+    var provenIdleMilliseconds: Int64 = 180 * 86_400_000
+    /// Usernames that a user asks about, or fails to take.
+    var usernameChecks = Quota(kind: "username checks", countMax: 200, windowMilliseconds: 3_600_000)
+    /// Usernames that are asked about from one address.
+    var addressUsernameChecks = Quota(kind: "username checks", countMax: 5_000, windowMilliseconds: 3_600_000)
+    /// Images that a user uploads.
+    var avatarUploads = Quota.daily("avatar uploads", countMax: 20)
+    /// Bytes of an image that is uploaded.
+    var avatarBytesMax = 512 << 10
     /// Usernames that nobody may take.
     var reservedUsernames = ReservedUsernames()
 }

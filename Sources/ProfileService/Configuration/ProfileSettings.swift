@@ -1,3 +1,4 @@
+import KeyRings
 import Models
 import ProfileDomain
 import ServiceKit
@@ -13,6 +14,12 @@ struct ProfileSettings: Sendable {
     let requiredFields: RequiredFields
     /// Hashes the addresses of clients.
     let addressKey: ClientAddressKey
+    /// Tells on whose behalf methods are called, by the keys that were read first.
+    let callers: ProvenCallers
+    /// Where those are read from again; nil if they never are.
+    let callerSource: CallerProofSource?
+    /// Where identity is called.
+    let identityAddress: AddressList
     /// Where invites is called.
     let invitesAddress: AddressList
 
@@ -21,12 +28,17 @@ struct ProfileSettings: Sendable {
         limits: ProfileLimits,
         requiredFields: RequiredFields = .standard,
         addressKey: ClientAddressKey,
+        callers: ProvenCallers,
+        identityAddress: AddressList,
         invitesAddress: AddressList
     ) {
         phonePolicy = .philippines
         self.requiredFields = requiredFields
         self.limits = limits
         self.addressKey = addressKey
+        self.callers = callers
+        callerSource = nil
+        self.identityAddress = identityAddress
         self.invitesAddress = invitesAddress
     }
 
@@ -39,19 +51,30 @@ struct ProfileSettings: Sendable {
         let addressKey = faults.collect { () throws(ConfigurationFaults) in
             try ClientAddressKey(configuration, service: ProfileKeys.program)
         }
+        let callerSource = faults.collect { () throws(ConfigurationFaults) in
+            try CallerProofSource(.profile, ProfileKeys.proof, configuration)
+        }
         let required = faults.collect { () throws(ConfigurationFaults) in try RequiredFields(configuration) }
-        guard let policy, let addressKey, let required else { throw ConfigurationFaults(faults) }
+        guard let policy, let addressKey, let callerSource, let required else { throw ConfigurationFaults(faults) }
         phonePolicy = policy
         requiredFields = required
         limits = Self.limits(configuration)
         self.addressKey = addressKey
+        callers = callerSource.callers
+        self.callerSource = callerSource
+        identityAddress = configuration[SharedKeys.identityAddress]
         invitesAddress = configuration[SharedKeys.invitesAddress]
     }
 
+    private static func milliseconds(_ duration: Duration) -> Int64 {
+        duration.components.seconds * 1_000 + duration.components.attoseconds / 1_000_000_000_000_000
+    }
+
     private static func limits(_ configuration: Configuration) -> ProfileLimits {
-        let window = configuration[ProfileKeys.phoneTriesWindow].components
-        let windowMilliseconds = window.seconds * 1_000 + window.attoseconds / 1_000_000_000_000_000
+        let windowMilliseconds = milliseconds(configuration[ProfileKeys.phoneTriesWindow])
         var limits = ProfileLimits()
+        limits.coolDownMilliseconds = milliseconds(configuration[ProfileKeys.phoneCoolDown])
+        limits.provenIdleMilliseconds = milliseconds(configuration[ProfileKeys.provenPhoneIdle])
         limits.tries = TryLimit(triesMax: configuration[ProfileKeys.phoneTries], windowMilliseconds: windowMilliseconds)
         limits.claims = TryLimit(
             triesMax: configuration[ProfileKeys.phoneClaims],
@@ -63,6 +86,18 @@ struct ProfileSettings: Sendable {
             windowMilliseconds: windowMilliseconds
         )
         limits.addressClaims = .daily(limits.addressClaims.kind, countMax: configuration[ProfileKeys.addressClaims])
+        limits.usernameChecks = Quota(
+            kind: limits.usernameChecks.kind,
+            countMax: configuration[ProfileKeys.usernameChecks],
+            windowMilliseconds: limits.usernameChecks.windowMilliseconds
+        )
+        limits.addressUsernameChecks = Quota(
+            kind: limits.addressUsernameChecks.kind,
+            countMax: configuration[ProfileKeys.addressUsernameChecks],
+            windowMilliseconds: limits.addressUsernameChecks.windowMilliseconds
+        )
+        limits.avatarUploads = .daily(limits.avatarUploads.kind, countMax: configuration[ProfileKeys.avatarUploads])
+        limits.avatarBytesMax = configuration[SharedKeys.avatarBytes]
         limits.reservedUsernames = ReservedUsernames(configuration[ProfileKeys.reservedUsernames])
         return limits
     }

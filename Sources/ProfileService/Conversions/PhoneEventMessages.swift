@@ -4,7 +4,7 @@ import ProfileDomain
 
 extension InvitesV1.PhoneEvent {
     /// The message of an event that waits in the outbox.
-    init(_ waiting: PhoneOutbox.Event) {
+    init(_ waiting: PhoneOutboxRows.Event) {
         self.init()
         eventID = waiting.id.description
         phoneNumber = waiting.event.phone.e164
@@ -12,10 +12,13 @@ extension InvitesV1.PhoneEvent {
         case .claimed:
             var claimed = InvitesV1.PhoneClaimed()
             claimed.userID = waiting.userID.description
+            claimed.isProven = waiting.event.isProven
+            claimed.takenFromUserID = waiting.event.takenFrom?.description ?? ""
             change = .claimed(claimed)
         case .released:
             var released = InvitesV1.PhoneReleased()
             released.userID = waiting.userID.description
+            released.byDeletion = waiting.isByDeletion
             change = .released(released)
         }
     }

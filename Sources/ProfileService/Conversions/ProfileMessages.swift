@@ -12,6 +12,21 @@ extension ProfileV1.Profile {
         phoneNumber = profile.phone?.e164 ?? ""
         missingFields = required.missing(in: profile).map(\.rawValue)
         updatedAtMs = profile.updatedAtMilliseconds
+        phoneProven = profile.isPhoneProven
+        phoneTakenAtMs = profile.phoneTakenAtMilliseconds ?? 0
+        revision = profile.revision
+        avatar = profile.avatar?.value ?? ""
+    }
+}
+
+extension ProfileV1.PublicProfile {
+    /// The message of what others are shown.
+    init(_ profile: PublicProfile) {
+        self.init()
+        userID = profile.userID.description
+        displayName = profile.displayName?.value ?? ""
+        username = profile.username?.value ?? ""
+        avatar = profile.avatar?.value ?? ""
     }
 }
 
@@ -26,6 +41,8 @@ extension ProfileChange {
             displayName: request.hasDisplayName ? request.displayName : nil,
             phoneNumber: request.hasPhoneNumber ? request.phoneNumber : nil,
             username: request.hasUsername ? request.username : nil,
+            avatar: request.hasAvatar ? request.avatar : nil,
+            expectedRevision: request.hasExpectedRevision ? request.expectedRevision : nil,
             policy: policy,
             required: required
         )

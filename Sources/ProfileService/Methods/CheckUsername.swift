@@ -3,20 +3,33 @@ import Models
 import ProfileDomain
 import RPC
 import ServiceKit
+import ServiceModels
 
 extension ProfileMethods {
-    /// Tells whether a username could be taken now, as UpdateProfile would decide.
+    /// Tells whether a username could be taken now, as UpdateProfile would decide, and suggests others for one that is taken.
     func checkUsername(
         _ request: ProfileV1.CheckUsernameRequest,
         context: ServerContext
     ) async throws -> ProfileV1.CheckUsernameResponse {
         try await context.answer {
-            let userID = try request.userID.isEmpty ? nil : UserID(request.userID, or: ProfileFault.userIDInvalid)
+            let userID = try callers.userIfAny(of: context, earlier: request.unknownFields)
             let username = try username(request.username)
             var response = ProfileV1.CheckUsernameResponse()
-            response.isFree = try await store.isFree(username, for: userID, deadline: context.deadline)
+            let check = try await store.check(
+                username,
+                for: userID,
+                caller(context),
+                nowMilliseconds: clock.nowMilliseconds
+            )
+            response.isFree = check.isFree
+            response.suggestions = check.suggestions.map(\.value)
             return response
         }
+    }
+
+    /// From where a call comes.
+    func caller(_ context: ServerContext) -> ProfileCaller {
+        ProfileCaller(addressCode: addressKey.code(of: context.metadata), deadline: context.deadline)
     }
 
     private func username(_ text: String) throws(ProfileFault) -> Username {

@@ -3,15 +3,16 @@ import Models
 import ProfileDomain
 import RPC
 import ServiceKit
+import ServiceModels
 
 extension ProfileMethods {
-    /// Returns a user's profile; a user who told nothing yet has an empty one with every field missing.
+    /// Returns the user's profile; a user who told nothing yet has an empty one with every field missing.
     func getProfile(
         _ request: ProfileV1.GetProfileRequest,
         context: ServerContext
     ) async throws -> ProfileV1.GetProfileResponse {
         try await context.answer {
-            let userID = try UserID(request.userID, or: ProfileFault.userIDInvalid)
+            let userID = try callers.user(of: context, earlier: request.unknownFields)
             let profile = try await store.profile(of: userID, deadline: context.deadline)
             var response = ProfileV1.GetProfileResponse()
             response.profile = ProfileV1.Profile(profile, required: requiredFields)

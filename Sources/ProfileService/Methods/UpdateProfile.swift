@@ -3,6 +3,7 @@ import Models
 import ProfileDomain
 import RPC
 import ServiceKit
+import ServiceModels
 
 extension ProfileMethods {
     /// Changes the fields that are present, all or none, and returns the whole profile.
@@ -11,18 +12,57 @@ extension ProfileMethods {
         context: ServerContext
     ) async throws -> ProfileV1.UpdateProfileResponse {
         try await context.answer {
-            let userID = try UserID(request.userID, or: ProfileFault.userIDInvalid)
+            let userID = try callers.user(of: context, earlier: request.unknownFields)
             let change = try ProfileChange(request, policy: phonePolicy, required: requiredFields)
-            let (profile, hasEvents) = try await store.update(
-                userID,
-                applying: change,
-                by: ProfileCaller(addressCode: addressKey.code(of: context.metadata), deadline: context.deadline),
-                nowMilliseconds: clock.nowMilliseconds
-            )
-            if hasEvents { nudgeOutbox() }
             var response = ProfileV1.UpdateProfileResponse()
-            response.profile = ProfileV1.Profile(profile, required: requiredFields)
+            response.profile = ProfileV1.Profile(try await save(change, of: userID, context), required: requiredFields)
             return response
         }
+    }
+
+    /// How many holders are looked at whose accounts were closed: of a number, of a username, and of one that was taken since.
+    private static let holdersMax = 3
+
+    /// Saves a change. Where the username is somebody's, others are suggested.
+    private func save(_ change: ProfileChange, of userID: UserID, _ context: ServerContext) async throws -> Profile {
+        do {
+            return try await saveIfFree(change, of: userID, context)
+        } catch let fault as ProfileFault {
+            guard case .usernameTaken = fault, case .set(let username) = change.username else { throw fault }
+            var name: DisplayName?
+            if case .set(let new) = change.displayName { name = new }
+            let check = try await store.check(
+                username,
+                for: userID,
+                displayName: name,
+                caller(context),
+                nowMilliseconds: clock.nowMilliseconds
+            )
+            throw ProfileFault.usernameTaken(suggestions: check.suggestions)
+        }
+    }
+
+    /// Saves a change. What a closed account still has is no reason to refuse it: this service may not have been told yet, so
+    /// identity is asked, and the account closed here too.
+    private func saveIfFree(_ change: ProfileChange, of userID: UserID, _ context: ServerContext) async throws
+        -> Profile
+    {
+        for _ in 0...Self.holdersMax {
+            let outcome = try await store.update(
+                userID,
+                applying: change,
+                by: caller(context),
+                nowMilliseconds: clock.nowMilliseconds
+            )
+            switch outcome {
+            case .saved(let profile, let hasEvents):
+                if hasEvents { nudgeOutbox() }
+                return profile
+            case .held(let holder, let fault):
+                guard try await closings.isClosed(holder) else { throw fault }
+                try await close(holder, context)
+            }
+        }
+        throw ProfileFault.holderUnknown
     }
 }

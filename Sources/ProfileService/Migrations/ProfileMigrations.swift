@@ -1,5 +1,6 @@
 import Postgres
 import ServiceKit
+import ServiceModels
 import ServiceStore
 
 /// The profile schema, step by step. A step that was released is never changed; a new one is added.
@@ -10,6 +11,15 @@ public enum ProfileMigrations {
         Migration(number: 2, name: "outbox", sql: outbox),
         Migration(number: 3, name: "outbox retries", sql: outboxRetries),
         Migration(number: 4, name: "limits of claims", sql: claimLimits),
+        Migration(number: 5, name: "closed accounts", sql: closedAccounts),
+        Migration(number: 6, name: "refused absorptions", sql: refusedAbsorptions),
+        Migration(number: 7, name: "events for webhooks", sql: EventRows.tables),
+        Migration(number: 8, name: "proofs of numbers", sql: provenPhones),
+        Migration(number: 9, name: "what profiles tell of proofs", sql: provenProfiles),
+        Migration(number: 10, name: "proofs and traces in events", sql: provenEvents),
+        Migration(number: 11, name: "claims by proof, disputes, cool-downs", sql: claimsByProof),
+        Migration(number: 12, name: "avatars", sql: avatars),
+        Migration(number: 13, name: "imports of accounts", sql: imports),
     ]
 
     /// Profiles, and one table for each thing that only one user may have: its primary key is the rule, and would be
@@ -46,6 +56,105 @@ public enum ProfileMigrations {
             ADD COLUMN phone_claims_since timestamptz;
 
         \(QuotaStore.table)
+        """
+
+    /// Users whose accounts were closed, so that nothing is saved for them by a call that was let in before; and which
+    /// releases came of it. The version before tells these as any other.
+    private static let closedAccounts = """
+        CREATE TABLE closed_accounts (
+            user_id uuid PRIMARY KEY,
+            closed_at timestamptz NOT NULL
+        );
+
+        CREATE INDEX closed_accounts_closed_at ON closed_accounts (closed_at);
+
+        ALTER TABLE outbox ADD COLUMN by_deletion boolean NOT NULL DEFAULT false;
+        """
+
+    /// Absorptions of accounts that were refused, so that a call that comes late closes nothing.
+    private static let refusedAbsorptions = """
+        CREATE TABLE refused_absorptions (
+            absorption_id uuid PRIMARY KEY,
+            refused_at timestamptz NOT NULL
+        );
+
+        CREATE INDEX refused_absorptions_refused_at ON refused_absorptions (refused_at);
+        """
+
+    /// By what it is known that a number is a user's; null for a typed one. The version before takes and gives up numbers by rows of
+    /// their own, which are proven by nothing.
+    private static let provenPhones = """
+        ALTER TABLE phones
+            ADD COLUMN proven_at timestamptz,
+            ADD COLUMN proof text CHECK (proof IN ('provider', 'assertion', 'import'));
+        """
+
+    /// Which number is proven: so that a profile is read in one row. The version before leaves it as it is when it saves another one,
+    /// which it then differs from. And when the number was taken by somebody's proof.
+    private static let provenProfiles = """
+        ALTER TABLE profiles
+            ADD COLUMN proven_phone text CHECK (proven_phone ~ '^[1-9][0-9]{3,14}$'),
+            ADD COLUMN phone_taken_at timestamptz;
+        """
+
+    /// What invites must know of a claim by proof. The version before tells it as any other.
+    private static let provenEvents = """
+        ALTER TABLE outbox
+            ADD COLUMN is_proven boolean NOT NULL DEFAULT false,
+            ADD COLUMN taken_from uuid,
+            ADD COLUMN trace text;
+        """
+
+    /// What each claim by proof came to, so that it is applied once; numbers that two have proven, for operators, one for each
+    /// user; and numbers that were given up a while ago, which only their last user may take without proof.
+    private static let claimsByProof = """
+        CREATE TABLE proven_claims (
+            event_id uuid PRIMARY KEY,
+            user_id uuid NOT NULL,
+            outcome text NOT NULL CHECK (outcome IN ('proven', 'conflict')),
+            taken_from uuid,
+            applied_at timestamptz NOT NULL
+        );
+        CREATE INDEX proven_claims_user ON proven_claims (user_id);
+        CREATE INDEX proven_claims_taken_from ON proven_claims (taken_from) WHERE taken_from IS NOT NULL;
+        CREATE INDEX proven_claims_applied_at ON proven_claims (applied_at);
+
+        CREATE TABLE phone_disputes (
+            claimant_user_id uuid PRIMARY KEY,
+            holder_user_id uuid NOT NULL,
+            phone text NOT NULL,
+            proof text NOT NULL CHECK (proof IN ('provider', 'assertion', 'import')),
+            created_at timestamptz NOT NULL
+        );
+        CREATE INDEX phone_disputes_holder ON phone_disputes (holder_user_id);
+        CREATE INDEX phone_disputes_created_at ON phone_disputes (created_at);
+
+        CREATE TABLE phone_cool_downs (
+            phone text PRIMARY KEY,
+            user_id uuid NOT NULL,
+            until timestamptz NOT NULL
+        );
+        CREATE INDEX phone_cool_downs_user ON phone_cool_downs (user_id);
+        CREATE INDEX phone_cool_downs_until ON phone_cool_downs (until);
+        """
+
+    /// Pictures, and how often a profile was changed. The version before leaves both as they are, so that a save by it isn't
+    /// counted. An uploaded image stands outside the profile, which is read with each request; its id is 128 random bits, in the
+    /// type that holds so many; it goes with the profile, also where the version before closes an account. It is compressed already, so
+    /// PostgreSQL needn't try.
+    private static let avatars = """
+        ALTER TABLE profiles
+            ADD COLUMN avatar text CHECK (octet_length(avatar) <= 512),
+            ADD COLUMN revision bigint NOT NULL DEFAULT 0 CHECK (revision >= 0);
+
+        CREATE TABLE avatars (
+            id uuid PRIMARY KEY,
+            user_id uuid NOT NULL UNIQUE REFERENCES profiles ON DELETE CASCADE,
+            type text NOT NULL CHECK (type IN ('image/png', 'image/jpeg', 'image/webp')),
+            bytes bytea NOT NULL CHECK (octet_length(bytes) > 0),
+            created_at timestamptz NOT NULL
+        );
+        ALTER TABLE avatars ALTER COLUMN bytes SET STORAGE EXTERNAL;
         """
 
     /// What other services must be told. Ids rise in the order of commits for each number, because a number's events

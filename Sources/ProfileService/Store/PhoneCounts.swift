@@ -8,6 +8,15 @@ struct PhoneCounts: Sendable {
     /// Numbers that were taken.
     let claims: TryLimit.Count?
 
+    /// What is read of it, in the order in which ``init(_:from:)`` takes it.
+    static let columns = "phone_tries, phone_tries_since, phone_claims, phone_claims_since"
+
+    /// The counts of a row that has ``columns`` from a place on.
+    init(_ row: Row, from first: Int) throws(PostgresError) {
+        tries = .stored(try row.decode(first), try row.decode(first + 1))
+        claims = .stored(try row.decode(first + 2), try row.decode(first + 3))
+    }
+
     /// How long the user must wait before the next number; nil if they may have it now.
     func waitMilliseconds(_ limits: ProfileLimits, nowMilliseconds: Int64) -> Int64? {
         let waits = [

@@ -16,9 +16,11 @@ struct ProfileStore: Sendable {
     let database: PostgresClient
     let identifiers: IdentifierSource
     let limits: ProfileLimits
+    /// What makes a profile complete.
+    let required: RequiredFields
 
     private static let whole = KeyedRead(
-        "display_name, username, phone, updated_at",
+        profileColumns,
         from: "profiles",
         key: "user_id",
         keyType: .uuid
@@ -29,25 +31,7 @@ struct ProfileStore: Sendable {
         guard let row = try await database.row(Self.whole, key: ReadKey(userID.uuid), deadline: deadline) else {
             return Profile(userID: userID)
         }
-        let (displayName, username, phone, updatedAt) = try row.decode(
-            String?.self,
-            String?.self,
-            String?.self,
-            PostgresTimestamp?.self
-        )
-        return Self.profile(userID, displayName, username, phone, updatedAt)
-    }
-
-    /// Whether a user could take a username now; their own they have. One round trip.
-    ///
-    /// - Parameter userID: nil for somebody who has no profile yet.
-    func isFree(_ username: Username, for userID: UserID?, deadline: Deadline?) async throws -> Bool {
-        let rows = try await database.query(
-            "SELECT user_id FROM usernames WHERE username_key = \(username.key)",
-            deadline: deadline
-        )
-        guard let row = rows.first else { return !limits.reservedUsernames.contains(username) }
-        return try UserID(row.decode(0, as: PostgresUUID.self)) == userID
+        return try Self.profile(userID, row)
     }
 
     /// Changes a profile and writes down what others must be told of it, in one transaction.
@@ -57,21 +41,41 @@ struct ProfileStore: Sendable {
     /// releases, and numbers before usernames, for everyone: a transaction that others wait for never waits for them. Counts of
     /// an address, which strangers share, come last of what is waited for.
     ///
-    /// - Returns: the profile as it is then, and whether others must be told of the change.
+    /// - Returns: the profile as it is then, and whether others must be told of the change; or who has what was claimed, and
+    ///   then nothing was changed, but for the counts of tries.
     /// - Throws: ``ProfileFault``; then nothing was changed, but for the counts of tries.
     func update(
         _ userID: UserID,
         applying change: ProfileChange,
         by caller: ProfileCaller,
         nowMilliseconds: Int64
-    ) async throws -> (profile: Profile, hasEvents: Bool) {
-        let outcome: Outcome = try await database.withTransaction(
+    ) async throws -> UpdateOutcome {
+        let outcome: Outcome
+        do {
+            outcome = try await attempt(userID, applying: change, by: caller, nowMilliseconds: nowMilliseconds)
+        } catch let held as UsernameHeld {
+            return .held(by: held.by, .usernameTaken())
+        }
+        switch outcome {
+        case .saved(let profile, let hasEvents): return .saved(profile, hasEvents: hasEvents)
+        case .held(let holder, let fault): return .held(by: holder, fault)
+        case .refused(let fault): throw fault
+        }
+    }
+
+    private func attempt(
+        _ userID: UserID,
+        applying change: ProfileChange,
+        by caller: ProfileCaller,
+        nowMilliseconds: Int64
+    ) async throws -> Outcome {
+        try await database.withTransaction(
             retries: Self.retriesMax,
             deadline: caller.deadline
         ) { transaction in
             let (profile, counts) = try await lock(userID, in: transaction)
             guard
-                let transition = ProfileTransition.decide(
+                let transition = try ProfileTransition.decide(
                     from: profile,
                     applying: change,
                     nowMilliseconds: nowMilliseconds
@@ -86,7 +90,10 @@ struct ProfileStore: Sendable {
                 if let wait = try await wait(caller, nowMilliseconds, in: transaction) {
                     return .refused(.tooManyAttempts(retryAfterMilliseconds: wait))
                 }
-                guard try await claim(phone, for: userID, nowMilliseconds, in: transaction) else {
+                if let username = transition.claimedUsername {
+                    try await require(username, for: userID, nowMilliseconds, in: transaction)
+                }
+                if let holder = try await claim(phone, for: userID, nowMilliseconds, in: transaction) {
                     // Returning commits the counts; nothing else was written. The user's counts whatever becomes of
                     // the address', which others may have used up since.
                     if let code = caller.addressCode {
@@ -99,26 +106,24 @@ struct ProfileStore: Sendable {
                     }
                     let count = limits.tries.counting(counts.tries, nowMilliseconds: nowMilliseconds)
                     try await save(count, of: userID, in: transaction)
-                    return .refused(.phoneTaken)
+                    return .held(by: holder, .phoneTaken)
                 }
             }
             if let username = transition.claimedUsername {
                 // Throwing rolls back, the claim of the number included.
-                guard !limits.reservedUsernames.contains(username),
-                    try await claim(username, for: userID, nowMilliseconds, in: transaction)
-                else { throw ProfileFault.usernameTaken }
+                if limits.reservedUsernames.contains(username) { throw ProfileFault.usernameTaken() }
+                if let holder = try await claim(username, for: userID, nowMilliseconds, in: transaction) {
+                    throw UsernameHeld(by: holder)
+                }
             }
             var claims = counts.claims
             if transition.claimedPhone != nil {
                 try await spend(limits.addressClaims, caller, nowMilliseconds, in: transaction)
                 claims = limits.claims.counting(claims, nowMilliseconds: nowMilliseconds)
             }
-            try await save(transition, claims, nowMilliseconds, in: transaction)
+            try await save(transition, claims, told(of: transition, from: profile), nowMilliseconds, in: transaction)
+            if let upload = transition.droppedUpload { try await forget(upload, in: transaction) }
             return .saved(transition.profile, hasEvents: !transition.phoneEvents.isEmpty)
-        }
-        switch outcome {
-        case .saved(let profile, let hasEvents): return (profile, hasEvents)
-        case .refused(let fault): throw fault
         }
     }
 
@@ -126,19 +131,47 @@ struct ProfileStore: Sendable {
     private enum Outcome: Sendable {
         /// The profile is as wanted; `hasEvents` if others must be told of it.
         case saved(Profile, hasEvents: Bool)
+        /// Somebody has what was claimed. Nothing was changed, but for the counts of tries.
+        case held(by: UserID, ProfileFault)
         /// Nothing was changed, but for the counts of tries.
         case refused(ProfileFault)
     }
 
+    /// Undoes a transaction that met somebody's username.
+    private struct UsernameHeld: Error {
+        let by: UserID
+    }
+
     // MARK: - Steps of an update
 
+    /// Judges a username that is claimed together with a number before the number is looked at. Otherwise a name that is certainly
+    /// taken would undo the claim of a free number, and with it its count, and the answers would tell one number after the other.
+    private func require(
+        _ username: Username,
+        for userID: UserID,
+        _ nowMilliseconds: Int64,
+        in transaction: PostgresTransaction
+    ) async throws {
+        if limits.reservedUsernames.contains(username) { throw ProfileFault.usernameTaken() }
+        let wait = try await QuotaStore.wait(
+            limits.usernameChecks,
+            of: userID.bytes,
+            nowMilliseconds: nowMilliseconds,
+            in: transaction
+        )
+        if let wait { throw ProfileFault.tooManyUsernames(retryAfterMilliseconds: wait) }
+        let rows = try await transaction.query("SELECT user_id FROM usernames WHERE username_key = \(username.key)")
+        guard let row = rows.first else { return }
+        let holder = UserID(try row.decode(0, as: PostgresUUID.self))
+        if holder != userID { throw UsernameHeld(by: holder) }
+    }
+
     /// Locks the user's row until the transaction ends, making it if there is none.
-    private func lock(
+    func lock(
         _ userID: UserID,
         in transaction: PostgresTransaction
     ) async throws -> (Profile, PhoneCounts) {
-        let columns =
-            "display_name, username, phone, updated_at, phone_tries, phone_tries_since, phone_claims, phone_claims_since"
+        let columns = Self.profileColumns + ", " + PhoneCounts.columns
         var rows = try await transaction.query(
             "SELECT \(unsafeSQL: columns) FROM profiles WHERE user_id = \(userID.uuid) FOR UPDATE"
         )
@@ -151,19 +184,12 @@ struct ProfileStore: Sendable {
                 RETURNING \(unsafeSQL: columns)
                 """
             )
+            // The row of a closed account is deleted with the account, so only one without a row may be closed. A statement of
+            // its own, since the one before may have waited for the closing.
+            let closed = try await transaction.query("SELECT FROM closed_accounts WHERE user_id = \(userID.uuid)")
+            guard closed.isEmpty else { throw ProfileFault.accountClosed }
         }
-        let (displayName, username, phone, updatedAt, tries, triesSince, claims, claimsSince) = try rows[0].decode(
-            String?.self,
-            String?.self,
-            String?.self,
-            PostgresTimestamp?.self,
-            Int32.self,
-            PostgresTimestamp?.self,
-            Int32.self,
-            PostgresTimestamp?.self
-        )
-        let counts = PhoneCounts(tries: .stored(tries, triesSince), claims: .stored(claims, claimsSince))
-        return (Self.profile(userID, displayName, username, phone, updatedAt), counts)
+        return (try Self.profile(userID, rows[0]), try PhoneCounts(rows[0], from: Self.profileColumnCount))
     }
 
     /// How long all who come from the caller's address must wait; nil for not at all.
@@ -195,38 +221,52 @@ struct ProfileStore: Sendable {
         if let wait { throw ProfileFault.tooManyAttempts(retryAfterMilliseconds: wait) }
     }
 
-    /// Takes a number that nobody has. False if somebody has it.
+    /// Takes a number that nobody has, and nobody else gave up a moment ago; else tells who has it, or had.
+    ///
+    /// Whoever comes in the moment of the release may not see it, and have the number at once: that takes a claim that was under way,
+    /// which others cannot aim at.
     private func claim(
         _ phone: PhoneNumber,
         for userID: UserID,
         _ nowMilliseconds: Int64,
         in transaction: PostgresTransaction
-    ) async throws -> Bool {
+    ) async throws -> UserID? {
         let now = PostgresTimestamp(milliseconds: nowMilliseconds)
-        let rows = try await transaction.execute(
+        return try await holder(
             """
-            INSERT INTO phones (phone, user_id, claimed_at) VALUES (\(phone.digits), \(userID.uuid), \(now))
+            INSERT INTO phones (phone, user_id, claimed_at) SELECT \(phone.digits), \(userID.uuid), \(now)
+            WHERE NOT EXISTS (
+                SELECT FROM phone_cool_downs
+                WHERE phone = \(phone.digits) AND user_id <> \(userID.uuid) AND until > \(now))
             ON CONFLICT (phone) DO NOTHING
+            """,
             """
+            SELECT user_id FROM phones WHERE phone = \(phone.digits)
+            UNION ALL SELECT user_id FROM phone_cool_downs
+            WHERE phone = \(phone.digits) AND user_id <> \(userID.uuid) AND until > \(now)
+            LIMIT 1
+            """,
+            in: transaction
         )
-        return rows.affected == 1
     }
 
-    /// Takes a username that nobody has. False if somebody has it.
-    private func claim(
-        _ username: Username,
-        for userID: UserID,
-        _ nowMilliseconds: Int64,
+    /// How often a claim is tried whose holder is gone when it is looked at.
+    static let claimsMax = 3
+
+    /// Runs an insertion that does nothing where somebody has the key; then tells who has it, and nil if nobody had.
+    private func holder(
+        _ insertion: Query,
+        _ question: Query,
         in transaction: PostgresTransaction
-    ) async throws -> Bool {
-        let now = PostgresTimestamp(milliseconds: nowMilliseconds)
-        let rows = try await transaction.execute(
-            """
-            INSERT INTO usernames (username_key, user_id, claimed_at) VALUES (\(username.key), \(userID.uuid), \(now))
-            ON CONFLICT (username_key) DO NOTHING
-            """
-        )
-        return rows.affected == 1
+    ) async throws -> UserID? {
+        for _ in 1...Self.claimsMax {
+            if try await transaction.execute(insertion).affected == 1 { return nil }
+            // A statement of its own, since its snapshot must have what the insertion waited for.
+            if let row = try await transaction.query(question).first {
+                return UserID(try row.decode(0, as: PostgresUUID.self))
+            }
+        }
+        throw ProfileFault.holderUnknown
     }
 
     private func save(
@@ -243,10 +283,22 @@ struct ProfileStore: Sendable {
         )
     }
 
-    /// Writes the profile, gives up what it no longer has, and puts the events into the outbox: one round trip.
+    /// What targets of webhooks are told of a change, if they want to know.
+    func told(of transition: ProfileTransition, from profile: Profile) -> [ServiceEventType] {
+        var types: [ServiceEventType] = []
+        if transition.profile.phone != profile.phone { types.append(.phoneChanged) }
+        if !required.missing(in: profile).isEmpty, required.missing(in: transition.profile).isEmpty {
+            types.append(.profileCompleted)
+        }
+        return types
+    }
+
+    /// Writes the profile, gives up what it no longer has, and puts the events into the outboxes: one round trip. Of what targets
+    /// of webhooks don't want to know nothing is written.
     private func save(
         _ transition: ProfileTransition,
         _ claims: TryLimit.Count?,
+        _ told: [ServiceEventType],
         _ nowMilliseconds: Int64,
         in transaction: PostgresTransaction
     ) async throws {
@@ -254,7 +306,11 @@ struct ProfileStore: Sendable {
         let userID = profile.userID.uuid
         let events = transition.phoneEvents
         let eventIDs = events.map { _ in identifiers.make(EventID.self).uuid }
+        let toldIDs = told.map { _ in identifiers.make(EventID.self).uuid }
+        let trace = Traces.current
         let now = PostgresTimestamp(milliseconds: nowMilliseconds)
+        let cooling = limits.coolDownMilliseconds > 0 ? [transition.releasedPhone?.digits].compactMap(\.self) : []
+        let coolUntil = PostgresTimestamp(milliseconds: nowMilliseconds + limits.coolDownMilliseconds)
         try await transaction.execute(
             """
             WITH freed_phone AS (
@@ -262,37 +318,31 @@ struct ProfileStore: Sendable {
             ), freed_username AS (
                 DELETE FROM usernames
                 WHERE username_key = \(transition.releasedUsername?.key) AND user_id = \(userID)
+            ), cooling AS (
+                INSERT INTO phone_cool_downs (phone, user_id, until)
+                SELECT phone, \(userID), \(coolUntil) FROM unnest(\(cooling)) AS given_up (phone)
+                ON CONFLICT (phone) DO UPDATE SET user_id = excluded.user_id, until = excluded.until
             ), events AS (
-                INSERT INTO outbox (event_id, kind, phone, user_id, created_at)
-                SELECT event_id, kind, phone, \(userID), \(now)
+                INSERT INTO outbox (event_id, kind, phone, user_id, created_at, trace)
+                SELECT event_id, kind, phone, \(userID), \(now), \(trace)
                 FROM unnest(\(eventIDs), \(events.map(\.kind.rawValue)), \(events.map(\.phone.digits)))
                     WITH ORDINALITY AS event (event_id, kind, phone, position)
                 ORDER BY position
+            ), told AS (
+                INSERT INTO event_outbox (event_id, type, user_id, created_at, trace)
+                SELECT event_id, type, \(userID), \(now), \(trace)
+                FROM unnest(\(toldIDs), \(told.map(\.rawValue))) AS event (event_id, type) JOIN wanted_events USING (type)
             )
             UPDATE profiles
             SET display_name = \(profile.displayName?.value), username = \(profile.username?.value),
-                phone = \(profile.phone?.digits),
+                phone = \(profile.phone?.digits), proven_phone = \(profile.isPhoneProven ? profile.phone?.digits : nil),
+                phone_taken_at = \(profile.phoneTakenAtMilliseconds.map { PostgresTimestamp(milliseconds: $0) }),
+                avatar = \(profile.avatar?.value), revision = \(profile.revision),
                 updated_at = \(PostgresTimestamp(milliseconds: profile.updatedAtMilliseconds)),
                 phone_claims = \(Int32(clamping: claims?.tries ?? 0)),
                 phone_claims_since = \(claims.map { PostgresTimestamp(milliseconds: $0.windowStartMilliseconds) })
             WHERE user_id = \(userID)
             """
-        )
-    }
-
-    private static func profile(
-        _ userID: UserID,
-        _ displayName: String?,
-        _ username: String?,
-        _ phone: String?,
-        _ updatedAt: PostgresTimestamp?
-    ) -> Profile {
-        Profile(
-            userID: userID,
-            displayName: displayName.map(DisplayName.init(stored:)),
-            username: username.map(Username.init(stored:)),
-            phone: phone.flatMap(PhoneNumber.init(stored:)),
-            updatedAtMilliseconds: updatedAt?.milliseconds ?? 0
         )
     }
 }

@@ -15,7 +15,8 @@ enum HomePage {
             <tr><td>Apple</td><td><a href="apple/auth/keys">apple/auth/keys</a>, \
             <a href="apple/auth/authorize?client_id=com.example.services&amp;redirect_uri=\(redirect)\
             &amp;response_type=code%20id_token&amp;scope=name%20email&amp;response_mode=form_post">apple/auth/authorize</a>, \
-            <code>POST apple/auth/token</code>, <code>POST apple/auth/revoke</code></td></tr>
+            <code>POST apple/auth/token</code>, <code>POST apple/auth/revoke</code>, \
+            <code>POST apple/auth/usermigrationinfo</code></td></tr>
             <tr><td>Google</td><td><a href="google/oauth2/v3/certs">google/oauth2/v3/certs</a>, \
             <a href="google/o/oauth2/v2/auth?client_id=example.apps.googleusercontent.com&amp;redirect_uri=\(redirect)\
             &amp;response_type=code&amp;scope=openid%20email%20profile">google/o/oauth2/v2/auth</a>, \
@@ -28,7 +29,7 @@ enum HomePage {
             <pre><code>curl http://\(authority)/control/apple/sign-in -H 'content-type: application/json' \\
               -d '{"client_id":"com.example.app","person":{"email":"someone@example.com","given_name":"Some"}}'</code></pre>
             <p>Other controls: <code>control/google/sign-in</code>, <code>control/facebook/sign-in</code>, \
-            <code>control/apple/clients</code>, <code>control/keys/rotate</code>, <code>control/misbehave</code>, \
+            <code>control/apple/notify</code>, <code>control/apple/transfer</code>, <code>control/google/risc</code>, <code>control/apple/clients</code>, <code>control/keys/rotate</code>, <code>control/misbehave</code>, \
             <a href="control/counts">control/counts</a>, <code>control/counts/reset</code>. \
             <code>Sources/ProviderSimulator/README.md</code> tells all of them.</p>
 

@@ -15,6 +15,9 @@ enum ControlRoutes {
                 let (current, published) = await store.keyIDs(provider)
                 return .json(["kid": .string(current), "published": .array(published.map { .string($0) })])
             },
+            Route(.post, "/control/apple/transfer") { request, context in
+                try await transfer(store, context.json(request))
+            },
             Route(.post, "/control/misbehave") { request, context in
                 try await misbehave(store, context.json(request))
             },
@@ -43,6 +46,37 @@ enum ControlRoutes {
             if case .key(_, let keyID, _) = client.credential { body["key_id"] = .string(keyID) }
             return .json(body)
         }
+    }
+
+    /// An app goes to another team, or the 60 days are over in which its tokens tell of it.
+    private static func transfer(_ store: SimulatorStore, _ input: JSONInput) async throws -> Response {
+        var input = input
+        let clientID = input.string("client_id")
+        let teamID = input.optionalString("to_team")
+        let isOver = input.optionalBool("is_over") ?? false
+        for (name, text) in [("client_id", clientID), ("to_team", teamID ?? "")]
+        where text.utf8.count > RegisteredClient.textMax {
+            input.addFault(name, code: "INVALID", detail: "At most \(RegisteredClient.textMax) bytes.")
+        }
+        if teamID == nil, !isOver {
+            input.addFault(
+                "to_team",
+                code: "REQUIRED",
+                detail: "The team that the app goes to, unless is_over is true."
+            )
+        }
+        try input.finish()
+        guard let move = try await store.moveApp(clientID, to: teamID, isOver: isOver) else {
+            throw Problem(
+                .conflict,
+                code: "NO_TRANSFER",
+                detail: "The app was never moved, or more than \(AppMove.teamsMax) times, or too many apps were."
+            )
+        }
+        return .json([
+            "client_id": .string(clientID), "teams": .array(move.teams.map { .string($0) }),
+            "is_over": .bool(move.isOver),
+        ])
     }
 
     private static func misbehave(_ store: SimulatorStore, _ input: JSONInput) async throws -> Response {

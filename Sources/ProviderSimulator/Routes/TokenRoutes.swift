@@ -16,6 +16,12 @@ enum TokenRoutes {
                     return Response(status: .ok)
                 }
             },
+            .of(.apple, "usermigrationinfo", store, .post, "/apple/auth/usermigrationinfo") { request, context in
+                try await answer {
+                    let body = try await store.userMigrationInfo(form(request, context), token: bearer(request))
+                    return .json(body, headers: unstored)
+                }
+            },
             .of(.google, "token", store, .post, "/google/token") { request, context in
                 try await answer {
                     let body = try await store.googleTokens(form(request, context), basic: basic(request))
@@ -23,6 +29,14 @@ enum TokenRoutes {
                 }
             },
         ]
+        routes.append(
+            .of(.google, "revoke", store, .post, "/google/revoke") { request, context in
+                try await answer {
+                    try await store.googleRevoke(parameters(request, context)["token"])
+                    return .json([:])
+                }
+            }
+        )
         for method in [HTTPRequest.Method.get, .post] {
             routes += [
                 .of(.google, "tokeninfo", store, method, "/google/tokeninfo") { request, context in

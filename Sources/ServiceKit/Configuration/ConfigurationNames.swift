@@ -12,7 +12,9 @@ enum ConfigurationNames {
     /// The end of a name that gives a secret's file.
     static let fileSuffix = "_FILE"
     /// The programs that have keys of their own, which begin with the program's name.
-    static let programs = ["identity", "profile", "invites", "gateway", "simulator", "run", "roles", "load"]
+    static let programs = [
+        "identity", "profile", "invites", "gateway", "simulator", "run", "roles", "load", "operator",
+    ]
 
     /// Names that no program reads, but the scripts that build, start and test them.
     static let tools: Set = [

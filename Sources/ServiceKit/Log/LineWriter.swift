@@ -16,15 +16,20 @@ struct LineWriter {
     /// Writes into memory that outlives it.
     init(_ room: UnsafeMutableBufferPointer<UInt8>) { self.room = room }
 
+    /// Room for the next bytes, all of which the caller writes; nil if there is none.
+    private mutating func take(_ byteCount: Int) -> UnsafeMutablePointer<UInt8>? {
+        guard let base = room.baseAddress, byteCount <= room.count - count else {
+            isOverfull = true
+            return nil
+        }
+        defer { count += byteCount }
+        return base + count
+    }
+
     /// Bytes as they are.
     mutating func write(_ bytes: UnsafeBufferPointer<UInt8>) {
-        guard let source = bytes.baseAddress else { return }
-        guard let base = room.baseAddress, bytes.count <= room.count - count else {
-            isOverfull = true
-            return
-        }
-        (base + count).update(from: source, count: bytes.count)
-        count += bytes.count
+        guard let source = bytes.baseAddress, let place = take(bytes.count) else { return }
+        place.update(from: source, count: bytes.count)
     }
 
     /// Text as it is.
@@ -33,13 +38,17 @@ struct LineWriter {
     }
 
     /// One byte.
-    mutating func write(_ byte: UInt8) {
-        guard count < room.count else {
-            isOverfull = true
-            return
-        }
-        room[count] = byte
-        count += 1
+    mutating func write(_ byte: UInt8) { take(1)?.pointee = byte }
+
+    /// A comma, the name of a JSON member that needs no escape, and a colon.
+    mutating func writeJSONName(_ name: StaticString) {
+        let byteCount = name.utf8CodeUnitCount
+        guard let place = take(byteCount + 4) else { return }
+        place[0] = UInt8(ascii: ",")
+        place[1] = UInt8(ascii: "\"")
+        (place + 2).update(from: name.utf8Start, count: byteCount)
+        place[byteCount + 2] = UInt8(ascii: "\"")
+        place[byteCount + 3] = UInt8(ascii: ":")
     }
 
     /// Text without line ends or other control characters, so that nobody can forge a line.
@@ -60,16 +69,27 @@ struct LineWriter {
     mutating func writeJSONString(_ text: String) {
         // Cut between characters, so that the line stays valid UTF-8.
         var text = text.utf8.count > Self.valueBytesMax ? Self.cut(text) : text
-        write(UInt8(ascii: "\""))
         text.withUTF8 { bytes in
-            var rest = bytes
-            while let end = Self.firstEscaped(in: rest) {
-                write(UnsafeBufferPointer(rebasing: rest[..<end]))
-                writeEscaped(rest[end])
-                rest = UnsafeBufferPointer(rebasing: rest[(end + 1)...])
+            guard Self.firstEscaped(in: bytes) == nil, let source = bytes.baseAddress else {
+                return writeEscaped(bytes)
             }
-            write(rest)
+            guard let place = take(bytes.count + 2) else { return }
+            place[0] = UInt8(ascii: "\"")
+            (place + 1).update(from: source, count: bytes.count)
+            place[bytes.count + 1] = UInt8(ascii: "\"")
         }
+    }
+
+    /// A JSON string that needs escapes, or is empty.
+    private mutating func writeEscaped(_ bytes: UnsafeBufferPointer<UInt8>) {
+        write(UInt8(ascii: "\""))
+        var rest = bytes
+        while let end = Self.firstEscaped(in: rest) {
+            write(UnsafeBufferPointer(rebasing: rest[..<end]))
+            writeEscaped(rest[end])
+            rest = UnsafeBufferPointer(rebasing: rest[(end + 1)...])
+        }
+        write(rest)
         write(UInt8(ascii: "\""))
     }
 
@@ -96,33 +116,32 @@ struct LineWriter {
     /// A number with at least `width` digits.
     mutating func write(_ number: Int64, width: Int = 1) {
         if number < 0 { write(UInt8(ascii: "-")) }
+        var digits = 1
         var rest = number.magnitude
-        // 20 digits are the most that 64 bits have.
-        withUnsafeTemporaryAllocation(of: UInt8.self, capacity: 20) { digits in
-            var first = digits.count
-            repeat {
-                first -= 1
-                digits[first] = UInt8(ascii: "0") + UInt8(truncatingIfNeeded: rest % 10)
-                rest /= 10
-            } while rest > 0 || digits.count - first < Swift.min(width, digits.count)
-            write(UnsafeBufferPointer(rebasing: digits[first...]))
+        while rest >= 10 {
+            rest /= 10
+            digits += 1
+        }
+        write(number, digits: max(width, digits))
+    }
+
+    /// The last digits of a number's magnitude, so many.
+    mutating func write(_ number: Int64, digits: Int) {
+        guard let place = take(digits) else { return }
+        var rest = number.magnitude
+        for index in (0..<digits).reversed() {
+            place[index] = UInt8(ascii: "0") + UInt8(truncatingIfNeeded: rest % 10)
+            rest /= 10
         }
     }
 
-    /// The last digits of a number that is not negative, so many.
-    mutating func write(_ number: Int64, digits: Int) {
-        guard digits <= room.count - count else {
-            isOverfull = true
-            return
-        }
-        var rest = number.magnitude
-        var place = count + digits
-        while place > count {
-            place -= 1
-            room[place] = UInt8(ascii: "0") + UInt8(truncatingIfNeeded: rest % 10)
-            rest /= 10
-        }
-        count += digits
+    /// A byte, and two digits of a number that has no more.
+    mutating func write(_ byte: UInt8, pair number: Int64) {
+        guard let place = take(3) else { return }
+        let number = UInt8(truncatingIfNeeded: number)
+        place[0] = byte
+        place[1] = UInt8(ascii: "0") + number / 10
+        place[2] = UInt8(ascii: "0") + number % 10
     }
 
     // MARK: What needs a change

@@ -6,29 +6,12 @@ struct LogLine {
     private(set) var writer: LineWriter
 
     /// Writes the beginning of a line.
-    init(_ writer: LineWriter, _ format: LogFormat, _ head: LogLineHead) {
-        self.format = format
+    init(_ writer: LineWriter, _ head: LogLineHead, at timestamp: LogTimestamp) {
+        format = head.format
         self.writer = writer
-        switch format {
-        case .json:
-            self.writer.write(#"{"time":""#)
-            head.timestamp.write(to: &self.writer)
-            self.writer.write(#"","level":""#)
-            self.writer.writePlain(head.level.rawValue)
-            self.writer.write(#"","logger":"#)
-            self.writer.writeJSONString(head.label)
-            self.writer.write(#","message":"#)
-            self.writer.writeJSONString(head.message)
-        case .text:
-            head.timestamp.write(to: &self.writer)
-            self.writer.write(UInt8(ascii: " "))
-            let name = head.level.rawValue
-            self.writer.writePlain(name)
-            for _ in 0..<max(1, 9 - name.utf8.count) { self.writer.write(UInt8(ascii: " ")) }
-            self.writer.writePlain(head.label)
-            self.writer.write(": ")
-            self.writer.writePlain(head.message)
-        }
+        if format == .json { self.writer.write(#"{"time":""#) }
+        timestamp.write(to: &self.writer)
+        head.bytes.withUnsafeBufferPointer { self.writer.write($0) }
     }
 
     /// A fact that is text. Its name is none that a line uses itself.
@@ -48,10 +31,7 @@ struct LogLine {
 
     private mutating func writeName(_ name: StaticString) {
         switch format {
-        case .json:
-            writer.write(#",""#)
-            writer.write(name)
-            writer.write(#"":"#)
+        case .json: writer.writeJSONName(name)
         case .text:
             writer.write(UInt8(ascii: " "))
             writer.write(name)
@@ -115,33 +95,89 @@ struct LogLine {
     }
 }
 
-/// What a line of the log begins with.
-struct LogLineHead {
-    var timestamp: LogTimestamp
-    var level: Logger.Level
-    var label: String
-    var message: String
+/// What lines of one level and message begin with, after their time.
+struct LogLineHead: Sendable {
+    let format: LogFormat
+    fileprivate let bytes: [UInt8]
 
     /// Room for most lines, in bytes.
     private static let room = 1024
 
-    /// The whole line, with its line end.
+    /// The beginning of lines.
+    init(_ format: LogFormat, _ level: Logger.Level, label: String, message: String) {
+        self.format = format
+        bytes = Self.text { writer in
+            switch format {
+            case .json:
+                writer.write(#"","level":""#)
+                writer.writePlain(level.rawValue)
+                writer.write(#"","logger":"#)
+                writer.writeJSONString(label)
+                writer.write(#","message":"#)
+                writer.writeJSONString(message)
+            case .text:
+                writer.write(UInt8(ascii: " "))
+                let name = level.rawValue
+                writer.writePlain(name)
+                for _ in 0..<max(1, 9 - name.utf8.count) { writer.write(UInt8(ascii: " ")) }
+                writer.writePlain(label)
+                writer.write(": ")
+                writer.writePlain(message)
+            }
+        } take: {
+            Array($0)
+        }
+    }
+
+    /// Writes a whole line, with its line end, into memory of the stack and hands it over.
     ///
-    /// - Parameter addFacts: adds the facts, in the order in which they are to stand. It is called again where the line turns out
-    ///   to be longer than most.
-    func line(_ format: LogFormat, addFacts: (inout LogLine) -> Void) -> [UInt8] {
-        var room = Self.room
-        while true {
-            var isOverfull = false
-            let bytes = [UInt8](unsafeUninitializedCapacity: room) { buffer, count in
-                var line = LogLine(LineWriter(buffer), format, self)
+    /// - Parameters:
+    ///   - addFacts: adds the facts, in the order in which they are to stand. It is called again where the line turns out to be
+    ///     longer than most.
+    ///   - take: takes the line, which is gone when it returns.
+    func writeLine(
+        at timestamp: LogTimestamp,
+        addFacts: (inout LogLine) -> Void,
+        take: (UnsafeBufferPointer<UInt8>) -> Void
+    ) {
+        Self.text(
+            { writer in
+                var line = LogLine(writer, self, at: timestamp)
                 addFacts(&line)
                 line.end()
-                count = line.writer.count
-                isOverfull = line.writer.isOverfull
-            }
-            if !isOverfull { return bytes }
-            room *= 8
+                writer = line.writer
+            },
+            take: take
+        )
+    }
+
+    /// Hands over what is written, again and again into more memory until it fits.
+    private static func text<Result>(
+        _ write: (inout LineWriter) -> Void,
+        take: (UnsafeBufferPointer<UInt8>) -> Result
+    ) -> Result {
+        // No more than the stack is asked for where the size is known.
+        let short: Result? = withUnsafeTemporaryAllocation(of: UInt8.self, capacity: room) {
+            written(write, into: $0).map(take)
         }
+        if let short { return short }
+        var room = room
+        while true {
+            room *= 8
+            let long: Result? = withUnsafeTemporaryAllocation(of: UInt8.self, capacity: room) {
+                written(write, into: $0).map(take)
+            }
+            if let long { return long }
+        }
+    }
+
+    /// What is written into memory; nil if it does not fit.
+    private static func written(
+        _ write: (inout LineWriter) -> Void,
+        into memory: UnsafeMutableBufferPointer<UInt8>
+    ) -> UnsafeBufferPointer<UInt8>? {
+        var writer = LineWriter(memory)
+        write(&writer)
+        return writer.isOverfull ? nil : UnsafeBufferPointer(rebasing: memory[..<writer.count])
     }
 }

@@ -43,13 +43,13 @@ public final class LogSink: Sendable {
     /// Takes a line, with its line end. Any thread; never waits for the reader.
     ///
     /// - Parameter isUrgent: whether it is written at once, with what came before it.
-    func append(_ line: [UInt8], isUrgent: Bool = false) {
+    func append(_ line: UnsafeBufferPointer<UInt8>, isUrgent: Bool = false) {
         let wake = state.withLock { state -> Wake in
             guard state.pending.count + line.count <= bytesMax else {
                 state.droppedCount += 1
                 return .nobody
             }
-            state.pending += line
+            state.pending.append(contentsOf: line)
             if !state.isWriting {
                 state.isWriting = true
                 return .writer
@@ -77,43 +77,46 @@ public final class LogSink: Sendable {
     }
 
     private func writePending() {
+        // Two pieces of memory take turns while there is something to write, and go at its end.
+        var bytes: [UInt8] = []
         while true {
-            let (bytes, droppedCount) = state.withLock { state in
-                let taken = (state.pending, state.droppedCount)
-                state.pending = []
+            bytes.removeAll(keepingCapacity: true)
+            let droppedCount = state.withLock { state in
+                swap(&state.pending, &bytes)
+                let droppedCount = state.droppedCount
                 state.droppedCount = 0
                 state.isHurried = false
-                if taken.0.isEmpty && taken.1 == 0 { state.isWriting = false }
-                return taken
+                if bytes.isEmpty && droppedCount == 0 {
+                    state.isWriting = false
+                    state.pending = []
+                }
+                return droppedCount
             }
             if bytes.isEmpty && droppedCount == 0 { return }
-            write(bytes)
+            bytes.withUnsafeBufferPointer { write($0) }
             if droppedCount > 0 {
-                let notice = LogLineHead(
-                    timestamp: .now,
-                    level: .warning,
-                    label: "log",
-                    message: "log lines were dropped"
-                )
-                write(notice.line(.json) { $0.add("count", Int64(droppedCount)) })
+                LogLineHead(.json, .warning, label: "log", message: "log lines were dropped")
+                    .writeLine(at: .now) {
+                        $0.add("count", Int64(droppedCount))
+                    } take: {
+                        write($0)
+                    }
             }
             _ = bell.wait(timeout: .now() + .milliseconds(Self.lingerMilliseconds))
         }
     }
 
-    private func write(_ bytes: [UInt8]) {
-        bytes.withUnsafeBytes { buffer in
-            var rest = buffer[...]
-            while !rest.isEmpty {
-                let count = Glibc.write(fileDescriptor, UnsafeRawBufferPointer(rebasing: rest).baseAddress, rest.count)
-                if count > 0 {
-                    rest = rest.dropFirst(count)
-                } else if errno == EAGAIN {
-                    var poll = pollfd(fd: fileDescriptor, events: Int16(POLLOUT), revents: 0)
-                    _ = Glibc.poll(&poll, 1, 1000)
-                } else if errno != EINTR {
-                    return  // Nobody reads any more; there is nowhere to say so.
-                }
+    private func write(_ bytes: UnsafeBufferPointer<UInt8>) {
+        var rest = UnsafeRawBufferPointer(bytes)[...]
+        while !rest.isEmpty {
+            let count = Glibc.write(fileDescriptor, UnsafeRawBufferPointer(rebasing: rest).baseAddress, rest.count)
+            if count > 0 {
+                rest = rest.dropFirst(count)
+            } else if errno == EAGAIN {
+                var poll = pollfd(fd: fileDescriptor, events: Int16(POLLOUT), revents: 0)
+                _ = Glibc.poll(&poll, 1, 1000)
+            } else if errno != EINTR {
+                return  // Nobody reads any more; there is nowhere to say so.
             }
         }
     }

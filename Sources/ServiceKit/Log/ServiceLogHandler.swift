@@ -20,14 +20,16 @@ struct ServiceLogHandler: LogHandler {
         if let explicit = event.metadata { facts.merge(explicit) { _, new in new } }
         if let error = event.error { facts["error"] = "\(error)" }
         let sorted = facts.sorted { $0.key < $1.key }
-        write(event.level, event.message.description) { line in
+        let head = LogLineHead(format, event.level, label: label, message: event.message.description)
+        head.write(event.level, to: sink) { line in
             for (name, value) in sorted { line.add(name, value) }
         }
     }
+}
 
+extension LogLineHead {
     /// Writes a line of now.
-    func write(_ level: Logger.Level, _ message: String, addFacts: (inout LogLine) -> Void) {
-        let head = LogLineHead(timestamp: .now, level: level, label: label, message: message)
-        sink.append(head.line(format, addFacts: addFacts), isUrgent: level >= .warning)
+    func write(_ level: Logger.Level, to sink: LogSink, addFacts: (inout LogLine) -> Void) {
+        writeLine(at: .now, addFacts: addFacts) { sink.append($0, isUrgent: level >= .warning) }
     }
 }

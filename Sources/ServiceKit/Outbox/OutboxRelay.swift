@@ -3,6 +3,7 @@ import RPC
 import RPCTransport
 import ServiceLifecycle
 import Synchronization
+import Tracing
 
 /// A `Service` that delivers an outbox: in order, at least once, by one process at a time, for as long as it runs.
 ///
@@ -38,35 +39,42 @@ public final class OutboxRelay<Store: OutboxStore>: Service {
     private let logger: Logger
     private let random: @Sendable () -> Double
     private let deliver: @Sendable ([Store.Event]) async throws -> Void
+    private let tracing: OutboxTracing?
     private let doorbell = Doorbell()
     /// Rung once, at a graceful shutdown.
     private let stop = Doorbell()
     private let isRun = Atomic(false)
     /// What it did so far, for whoever measures.
-    public let metrics = OutboxMetrics()
+    public let metrics: OutboxMetrics
 
     /// A relay, which does nothing before `run`.
     ///
     /// - Parameters:
     ///   - store: the outbox.
+    ///   - receiver: to whom, where a process has several outboxes: the label by which metrics tell them apart.
     ///   - configuration: bounds.
     ///   - logger: told of failures and set-aside events.
     ///   - random: a number in 0..<1 for the jitter.
+    ///   - tracer: makes the spans of what is told; nil for none.
     ///   - deliver: hands the events to the receiver, all or none. Throws `OutboxRejection` for what can never be
     ///     delivered, `OutboxSetback` where the receiver failed on the events, anything else if it isn't there. Must
     ///     bound its own time, well below what the store's transaction may take.
     public init(
         store: Store,
+        receiver: String? = nil,
         configuration: Configuration = Configuration(),
         logger: Logger,
         random: @escaping @Sendable () -> Double = { Double.random(in: 0..<1) },
+        tracer: (any Tracer)? = Traces.tracer,
         deliver: @escaping @Sendable ([Store.Event]) async throws -> Void
     ) {
         self.store = store
+        metrics = OutboxMetrics(receiver: receiver)
         self.configuration = configuration
         self.logger = logger
         self.random = random
         self.deliver = deliver
+        tracing = tracer.map { OutboxTracing($0, receiver: receiver) }
     }
 
     /// Says that an event was committed. Any thread; cheap; never waits.
@@ -179,7 +187,15 @@ public final class OutboxRelay<Store: OutboxStore>: Service {
     private func attempt(_ events: [Store.Event]) async -> Attempt {
         let began = ContinuousClock.now
         var error: (any Error)?
-        do { try await deliver(events) } catch let thrown { error = thrown }
+        do {
+            if let tracing {
+                try await tracing.deliver(events) { try await deliver(events) }
+            } else {
+                try await deliver(events)
+            }
+        } catch let thrown {
+            error = thrown
+        }
         return Attempt(verdict: verdict(on: events, error), took: ContinuousClock.now - began, error: error)
     }
 

@@ -1,7 +1,11 @@
+import RPC
+
 /// An event that waits in an outbox.
 public protocol OutboxEvent: Sendable {
     /// How often the receiver has failed on this event when it came alone.
     var failureCount: Int { get }
+    /// The span of the write that made it, where that is known: what is told of it belongs to the same trace.
+    var trace: TraceContext? { get }
 }
 
 /// Where a service's outbox is kept. The service writes the SQL; `OutboxRelay` decides when and what.

@@ -22,11 +22,13 @@ public struct ClientAddressKey: Sendable {
 
     private let key: [UInt8]
     private let purpose: [UInt8]
+    private let numberPurpose: [UInt8]
 
     /// A key for one service, whose codes mean nothing to another.
     public init(_ secret: Secret, service: String) {
         key = secret.bytes
         purpose = Array("vestibule client address \(service)\0".utf8)
+        numberPurpose = Array("vestibule asked number \(service)\0".utf8)
     }
 
     /// The key of a configuration.
@@ -52,6 +54,14 @@ public struct ClientAddressKey: Sendable {
             return nil
         }
         return SHA256.authenticationCode(of: purpose + address, key: key)
+    }
+
+    /// The code of a phone number that somebody asked about, of 16 bytes. Numbers are as few as addresses, and with whoever asked in it
+    /// the same number has another code for everybody.
+    ///
+    /// - Parameter asker: the bytes of the id of who asked, always as many.
+    public func code(ofNumber digits: String, askedBy asker: [UInt8]) -> [UInt8] {
+        Array(SHA256.authenticationCode(of: numberPurpose + asker + digits.utf8, key: key).prefix(16))
     }
 
     /// The bytes of an address that tell whose it is: 4 of IPv4, 7 of IPv6. Nil for what is none, for loopback and for

@@ -14,7 +14,7 @@ package struct CallLog: ServerInterceptor {
 
     /// Lines of those calls go to a logger.
     package init(logger: Logger, calls: CallLogging, tracer: (any Tracer)? = nil) {
-        lines = FactLog(logger)
+        lines = FactLog(logger, "call")
         self.calls = calls
         self.tracer = tracer
     }
@@ -72,7 +72,7 @@ package struct CallLog: ServerInterceptor {
         since start: ContinuousClock.Instant,
         cause: (any Error)?
     ) {
-        lines.log(level, "call") { facts in
+        lines.log(level) { facts in
             // The cause of what a caller did wrong could quote what the caller sent.
             if let cause, level >= .warning { facts.add("cause", "\(cause)") }
             facts.add("code", code.description)

@@ -21,15 +21,18 @@ public struct CertificateReload: Sendable {
 
     /// Reloads at each signal, until the task is cancelled or the signals end.
     public func run(at signals: AsyncStream<Void>) async {
-        for await _ in signals {
-            do {
-                let faults = faults()
-                guard faults.isEmpty else { throw ConfigurationFaults(faults) }
-                try await reload()
-                logger.notice("certificates read again")
-            } catch {
-                logger.error("certificates not read again; the former stay", metadata: ["error": "\(error)"])
-            }
+        for await _ in signals { await run() }
+    }
+
+    /// Reloads now.
+    public func run() async {
+        do {
+            let faults = faults()
+            guard faults.isEmpty else { throw ConfigurationFaults(faults) }
+            try await reload()
+            logger.notice("certificates read again")
+        } catch {
+            logger.error("certificates not read again; the former stay", metadata: ["error": "\(error)"])
         }
     }
 }

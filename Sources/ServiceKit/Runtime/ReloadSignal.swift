@@ -1,7 +1,7 @@
 import Dispatch
 import Glibc
 
-/// SIGHUP as something to wait for: the process is to read its certificates again. Without this object SIGHUP ends the
+/// SIGHUP as something to wait for: the process is to read its certificates and keys again. Without this object SIGHUP ends the
 /// process, as ever.
 ///
 /// One object a process, kept until its end. Signals that come while one is being answered count as one.

@@ -22,6 +22,9 @@ public enum Traces {
     /// The program's tracer; nil where traces are off.
     public static var tracer: OTLPTracer? { InstrumentationSystem.installedTracer as? OTLPTracer }
 
+    /// The span that this task is in, as a row keeps it of which somebody is told later; nil where traces are off.
+    public static var current: String? { tracer.flatMap { TraceContext.current(of: $0) }?.parent }
+
     /// What exports the spans of a tracer while it runs, and tells `metrics` what becomes of them; nil without a tracer.
     /// Throws `TransportError` for a target that can be none.
     public static func exporter(

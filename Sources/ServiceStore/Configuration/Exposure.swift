@@ -6,7 +6,7 @@ struct Exposure {
     let configuration: Configuration
 
     /// What keeps the service from listening where it is told to. Elsewhere than on loopback it must know who calls and
-    /// what they may: it believes its callers whose user they speak for.
+    /// what they may: tokens and proofs of people pass there, and methods for services have no other guard.
     var faults: [ConfigurationFault] {
         guard !missing.isEmpty, !configuration[keys.insecure] else { return [] }
         return [

@@ -29,4 +29,11 @@ public struct ServiceEnvironment: Sendable {
         channels.append(channel)
         return channel
     }
+
+    /// The same for what runs beside the calls: no handler calls over it, and so calls needn't hand anything on.
+    public func backgroundChannel(to addresses: AddressList) throws -> RPCChannel {
+        let channel = try RPCChannel(target: addresses.description, group: group, configuration: channelSettings)
+        channels.append(channel, isForHandlers: false)
+        return channel
+    }
 }

@@ -59,16 +59,22 @@ public struct ServiceRuntime: Sendable {
     /// Serves until SIGTERM or SIGINT, then drains and returns. Anything that keeps the service from starting is thrown.
     /// With TLS, SIGHUP has the certificates read again.
     ///
-    /// - Parameter build: makes the service's parts. The migrations are applied by then, if the configuration says so; the
-    ///   database client connects when it is first used, or else once everything runs.
-    public func serve(_ build: (ServiceEnvironment) async throws -> ServiceParts) async throws {
+    /// - Parameters:
+    ///   - rereads: whether the parts have something to read again at SIGHUP. If they don't, and there is no TLS, SIGHUP ends
+    ///     the process.
+    ///   - build: makes the service's parts. The migrations are applied by then, if the configuration says so; the database
+    ///     client connects when it is first used, or else once everything runs.
+    public func serve(
+        rereads: Bool = false,
+        _ build: (ServiceEnvironment) async throws -> ServiceParts
+    ) async throws {
         Traces.install(configuration, program: keys.program)
         let signals = ShutdownSignals()
-        let reload = usesTLS ? ReloadSignal() : nil
+        let reload = usesTLS || rereads ? ReloadSignal() : nil
         try await serve(build, until: { await signals.first() }, reloads: reload?.signals)
     }
 
-    /// Serves until `stop` returns; tells the port once it listens, and reads certificates again at each of `reloads`.
+    /// Serves until `stop` returns; tells the port once it listens, and reads files again at each of `reloads`.
     func serve(
         _ build: (ServiceEnvironment) async throws -> ServiceParts,
         until stop: @escaping @Sendable () async -> Void,
@@ -103,12 +109,12 @@ public struct ServiceRuntime: Sendable {
             let address = HostPort(host: configuration[keys.listen].host, port: port)
             logger.notice("listening", metadata: ["address": "\(address)"])
             onListening(port)
-            let serving = ServingServer(server: server, health: health, logger: logger)
+            let serving = ServingServer(server: server, health: health, beginDrain: parts.beginDrain, logger: logger)
             let exporters: [any Service] = exporter.map { [$0] } ?? []
             // Told to stop from the last to the first, each when the one behind it has ended.
             let services: [any Service] =
                 exporters + [environment.database] + environment.channels.channels + [metrics]
-                + [certificateReload(environment, server, reloads), readinessProbe(environment, health)]
+                + [reread(parts, environment, server, reloads), readinessProbe(environment, health)]
                 + parts.background.map { LoopService(service: $0, loop: group.next()) } + [serving]
             try await run(services, until: stop)
             logger.notice("stopped")
@@ -158,8 +164,8 @@ public struct ServiceRuntime: Sendable {
 
     private func router(_ parts: ServiceParts, _ environment: ServiceEnvironment) throws -> (Router, HealthService) {
         var router = Router(
-            interceptors: interceptors(environment),
-            makesOnwardCalls: !environment.channels.channels.isEmpty
+            interceptors: interceptors(environment) + parts.interceptors,
+            makesOnwardCalls: environment.channels.isForHandlers
         )
         for service in parts.services { router.add(service) }
         let health = HealthService(services: router.services)
@@ -177,7 +183,8 @@ public struct ServiceRuntime: Sendable {
         return all.compactMap { $0 }
     }
 
-    private func certificateReload(
+    private func reread(
+        _ parts: ServiceParts,
         _ environment: ServiceEnvironment,
         _ server: RPCServer,
         _ reloads: AsyncStream<Void>?
@@ -187,7 +194,14 @@ public struct ServiceRuntime: Sendable {
             try await environment.channels.reloadCertificates()
             environment.certificates.refresh()
         }
-        return BackgroundWork { if let reloads { await reload.run(at: reloads) } }
+        let certificates: CertificateReload? = usesTLS ? reload : nil
+        return BackgroundWork {
+            guard let reloads else { return }
+            for await _ in reloads {
+                await certificates?.run()
+                await parts.reread()
+            }
+        }
     }
 
     private func readinessProbe(_ environment: ServiceEnvironment, _ health: HealthService) -> BackgroundWork {

@@ -7,6 +7,7 @@ import ServiceLifecycle
 struct ServingServer: Service {
     let server: RPCServer
     let health: HealthService
+    let beginDrain: @Sendable () -> Void
     let logger: Logger
 
     func run() async throws {
@@ -16,6 +17,7 @@ struct ServingServer: Service {
             // Before the server's own handler, since it was set first.
             logger.notice("stopping")
             health.beginDrain()
+            beginDrain()
         }
     }
 }

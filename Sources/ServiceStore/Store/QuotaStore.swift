@@ -58,6 +58,24 @@ public enum QuotaStore {
         return min(max(endsAt - nowMilliseconds, 1), quota.windowMilliseconds)
     }
 
+    /// Locks the row of a subject's count until the transaction ends, and counts nothing: who counts at this moment comes before, or
+    /// waits.
+    public static func lock(
+        _ quota: Quota,
+        of subject: [UInt8],
+        nowMilliseconds: Int64,
+        in transaction: PostgresTransaction
+    ) async throws {
+        // A row that is new is over, and so counts nothing.
+        try await transaction.execute(
+            """
+            INSERT INTO quotas AS q (subject, kind, count, ends_at)
+            VALUES (\(subject), \(quota.kind), 1, \(PostgresTimestamp(milliseconds: nowMilliseconds)))
+            ON CONFLICT (subject, kind) DO UPDATE SET count = q.count
+            """
+        )
+    }
+
     /// How many milliseconds a subject must wait until one more may be counted; nil if it may be now. Counts nothing and
     /// locks nothing: for what must be refused before anything else is known.
     public static func wait(
@@ -77,6 +95,11 @@ public enum QuotaStore {
         guard let row = rows.first else { return nil }
         let endsAt = try row.decode(0, as: PostgresTimestamp.self).milliseconds
         return min(max(endsAt - nowMilliseconds, 1), quota.windowMilliseconds)
+    }
+
+    /// Forgets all counts of a subject. In transactions it comes last, as counting does.
+    public static func forget(subject: [UInt8], in transaction: PostgresTransaction) async throws {
+        try await transaction.execute("DELETE FROM quotas WHERE subject = \(subject)")
     }
 
     /// Forgets counts whose window is over, at most `limit` of them, and tells how many. Waits for nobody.

@@ -19,11 +19,41 @@ public final class AccountServiceDouble: AccountServiceHandler {
         }
 
         /// Changes the fields of the user's profile that are present, all or none, and returns the whole profile.
+        ///
+        /// The error USERNAME_TAKEN has usernames that are free in the metadata `suggestions` of its ErrorInfo, with commas between.
         public var updateMe: @Sendable (
             AppV1.UpdateMeRequest,
             ServerContext
         ) async throws -> AppV1.UpdateMeResponse = { _, _ in
             throw RPCError(.unimplemented, "\(AccountServiceMethods.updateMe.path) has no answer in this test")
+        }
+
+        /// Tells whether the user could take a username now, and suggests others for one that is taken.
+        public var checkUsername: @Sendable (
+            AppV1.CheckUsernameRequest,
+            ServerContext
+        ) async throws -> AppV1.CheckUsernameResponse = { _, _ in
+            throw RPCError(.unimplemented, "\(AccountServiceMethods.checkUsername.path) has no answer in this test")
+        }
+
+        /// Proves that a phone number is the user's by a signed assertion of the app's own backend, where the configuration says whose. The
+        /// number is the user's then, also if somebody else had it without proof. ALREADY_EXISTS with PHONE_TAKEN if somebody else has
+        /// proven it, which an operator settles. Without such a backend it is NOT_FOUND.
+        public var provePhone: @Sendable (
+            AppV1.ProvePhoneRequest,
+            ServerContext
+        ) async throws -> AppV1.ProvePhoneResponse = { _, _ in
+            throw RPCError(.unimplemented, "\(AccountServiceMethods.provePhone.path) has no answer in this test")
+        }
+
+        /// Deletes the user's account for good; all its sessions end. The session must have been opened by a sign-in a moment ago:
+        /// else it is PERMISSION_DENIED with RECENT_SIGN_IN_REQUIRED, and the app has the user sign in again first. Deleting again by a
+        /// token of the deleted account is a success.
+        public var deleteMe: @Sendable (
+            AppV1.DeleteMeRequest,
+            ServerContext
+        ) async throws -> AppV1.DeleteMeResponse = { _, _ in
+            throw RPCError(.unimplemented, "\(AccountServiceMethods.deleteMe.path) has no answer in this test")
         }
 
         /// No answers.
@@ -54,5 +84,26 @@ public final class AccountServiceDouble: AccountServiceHandler {
         context: ServerContext
     ) async throws -> AppV1.UpdateMeResponse {
         try await answers.withLock(\.updateMe)(request, context)
+    }
+
+    public func checkUsername(
+        _ request: AppV1.CheckUsernameRequest,
+        context: ServerContext
+    ) async throws -> AppV1.CheckUsernameResponse {
+        try await answers.withLock(\.checkUsername)(request, context)
+    }
+
+    public func provePhone(
+        _ request: AppV1.ProvePhoneRequest,
+        context: ServerContext
+    ) async throws -> AppV1.ProvePhoneResponse {
+        try await answers.withLock(\.provePhone)(request, context)
+    }
+
+    public func deleteMe(
+        _ request: AppV1.DeleteMeRequest,
+        context: ServerContext
+    ) async throws -> AppV1.DeleteMeResponse {
+        try await answers.withLock(\.deleteMe)(request, context)
     }
 }

@@ -13,12 +13,23 @@ public final class AuthServiceDouble: AuthServiceHandler {
         /// Opens a session for what a provider gave the app (an ID token, an authorization code or an access token), or for the
         /// tickets of Apple by web, creating the account the first time unless `create` is false: then somebody new gets NOT_FOUND
         /// with ACCOUNT_NOT_FOUND, and nothing changes. Presenting the same credentials again within a minute returns the same
-        /// session. Needs no access token.
+        /// session. While an operator keeps the account's person out it is PERMISSION_DENIED with ACCOUNT_BLOCKED. Needs no access
+        /// token.
         public var signInWithProvider: @Sendable (
             AppV1.SignInWithProviderRequest,
             ServerContext
         ) async throws -> AppV1.SignInWithProviderResponse = { _, _ in
             throw RPCError(.unimplemented, "\(AuthServiceMethods.signInWithProvider.path) has no answer in this test")
+        }
+
+        /// Makes a nonce for a sign-in, which is good for some minutes: the app hands it to the provider, hashed or not as its
+        /// provider's SDK asks for, and then to SignInWithProvider as it is. Some apps may be configured to take no other. Needs no
+        /// access token.
+        public var createChallenge: @Sendable (
+            AppV1.CreateChallengeRequest,
+            ServerContext
+        ) async throws -> AppV1.CreateChallengeResponse = { _, _ in
+            throw RPCError(.unimplemented, "\(AuthServiceMethods.createChallenge.path) has no answer in this test")
         }
 
         /// Exchanges a refresh token for its successor and a new access token. If the answer is lost, the same token may be
@@ -37,6 +48,68 @@ public final class AuthServiceDouble: AuthServiceHandler {
             ServerContext
         ) async throws -> AppV1.SignOutResponse = { _, _ in
             throw RPCError(.unimplemented, "\(AuthServiceMethods.signOut.path) has no answer in this test")
+        }
+
+        /// Ends all sessions of the user, the one of the access token too unless it is excepted.
+        public var signOutEverywhere: @Sendable (
+            AppV1.SignOutEverywhereRequest,
+            ServerContext
+        ) async throws -> AppV1.SignOutEverywhereResponse = { _, _ in
+            throw RPCError(.unimplemented, "\(AuthServiceMethods.signOutEverywhere.path) has no answer in this test")
+        }
+
+        /// The user's live sessions, the one used last first, at most 200.
+        public var listSessions: @Sendable (
+            AppV1.ListSessionsRequest,
+            ServerContext
+        ) async throws -> AppV1.ListSessionsResponse = { _, _ in
+            throw RPCError(.unimplemented, "\(AuthServiceMethods.listSessions.path) has no answer in this test")
+        }
+
+        /// Gives one of the user's live sessions another name. Any other session is NOT_FOUND with SESSION_NOT_FOUND.
+        public var renameSession: @Sendable (
+            AppV1.RenameSessionRequest,
+            ServerContext
+        ) async throws -> AppV1.RenameSessionResponse = { _, _ in
+            throw RPCError(.unimplemented, "\(AuthServiceMethods.renameSession.path) has no answer in this test")
+        }
+
+        /// Ends one of the user's sessions; one that is over already is a success. One that is unknown or somebody else's is NOT_FOUND
+        /// with SESSION_NOT_FOUND.
+        public var endSession: @Sendable (
+            AppV1.EndSessionRequest,
+            ServerContext
+        ) async throws -> AppV1.EndSessionResponse = { _, _ in
+            throw RPCError(.unimplemented, "\(AuthServiceMethods.endSession.path) has no answer in this test")
+        }
+
+        /// The providers that open the user's account, the one linked first before the others.
+        public var listProviders: @Sendable (
+            AppV1.ListProvidersRequest,
+            ServerContext
+        ) async throws -> AppV1.ListProvidersResponse = { _, _ in
+            throw RPCError(.unimplemented, "\(AuthServiceMethods.listProviders.path) has no answer in this test")
+        }
+
+        /// Links a further provider to the user's account, by what it gave the app: it opens that account from then on. One that is linked
+        /// is a success. If the account has another identity of that provider it is ALREADY_EXISTS with PROVIDER_ALREADY_LINKED, if the
+        /// identity opens another account with IDENTITY_TAKEN: then nothing changes, and what the provider gave is good for a sign-in still.
+        /// But if one of the two accounts is empty, having neither phone number nor username nor group, and the user signed in to this one
+        /// within ten minutes, the other one absorbs it, and the answer has a new session if this one was absorbed.
+        public var linkProvider: @Sendable (
+            AppV1.LinkProviderRequest,
+            ServerContext
+        ) async throws -> AppV1.LinkProviderResponse = { _, _ in
+            throw RPCError(.unimplemented, "\(AuthServiceMethods.linkProvider.path) has no answer in this test")
+        }
+
+        /// Takes a provider from the user's account. Sessions that it opened end, the one of the access token too. The last one that can
+        /// sign in stays: FAILED_PRECONDITION with LAST_PROVIDER. One that is not linked is a success.
+        public var unlinkProvider: @Sendable (
+            AppV1.UnlinkProviderRequest,
+            ServerContext
+        ) async throws -> AppV1.UnlinkProviderResponse = { _, _ in
+            throw RPCError(.unimplemented, "\(AuthServiceMethods.unlinkProvider.path) has no answer in this test")
         }
 
         /// No answers.
@@ -62,6 +135,13 @@ public final class AuthServiceDouble: AuthServiceHandler {
         try await answers.withLock(\.signInWithProvider)(request, context)
     }
 
+    public func createChallenge(
+        _ request: AppV1.CreateChallengeRequest,
+        context: ServerContext
+    ) async throws -> AppV1.CreateChallengeResponse {
+        try await answers.withLock(\.createChallenge)(request, context)
+    }
+
     public func refreshSession(
         _ request: AppV1.RefreshSessionRequest,
         context: ServerContext
@@ -74,5 +154,54 @@ public final class AuthServiceDouble: AuthServiceHandler {
         context: ServerContext
     ) async throws -> AppV1.SignOutResponse {
         try await answers.withLock(\.signOut)(request, context)
+    }
+
+    public func signOutEverywhere(
+        _ request: AppV1.SignOutEverywhereRequest,
+        context: ServerContext
+    ) async throws -> AppV1.SignOutEverywhereResponse {
+        try await answers.withLock(\.signOutEverywhere)(request, context)
+    }
+
+    public func listSessions(
+        _ request: AppV1.ListSessionsRequest,
+        context: ServerContext
+    ) async throws -> AppV1.ListSessionsResponse {
+        try await answers.withLock(\.listSessions)(request, context)
+    }
+
+    public func renameSession(
+        _ request: AppV1.RenameSessionRequest,
+        context: ServerContext
+    ) async throws -> AppV1.RenameSessionResponse {
+        try await answers.withLock(\.renameSession)(request, context)
+    }
+
+    public func endSession(
+        _ request: AppV1.EndSessionRequest,
+        context: ServerContext
+    ) async throws -> AppV1.EndSessionResponse {
+        try await answers.withLock(\.endSession)(request, context)
+    }
+
+    public func listProviders(
+        _ request: AppV1.ListProvidersRequest,
+        context: ServerContext
+    ) async throws -> AppV1.ListProvidersResponse {
+        try await answers.withLock(\.listProviders)(request, context)
+    }
+
+    public func linkProvider(
+        _ request: AppV1.LinkProviderRequest,
+        context: ServerContext
+    ) async throws -> AppV1.LinkProviderResponse {
+        try await answers.withLock(\.linkProvider)(request, context)
+    }
+
+    public func unlinkProvider(
+        _ request: AppV1.UnlinkProviderRequest,
+        context: ServerContext
+    ) async throws -> AppV1.UnlinkProviderResponse {
+        try await answers.withLock(\.unlinkProvider)(request, context)
     }
 }

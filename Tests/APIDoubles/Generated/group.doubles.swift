@@ -12,6 +12,7 @@ public final class GroupServiceDouble: GroupServiceHandler {
     public struct Answers: Sendable {
         /// Creates a group with the user, under their display name, as the first member. With an idempotency key it may be called
         /// again after any failure: one group is created. Without one, a call that ended with OUTCOME_UNKNOWN may have created one.
+        /// A key whose group is gone, or whose group the user is in no more, is NOT_A_MEMBER.
         public var createGroup: @Sendable (
             AppV1.CreateGroupRequest,
             ServerContext
@@ -27,7 +28,7 @@ public final class GroupServiceDouble: GroupServiceHandler {
             throw RPCError(.unimplemented, "\(GroupServiceMethods.listGroups.path) has no answer in this test")
         }
 
-        /// Adds a person by phone number: a member at once if a user has that number, pending until one has otherwise. Adding the
+        /// Adds a person by phone number: a member at once if the group is open and a user has that number, pending otherwise. Adding the
         /// same number again returns the member there is.
         public var addMember: @Sendable (
             AppV1.AddMemberRequest,
@@ -42,6 +43,205 @@ public final class GroupServiceDouble: GroupServiceHandler {
             ServerContext
         ) async throws -> AppV1.ListMembersResponse = { _, _ in
             throw RPCError(.unimplemented, "\(GroupServiceMethods.listMembers.path) has no answer in this test")
+        }
+
+        /// Adds up to 500 people by phone number, as AddMember does each of them, and tells of each what came of it: a refused one
+        /// doesn't keep the others out.
+        public var addMembers: @Sendable (
+            AppV1.AddMembersRequest,
+            ServerContext
+        ) async throws -> AppV1.AddMembersResponse = { _, _ in
+            throw RPCError(.unimplemented, "\(GroupServiceMethods.addMembers.path) has no answer in this test")
+        }
+
+        /// A group. Only members may ask.
+        public var getGroup: @Sendable (
+            AppV1.GetGroupRequest,
+            ServerContext
+        ) async throws -> AppV1.GetGroupResponse = { _, _ in
+            throw RPCError(.unimplemented, "\(GroupServiceMethods.getGroup.path) has no answer in this test")
+        }
+
+        /// Changes the fields of a group that are present. Admins and the owner may rename it, the owner alone says how open it is:
+        /// ROLE_INSUFFICIENT. TOO_MANY_ATTEMPTS for more changes than a user may make within a day.
+        public var updateGroup: @Sendable (
+            AppV1.UpdateGroupRequest,
+            ServerContext
+        ) async throws -> AppV1.UpdateGroupResponse = { _, _ in
+            throw RPCError(.unimplemented, "\(GroupServiceMethods.updateGroup.path) has no answer in this test")
+        }
+
+        /// Deletes a group with all its members and all who are awaited. The owner alone may: ROLE_INSUFFICIENT. After it nobody is a
+        /// member any more, and so whoever asks again gets NOT_A_MEMBER.
+        public var deleteGroup: @Sendable (
+            AppV1.DeleteGroupRequest,
+            ServerContext
+        ) async throws -> AppV1.DeleteGroupResponse = { _, _ in
+            throw RPCError(.unimplemented, "\(GroupServiceMethods.deleteGroup.path) has no answer in this test")
+        }
+
+        /// Removes a member, or a pending one. The owner removes anybody else, admins plain members, and whoever added a pending one that
+        /// one: ROLE_INSUFFICIENT. One who isn't there is a success.
+        public var removeMember: @Sendable (
+            AppV1.RemoveMemberRequest,
+            ServerContext
+        ) async throws -> AppV1.RemoveMemberResponse = { _, _ in
+            throw RPCError(.unimplemented, "\(GroupServiceMethods.removeMember.path) has no answer in this test")
+        }
+
+        /// Leaves a group. An owner who made it hands it over first (OWNER_MUST_HAND_OVER), unless nobody else is a member: then the group is
+        /// deleted. One who got it from somebody else leaves it to an admin, or to who has been in it for longest. Whoever isn't in the
+        /// group has left it.
+        public var leaveGroup: @Sendable (
+            AppV1.LeaveGroupRequest,
+            ServerContext
+        ) async throws -> AppV1.LeaveGroupResponse = { _, _ in
+            throw RPCError(.unimplemented, "\(GroupServiceMethods.leaveGroup.path) has no answer in this test")
+        }
+
+        /// Makes a member an admin, or an admin a plain member. The owner alone may (ROLE_INSUFFICIENT), and the owner's own role goes by
+        /// HandOverGroup. Who isn't a member has no role: MEMBER_NOT_FOUND.
+        public var setMemberRole: @Sendable (
+            AppV1.SetMemberRoleRequest,
+            ServerContext
+        ) async throws -> AppV1.SetMemberRoleResponse = { _, _ in
+            throw RPCError(.unimplemented, "\(GroupServiceMethods.setMemberRole.path) has no answer in this test")
+        }
+
+        /// Makes another member the owner; who was it stays as an admin. The owner alone may: ROLE_INSUFFICIENT. MEMBER_NOT_FOUND for one
+        /// who isn't a member, MEMBER_NOT_CONFIRMED for one who is it by the number alone and no admin. Naming who is the owner already
+        /// changes nothing.
+        public var handOverGroup: @Sendable (
+            AppV1.HandOverGroupRequest,
+            ServerContext
+        ) async throws -> AppV1.HandOverGroupResponse = { _, _ in
+            throw RPCError(.unimplemented, "\(GroupServiceMethods.handOverGroup.path) has no answer in this test")
+        }
+
+        /// Lists what waits for the user, newest first: groups in which people accept or are confirmed and which wait for a number that
+        /// the user has, unless the user declined or blocks whoever added them, and the user's own requests to join. Of a group it tells
+        /// the name and nothing of its members.
+        public var listMyInvitations: @Sendable (
+            AppV1.ListMyInvitationsRequest,
+            ServerContext
+        ) async throws -> AppV1.ListMyInvitationsResponse = { _, _ in
+            throw RPCError(.unimplemented, "\(GroupServiceMethods.listMyInvitations.path) has no answer in this test")
+        }
+
+        /// Accepts an invitation: the user is a member. Whoever is one already stays so. CONFIRMATION_NEEDED where people are confirmed
+        /// instead; INVITATION_NOT_FOUND if nothing waits for the user by this id.
+        public var acceptInvitation: @Sendable (
+            AppV1.AcceptInvitationRequest,
+            ServerContext
+        ) async throws -> AppV1.AcceptInvitationResponse = { _, _ in
+            throw RPCError(.unimplemented, "\(GroupServiceMethods.acceptInvitation.path) has no answer in this test")
+        }
+
+        /// Declines an invitation, or takes a request to join back. The group goes on waiting for the number and doesn't learn that it is
+        /// a user's; the user doesn't see the invitation again. INVITATION_NOT_FOUND if nothing waits for the user by this id.
+        public var declineInvitation: @Sendable (
+            AppV1.DeclineInvitationRequest,
+            ServerContext
+        ) async throws -> AppV1.DeclineInvitationResponse = { _, _ in
+            throw RPCError(.unimplemented, "\(GroupServiceMethods.declineInvitation.path) has no answer in this test")
+        }
+
+        /// Says that a user is the person meant: one who waits in a group where people are confirmed, or asks to join it, becomes a
+        /// member, and one in doubt is kept. PERSON_CHANGED if it is somebody else by now than the user whom the caller was shown.
+        public var confirmMember: @Sendable (
+            AppV1.ConfirmMemberRequest,
+            ServerContext
+        ) async throws -> AppV1.ConfirmMemberResponse = { _, _ in
+            throw RPCError(.unimplemented, "\(GroupServiceMethods.confirmMember.path) has no answer in this test")
+        }
+
+        /// Lists whom a group waits for and who is in doubt, oldest first. Only members may ask. Who has a number is told only where
+        /// people are confirmed, and to those who may confirm them.
+        public var listPending: @Sendable (
+            AppV1.ListPendingRequest,
+            ServerContext
+        ) async throws -> AppV1.ListPendingResponse = { _, _ in
+            throw RPCError(.unimplemented, "\(GroupServiceMethods.listPending.path) has no answer in this test")
+        }
+
+        /// Makes a link by which people join without a number. Admins and the owner may: ROLE_INSUFFICIENT. Each call makes one, and a
+        /// call that ended with OUTCOME_UNKNOWN may have made one. Its token is told here and never again.
+        public var createGroupLink: @Sendable (
+            AppV1.CreateGroupLinkRequest,
+            ServerContext
+        ) async throws -> AppV1.CreateGroupLinkResponse = { _, _ in
+            throw RPCError(.unimplemented, "\(GroupServiceMethods.createGroupLink.path) has no answer in this test")
+        }
+
+        /// Lists a group's links that are good, newest first. Admins and the owner may: ROLE_INSUFFICIENT.
+        public var listGroupLinks: @Sendable (
+            AppV1.ListGroupLinksRequest,
+            ServerContext
+        ) async throws -> AppV1.ListGroupLinksResponse = { _, _ in
+            throw RPCError(.unimplemented, "\(GroupServiceMethods.listGroupLinks.path) has no answer in this test")
+        }
+
+        /// Ends a link; whoever joined by it stays. Admins and the owner may: ROLE_INSUFFICIENT. One that is over is a success.
+        public var revokeGroupLink: @Sendable (
+            AppV1.RevokeGroupLinkRequest,
+            ServerContext
+        ) async throws -> AppV1.RevokeGroupLinkResponse = { _, _ in
+            throw RPCError(.unimplemented, "\(GroupServiceMethods.revokeGroupLink.path) has no answer in this test")
+        }
+
+        /// Tells which group a link is of, before joining. LINK_INVALID for a token of no link, LINK_OVER for one that has expired, was
+        /// revoked or is used up. It counts wrong tokens, and so it is no method for GET.
+        public var previewGroupLink: @Sendable (
+            AppV1.PreviewGroupLinkRequest,
+            ServerContext
+        ) async throws -> AppV1.PreviewGroupLinkResponse = { _, _ in
+            throw RPCError(.unimplemented, "\(GroupServiceMethods.previewGroupLink.path) has no answer in this test")
+        }
+
+        /// Joins the group of a link: as a member, or where people are confirmed as one who asks to. Whoever is a member or asks already
+        /// spends no use. A link lets a user in once: LINK_USED afterwards.
+        public var joinByLink: @Sendable (
+            AppV1.JoinByLinkRequest,
+            ServerContext
+        ) async throws -> AppV1.JoinByLinkResponse = { _, _ in
+            throw RPCError(.unimplemented, "\(GroupServiceMethods.joinByLink.path) has no answer in this test")
+        }
+
+        /// Keeps a user from making the caller a member by number: what they add goes on waiting, as for a number that nobody has, and
+        /// they see no difference. Memberships stay. TOO_MANY_BLOCKED for more than 1,000.
+        public var blockInviter: @Sendable (
+            AppV1.BlockInviterRequest,
+            ServerContext
+        ) async throws -> AppV1.BlockInviterResponse = { _, _ in
+            throw RPCError(.unimplemented, "\(GroupServiceMethods.blockInviter.path) has no answer in this test")
+        }
+
+        /// Ends what BlockInviter began: what waits in open groups for the caller's number makes them a member now.
+        public var unblockInviter: @Sendable (
+            AppV1.UnblockInviterRequest,
+            ServerContext
+        ) async throws -> AppV1.UnblockInviterResponse = { _, _ in
+            throw RPCError(.unimplemented, "\(GroupServiceMethods.unblockInviter.path) has no answer in this test")
+        }
+
+        /// Lists whom the user blocks, in the order of their ids.
+        public var listBlockedInviters: @Sendable (
+            AppV1.ListBlockedInvitersRequest,
+            ServerContext
+        ) async throws -> AppV1.ListBlockedInvitersResponse = { _, _ in
+            throw RPCError(.unimplemented, "\(GroupServiceMethods.listBlockedInviters.path) has no answer in this test")
+        }
+
+        /// Tells what changes in the user's groups, as it changes, for as long as the access token is good. Each message has a position
+        /// to go on from. It ends with UNAUTHENTICATED when the token expires (ACCESS_TOKEN_EXPIRED) or its session ends
+        /// (SESSION_REVOKED), and with UNAVAILABLE when the app is to come back (COME_AGAIN). RESOURCE_EXHAUSTED with TOO_MANY_WATCHES
+        /// tells an account that has too many of them open, and with TOO_SLOW an app that doesn't take what it is told.
+        public var watchGroups: @Sendable (
+            AppV1.WatchGroupsRequest,
+            MessageWriter<AppV1.WatchGroupsResponse>,
+            ServerContext
+        ) async throws -> Void = { _, _, _ in
+            throw RPCError(.unimplemented, "\(GroupServiceMethods.watchGroups.path) has no answer in this test")
         }
 
         /// No answers.
@@ -86,5 +286,160 @@ public final class GroupServiceDouble: GroupServiceHandler {
         context: ServerContext
     ) async throws -> AppV1.ListMembersResponse {
         try await answers.withLock(\.listMembers)(request, context)
+    }
+
+    public func addMembers(
+        _ request: AppV1.AddMembersRequest,
+        context: ServerContext
+    ) async throws -> AppV1.AddMembersResponse {
+        try await answers.withLock(\.addMembers)(request, context)
+    }
+
+    public func getGroup(
+        _ request: AppV1.GetGroupRequest,
+        context: ServerContext
+    ) async throws -> AppV1.GetGroupResponse {
+        try await answers.withLock(\.getGroup)(request, context)
+    }
+
+    public func updateGroup(
+        _ request: AppV1.UpdateGroupRequest,
+        context: ServerContext
+    ) async throws -> AppV1.UpdateGroupResponse {
+        try await answers.withLock(\.updateGroup)(request, context)
+    }
+
+    public func deleteGroup(
+        _ request: AppV1.DeleteGroupRequest,
+        context: ServerContext
+    ) async throws -> AppV1.DeleteGroupResponse {
+        try await answers.withLock(\.deleteGroup)(request, context)
+    }
+
+    public func removeMember(
+        _ request: AppV1.RemoveMemberRequest,
+        context: ServerContext
+    ) async throws -> AppV1.RemoveMemberResponse {
+        try await answers.withLock(\.removeMember)(request, context)
+    }
+
+    public func leaveGroup(
+        _ request: AppV1.LeaveGroupRequest,
+        context: ServerContext
+    ) async throws -> AppV1.LeaveGroupResponse {
+        try await answers.withLock(\.leaveGroup)(request, context)
+    }
+
+    public func setMemberRole(
+        _ request: AppV1.SetMemberRoleRequest,
+        context: ServerContext
+    ) async throws -> AppV1.SetMemberRoleResponse {
+        try await answers.withLock(\.setMemberRole)(request, context)
+    }
+
+    public func handOverGroup(
+        _ request: AppV1.HandOverGroupRequest,
+        context: ServerContext
+    ) async throws -> AppV1.HandOverGroupResponse {
+        try await answers.withLock(\.handOverGroup)(request, context)
+    }
+
+    public func listMyInvitations(
+        _ request: AppV1.ListMyInvitationsRequest,
+        context: ServerContext
+    ) async throws -> AppV1.ListMyInvitationsResponse {
+        try await answers.withLock(\.listMyInvitations)(request, context)
+    }
+
+    public func acceptInvitation(
+        _ request: AppV1.AcceptInvitationRequest,
+        context: ServerContext
+    ) async throws -> AppV1.AcceptInvitationResponse {
+        try await answers.withLock(\.acceptInvitation)(request, context)
+    }
+
+    public func declineInvitation(
+        _ request: AppV1.DeclineInvitationRequest,
+        context: ServerContext
+    ) async throws -> AppV1.DeclineInvitationResponse {
+        try await answers.withLock(\.declineInvitation)(request, context)
+    }
+
+    public func confirmMember(
+        _ request: AppV1.ConfirmMemberRequest,
+        context: ServerContext
+    ) async throws -> AppV1.ConfirmMemberResponse {
+        try await answers.withLock(\.confirmMember)(request, context)
+    }
+
+    public func listPending(
+        _ request: AppV1.ListPendingRequest,
+        context: ServerContext
+    ) async throws -> AppV1.ListPendingResponse {
+        try await answers.withLock(\.listPending)(request, context)
+    }
+
+    public func createGroupLink(
+        _ request: AppV1.CreateGroupLinkRequest,
+        context: ServerContext
+    ) async throws -> AppV1.CreateGroupLinkResponse {
+        try await answers.withLock(\.createGroupLink)(request, context)
+    }
+
+    public func listGroupLinks(
+        _ request: AppV1.ListGroupLinksRequest,
+        context: ServerContext
+    ) async throws -> AppV1.ListGroupLinksResponse {
+        try await answers.withLock(\.listGroupLinks)(request, context)
+    }
+
+    public func revokeGroupLink(
+        _ request: AppV1.RevokeGroupLinkRequest,
+        context: ServerContext
+    ) async throws -> AppV1.RevokeGroupLinkResponse {
+        try await answers.withLock(\.revokeGroupLink)(request, context)
+    }
+
+    public func previewGroupLink(
+        _ request: AppV1.PreviewGroupLinkRequest,
+        context: ServerContext
+    ) async throws -> AppV1.PreviewGroupLinkResponse {
+        try await answers.withLock(\.previewGroupLink)(request, context)
+    }
+
+    public func joinByLink(
+        _ request: AppV1.JoinByLinkRequest,
+        context: ServerContext
+    ) async throws -> AppV1.JoinByLinkResponse {
+        try await answers.withLock(\.joinByLink)(request, context)
+    }
+
+    public func blockInviter(
+        _ request: AppV1.BlockInviterRequest,
+        context: ServerContext
+    ) async throws -> AppV1.BlockInviterResponse {
+        try await answers.withLock(\.blockInviter)(request, context)
+    }
+
+    public func unblockInviter(
+        _ request: AppV1.UnblockInviterRequest,
+        context: ServerContext
+    ) async throws -> AppV1.UnblockInviterResponse {
+        try await answers.withLock(\.unblockInviter)(request, context)
+    }
+
+    public func listBlockedInviters(
+        _ request: AppV1.ListBlockedInvitersRequest,
+        context: ServerContext
+    ) async throws -> AppV1.ListBlockedInvitersResponse {
+        try await answers.withLock(\.listBlockedInviters)(request, context)
+    }
+
+    public func watchGroups(
+        _ request: AppV1.WatchGroupsRequest,
+        responses: MessageWriter<AppV1.WatchGroupsResponse>,
+        context: ServerContext
+    ) async throws {
+        try await answers.withLock(\.watchGroups)(request, responses, context)
     }
 }

@@ -14,7 +14,8 @@ public final class IdentityServiceDouble: IdentityServiceHandler {
         /// for the account that it names, creating the account the first time unless `create` is false: then somebody new gets
         /// NOT_FOUND with ACCOUNT_NOT_FOUND, and nothing changes. Presenting the same credentials again within a minute returns
         /// the same session; later they are refused with TOKEN_REPLAYED or CODE_SPENT, but for an access token, which opens another
-        /// session then, since the provider is asked about it each time.
+        /// session then, since the provider is asked about it each time. While an operator keeps the account's person out it is
+        /// PERMISSION_DENIED with ACCOUNT_BLOCKED, and nothing changes.
         public var signIn: @Sendable (
             IdentityV1.SignInRequest,
             ServerContext
@@ -23,7 +24,8 @@ public final class IdentityServiceDouble: IdentityServiceHandler {
         }
 
         /// Tells which account credentials name, without a session and without using them up. Authorization codes can't be
-        /// looked up so, since they are spent by their exchange: ask SignIn with `create` false.
+        /// looked up so, since they are spent by their exchange: ask SignIn with `create` false. Of a blocked account, and of one that
+        /// its provider has disabled, it is refused as SignIn is.
         public var findAccount: @Sendable (
             IdentityV1.FindAccountRequest,
             ServerContext
@@ -84,7 +86,60 @@ public final class IdentityServiceDouble: IdentityServiceHandler {
             throw RPCError(.unimplemented, "\(IdentityServiceMethods.signOut.path) has no answer in this test")
         }
 
-        /// Returns an account with the provider identities linked to it.
+        /// Returns the live sessions of the caller's account, the one used last first, at most 200. The caller is whoever CheckSession
+        /// would let in by the token; a session without proof sees nobody's sessions (SESSION_UNPROVEN).
+        public var listSessions: @Sendable (
+            IdentityV1.ListSessionsRequest,
+            ServerContext
+        ) async throws -> IdentityV1.ListSessionsResponse = { _, _ in
+            throw RPCError(.unimplemented, "\(IdentityServiceMethods.listSessions.path) has no answer in this test")
+        }
+
+        /// Gives a live session of the caller's account another name, by the rules of ListSessions. A session that is over, unknown or
+        /// somebody else's is NOT_FOUND with SESSION_NOT_FOUND.
+        public var renameSession: @Sendable (
+            IdentityV1.RenameSessionRequest,
+            ServerContext
+        ) async throws -> IdentityV1.RenameSessionResponse = { _, _ in
+            throw RPCError(.unimplemented, "\(IdentityServiceMethods.renameSession.path) has no answer in this test")
+        }
+
+        /// Ends a session of the caller's account, by the rules of ListSessions; their own too. Ending one that is over is a success.
+        /// One that is unknown or somebody else's is NOT_FOUND with SESSION_NOT_FOUND.
+        public var endSession: @Sendable (
+            IdentityV1.EndSessionRequest,
+            ServerContext
+        ) async throws -> IdentityV1.EndSessionResponse = { _, _ in
+            throw RPCError(.unimplemented, "\(IdentityServiceMethods.endSession.path) has no answer in this test")
+        }
+
+        /// Links the provider identity that credentials name to the caller's account, by the rules of ListSessions: it opens that account
+        /// from then on. The credentials are judged as SignIn judges them and used up by it, but never by an e-mail; without proof they are
+        /// refused with PROOF_REQUIRED. An identity that the account has is a success, and nothing changes. If the account has another one of
+        /// that provider it is ALREADY_EXISTS with PROVIDER_ALREADY_LINKED, if it opens another account with IDENTITY_TAKEN: then
+        /// nothing changes, and the credentials are good still.
+        ///
+        /// But if the session was opened by NONCE or CODE within ten minutes, the credentials prove one of these too, and one of the two
+        /// accounts is empty (no phone number, no username, no group, nothing under way), the other one absorbs it, the older one if both
+        /// are. If the caller's is absorbed its sessions end, and the answer has a new one.
+        public var linkProvider: @Sendable (
+            IdentityV1.LinkProviderRequest,
+            ServerContext
+        ) async throws -> IdentityV1.LinkProviderResponse = { _, _ in
+            throw RPCError(.unimplemented, "\(IdentityServiceMethods.linkProvider.path) has no answer in this test")
+        }
+
+        /// Takes a provider's identity from the caller's account, by the rules of ListSessions. Sessions that it opened end, the caller's
+        /// too, and what the provider granted is revoked. An account must keep one that can sign in: else FAILED_PRECONDITION with
+        /// LAST_PROVIDER. Unlinking what isn't linked is a success.
+        public var unlinkProvider: @Sendable (
+            IdentityV1.UnlinkProviderRequest,
+            ServerContext
+        ) async throws -> IdentityV1.UnlinkProviderResponse = { _, _ in
+            throw RPCError(.unimplemented, "\(IdentityServiceMethods.unlinkProvider.path) has no answer in this test")
+        }
+
+        /// Returns the caller's account with the provider identities linked to it. The account is that of the caller's proof.
         public var getAccount: @Sendable (
             IdentityV1.GetAccountRequest,
             ServerContext
@@ -92,7 +147,16 @@ public final class IdentityServiceDouble: IdentityServiceHandler {
             throw RPCError(.unimplemented, "\(IdentityServiceMethods.getAccount.path) has no answer in this test")
         }
 
-        /// Changes what an app keeps of its own with an account: members of a JSON object, replaced one by one, removed by null.
+        /// Returns any account, for services that act for an operator and not for a person: by certificate and method list.
+        public var lookUpAccount: @Sendable (
+            IdentityV1.LookUpAccountRequest,
+            ServerContext
+        ) async throws -> IdentityV1.LookUpAccountResponse = { _, _ in
+            throw RPCError(.unimplemented, "\(IdentityServiceMethods.lookUpAccount.path) has no answer in this test")
+        }
+
+        /// Changes what an app keeps of its own with the caller's account: members of a JSON object, replaced one by one, removed
+        /// by null. The account is that of the caller's proof.
         /// A `full_name` among them, or `given_name` and `family_name`, is also kept as told if no provider told a name.
         public var updateUserMetadata: @Sendable (
             IdentityV1.UpdateUserMetadataRequest,
@@ -101,12 +165,104 @@ public final class IdentityServiceDouble: IdentityServiceHandler {
             throw RPCError(.unimplemented, "\(IdentityServiceMethods.updateUserMetadata.path) has no answer in this test")
         }
 
+        /// Proves that a phone number is the caller's, by a signed assertion of the app's own backend (VESTIBULE_IDENTITY_PHONE_ASSERTIONS_FILE;
+        /// NOT_FOUND without). An assertion is applied once, and a repetition answered alike. Wrong ones are INVALID_ARGUMENT with
+        /// ASSERTION_INVALID, ASSERTION_MISMATCHED or ASSERTION_EXPIRED. ALREADY_EXISTS with PHONE_TAKEN if somebody else has proven the number.
+        public var provePhone: @Sendable (
+            IdentityV1.ProvePhoneRequest,
+            ServerContext
+        ) async throws -> IdentityV1.ProvePhoneResponse = { _, _ in
+            throw RPCError(.unimplemented, "\(IdentityServiceMethods.provePhone.path) has no answer in this test")
+        }
+
+        /// Deletes the caller's account for good, by the rules of ListSessions: its sessions end, its identities are free at once, so
+        /// that the same person who signs in again is new, and the other services are told to forget the person. The session must
+        /// have been opened a moment ago (ten minutes unless configured otherwise): else it is PERMISSION_DENIED with
+        /// RECENT_SIGN_IN_REQUIRED, and the person signs in again first. Deleting again by a token of a deleted account is a success.
+        public var deleteAccount: @Sendable (
+            IdentityV1.DeleteAccountRequest,
+            ServerContext
+        ) async throws -> IdentityV1.DeleteAccountResponse = { _, _ in
+            throw RPCError(.unimplemented, "\(IdentityServiceMethods.deleteAccount.path) has no answer in this test")
+        }
+
+        /// Deletes any account as DeleteAccount does, for services that act for an operator and not for a person: by certificate and
+        /// method list. One that was deleted is a success; one that never was is NOT_FOUND with ACCOUNT_NOT_FOUND.
+        public var removeAccount: @Sendable (
+            IdentityV1.RemoveAccountRequest,
+            ServerContext
+        ) async throws -> IdentityV1.RemoveAccountResponse = { _, _ in
+            throw RPCError(.unimplemented, "\(IdentityServiceMethods.removeAccount.path) has no answer in this test")
+        }
+
+        /// Tells whether an account was closed, for services that have something of it: by certificate and method list.
+        public var getAccountState: @Sendable (
+            IdentityV1.GetAccountStateRequest,
+            ServerContext
+        ) async throws -> IdentityV1.GetAccountStateResponse = { _, _ in
+            throw RPCError(.unimplemented, "\(IdentityServiceMethods.getAccountState.path) has no answer in this test")
+        }
+
+        /// Takes what a provider tells of its people (Apple's server notifications; Google's security event tokens, RFC 8417), for
+        /// gateways: verifies and stores it, and answers then. It is applied moments later. A notice that was stored before is a
+        /// success and changes nothing. One that is not the provider's, not for us or not of these days is INVALID_ARGUMENT with a
+        /// NOTICE_ reason; when it can't be verified or stored now, UNAVAILABLE, and the provider sends it again.
+        public var acceptNotice: @Sendable (
+            IdentityV1.AcceptNoticeRequest,
+            ServerContext
+        ) async throws -> IdentityV1.AcceptNoticeResponse = { _, _ in
+            throw RPCError(.unimplemented, "\(IdentityServiceMethods.acceptNotice.path) has no answer in this test")
+        }
+
+        /// Takes what other services tell of people, for the targets of webhooks, and answers which types any target wants: by certificate
+        /// and method list, and each service the types that are its own (else PERMISSION_DENIED with EVENT_NOT_YOURS). An event that
+        /// nobody wants, or of an account that was closed, is a success and leaves nothing; one that is told again changes nothing
+        /// while a target is still to be told. No events at all are a question. One that is no event is INVALID_ARGUMENT with
+        /// EVENT_INVALID, more than 100 are too: then none is taken.
+        public var acceptEvents: @Sendable (
+            IdentityV1.AcceptEventsRequest,
+            ServerContext
+        ) async throws -> IdentityV1.AcceptEventsResponse = { _, _ in
+            throw RPCError(.unimplemented, "\(IdentityServiceMethods.acceptEvents.path) has no answer in this test")
+        }
+
+        /// Makes a nonce for a sign-in with an audience's ID token, which is good for some minutes. Audiences whose `nonce` is
+        /// `server` take no other. Nothing is stored.
+        public var createChallenge: @Sendable (
+            IdentityV1.CreateChallengeRequest,
+            ServerContext
+        ) async throws -> IdentityV1.CreateChallengeResponse = { _, _ in
+            throw RPCError(.unimplemented, "\(IdentityServiceMethods.createChallenge.path) has no answer in this test")
+        }
+
+        /// Tells whether a token of ours is good now and whose it is (RFC 7662). Asking is no use of the token: neither its session's
+        /// inactivity nor what was received of it changes.
+        public var introspectToken: @Sendable (
+            IdentityV1.IntrospectTokenRequest,
+            ServerContext
+        ) async throws -> IdentityV1.IntrospectTokenResponse = { _, _ in
+            throw RPCError(.unimplemented, "\(IdentityServiceMethods.introspectToken.path) has no answer in this test")
+        }
+
         /// Returns the public keys that verify our tokens, as an RFC 7517 key set.
         public var getJWKS: @Sendable (
             IdentityV1.GetJWKSRequest,
             ServerContext
         ) async throws -> IdentityV1.GetJWKSResponse = { _, _ in
             throw RPCError(.unimplemented, "\(IdentityServiceMethods.getJWKS.path) has no answer in this test")
+        }
+
+        /// Tells which sessions end, as they end, for services that verify access tokens by the key set alone. First comes what
+        /// ended since the caller's position, then `caught_up`, then the rest within moments, and a message at least each
+        /// `heartbeat_milliseconds`. A caller that hears nothing for longer, or has no stream, must ask CheckSession for each call.
+        /// Sessions that reach their own limit are not told. A caller that is slow, or one of too many (RESOURCE_EXHAUSTED), is
+        /// cut off, and so are all when the server stops (UNAVAILABLE): it comes back with its last position, here or elsewhere.
+        public var watchRevocations: @Sendable (
+            IdentityV1.WatchRevocationsRequest,
+            MessageWriter<IdentityV1.WatchRevocationsResponse>,
+            ServerContext
+        ) async throws -> Void = { _, _, _ in
+            throw RPCError(.unimplemented, "\(IdentityServiceMethods.watchRevocations.path) has no answer in this test")
         }
 
         /// No answers.
@@ -181,11 +337,53 @@ public final class IdentityServiceDouble: IdentityServiceHandler {
         try await answers.withLock(\.signOut)(request, context)
     }
 
+    public func listSessions(
+        _ request: IdentityV1.ListSessionsRequest,
+        context: ServerContext
+    ) async throws -> IdentityV1.ListSessionsResponse {
+        try await answers.withLock(\.listSessions)(request, context)
+    }
+
+    public func renameSession(
+        _ request: IdentityV1.RenameSessionRequest,
+        context: ServerContext
+    ) async throws -> IdentityV1.RenameSessionResponse {
+        try await answers.withLock(\.renameSession)(request, context)
+    }
+
+    public func endSession(
+        _ request: IdentityV1.EndSessionRequest,
+        context: ServerContext
+    ) async throws -> IdentityV1.EndSessionResponse {
+        try await answers.withLock(\.endSession)(request, context)
+    }
+
+    public func linkProvider(
+        _ request: IdentityV1.LinkProviderRequest,
+        context: ServerContext
+    ) async throws -> IdentityV1.LinkProviderResponse {
+        try await answers.withLock(\.linkProvider)(request, context)
+    }
+
+    public func unlinkProvider(
+        _ request: IdentityV1.UnlinkProviderRequest,
+        context: ServerContext
+    ) async throws -> IdentityV1.UnlinkProviderResponse {
+        try await answers.withLock(\.unlinkProvider)(request, context)
+    }
+
     public func getAccount(
         _ request: IdentityV1.GetAccountRequest,
         context: ServerContext
     ) async throws -> IdentityV1.GetAccountResponse {
         try await answers.withLock(\.getAccount)(request, context)
+    }
+
+    public func lookUpAccount(
+        _ request: IdentityV1.LookUpAccountRequest,
+        context: ServerContext
+    ) async throws -> IdentityV1.LookUpAccountResponse {
+        try await answers.withLock(\.lookUpAccount)(request, context)
     }
 
     public func updateUserMetadata(
@@ -195,10 +393,74 @@ public final class IdentityServiceDouble: IdentityServiceHandler {
         try await answers.withLock(\.updateUserMetadata)(request, context)
     }
 
+    public func provePhone(
+        _ request: IdentityV1.ProvePhoneRequest,
+        context: ServerContext
+    ) async throws -> IdentityV1.ProvePhoneResponse {
+        try await answers.withLock(\.provePhone)(request, context)
+    }
+
+    public func deleteAccount(
+        _ request: IdentityV1.DeleteAccountRequest,
+        context: ServerContext
+    ) async throws -> IdentityV1.DeleteAccountResponse {
+        try await answers.withLock(\.deleteAccount)(request, context)
+    }
+
+    public func removeAccount(
+        _ request: IdentityV1.RemoveAccountRequest,
+        context: ServerContext
+    ) async throws -> IdentityV1.RemoveAccountResponse {
+        try await answers.withLock(\.removeAccount)(request, context)
+    }
+
+    public func getAccountState(
+        _ request: IdentityV1.GetAccountStateRequest,
+        context: ServerContext
+    ) async throws -> IdentityV1.GetAccountStateResponse {
+        try await answers.withLock(\.getAccountState)(request, context)
+    }
+
+    public func acceptNotice(
+        _ request: IdentityV1.AcceptNoticeRequest,
+        context: ServerContext
+    ) async throws -> IdentityV1.AcceptNoticeResponse {
+        try await answers.withLock(\.acceptNotice)(request, context)
+    }
+
+    public func acceptEvents(
+        _ request: IdentityV1.AcceptEventsRequest,
+        context: ServerContext
+    ) async throws -> IdentityV1.AcceptEventsResponse {
+        try await answers.withLock(\.acceptEvents)(request, context)
+    }
+
+    public func createChallenge(
+        _ request: IdentityV1.CreateChallengeRequest,
+        context: ServerContext
+    ) async throws -> IdentityV1.CreateChallengeResponse {
+        try await answers.withLock(\.createChallenge)(request, context)
+    }
+
+    public func introspectToken(
+        _ request: IdentityV1.IntrospectTokenRequest,
+        context: ServerContext
+    ) async throws -> IdentityV1.IntrospectTokenResponse {
+        try await answers.withLock(\.introspectToken)(request, context)
+    }
+
     public func getJWKS(
         _ request: IdentityV1.GetJWKSRequest,
         context: ServerContext
     ) async throws -> IdentityV1.GetJWKSResponse {
         try await answers.withLock(\.getJWKS)(request, context)
+    }
+
+    public func watchRevocations(
+        _ request: IdentityV1.WatchRevocationsRequest,
+        responses: MessageWriter<IdentityV1.WatchRevocationsResponse>,
+        context: ServerContext
+    ) async throws {
+        try await answers.withLock(\.watchRevocations)(request, responses, context)
     }
 }

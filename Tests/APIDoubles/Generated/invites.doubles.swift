@@ -12,7 +12,8 @@ public final class InvitesServiceDouble: InvitesServiceHandler {
     public struct Answers: Sendable {
         /// Creates a group with its creator as the first member. With an idempotency key it may be called again whenever the
         /// answer was lost or the outcome is unknown: the group that was created is returned. Without one each call creates a
-        /// group, and a call that ended with OUTCOME_UNKNOWN may have created one.
+        /// group, and a call that ended with OUTCOME_UNKNOWN may have created one. A key whose group is gone, or whose group the
+        /// user is in no more, is NOT_A_MEMBER.
         public var createGroup: @Sendable (
             InvitesV1.CreateGroupRequest,
             ServerContext
@@ -20,7 +21,7 @@ public final class InvitesServiceDouble: InvitesServiceHandler {
             throw RPCError(.unimplemented, "\(InvitesServiceMethods.createGroup.path) has no answer in this test")
         }
 
-        /// Adds a person by phone number: a member at once if a user has that number, pending until one has otherwise.
+        /// Adds a person by phone number: a member at once if the group is open and a user has that number, pending otherwise.
         /// Adding the same number again returns the member there is.
         public var addMember: @Sendable (
             InvitesV1.AddMemberRequest,
@@ -29,7 +30,7 @@ public final class InvitesServiceDouble: InvitesServiceHandler {
             throw RPCError(.unimplemented, "\(InvitesServiceMethods.addMember.path) has no answer in this test")
         }
 
-        /// Lists the groups that a user is a member of, newest first.
+        /// Lists the groups that the user is a member of, newest first.
         public var listGroups: @Sendable (
             InvitesV1.ListGroupsRequest,
             ServerContext
@@ -45,13 +46,241 @@ public final class InvitesServiceDouble: InvitesServiceHandler {
             throw RPCError(.unimplemented, "\(InvitesServiceMethods.listMembers.path) has no answer in this test")
         }
 
+        /// Adds up to 500 people by phone number, as AddMember does each of them, and tells of each what came of it: a refused one
+        /// doesn't keep the others out.
+        public var addMembers: @Sendable (
+            InvitesV1.AddMembersRequest,
+            ServerContext
+        ) async throws -> InvitesV1.AddMembersResponse = { _, _ in
+            throw RPCError(.unimplemented, "\(InvitesServiceMethods.addMembers.path) has no answer in this test")
+        }
+
+        /// A group. Only members may ask.
+        public var getGroup: @Sendable (
+            InvitesV1.GetGroupRequest,
+            ServerContext
+        ) async throws -> InvitesV1.GetGroupResponse = { _, _ in
+            throw RPCError(.unimplemented, "\(InvitesServiceMethods.getGroup.path) has no answer in this test")
+        }
+
+        /// Changes the fields of a group that are present. Admins and the owner may rename it, the owner alone says how open it is:
+        /// ROLE_INSUFFICIENT. TOO_MANY_ATTEMPTS for more changes than a user may make within a day.
+        public var updateGroup: @Sendable (
+            InvitesV1.UpdateGroupRequest,
+            ServerContext
+        ) async throws -> InvitesV1.UpdateGroupResponse = { _, _ in
+            throw RPCError(.unimplemented, "\(InvitesServiceMethods.updateGroup.path) has no answer in this test")
+        }
+
+        /// Deletes a group with all its members and all who are awaited. The owner alone may: ROLE_INSUFFICIENT. After it nobody is a
+        /// member any more, and so whoever asks again gets NOT_A_MEMBER.
+        public var deleteGroup: @Sendable (
+            InvitesV1.DeleteGroupRequest,
+            ServerContext
+        ) async throws -> InvitesV1.DeleteGroupResponse = { _, _ in
+            throw RPCError(.unimplemented, "\(InvitesServiceMethods.deleteGroup.path) has no answer in this test")
+        }
+
+        /// Removes a member, or a pending one. The owner removes anybody else, admins plain members, and whoever added a pending one that
+        /// one: ROLE_INSUFFICIENT. One who isn't there is a success.
+        public var removeMember: @Sendable (
+            InvitesV1.RemoveMemberRequest,
+            ServerContext
+        ) async throws -> InvitesV1.RemoveMemberResponse = { _, _ in
+            throw RPCError(.unimplemented, "\(InvitesServiceMethods.removeMember.path) has no answer in this test")
+        }
+
+        /// Leaves a group. An owner who made it hands it over first (OWNER_MUST_HAND_OVER), unless nobody else is a member: then the group is
+        /// deleted. One who got it from somebody else leaves it to an admin, or to who has been in it for longest. Whoever isn't in the
+        /// group has left it.
+        public var leaveGroup: @Sendable (
+            InvitesV1.LeaveGroupRequest,
+            ServerContext
+        ) async throws -> InvitesV1.LeaveGroupResponse = { _, _ in
+            throw RPCError(.unimplemented, "\(InvitesServiceMethods.leaveGroup.path) has no answer in this test")
+        }
+
+        /// Makes a member an admin, or an admin a plain member. The owner alone may (ROLE_INSUFFICIENT), and the owner's own role goes by
+        /// HandOverGroup. Who isn't a member has no role: MEMBER_NOT_FOUND.
+        public var setMemberRole: @Sendable (
+            InvitesV1.SetMemberRoleRequest,
+            ServerContext
+        ) async throws -> InvitesV1.SetMemberRoleResponse = { _, _ in
+            throw RPCError(.unimplemented, "\(InvitesServiceMethods.setMemberRole.path) has no answer in this test")
+        }
+
+        /// Makes another member the owner; who was it stays as an admin. The owner alone may: ROLE_INSUFFICIENT. MEMBER_NOT_FOUND for one
+        /// who isn't a member, MEMBER_NOT_CONFIRMED for one who is it by the number alone and no admin. Naming who is the owner already
+        /// changes nothing.
+        public var handOverGroup: @Sendable (
+            InvitesV1.HandOverGroupRequest,
+            ServerContext
+        ) async throws -> InvitesV1.HandOverGroupResponse = { _, _ in
+            throw RPCError(.unimplemented, "\(InvitesServiceMethods.handOverGroup.path) has no answer in this test")
+        }
+
         /// Applies events of the profile service's outbox, each once by its id, in the order given. All of them are
-        /// committed when this answers.
+        /// committed when this answers. For profile alone: by certificate and method list.
         public var applyPhoneEvents: @Sendable (
             InvitesV1.ApplyPhoneEventsRequest,
             ServerContext
         ) async throws -> InvitesV1.ApplyPhoneEventsResponse = { _, _ in
             throw RPCError(.unimplemented, "\(InvitesServiceMethods.applyPhoneEvents.path) has no answer in this test")
+        }
+
+        /// Forgets a user whose account was closed: the user is in no group any more when this answers. A group of theirs goes to
+        /// an admin, or to a plain member where there is none, and of these to who has been in it for longest; one without another member is
+        /// deleted. Closing again changes nothing. For identity alone: by certificate and method list.
+        public var closeAccount: @Sendable (
+            InvitesV1.CloseAccountRequest,
+            ServerContext
+        ) async throws -> InvitesV1.CloseAccountResponse = { _, _ in
+            throw RPCError(.unimplemented, "\(InvitesServiceMethods.closeAccount.path) has no answer in this test")
+        }
+
+        /// Holds a user who is in no group, so that another account can absorb theirs: until CloseAccount or ReopenAccount nothing
+        /// changes for the user, calls that would change something and events are UNAVAILABLE with ACCOUNT_HELD, and none is
+        /// dropped. A user who is in a group is not held, and an absorption that was refused once stays so. A user who was forgotten is
+        /// empty. For identity alone: by certificate and method list.
+        public var closeIfEmpty: @Sendable (
+            InvitesV1.CloseIfEmptyRequest,
+            ServerContext
+        ) async throws -> InvitesV1.CloseIfEmptyResponse = { _, _ in
+            throw RPCError(.unimplemented, "\(InvitesServiceMethods.closeIfEmpty.path) has no answer in this test")
+        }
+
+        /// Ends what CloseIfEmpty began for the same absorption, whichever of the two comes first. For identity alone: by certificate
+        /// and method list.
+        public var reopenAccount: @Sendable (
+            InvitesV1.ReopenAccountRequest,
+            ServerContext
+        ) async throws -> InvitesV1.ReopenAccountResponse = { _, _ in
+            throw RPCError(.unimplemented, "\(InvitesServiceMethods.reopenAccount.path) has no answer in this test")
+        }
+
+        /// Lists what waits for the user, newest first: groups in which people accept or are confirmed and which wait for a number that
+        /// the user has, unless the user declined or blocks whoever added them, and the user's own requests to join. Of a group it tells
+        /// the name and nothing of its members.
+        public var listMyInvitations: @Sendable (
+            InvitesV1.ListMyInvitationsRequest,
+            ServerContext
+        ) async throws -> InvitesV1.ListMyInvitationsResponse = { _, _ in
+            throw RPCError(.unimplemented, "\(InvitesServiceMethods.listMyInvitations.path) has no answer in this test")
+        }
+
+        /// Accepts an invitation: the user is a member. Whoever is one already stays so. CONFIRMATION_NEEDED where people are confirmed
+        /// instead; INVITATION_NOT_FOUND if nothing waits for the user by this id.
+        public var acceptInvitation: @Sendable (
+            InvitesV1.AcceptInvitationRequest,
+            ServerContext
+        ) async throws -> InvitesV1.AcceptInvitationResponse = { _, _ in
+            throw RPCError(.unimplemented, "\(InvitesServiceMethods.acceptInvitation.path) has no answer in this test")
+        }
+
+        /// Declines an invitation, or takes a request to join back. The group goes on waiting for the number and doesn't learn that it is
+        /// a user's; the user doesn't see the invitation again. INVITATION_NOT_FOUND if nothing waits for the user by this id.
+        public var declineInvitation: @Sendable (
+            InvitesV1.DeclineInvitationRequest,
+            ServerContext
+        ) async throws -> InvitesV1.DeclineInvitationResponse = { _, _ in
+            throw RPCError(.unimplemented, "\(InvitesServiceMethods.declineInvitation.path) has no answer in this test")
+        }
+
+        /// Says that a user is the person meant: one who waits in a group where people are confirmed, or asks to join it, becomes a
+        /// member, and one in doubt is kept. PERSON_CHANGED if it is somebody else by now than the user whom the caller was shown.
+        public var confirmMember: @Sendable (
+            InvitesV1.ConfirmMemberRequest,
+            ServerContext
+        ) async throws -> InvitesV1.ConfirmMemberResponse = { _, _ in
+            throw RPCError(.unimplemented, "\(InvitesServiceMethods.confirmMember.path) has no answer in this test")
+        }
+
+        /// Lists whom a group waits for and who is in doubt, oldest first. Only members may ask. Who has a number is told only where
+        /// people are confirmed, and to those who may confirm them.
+        public var listPending: @Sendable (
+            InvitesV1.ListPendingRequest,
+            ServerContext
+        ) async throws -> InvitesV1.ListPendingResponse = { _, _ in
+            throw RPCError(.unimplemented, "\(InvitesServiceMethods.listPending.path) has no answer in this test")
+        }
+
+        /// Makes a link by which people join without a number. Admins and the owner may: ROLE_INSUFFICIENT. Each call makes one, and a
+        /// call that ended with OUTCOME_UNKNOWN may have made one. Its token is told here and never again.
+        public var createGroupLink: @Sendable (
+            InvitesV1.CreateGroupLinkRequest,
+            ServerContext
+        ) async throws -> InvitesV1.CreateGroupLinkResponse = { _, _ in
+            throw RPCError(.unimplemented, "\(InvitesServiceMethods.createGroupLink.path) has no answer in this test")
+        }
+
+        /// Lists a group's links that are good, newest first. Admins and the owner may: ROLE_INSUFFICIENT.
+        public var listGroupLinks: @Sendable (
+            InvitesV1.ListGroupLinksRequest,
+            ServerContext
+        ) async throws -> InvitesV1.ListGroupLinksResponse = { _, _ in
+            throw RPCError(.unimplemented, "\(InvitesServiceMethods.listGroupLinks.path) has no answer in this test")
+        }
+
+        /// Ends a link; whoever joined by it stays. Admins and the owner may: ROLE_INSUFFICIENT. One that is over is a success.
+        public var revokeGroupLink: @Sendable (
+            InvitesV1.RevokeGroupLinkRequest,
+            ServerContext
+        ) async throws -> InvitesV1.RevokeGroupLinkResponse = { _, _ in
+            throw RPCError(.unimplemented, "\(InvitesServiceMethods.revokeGroupLink.path) has no answer in this test")
+        }
+
+        /// Tells which group a link is of, before joining. LINK_INVALID for a token of no link, LINK_OVER for one that has expired, was
+        /// revoked or is used up. It counts wrong tokens, and so it is no method for GET.
+        public var previewGroupLink: @Sendable (
+            InvitesV1.PreviewGroupLinkRequest,
+            ServerContext
+        ) async throws -> InvitesV1.PreviewGroupLinkResponse = { _, _ in
+            throw RPCError(.unimplemented, "\(InvitesServiceMethods.previewGroupLink.path) has no answer in this test")
+        }
+
+        /// Joins the group of a link: as a member, or where people are confirmed as one who asks to. Whoever is a member or asks already
+        /// spends no use. A link lets a user in once: LINK_USED afterwards.
+        public var joinByLink: @Sendable (
+            InvitesV1.JoinByLinkRequest,
+            ServerContext
+        ) async throws -> InvitesV1.JoinByLinkResponse = { _, _ in
+            throw RPCError(.unimplemented, "\(InvitesServiceMethods.joinByLink.path) has no answer in this test")
+        }
+
+        /// Keeps a user from making the caller a member by number: what they add goes on waiting, as for a number that nobody has, and
+        /// they see no difference. Memberships stay. TOO_MANY_BLOCKED for more than 1,000.
+        public var blockInviter: @Sendable (
+            InvitesV1.BlockInviterRequest,
+            ServerContext
+        ) async throws -> InvitesV1.BlockInviterResponse = { _, _ in
+            throw RPCError(.unimplemented, "\(InvitesServiceMethods.blockInviter.path) has no answer in this test")
+        }
+
+        /// Ends what BlockInviter began: what waits in open groups for the caller's number makes them a member now.
+        public var unblockInviter: @Sendable (
+            InvitesV1.UnblockInviterRequest,
+            ServerContext
+        ) async throws -> InvitesV1.UnblockInviterResponse = { _, _ in
+            throw RPCError(.unimplemented, "\(InvitesServiceMethods.unblockInviter.path) has no answer in this test")
+        }
+
+        /// Lists whom the user blocks, in the order of their ids.
+        public var listBlockedInviters: @Sendable (
+            InvitesV1.ListBlockedInvitersRequest,
+            ServerContext
+        ) async throws -> InvitesV1.ListBlockedInvitersResponse = { _, _ in
+            throw RPCError(.unimplemented, "\(InvitesServiceMethods.listBlockedInviters.path) has no answer in this test")
+        }
+
+        /// Tells a gateway what changes in the groups of all those who watch there, as it changes. Each request adds a person, by
+        /// identity's proof of them in the message, or lets one go. The stream ends with RESOURCE_EXHAUSTED for a gateway that takes too
+        /// slowly what it is told, and with UNAVAILABLE when the server stops; then those who watch come back with their positions.
+        public var watchGroups: @Sendable (
+            MessageReader<InvitesV1.WatchGroupsRequest>,
+            MessageWriter<InvitesV1.WatchGroupsResponse>,
+            ServerContext
+        ) async throws -> Void = { _, _, _ in
+            throw RPCError(.unimplemented, "\(InvitesServiceMethods.watchGroups.path) has no answer in this test")
         }
 
         /// No answers.
@@ -98,10 +327,186 @@ public final class InvitesServiceDouble: InvitesServiceHandler {
         try await answers.withLock(\.listMembers)(request, context)
     }
 
+    public func addMembers(
+        _ request: InvitesV1.AddMembersRequest,
+        context: ServerContext
+    ) async throws -> InvitesV1.AddMembersResponse {
+        try await answers.withLock(\.addMembers)(request, context)
+    }
+
+    public func getGroup(
+        _ request: InvitesV1.GetGroupRequest,
+        context: ServerContext
+    ) async throws -> InvitesV1.GetGroupResponse {
+        try await answers.withLock(\.getGroup)(request, context)
+    }
+
+    public func updateGroup(
+        _ request: InvitesV1.UpdateGroupRequest,
+        context: ServerContext
+    ) async throws -> InvitesV1.UpdateGroupResponse {
+        try await answers.withLock(\.updateGroup)(request, context)
+    }
+
+    public func deleteGroup(
+        _ request: InvitesV1.DeleteGroupRequest,
+        context: ServerContext
+    ) async throws -> InvitesV1.DeleteGroupResponse {
+        try await answers.withLock(\.deleteGroup)(request, context)
+    }
+
+    public func removeMember(
+        _ request: InvitesV1.RemoveMemberRequest,
+        context: ServerContext
+    ) async throws -> InvitesV1.RemoveMemberResponse {
+        try await answers.withLock(\.removeMember)(request, context)
+    }
+
+    public func leaveGroup(
+        _ request: InvitesV1.LeaveGroupRequest,
+        context: ServerContext
+    ) async throws -> InvitesV1.LeaveGroupResponse {
+        try await answers.withLock(\.leaveGroup)(request, context)
+    }
+
+    public func setMemberRole(
+        _ request: InvitesV1.SetMemberRoleRequest,
+        context: ServerContext
+    ) async throws -> InvitesV1.SetMemberRoleResponse {
+        try await answers.withLock(\.setMemberRole)(request, context)
+    }
+
+    public func handOverGroup(
+        _ request: InvitesV1.HandOverGroupRequest,
+        context: ServerContext
+    ) async throws -> InvitesV1.HandOverGroupResponse {
+        try await answers.withLock(\.handOverGroup)(request, context)
+    }
+
     public func applyPhoneEvents(
         _ request: InvitesV1.ApplyPhoneEventsRequest,
         context: ServerContext
     ) async throws -> InvitesV1.ApplyPhoneEventsResponse {
         try await answers.withLock(\.applyPhoneEvents)(request, context)
+    }
+
+    public func closeAccount(
+        _ request: InvitesV1.CloseAccountRequest,
+        context: ServerContext
+    ) async throws -> InvitesV1.CloseAccountResponse {
+        try await answers.withLock(\.closeAccount)(request, context)
+    }
+
+    public func closeIfEmpty(
+        _ request: InvitesV1.CloseIfEmptyRequest,
+        context: ServerContext
+    ) async throws -> InvitesV1.CloseIfEmptyResponse {
+        try await answers.withLock(\.closeIfEmpty)(request, context)
+    }
+
+    public func reopenAccount(
+        _ request: InvitesV1.ReopenAccountRequest,
+        context: ServerContext
+    ) async throws -> InvitesV1.ReopenAccountResponse {
+        try await answers.withLock(\.reopenAccount)(request, context)
+    }
+
+    public func listMyInvitations(
+        _ request: InvitesV1.ListMyInvitationsRequest,
+        context: ServerContext
+    ) async throws -> InvitesV1.ListMyInvitationsResponse {
+        try await answers.withLock(\.listMyInvitations)(request, context)
+    }
+
+    public func acceptInvitation(
+        _ request: InvitesV1.AcceptInvitationRequest,
+        context: ServerContext
+    ) async throws -> InvitesV1.AcceptInvitationResponse {
+        try await answers.withLock(\.acceptInvitation)(request, context)
+    }
+
+    public func declineInvitation(
+        _ request: InvitesV1.DeclineInvitationRequest,
+        context: ServerContext
+    ) async throws -> InvitesV1.DeclineInvitationResponse {
+        try await answers.withLock(\.declineInvitation)(request, context)
+    }
+
+    public func confirmMember(
+        _ request: InvitesV1.ConfirmMemberRequest,
+        context: ServerContext
+    ) async throws -> InvitesV1.ConfirmMemberResponse {
+        try await answers.withLock(\.confirmMember)(request, context)
+    }
+
+    public func listPending(
+        _ request: InvitesV1.ListPendingRequest,
+        context: ServerContext
+    ) async throws -> InvitesV1.ListPendingResponse {
+        try await answers.withLock(\.listPending)(request, context)
+    }
+
+    public func createGroupLink(
+        _ request: InvitesV1.CreateGroupLinkRequest,
+        context: ServerContext
+    ) async throws -> InvitesV1.CreateGroupLinkResponse {
+        try await answers.withLock(\.createGroupLink)(request, context)
+    }
+
+    public func listGroupLinks(
+        _ request: InvitesV1.ListGroupLinksRequest,
+        context: ServerContext
+    ) async throws -> InvitesV1.ListGroupLinksResponse {
+        try await answers.withLock(\.listGroupLinks)(request, context)
+    }
+
+    public func revokeGroupLink(
+        _ request: InvitesV1.RevokeGroupLinkRequest,
+        context: ServerContext
+    ) async throws -> InvitesV1.RevokeGroupLinkResponse {
+        try await answers.withLock(\.revokeGroupLink)(request, context)
+    }
+
+    public func previewGroupLink(
+        _ request: InvitesV1.PreviewGroupLinkRequest,
+        context: ServerContext
+    ) async throws -> InvitesV1.PreviewGroupLinkResponse {
+        try await answers.withLock(\.previewGroupLink)(request, context)
+    }
+
+    public func joinByLink(
+        _ request: InvitesV1.JoinByLinkRequest,
+        context: ServerContext
+    ) async throws -> InvitesV1.JoinByLinkResponse {
+        try await answers.withLock(\.joinByLink)(request, context)
+    }
+
+    public func blockInviter(
+        _ request: InvitesV1.BlockInviterRequest,
+        context: ServerContext
+    ) async throws -> InvitesV1.BlockInviterResponse {
+        try await answers.withLock(\.blockInviter)(request, context)
+    }
+
+    public func unblockInviter(
+        _ request: InvitesV1.UnblockInviterRequest,
+        context: ServerContext
+    ) async throws -> InvitesV1.UnblockInviterResponse {
+        try await answers.withLock(\.unblockInviter)(request, context)
+    }
+
+    public func listBlockedInviters(
+        _ request: InvitesV1.ListBlockedInvitersRequest,
+        context: ServerContext
+    ) async throws -> InvitesV1.ListBlockedInvitersResponse {
+        try await answers.withLock(\.listBlockedInviters)(request, context)
+    }
+
+    public func watchGroups(
+        _ requests: MessageReader<InvitesV1.WatchGroupsRequest>,
+        responses: MessageWriter<InvitesV1.WatchGroupsResponse>,
+        context: ServerContext
+    ) async throws {
+        try await answers.withLock(\.watchGroups)(requests, responses, context)
     }
 }

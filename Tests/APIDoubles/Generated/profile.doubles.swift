@@ -10,7 +10,7 @@ import Synchronization
 public final class ProfileServiceDouble: ProfileServiceHandler {
     /// What each method does with a call.
     public struct Answers: Sendable {
-        /// Returns a user's profile; a user who told nothing yet has an empty one with every field missing.
+        /// Returns the user's profile; a user who told nothing yet has an empty one with every field missing.
         public var getProfile: @Sendable (
             ProfileV1.GetProfileRequest,
             ServerContext
@@ -18,7 +18,17 @@ public final class ProfileServiceDouble: ProfileServiceHandler {
             throw RPCError(.unimplemented, "\(ProfileServiceMethods.getProfile.path) has no answer in this test")
         }
 
-        /// Tells whether a username could be taken now.
+        /// Returns any user's profile, for services that act for an operator and not for a person: by certificate and method list.
+        public var lookUpProfile: @Sendable (
+            ProfileV1.LookUpProfileRequest,
+            ServerContext
+        ) async throws -> ProfileV1.LookUpProfileResponse = { _, _ in
+            throw RPCError(.unimplemented, "\(ProfileServiceMethods.lookUpProfile.path) has no answer in this test")
+        }
+
+        /// Tells whether a username could be taken now, by the user of the proof; without one by somebody new, so that it needs none.
+        /// For one that is taken it suggests others. A user, and an address that is told, may ask so often within an hour: then
+        /// RESOURCE_EXHAUSTED with TOO_MANY_ATTEMPTS. A save that meets a username of somebody else counts as such a question.
         public var checkUsername: @Sendable (
             ProfileV1.CheckUsernameRequest,
             ServerContext
@@ -27,11 +37,94 @@ public final class ProfileServiceDouble: ProfileServiceHandler {
         }
 
         /// Changes the fields that are present, all or none, and returns the whole profile.
+        ///
+        /// The error USERNAME_TAKEN has usernames that are free in the metadata `suggestions` of its ErrorInfo, with commas between.
         public var updateProfile: @Sendable (
             ProfileV1.UpdateProfileRequest,
             ServerContext
         ) async throws -> ProfileV1.UpdateProfileResponse = { _, _ in
             throw RPCError(.unimplemented, "\(ProfileServiceMethods.updateProfile.path) has no answer in this test")
+        }
+
+        /// Returns what others are shown of users: names and pictures, never a phone number. Users who told nothing are left out.
+        public var batchGetProfiles: @Sendable (
+            ProfileV1.BatchGetProfilesRequest,
+            ServerContext
+        ) async throws -> ProfileV1.BatchGetProfilesResponse = { _, _ in
+            throw RPCError(.unimplemented, "\(ProfileServiceMethods.batchGetProfiles.path) has no answer in this test")
+        }
+
+        /// Keeps an image as the user's avatar, in the place of the one before, which is forgotten. What of the file is no picture
+        /// is left out: texts, places, previews and whatever follows the image.
+        public var setAvatar: @Sendable (
+            ProfileV1.SetAvatarRequest,
+            ServerContext
+        ) async throws -> ProfileV1.SetAvatarResponse = { _, _ in
+            throw RPCError(.unimplemented, "\(ProfileServiceMethods.setAvatar.path) has no answer in this test")
+        }
+
+        /// Returns an avatar that was uploaded, to whoever knows its id: it needs no proof.
+        public var getAvatar: @Sendable (
+            ProfileV1.GetAvatarRequest,
+            ServerContext
+        ) async throws -> ProfileV1.GetAvatarResponse = { _, _ in
+            throw RPCError(.unimplemented, "\(ProfileServiceMethods.getAvatar.path) has no answer in this test")
+        }
+
+        /// Forgets a user whose account was closed: the phone number and the username are free when this answers, and nothing is saved
+        /// for the user any more. Closing again changes nothing. For identity alone: by certificate and method list.
+        public var closeAccount: @Sendable (
+            ProfileV1.CloseAccountRequest,
+            ServerContext
+        ) async throws -> ProfileV1.CloseAccountResponse = { _, _ in
+            throw RPCError(.unimplemented, "\(ProfileServiceMethods.closeAccount.path) has no answer in this test")
+        }
+
+        /// Tells who has a phone number. For identity alone, which asks for an operator: by certificate and method list.
+        public var findPhoneHolder: @Sendable (
+            ProfileV1.FindPhoneHolderRequest,
+            ServerContext
+        ) async throws -> ProfileV1.FindPhoneHolderResponse = { _, _ in
+            throw RPCError(.unimplemented, "\(ProfileServiceMethods.findPhoneHolder.path) has no answer in this test")
+        }
+
+        /// Takes the phone number from a user: it is free when this answers, and others are told as when the user gives it up. Where
+        /// the user has none, or another one than is asked for, nothing changes. For identity alone: by certificate and method list.
+        public var releasePhone: @Sendable (
+            ProfileV1.ReleasePhoneRequest,
+            ServerContext
+        ) async throws -> ProfileV1.ReleasePhoneResponse = { _, _ in
+            throw RPCError(.unimplemented, "\(ProfileServiceMethods.releasePhone.path) has no answer in this test")
+        }
+
+        /// Takes a phone number for a user of whom it is proven, once for each event: also from somebody who has it without proof, and from
+        /// somebody who has proven it and was not seen for as long as the configuration says. There are no limits and no waiting time.
+        /// Whoever has proven it otherwise keeps it, and an operator has a dispute to settle. HOLDER_UNKNOWN if it can't be told now when
+        /// that one was seen. For identity alone: by certificate and method list.
+        public var claimProvenPhone: @Sendable (
+            ProfileV1.ClaimProvenPhoneRequest,
+            ServerContext
+        ) async throws -> ProfileV1.ClaimProvenPhoneResponse = { _, _ in
+            throw RPCError(.unimplemented, "\(ProfileServiceMethods.claimProvenPhone.path) has no answer in this test")
+        }
+
+        /// Lists numbers that two users have proven, oldest first; only while the one who has it does. For identity alone, which asks for an
+        /// operator: by certificate and method list.
+        public var listPhoneDisputes: @Sendable (
+            ProfileV1.ListPhoneDisputesRequest,
+            ServerContext
+        ) async throws -> ProfileV1.ListPhoneDisputesResponse = { _, _ in
+            throw RPCError(.unimplemented, "\(ProfileServiceMethods.listPhoneDisputes.path) has no answer in this test")
+        }
+
+        /// Forgets a user as CloseAccount does, so that another account can absorb theirs, unless they have a phone number or a username,
+        /// or others are still to be told of a number of theirs: then nothing changes, and the absorption stays refused. A display name
+        /// alone is forgotten. For identity alone: by certificate and method list.
+        public var closeIfEmpty: @Sendable (
+            ProfileV1.CloseIfEmptyRequest,
+            ServerContext
+        ) async throws -> ProfileV1.CloseIfEmptyResponse = { _, _ in
+            throw RPCError(.unimplemented, "\(ProfileServiceMethods.closeIfEmpty.path) has no answer in this test")
         }
 
         /// No answers.
@@ -57,6 +150,13 @@ public final class ProfileServiceDouble: ProfileServiceHandler {
         try await answers.withLock(\.getProfile)(request, context)
     }
 
+    public func lookUpProfile(
+        _ request: ProfileV1.LookUpProfileRequest,
+        context: ServerContext
+    ) async throws -> ProfileV1.LookUpProfileResponse {
+        try await answers.withLock(\.lookUpProfile)(request, context)
+    }
+
     public func checkUsername(
         _ request: ProfileV1.CheckUsernameRequest,
         context: ServerContext
@@ -69,5 +169,68 @@ public final class ProfileServiceDouble: ProfileServiceHandler {
         context: ServerContext
     ) async throws -> ProfileV1.UpdateProfileResponse {
         try await answers.withLock(\.updateProfile)(request, context)
+    }
+
+    public func batchGetProfiles(
+        _ request: ProfileV1.BatchGetProfilesRequest,
+        context: ServerContext
+    ) async throws -> ProfileV1.BatchGetProfilesResponse {
+        try await answers.withLock(\.batchGetProfiles)(request, context)
+    }
+
+    public func setAvatar(
+        _ request: ProfileV1.SetAvatarRequest,
+        context: ServerContext
+    ) async throws -> ProfileV1.SetAvatarResponse {
+        try await answers.withLock(\.setAvatar)(request, context)
+    }
+
+    public func getAvatar(
+        _ request: ProfileV1.GetAvatarRequest,
+        context: ServerContext
+    ) async throws -> ProfileV1.GetAvatarResponse {
+        try await answers.withLock(\.getAvatar)(request, context)
+    }
+
+    public func closeAccount(
+        _ request: ProfileV1.CloseAccountRequest,
+        context: ServerContext
+    ) async throws -> ProfileV1.CloseAccountResponse {
+        try await answers.withLock(\.closeAccount)(request, context)
+    }
+
+    public func findPhoneHolder(
+        _ request: ProfileV1.FindPhoneHolderRequest,
+        context: ServerContext
+    ) async throws -> ProfileV1.FindPhoneHolderResponse {
+        try await answers.withLock(\.findPhoneHolder)(request, context)
+    }
+
+    public func releasePhone(
+        _ request: ProfileV1.ReleasePhoneRequest,
+        context: ServerContext
+    ) async throws -> ProfileV1.ReleasePhoneResponse {
+        try await answers.withLock(\.releasePhone)(request, context)
+    }
+
+    public func claimProvenPhone(
+        _ request: ProfileV1.ClaimProvenPhoneRequest,
+        context: ServerContext
+    ) async throws -> ProfileV1.ClaimProvenPhoneResponse {
+        try await answers.withLock(\.claimProvenPhone)(request, context)
+    }
+
+    public func listPhoneDisputes(
+        _ request: ProfileV1.ListPhoneDisputesRequest,
+        context: ServerContext
+    ) async throws -> ProfileV1.ListPhoneDisputesResponse {
+        try await answers.withLock(\.listPhoneDisputes)(request, context)
+    }
+
+    public func closeIfEmpty(
+        _ request: ProfileV1.CloseIfEmptyRequest,
+        context: ServerContext
+    ) async throws -> ProfileV1.CloseIfEmptyResponse {
+        try await answers.withLock(\.closeIfEmpty)(request, context)
     }
 }

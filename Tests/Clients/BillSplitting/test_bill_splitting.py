@@ -166,10 +166,10 @@ def test_keys_of_an_administrator(app, new_app, stack):
     assert key not in stack.output
     admin = new_app(app.phone, key=key).auth.admin
     assert admin.get_user_by_id(session.user.id).user.email == app.phone.person.email
-    # Nobody is told that an account was deleted while none can be.
+    # An account that is kept as deleted is none that is deleted.
     with pytest.raises(AuthApiError) as raised:
-        admin.delete_user(session.user.id)
-    assert raised.value.status == 405
+        admin.delete_user(session.user.id, should_soft_delete=True)
+    assert raised.value.status == 422
     assert admin.get_user_by_id(session.user.id).user.id == session.user.id
     for wrong in (session.access_token, ANON_KEY, key[:-1], key + "x"):
         with pytest.raises(AuthApiError) as raised:
@@ -180,3 +180,11 @@ def test_keys_of_an_administrator(app, new_app, stack):
     # Nor is the key anybody's session.
     assert app.phone.gateway.get("/auth/v1/user", token=key).status in (401, 403)
     assert app.phone.gateway.get("/me", token=key).status == 401
+    # Deleted whole, and once is enough.
+    for _ in range(2):
+        admin.delete_user(session.user.id)
+    with pytest.raises(AuthApiError) as raised:
+        admin.get_user_by_id(session.user.id)
+    assert raised.value.status == 404 and raised.value.code == "user_not_found"
+    with pytest.raises(AuthApiError):
+        app.auth.refresh_session()

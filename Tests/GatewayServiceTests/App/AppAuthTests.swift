@@ -103,6 +103,7 @@ struct AppAuthTests {
                 return .with {
                     $0.tokens = StubServices.tokens
                     $0.suggestedDisplayName = "Maria Santos"
+                    $0.callerProofs = StubServices.proofs
                 }
             }
         }

@@ -42,10 +42,24 @@ struct AppCallTests {
 
     @Test func `No request has a field for a user`() {
         let requests: [any Message.Type] = [
-            AppV1.SignInWithProviderRequest.self, AppV1.RefreshSessionRequest.self, AppV1.SignOutRequest.self,
-            AppV1.GetMeRequest.self, AppV1.UpdateMeRequest.self, AppV1.CreateGroupRequest.self,
+            AppV1.SignInWithProviderRequest.self, AppV1.CreateChallengeRequest.self, AppV1.RefreshSessionRequest.self,
+            AppV1.SignOutRequest.self, AppV1.SignOutEverywhereRequest.self, AppV1.ListSessionsRequest.self,
+            AppV1.RenameSessionRequest.self, AppV1.EndSessionRequest.self,
+            AppV1.ListProvidersRequest.self, AppV1.LinkProviderRequest.self, AppV1.UnlinkProviderRequest.self,
+            AppV1.GetMeRequest.self,
+            AppV1.UpdateMeRequest.self, AppV1.CheckUsernameRequest.self, AppV1.ProvePhoneRequest.self,
+            AppV1.DeleteMeRequest.self,
+            AppV1.CreateGroupRequest.self,
             AppV1.ListGroupsRequest.self, AppV1.AddMemberRequest.self, AppV1.ListMembersRequest.self,
-            AppV1.GetKeySetRequest.self,
+            AppV1.AddMembersRequest.self, AppV1.GetGroupRequest.self, AppV1.UpdateGroupRequest.self,
+            AppV1.DeleteGroupRequest.self, AppV1.RemoveMemberRequest.self, AppV1.LeaveGroupRequest.self,
+            AppV1.SetMemberRoleRequest.self, AppV1.HandOverGroupRequest.self,
+            AppV1.ListMyInvitationsRequest.self, AppV1.AcceptInvitationRequest.self,
+            AppV1.DeclineInvitationRequest.self, AppV1.ConfirmMemberRequest.self, AppV1.ListPendingRequest.self,
+            AppV1.CreateGroupLinkRequest.self, AppV1.ListGroupLinksRequest.self, AppV1.RevokeGroupLinkRequest.self,
+            AppV1.PreviewGroupLinkRequest.self, AppV1.JoinByLinkRequest.self, AppV1.BlockInviterRequest.self,
+            AppV1.UnblockInviterRequest.self, AppV1.ListBlockedInvitersRequest.self,
+            AppV1.WatchGroupsRequest.self, AppV1.GetKeySetRequest.self,
         ]
         #expect(requests.count == AppCallMetrics.methods.count)
         for request in requests {

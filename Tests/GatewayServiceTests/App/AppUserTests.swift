@@ -42,8 +42,8 @@ struct AppUserTests {
         _ = try await account.updateMe(.with { $0.phoneNumber = "0917" }, options: AppClients.asUser)
         #expect(
             seen.withLock { $0 } == [
-                .with { ($0.userID, $0.displayName, $0.username) = (StubServices.userID, "Ana", "") },
-                .with { ($0.userID, $0.phoneNumber) = (StubServices.userID, "0917") },
+                .with { ($0.displayName, $0.username) = ("Ana", "") },
+                .with { $0.phoneNumber = "0917" },
             ]
         )
     }
@@ -83,7 +83,7 @@ struct AppUserTests {
         #expect(
             seen.withLock { $0 }
                 == .with {
-                    ($0.userID, $0.name, $0.ownerDisplayName) = (StubServices.userID, "Trip", "Maria")
+                    ($0.name, $0.ownerDisplayName) = ("Trip", "Maria")
                     $0.idempotencyKey = "8e03978e-40d5-43dd-bc93-6894a57f9324"
                 }
         )
@@ -92,6 +92,7 @@ struct AppUserTests {
                 == .with {
                     ($0.groupID, $0.name, $0.ownerUserID) = ("g-1", "Trip", StubServices.userID)
                     $0.createdAt = Google_Protobuf_Timestamp(seconds: 1)
+                    ($0.openness, $0.role) = (.open, .owner)
                 }
         )
     }
@@ -131,7 +132,7 @@ struct AppUserTests {
         #expect(
             seen.withLock { $0 }
                 == .with {
-                    ($0.userID, $0.groupID) = (StubServices.userID, "g-7")
+                    $0.groupID = "g-7"
                     ($0.phoneNumber, $0.displayName) = ("+639170000000", "Ana")
                 }
         )
@@ -149,7 +150,7 @@ struct AppUserTests {
         let seen = Mutex<[String]>([])
         gateway.stubs.invites.set { answers in
             answers.listGroups = { request, _ in
-                seen.withLock { $0.append("\(request.userID) \(request.pageSize) \(request.pageToken)") }
+                seen.withLock { $0.append("\(request.pageSize) \(request.pageToken)") }
                 return .with {
                     $0.groups = [.with { $0.groupID = "g-1" }]
                     $0.nextPageToken = "next"
@@ -157,7 +158,7 @@ struct AppUserTests {
             }
             answers.listMembers = { request, _ in
                 let page = "\(request.pageSize) \(request.pageToken)"
-                seen.withLock { $0.append("\(request.userID) \(request.groupID) \(page)") }
+                seen.withLock { $0.append("\(request.groupID) \(page)") }
                 return .with { $0.members = [.with { ($0.state, $0.userID) = (.member, "u") }] }
             }
         }
@@ -170,8 +171,7 @@ struct AppUserTests {
         let members = try await client.listMembers(.with { $0.groupID = "g-7" }, options: AppClients.asUser)
         #expect(members.members == [.with { ($0.state, $0.userID) = (.member, "u") }])
         #expect(members.nextPageToken.isEmpty)
-        let user = StubServices.userID
-        #expect(seen.withLock { $0 } == ["\(user) 2 a/b=", "\(user) g-7 0 "])
+        #expect(seen.withLock { $0 } == ["2 a/b=", "g-7 0 "])
     }
 
     @Test func `The key set is told and may be kept`() async throws {

@@ -70,9 +70,11 @@ extension IdentityServiceDouble.Answers {
             .with {
                 $0.userID = StubServices.userID
                 $0.accountNumber = Maria.number
+                $0.callerProofs = StubServices.proofs
             }
         }
         getAccount = { _, _ in .with { $0.account = Maria.account } }
+        lookUpAccount = { _, _ in .with { $0.account = Maria.account } }
         renewSingleToken = { request, _ in
             guard request.singleToken == Maria.singleToken else {
                 throw RPCError.refusal("SESSION_EXPIRED", "The session has expired. Sign in again.")
@@ -86,6 +88,7 @@ extension IdentityServiceDouble.Answers {
 extension ProfileServiceDouble.Answers {
     fileprivate mutating func knowMaria() {
         getProfile = { _, _ in .with { $0.profile = Maria.profile } }
+        lookUpProfile = { _, _ in .with { $0.profile = Maria.profile } }
         checkUsername = { _, _ in .with { $0.isFree = true } }
         updateProfile = { request, _ in
             .with {

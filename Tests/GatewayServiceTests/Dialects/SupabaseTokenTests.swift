@@ -73,7 +73,10 @@ struct SupabaseTokenTests {
         gateway.stubs.identity.set { answers in
             answers.refresh = { request, _ in
                 asked.add(request)
-                return .with { $0.tokens = StubServices.tokens }
+                return .with {
+                    $0.tokens = StubServices.tokens
+                    $0.callerProofs = StubServices.proofs
+                }
             }
         }
         let answer = try await gateway.send(.post, Self.refresh, Self.old)
@@ -114,6 +117,18 @@ struct SupabaseTokenTests {
         #expect(answer.status == 400)
         #expect(answer.body == Self.error(400, .string(code), "It was refused."))
         #expect(answer.headers[.wwwAuthenticate] == nil)
+    }
+
+    @Test func `Whoever is blocked is banned, in the words that clients know`() async throws {
+        let gateway = TestGateway.speaking(.supabase)
+        gateway.stubs.identity.set {
+            $0.signIn = { _, _ in
+                throw RPCError.domain(.permissionDenied, reason: "ACCOUNT_BLOCKED", message: "The account is blocked.")
+            }
+        }
+        let answer = try await gateway.send(.post, Self.signIn, Self.apple)
+        #expect(answer.status == 403)
+        #expect(answer.body == Self.error(403, "user_banned", "User is banned"))
     }
 
     @Test func `A provider that is none is disabled`() async throws {

@@ -23,6 +23,7 @@ struct WordPressTests {
             answers.findAccount = { _, _ in
                 .with {
                     $0.userID = hasAccount ? StubServices.userID : ""
+                    if hasAccount { $0.callerProofs = StubServices.proofs }
                     $0.emailIsTaken = emailIsTaken
                 }
             }

@@ -77,9 +77,13 @@ struct WordPressUnluckyTests {
     @Test func `Without proof nobody registers for an account that was proven`() async throws {
         let gateway = WordPressTests.forNewcomer(hasAccount: true)
         gateway.stubs.identity.set { $0.signIn = { _, _ in throw Self.notFound } }
+        let atTheSameMoment = try await gateway.send(.post, WordPressTests.registerPath, Self.unproven)
+        #expect(atTheSameMoment.status == 401 && atTheSameMoment.code == "invalid_token")
+        // Identity proves nobody whom it would not let in.
+        gateway.stubs.identity.set { $0.findAccount = { _, _ in .with { $0.userID = StubServices.userID } } }
         let answer = try await gateway.send(.post, WordPressTests.registerPath, Self.unproven)
         #expect(answer.status == 401 && answer.code == "invalid_token")
-        #expect(!gateway.stubs.calls.contains("UpdateProfile"))
+        #expect(gateway.stubs.calls.last == "FindAccount" && !gateway.stubs.calls.contains("UpdateProfile"))
     }
 
     @Test func `Two who register the same person without proof are told who was second`() async throws {
@@ -96,12 +100,13 @@ struct WordPressUnluckyTests {
     @Test(arguments: [true, false])
     func `Without proof nobody logs in to an account that was proven`(hasUsername: Bool) async throws {
         let gateway = TestGateway.speaking(.wordpress)
-        gateway.stubs.identity.set { $0.signIn = { _, _ in throw Self.notFound } }
+        gateway.stubs.identity.set { $0.findAccount = { _, _ in .with { $0.userID = StubServices.userID } } }
         if !hasUsername { gateway.stubs.profile.set { $0.getProfile = { _, _ in .init() } } }
         let answer = try await gateway.send(.post, WordPressTests.loginPath, #"{"appleUserID":"a"}"#)
         #expect(answer.status == 401)
         let words: JSONValue = "This account needs Apple's identity token."
         #expect(answer.body == WordPressTests.error(401, "invalid_token", words))
+        #expect(gateway.stubs.calls == ["FindAccount"])
     }
 
     @Test func `Without proof and without a username one is not registered`() async throws {

@@ -24,11 +24,15 @@ struct EdgeRoute: HTTPHandler {
     init(_ router: Router, _ loop: EventLoop) throws {
         let configuration = try Configuration(keys: SharedKeys.log, program: "gateway", environment: [:])
         let log = ServiceLog.bootstrap(label: "gateway", configuration: configuration)
+        guard let refreshKeys = RefreshKeys([SecureRandom.bytes(RefreshKeys.keyByteCount)]) else {
+            preconditionFailure("a key is no key")
+        }
         let issuer = TokenIssuer(
             issuer: "https://id.example.com",
             audience: "vestibule",
             lifetimeSeconds: 86_400,
-            signingKey: try .generateP256()
+            signingKey: try .generateP256(),
+            refreshKeys: refreshKeys
         )
         token = try issuer.accessToken(
             for: SessionFacts(
@@ -38,22 +42,24 @@ struct EdgeRoute: HTTPHandler {
                 clientID: "com.example.app",
                 signedInAtSeconds: Int64(time(nil))
             ),
+            number: 0,
             tokenID: "0198c2a4-7b1e-7c3a-9d2f-5f3f6c1b2a3d",
             nowSeconds: Int64(time(nil))
         )
         let known = LoopBound(KnownTokens(), loop: loop)
-        let route = Route(.get, "/small") { request, _ in
+        let answer: Route.ImmediateHandler = { request, _ in
             let token = try Authentication.requiredToken(request.headers)
             let claims: AccessClaims
-            if let seen = known.value.cache.claims(of: token) {
+            if let seen = known.value.cache.value(of: token) {
                 claims = seen
             } else {
                 claims = try issuer.verifiedAccessClaims(token)
                 known.value.cache.insert(claims, for: token)
             }
             try claims.checkLifetime(nowSeconds: Int64(time(nil)))
-            return .json(["message": .string(Self.message)])
+            return .json { $0.add("message", Self.message) }
         }
+        let route = Route(.get, "/small", atOnce: answer)
         let requests = RequestMetrics(routes: [route])
         connect = ConnectHandler(router)
         routes = RouteHandler(
@@ -71,7 +77,7 @@ struct EdgeRoute: HTTPHandler {
 
     /// A class, so that a change happens in place and not on a copy, as in identity.
     private final class KnownTokens {
-        var cache = VerifiedTokenCache(capacity: 2_048)
+        var cache = VerifiedTokenCache<AccessClaims>(capacity: 2_048)
     }
 
     private static let message = String(repeating: "s", count: 50)

@@ -12,9 +12,20 @@ struct IPNetworkTests {
     }
 
     @Test(arguments: [
+        "0.0.0.0", "1.2.3.4", "255.255.255.255", "127.0.0.1", "10.20.30.40", "1.2.3.04", "01.2.3.4", "00.0.0.0",
+        "1..2.3",
+        "1.2.3.4.", ".1.2.3.4", "1.2.3.256", "1.2.3.1000", "4294967297.1.1.1", "1.2.3.4:5", "::1", "1.2.3.a",
+    ])
+    func `Four numbers are read as the system reads them`(text: String) {
+        let read = Array(text.utf8).withUnsafeBufferPointer { IPAddress(v4Text: $0) }
+        #expect(read == IPAddress(text).flatMap { $0.isV4 ? $0 : nil })
+    }
+
+    @Test(arguments: [
         "", "1", "1.2.3", "1.2.3.4.5", "256.1.1.1", "1.2.3.4 ", "localhost", ":::", "fe80::1%lo", "[::1]",
     ])
     func `Refuses what is no address`(text: String) {
+        #expect(Array(text.utf8).withUnsafeBufferPointer { IPAddress(v4Text: $0) } == nil)
         #expect(IPAddress(text) == nil)
         #expect(IPNetwork(text) == nil)
     }

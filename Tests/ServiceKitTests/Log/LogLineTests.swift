@@ -9,14 +9,10 @@ struct LogLineTests {
         _ message: String,
         _ facts: [(String, Logger.MetadataValue)] = []
     ) -> String {
-        let head = LogLineHead(
-            timestamp: LogTimestamp(seconds: 1_798_761_599, milliseconds: 7),
-            level: .warning,
-            label: "identity",
-            message: message
-        )
-        let bytes = head.line(format) { line in for (name, value) in facts { line.add(name, value) } }
-        return String(decoding: bytes, as: UTF8.self)
+        LogLineHead(format, .warning, label: "identity", message: message)
+            .text(at: LogTimestamp(seconds: 1_798_761_599, milliseconds: 7)) { line in
+                for (name, value) in facts { line.add(name, value) }
+            }
     }
 
     @Test func `A line of JSON is one object with the facts flat and numbers bare`() {
@@ -72,18 +68,14 @@ struct LogLineTests {
 
     @Test(arguments: LogFormat.allCases)
     func `Facts of known types stand as those of swift-log do`(_ format: LogFormat) {
-        let head = LogLineHead(
-            timestamp: LogTimestamp(seconds: 0, milliseconds: 0),
-            level: .info,
-            label: "l",
-            message: "m"
-        )
+        let head = LogLineHead(format, .info, label: "l", message: "m")
+        let time = LogTimestamp(seconds: 0, milliseconds: 0)
         let numbers = [0, 7, -1, Int64.max, .min]
-        let known = head.line(format) { line in
+        let known = head.text(at: time) { line in
             line.add("text" as StaticString, "a\"b\n" as String)
             for number in numbers { line.add("number" as StaticString, number) }
         }
-        let any = head.line(format) { line in
+        let any = head.text(at: time) { line in
             line.add("text" as String, .string("a\"b\n"))
             for number in numbers { line.add("number" as String, .stringConvertible(number)) }
         }
@@ -111,12 +103,16 @@ struct LogLineTests {
         ] as [(Int64, String)]
     )
     func `Timestamps follow the calendar`(_ seconds: Int64, _ text: String) {
-        let head = LogLineHead(
-            timestamp: LogTimestamp(seconds: seconds, milliseconds: 0),
-            level: .info,
-            label: "l",
-            message: "m"
-        )
-        #expect(String(decoding: head.line(.text) { _ in }, as: UTF8.self).hasPrefix(text + " "))
+        let head = LogLineHead(.text, .info, label: "l", message: "m")
+        let line = head.text(at: LogTimestamp(seconds: seconds, milliseconds: 0)) { _ in }
+        #expect(line.hasPrefix(text + " "))
+    }
+}
+
+extension LogLineHead {
+    fileprivate func text(at timestamp: LogTimestamp, addFacts: (inout LogLine) -> Void) -> String {
+        var text = ""
+        writeLine(at: timestamp, addFacts: addFacts) { text = String(decoding: $0, as: UTF8.self) }
+        return text
     }
 }

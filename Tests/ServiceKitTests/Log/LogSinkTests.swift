@@ -25,7 +25,7 @@ struct LogSinkTests {
     @Test func `Writes lines in order, all of them by the end of flush`() throws {
         let (readEnd, writeEnd) = try pipe()
         let sink = LogSink(fileDescriptor: writeEnd)
-        for number in 0..<100 { sink.append(Array("line \(number)\n".utf8)) }
+        for number in 0..<100 { sink.append("line \(number)\n") }
         sink.flush()
         close(writeEnd)
         #expect(readAll(readEnd) == (0..<100).map { "line \($0)\n" }.joined())
@@ -36,7 +36,7 @@ struct LogSinkTests {
     func `A reader that stands still doesn't hold up the writer; what doesn't fit is dropped and counted`() throws {
         let (readEnd, writeEnd) = try pipe()
         let sink = LogSink(fileDescriptor: writeEnd, bytesMax: 10_000)
-        let line = [UInt8](repeating: UInt8(ascii: "x"), count: 999) + [UInt8(ascii: "\n")]
+        let line = String(repeating: "x", count: 999) + "\n"
         let start = ContinuousClock.now
         for _ in 0..<1000 { sink.append(line) }
         sink.flush(limit: .milliseconds(50))
@@ -78,8 +78,8 @@ struct LogSinkTests {
     @Test func `A line is written without a flush, and so is one that comes soon after`() async throws {
         let (readEnd, writeEnd) = try pipe()
         let sink = LogSink(fileDescriptor: writeEnd)
-        sink.append(Array("first\n".utf8))
-        sink.append(Array("second\n".utf8))
+        sink.append("first\n")
+        sink.append("second\n")
         var text = ""
         var chunk = [UInt8](repeating: 0, count: 100)
         while text != "first\nsecond\n" {
@@ -96,7 +96,7 @@ struct LogSinkTests {
         let sink = LogSink(fileDescriptor: ends.writeEnd)
         let count = 400
         for number in 0..<count {
-            sink.append(Array("line \(number)\n".utf8))
+            sink.append("line \(number)\n")
             usleep(100)
         }
         sink.flush()
@@ -122,11 +122,11 @@ struct LogSinkTests {
         var logger = Logger(label: "test") { label in
             ServiceLogHandler(label: label, format: .json, sink: sink, logLevel: .info)
         }
-        let plain = FactLog(logger)
+        let plain = FactLog(logger, "spoken")
         logger[metadataKey: "a"] = "outer"
-        for lines in [plain, FactLog(logger)] {
-            lines.log(.debug, "silent") { $0.add("b", 1) }
-            lines.log(.info, "spoken") { facts in
+        for lines in [plain, FactLog(logger, "spoken")] {
+            lines.log(.debug) { $0.add("b", 1) }
+            lines.log(.info) { facts in
                 facts.add("b", "text")
                 facts.add("c", 7)
             }
@@ -138,5 +138,12 @@ struct LogSinkTests {
         try #require(text.count == 2)
         #expect(text[0].hasSuffix(#""message":"spoken","b":"text","c":7}"#))
         #expect(text[1].hasSuffix(#""message":"spoken","a":"outer","b":"text","c":7}"#))
+    }
+}
+
+extension LogSink {
+    fileprivate func append(_ line: String) {
+        var line = line
+        line.withUTF8 { append($0) }
     }
 }

@@ -10,6 +10,7 @@ import Testing
 private struct Numbered: OutboxEvent, ExpressibleByIntegerLiteral {
     let number: Int
     var failureCount = 0
+    var trace: TraceContext?
 
     init(_ number: Int) { self.number = number }
     init(integerLiteral number: Int) { self.init(number) }

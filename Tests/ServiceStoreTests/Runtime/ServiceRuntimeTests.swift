@@ -234,6 +234,28 @@ struct ServiceRuntimeTests {
     }
 
     @Test(.timeLimit(.minutes(1)))
+    func `Calls that would last for ever are told to end before the server waits for them`() async throws {
+        let endless = SlowService()
+        let parts = ServiceParts(services: [endless], beginDrain: { endless.released.open() })
+        try await serving(Self.noDatabase, parts: parts) { address, stop in
+            let group = try EventLoopGroup(loopCount: 1, name: "client")
+            let channel = try RPCChannel(target: address.description, group: group)
+            async let answer = channel.unary(
+                SlowService.method,
+                HealthV1.HealthCheckRequest(),
+                response: HealthV1.HealthCheckResponse.self,
+                options: CallOptions(timeout: .seconds(20))
+            )
+            await endless.started.wait()
+            stop()
+            // In time, and not with the connection's end when draining has taken too long.
+            _ = try await answer
+            await channel.close()
+            await group.shutdown()
+        }
+    }
+
+    @Test(.timeLimit(.minutes(1)))
     func `Work that fails ends the service with its error`() async throws {
         struct Broken: Error {}
         await #expect(throws: Broken.self) {

@@ -23,7 +23,7 @@ enum SingleTokenSignIn {
             caller: .anyone,
             body: .required(provider == .apple ? .appleSingleTokenSignIn : .googleSingleTokenSignIn),
             answers: [200: .init("The token, and whose it is.", .singleTokenSession)],
-            problems: [.refused, .fieldsAtFault],
+            problems: [.refused, .forbidden, .fieldsAtFault],
             errors: .singleToken
         )
     }
@@ -65,13 +65,12 @@ enum SingleTokenSignIn {
         _ people: People,
         _ context: RouteContext
     ) async -> JSONObject {
-        let userID = signIn.tokens.userID
-        async let knownAccount = people.accountIfKnown(userID, context)
-        async let knownProfile = people.profileIfKnown(userID, context)
+        async let knownAccount = people.accountIfKnown(signIn.callerProofs, context)
+        async let knownProfile = people.profileIfKnown(signIn.callerProofs, context)
         let (account, profile) = await (knownAccount, knownProfile)
         let name = profile?.displayName ?? ""
         return [
-            "id": .string(userID),
+            "id": .string(signIn.tokens.userID),
             "number": .integer(signIn.tokens.accountNumber),
             "email": .string(account?.email ?? ""),
             "name": .string(name.isEmpty ? signIn.suggestedDisplayName : name),

@@ -29,7 +29,8 @@ enum Supabase {
             GetKeySetRoute.endpoint(parts.methods, keySetOperation),
         ]
         if let serviceKey {
-            endpoints.append(SupabaseAdminGetUser.endpoint(SupabaseServiceKey(serviceKey), parts))
+            let key = SupabaseServiceKey(serviceKey)
+            endpoints += [SupabaseAdminGetUser.endpoint(key, parts), SupabaseAdminDeleteUser.endpoint(key, parts)]
         }
         return endpoints
     }

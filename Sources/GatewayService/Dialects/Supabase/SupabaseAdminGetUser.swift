@@ -22,13 +22,13 @@ enum SupabaseAdminGetUser {
         Endpoint(operation) { request, context in
             try key.check(request)
             let userID = try context.parameters.require("id")
-            return .json(try await SupabaseUser.find(userID, parts.people, context).json)
+            return .json(try await SupabaseUser.findAny(userID, parts.people, context).json)
         }
     }
 }
 
 extension OpenAPI.Parameter {
-    fileprivate static let supabaseUserID = Self(
+    static let supabaseUserID = Self(
         component: "userID",
         name: "id",
         place: .path,

@@ -76,6 +76,7 @@ struct SupabaseError: Equatable {
             let words = "This phone number is already associated with another account."
             return (.unprocessableContent, "phone_exists", words)
         case (_, "ACCOUNT_NOT_FOUND"), (_, "USER_ID_INVALID"): return (.notFound, "user_not_found", "User not found")
+        case (_, "ACCOUNT_BLOCKED"): return (.forbidden, "user_banned", "User is banned")
         case (_, "JSON_MALFORMED"): return (problem.status, "bad_json", problem.detail)
         case (_, "ROUTE_NOT_FOUND"): return (problem.status, "not_found", problem.detail)
         case (_, "REQUEST_INVALID"), (.unprocessableContent, _):

@@ -18,8 +18,8 @@ enum SupabaseGetUser {
 
     static func endpoint(_ parts: DialectParts) -> Endpoint {
         Endpoint(operation) { request, context in
-            let userID = try await parts.authentication.user(request, context, in: .supabase)
-            return .json(try await SupabaseUser.find(userID, parts.people, context).json)
+            let proofs = try await parts.authentication.user(request, context, in: .supabase).proofs
+            return .json(try await SupabaseUser.find(proofs, parts.people, context).json)
         }
     }
 }

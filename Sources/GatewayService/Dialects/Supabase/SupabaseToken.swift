@@ -29,6 +29,7 @@ enum SupabaseToken {
         parameters: [.supabaseGrant],
         body: .required(.supabaseGrantBody),
         answers: [200: .init("The session, and whose it is.", .supabaseSession)],
+        problems: [.forbidden],
         errors: .supabase
     )
 
@@ -36,13 +37,13 @@ enum SupabaseToken {
         Endpoint(operation) { request, context in
             guard let grant = grant(request) else { throw unsupportedGrant }
             var input = try await context.json(request)
-            let tokens =
+            let (tokens, proofs) =
                 switch grant {
                 case .idToken: try await signIn(&input, request, context, parts)
                 case .refreshToken: try await refresh(&input, context, parts)
                 }
-            async let foundAccount = parts.people.account(tokens.userID, context.callOptions())
-            async let knownProfile = parts.people.profileIfKnown(tokens.userID, context)
+            async let foundAccount = parts.people.account(proofs, context.callOptions())
+            async let knownProfile = parts.people.profileIfKnown(proofs, context)
             let user = SupabaseUser(account: try await foundAccount, profile: await knownProfile)
             return .json([
                 "access_token": .string(tokens.accessToken),
@@ -65,24 +66,26 @@ enum SupabaseToken {
         _ request: Request,
         _ context: RouteContext,
         _ parts: DialectParts
-    ) async throws -> IdentityV1.SessionTokens {
+    ) async throws -> (IdentityV1.SessionTokens, IdentityV1.CallerProofs) {
         var call = IdentityV1.SignInRequest()
         call.provider = input.string("provider")
         call.idToken = input.string("id_token")
         call.nonce = input.optionalString("nonce") ?? ""
         try input.finish()
         let options = parts.authentication.callOptionsWithAddress(.route(request, context))
-        return try await parts.backends.identity.signIn(call, options: options).tokens
+        let signIn = try await parts.backends.identity.signIn(call, options: options)
+        return (signIn.tokens, signIn.callerProofs)
     }
 
     private static func refresh(
         _ input: inout JSONInput,
         _ context: RouteContext,
         _ parts: DialectParts
-    ) async throws -> IdentityV1.SessionTokens {
+    ) async throws -> (IdentityV1.SessionTokens, IdentityV1.CallerProofs) {
         let call = IdentityV1.RefreshRequest(presentedNow: input.string("refresh_token"))
         try input.finish()
-        return try await parts.backends.identity.refresh(call, options: context.callOptions()).tokens
+        let refresh = try await parts.backends.identity.refresh(call, options: context.callOptions())
+        return (refresh.tokens, refresh.callerProofs)
     }
 
     private static let unsupportedGrant = Problem(

@@ -25,12 +25,12 @@ enum SupabaseUpdateUser {
 
     static func endpoint(_ parts: DialectParts) -> Endpoint {
         Endpoint(operation) { request, context in
-            let userID = try await parts.authentication.user(request, context, in: .supabase)
+            let proofs = try await parts.authentication.user(request, context, in: .supabase).proofs
             var input = try await context.json(request)
             let data = input.optionalObject("data")
             let phone = input.optionalString("phone") ?? ""
             if let email = input.optionalString("email"), !email.isEmpty {
-                let known = try await parts.people.account(userID, context.callOptions()).email
+                let known = try await parts.people.account(proofs, context.callOptions()).email
                 if email.lowercased() != known.lowercased() { refuse("email", &input) }
             }
             if !(input.optionalString("password") ?? "").isEmpty { refuse("password", &input) }
@@ -38,18 +38,18 @@ enum SupabaseUpdateUser {
             try input.finish()
             if !phone.isEmpty {
                 var change = ProfileV1.UpdateProfileRequest()
-                change.userID = userID
                 change.phoneNumber = phone
                 let options = parts.authentication.callOptionsWithAddress(.route(request, context))
+                    .proving(proofs.profile)
                 _ = try await parts.backends.profile.updateProfile(change, options: options)
             }
             if let data, !data.members.isEmpty {
                 var change = IdentityV1.UpdateUserMetadataRequest()
-                change.userID = userID
                 change.changesJson = String(decoding: data.serialized(), as: UTF8.self)
-                _ = try await parts.backends.identity.updateUserMetadata(change, options: context.callOptions())
+                let options = context.callOptions().proving(proofs.identity)
+                _ = try await parts.backends.identity.updateUserMetadata(change, options: options)
             }
-            return .json(try await SupabaseUser.find(userID, parts.people, context).json)
+            return .json(try await SupabaseUser.find(proofs, parts.people, context).json)
         }
     }
 

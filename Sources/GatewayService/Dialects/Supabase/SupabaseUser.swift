@@ -9,10 +9,21 @@ struct SupabaseUser {
     /// Nil if it can't be had now.
     let profile: ProfileV1.Profile?
 
-    /// A user by their id.
-    static func find(_ userID: String, _ people: People, _ context: RouteContext) async throws -> SupabaseUser {
-        async let account = people.account(userID, context.callOptions())
-        async let profile = people.profile(userID, context.callOptions())
+    /// The user who has these proofs.
+    static func find(
+        _ proofs: IdentityV1.CallerProofs,
+        _ people: People,
+        _ context: RouteContext
+    ) async throws -> SupabaseUser {
+        async let account = people.account(proofs, context.callOptions())
+        async let profile = people.profile(proofs, context.callOptions())
+        return try await SupabaseUser(account: account, profile: profile)
+    }
+
+    /// Any user by their id, for an operator.
+    static func findAny(_ userID: String, _ people: People, _ context: RouteContext) async throws -> SupabaseUser {
+        async let account = people.anyAccount(userID, context.callOptions())
+        async let profile = people.anyProfile(userID, context.callOptions())
         return try await SupabaseUser(account: account, profile: profile)
     }
 

@@ -19,9 +19,9 @@ enum WordPressCurrentUser {
     static func endpoint(_ parts: DialectParts) -> Endpoint {
         let people = parts.people
         return Endpoint(operation) { request, context in
-            let userID = try await parts.authentication.user(request, context, in: .wordpress)
-            async let foundAccount = people.account(userID, context.callOptions())
-            async let foundProfile = people.profile(userID, context.callOptions())
+            let proofs = try await parts.authentication.user(request, context, in: .wordpress).proofs
+            async let foundAccount = people.account(proofs, context.callOptions())
+            async let foundProfile = people.profile(proofs, context.callOptions())
             let (account, profile) = try await (foundAccount, foundProfile)
             let person = WordPressPerson(account: account, profile: profile)
             return .json([

@@ -17,7 +17,7 @@ enum WordPressLogin {
         caller: .anyone,
         body: .required(.wordPressLogin),
         answers: [200: .wordPressSession],
-        problems: [.refused, .notFound],
+        problems: [.refused, .forbidden, .notFound],
         errors: .wordPress
     )
 
@@ -37,14 +37,14 @@ enum WordPressLogin {
             question.credentials = call
             let found = try await identity.findAccount(question, options: options)
             guard !found.userID.isEmpty else { throw WordPress.notRegistered }
-            async let account = people.account(found.userID, context.callOptions())
-            async let profile = people.profile(found.userID, context.callOptions())
+            // One that may not be opened without proof looks the same to whoever knows no more than the id, with a username
+            // or without: identity proves nobody to other services then.
+            guard found.hasCallerProofs || !call.hasUnproven else { throw WordPress.proofRequired }
+            async let account = people.account(found.callerProofs, context.callOptions())
+            async let profile = people.profile(found.callerProofs, context.callOptions())
             let person = try await WordPressPerson(account: account, profile: profile)
-            // Whether an account may be opened without proof only signing in tells: one that may not must look the same to
-            // whoever knows no more than the id, with a username or without.
-            guard person.isRegistered || call.hasUnproven else { throw WordPress.notRegistered }
-            let tokens = try await open(call, identity, options)
             guard person.isRegistered else { throw WordPress.notRegistered }
+            let tokens = try await open(call, identity, options)
             return .json(person.session(tokens, message: "Login successful"))
         }
     }

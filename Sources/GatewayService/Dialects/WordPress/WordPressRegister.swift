@@ -20,7 +20,7 @@ enum WordPressRegister {
         caller: .anyone,
         body: .required(.wordPressRegistration),
         answers: [200: .wordPressSession],
-        problems: [.refused, .conflict],
+        problems: [.refused, .forbidden, .conflict],
         errors: .wordPress
     )
 
@@ -35,7 +35,7 @@ enum WordPressRegister {
             let hasName = profile?.displayName.isEmpty == false
             let suggestion = hasName ? "" : signIn.suggestedDisplayName
             let name = registration.fullName.isEmpty ? suggestion : registration.fullName
-            let person = try await register(registration, as: name, signIn.tokens.userID, parts, options)
+            let person = try await register(registration, as: name, signIn.callerProofs, parts, options)
             return .json(person.session(signIn.tokens, message: "Registration successful"))
         }
     }
@@ -60,16 +60,17 @@ enum WordPressRegister {
         }
         var profile: ProfileV1.Profile?
         if !found.userID.isEmpty {
-            let known = try await parts.people.profile(found.userID, context.callOptions())
+            guard found.hasCallerProofs || !registration.call.hasUnproven else { throw WordPress.proofRequired }
+            let known = try await parts.people.profile(found.callerProofs, context.callOptions())
             guard known.username.isEmpty else { throw appleIDExists }
             profile = known
         }
         guard !found.emailIsTaken else { throw emailExists }
         var question = ProfileV1.CheckUsernameRequest()
-        question.userID = found.userID
         question.username = registration.username
         do {
-            let answer = try await parts.backends.profile.checkUsername(question, options: options)
+            let asking = options.proving(found.callerProofs.profile)
+            let answer = try await parts.backends.profile.checkUsername(question, options: asking)
             guard answer.isFree else { throw usernameExists }
         } catch let error as RPCError {
             throw refusal(ofUsername: error)
@@ -105,21 +106,20 @@ enum WordPressRegister {
     private static func register(
         _ registration: Registration,
         as name: String,
-        _ userID: String,
+        _ proofs: IdentityV1.CallerProofs,
         _ parts: DialectParts,
         _ options: CallOptions
     ) async throws -> WordPressPerson {
         let change: JSONObject = [WordPress.emailMember: .string(registration.email)]
         var metadata = IdentityV1.UpdateUserMetadataRequest()
-        metadata.userID = userID
         metadata.changesJson = String(decoding: change.serialized(), as: UTF8.self)
-        _ = try await parts.backends.identity.updateUserMetadata(metadata, options: options)
+        let noting = options.proving(proofs.identity)
+        _ = try await parts.backends.identity.updateUserMetadata(metadata, options: noting)
         var update = ProfileV1.UpdateProfileRequest()
-        update.userID = userID
         update.username = registration.username
         if !name.isEmpty { update.displayName = name }
         do {
-            let profile = try await take(update, parts.backends.profile, options)
+            let profile = try await take(update, parts.backends.profile, options.proving(proofs.profile))
             return WordPressPerson(email: registration.email, profile: profile)
         } catch {
             throw refusal(ofUsername: error)

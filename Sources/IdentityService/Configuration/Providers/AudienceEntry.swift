@@ -15,8 +15,8 @@ struct AudienceEntry {
 
     /// The members that an audience may have.
     static let members: Set<String> = [
-        "id", "kind", "match", "nonce", "without_nonce", "access_token_lifetime_seconds", "apple_key",
-        "client_secret_file",
+        "id", "kind", "match", "nonce", "without_nonce", "access_token_lifetime_seconds", "id_token",
+        "apple_key", "client_secret_file",
     ]
 
     /// What an audience that doesn't say is given: by its provider's name, or by former members of its provider.
@@ -61,21 +61,24 @@ struct AudienceEntry {
             in: AudiencePolicy.accessTokenSecondsRange,
             default: nil
         )
+        // Of the apps that signed in before it could be said some read it.
+        let hasIDToken = entry.bool("id_token", default: true)
         if kind == .services, provider != .apple {
             entry.fault("\"kind\" services is a Services ID of Apple; another provider's client of a website is web")
         }
         credential = Self.credential(entry, provider: provider, file: file, rules: rules)
         if let nonce, let withoutNonce { Self.check(nonce, withoutNonce, entry) }
-        guard entry.findings.faults.count == faultCount, let kind, let match, let nonce, let withoutNonce else {
-            return nil
-        }
+        guard entry.findings.faults.count == faultCount, let kind, let match, let nonce, let withoutNonce,
+            let hasIDToken
+        else { return nil }
         policy = AudiencePolicy(
             id: id,
             kind: kind,
             match: match,
             nonce: nonce,
             withoutNonce: withoutNonce,
-            accessTokenSeconds: lifetime
+            accessTokenSeconds: lifetime,
+            hasIDToken: hasIDToken
         )
     }
 
@@ -85,9 +88,9 @@ struct AudienceEntry {
         _ entry: EntryReader
     ) {
         switch (nonce, withoutNonce) {
-        case (.required, .code), (.required, .fresh):
+        case (.required, .code), (.required, .fresh), (.server, .code), (.server, .fresh):
             entry.fault(
-                "\"without_nonce\" \(withoutNonce.rawValue) contradicts \"nonce\" required, which takes no token without "
+                "\"without_nonce\" \(withoutNonce.rawValue) contradicts \"nonce\" \(nonce.rawValue), which takes no token without "
                     + "a proven nonce; say optional or unknown"
             )
         case (.optional, .refuse), (.unknown, .refuse):
@@ -101,7 +104,7 @@ struct AudienceEntry {
                         + "exchanged"
                 )
             }
-        case (.required, .refuse), (.optional, .fresh), (.unknown, .fresh): break
+        case (.required, .refuse), (.server, .refuse), (.optional, .fresh), (.unknown, .fresh): break
         }
     }
 

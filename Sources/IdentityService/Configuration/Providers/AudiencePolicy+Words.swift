@@ -6,6 +6,8 @@ extension AudiencePolicy {
     var proofInWords: String {
         let match = "the nonce (\(match.rawValue))"
         return switch (nonce, withoutNonce) {
+        case (.server, _):
+            "a nonce that the server made at most \(SignInNonces.lifetimeSeconds / 60) minutes ago (\(self.match.rawValue))"
         case (.required, _), (_, .refuse): match
         case (.optional, .code): "\(match); for a token without one, the authorization code that comes along"
         case (.optional, .fresh): "\(match); for a token without one, that it is \(Self.freshInWords)"

@@ -44,7 +44,8 @@ struct BuiltInProvider {
         endpoints: ProviderEndpoints(
             authorizationURL: "https://appleid.apple.com/auth/authorize",
             tokenURL: "https://appleid.apple.com/auth/token",
-            revocationURL: "https://appleid.apple.com/auth/revoke"
+            revocationURL: "https://appleid.apple.com/auth/revoke",
+            userMigrationURL: "https://appleid.apple.com/auth/usermigrationinfo"
         ),
         match: .sha256,
         accessTokens: nil

@@ -10,15 +10,17 @@ struct EntryReader {
     let place: String
     /// Where what is found goes.
     let findings: ProviderFindings
+    /// The key that names the file.
+    var key = IdentityKeys.providersFile.name
 
     /// Tells what is wrong.
     func fault(_ problem: String) {
-        findings.fault(IdentityKeys.providersFile.name, "\(place): \(problem)")
+        findings.fault(key, "\(place): \(problem)")
     }
 
     /// Tells what should be mended.
     func hint(_ problem: String) {
-        findings.hint(IdentityKeys.providersFile.name, "\(place): \(problem)")
+        findings.hint(key, "\(place): \(problem)")
     }
 
     /// Whether the object has a member of that name, right or wrong.

@@ -35,6 +35,8 @@ struct ProviderEndpoints: Sendable, Hashable {
     var tokenURL: String?
     /// Where a token is revoked (RFC 7009).
     var revocationURL: String?
+    /// Apple: where people are handed over when an app goes to another developer team.
+    var userMigrationURL: String?
     /// Facebook: tells to which app an access token was issued.
     var debugTokenURL: String?
     /// Google: tells to which client an access token was issued.

@@ -7,9 +7,9 @@ struct ProviderEntry {
     /// The members that a provider may have, former ones too.
     static let members: Set<String> = [
         "name", "issuers", "issuer_aliases", "audiences", "keys_url", "authorization_url", "token_url",
-        "revocation_url",
+        "revocation_url", "user_migration_url",
         "debug_token_url", "token_info_url", "user_info_url", "algorithms", "access_tokens", "token_age_max_seconds",
-        "clock_leeway_seconds", Former.match, Former.isRequired,
+        "clock_leeway_seconds", "phone_trusted", Former.match, Former.isRequired,
     ]
 
     /// Members that audiences have today.
@@ -46,13 +46,16 @@ struct ProviderEntry {
         let algorithms = algorithms()
         let leeway = entry.seconds("clock_leeway_seconds", in: 0...600, default: 60)
         let age = entry.seconds("token_age_max_seconds", in: 60...604_800, default: 86_400)
+        let isTrustedForPhones = entry.bool("phone_trusted", default: false)
         let keysURL = url("keys_url", default: builtIn.keysURL)
         if keysURL == nil, !entry.has("keys_url") { entry.fault("\"keys_url\" is required") }
         let endpoints = endpoints()
         let accessTokens = accessTokens(endpoints)
         let audiences = audiences()
         check(audiences, endpoints, accessTokens)
-        guard entry.findings.faults.count == faultCount, let leeway, let age, let keysURL else { return nil }
+        guard entry.findings.faults.count == faultCount, let leeway, let age, let keysURL,
+            let isTrustedForPhones
+        else { return nil }
         do throws(ProviderPolicyFault) {
             return ProviderConfiguration(
                 policy: try ProviderPolicy(
@@ -62,7 +65,8 @@ struct ProviderEntry {
                     algorithms: algorithms,
                     keysURL: keysURL,
                     clockLeewaySeconds: leeway,
-                    tokenAgeSecondsMax: age
+                    tokenAgeSecondsMax: age,
+                    isTrustedForPhones: isTrustedForPhones
                 ),
                 endpoints: endpoints,
                 credentials: Dictionary(
@@ -117,10 +121,14 @@ struct ProviderEntry {
             authorizationURL: url("authorization_url", default: known.authorizationURL),
             tokenURL: url("token_url", default: known.tokenURL),
             revocationURL: url("revocation_url", default: known.revocationURL),
+            userMigrationURL: url("user_migration_url", default: known.userMigrationURL),
             debugTokenURL: url("debug_token_url", default: known.debugTokenURL),
             tokenInfoURL: url("token_info_url", default: known.tokenInfoURL),
             userInfoURL: url("user_info_url", default: known.userInfoURL)
         )
+        if name != .apple, entry.has("user_migration_url") {
+            entry.fault("\"user_migration_url\" has a use at Apple only")
+        }
         let queried = [
             "debug_token_url": endpoints.debugTokenURL, "token_info_url": endpoints.tokenInfoURL,
             "user_info_url": endpoints.userInfoURL,

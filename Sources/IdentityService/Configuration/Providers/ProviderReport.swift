@@ -19,8 +19,9 @@ struct ProviderReport {
             ("issuer", policy.issuers.sorted().joined(separator: ", ")),
             ("algorithms", policy.algorithms.map(\.rawValue).sorted().joined(separator: ", ")),
             ("keys", policy.keysURL), ("authorization", endpoints.authorizationURL), ("token", endpoints.tokenURL),
-            ("revocation", endpoints.revocationURL), ("debug_token", endpoints.debugTokenURL),
-            ("tokeninfo", endpoints.tokenInfoURL), ("userinfo", endpoints.userInfoURL),
+            ("revocation", endpoints.revocationURL), ("user migration", endpoints.userMigrationURL),
+            ("debug_token", endpoints.debugTokenURL), ("tokeninfo", endpoints.tokenInfoURL),
+            ("userinfo", endpoints.userInfoURL),
             (
                 "access tokens",
                 provider.accessTokens == nil ? "do not sign in" : "sign in, as proven by access token only"
@@ -31,9 +32,13 @@ struct ProviderReport {
     }
 
     private func audienceLines(_ audience: AudiencePolicy) -> [String] {
-        let lifetime = audience.accessTokenSeconds.map { "live \($0) seconds" }
+        let ownTokens = [
+            audience.accessTokenSeconds.map { "live \($0) seconds" },
+            audience.hasIDToken ? nil : "no ID token among them",
+        ].compactMap(\.self)
         let facts: [(String, String?)] = [
-            ("proof", audience.proofInWords), ("code", codeInWords(audience)), ("our tokens", lifetime),
+            ("proof", audience.proofInWords), ("code", codeInWords(audience)),
+            ("our tokens", ownTokens.isEmpty ? nil : ownTokens.joined(separator: ", ")),
         ]
         return ["  audience \(audience.id) (\(audience.kind.rawValue))"]
             + facts.compactMap { label, fact in fact.map { Self.line(label, $0, indent: 4) } }
@@ -42,6 +47,7 @@ struct ProviderReport {
 
     /// Whether an authorization code can be exchanged, and how.
     private func codeInWords(_ audience: AudiencePolicy) -> String {
+        if audience.nonce == .server { return "does not sign in by itself" }
         guard provider.endpoints.tokenURL != nil else { return "cannot be exchanged, without a token_url" }
         return switch provider.credentials[audience.id] {
         case .apple(let teamID, let keyID, _): "signs in by itself too; exchanged with key \(keyID) of team \(teamID)"

@@ -53,6 +53,13 @@ public enum SharedKeys {
         default: "127.0.0.1:7003",
         help: "Where the invites service is called: a name stands for all its addresses."
     )
+    /// How large an uploaded picture may be.
+    public static let avatarBytes = ConfigurationKey.int(
+        "VESTIBULE_PROFILE_AVATAR_BYTES",
+        in: 16_384...2_097_152,
+        default: 524_288,
+        help: "How many bytes a picture that a user uploads may have; the gateway and profile read it."
+    )
     /// The region whose notations of phone numbers are understood.
     public static let phoneRegion = ConfigurationKey.string(
         "VESTIBULE_PHONE_REGION",

@@ -50,9 +50,10 @@ extension ConfigurationKey where Value == String? {
         }
     }
 
-    /// The path of a file that may be left out. Nothing is opened.
-    public static func optionalPath(_ name: String, help: String) -> ConfigurationKey {
-        ConfigurationKey(name, kind: "path", defaultText: nil, isRequired: false, help: help) {
+    /// The path of a file or folder that may be left out. Nothing is opened. Without a required one the value is nil: whoever
+    /// reads it says what is wrong.
+    public static func optionalPath(_ name: String, isRequired: Bool = false, help: String) -> ConfigurationKey {
+        ConfigurationKey(name, kind: "path", defaultText: nil, isRequired: isRequired, help: help) {
             (input) throws(ConfigurationProblem) in
             guard let text = input.text(name) else { return nil }
             return try checkLength(text, max: 4096)

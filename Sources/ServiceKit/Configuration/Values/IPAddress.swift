@@ -19,6 +19,26 @@ public struct IPAddress: Hashable, Sendable, CustomStringConvertible {
     /// The IPv4 address of these four bytes, most significant first.
     public init(v4: UInt32) { self.init(high: 0, low: Self.v4Prefix << 32 | UInt64(v4)) }
 
+    /// Reads an IPv4 address in four decimal numbers, which begin with no needless zero, as inet_pton has it; nil if the text is
+    /// none. Takes no memory.
+    public init?(v4Text text: UnsafeBufferPointer<UInt8>) {
+        var (address, number, digits, dots): (UInt32, UInt32, Int, Int) = (0, 0, 0, 0)
+        for byte in text {
+            switch byte {
+            case UInt8(ascii: ".") where digits > 0 && dots < 3:
+                address = address << 8 | number
+                (number, digits, dots) = (0, 0, dots + 1)
+            case UInt8(ascii: "0")...UInt8(ascii: "9") where digits == 0 || number > 0:
+                number = number * 10 + UInt32(byte - UInt8(ascii: "0"))
+                digits += 1
+                guard number < 256 else { return nil }
+            default: return nil
+            }
+        }
+        guard dots == 3, digits > 0 else { return nil }
+        self.init(v4: address << 8 | number)
+    }
+
     /// Reads an address in numbers; nil if the text is none.
     public init?(_ text: some StringProtocol) {
         // The longest has 45 bytes; no text of a stranger is copied for nothing.

@@ -1,0 +1,89 @@
+/// The bytes of a file in their order, read piece by piece: memory is bounded whatever its size.
+public struct ByteInput {
+    /// Reads at an offset into the buffer, and tells how many bytes there were; 0 at the end.
+    public typealias Read = (_ offset: Int64, _ buffer: UnsafeMutableRawBufferPointer) throws(ImportFault) -> Int
+
+    /// The file's name, for what is told of it.
+    public let name: String
+    /// How many bytes the file has.
+    public let count: Int64
+    /// Of the byte that comes next.
+    public private(set) var offset: Int64 = 0
+    /// The line that the next byte is on, from 1.
+    public private(set) var line: Int64 = 1
+
+    private let read: Read
+    private var buffer: [UInt8]
+    private var position = 0
+    private var end = 0
+
+    /// A file.
+    ///
+    /// - Parameter pieceBytes: how much is read at once.
+    public init(name: String, count: Int64, pieceBytes: Int = 256 * 1024, read: @escaping Read) {
+        self.name = name
+        self.count = count
+        self.read = read
+        buffer = [UInt8](repeating: 0, count: pieceBytes)
+    }
+
+    /// A file that is in memory.
+    public init(name: String, bytes: [UInt8], pieceBytes: Int = 4096) {
+        self.init(name: name, count: Int64(bytes.count), pieceBytes: pieceBytes) { offset, buffer in
+            let piece = bytes.dropFirst(Int(clamping: offset)).prefix(buffer.count)
+            buffer.copyBytes(from: piece)
+            return piece.count
+        }
+    }
+
+    /// Goes on at an offset, which is on this line.
+    public mutating func seek(to offset: Int64, line: Int64) {
+        let inBuffer = offset - (self.offset - Int64(position))
+        self.offset = offset
+        self.line = line
+        if 0...Int64(end) ~= inBuffer {
+            position = Int(inBuffer)
+        } else {
+            (position, end) = (0, 0)
+        }
+    }
+
+    /// The next byte without taking it; nil at the end.
+    @inline(__always)
+    mutating func peek() throws(ImportFault) -> UInt8? {
+        if position == end, try !fill() { return nil }
+        return buffer[position]
+    }
+
+    /// The next byte; nil at the end.
+    @inline(__always)
+    mutating func next() throws(ImportFault) -> UInt8? {
+        guard let byte = try peek() else { return nil }
+        position += 1
+        offset += 1
+        if byte == UInt8(ascii: "\n") { line += 1 }
+        return byte
+    }
+
+    /// Takes the mark with which some programs begin a file of UTF-8.
+    mutating func skipByteOrderMark() throws(ImportFault) {
+        guard offset == 0 else { return }
+        for expected: UInt8 in [0xef, 0xbb, 0xbf] {
+            guard try next() == expected else { return seek(to: 0, line: 1) }
+        }
+    }
+
+    private mutating func fill() throws(ImportFault) -> Bool {
+        let (at, read) = (offset, read)
+        let count = try buffer.withUnsafeMutableBufferPointer { bytes throws(ImportFault) in
+            try read(at, UnsafeMutableRawBufferPointer(bytes))
+        }
+        (position, end) = (0, count)
+        return count > 0
+    }
+
+    /// A fault on the line of the next byte.
+    func fault(_ problem: String, line: Int64? = nil) -> ImportFault {
+        ImportFault(name, line: line ?? self.line, problem)
+    }
+}

@@ -1,0 +1,127 @@
+/// A record of a CSV file.
+public struct CSVRecord: Sendable, Hashable {
+    /// The line on which it begins.
+    public let line: Int64
+    /// Its fields; an empty one and none are the same. Nil where its bytes are no UTF-8, or no text that can be kept.
+    public let fields: [String]?
+    /// How many fields there are.
+    public let count: Int
+}
+
+/// Reads CSV strictly (RFC 4180): commas, fields in double quotes with quotes doubled, lines that end with LF or CRLF, also within
+/// quotes. What isn't that ends the file: a quote in the wrong place makes the rest of it a riddle.
+public struct CSVReader {
+    /// The longest record, in bytes.
+    public static let recordBytesMax = 1024 * 1024
+    /// The longest field, in bytes.
+    public static let fieldBytesMax = 256 * 1024
+
+    private enum State {
+        /// Before the first byte of a field.
+        case start
+        /// In a field without quotes.
+        case plain
+        /// Between the quotes.
+        case quoted
+        /// Behind a quote that ends the field, or is the first of two.
+        case behindQuote
+    }
+
+    var input: ByteInput
+    private var content: [UInt8] = []
+    private var ends: [Int] = []
+
+    /// A reader of what comes next.
+    init(_ input: ByteInput) { self.input = input }
+
+    /// The next record; nil at the end. Lines without anything are no records.
+    mutating func next() throws(ImportFault) -> CSVRecord? {
+        while true {
+            let line = input.line
+            guard let isBlank = try read(from: line) else { return nil }
+            if isBlank { continue }
+            return CSVRecord(line: line, fields: texts(), count: ends.count)
+        }
+    }
+
+    /// Reads a record, and tells whether it is an empty line; nil at the end.
+    private mutating func read(from line: Int64) throws(ImportFault) -> Bool? {
+        content.removeAll(keepingCapacity: true)
+        ends.removeAll(keepingCapacity: true)
+        guard try input.peek() != nil else { return nil }
+        var state = State.start
+        var isBlank = true
+        while true {
+            guard let byte = try input.next() else {
+                guard state != .quoted else { throw input.fault("a quoted field has no end", line: line) }
+                ends.append(content.count)
+                return isBlank
+            }
+            if byte == UInt8(ascii: "\n"), state != .quoted {
+                ends.append(content.count)
+                return isBlank
+            }
+            if byte == UInt8(ascii: "\r"), state != .quoted {
+                guard try input.peek() == UInt8(ascii: "\n") else {
+                    throw input.fault("a carriage return that no line feed follows")
+                }
+                continue
+            }
+            isBlank = false
+            state = try take(byte, state)
+            guard content.count <= Self.recordBytesMax, content.count - (ends.last ?? 0) <= Self.fieldBytesMax else {
+                throw input.fault(
+                    "a field of more than \(Self.fieldBytesMax) or a record of more than \(Self.recordBytesMax) bytes: is a quote "
+                        + "missing?",
+                    line: line
+                )
+            }
+        }
+    }
+
+    @inline(__always)
+    private mutating func take(_ byte: UInt8, _ state: State) throws(ImportFault) -> State {
+        let (quote, comma) = (UInt8(ascii: "\""), UInt8(ascii: ","))
+        switch state {
+        case .start, .plain:
+            if byte == comma {
+                ends.append(content.count)
+                return .start
+            }
+            if byte == quote {
+                guard state == .start else { throw input.fault("a quote within a field that doesn't begin with one") }
+                return .quoted
+            }
+            content.append(byte)
+            return .plain
+        case .quoted:
+            if byte == quote { return .behindQuote }
+            content.append(byte)
+            return .quoted
+        case .behindQuote:
+            if byte == quote {
+                content.append(quote)
+                return .quoted
+            }
+            guard byte == comma else {
+                throw input.fault("something stands between a field's last quote and the comma")
+            }
+            ends.append(content.count)
+            return .start
+        }
+    }
+
+    private func texts() -> [String]? {
+        var texts: [String] = []
+        texts.reserveCapacity(ends.count)
+        var start = 0
+        for end in ends {
+            guard let text = String(validating: content[start..<end], as: UTF8.self), !text.utf8.contains(0) else {
+                return nil
+            }
+            texts.append(text)
+            start = end
+        }
+        return texts
+    }
+}

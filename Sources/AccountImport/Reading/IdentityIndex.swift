@@ -1,0 +1,111 @@
+import Glibc
+import Models
+
+/// Where in a file the identities of each account stand, since nothing says that two exports are in the same order. The index lies in a
+/// file without a name, which the system may put out of memory: 24 bytes for each row.
+final class IdentityIndex {
+    /// The most identities of one account.
+    static let perAccountMax = 16
+
+    private struct Entry {
+        let userID: UserID
+        let offset: Int64
+    }
+
+    private var entries: UnsafeMutableBufferPointer<Entry>
+    private let mappedBytes: Int
+    private var reader: RecordReader
+
+    /// Reads all of the file once.
+    ///
+    /// - Parameter folder: where there is room for the index.
+    /// - Throws: `ImportFault` also for a row that can't be read: whose identity it is can't be told then.
+    init(_ file: FileInput, scratch folder: String) throws(ImportFault) {
+        let required = SupabaseRow.requiredIdentityColumns
+        reader = try RecordReader(file.bytes(pieceBytes: 16 * 1024), required: required, member: nil, takesJSON: true)
+        var all = try RecordReader(file.bytes(), required: required, member: nil, takesJSON: true)
+        let scratch = try ScratchFile(in: folder)
+        var pending: [Entry] = []
+        var count = 0
+        while let row = try all.next() {
+            guard let record = row.record, let userID = record.text("user_id").flatMap({ UserID($0) }) else {
+                throw ImportFault(
+                    file.path,
+                    line: row.number,
+                    "a row that can't be read, or without a user_id that is a UUID"
+                )
+            }
+            pending.append(Entry(userID: userID, offset: all.start))
+            count += 1
+            if pending.count == 65_536 {
+                try pending.withUnsafeBufferPointer { bytes throws(ImportFault) in
+                    try scratch.append(UnsafeRawBufferPointer(bytes))
+                }
+                pending.removeAll(keepingCapacity: true)
+            }
+        }
+        try pending.withUnsafeBufferPointer { bytes throws(ImportFault) in
+            try scratch.append(UnsafeRawBufferPointer(bytes))
+        }
+        mappedBytes = count * MemoryLayout<Entry>.stride
+        let start = try scratch.map(byteCount: mappedBytes)
+        entries = UnsafeMutableBufferPointer(start: start?.bindMemory(to: Entry.self, capacity: count), count: count)
+        entries.sort { ($0.userID, $0.offset) < ($1.userID, $1.offset) }
+    }
+
+    deinit {
+        if let start = entries.baseAddress { munmap(start, mappedBytes) }
+    }
+
+    /// The identities of an account in the order of the file, one more than there may be at most.
+    func records(of userID: UserID) throws(ImportFault) -> [ImportRecord] {
+        var (low, high) = (0, entries.count)
+        while low < high {
+            let middle = (low + high) / 2
+            if entries[middle].userID < userID { low = middle + 1 } else { high = middle }
+        }
+        var records: [ImportRecord] = []
+        while low < entries.count, entries[low].userID == userID, records.count <= Self.perAccountMax {
+            reader.seek(toRowAt: entries[low].offset)
+            if let record = try reader.next()?.record { records.append(record) }
+            low += 1
+        }
+        return records
+    }
+}
+
+/// A file that is gone with whoever holds it.
+private struct ScratchFile: ~Copyable {
+    private let descriptor: Int32
+
+    init(in folder: String) throws(ImportFault) {
+        var template = Array("\(folder)/vestibule-import-XXXXXX".utf8CString)
+        descriptor = mkstemp(&template)
+        guard descriptor >= 0 else { throw ImportFault(folder, String(cString: strerror(errno))) }
+        _ = fcntl(descriptor, F_SETFD, FD_CLOEXEC)
+        unlink(template)
+    }
+
+    deinit { close(descriptor) }
+
+    func append(_ bytes: UnsafeRawBufferPointer) throws(ImportFault) {
+        var rest = bytes
+        while let start = rest.baseAddress, !rest.isEmpty {
+            let count = write(descriptor, start, rest.count)
+            guard count > 0 || errno == EINTR else {
+                throw ImportFault("the index of identities", String(cString: strerror(errno)))
+            }
+            rest = UnsafeRawBufferPointer(rebasing: rest.dropFirst(max(count, 0)))
+        }
+    }
+
+    /// Its bytes in memory; nil for none.
+    func map(byteCount: Int) throws(ImportFault) -> UnsafeMutableRawPointer? {
+        guard byteCount > 0 else { return nil }
+        let start = mmap(nil, byteCount, PROT_READ | PROT_WRITE, MAP_SHARED, descriptor, 0)
+        guard let start, start != MAP_FAILED else {
+            throw ImportFault("the index of identities", String(cString: strerror(errno)))
+        }
+        return start
+    }
+}

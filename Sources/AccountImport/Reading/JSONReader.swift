@@ -1,0 +1,171 @@
+import JOSE
+
+/// Reads objects one by one out of JSON of any size: objects one after the other (JSON lines, or with anything white between), in an
+/// array, or in the array that is a member of an object. Each object alone is in memory.
+public struct JSONReader {
+    /// The longest object, in bytes.
+    public static let objectBytesMax = 1024 * 1024
+    private static let limits = JSONLimits(bytesMax: objectBytesMax, depthMax: 32, valuesMax: 50_000)
+
+    /// Where the next object stands; part of a position.
+    enum Place: Int, Sendable {
+        /// Outside of everything.
+        case outside = 0
+        /// In an array that is all.
+        case array = 1
+        /// In the array that is a member.
+        case member = 2
+    }
+
+    /// An object, nil where it is none that can be read, and which it is, from 1.
+    struct Element {
+        let number: Int64
+        let object: JSONObject?
+    }
+
+    var input: ByteInput
+    private(set) var place: Place
+    /// How many objects came before.
+    private(set) var count: Int64
+    /// Where the object that was read last begins.
+    private(set) var start: Int64 = 0
+    /// The member whose array has the objects; nil where there is none.
+    let member: String?
+    /// Whether an element came before in this array.
+    private var isBehindElement: Bool
+    /// Whether an element has to come.
+    private var isBehindComma = false
+    private var bytes: [UInt8] = []
+
+    /// A reader of what comes next.
+    init(_ input: ByteInput, member: String?, place: Place = .outside, count: Int64 = 0) {
+        self.input = input
+        self.member = member
+        self.place = place
+        self.count = count
+        isBehindElement = place != .outside
+    }
+
+    /// The next object; nil at the end.
+    mutating func next() throws(ImportFault) -> Element? {
+        while true {
+            let byte = try skipSpace()
+            switch (place, byte) {
+            case (.outside, nil): return nil
+            case (_, nil): throw input.fault("the file ends in the middle: \(place == .array ? "]" : "]}") is missing")
+            case (.outside, UInt8(ascii: "[")):
+                _ = try input.next()
+                (place, isBehindElement) = (.array, false)
+            case (.array, UInt8(ascii: "]")) where !isBehindComma, (.member, UInt8(ascii: "]")) where !isBehindComma:
+                _ = try input.next()
+                if place == .member { try skipRestOfObject() }
+                place = .outside
+            case (.array, UInt8(ascii: ",")) where isBehindElement, (.member, UInt8(ascii: ",")) where isBehindElement:
+                _ = try input.next()
+                (isBehindElement, isBehindComma) = (false, true)
+            case (_, UInt8(ascii: "{")) where place == .outside || !isBehindElement:
+                if let element = try readObject() { return element }
+            default: throw input.fault("this is no JSON of objects")
+            }
+        }
+    }
+
+    /// Reads an object; nil if it turns out to be the one whose member has the array.
+    private mutating func readObject() throws(ImportFault) -> Element? {
+        let (line, isOutside) = (input.line, place == .outside)
+        start = input.offset
+        bytes.removeAll(keepingCapacity: true)
+        var depth = 0
+        while let byte = try input.next() {
+            bytes.append(byte)
+            switch byte {
+            case UInt8(ascii: "\""):
+                let begin = bytes.count
+                try readString(from: line)
+                if isOutside, depth == 1, let member, bytes[begin..<(bytes.count - 1)].elementsEqual(member.utf8),
+                    try isArrayNext()
+                {
+                    (place, isBehindElement) = (.member, false)
+                    return nil
+                }
+            case UInt8(ascii: "{"), UInt8(ascii: "["): depth += 1
+            case UInt8(ascii: "}"), UInt8(ascii: "]"):
+                depth -= 1
+                if depth == 0 {
+                    (isBehindElement, isBehindComma) = (true, false)
+                    let object = try? JSONObject(parsing: bytes, limits: Self.limits)
+                    count += 1
+                    return Element(number: count, object: object)
+                }
+            default: break
+            }
+            try checkSize(from: line)
+        }
+        throw input.fault("an object has no end", line: line)
+    }
+
+    /// Takes a string behind its first quote.
+    private mutating func readString(from line: Int64) throws(ImportFault) {
+        var isEscaped = false
+        while let byte = try input.next() {
+            bytes.append(byte)
+            if isEscaped {
+                isEscaped = false
+            } else if byte == UInt8(ascii: "\\") {
+                isEscaped = true
+            } else if byte == UInt8(ascii: "\"") {
+                return
+            }
+            try checkSize(from: line)
+        }
+        throw input.fault("a string has no end", line: line)
+    }
+
+    private func checkSize(from line: Int64) throws(ImportFault) {
+        guard bytes.count > Self.objectBytesMax else { return }
+        throw input.fault(
+            "an object of more than \(Self.objectBytesMax) bytes"
+                + (member.map { ": it has no array \"\($0)\", or what comes before that is too long" } ?? ""),
+            line: line
+        )
+    }
+
+    /// Whether a colon and the beginning of an array follow, which are taken then. What is taken of another value is kept.
+    private mutating func isArrayNext() throws(ImportFault) -> Bool {
+        guard try skipSpace() == UInt8(ascii: ":") else { return false }
+        _ = try input.next()
+        bytes.append(UInt8(ascii: ":"))
+        guard try skipSpace() == UInt8(ascii: "[") else { return false }
+        _ = try input.next()
+        return true
+    }
+
+    /// What follows the array in its object is nothing to us; it needn't fit into memory.
+    private mutating func skipRestOfObject() throws(ImportFault) {
+        var depth = 1
+        while let byte = try input.next() {
+            switch byte {
+            case UInt8(ascii: "\""):
+                bytes.removeAll(keepingCapacity: true)
+                try readString(from: input.line)
+            case UInt8(ascii: "{"), UInt8(ascii: "["): depth += 1
+            case UInt8(ascii: "}"), UInt8(ascii: "]"):
+                depth -= 1
+                if depth == 0 { return }
+            default: break
+            }
+        }
+        throw input.fault("the file ends in the middle: } is missing")
+    }
+
+    /// The next byte that isn't white, without taking it.
+    private mutating func skipSpace() throws(ImportFault) -> UInt8? {
+        while let byte = try input.peek() {
+            switch byte {
+            case UInt8(ascii: " "), UInt8(ascii: "\t"), UInt8(ascii: "\n"), UInt8(ascii: "\r"): _ = try input.next()
+            default: return byte
+            }
+        }
+        return nil
+    }
+}

@@ -1,0 +1,157 @@
+/// Where an import goes on: which byte comes next, on which line and in which row, and what surrounds it.
+public struct ImportPosition: Sendable, Hashable, CustomStringConvertible {
+    /// Of the byte that comes next.
+    public let offset: Int64
+    /// The line that it is on.
+    public let line: Int64
+    /// The row that comes next, as it is told: its line in CSV, in JSON which object it is, from 1.
+    public let row: Int64
+    let place: Int
+
+    init(offset: Int64, line: Int64, row: Int64, place: Int) {
+        self.offset = offset
+        self.line = line
+        self.row = row
+        self.place = place
+    }
+
+    /// The position that ``description`` wrote; nil for anything else.
+    public init?(_ text: String) {
+        let parts = text.split(separator: ":", omittingEmptySubsequences: false).map { Int64($0) }
+        guard parts.count == 4, let offset = parts[0], let line = parts[1], let row = parts[2], let place = parts[3],
+            offset >= 0, line >= 1, row >= 1, 0...2 ~= place
+        else { return nil }
+        self.init(offset: offset, line: line, row: row, place: Int(place))
+    }
+
+    /// The four numbers, with colons between.
+    public var description: String { "\(offset):\(line):\(row):\(place)" }
+}
+
+/// Reads the rows of a file, whether they are CSV with a header or JSON: the first character tells.
+public struct RecordReader {
+    /// A row; nil where it can't be read, though what follows can.
+    struct Row {
+        /// Its line in CSV; in JSON, where many may be on one, which object it is, from 1.
+        let number: Int64
+        let record: ImportRecord?
+    }
+
+    private enum Format {
+        case csv(CSVReader, columns: [String: Int])
+        case json(JSONReader)
+        /// While a row is read.
+        case taken
+    }
+
+    private var format: Format
+    /// Where the row that was read last begins.
+    private(set) var start: Int64 = 0
+
+    /// A reader from the beginning.
+    ///
+    /// - Parameters:
+    ///   - required: the columns that a CSV must have; each may be one of several.
+    ///   - member: the member that has the objects of JSON, if they don't stand alone.
+    ///   - takesJSON: whether it may be JSON.
+    init(_ input: ByteInput, required: [[String]], member: String?, takesJSON: Bool) throws(ImportFault) {
+        var input = input
+        try input.skipByteOrderMark()
+        let begin = input.offset
+        var first = try input.next()
+        while let byte = first, [9, 10, 13, 32].contains(byte) { first = try input.next() }
+        guard let first else { throw ImportFault(input.name, "the file is empty") }
+        input.seek(to: begin, line: 1)
+        if takesJSON, first == UInt8(ascii: "{") || first == UInt8(ascii: "[") {
+            format = .json(JSONReader(input, member: member))
+        } else {
+            var reader = CSVReader(input)
+            let columns = try Self.header(&reader, required)
+            format = .csv(reader, columns: columns)
+        }
+    }
+
+    /// The next row; nil at the end.
+    mutating func next() throws(ImportFault) -> Row? {
+        switch format {
+        case .csv(var reader, let columns):
+            // So that the buffers have one owner while they are written to.
+            format = .taken
+            defer { format = .csv(reader, columns: columns) }
+            start = reader.input.offset
+            guard let record = try reader.next() else { return nil }
+            guard record.count == columns.count, let fields = record.fields else {
+                return Row(number: record.line, record: nil)
+            }
+            return Row(number: record.line, record: ImportRecord(fields: fields, columns: columns))
+        case .json(var reader):
+            format = .taken
+            defer { format = .json(reader) }
+            guard let element = try reader.next() else { return nil }
+            start = reader.start
+            return Row(number: element.number, record: element.object.map { ImportRecord($0) })
+        case .taken: preconditionFailure("a row is being read")
+        }
+    }
+
+    /// Whether it is JSON.
+    var isJSON: Bool { if case .json = format { true } else { false } }
+
+    /// Where the next row is.
+    var position: ImportPosition {
+        switch format {
+        case .csv(let reader, _):
+            let (offset, line) = (reader.input.offset, reader.input.line)
+            return ImportPosition(offset: offset, line: line, row: line, place: JSONReader.Place.outside.rawValue)
+        case .json(let reader):
+            return ImportPosition(
+                offset: reader.input.offset,
+                line: reader.input.line,
+                row: reader.count + 1,
+                place: reader.place.rawValue
+            )
+        case .taken: preconditionFailure("a row is being read")
+        }
+    }
+
+    /// Goes on at a position of this very file.
+    mutating func seek(to position: ImportPosition) {
+        switch format {
+        case .csv(var reader, let columns):
+            reader.input.seek(to: position.offset, line: position.line)
+            format = .csv(reader, columns: columns)
+        case .json(let reader):
+            var input = reader.input
+            input.seek(to: position.offset, line: position.line)
+            let place = JSONReader.Place(rawValue: position.place) ?? .outside
+            format = .json(JSONReader(input, member: reader.member, place: place, count: position.row - 1))
+        case .taken: preconditionFailure("a row is being read")
+        }
+    }
+
+    /// Goes to a row by the offset at which it begins, wherever it stands.
+    mutating func seek(toRowAt offset: Int64) {
+        seek(to: ImportPosition(offset: offset, line: 1, row: 1, place: 0))
+    }
+
+    private static func header(
+        _ reader: inout CSVReader,
+        _ required: [[String]]
+    ) throws(ImportFault) -> [String: Int] {
+        let file = reader.input.name
+        guard let record = try reader.next() else { throw ImportFault(file, "the file is empty") }
+        guard let names = record.fields else { throw ImportFault(file, line: record.line, "the header is no UTF-8") }
+        var columns: [String: Int] = [:]
+        for (index, name) in names.enumerated() {
+            guard columns.updateValue(index, forKey: name.trimmedSpaces) == nil else {
+                throw ImportFault(file, line: record.line, "two columns are called \"\(name)\"")
+            }
+        }
+        for choice in required where !choice.contains(where: { columns[$0] != nil }) {
+            let wanted = choice.map { "\"\($0)\"" }.joined(separator: " or ")
+            let there = names.prefix(40).map { "\"\($0.prefix(40))\"" }.joined(separator: ", ")
+            throw ImportFault(file, line: record.line, "there is no column \(wanted); there are \(there)")
+        }
+        return columns
+    }
+}

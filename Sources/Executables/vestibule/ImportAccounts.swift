@@ -1,0 +1,67 @@
+import ArgumentParser
+import Foundation
+import LocalStack
+import ServiceCommands
+import ServiceKit
+
+/// `vestibule import`: has identity and profile, which have the databases, bring in the accounts of another backend.
+struct ImportAccounts: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "import",
+        abstract: "Bring in the accounts of another backend.",
+        discussion: """
+            Runs `identity import` and `profile import` of the programs beside this one (or in the folder that \
+            \(StackKeys.programs.name) names), each with its own configuration and database, and the first hands the second what it \
+            keeps. It may be killed at any time: the same command goes on where it was. In containers: docker compose run --rm -T \
+            identity import … | docker compose run --rm -T profile import; the page Imports has the whole line.
+
+            Who signs in by a provider that the account had finds it. Numbers that a code had proven come in as proven. People whom \
+            nobody can reach any more don't come in and are listed. The exit code is 0 if all came in, 3 if something was rejected, \
+            and 1 if it ended before its end.
+            """
+    )
+
+    private static let name = "vestibule import"
+    private static let done: Set<Int32> = [0, 3]
+
+    @OptionGroup var file: ConfigurationFileOption
+    @OptionGroup var options: ImportOptions
+
+    func run() {
+        let configuration = file.path.map { ["--config", $0] } ?? []
+        var arguments = ["import"] + options.arguments
+        if !options.dryRun, let position = position(arguments) {
+            arguments.append("--after=\(position)")
+            print("goes on at line \(position.split(separator: ":")[1])")
+            fflush(nil)
+        }
+        let status = ServicePrograms.pipe(
+            ("identity", arguments + ["--end-with-input"] + configuration),
+            into: ("profile", ["import", "--rejects", options.rejects] + configuration),
+            by: Self.name
+        )
+        guard Self.done.contains(status.first), Self.done.contains(status.second) else {
+            Program.end("\(Self.name): it ended before its end; the same command goes on", code: 1)
+        }
+        Program.end(nil, code: max(status.first, status.second))
+    }
+
+    /// Where profile is with these files; nil for the beginning.
+    private func position(_ arguments: [String]) -> String? {
+        let digest = ServicePrograms.ask(
+            "identity",
+            arguments + ["--digest"],
+            configurationPath: file.path,
+            by: Self.name
+        )
+        guard digest.status == 0 else { Program.end("\(Self.name): identity could not read the files", code: 1) }
+        let position = ServicePrograms.ask(
+            "profile",
+            ["import", "--position", digest.text],
+            configurationPath: file.path,
+            by: Self.name
+        )
+        guard position.status == 0 else { Program.end("\(Self.name): profile could not tell where it is", code: 1) }
+        return position.text.isEmpty ? nil : position.text
+    }
+}

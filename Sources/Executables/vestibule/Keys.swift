@@ -1,0 +1,196 @@
+import ArgumentParser
+import FoundationEssentials
+import Glibc
+import KeyRings
+import ServiceKit
+
+/// `vestibule keys`: a deployment's own keys.
+struct Keys: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        abstract: "Replace a deployment's own keys step by step, and tell their states.",
+        subcommands: [RotateKeys.self, ListKeys.self]
+    )
+}
+
+/// Does one step of a rotation.
+struct RotateKeys: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "rotate",
+        abstract: "Do the next step of replacing a key, if it is time for it.",
+        discussion: """
+            A rotation has three steps, and a run does at most one of each kind: it publishes a next key; it lets that one make \
+            tokens, once everybody knows it; it forgets the one before, once nothing that it made is alive. A run that comes too \
+            early changes nothing and tells when the next step may follow, so it can be run every minute; with --every 90d \
+            that is a rotation each 90 days. One that was killed is run again.
+
+            Programs read their folders again every few seconds and at SIGHUP. Before the first rotation all replicas of identity \
+            must use the folder (VESTIBULE_IDENTITY_KEYS_FOLDER): one that has other keys refuses what these make. What profile \
+            and invites have in profile-keys and invites-keys follows from identity's keys of proofs, and is written with them; \
+            each run makes it right, whatever it finds there.
+
+            --leaked is for keys that somebody else has: a new one takes the place of all others of that kind at once. Of \
+            signing keys, apps have to refresh; of refresh keys, everybody has to sign in again; of keys of proofs, calls for \
+            people are answered with 503 until all programs have read their folders, up to five seconds. A leaked vault key seals \
+            nothing more and stays until its time is over: identity needs it to seal anew what it keeps.
+            """
+    )
+
+    @OptionGroup var place: KeysPlace
+    @Option(help: "How long a key is used before a rotation begins, such as 90d.")
+    var every = "1h"
+    @Flag(help: "Let the next key make tokens now, whoever may not know it yet.")
+    var atOnce = false
+    @Flag(help: "Put a new key in the place of all others now, with --confirm: what they made is worth nothing then.")
+    var leaked = false
+    @Flag(help: "Do what --leaked says. There is no way back.")
+    var confirm = false
+
+    func validate() throws {
+        try place.validate()
+        _ = try seconds(of: every, "--every")
+        if leaked, place.kinds.isEmpty { throw ValidationError("--leaked needs the kind of keys that leaked") }
+        if leaked, !confirm { throw ValidationError("--leaked ends what these keys made; say --confirm as well") }
+    }
+
+    func run() {
+        do {
+            let now = Int64(time(nil))
+            var rules = try place.rules()
+            rules.everySeconds = try seconds(of: every, "--every")
+            rules.skipsWait = atOnce
+            let rotation = KeyRotation(folders: place.folders, rules: rules)
+            for kind in try place.chosenKinds() {
+                let outcome =
+                    leaked
+                    ? try rotation.replaceAll(kind, nowSeconds: now) : try rotation.step(kind, nowSeconds: now)
+                print("\(kind.name): \(outcome.told(nowSeconds: now))")
+            }
+        } catch {
+            Program.end(error, program: "vestibule keys rotate")
+        }
+    }
+}
+
+/// Tells the states of all keys.
+struct ListKeys: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "list",
+        abstract: "Tell the keys and their states, and when the next step of a rotation may follow.",
+        discussion: "Shows names of keys and never a key. A signing key's name is its `kid`."
+    )
+
+    @OptionGroup var place: KeysPlace
+
+    func validate() throws { try place.validate() }
+
+    func run() {
+        do {
+            let rotation = KeyRotation(folders: place.folders, rules: try place.rules())
+            for kind in try place.chosenKinds() {
+                let outcome = try rotation.look(kind)
+                for key in outcome.ring.keys {
+                    print("\(kind.name)  \(key.state.rawValue)  \(key.id)  since \(utc(key.sinceSeconds))")
+                }
+                print("\(kind.name): \(outcome.followingTold(nowSeconds: Int64(time(nil))))")
+            }
+        } catch {
+            Program.end(error, program: "vestibule keys list")
+        }
+    }
+}
+
+/// Which keys, and how long the steps of a rotation wait for one another.
+struct KeysPlace: ParsableArguments {
+    private static let sessionLifetime = "VESTIBULE_IDENTITY_SESSION_LIFETIME"
+
+    @Argument(help: "The kinds of keys: \(KeyKind.all.map(\.name).joined(separator: ", ")). All, if none is named.")
+    var kinds: [String] = []
+    @Option(
+        help:
+            "The folder that `vestibule init` made; the keys are in its folders `keys`, `profile-keys` and `invites-keys`."
+    )
+    var folder = "docker/secrets"
+    @Option(help: "How long a changed folder takes until every replica has read it.")
+    var spread = "1m"
+    @Option(help: "How long a session may live, if not as \(Self.sessionLifetime) says; 180d without either.")
+    var sessionLifetime: String?
+
+    /// The folders of the keys.
+    var folders: KeyFolders { KeyFolders(secrets: folder) }
+
+    func validate() throws {
+        _ = try chosenKinds()
+        _ = try rules()
+    }
+
+    /// The kinds that are named, or all.
+    func chosenKinds() throws -> [KeyKind] {
+        if kinds.isEmpty { return KeyKind.all }
+        return try kinds.map { name in
+            guard let kind = KeyKind.named(name) else {
+                let known = KeyKind.all.map(\.name).joined(separator: ", ")
+                throw ValidationError("there are no keys of the kind \(name); there are \(known)")
+            }
+            return kind
+        }
+    }
+
+    /// How long the steps wait.
+    func rules() throws -> KeyRotation.Rules {
+        var rules = KeyRotation.Rules()
+        rules.spreadSeconds = try seconds(of: spread, "--spread")
+        let configured = ProcessInfo.processInfo.environment[Self.sessionLifetime].flatMap { $0.isEmpty ? nil : $0 }
+        if let text = sessionLifetime {
+            rules.sessionSeconds = try seconds(of: text, "--session-lifetime")
+        } else if let configured {
+            rules.sessionSeconds = try seconds(of: configured, Self.sessionLifetime)
+        }
+        return rules
+    }
+}
+
+extension KeyRotation.Outcome {
+    /// What was done, and what may follow.
+    fileprivate func told(nowSeconds: Int64) -> String {
+        let following = followingTold(nowSeconds: nowSeconds)
+        let done: String? =
+            switch step {
+            case nil: nil
+            case .published(let id): "\(id) is published"
+            case .promoted(let id, let retired): "\(id) is used from now on; \(retired) verifies what it made"
+            case .forgotten(let id): "\(id) is gone"
+            case .replaced(let id, let gone):
+                "\(id) is used from now on; gone with what they made: \(gone.joined(separator: ", "))"
+            }
+        return done.map { "\($0); \(following)" } ?? "nothing to do; \(following)"
+    }
+
+    /// What may follow, and when.
+    fileprivate func followingTold(nowSeconds: Int64) -> String {
+        let what =
+            switch following {
+            case .publish: "a next key may be published"
+            case .promote: "the next key may be used"
+            case .forget: "the oldest retired key may go"
+            }
+        return followsAtSeconds <= nowSeconds ? "\(what) now" : "\(what) from \(utc(followsAtSeconds))"
+    }
+}
+
+/// The seconds of a duration such as 90d.
+private func seconds(of text: String, _ name: String) throws -> Int64 {
+    guard let duration = DurationText.parse(text) else {
+        throw ValidationError("\(name) must be a duration such as 60s, 1h or 90d")
+    }
+    return duration.components.seconds
+}
+
+/// A time for people and scripts: RFC 3339, UTC.
+private func utc(_ seconds: Int64) -> String {
+    var time = time_t(seconds)
+    var parts = tm()
+    gmtime_r(&time, &parts)
+    var text = [CChar](repeating: 0, count: 32)
+    strftime(&text, text.count, "%Y-%m-%dT%H:%M:%SZ", &parts)
+    return String(decoding: text.prefix { $0 != 0 }.map(UInt8.init(bitPattern:)), as: UTF8.self)
+}

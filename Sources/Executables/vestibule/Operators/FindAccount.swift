@@ -1,0 +1,88 @@
+import API
+import ArgumentParser
+import ServiceCommands
+import ServiceKit
+import SwiftProtobuf
+
+extension Account {
+    /// `vestibule account find`.
+    struct Find: AsyncParsableCommand {
+        static let configuration = CommandConfiguration(
+            abstract: "Find accounts by id, phone number, e-mail, or the id that another backend had.",
+            discussion: """
+                Prints each account that is found. Exits with 1 if none is. The audit log tells that it was looked for, and by \
+                whom; what is printed is a person's.
+                """
+        )
+
+        @Argument(help: "An account's id, a phone number such as +639171234567, or an e-mail.")
+        var who: AccountName?
+        @Option(
+            help: ArgumentHelp("What the backend called it that it was imported from.", valueName: "source:id")
+        )
+        var imported: String?
+        @OptionGroup(title: "Where identity is") var place: OperatorPlace
+
+        func validate() throws {
+            guard (who == nil) != (imported == nil) else {
+                throw ValidationError("name one account, or --imported source:id")
+            }
+            guard imported?.contains(":") != false else {
+                throw ValidationError("--imported is source:id, such as firebase:Yh3Xk9")
+            }
+        }
+
+        func run() async throws {
+            let answer = await place.call("find") { [who, imported] client, options in
+                let key = imported.map { OperatorV1.FindAccountRequest.OneOf_By.importedID($0) } ?? who?.finding
+                return try await client.findAccount(.with { $0.by = key }, options: options)
+            }
+            if place.json {
+                for account in answer.accounts { print(try account.json()) }
+            } else {
+                print(answer.accounts.map { $0.lines.joined(separator: "\n") }.joined(separator: "\n\n"))
+            }
+            if answer.isIncomplete { Program.end("there are more: name one by its id or number", code: 0) }
+            if answer.accounts.isEmpty { Program.end("vestibule account find: there is no such account", code: 1) }
+        }
+    }
+
+    /// `vestibule account events`.
+    struct Events: AsyncParsableCommand {
+        static let configuration = CommandConfiguration(
+            abstract: "Print what the audit log tells of an account, the newest first.",
+            discussion: """
+                A line for each event: when, what, the session, and more of it. Of deleted accounts too. The audit log tells \
+                that it was read.
+                """
+        )
+
+        @Argument(help: "The account's id.")
+        var id: AccountID
+        @Option(help: ArgumentHelp("The most events.", valueName: "count"))
+        var limit = 50
+        @OptionGroup(title: "Where identity is") var place: OperatorPlace
+
+        /// How many events one call brings at most.
+        private static let pageSizeMax = 200
+
+        func validate() throws {
+            guard limit >= 1 else { throw ValidationError("--limit is 1 or more") }
+        }
+
+        func run() async throws {
+            var (left, token) = (limit, "")
+            repeat {
+                let request = OperatorV1.ListSecurityEventsRequest.with {
+                    ($0.userID, $0.pageSize, $0.pageToken) = (id.text, Int32(min(left, Self.pageSizeMax)), token)
+                }
+                let page = await place.call("events") { client, options in
+                    try await client.listSecurityEvents(request, options: options)
+                }
+                for event in page.events { print(place.json ? try event.json() : event.line) }
+                left -= page.events.count
+                token = page.nextPageToken
+            } while !token.isEmpty && left > 0
+        }
+    }
+}

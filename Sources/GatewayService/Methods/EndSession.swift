@@ -1,0 +1,12 @@
+import API
+
+extension AppMethods {
+    /// Ends one of the user's sessions, be it over already.
+    func endSession(_ request: AppV1.EndSessionRequest, _ user: SignedInUser) async throws -> AppV1.EndSessionResponse {
+        var call = IdentityV1.EndSessionRequest()
+        call.accessToken = try Authentication.requiredToken(user.caller.headers)
+        call.sessionID = request.sessionID
+        _ = try await identity.endSession(call, options: user.caller.callOptions())
+        return AppV1.EndSessionResponse()
+    }
+}

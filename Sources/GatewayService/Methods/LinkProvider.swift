@@ -1,0 +1,29 @@
+import API
+import RPC
+
+extension AppMethods {
+    /// Links a further provider to the user's account. Which of what it gave proves anything is identity's to decide.
+    func linkProvider(
+        _ request: AppV1.LinkProviderRequest,
+        _ user: SignedInUser
+    ) async throws -> AppV1.LinkProviderResponse {
+        var call = IdentityV1.LinkProviderRequest()
+        call.accessToken = try Authentication.requiredToken(user.caller.headers)
+        call.credentials = IdentityV1.SignInRequest(request.credentials)
+        do {
+            let options = authentication.callOptionsWithAddress(user.caller)
+            let linked = try await identity.linkProvider(call, options: options)
+            var response = AppV1.LinkProviderResponse()
+            response.providers = linked.account.identities.map { AppV1.LinkedProvider($0) }
+            guard linked.hasTokens else { return response }
+            let missing = await missingFields(linked.callerProofs, user.caller)
+            response.session.tokens = AppV1.SessionTokens(linked.tokens)
+            response.session.missingFields = missing ?? []
+            response.session.missingFieldsUnknown = missing == nil
+            response.session.suggestedDisplayName = linked.account.suggestedDisplayName
+            return response
+        } catch {
+            throw ProviderCredentials.isProviderUnknown(error) ? ProviderCredentials.unknownProvider : error
+        }
+    }
+}

@@ -1,0 +1,18 @@
+import API
+
+extension AppMethods {
+    /// Ends all sessions of the user, or all but the access token's own.
+    ///
+    /// Identity judges the token with the sign-out: asked before, it would refuse whoever asks again because the answer was
+    /// lost.
+    func signOutEverywhere(
+        _ request: AppV1.SignOutEverywhereRequest,
+        _ caller: Caller
+    ) async throws -> AppV1.SignOutEverywhereResponse {
+        var call = IdentityV1.SignOutRequest()
+        call.accessToken = try Authentication.requiredToken(caller.headers)
+        call.scope = request.exceptCurrent ? .others : .everywhere
+        _ = try await identity.signOut(call, options: caller.callOptions())
+        return AppV1.SignOutEverywhereResponse()
+    }
+}

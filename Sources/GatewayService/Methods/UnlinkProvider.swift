@@ -1,0 +1,22 @@
+import API
+import HTTPJSON
+import HTTPTypes
+import RPC
+
+extension AppMethods {
+    /// Takes a provider from the user's account.
+    func unlinkProvider(
+        _ request: AppV1.UnlinkProviderRequest,
+        _ user: SignedInUser
+    ) async throws -> AppV1.UnlinkProviderResponse {
+        var call = IdentityV1.UnlinkProviderRequest()
+        call.accessToken = try Authentication.requiredToken(user.caller.headers)
+        call.provider = request.provider
+        do {
+            _ = try await identity.unlinkProvider(call, options: user.caller.callOptions())
+        } catch {
+            throw ProviderCredentials.isProviderUnknown(error) ? ProviderCredentials.unknownProvider : error
+        }
+        return AppV1.UnlinkProviderResponse()
+    }
+}

@@ -1,0 +1,47 @@
+import API
+import JOSE
+
+extension AppMethods {
+    /// A place among those who watch what changes in their groups, which has begun.
+    ///
+    /// - Throws: as `Authentication.user`, and as `GroupWatches.open`.
+    func watchGroups(_ request: AppV1.WatchGroupsRequest, _ caller: Caller) async throws -> GroupWatch {
+        let (session, proofs) = try await authentication.watching(caller)
+        return try await watches.open(
+            session,
+            proof: proofs.invites,
+            from: Self.position(request.position),
+            deadline: caller.deadline
+        )
+    }
+
+    /// The longest text of a position; what is longer is none of ours.
+    private static let positionTextMax = 1024
+
+    /// The bytes of a position. One that can't be read stands for what nobody knows: the app begins anew.
+    private static func position(_ text: String) -> [UInt8]? {
+        guard !text.isEmpty else { return nil }
+        guard text.utf8.count <= positionTextMax, let bytes = Base64URL.decode(text) else { return [0] }
+        return bytes
+    }
+}
+
+extension AppV1.WatchGroupsResponse {
+    /// What an app is told.
+    init(_ news: WatchNews) {
+        self.init()
+        position = Base64URL.encode(news.position)
+        isReset = news.isReset
+        changes = news.changes.map { AppV1.GroupChange($0) }
+    }
+}
+
+extension AppV1.GroupChange {
+    /// The change.
+    init(_ change: InvitesV1.GroupChange) {
+        self.init()
+        kind = AppV1.GroupChangeKind(rawValue: change.kind.rawValue) ?? .unspecified
+        groupID = change.groupID
+        memberID = change.memberID
+    }
+}

@@ -1,0 +1,77 @@
+import API
+import HTTPJSON
+import HTTPTypes
+import JOSE
+
+/// `POST /auth/introspect`: tells clients that are configured for it about a token (RFC 7662).
+///
+/// It counts as the other paths below `/auth/` do, by address, before a secret is looked at: whoever asks more calls identity's
+/// IntrospectToken with a certificate, or verifies tokens by the key set.
+enum IntrospectTokenRoute {
+    static let path = "/auth/introspect"
+
+    static let operation = OpenAPI.Operation(
+        .post,
+        path,
+        id: "introspectToken",
+        tag: .auth,
+        summary: "Tells about a token (RFC 7662)",
+        description: """
+            For clients that are configured for it, with their id and secret by HTTP Basic. Of a token that isn't active nothing \
+            is told but that. token_use says what an active one is good for: a refresh_token authorizes no call.
+            """,
+        caller: .client,
+        body: .form(.introspection),
+        answers: [200: .init("What is known of the token.", .introspected)],
+        errors: .oauth
+    )
+
+    static func endpoint(_ methods: AppMethods, _ clients: IntrospectionClients) -> Endpoint {
+        Endpoint(operation, isForOtherOrigins: false) { request, context in
+            try clients.check(request.headers)
+            let form = try await context.form(request)
+            guard let token = form["token"], !token.isEmpty, form.repeatedName == nil else {
+                throw Problem(.badRequest, code: "TOKEN_MISSING", detail: "The form must have one field token.")
+            }
+            var call = IdentityV1.IntrospectTokenRequest()
+            call.token = token
+            let options = Caller.route(request, context).callOptions()
+            return .json(try await methods.identity.introspectToken(call, options: options).json)
+        }
+    }
+}
+
+extension IdentityV1.IntrospectTokenResponse {
+    /// As RFC 7662 section 2.2 has it.
+    fileprivate var json: JSONObject {
+        guard active else { return ["active": false] }
+        var json: JSONObject = [
+            "active": true, "token_use": use == .refresh ? "refresh_token" : "access_token", "sub": .string(userID),
+            "sid": .string(sessionID), "client_id": .string(clientID), "iss": .string(issuer),
+            "exp": .integer(expiresAtSeconds),
+        ]
+        // Only what RFC 6749 section 7.1 calls a token type: a refresh token is presented to nobody but us.
+        if use == .access { json["token_type"] = "Bearer" }
+        if !audience.isEmpty { json["aud"] = .string(audience) }
+        return json
+    }
+}
+
+extension OpenAPI.Schema {
+    fileprivate static let introspection = object([
+        .required("token", .text("An access, single or refresh token, or any other text.", minLength: 1)),
+        .optional("token_type_hint", .text("Is not looked at: the token itself says what it is.")),
+    ]).named("Introspection")
+
+    fileprivate static let introspected = object([
+        .required("active", .bool),
+        .optional("token_use", .oneOf(["access_token", "refresh_token"])),
+        .optional("token_type", .constant("Bearer")),
+        .optional("sub", .uuid),
+        .optional("sid", .uuid),
+        .optional("client_id", .text("The app that the session was opened by, as the provider knows it.")),
+        .optional("iss", .text(minLength: 1)),
+        .optional("aud", .text(minLength: 1)),
+        .optional("exp", .integer("Unix seconds.", minimum: 0)),
+    ]).named("IntrospectedToken")
+}

@@ -1,0 +1,51 @@
+import API
+import HTTPJSON
+import HTTPTypes
+import JOSE
+
+/// `POST /auth/identities/{provider}`: links a further provider to the user's account.
+enum LinkProviderRoute {
+    static let operation = OpenAPI.Operation(
+        .post,
+        "/auth/identities/{provider}",
+        id: "linkProvider",
+        tag: .auth,
+        summary: "Links a further provider to the user's account",
+        description: """
+            The body is that of a sign-in by the provider; create is ignored. One that is linked is a success. 409 with \
+            PROVIDER_ALREADY_LINKED where the account has another identity of the provider, with IDENTITY_TAKEN where the identity \
+            opens another account: then nothing changes, and what the provider gave is good for a sign-in still. 404 with \
+            PROVIDER_UNKNOWN where no provider of this name is configured. Where one of the two accounts is empty, and the user has \
+            signed in to this one within ten minutes, the other one absorbs it in place of IDENTITY_TAKEN; if this one is absorbed, \
+            session is the one to go on with.
+            """,
+        caller: .user,
+        parameters: [.provider],
+        body: .required(
+            .credentials(
+                "ProviderLink",
+                idToken: [
+                    .optional("id_token", .text("The provider's ID token.", orNull: true)),
+                    .optional("identity_token", .text("The same, by Apple's name for it.", orNull: true)),
+                ]
+            )
+        ),
+        answers: [200: .providerLinked],
+        problems: [.notFound, .conflict, .fieldsAtFault]
+    )
+
+    static func endpoint(_ methods: AppMethods) -> Endpoint {
+        Endpoint(operation) { request, context in
+            let user = try await methods.authentication.user(.route(request, context), isChange: true)
+            var input = try await context.json(request)
+            var call = AppV1.LinkProviderRequest()
+            call.credentials = ProviderCredentials.request(try context.parameters.require("provider"), &input)
+            try input.finish()
+            let linked = try await methods.linkProvider(call, user)
+            return .json { json in
+                json.add("identities", linked.providers) { $0.write(to: &$1) }
+                if linked.hasSession { json.add("session") { linked.session.write(to: &$0) } }
+            }
+        }
+    }
+}

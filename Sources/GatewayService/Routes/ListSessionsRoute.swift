@@ -1,0 +1,32 @@
+import API
+import HTTPJSON
+import HTTPTypes
+import JOSE
+
+/// `GET /auth/sessions`: the user's live sessions, the one used last first.
+enum ListSessionsRoute {
+    static let operation = OpenAPI.Operation(
+        .get,
+        "/auth/sessions",
+        id: "listSessions",
+        tag: .auth,
+        summary: "The user's live sessions, the one used last first",
+        caller: .user,
+        answers: [200: .sessions]
+    )
+
+    static func endpoint(_ methods: AppMethods) -> Endpoint {
+        Endpoint(operation) { request, context in
+            let user = try await methods.authentication.user(.route(request, context), isChange: false)
+            let sessions = try await methods.listSessions(.init(), user).sessions
+            return .json { json in json.add("sessions", sessions) { $0.write(to: &$1) } }
+        }
+    }
+}
+
+extension OpenAPI.Answer {
+    fileprivate static let sessions = shared(
+        "The user's sessions.",
+        .object([.required("sessions", .list(of: .listedSession, maxItems: 200))]).named("Sessions")
+    )
+}

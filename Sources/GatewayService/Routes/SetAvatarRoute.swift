@@ -1,0 +1,40 @@
+import API
+import HTTPJSON
+import HTTPTypes
+import JOSE
+
+/// `PUT /me/avatar`: keeps an image as the user's avatar.
+enum SetAvatarRoute {
+    /// The media types of images that are taken. What an image is, its own bytes say.
+    static let types = ["image/png", "image/jpeg", "image/webp"]
+
+    static let operation = OpenAPI.Operation(
+        .put,
+        "/me/avatar",
+        id: "setAvatar",
+        tag: .profile,
+        summary: "Keeps an image as the user's avatar",
+        description: """
+            A PNG, JPEG or WebP file without animation, of at most 4096 pixels each way. It is served without texts, places and \
+            previews. The one before is gone. How many bytes it may have is configuration, half a MiB unless said otherwise; an app \
+            scales its picture down first.
+            """,
+        caller: .user,
+        body: .image,
+        answers: [200: .profile],
+        problems: [.fieldsAtFault]
+    )
+
+    static func endpoint(_ methods: AppMethods) -> Endpoint {
+        Endpoint(operation, bodyBytesMax: methods.avatars.bytesMax) { request, context in
+            let user = try await methods.authentication.user(.route(request, context), isChange: true)
+            let me = try await methods.setAvatar(try await context.bytes(request, types: types), user)
+            return .json(addMembers: me.write(to:))
+        }
+    }
+}
+
+extension OpenAPI.RequestBody {
+    /// An image of one of several types.
+    fileprivate static let image = Self(schema: .binary, isRequired: true, types: SetAvatarRoute.types)
+}

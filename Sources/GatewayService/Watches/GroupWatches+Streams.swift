@@ -1,0 +1,110 @@
+import API
+import Logging
+import RPC
+import ServiceKit
+import Synchronization
+
+extension GroupWatches {
+    /// Thrown where a stream is there and says nothing.
+    private struct Silence: Error {}
+
+    private static let backoff = Backoff(first: .milliseconds(20), max: .seconds(1))
+
+    /// Holds the streams while somebody watches, until the task is cancelled.
+    func run(logger: Logger) async {
+        await withTaskGroup(of: Void.self) { group in
+            group.addTask { await self.hold("invites", self.streamBell, logger) { try await self.holdInvites($0) } }
+            let ends = SessionEnds(watches: self)
+            group.addTask { await self.hold("identity", self.endsBell, logger) { try await ends.hold($0) } }
+            group.addTask {
+                while !Task.isCancelled {
+                    try? await Task.sleep(for: self.limits.tick)
+                    self.tick()
+                }
+            }
+        }
+    }
+
+    /// Holds one stream after the other while somebody watches.
+    private func hold(
+        _ service: String,
+        _ bell: Doorbell,
+        _ logger: Logger,
+        _ stream: (HeardAt) async throws -> Void
+    ) async {
+        var failures = 0
+        while !Task.isCancelled {
+            if !isWatched {
+                await bell.wait(atMost: .seconds(3_600))
+                continue
+            }
+            let heard = HeardAt()
+            do {
+                try await stream(heard)
+                failures = 0
+            } catch {
+                failures = heard.hasHeard ? 1 : failures + 1
+                if failures == 1, !Task.isCancelled {
+                    logger.warning(
+                        "a stream for those who watch groups was lost",
+                        metadata: ["service": "\(service)", "cause": "\(error)"]
+                    )
+                }
+            }
+            try? await Task.sleep(for: Self.backoff.wait(failures: max(failures, 1), random: .random(in: 0..<1)))
+        }
+    }
+
+    /// One stream to invites, until it ends or nobody watches any more.
+    private func holdInvites(_ heard: HeardAt) async throws {
+        var options = CallOptions(deadline: .never)
+        options.inheritsFromCall = false
+        defer { if !heard.wasIdle { streamLost() } }
+        try await invites.watchGroups(options: options) { requests, messages in
+            // Before anything of it can find that nobody watches any more.
+            self.streamOpened()
+            try await withThrowingTaskGroup(of: Void.self) { group in
+                defer { group.cancelAll() }
+                group.addTask {
+                    for try await message in messages {
+                        heard.now()
+                        self.take(message)
+                    }
+                }
+                group.addTask {
+                    while !Task.isCancelled {
+                        for request in self.takeRequests() { try await requests.write(request) }
+                        await self.requestBell.wait(atMost: .seconds(3_600))
+                    }
+                }
+                group.addTask {
+                    while !self.closesIdleStream() {
+                        try await Task.sleep(for: self.limits.tick)
+                        if heard.age > self.limits.silenceMax { throw Silence() }
+                    }
+                    heard.endIdle()
+                }
+                try await group.next()
+            }
+        }
+    }
+}
+
+/// What is known of a stream; of tasks that share nothing else.
+final class HeardAt: Sendable {
+    private let state = Mutex((at: ContinuousClock.now, hasHeard: false, wasIdle: false))
+
+    /// It told something.
+    func now() { state.withLock { ($0.at, $0.hasHeard) = (.now, true) } }
+
+    /// It ends, since nobody watches.
+    func endIdle() { state.withLock { $0.wasIdle = true } }
+
+    var wasIdle: Bool { state.withLock { $0.wasIdle } }
+
+    /// How long ago it told something, or began.
+    var age: Duration { state.withLock { ContinuousClock.now - $0.at } }
+
+    /// Whether it told anything.
+    var hasHeard: Bool { state.withLock { $0.hasHeard } }
+}

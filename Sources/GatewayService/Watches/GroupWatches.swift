@@ -1,0 +1,283 @@
+import API
+import HTTPJSON
+import HTTPTypes
+import Logging
+import RPC
+import ServiceKit
+import Synchronization
+
+/// All who watch their groups at this gateway: one stream to invites for all of them, and one to identity that tells whose sessions
+/// end. Both are open only while somebody watches.
+///
+/// What changed comes once for all whom it concerns, so that a change in a group of a thousand is one message from invites. An app
+/// that reads slowly holds up nobody else: what waits for it is bounded, and then it is let go. When the stream to invites is lost,
+/// all who watch are told to come again, each with its position: then their sessions are looked at anew, and nothing is missed.
+///
+/// Any thread; nothing waits for a lock but for moments.
+final class GroupWatches: Sendable {
+    /// The bounds.
+    struct Limits: Sendable {
+        /// Those who watch at once.
+        var watchesMax = 10_000
+        /// Of one account.
+        var perAccountMax = 10
+        /// The longest time between two messages to an app.
+        var heartbeat: Duration = .seconds(20)
+        /// How exactly the ends of tokens and the heartbeat are kept.
+        var tick: Duration = .seconds(1)
+        /// How long invites may say nothing; it says something every five seconds.
+        var silenceMax: Duration = .seconds(15)
+        /// How long it may be unknown which sessions end. Then all who watch have to come again, and are let in by identity only.
+        var endsUnknownMax: Duration = .seconds(30)
+    }
+
+    private struct Values {
+        var watchers: [UInt64: GroupWatcher] = [:]
+        var ofAccount: [String: Int] = [:]
+        var ofSession: [String: Set<UInt64>] = [:]
+        var lastNumber: UInt64 = 0
+        var isStopping = false
+        /// What invites is to be told.
+        var requests: [InvitesV1.WatchGroupsRequest] = []
+        /// Whether a stream to invites takes requests.
+        var isConnected = false
+        /// Up to where everything that invites told was put to those whom it concerns.
+        var position: [UInt8] = []
+        var ended = EndedSessionIDs(now: .now)
+        /// When identity said something last of the sessions that end; nil while nobody watches.
+        var heardOfEndsAt: ContinuousClock.Instant?
+    }
+
+    let limits: Limits
+    let counts = WatchCounts()
+    let invites: InvitesServiceClient
+    let identity: IdentityServiceClient
+    private let values = Mutex(Values())
+    /// Rings when there are requests.
+    let requestBell = Doorbell()
+    /// Ring when somebody watches.
+    let streamBell = Doorbell()
+    let endsBell = Doorbell()
+    private let nowSeconds: @Sendable () -> Int64
+
+    init(
+        invites: InvitesServiceClient,
+        identity: IdentityServiceClient,
+        limits: Limits = Limits(),
+        nowSeconds: @escaping @Sendable () -> Int64 = { WatchClock.nowSeconds }
+    ) {
+        self.invites = invites
+        self.identity = identity
+        self.limits = limits
+        self.nowSeconds = nowSeconds
+    }
+
+    // MARK: - Those who watch
+
+    /// Lets somebody watch, once invites says from where.
+    ///
+    /// - Parameters:
+    ///   - proof: identity's proof of them to invites.
+    ///   - position: that of the last message that the app has; nil to begin now.
+    ///   - deadline: when it must have begun.
+    /// - Throws: 429 for an account that watches too often, 503 if too many watch or invites doesn't answer.
+    func open(
+        _ session: WatchingSession,
+        proof: String,
+        from position: [UInt8]?,
+        deadline: Deadline
+    ) async throws -> GroupWatch {
+        let watcher = try add(session, proof: proof, from: position)
+        do {
+            let begun = try await withThrowingTaskGroup(of: WatchNews.self) { group in
+                defer { group.cancelAll() }
+                group.addTask { try await watcher.next() }
+                group.addTask {
+                    try await Task.sleep(for: deadline.remaining)
+                    throw Self.unavailable
+                }
+                guard let first = try await group.next() else { throw Self.unavailable }
+                return first
+            }
+            return GroupWatch(watcher, begun: begun, of: self)
+        } catch {
+            close(watcher)
+            throw (error as? WatchEnd)?.problem ?? error
+        }
+    }
+
+    private func add(_ session: WatchingSession, proof: String, from position: [UInt8]?) throws -> GroupWatcher {
+        var request = InvitesV1.WatchGroupsRequest()
+        request.begin.callerProof = proof
+        request.begin.position = .init(position ?? [])
+        let (watcher, refusal) = values.withLock { values -> (GroupWatcher?, Problem?) in
+            if values.isStopping { return (nil, Self.unavailable) }
+            if values.ended.contains(session.sessionID) { return (nil, WatchEnd.revoked.problem) }
+            guard values.ofAccount[session.userID, default: 0] < limits.perAccountMax else {
+                return (nil, Self.tooMany)
+            }
+            guard values.watchers.count < limits.watchesMax else { return (nil, Self.unavailable) }
+            values.lastNumber += 1
+            let watcher = GroupWatcher(number: values.lastNumber, session: session)
+            values.watchers[watcher.number] = watcher
+            values.ofAccount[session.userID, default: 0] += 1
+            values.ofSession[session.sessionID, default: []].insert(watcher.number)
+            request.watchID = watcher.number
+            values.requests.append(request)
+            if values.heardOfEndsAt == nil { values.heardOfEndsAt = .now }
+            return (watcher, nil)
+        }
+        guard let watcher else {
+            counts.countRefusal()
+            throw refusal ?? Self.unavailable
+        }
+        requestBell.ring()
+        streamBell.ring()
+        endsBell.ring()
+        return watcher
+    }
+
+    /// Forgets one who watches.
+    func close(_ watcher: GroupWatcher) {
+        let isKnown = values.withLock { values in
+            guard values.watchers.removeValue(forKey: watcher.number) != nil else { return false }
+            let session = watcher.session
+            values.ofAccount[session.userID, default: 0] -= 1
+            if values.ofAccount[session.userID] == 0 { values.ofAccount[session.userID] = nil }
+            values.ofSession[session.sessionID]?.remove(watcher.number)
+            if values.ofSession[session.sessionID]?.isEmpty ?? false { values.ofSession[session.sessionID] = nil }
+            if values.watchers.isEmpty { values.heardOfEndsAt = nil }
+            // One whose beginning was never sent needs no end; one of a stream that is gone neither.
+            let count = values.requests.count
+            values.requests.removeAll { $0.watchID == watcher.number }
+            guard values.isConnected, count == values.requests.count else { return false }
+            var request = InvitesV1.WatchGroupsRequest()
+            request.watchID = watcher.number
+            request.end = InvitesV1.WatchEnd()
+            values.requests.append(request)
+            return true
+        }
+        if isKnown { requestBell.ring() }
+    }
+
+    /// Ends all, and lets nobody watch any more: the server stops.
+    func stop() {
+        values.withLock { $0.isStopping = true }
+        endAll(.comeAgain)
+    }
+
+    /// How many watch.
+    var count: Int { values.withLock { $0.watchers.count } }
+
+    /// Whether somebody watches.
+    var isWatched: Bool { values.withLock { !$0.watchers.isEmpty } }
+
+    // MARK: - What the streams tell
+
+    /// A stream to invites takes requests from now on.
+    func streamOpened() { values.withLock { $0.isConnected = true } }
+
+    /// Lets go of the stream if nobody watches; whoever comes from now on waits for another one.
+    func closesIdleStream() -> Bool {
+        values.withLock { values in
+            guard values.watchers.isEmpty else { return false }
+            (values.isConnected, values.requests) = (false, [])
+            return true
+        }
+    }
+
+    /// The stream has ended while somebody watched: they come again.
+    func streamLost() {
+        values.withLock { ($0.isConnected, $0.requests) = (false, []) }
+        endAll(.comeAgain)
+    }
+
+    /// What invites is to be told next.
+    func takeRequests() -> [InvitesV1.WatchGroupsRequest] {
+        values.withLock { values in
+            guard values.isConnected else { return [] }
+            defer { values.requests = [] }
+            return values.requests
+        }
+    }
+
+    /// Hands on what invites told.
+    func take(_ message: InvitesV1.WatchGroupsResponse) {
+        switch message.news {
+        case .begun(let begun):
+            put(
+                WatchNews(position: Array(begun.position), isReset: begun.isReset, changes: begun.changes),
+                to: begun.watchID
+            )
+            // What concerns others up to there was told before.
+            values.withLock { $0.position = Array(begun.position) }
+        case .refused(let refused):
+            // Keys or clocks of ours are at fault, or too many watch: nothing that the app could mend.
+            if let watcher = values.withLock({ $0.watchers[refused.watchID] }) { end(watcher, .comeAgain) }
+        case .changed(let news): take(news)
+        case nil: break
+        }
+    }
+
+    private func take(_ news: InvitesV1.GroupNews) {
+        guard !news.position.isEmpty else { return }
+        let position = Array(news.position)
+        var changes: [UInt64: [InvitesV1.GroupChange]] = [:]
+        for watched in news.watched {
+            for id in watched.watchIds { changes[id, default: []] += watched.changes }
+        }
+        if news.isReset {
+            for watcher in values.withLock({ Array($0.watchers.values) }) { watcher.reset(at: position) }
+        }
+        for (number, changes) in changes {
+            put(WatchNews(position: position, isReset: false, changes: changes), to: number)
+        }
+        // Last: a sign of life may not say that something was told which is not put yet.
+        values.withLock { $0.position = position }
+    }
+
+    private func put(_ news: WatchNews, to number: UInt64) {
+        guard let watcher = values.withLock({ $0.watchers[number] }) else { return }
+        if watcher.put(news) { counts.countTold(news.changes.count) } else { end(watcher, .slow) }
+    }
+
+    /// Sessions have ended: so have those who watch by them, and those who are just about to.
+    func endSessions(_ ids: [String]) {
+        let watchers = values.withLock { values -> [GroupWatcher] in
+            values.heardOfEndsAt = values.watchers.isEmpty ? nil : .now
+            values.ended.insert(ids, now: .now)
+            return ids.flatMap { values.ofSession[$0] ?? [] }.compactMap { values.watchers[$0] }
+        }
+        for watcher in watchers { end(watcher, .revoked) }
+    }
+
+    /// Ends what is over by the clock, and tells signs of life.
+    func tick() {
+        let (now, seconds) = (ContinuousClock.now, nowSeconds())
+        let (watchers, position, isUnknown) = values.withLock { values -> ([GroupWatcher], [UInt8], Bool) in
+            let unknown = values.heardOfEndsAt.map { now - $0 > limits.endsUnknownMax } ?? false
+            return (Array(values.watchers.values), values.position, unknown)
+        }
+        if isUnknown { return endAll(.comeAgain) }
+        for watcher in watchers {
+            if seconds >= watcher.session.expiresAtSeconds { end(watcher, .expired) }
+            watcher.tick(now, heartbeat: limits.heartbeat, position: position)
+        }
+    }
+
+    /// Ends all who watch now.
+    func endAll(_ reason: WatchEnd) {
+        for watcher in values.withLock({ Array($0.watchers.values) }) { end(watcher, reason) }
+    }
+
+    private func end(_ watcher: GroupWatcher, _ reason: WatchEnd) {
+        if watcher.end(reason) { counts.count(reason) }
+    }
+
+    private static let tooMany = Problem(
+        .tooManyRequests,
+        code: "TOO_MANY_WATCHES",
+        detail: "The account watches from too many places at once."
+    ).retryingAfter(.seconds(60))
+    private static let unavailable = WatchEnd.comeAgain.problem
+}

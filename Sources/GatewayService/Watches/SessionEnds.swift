@@ -1,0 +1,53 @@
+import API
+import RPC
+import Synchronization
+
+/// Takes from identity which sessions end, and ends those who watch by them.
+///
+/// A stream that begins anew tells again what ended in the last eighty minutes, longer than an access token and so any watching
+/// lasts: nothing is missed by an interruption.
+final class SessionEnds: Sendable {
+    /// An end of all sessions that is younger than this when it is first heard of may have come after somebody began to watch.
+    private static let youngMilliseconds: Int64 = 60_000
+
+    private let watches: GroupWatches
+    /// The position to go on from, and since when sessions must have begun.
+    private let known = Mutex<(position: [UInt8], sessionsFrom: Int64?)>(([], nil))
+
+    init(watches: GroupWatches) { self.watches = watches }
+
+    /// One stream, until it ends or nobody watches any more.
+    func hold(_ heard: HeardAt) async throws {
+        var options = CallOptions(deadline: .never)
+        options.inheritsFromCall = false
+        var request = IdentityV1.WatchRevocationsRequest()
+        request.position = .init(known.withLock { $0.position })
+        try await watches.identity.watchRevocations(request, options: options) { messages in
+            try await withThrowingTaskGroup(of: Void.self) { group in
+                defer { group.cancelAll() }
+                group.addTask {
+                    for try await message in messages {
+                        self.take(message)
+                        heard.now()
+                    }
+                }
+                group.addTask { while self.watches.isWatched { try await Task.sleep(for: self.watches.limits.tick) } }
+                try await group.next()
+            }
+        }
+    }
+
+    private func take(_ message: IdentityV1.WatchRevocationsResponse) {
+        watches.endSessions(message.sessionIds)
+        let isOver = known.withLock { known in
+            if message.caughtUp, !message.position.isEmpty { known.position = Array(message.position) }
+            guard message.hasSessionsFromMilliseconds else { return false }
+            let from = message.sessionsFromMilliseconds
+            defer { known.sessionsFrom = from }
+            if let before = known.sessionsFrom { return from != before }
+            return from > message.toldAtMilliseconds - Self.youngMilliseconds
+        }
+        // Whose session is over by it, identity knows.
+        if isOver { watches.endAll(.comeAgain) }
+    }
+}

@@ -1,0 +1,15 @@
+/// What a webhook tells of.
+public enum WebhookType: String, Sendable, Hashable, CaseIterable {
+    /// Somebody signed in for the first time.
+    case accountCreated = "account.created"
+    /// A session ended before its time.
+    case sessionEnded = "session.ended"
+    /// An account was deleted, or closed for another reason.
+    case accountDeleted = "account.deleted"
+    /// A profile has all fields that the app requires, as the profile service tells.
+    case profileCompleted = "profile.completed"
+    /// A phone number is another one, or there is none any more, as the profile service tells.
+    case phoneChanged = "phone.changed"
+    /// Somebody landed in a group, as the invites service tells.
+    case groupJoined = "group.joined"
+}

@@ -1,0 +1,81 @@
+import IdentityDomain
+import Models
+import Postgres
+import ServiceModels
+
+/// What a person asks about events that targets of webhooks were not told, through `identity webhooks`.
+public enum WebhooksCommand: Sendable, Hashable {
+    /// Shows those that are parked, or those that wait, at most so many; of one target if it is named.
+    case list(areParked: Bool, target: String?, limit: Int)
+    /// Shows all of one event, by its id.
+    case show(String)
+    /// Has parked events told again: these, or all if nil; of one target if it is named.
+    case replay([String]?, target: String?)
+
+    func run(_ store: IdentityStore, clock: WallClock) async throws -> [String] {
+        switch self {
+        case .list(let areParked, let target, let limit):
+            let held = try await store.heldWebhooks(
+                WebhookSelection(target: target),
+                areParked: areParked,
+                limit: limit
+            )
+            return held.isEmpty ? [areParked ? "nothing is parked" : "nothing waits"] : held.map(\.line)
+        case .show(let id):
+            let held = try await store.heldWebhooks(
+                WebhookSelection(eventIDs: [try Self.eventID(id)]),
+                areParked: nil,
+                limit: Self.shownMax
+            )
+            guard !held.isEmpty else { throw WebhooksCommandError("no event \(id) is parked or waits") }
+            return held.flatMap(\.lines)
+        case .replay(let ids, let target):
+            let eventIDs = try ids.map { ids throws(WebhooksCommandError) in try Self.eventIDs(ids) }
+            let count = try await store.replayWebhooks(
+                WebhookSelection(eventIDs: eventIDs, target: target),
+                nowMilliseconds: clock.nowMilliseconds
+            )
+            guard count > 0 || ids == nil else { throw WebhooksCommandError("none of these events is parked") }
+            return ["\(count) told again"]
+        }
+    }
+
+    /// More than an event has targets.
+    private static let shownMax = 1_000
+
+    private static func eventIDs(_ texts: [String]) throws(WebhooksCommandError) -> [PostgresUUID] {
+        var ids: [PostgresUUID] = []
+        for text in texts { ids.append(try eventID(text)) }
+        return ids
+    }
+
+    private static func eventID(_ text: String) throws(WebhooksCommandError) -> PostgresUUID {
+        try EventID(text, or: WebhooksCommandError("an event's id is a UUID, as `list` shows it")).uuid
+    }
+}
+
+/// Why a command about webhooks was not done: one line for people.
+public struct WebhooksCommandError: Error, Sendable, Hashable, CustomStringConvertible {
+    /// The line.
+    public let description: String
+
+    init(_ description: String) { self.description = description }
+}
+
+extension HeldWebhook {
+    /// What became of it so far.
+    private var state: String { parkedAt.map { "parked \($0)" } ?? "next try \(nextAt)" }
+
+    /// In a line.
+    fileprivate var line: String {
+        "\(eventID)  \(target)  \(type)  \(occurredAt)  \(state)  tries: \(tries)" + (failure.map { "  \($0)" } ?? "")
+    }
+
+    /// All of it.
+    fileprivate var lines: [String] {
+        [
+            "event     \(eventID)", "target    \(target)", "type      \(type)", "occurred  \(occurredAt)",
+            "state     \(state)", "tries     \(tries)", "failure   \(failure ?? "none")", "data      \(data)", "",
+        ]
+    }
+}

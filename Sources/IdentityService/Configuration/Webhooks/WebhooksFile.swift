@@ -1,0 +1,158 @@
+import IdentityDomain
+import JOSE
+import OutgoingHTTP
+import ServiceKit
+
+/// The file that says who is told of events, as JSON: `{"targets": […]}`.
+enum WebhooksFile {
+    static let bytesMax = 65_536
+    private static let limits = JSONLimits(bytesMax: bytesMax, depthMax: 4, valuesMax: 1_024)
+
+    /// The targets of a file.
+    ///
+    /// - Throws: `ConfigurationFaults` with everything that is wrong; none shows a secret.
+    static func read(_ file: ConfiguredFile?) throws(ConfigurationFaults) -> [WebhookTarget] {
+        guard let file else { return [] }
+        let findings = ProviderFindings()
+        let targets = read(file, findings)
+        guard findings.faults.isEmpty else { throw ConfigurationFaults(findings.faults) }
+        return targets
+    }
+
+    private static func read(_ file: ConfiguredFile, _ findings: ProviderFindings) -> [WebhookTarget] {
+        let key = IdentityKeys.webhooksFile.name
+        guard let object = try? JSONObject(parsing: file.content.bytes, limits: limits) else {
+            findings.fault(key, "holds no JSON object (RFC 8259) of at most \(bytesMax) bytes")
+            return []
+        }
+        for member in object.members where member.name != "targets" {
+            findings.fault(key, "has an unknown member \(ProviderFindings.quoted(member.name))")
+        }
+        guard let elements = object["targets"]?.array, elements.count <= WebhookTarget.countMax else {
+            findings.fault(key, "must hold an array \"targets\" of at most \(WebhookTarget.countMax)")
+            return []
+        }
+        var targets: [WebhookTarget] = []
+        var names: Set<String> = []
+        for (index, element) in elements.enumerated() {
+            guard let entry = element.object else {
+                findings.fault(key, "target \(index + 1): is no object")
+                continue
+            }
+            guard let name = entry["name"]?.string.flatMap({ ProviderName($0) })?.value else {
+                findings.fault(
+                    key,
+                    "target \(index + 1): \"name\" must be up to \(ProviderName.charactersMax) lowercase letters, digits, "
+                        + "_ and -, beginning with a letter"
+                )
+                continue
+            }
+            if !names.insert(name).inserted { findings.fault(key, "target \"\(name)\": is there twice") }
+            let reader = EntryReader(object: entry, place: "target \"\(name)\"", findings: findings, key: key)
+            if let target = WebhookEntry(reader, name: name, file: file).read() { targets.append(target) }
+        }
+        return targets
+    }
+}
+
+/// One target of the file.
+private struct WebhookEntry {
+    private let entry: EntryReader
+    private let name: String
+    private let file: ConfiguredFile
+
+    init(_ entry: EntryReader, name: String, file: ConfiguredFile) {
+        (self.entry, self.name, self.file) = (entry, name, file)
+    }
+
+    /// The target; nil if something is wrong with it, all of which is told.
+    func read() -> WebhookTarget? {
+        entry.expect(["name", "url", "secrets", "secret_files", "types", "private_addresses"])
+        let mayBePrivate = entry.bool("private_addresses", default: false)
+        let place = place(mayBePrivate: mayBePrivate ?? true)
+        let secrets = secrets()
+        let types = types()
+        guard let mayBePrivate, let place, let secrets, let types, let url = entry.text("url", bytesMax: 2048) else {
+            return nil
+        }
+        return WebhookTarget(
+            name: name,
+            url: url,
+            place: place,
+            secrets: secrets,
+            types: types,
+            mayBePrivate: mayBePrivate
+        )
+    }
+
+    /// Judges the URL by what connects to it, and gives what may be shown of it.
+    private func place(mayBePrivate: Bool) -> String? {
+        guard entry.has("url") else {
+            entry.fault("\"url\" is required")
+            return nil
+        }
+        guard let url = entry.text("url", bytesMax: 2048) else { return nil }
+        // libcurl would take the first part of a path for a host that is missing.
+        guard let place = OutgoingRequest.Place(url), !url.contains("#"), !url.contains(":///") else {
+            entry.fault("\"url\" must be https:// with a host, without user, password and fragment")
+            return nil
+        }
+        if place.scheme != "https", !mayBePrivate {
+            entry.fault("\"url\" must be https://; http:// is for targets with \"private_addresses\": true")
+        }
+        if place.isPublicAddress == false, !mayBePrivate {
+            entry.fault("\"url\" names an address that is private or special; such need \"private_addresses\": true")
+        }
+        return "\(place)"
+    }
+
+    private func secrets() -> [WebhookSecret]? {
+        let texts = entry.texts("secrets", countMax: WebhookTarget.secretsMax)
+        let paths = entry.texts("secret_files", countMax: WebhookTarget.secretsMax)
+        if entry.has("secrets") && texts == nil || entry.has("secret_files") && paths == nil { return nil }
+        let counted = (texts ?? []).count + (paths ?? []).count
+        guard 1...WebhookTarget.secretsMax ~= counted else {
+            entry.fault("needs 1 to \(WebhookTarget.secretsMax) secrets, in \"secrets\" and \"secret_files\" together")
+            return nil
+        }
+        let inFile = (texts ?? []).enumerated().map { ("secret \($0 + 1)", $1) }
+        let inFiles = (paths ?? []).compactMap { path in content(path).map { ("the secret in \(path)", $0) } }
+        let secrets = (inFile + inFiles).compactMap { what, text in
+            let secret = WebhookSecret(text)
+            if secret == nil {
+                entry.fault("\(what) must be \(WebhookSecret.prefix) and the base64 of 24 to 64 bytes")
+            }
+            return secret
+        }
+        return secrets.count == counted ? secrets : nil
+    }
+
+    /// What a file holds, without its last line end.
+    private func content(_ path: String) -> String? {
+        do throws(ConfigurationProblem) {
+            var text = try file.read(path, bytesMax: WebhookSecret.textBytesMax).text
+            if text.hasSuffix("\n") { text.removeLast() }
+            return text
+        } catch {
+            entry.fault("\"secret_files\" \(error.text)")
+            return nil
+        }
+    }
+
+    private func types() -> Set<WebhookType>? {
+        let names = entry.texts("types", countMax: WebhookType.allCases.count)
+        guard let names, !names.isEmpty else {
+            if names != nil || !entry.has("types") {
+                entry.fault("\"types\" must name what it is told of: \(Self.known)")
+            }
+            return nil
+        }
+        let types = names.compactMap { WebhookType(rawValue: $0) }
+        for name in names where WebhookType(rawValue: name) == nil {
+            entry.fault("\"types\" names \(ProviderFindings.quoted(name)); it may name \(Self.known)")
+        }
+        return types.count == names.count ? Set(types) : nil
+    }
+
+    private static let known = WebhookType.allCases.map(\.rawValue).joined(separator: ", ")
+}

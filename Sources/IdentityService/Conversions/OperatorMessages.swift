@@ -1,0 +1,55 @@
+import API
+import Models
+
+extension OperatorV1.OperatorAccount {
+    /// The account as operators see it, without what profile has.
+    init(_ account: StoredAccount, _ standing: AccountStanding) {
+        self.init()
+        userID = account.userID.description
+        accountNumber = account.number
+        createdAtMs = account.createdAtMilliseconds
+        if let stored = standing.block {
+            block.sinceMs = stored.sinceMilliseconds
+            block.reason = stored.reason
+        }
+        identities = account.identities.map { OperatorV1.OperatorIdentity($0) }
+        liveSessions = standing.liveSessions
+    }
+}
+
+extension OperatorV1.OperatorIdentity {
+    /// The identity as operators see it: a relay address is for its person alone.
+    init(_ identity: StoredIdentity) {
+        self.init()
+        provider = identity.provider
+        subject = identity.subject
+        email = identity.isRelay ? "" : identity.email ?? ""
+        emailVerified = identity.isEmailVerified
+        isPrivateEmail = identity.isRelay
+        createdAtMs = identity.createdAtMilliseconds
+        lastSignInAtMs = identity.lastSignInAtMilliseconds
+        disabled = identity.isDisabled
+    }
+}
+
+extension OperatorV1.OperatorProfile {
+    /// What operators see of a profile.
+    init(_ profile: ProfileV1.Profile) {
+        self.init()
+        displayName = profile.displayName
+        username = profile.username
+        phoneNumber = profile.phoneNumber
+    }
+}
+
+extension OperatorV1.SecurityEvent {
+    /// The event as operators see it.
+    init(_ event: StoredSecurityEvent) {
+        self.init()
+        eventID = event.eventID.description
+        kind = event.kind
+        occurredAtMs = event.occurredAtMilliseconds
+        sessionID = event.sessionID?.description ?? ""
+        detailsJson = event.details
+    }
+}

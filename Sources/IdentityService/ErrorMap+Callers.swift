@@ -1,0 +1,63 @@
+import API
+import IdentityDomain
+import RPC
+import ServiceKit
+
+extension OperatorRefusal {
+    /// What an operator is told.
+    var rpcError: RPCError {
+        switch self {
+        case .notAnOperator:
+            .domain(.permissionDenied, reason: "OPERATOR_REQUIRED", message: "This is for operators alone.")
+        case .accountUnnamed:
+            .domain(.invalidArgument, reason: "ACCOUNT_UNNAMED", message: "Say which account is meant.")
+        case .emailInvalid:
+            .domain(.invalidArgument, reason: "EMAIL_INVALID", message: "This is no e-mail address.", field: "email")
+        case .reasonInvalid:
+            .domain(
+                .invalidArgument,
+                reason: "BLOCK_REASON_INVALID",
+                message: "The reason must be a word of 1 to 64 letters a to z and underscores.",
+                field: "reason"
+            )
+        case .pageSizeInvalid:
+            .domain(
+                .invalidArgument,
+                reason: "PAGE_SIZE_INVALID",
+                message: "The page size must be 1 to 200.",
+                field: "page_size"
+            )
+        case .pageTokenInvalid:
+            .domain(
+                .invalidArgument,
+                reason: "PAGE_TOKEN_INVALID",
+                message: "The page token must be that of the page before.",
+                field: "page_token"
+            )
+        case .profileUnavailable:
+            .domain(
+                .unavailable,
+                reason: "PROFILE_UNAVAILABLE",
+                message: "Profile, which has the phone numbers, cannot be asked now. Try again in a moment.",
+                retryAfter: .seconds(1)
+            )
+        }
+    }
+}
+
+extension EventRefusal {
+    /// What another service is told.
+    var rpcError: RPCError {
+        switch self {
+        case .invalid:
+            .domain(
+                .invalidArgument,
+                reason: "EVENT_INVALID",
+                message: "These are not up to 100 events of kinds that there are.",
+                field: "events"
+            )
+        case .notYours:
+            .domain(.permissionDenied, reason: "EVENT_NOT_YOURS", message: "Another service tells such events.")
+        }
+    }
+}

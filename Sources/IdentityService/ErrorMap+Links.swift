@@ -1,0 +1,33 @@
+import API
+import IdentityDomain
+import RPC
+import ServiceKit
+
+extension LinkRefusal {
+    /// What callers are told.
+    var rpcError: RPCError {
+        switch self {
+        case .providerAlreadyLinked:
+            .domain(
+                .alreadyExists,
+                reason: "PROVIDER_ALREADY_LINKED",
+                message: "The account has another identity of this provider. Unlink it first."
+            )
+        case .identityTaken:
+            .domain(.alreadyExists, reason: "IDENTITY_TAKEN", message: "This identity opens another account.")
+        case .absorptionUnderWay:
+            .domain(
+                .unavailable,
+                reason: "ACCOUNT_HELD",
+                message: "The account is being changed. Try again in a moment.",
+                retryAfter: .seconds(1)
+            )
+        case .lastProvider:
+            .domain(
+                .failedPrecondition,
+                reason: "LAST_PROVIDER",
+                message: "This is the last provider that the account can be signed in to with."
+            )
+        }
+    }
+}

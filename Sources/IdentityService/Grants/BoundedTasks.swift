@@ -1,0 +1,16 @@
+/// Does work with each of the items, so many at once, and returns what came of it in no order.
+func withEach<Item: Sendable, Outcome: Sendable>(
+    of items: [Item],
+    atOnce: Int,
+    _ work: @escaping @Sendable (Item) async -> Outcome
+) async -> [Outcome] {
+    await withTaskGroup(of: Outcome.self) { tasks in
+        var outcomes: [Outcome] = []
+        for (index, item) in items.enumerated() {
+            if index >= atOnce, let outcome = await tasks.next() { outcomes.append(outcome) }
+            tasks.addTask { await work(item) }
+        }
+        for await outcome in tasks { outcomes.append(outcome) }
+        return outcomes
+    }
+}

@@ -1,0 +1,110 @@
+import IdentityDomain
+import Logging
+import Models
+import OutgoingHTTP
+import ServiceKit
+
+/// Revokes the tokens of accounts that are gone and of providers that were left, until the provider has answered.
+///
+/// Of a token: taken for a while, longer with each try → the provider is asked → it has answered, and the token is forgotten. Whoever is
+/// killed in between leaves it to whoever takes it when the while is over; revoking twice is no fault (RFC 7009 section 2.2).
+struct GrantRevoker: Sendable {
+    /// The pause between two looks for tokens.
+    static let interval: Duration = .seconds(5)
+    /// How many are taken together: all are asked for well within the minute that they are taken for.
+    static let takenTogetherMax = 32
+    /// The most that are revoked at once.
+    static let atOnceMax = 8
+
+    private let endpoints: [ProviderName: GrantEndpoints]
+    private let store: IdentityStore
+    private let keys: CurrentKeys
+    private let metrics: GrantMetrics
+    private let clock: WallClock
+    private let logger: Logger
+
+    /// A revoker at these providers.
+    init(
+        _ providers: [ProviderName: ProviderConfiguration],
+        http: any OutgoingClient,
+        store: IdentityStore,
+        keys: CurrentKeys,
+        metrics: GrantMetrics,
+        clock: WallClock,
+        logger: Logger
+    ) {
+        endpoints = providers.mapValues { GrantEndpoints($0, http: http, clock: clock) }
+        self.store = store
+        self.keys = keys
+        self.metrics = metrics
+        self.clock = clock
+        self.logger = logger
+    }
+
+    /// Revokes until the task is cancelled.
+    func run() async {
+        while !Task.isCancelled {
+            await round()
+            try? await Task.sleep(for: Self.interval)
+        }
+    }
+
+    /// Revokes all that is to be revoked now.
+    func round() async {
+        // Without keys nothing can be opened, and a try would be wasted.
+        guard let vault = keys.current.vault else { return }
+        do {
+            var count = Self.takenTogetherMax
+            while count == Self.takenTogetherMax, !Task.isCancelled {
+                let grants = try await store.claimRevocations(
+                    limit: Self.takenTogetherMax,
+                    nowMilliseconds: clock.nowMilliseconds
+                )
+                count = grants.count
+                _ = await withEach(of: grants, atOnce: Self.atOnceMax) { grant in await revoke(grant, vault) }
+            }
+        } catch {
+            guard !Task.isCancelled else { return }
+            logger.warning("tokens are not revoked, will try again", metadata: ["cause": "\(error)"])
+        }
+    }
+
+    private func revoke(_ grant: StoredGrant, _ vault: VaultKeys) async {
+        let place = grant.place
+        guard let endpoints = endpoints[place.provider] else {
+            return tell(place, .notConfigured, "the provider isn't configured any more")
+        }
+        // Nobody can be told: there is nothing to wait for.
+        guard endpoints.canRevoke else { return await forget(place, .noEndpoint) }
+        let token: String
+        do throws(VaultFault) {
+            token = try vault.open(grant.sealed, at: place)
+        } catch {
+            let cause = error == .keyUnknown ? "the key \(grant.sealed.keyID) isn't there" : "the row was changed"
+            return tell(place, .unopened, cause)
+        }
+        let (answer, cause) = await endpoints.revoke(token, clientID: place.clientID)
+        guard answer == .revoked else { return tell(place, GrantMetrics.Asked(answer), cause) }
+        await forget(place, .done)
+    }
+
+    private func forget(_ place: GrantPlace, _ outcome: GrantMetrics.Asked) async {
+        do {
+            try await store.forgetRevoked(place, nowMilliseconds: clock.nowMilliseconds)
+            metrics.countRevocation(place.provider, outcome)
+        } catch {
+            tell(place, .failed, "\(error)")
+        }
+    }
+
+    private func tell(_ place: GrantPlace, _ outcome: GrantMetrics.Asked, _ cause: String) {
+        metrics.countRevocation(place.provider, outcome)
+        logger.warning(
+            "a token is not revoked, will try again",
+            metadata: [
+                "provider": "\(place.provider)", "client": "\(place.clientID)", "outcome": "\(outcome.rawValue)",
+                "cause": "\(cause)",
+            ]
+        )
+    }
+}

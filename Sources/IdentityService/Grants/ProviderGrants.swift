@@ -1,0 +1,117 @@
+import IdentityDomain
+import Logging
+import Models
+import OutgoingHTTP
+import ServiceKit
+
+/// The refresh tokens that providers granted: kept sealed, checked once a day, revoked in the end.
+struct ProviderGrants: Sendable {
+    /// How often is counted what waits.
+    static let watchInterval: Duration = .seconds(60)
+
+    /// Keeps what comes with sign-ins.
+    let keeper: GrantKeeper
+    /// Checks what is kept.
+    let checker: GrantChecker
+    /// Revokes what is to be revoked.
+    let revoker: GrantRevoker
+    /// Seals anew what is under a retired key.
+    let resealer: GrantResealer
+    /// How it goes.
+    let metrics: GrantMetrics
+    private let store: IdentityStore
+    private let keys: CurrentKeys
+    private let clock: WallClock
+    private let logger: Logger
+
+    /// Nothing happens before ``run()``.
+    ///
+    /// - Parameters:
+    ///   - codes: by what codes are exchanged behind answers.
+    ///   - canExchange: whether there is somebody to exchange a code.
+    ///   - announce: tells that sessions have ended.
+    init(
+        _ settings: IdentitySettings,
+        http: any OutgoingClient,
+        store: IdentityStore,
+        keys: CurrentKeys,
+        codes: [ProviderName: any CodeExchanging],
+        canExchange: @escaping @Sendable (CodeGrant) -> Bool,
+        announce: @escaping @Sendable () -> Void,
+        clock: WallClock,
+        randomBytes: @escaping @Sendable (Int) -> [UInt8],
+        logger: Logger
+    ) {
+        let metrics = GrantMetrics(
+            providers: settings.providers.keys,
+            checkedApps: settings.grantChecksPerSecond > 0 ? GrantChecker.apps(settings.providers) : []
+        )
+        self.metrics = metrics
+        self.store = store
+        self.keys = keys
+        self.clock = clock
+        self.logger = logger
+        keeper = GrantKeeper(
+            store: store,
+            keys: keys,
+            codes: codes,
+            canExchange: canExchange,
+            metrics: metrics,
+            clock: clock,
+            randomBytes: randomBytes,
+            logger: logger
+        )
+        checker = GrantChecker(
+            settings.providers,
+            http: http,
+            store: store,
+            keys: keys,
+            metrics: metrics,
+            perSecond: settings.grantChecksPerSecond,
+            refusedPercentMax: settings.grantRefusalsPercentMax,
+            announce: announce,
+            clock: clock,
+            logger: logger
+        )
+        revoker = GrantRevoker(
+            settings.providers,
+            http: http,
+            store: store,
+            keys: keys,
+            metrics: metrics,
+            clock: clock,
+            logger: logger
+        )
+        resealer = GrantResealer(store: store, keys: keys, metrics: metrics, logger: logger)
+    }
+
+    /// Does all of it until the task is cancelled.
+    func run() async {
+        await withDiscardingTaskGroup { tasks in
+            tasks.addTask { await keeper.run() }
+            tasks.addTask { await checker.run() }
+            tasks.addTask { await revoker.run() }
+            tasks.addTask { await resealer.run() }
+            tasks.addTask { await watch() }
+        }
+    }
+
+    private func watch() async {
+        while !Task.isCancelled {
+            await look()
+            try? await Task.sleep(for: Self.watchInterval)
+        }
+    }
+
+    /// Counts what waits.
+    func look() async {
+        guard let vault = keys.current.vault else { return }
+        do {
+            let backlog = try await store.grantBacklog(vault)
+            metrics.set(backlog, stopped: try await store.stoppedChecks(nowMilliseconds: clock.nowMilliseconds))
+        } catch {
+            guard !Task.isCancelled else { return }
+            logger.debug("tokens are not counted", metadata: ["cause": "\(error)"])
+        }
+    }
+}

@@ -1,0 +1,52 @@
+import AccountImport
+import IdentityDomain
+import JOSE
+import Logging
+import Models
+import RPC
+import ServiceKit
+import ServiceStore
+
+extension IdentityServer {
+    /// Brings in the accounts of another backend.
+    ///
+    /// - Parameters:
+    ///   - output: the descriptor that `profile import` reads.
+    ///   - tell: is told how it goes.
+    /// - Throws: `ImportFault`, or what the database throws. What was done until then stays done.
+    public func importAccounts(
+        _ order: ImportOrder,
+        to output: Int32,
+        _ tell: (ImportProgress) -> Void
+    ) async throws -> ImportProgress {
+        let names = ProviderNames(
+            order.plan.providers,
+            configured: Set(settings.providers.keys.map(\.value))
+        )
+        return try await runtime.withDatabase(timeout: IdentityStore.importStatementLimit) { database in
+            let importer = AccountImporter(
+                store: IdentityStore(database: database, limits: settings.limits),
+                order: order,
+                names: names,
+                policy: settings.phonePolicy,
+                clock: .system
+            )
+            let outcome = try await importer.run(to: output, tell)
+            Logger(label: Self.programName).notice(
+                "accounts imported",
+                metadata: [
+                    "source": "\(order.plan.sourceName)", "rows": "\(outcome.rows)", "made": "\(outcome.made)",
+                    "there": "\(outcome.there)", "unreachable": "\(outcome.unreachable)",
+                    "rejected": "\(outcome.rejectedRows)", "dry": "\(order.isDry)",
+                ]
+            )
+            return outcome
+        }
+    }
+
+    /// By what an import that goes on knows its input, in hexadecimal.
+    public func importDigest(_ order: ImportOrder) throws -> String {
+        let files = try order.files.map { path throws(ImportFault) in try FileInput(path) }
+        return Hex.encode(try AccountReader.digest(order.plan, files))
+    }
+}

@@ -1,0 +1,93 @@
+import API
+import IdentityDomain
+import Models
+import RPC
+import ServiceKit
+
+extension IdentityMethods {
+    /// Tells whether a token of ours is good now and whose it is (RFC 7662 section 2.2). Of any other text, and of a token whose
+    /// session is over, nothing is told but that; a forged one costs no work in the database.
+    ///
+    /// Asking is no use of the token: who asks is not the app that it was given to, and may have it from a log. Would it count
+    /// as received, the app that never got it would be the one with an old token; would it count as a use, a session that
+    /// nobody uses would live as long as somebody asks about it.
+    func introspectToken(
+        _ request: IdentityV1.IntrospectTokenRequest,
+        context: ServerContext
+    ) async throws -> IdentityV1.IntrospectTokenResponse {
+        try await context.answer {
+            guard let token = AskedToken(request.token, mint),
+                let session = try await store.introspectedSession(
+                    token.sessionID,
+                    sessionsFrom: sessionEpoch.sessionsFrom(deadline: context.deadline),
+                    deadline: context.deadline
+                )
+            else { return IdentityV1.IntrospectTokenResponse() }
+            let now = clock.nowMilliseconds
+            let expiresAtSeconds: Int64?
+            switch token {
+            case .access(let claims):
+                expiresAtSeconds = session.takes(claims, nowMilliseconds: now) ? claims.expiresAtSeconds : nil
+            case .single(let claims):
+                let isTaken = session.takes(claims, limits: store.limits, nowMilliseconds: now)
+                expiresAtSeconds = isTaken ? claims.expiresAtSeconds : nil
+            case .refresh(let refresh):
+                expiresAtSeconds = session.end(of: refresh, limits: store.limits, nowMilliseconds: now)
+            }
+            var response = IdentityV1.IntrospectTokenResponse()
+            guard let expiresAtSeconds else { return response }
+            response.active = true
+            response.use = token.use
+            response.userID = session.state.session.userID.description
+            response.sessionID = token.sessionID.description
+            response.clientID = session.clientID
+            response.issuer = issuer.issuer
+            response.audience = token.audience(issuer)
+            response.expiresAtSeconds = expiresAtSeconds
+            return response
+        }
+    }
+}
+
+/// A token of ours that somebody asks about.
+private enum AskedToken {
+    case access(AccessClaims)
+    case single(SingleClaims)
+    case refresh(RefreshToken)
+
+    /// The token that a text is; nil if we didn't make it.
+    init?(_ text: String, _ mint: SessionTokenMint) {
+        if let token = mint.refreshKeys.verify(text) {
+            self = .refresh(token)
+        } else if SingleTokens.isSingleToken(text) {
+            guard let claims = try? mint.singleTokens.verifiedClaims(text) else { return nil }
+            self = .single(claims)
+        } else {
+            guard let claims = try? mint.issuer.verifiedAccessClaims(text) else { return nil }
+            self = .access(claims)
+        }
+    }
+
+    var sessionID: SessionID {
+        switch self {
+        case .access(let claims): claims.sessionID
+        case .single(let claims): claims.sessionID
+        case .refresh(let token): token.sessionID
+        }
+    }
+
+    var use: IdentityV1.TokenUse {
+        switch self {
+        case .access, .single: .access
+        case .refresh: .refresh
+        }
+    }
+
+    func audience(_ issuer: TokenIssuer) -> String {
+        switch self {
+        case .access: issuer.audience
+        case .single: SingleTokens.audience
+        case .refresh: ""
+        }
+    }
+}

@@ -1,0 +1,136 @@
+import API
+import IdentityDomain
+import Models
+import RPC
+import ServiceKit
+
+extension IdentityMethods {
+    /// Links the identity that credentials name to the caller's account. The credentials are judged as a sign-in's, and so are not by
+    /// any e-mail of theirs.
+    func linkProvider(
+        _ request: IdentityV1.LinkProviderRequest,
+        context: ServerContext
+    ) async throws -> IdentityV1.LinkProviderResponse {
+        // Again it is linked.
+        try await context.answer(mayBeRepeated: true) {
+            let owner = try await owner(request.accessToken, context)
+            let session = LinkingSession(userID: owner.userID, sessionID: owner.sessionID)
+            let linked = try await link(request.credentials, to: session, context)
+            let deadline = context.deadline
+            guard let account = try await store.account(linked.userID, deadline: deadline) else {
+                throw IdentityFault.sessionInvalid
+            }
+            // The account that was to be absorbed was deleted in that moment, and the identity with it: next time it is linked.
+            guard account.identities.contains(where: { $0.provider == request.credentials.provider }) else {
+                throw IdentityFault.link(.absorptionUnderWay)
+            }
+            var response = IdentityV1.LinkProviderResponse()
+            response.account = IdentityV1.Account(account, isForOthers: false)
+            guard let opened = linked.session else { return response }
+            response.tokens = try mint.tokens(of: opened, style: request.credentials.tokenStyle)
+            if let proofs = callerProofs(of: opened, for: context) { response.callerProofs = proofs }
+            return response
+        }
+    }
+
+    /// Which account the identity opens then, and the session that was opened if it isn't the caller's.
+    private func link(
+        _ credentials: IdentityV1.SignInRequest,
+        to session: LinkingSession,
+        _ context: ServerContext
+    ) async throws -> (userID: UserID, session: StoredSession?) {
+        guard let provider = ProviderName(credentials.provider).flatMap({ providers[$0] }) else {
+            throw IdentityFault.providerUnknown
+        }
+        let name = provider.policy.name
+        let kind = try CredentialKind(credentials)
+        guard let evidence = try await evidence(of: credentials, kind, provider: provider, context: context) else {
+            // The answer before may have been lost.
+            let fingerprint = Self.fingerprint(ofTickets: credentials)
+            let isKnown = try await store.haveLinked(
+                tickets: fingerprint,
+                name,
+                to: session.userID,
+                deadline: context.deadline
+            )
+            guard isKnown else { throw IdentityFault.signIn(.ticketInvalid) }
+            return (session.userID, nil)
+        }
+        let now = clock.nowMilliseconds
+        let signIn = SignIn(
+            evidence,
+            provider: name,
+            deviceName: credentials.deviceName,
+            createsAccount: true,
+            nowSeconds: now / 1000,
+            leewaySeconds: provider.policy.clockLeewaySeconds
+        )
+        do {
+            // Whoever was moved to another team of Apple's, and isn't imported yet, is found by their identity from before.
+            try await store.moveSubject(of: signIn, nowMilliseconds: now, deadline: context.deadline)
+            let linked = try await link(signIn, to: session, now, context)
+            await grants.take(
+                evidence,
+                of: linked.userID,
+                provider: name,
+                address: addressKey.code(of: context.metadata),
+                nowMilliseconds: now
+            )
+            return linked
+        } catch IdentityFault.token(.replayed) where kind == .code {
+            throw IdentityFault.signIn(.codeSpent)
+        }
+    }
+
+    private func link(
+        _ signIn: SignIn,
+        to session: LinkingSession,
+        _ now: Int64,
+        _ context: ServerContext
+    ) async throws -> (userID: UserID, session: StoredSession?) {
+        do {
+            _ = try await store.link(signIn, to: session, nowMilliseconds: now, deadline: context.deadline)
+            return (session.userID, nil)
+        } catch IdentityFault.link(.identityTaken) {
+            return try await absorb(signIn, session, now, context)
+        }
+    }
+
+    /// Has the account that the identity opens absorb the caller's, or the other way round.
+    private func absorb(
+        _ signIn: SignIn,
+        _ session: LinkingSession,
+        _ now: Int64,
+        _ context: ServerContext
+    ) async throws -> (userID: UserID, session: StoredSession?) {
+        let id = identifiers.make(EventID.self)
+        let begun = try await store.beginAbsorption(
+            id,
+            signIn,
+            of: session,
+            nowMilliseconds: now,
+            deadline: context.deadline
+        )
+        let done: Absorption?
+        do {
+            done = try await absorber.finish(begun, isNew: begun.id == id)
+        } catch let error as IdentityFault {
+            throw error
+        } catch {
+            // It is gone on with, here or elsewhere.
+            throw IdentityFault.link(.absorptionUnderWay)
+        }
+        guard let done else { throw IdentityFault.link(.identityTaken) }
+        if done.absorber == session.userID { return (session.userID, nil) }
+        // The one that has absorbed, and no new one if that is gone since.
+        var opening = signIn
+        opening.createsAccount = false
+        let outcome = try await store.openSession(
+            opening,
+            new: newSession(),
+            nowMilliseconds: now,
+            deadline: context.deadline
+        )
+        return (outcome.session.facts.userID, outcome.session)
+    }
+}

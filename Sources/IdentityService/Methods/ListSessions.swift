@@ -1,0 +1,25 @@
+import API
+import IdentityDomain
+import Models
+import RPC
+import ServiceKit
+
+extension IdentityMethods {
+    /// Returns the live sessions of the caller's account. What is being ended at this moment may still be among them.
+    func listSessions(
+        _ request: IdentityV1.ListSessionsRequest,
+        context: ServerContext
+    ) async throws -> IdentityV1.ListSessionsResponse {
+        try await context.answer {
+            let owner = try await owner(request.accessToken, context)
+            let sessions = try await store.sessions(
+                of: owner.userID,
+                nowMilliseconds: clock.nowMilliseconds,
+                deadline: context.deadline
+            )
+            var response = IdentityV1.ListSessionsResponse()
+            response.sessions = sessions.map { IdentityV1.Session($0, current: owner.sessionID) }
+            return response
+        }
+    }
+}

@@ -1,0 +1,38 @@
+import API
+import IdentityDomain
+import Models
+import RPC
+
+extension OperatorMethods {
+    /// How many events a page has where nobody says.
+    private static let pageSizeUsual = 50
+
+    /// What the audit log tells of an account.
+    func listSecurityEvents(
+        _ request: OperatorV1.ListSecurityEventsRequest,
+        context: ServerContext
+    ) async throws -> OperatorV1.ListSecurityEventsResponse {
+        try await answer(context) { name in
+            let userID = try account(request.userID)
+            let size = request.pageSize == 0 ? Self.pageSizeUsual : Int(request.pageSize)
+            guard 1...IdentityStore.eventsPageMax ~= size else { throw IdentityFault.operation(.pageSizeInvalid) }
+            var last: EventID?
+            if !request.pageToken.isEmpty {
+                last = try EventID(request.pageToken, or: IdentityFault.operation(.pageTokenInvalid))
+            }
+            // One more than is told says whether there is another page.
+            let events = try await store.securityEvents(
+                of: userID,
+                after: last,
+                limit: size + 1,
+                by: name,
+                nowMilliseconds: clock.nowMilliseconds,
+                deadline: context.deadline
+            )
+            var response = OperatorV1.ListSecurityEventsResponse()
+            response.events = events.prefix(size).map { OperatorV1.SecurityEvent($0) }
+            if events.count > size { response.nextPageToken = events[size - 1].eventID.description }
+            return response
+        }
+    }
+}

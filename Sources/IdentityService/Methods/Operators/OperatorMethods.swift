@@ -1,0 +1,35 @@
+import API
+import IdentityDomain
+import Models
+import RPC
+import ServiceKit
+
+/// The methods of `vestibule.operator.v1.OperatorService`.
+struct OperatorMethods: OperatorServiceHandler {
+    let store: IdentityStore
+    /// Has names and phone numbers.
+    let profile: OperatorProfiles
+    /// Tells who watches which sessions end.
+    let revocations: RevocationHub
+    /// Who is an operator.
+    let operators: CallerTrust
+    let clock: WallClock
+
+    /// Runs a method's body for an operator, whose name in the certificate it is given; nil where callers have none.
+    ///
+    /// The list of who may call what (`PeerAllowList`) comes before it. This holds also where that lets a gateway or service call
+    /// everything.
+    func answer<Response: Sendable>(
+        _ context: ServerContext,
+        _ body: (String?) async throws -> Response
+    ) async throws -> Response {
+        try await context.answer {
+            let names = context.peer.certificateNames
+            guard operators.believes(names) else { throw IdentityFault.operation(.notAnOperator) }
+            return try await body(operators.name(in: names))
+        }
+    }
+
+    /// The account that a request names.
+    func account(_ text: String) throws(IdentityFault) -> UserID { try UserID(text, or: IdentityFault.userIDInvalid) }
+}

@@ -1,0 +1,49 @@
+import API
+import IdentityDomain
+import Models
+import RPC
+import ServiceKit
+import ServiceModels
+
+extension IdentityMethods {
+    /// Proves that a number is the caller's, by an assertion of the app's own backend.
+    func provePhone(
+        _ request: IdentityV1.ProvePhoneRequest,
+        context: ServerContext
+    ) async throws -> IdentityV1.ProvePhoneResponse {
+        try await context.answer {
+            let userID = try callers.user(of: context, earlier: request.unknownFields)
+            guard let phoneAssertions else { throw IdentityFault.phoneAssertion(.notConfigured) }
+            let now = clock.nowMilliseconds
+            let assertion: PhoneAssertion
+            do throws(PhoneAssertionRejection) {
+                assertion = try phoneAssertions.judge(request.assertion, for: userID, nowSeconds: now / 1_000)
+            } catch {
+                throw IdentityFault.phoneAssertion(error)
+            }
+            let eventID = try await store.enter(
+                assertion,
+                of: userID,
+                eventID: identifiers.make(),
+                keys: phoneKeys,
+                nowMilliseconds: now,
+                deadline: context.deadline
+            )
+            let event = PhoneProofEvent(
+                eventID: eventID,
+                userID: userID,
+                phoneNumber: assertion.phoneNumber,
+                proof: "assertion"
+            )
+            var response = IdentityV1.ProvePhoneResponse()
+            switch await phoneProofs.tell(event, deadline: context.deadline) {
+            case .proven: break
+            case .conflict: throw IdentityFault.phoneProof(.taken)
+            case .notAllowed: throw IdentityFault.phoneProof(.notAllowed)
+            case .accountClosed: throw IdentityFault.sessionRevoked
+            case nil: response.isPending = true
+            }
+            return response
+        }
+    }
+}

@@ -1,0 +1,123 @@
+import API
+import IdentityDomain
+import Models
+import RPC
+import ServiceKit
+
+extension IdentityMethods {
+    /// Tells which sessions end, for as long as the caller takes it and this server serves.
+    func watchRevocations(
+        _ request: IdentityV1.WatchRevocationsRequest,
+        responses: MessageWriter<IdentityV1.WatchRevocationsResponse>,
+        context: ServerContext
+    ) async throws {
+        try await context.answer {
+            let watcher = try join(context.peer)
+            defer { revocations.leave(watcher) }
+            try await withThrowingTaskGroup(of: Void.self) { group in
+                defer { group.cancelAll() }
+                group.addTask { try await tell(watcher, from: request.position, responses) }
+                // Cuts off a caller who takes nothing, too.
+                group.addTask {
+                    if let end = await watcher.ended() { throw RPCError(end) }
+                }
+                try await group.next()
+                try Task.checkCancellation()
+                // News end when the watcher has: what the other task throws is why.
+                try await group.next()
+            }
+        }
+    }
+
+    private func join(_ peer: PeerInfo) throws(RPCError) -> RevocationWatcher {
+        // Without a certificate by address, less the port.
+        let address = peer.address.lastIndex(of: ":").map { String(peer.address[..<$0]) } ?? peer.address
+        do {
+            return try revocations.join(
+                caller: peer.certificateNames.isEmpty ? address : peer.certificateNames.joined(separator: " ")
+            )
+        } catch {
+            switch error {
+            case .tooMany: throw RPCError(.resourceExhausted, "too many watch which sessions end")
+            case .stopping: throw RPCError(.unavailable, "the server is stopping")
+            }
+        }
+    }
+
+    private func tell(
+        _ watcher: RevocationWatcher,
+        from position: some Collection<UInt8> & Sendable,
+        _ responses: MessageWriter<IdentityV1.WatchRevocationsResponse>
+    ) async throws {
+        // Once there was a look, what is not read here is told by a later one. What these news hold is read as well.
+        guard await watcher.next() != nil else { return }
+        try await tellEarlier(from: RevocationPosition(position), responses)
+        while let news = await watcher.next() {
+            var message = IdentityV1.WatchRevocationsResponse()
+            message.add(news.sessionIDs, sessionsFromMilliseconds: news.sessionsFromMilliseconds)
+            message.finish(news.position, toldAtMilliseconds: news.toldAtMilliseconds)
+            try await responses.write(message)
+        }
+    }
+
+    /// Tells what ended before, page by page. What is committed between two pages, before the place of the second, is told by
+    /// the look after it.
+    private func tellEarlier(
+        from position: RevocationPosition?,
+        _ responses: MessageWriter<IdentityV1.WatchRevocationsResponse>
+    ) async throws {
+        let now = clock.nowMilliseconds
+        let limits = revocations.limits
+        let size = limits.sessionsPerPage
+        func page(after place: RevocationPlace) async throws -> RevocationsRead {
+            try await store.revocations(after: place, limit: size, deadline: nil)
+        }
+        let from = position.map { RevocationSnapshot.doubted($0.horizon, by: limits.transactionsInDoubt) } ?? 0
+        var read = try await page(after: .before(transaction: from))
+        let isReset = !(position?.isGood(for: read, nowSeconds: now / 1000) ?? false)
+        if isReset, from > 0 { read = try await page(after: .before(transaction: 0)) }
+        let reached = RevocationPosition(
+            database: read.database,
+            horizon: read.snapshot.horizon,
+            madeAtSeconds: now / 1000
+        )
+        var message = IdentityV1.WatchRevocationsResponse()
+        message.reset = isReset
+        message.heartbeatMilliseconds = Int64(limits.heartbeat / .milliseconds(1))
+        message.believedMilliseconds = IdentityStore.tokensBelievedMilliseconds
+        message.add(read.sessionIDs, sessionsFromMilliseconds: read.sessionsFromMilliseconds)
+        while let last = read.last, read.sessionIDs.count >= size {
+            try await responses.write(message)
+            read = try await page(after: last)
+            guard read.database == reached.database else { throw RPCError(.database) }
+            message = IdentityV1.WatchRevocationsResponse()
+            message.add(read.sessionIDs, sessionsFromMilliseconds: nil)
+        }
+        message.finish(reached, toldAtMilliseconds: now)
+        try await responses.write(message)
+    }
+}
+
+extension IdentityV1.WatchRevocationsResponse {
+    fileprivate mutating func add(_ sessionIDs: [SessionID], sessionsFromMilliseconds: Int64?) {
+        self.sessionIds = sessionIDs.map(\.description)
+        if let sessionsFromMilliseconds { self.sessionsFromMilliseconds = sessionsFromMilliseconds }
+    }
+
+    /// The caller knows all now.
+    fileprivate mutating func finish(_ position: RevocationPosition, toldAtMilliseconds: Int64) {
+        caughtUp = true
+        self.position = .init(position.bytes)
+        self.toldAtMilliseconds = toldAtMilliseconds
+    }
+}
+
+extension RPCError {
+    fileprivate init(_ end: RevocationWatcher.End) {
+        switch end {
+        case .behind: self.init(.resourceExhausted, "the caller is behind: it comes back with its last position")
+        case .stopping: self.init(.unavailable, "the server is stopping")
+        case .database: self.init(.unavailable, "the database is another one")
+        }
+    }
+}

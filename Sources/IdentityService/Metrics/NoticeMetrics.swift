@@ -1,0 +1,92 @@
+import IdentityDomain
+import Postgres
+import ServiceKit
+
+/// What providers told, and what came of it.
+final class NoticeMetrics: MetricsSource {
+    /// What came of a message as it came in.
+    enum Outcome: Hashable {
+        /// It is stored.
+        case stored
+        /// It had been stored before.
+        case repeated
+        /// It is forged, foreign, or not of these days.
+        case refused(NoticeRejection)
+        /// The provider's keys can't be had.
+        case providerUnavailable
+        /// The database can't be reached.
+        case databaseUnavailable
+        /// Anything else, such as a caller who went away.
+        case failed
+
+        static let all: [Outcome] =
+            [.stored, .repeated] + NoticeRejection.allCases.map(Outcome.refused)
+            + [.providerUnavailable, .databaseUnavailable, .failed]
+
+        init(_ error: any Error) {
+            switch error {
+            case IdentityFault.notice(let rejection): self = .refused(rejection)
+            case IdentityFault.providerUnavailable: self = .providerUnavailable
+            case let error as PostgresError where error.isUnavailable: self = .databaseUnavailable
+            default: self = .failed
+            }
+        }
+
+        /// As the label says it: the reason on the wire where there is one.
+        var label: String {
+            switch self {
+            case .stored: "stored"
+            case .repeated: "repeated"
+            case .refused(let rejection): rejection.reason.lowercased()
+            case .providerUnavailable: "provider_unavailable"
+            case .databaseUnavailable: "database_unavailable"
+            case .failed: "failed"
+            }
+        }
+    }
+
+    /// Whether an event was about somebody whom we know.
+    private static let whom = ["known", "unknown"]
+
+    private let received = CounterFamily(
+        "vestibule_identity_provider_notices_total",
+        help: "Messages of providers about their people, by what came of them as they came in.",
+        labels: ["provider", "outcome"],
+        values: NoticeSender.allCases.flatMap { sender in Outcome.all.map { [sender.rawValue, $0.label] } }
+    )
+    private let applied = CounterFamily(
+        "vestibule_identity_provider_notices_applied_total",
+        help: "Events of providers that were applied, by kind and whether they were about somebody who is known.",
+        labels: ["notice", "person"],
+        values: NoticeKind.allCases.flatMap { kind in NoticeMetrics.whom.map { [kind.rawValue, $0] } }
+    )
+    private let failures = CounterFamily(
+        "vestibule_identity_provider_notice_failures_total",
+        help: "Tries to apply an event of a provider that failed; each is tried again.",
+        labels: [],
+        values: [[]]
+    )
+    private let outcomes = Dictionary(uniqueKeysWithValues: Outcome.all.enumerated().map { ($1, $0) })
+
+    /// Counts a message.
+    func count(_ sender: NoticeSender, _ outcome: Outcome) {
+        guard let row = NoticeSender.allCases.firstIndex(of: sender), let column = outcomes[outcome] else { return }
+        received[row * outcomes.count + column].add()
+    }
+
+    /// Counts an event that was applied.
+    func count(_ notice: AppliedNotice) {
+        guard let row = NoticeKind.allCases.firstIndex(of: notice.kind) else { return }
+        applied[row * Self.whom.count + (notice.userID == nil ? 1 : 0)].add()
+    }
+
+    /// Counts a try that failed.
+    func countFailure() { failures[0].add() }
+
+    /// Adds the families.
+    func write(to text: inout MetricsText) {
+        received.write(to: &text)
+        applied.write(to: &text)
+        failures.write(to: &text)
+    }
+}

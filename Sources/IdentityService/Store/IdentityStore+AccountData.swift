@@ -1,0 +1,76 @@
+import IdentityDomain
+import Models
+import Postgres
+import ServiceKit
+import ServiceModels
+import ServiceStore
+
+extension IdentityStore {
+    /// How much there is of an account.
+    func trace(_ userID: UserID) async throws -> AccountTrace {
+        try await AccountPlace.trace(
+            userID.uuid,
+            held: [
+                AccountPlace("accounts"), AccountPlace("provider_identities"), AccountPlace("sessions"),
+                AccountPlace("user_metadata"), AccountPlace("email_reservations"), AccountPlace("imported_ids"),
+                // Numbers that profile was not told of yet, and assertions that are good still.
+                AccountPlace("phone_proofs"), AccountPlace("phone_assertions"),
+                // Those who were not told yet have more.
+                AccountPlace("outbox"),
+                // Until it is decided.
+                AccountPlace("absorptions", "person.id IN (absorbed, absorber)"),
+                // Until its provider has said that it is revoked.
+                AccountPlace("provider_grants"),
+            ],
+            kept: [
+                AccountPlace("security_events"), AccountPlace("account_closings"),
+                // The end of an account is told after it.
+                AccountPlace("webhook_deliveries"),
+            ],
+            in: database
+        )
+    }
+
+    /// All that is known of an account, as a JSON object, without what tokens are made of. The audit log tells of it.
+    ///
+    /// - Throws: `accountNotFound`, or what the database throws.
+    func export(_ userID: UserID, nowMilliseconds: Int64) async throws -> String {
+        let (user, now) = (userID.uuid, PostgresTimestamp(milliseconds: nowMilliseconds))
+        let row = try await database.execute(
+            """
+            WITH account AS MATERIALIZED (
+                SELECT user_id, number, created_at, imported_at, blocked_at, block_reason FROM accounts WHERE user_id = \(user)
+            ), told AS (
+                INSERT INTO security_events (event_id, user_id, kind, occurred_at, details)
+                SELECT security_event_id(\(now), false), user_id, \(SecurityEvent.accountExported.rawValue), \(now), '{}'
+                FROM account
+            )
+            SELECT json_build_object(
+                'account', to_json(account),
+                'identities', (SELECT coalesce(json_agg(listed ORDER BY created_at), '[]')
+                    FROM provider_identities listed WHERE user_id = \(user)),
+                'imported_ids', (SELECT coalesce(json_agg(listed), '[]')
+                    FROM imported_ids listed WHERE user_id = \(user)),
+                'apple_transfers', (SELECT coalesce(json_agg(listed ORDER BY exported_at), '[]')
+                    FROM apple_transfers listed JOIN provider_identities USING (provider, subject)
+                    WHERE user_id = \(user)),
+                'sessions', (SELECT coalesce(json_agg(to_jsonb(listed) - 'nonce' ORDER BY created_at), '[]')
+                    FROM sessions listed WHERE user_id = \(user)),
+                'metadata', (SELECT metadata::json FROM user_metadata WHERE user_id = \(user)),
+                'email_reservations', (SELECT coalesce(json_agg(listed ORDER BY created_at), '[]')
+                    FROM email_reservations listed WHERE user_id = \(user)),
+                'provider_grants', (SELECT coalesce(json_agg(to_jsonb(listed) - 'sealed_token' ORDER BY granted_at), '[]')
+                    FROM provider_grants listed WHERE user_id = \(user)),
+                'phone_proofs', (SELECT coalesce(json_agg(listed ORDER BY id), '[]')
+                    FROM phone_proofs listed WHERE user_id = \(user)),
+                'webhook_deliveries', (SELECT coalesce(json_agg(listed ORDER BY event_id), '[]')
+                    FROM webhook_deliveries listed WHERE user_id = \(user)),
+                'security_events', (SELECT coalesce(json_agg(listed ORDER BY event_id), '[]')
+                    FROM security_events listed WHERE user_id = \(user))
+            )::text FROM account
+            """
+        ).first
+        guard let row else { throw IdentityFault.accountNotFound }
+        return try row.decode(0)
+    }
+}

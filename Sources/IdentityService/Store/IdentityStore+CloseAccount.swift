@@ -1,0 +1,211 @@
+import IdentityDomain
+import Models
+import Postgres
+import RPC
+import ServiceKit
+import ServiceModels
+
+/// By what a person shows that they may delete their account.
+struct DeletingSession: Sendable, Hashable {
+    let sessionID: SessionID
+    /// The session must have been opened at this time or later.
+    let openedFromMilliseconds: Int64
+}
+
+/// What the closing of an account came to.
+struct AccountClosing: Sendable, Hashable {
+    /// Whether it was closed now, and not before.
+    let isNew: Bool
+    /// Providers at which the person has to withdraw their consent themselves.
+    let consentsLeft: [String]
+}
+
+extension IdentityStore {
+    /// The providers that go on withholding names and e-mails until the consent is withdrawn, so that whoever deletes an account must
+    /// be told where no token was kept to withdraw it with (Apple's TN3194).
+    static let consentsToWithdraw = [ProviderName.apple.value]
+    /// For how long it is known that an account was closed, once all services have forgotten it.
+    static let closingMilliseconds: Int64 = 30 * 86_400_000
+    /// How often a closing is tried again after PostgreSQL broke a deadlock.
+    private static let closingRetriesMax = 3
+
+    /// Closes an account, in one transaction: its sessions are told as ended, its identities are free, and everything here goes
+    /// but for fingerprints of used credentials, the audit log, and the proof of the closing. The other services are told by the
+    /// outbox.
+    ///
+    /// Locks are taken as a sign-in takes them: identities, the account, sessions in the order of their ids. So whoever signs in
+    /// at the same moment comes before, and their session ends too, or after, and is somebody new. Announce the end of sessions
+    /// and kick the relays when this returns true.
+    ///
+    /// - Parameter session: the session by which its owner deletes it; nil where somebody else closes it.
+    /// - Returns: what it came to; if it was closed before, nothing was done.
+    /// - Throws: `IdentityFault` with `accountNotFound`, or with `recentSignInRequired`, `sessionRevoked` or `sessionInvalid` of the
+    ///   session, and nothing is done; or what the database throws.
+    func closeAccount(
+        _ userID: UserID,
+        why: ClosingReason,
+        session: DeletingSession? = nil,
+        eventIDs: (profile: EventID, invites: EventID),
+        nowMilliseconds: Int64,
+        deadline: Deadline?
+    ) async throws -> AccountClosing {
+        let now = PostgresTimestamp(milliseconds: nowMilliseconds)
+        return try await database.withTransaction(
+            retries: Self.closingRetriesMax,
+            deadline: deadline
+        ) { transaction in
+            let user = userID.uuid
+            _ = try await lockIdentities(of: [userID], in: transaction)
+            let account = try await transaction.query("SELECT FROM accounts WHERE user_id = \(user) FOR UPDATE")
+            guard !account.isEmpty else {
+                // One that was absorbed lives on as another: that isn't what its owner asked for.
+                let known = try await transaction.query(
+                    "SELECT why, consents_left FROM account_closings WHERE user_id = \(user)"
+                ).first
+                guard let known else { throw IdentityFault.accountNotFound }
+                let (reason, consents) = try known.decode(String.self, [String].self)
+                if session != nil, reason == ClosingReason.absorbed.rawValue { throw IdentityFault.sessionInvalid }
+                return AccountClosing(isNew: false, consentsLeft: consents)
+            }
+            // Statements of their own, since their snapshots must have what was committed before the locks were got.
+            try await transaction.query(
+                "SELECT FROM sessions WHERE user_id = \(user) AND revoked_at IS NULL ORDER BY session_id FOR UPDATE"
+            )
+            if let session { try await check(session, of: userID, in: transaction) }
+            try await transaction.execute(
+                """
+                UPDATE sessions SET revoked_at = \(now), revoke_reason = \(SessionEnd.accountDeleted.rawValue),
+                    expires_at = LEAST(expires_at, \(now))
+                WHERE user_id = \(user) AND revoked_at IS NULL
+                """
+            )
+            try await abandonGrants(of: userID, provider: nil, in: transaction)
+            let closing = try await transaction.execute(removal(of: userID, why: why, eventIDs: eventIDs, now))[0]
+            return AccountClosing(isNew: true, consentsLeft: try closing.decode(0))
+        }
+    }
+
+    /// Whether an account was closed, false also for one that was long ago; and when it was seen last, in Unix milliseconds: when a
+    /// session of it that isn't forgotten yet was used, or somebody signed in. 0 if that isn't known.
+    func state(
+        of userID: UserID,
+        deadline: Deadline?
+    ) async throws -> (isClosed: Bool, lastSeenMilliseconds: Int64) {
+        let row = try await database.query(
+            """
+            SELECT EXISTS (SELECT FROM account_closings WHERE user_id = \(userID.uuid)), GREATEST(
+                (SELECT max(last_used_at) FROM sessions WHERE user_id = \(userID.uuid)),
+                (SELECT max(last_sign_in_at) FROM provider_identities WHERE user_id = \(userID.uuid)))
+            """,
+            deadline: deadline
+        )[0]
+        let (isClosed, lastSeenAt) = try row.decode(Bool.self, PostgresTimestamp?.self)
+        return (isClosed, lastSeenAt?.milliseconds ?? 0)
+    }
+
+    /// What the closing of an account came to; nil for one that was not closed, or lives on in another that absorbed it.
+    func deletion(of userID: UserID, deadline: Deadline?) async throws -> AccountClosing? {
+        let row = try await database.query(
+            """
+            SELECT consents_left FROM account_closings
+            WHERE user_id = \(userID.uuid) AND why <> \(ClosingReason.absorbed.rawValue)
+            """,
+            deadline: deadline
+        ).first
+        return try row.map { AccountClosing(isNew: false, consentsLeft: try $0.decode(0)) }
+    }
+
+    /// Forgets closings that all services have known for long, at most `limit` of them, and tells how many.
+    func forgetClosings(nowMilliseconds: Int64, limit: Int) async throws(PostgresError) -> Int {
+        let before = PostgresTimestamp(milliseconds: nowMilliseconds - Self.closingMilliseconds)
+        let rows = try await database.execute(
+            """
+            DELETE FROM account_closings WHERE user_id IN (
+                SELECT user_id FROM account_closings
+                WHERE closed_at <= \(before) AND GREATEST(profile_done_at, invites_done_at) <= \(before)
+                    AND profile_done_at IS NOT NULL AND invites_done_at IS NOT NULL
+                ORDER BY closed_at LIMIT \(limit) FOR UPDATE SKIP LOCKED)
+            """
+        )
+        return rows.affected
+    }
+
+    // MARK: - Steps of a closing
+
+    /// Judges the session as the refresh or sign-out before left it.
+    private func check(
+        _ session: DeletingSession,
+        of userID: UserID,
+        in transaction: PostgresTransaction
+    ) async throws {
+        let row = try await transaction.query(
+            """
+            SELECT \(unsafeSQL: Self.isEnded), created_at FROM sessions session
+            WHERE session_id = \(session.sessionID.uuid) AND user_id = \(userID.uuid)
+            """
+        ).first
+        guard let (isEnded, createdAt) = try row?.decode(Bool.self, PostgresTimestamp.self) else {
+            throw IdentityFault.sessionInvalid
+        }
+        if isEnded { throw IdentityFault.sessionRevoked }
+        guard createdAt.milliseconds >= session.openedFromMilliseconds else { throw IdentityFault.recentSignInRequired }
+    }
+
+    /// Writes the closing down, has others told, and deletes the account; identities, sessions, metadata and reservations go with
+    /// it by their keys. Its row has the providers at which the person has to withdraw their consent: those of which no token is
+    /// kept or being revoked.
+    func removal(
+        of userID: UserID,
+        why: ClosingReason,
+        eventIDs: (profile: EventID, invites: EventID),
+        _ now: PostgresTimestamp
+    ) -> Query {
+        """
+        WITH closing AS (
+            INSERT INTO account_closings (user_id, why, closed_at, consents_left)
+            SELECT \(userID.uuid), \(why.rawValue), \(now), ARRAY(
+                SELECT DISTINCT provider FROM provider_identities linked
+                WHERE user_id = \(userID.uuid) AND provider = ANY(\(Self.consentsToWithdraw)) AND NOT EXISTS (
+                    SELECT FROM provider_grants known
+                    WHERE known.user_id = linked.user_id AND known.provider = linked.provider))
+            RETURNING consents_left
+        ), told AS (
+            INSERT INTO security_events (event_id, user_id, kind, occurred_at, details)
+            VALUES (security_event_id(\(now), false), \(userID.uuid), \(why.event.rawValue), \(now),
+                jsonb_build_object(\(why.detailName), \(why.detail)))
+        ), events AS (
+            INSERT INTO outbox (receiver, event_id, user_id, created_at, trace)
+            VALUES (\(ClosingReceiver.profile.rawValue), \(eventIDs.profile.uuid), \(userID.uuid), \(now), \(Traces.current)),
+                (\(ClosingReceiver.invites.rawValue), \(eventIDs.invites.uuid), \(userID.uuid), \(now), \(Traces.current))
+        ), removed AS (
+            DELETE FROM accounts WHERE user_id = \(userID.uuid)
+        )
+        SELECT consents_left FROM closing
+        """
+    }
+}
+
+extension ClosingReason {
+    /// What the audit log calls it.
+    fileprivate var event: SecurityEvent {
+        switch self {
+        case .deleted, .byOperator: .accountDeleted
+        case .providerNotice, .absorbed: .accountClosed
+        }
+    }
+
+    fileprivate var detailName: String {
+        switch self {
+        case .deleted, .byOperator: "by"
+        case .providerNotice, .absorbed: "reason"
+        }
+    }
+
+    fileprivate var detail: String {
+        switch self {
+        case .deleted: "owner"
+        case .byOperator: "operator"
+        case .providerNotice, .absorbed: rawValue
+        }
+    }
+}

@@ -1,0 +1,134 @@
+import IdentityDomain
+import Postgres
+import RPC
+
+/// How much waits in the vault.
+struct GrantBacklog: Sendable, Hashable {
+    /// How many tokens are still to be revoked.
+    var revoking: Int64 = 0
+    /// For how long the oldest of them has been waiting, in seconds.
+    var oldestRevokingSeconds: Double = 0
+    /// How many are sealed under a key that is retired.
+    var underRetiredKeys: Int64 = 0
+    /// How many are sealed under a key that we haven't.
+    var underUnknownKeys: Int64 = 0
+}
+
+extension IdentityStore {
+    /// Takes tokens that are to be revoked now, at most `limit`, each for a minute, then two, and so on up to six hours: until then
+    /// nobody else takes them, and after that whoever had them is gone or was not answered.
+    func claimRevocations(limit: Int, nowMilliseconds: Int64) async throws(PostgresError) -> [StoredGrant] {
+        let now = PostgresTimestamp(milliseconds: nowMilliseconds)
+        let rows = try await database.execute(
+            """
+            UPDATE provider_grants
+            SET tries = tries + 1, next_at = \(now) + LEAST(interval '6 hours', interval '1 minute' * 2 ^ LEAST(tries, 9))
+            WHERE grant_id IN (
+                SELECT grant_id FROM provider_grants WHERE state = 'revoking' AND next_at <= \(now)
+                ORDER BY next_at, abandoned_at LIMIT \(limit) FOR UPDATE SKIP LOCKED)
+            RETURNING \(unsafeSQL: Self.grantColumns)
+            """,
+            deadline: .after(Self.grantStatementLimit)
+        )
+        var grants: [StoredGrant] = []
+        for row in rows { grants.append(try row.grant()) }
+        return grants
+    }
+
+    /// Forgets a token that is worth nothing any more, or of which nobody can be told. The audit log tells of it.
+    func forgetRevoked(_ place: GrantPlace, nowMilliseconds: Int64) async throws(PostgresError) {
+        guard let grantID = PostgresUUID(bytes: place.grantID) else { return }
+        let now = PostgresTimestamp(milliseconds: nowMilliseconds)
+        try await database.execute(
+            """
+            WITH forgotten AS (
+                DELETE FROM provider_grants WHERE grant_id = \(grantID) AND state = 'revoking'
+                RETURNING user_id, provider, client_id
+            )
+            INSERT INTO security_events (event_id, user_id, kind, occurred_at, details)
+            SELECT security_event_id(\(now), false), user_id, \(SecurityEvent.providerTokenRevoked.rawValue), \(now),
+                jsonb_build_object('provider', provider, 'client_id', client_id)
+            FROM forgotten
+            """,
+            deadline: .after(Self.grantStatementLimit)
+        )
+    }
+
+    /// Seals anew what is sealed under retired keys: at most `limit` of it, beyond the row `after`, in one transaction.
+    ///
+    /// - Parameters:
+    ///   - keyIDs: the retired keys' names.
+    ///   - seal: opens and seals one; nil for what can't be opened, which stays as it is.
+    /// - Returns: the last row that was looked at, nil if there is none left; and how many were sealed anew, and how many could not
+    ///   be opened.
+    func reseal(
+        under keyIDs: [String],
+        after: PostgresUUID?,
+        limit: Int,
+        _ seal: @Sendable (StoredGrant) -> SealedToken?
+    ) async throws -> (last: PostgresUUID?, resealed: Int, unopened: Int) {
+        try await database.withTransaction(
+            retries: 2,
+            deadline: .after(Self.grantStatementLimit)
+        ) { transaction in
+            let rows = try await transaction.execute(
+                """
+                SELECT \(unsafeSQL: Self.grantColumns) FROM provider_grants
+                WHERE key_id = ANY (\(keyIDs)) AND (\(after) IS NULL OR grant_id > \(after))
+                ORDER BY grant_id LIMIT \(limit) FOR UPDATE SKIP LOCKED
+                """
+            )
+            var ids: [PostgresUUID] = []
+            var sealed: [SealedToken] = []
+            var last: PostgresUUID?
+            for row in rows {
+                let grant = try row.grant()
+                last = PostgresUUID(bytes: grant.place.grantID)
+                if let last, let token = seal(grant) {
+                    ids.append(last)
+                    sealed.append(token)
+                }
+            }
+            if !ids.isEmpty {
+                try await transaction.execute(
+                    """
+                    UPDATE provider_grants SET key_id = new.key_id, sealed_token = new.sealed_token
+                    FROM unnest(\(ids), \(sealed.map(\.keyID)), \(sealed.map(\.bytes))) AS new (id, key_id, sealed_token)
+                    WHERE grant_id = new.id
+                    """
+                )
+            }
+            return (last, ids.count, rows.count - ids.count)
+        }
+    }
+
+    /// What waits, for those who watch over it.
+    func grantBacklog(_ keys: VaultKeys) async throws(PostgresError) -> GrantBacklog {
+        let rows = try await database.query(
+            """
+            WITH RECURSIVE names (key_id) AS (
+                -- Each name once, by the index, however many rows it has.
+                (SELECT key_id FROM provider_grants ORDER BY key_id LIMIT 1)
+                UNION ALL
+                SELECT (SELECT key_id FROM provider_grants WHERE key_id > names.key_id ORDER BY key_id LIMIT 1)
+                FROM names WHERE names.key_id IS NOT NULL
+            )
+            SELECT (SELECT count(*) FROM provider_grants WHERE state = 'revoking'),
+                COALESCE((SELECT extract(epoch FROM clock_timestamp() - min(abandoned_at)) FROM provider_grants
+                    WHERE state = 'revoking'), 0)::float8,
+                (SELECT count(*) FROM provider_grants WHERE key_id = ANY (\(keys.retiredIDs))),
+                (SELECT count(*) FROM provider_grants
+                    WHERE key_id IN (SELECT key_id FROM names WHERE key_id <> ALL (\(keys.ids))))
+            """,
+            deadline: .after(Self.grantStatementLimit)
+        )
+        guard let row = rows.first else { return GrantBacklog() }
+        let (revoking, oldest, retired, unknown) = try row.decode(Int64.self, Double.self, Int64.self, Int64.self)
+        return GrantBacklog(
+            revoking: revoking,
+            oldestRevokingSeconds: oldest,
+            underRetiredKeys: retired,
+            underUnknownKeys: unknown
+        )
+    }
+}

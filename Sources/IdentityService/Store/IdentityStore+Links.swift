@@ -1,0 +1,281 @@
+import IdentityDomain
+import JOSE
+import Models
+import Postgres
+import RPC
+import ServiceModels
+
+/// Who asks for a change of an account's providers.
+struct LinkingSession: Sendable, Hashable {
+    let userID: UserID
+    let sessionID: SessionID
+}
+
+extension IdentityStore {
+    /// How often a change of providers is tried again after PostgreSQL broke a deadlock.
+    static let linkRetriesMax = 3
+    /// How often a link is begun anew because somebody signed in with the identity for the first time in that moment.
+    static let linkTriesMax = 3
+
+    /// Links the identity of verified credentials to an account, which uses them up; then they open it.
+    ///
+    /// Locks are taken as a sign-in takes them: the credentials' fingerprints, identities in the order of their names, the account.
+    /// All that a link goes by is judged under the locks, so of those who want one identity, or link one provider to an account, at
+    /// the same moment one gets through.
+    ///
+    /// - Returns: whether it is new; false if the account had it before, and then nothing was done.
+    /// - Throws: `IdentityFault` with `link`, or with what a sign-in by the credentials would be refused for, or with
+    ///   `sessionInvalid` or `sessionRevoked` of the session, and nothing is done; or what the database throws.
+    func link(
+        _ signIn: SignIn,
+        to session: LinkingSession,
+        nowMilliseconds: Int64,
+        deadline: Deadline?
+    ) async throws -> Bool {
+        for _ in 1...Self.linkTriesMax {
+            do {
+                return try await database.withTransaction(
+                    retries: Self.linkRetriesMax,
+                    deadline: deadline
+                ) { transaction in
+                    try await link(
+                        signIn,
+                        to: session,
+                        PostgresTimestamp(milliseconds: nowMilliseconds),
+                        in: transaction
+                    )
+                }
+            } catch is IdentityAppeared {
+                continue
+            }
+        }
+        throw PostgresError.unavailable("the identity was signed in with for the first time again and again")
+    }
+
+    /// Takes a provider's identity from an account, in one transaction: the sessions that it opened end, what the provider granted is
+    /// to be revoked, and whoever signs in with it from then on is somebody new. Announce the end of sessions when this returns
+    /// true.
+    ///
+    /// Locks are taken as by ``link(_:to:nowMilliseconds:deadline:)``, then sessions in the order of their ids.
+    ///
+    /// - Parameter configured: the providers that sign in people now: an account must keep one of them.
+    /// - Returns: false if the account has no identity of the provider; then nothing was done.
+    /// - Throws: `IdentityFault.link(.lastProvider)`, or of the session as a link; or what the database throws.
+    func unlink(
+        _ provider: ProviderName,
+        from session: LinkingSession,
+        configured: [ProviderName],
+        nowMilliseconds: Int64,
+        deadline: Deadline?
+    ) async throws -> Bool {
+        let now = PostgresTimestamp(milliseconds: nowMilliseconds)
+        let user = session.userID.uuid
+        return try await database.withTransaction(retries: Self.linkRetriesMax, deadline: deadline) { transaction in
+            let identities = try await lockIdentities(of: [session.userID], in: transaction)
+            try await check(session, now, in: transaction)
+            guard identities.contains(where: { $0.provider == provider.value }) else { return false }
+            try await checkNotAbsorbing([session.userID], in: transaction)
+            let remaining = identities.filter { $0.provider != provider.value }
+            let names = Set(configured.map(\.value))
+            guard remaining.contains(where: { $0.mayOpen && names.contains($0.provider) }) else {
+                throw IdentityFault.link(.lastProvider)
+            }
+            try await transaction.query(
+                """
+                SELECT FROM sessions WHERE user_id = \(user) AND provider = \(provider.value) AND revoked_at IS NULL
+                ORDER BY session_id FOR UPDATE
+                """
+            )
+            try await transaction.execute(
+                """
+                UPDATE sessions SET revoked_at = \(now), revoke_reason = \(SessionEnd.unlinked.rawValue),
+                    expires_at = LEAST(expires_at, \(now))
+                WHERE user_id = \(user) AND provider = \(provider.value) AND revoked_at IS NULL
+                """
+            )
+            try await abandonGrants(of: session.userID, provider: provider, in: transaction)
+            try await transaction.execute(
+                """
+                WITH told AS (
+                    INSERT INTO security_events (event_id, user_id, session_id, kind, occurred_at, details)
+                    VALUES (security_event_id(\(now), false), \(user), \(session.sessionID.uuid),
+                        \(SecurityEvent.providerUnlinked.rawValue), \(now),
+                        jsonb_build_object('provider', \(provider.value)))
+                )
+                DELETE FROM provider_identities WHERE user_id = \(user) AND provider = \(provider.value)
+                """
+            )
+            return true
+        }
+    }
+
+    /// Whether tickets that are not there any more have linked an identity to an account, and it is linked still.
+    func haveLinked(
+        tickets fingerprint: [UInt8],
+        _ provider: ProviderName,
+        to userID: UserID,
+        deadline: Deadline?
+    ) async throws(PostgresError) -> Bool {
+        try await !database.query(
+            """
+            SELECT FROM sign_ins, provider_identities
+            WHERE fingerprint = \(fingerprint) AND session_id = \(Self.mark(of: userID, fingerprint))
+                AND user_id = \(userID.uuid) AND provider = \(provider.value)
+            """,
+            deadline: deadline
+        ).isEmpty
+    }
+
+    // MARK: - Steps
+
+    /// The identity wasn't there when it was looked for, and is now.
+    struct IdentityAppeared: Error {}
+
+    private func link(
+        _ signIn: SignIn,
+        to session: LinkingSession,
+        _ now: PostgresTimestamp,
+        in transaction: PostgresTransaction
+    ) async throws -> Bool {
+        let told = try await claim(signIn, for: session.userID, now, in: transaction)
+        let identities = try await lockIdentities(of: [session.userID], and: signIn, in: transaction)
+        try await check(session, now, in: transaction)
+        let own = identities.filter { $0.userID == session.userID }
+        let wanted = identities.first { $0.provider == signIn.provider.value && $0.subject == signIn.subject }
+        if let wanted, wanted.userID == session.userID, !wanted.isUnproven { return false }
+        // Credentials that the same absorption has taken are known by that.
+        if told == nil, let wanted, wanted.userID != session.userID { throw IdentityFault.link(.identityTaken) }
+        guard let told else { throw try await refusal(of: signIn) { try await transaction.execute($0) } }
+        if let wanted {
+            if wanted.isDisabled { throw IdentityFault.signIn(.providerAccountDisabled) }
+            if wanted.tokensFrom.map({ $0 > PostgresTimestamp(secondsSince1970: signIn.issuedAtSeconds) }) == true {
+                throw IdentityFault.token(.expired)
+            }
+        }
+        guard !own.contains(where: { $0.provider == signIn.provider.value && $0.subject != signIn.subject }) else {
+            throw IdentityFault.link(.providerAlreadyLinked)
+        }
+        if let wanted, wanted.userID != session.userID { throw IdentityFault.link(.identityTaken) }
+        try await checkNotAbsorbing([session.userID], in: transaction)
+        try await insert(signIn, told, for: session, now, in: transaction)
+        return true
+    }
+
+    /// What was told with credentials before they could be verified.
+    private struct Told {
+        let email: String?
+        let fullName: String?
+    }
+
+    /// Uses credentials up as the statement that opens a session does; nil if they are used up, or may not be used now.
+    ///
+    /// In the place of the session's id stands what names no session: it gives nobody tokens, and is known again when the same
+    /// account asks once more.
+    private func claim(
+        _ signIn: SignIn,
+        for userID: UserID,
+        _ now: PostgresTimestamp,
+        in transaction: PostgresTransaction
+    ) async throws -> Told? {
+        let issuedAt = PostgresTimestamp(secondsSince1970: signIn.issuedAtSeconds)
+        let tokenExpiry = PostgresTimestamp(secondsSince1970: signIn.acceptedUntilSeconds)
+        let mark = Self.mark(of: userID, signIn.fingerprint)
+        let retryMark = signIn.retryFingerprint.map { Self.mark(of: userID, $0) }
+        let rows = try await transaction.execute(
+            """
+            WITH epoch AS (
+                SELECT FROM session_epoch WHERE sessions_from <= \(issuedAt) AND \(signIn.mayBeFirst) LIMIT 1
+            ), ticket AS (
+                DELETE FROM web_tickets WHERE ticket_hash = \(signIn.ticketHash) AND EXISTS (SELECT FROM epoch)
+                RETURNING ticket_hash
+            ), claimed AS (
+                INSERT INTO sign_ins (fingerprint, session_id, created_at, expires_at)
+                SELECT \(signIn.fingerprint), \(mark), \(now), \(tokenExpiry) FROM epoch
+                WHERE \(signIn.ticketHash) IS NULL OR EXISTS (SELECT FROM ticket)
+                ON CONFLICT (fingerprint) DO NOTHING
+                RETURNING session_id
+            ), claimed_too AS (
+                INSERT INTO sign_ins (fingerprint, session_id, created_at, expires_at)
+                SELECT \(signIn.retryFingerprint), \(retryMark), \(now), \(tokenExpiry) FROM claimed
+                WHERE \(signIn.retryFingerprint) IS NOT NULL
+                ON CONFLICT (fingerprint) DO NOTHING
+            ), told AS (
+                DELETE FROM told_once WHERE fingerprint = ANY (\(signIn.toldOnceKeys)) AND EXISTS (SELECT FROM claimed)
+                RETURNING full_name, email, expires_at > \(now) AS is_kept
+            )
+            SELECT (SELECT email FROM told WHERE is_kept AND email IS NOT NULL LIMIT 1),
+                (SELECT full_name FROM told WHERE is_kept AND full_name IS NOT NULL LIMIT 1)
+            FROM claimed
+            """
+        )
+        guard let (email, fullName) = try rows.first?.decode(String?.self, String?.self) else { return nil }
+        return Told(email: email, fullName: fullName)
+    }
+
+    /// Throws unless the account is there and the session is alive. Locks the account against all who change what it consists of,
+    /// and nobody who only begins or uses a session.
+    func check(
+        _ session: LinkingSession,
+        _ now: PostgresTimestamp,
+        in transaction: PostgresTransaction
+    ) async throws {
+        try await transaction.query(
+            "SELECT FROM accounts WHERE user_id = \(session.userID.uuid) FOR NO KEY UPDATE"
+        )
+        // Of an account that was deleted meanwhile there is none. A statement of its own, to see what was waited for.
+        let row = try await transaction.query(
+            """
+            SELECT \(unsafeSQL: Self.isEnded), expires_at <= \(now) FROM sessions session
+            WHERE session_id = \(session.sessionID.uuid) AND user_id = \(session.userID.uuid)
+            """
+        ).first
+        guard let (isEnded, isExpired) = try row?.decode(Bool.self, Bool.self) else {
+            throw IdentityFault.sessionInvalid
+        }
+        if isEnded { throw IdentityFault.sessionRevoked }
+        if isExpired { throw IdentityFault.sessionExpired }
+    }
+
+    /// Makes the identity the account's. One that the account's person registered without proof is proven by it, and what was told of
+    /// it before is not kept.
+    private func insert(
+        _ signIn: SignIn,
+        _ told: Told,
+        for session: LinkingSession,
+        _ now: PostgresTimestamp,
+        in transaction: PostgresTransaction
+    ) async throws {
+        let user = session.userID.uuid
+        let rows = try await transaction.execute(
+            """
+            WITH identity AS (
+                INSERT INTO provider_identities AS known (
+                    provider, subject, user_id, email, is_email_told, is_email_verified, is_private_email, told_name,
+                    real_user_status, created_at, last_sign_in_at)
+                VALUES (\(signIn.provider.value), \(signIn.subject), \(user), \(signIn.email ?? told.email),
+                    \(signIn.isEmailTold || signIn.email == nil), \(signIn.isEmailVerified), \(signIn.isPrivateEmail),
+                    \(signIn.fullName ?? told.fullName ?? signIn.tokenName), \(signIn.realUserStatus), \(now), \(now))
+                ON CONFLICT (provider, subject) DO UPDATE SET email = EXCLUDED.email, is_email_told = EXCLUDED.is_email_told,
+                    is_email_verified = EXCLUDED.is_email_verified, is_private_email = EXCLUDED.is_private_email,
+                    told_name = EXCLUDED.told_name, last_sign_in_at = EXCLUDED.last_sign_in_at, unproven_dialect = NULL
+                WHERE known.user_id = EXCLUDED.user_id AND known.unproven_dialect IS NOT NULL
+                RETURNING user_id
+            )
+            INSERT INTO security_events (event_id, user_id, session_id, kind, occurred_at, details)
+            SELECT security_event_id(\(now), false), user_id, \(session.sessionID.uuid),
+                \(SecurityEvent.providerLinked.rawValue), \(now),
+                jsonb_build_object('provider', \(signIn.provider.value), 'client_id', \(signIn.clientID),
+                    'proof', \(signIn.proof.rawValue))
+            FROM identity
+            """
+        )
+        if rows.affected == 0 { throw IdentityAppeared() }
+    }
+
+    /// What stands in the place of a session's id for credentials that linked. No session has it.
+    static func mark(of userID: UserID, _ fingerprint: [UInt8]) -> PostgresUUID {
+        let hash = SHA256.hash(Array("vestibule link 1\0".utf8) + userID.bytes + fingerprint)
+        // 128 bits of a hash: never nil.
+        return PostgresUUID(bytes: Array(hash.prefix(16))) ?? PostgresUUID(high: 0, low: 0)
+    }
+}

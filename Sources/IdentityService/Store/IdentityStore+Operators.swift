@@ -1,0 +1,178 @@
+import IdentityDomain
+import Models
+import Postgres
+import RPC
+import ServiceModels
+
+/// By what an operator looks for accounts.
+enum AccountKey: Sendable, Hashable {
+    /// Its id.
+    case userID(UserID)
+    /// An e-mail that a provider told, as `EmailAddress` accepts it.
+    case email(String)
+    /// What another backend called it.
+    case importedID(source: String, oldID: String)
+}
+
+/// What only operators are told of an account.
+struct AccountStanding: Sendable, Hashable {
+    let userID: UserID
+    /// Nil if it isn't blocked.
+    let block: StoredBlock?
+    let liveSessions: Int64
+}
+
+/// Since when and why an account is blocked.
+struct StoredBlock: Sendable, Hashable {
+    let sinceMilliseconds: Int64
+    /// A word of `BlockReason`.
+    let reason: String
+}
+
+/// A row of the audit log.
+struct StoredSecurityEvent: Sendable, Hashable {
+    let eventID: EventID
+    let kind: String
+    let occurredAtMilliseconds: Int64
+    let sessionID: SessionID?
+    /// A JSON object.
+    let details: String
+}
+
+extension IdentityStore {
+    /// The most accounts that are found at once.
+    static let accountsFoundMax = 16
+    /// The most events of a page.
+    static let eventsPageMax = 200
+
+    /// Looks for accounts, and writes into the audit log that it was done: about each that is found, or about nobody.
+    ///
+    /// - Parameters:
+    ///   - key: nil for nobody, where it is known already that there is none.
+    ///   - word: by what the operator looks, for the audit log.
+    ///   - operatorName: the name in the operator's certificate; nil where callers have none.
+    /// - Returns: the accounts, the oldest first, at most ``accountsFoundMax``, and whether there are more.
+    func findAccounts(
+        _ key: AccountKey?,
+        by word: String,
+        _ operatorName: String?,
+        nowMilliseconds: Int64,
+        deadline: Deadline?
+    ) async throws(PostgresError) -> (found: [AccountStanding], hasMore: Bool) {
+        let now = PostgresTimestamp(milliseconds: nowMilliseconds)
+        let (userID, email, imported): (UserID?, String?, (source: String, oldID: String)?) =
+            switch key {
+            case .userID(let userID): (userID, nil, nil)
+            case .email(let email): (nil, email, nil)
+            case .importedID(let source, let oldID): (nil, nil, (source, oldID))
+            case nil: (nil, nil, nil)
+            }
+        let rows = try await database.execute(
+            """
+            WITH found AS MATERIALIZED (
+                SELECT user_id, created_at, blocked_at, block_reason FROM accounts
+                WHERE user_id IN (
+                    SELECT \(userID?.uuid)::uuid
+                    UNION ALL SELECT user_id FROM provider_identities WHERE lower(email) = lower(\(email)::text)
+                    UNION ALL SELECT user_id FROM imported_ids
+                        WHERE source = \(imported?.source) AND old_id = \(imported?.oldID))
+                ORDER BY created_at, user_id LIMIT \(Int64(Self.accountsFoundMax + 1))
+            ), told AS (
+                INSERT INTO security_events (event_id, user_id, kind, occurred_at, details)
+                SELECT security_event_id(\(now), false), user_id, \(SecurityEvent.accountFound.rawValue), \(now),
+                    jsonb_strip_nulls(jsonb_build_object('by', \(word)::text, 'operator', \(operatorName)::text))
+                FROM (SELECT user_id FROM found
+                    UNION ALL SELECT NULL WHERE NOT EXISTS (SELECT FROM found)) looked
+            )
+            SELECT user_id, blocked_at, block_reason, (
+                SELECT count(*) FROM sessions session
+                WHERE session.user_id = found.user_id AND NOT \(unsafeSQL: Self.isEnded) AND expires_at > \(now)
+                    AND last_used_at > \(idleStart(now)))
+            FROM found ORDER BY created_at, user_id
+            """,
+            deadline: deadline
+        )
+        var found: [AccountStanding] = []
+        for row in rows {
+            let (userID, blockedAt, reason, liveSessions) = try row.decode(
+                PostgresUUID.self,
+                PostgresTimestamp?.self,
+                String?.self,
+                Int64.self
+            )
+            let block = blockedAt.map { StoredBlock(sinceMilliseconds: $0.milliseconds, reason: reason ?? "") }
+            found.append(AccountStanding(userID: UserID(userID), block: block, liveSessions: liveSessions))
+        }
+        return (Array(found.prefix(Self.accountsFoundMax)), found.count > Self.accountsFoundMax)
+    }
+
+    /// Whether there is such an account.
+    func isThere(_ userID: UserID, deadline: Deadline?) async throws(PostgresError) -> Bool {
+        try await !database.query("SELECT FROM accounts WHERE user_id = \(userID.uuid)", deadline: deadline).isEmpty
+    }
+
+    /// Writes down that an operator takes a phone number from an account, before profile is told to.
+    func tellPhoneReleased(
+        of userID: UserID,
+        by operatorName: String?,
+        nowMilliseconds: Int64,
+        deadline: Deadline?
+    ) async throws(PostgresError) {
+        let now = PostgresTimestamp(milliseconds: nowMilliseconds)
+        _ = try await database.execute(
+            """
+            INSERT INTO security_events (event_id, user_id, kind, occurred_at, details)
+            VALUES (security_event_id(\(now), false), \(userID.uuid), \(SecurityEvent.phoneReleased.rawValue), \(now),
+                jsonb_strip_nulls(jsonb_build_object('operator', \(operatorName)::text)))
+            """,
+            deadline: deadline
+        )
+    }
+
+    /// What the audit log has of an account, the newest first, and writes into it that it was read, which isn't in the answer.
+    ///
+    /// - Parameter last: the last event of the page before; nil for the first page.
+    func securityEvents(
+        of userID: UserID,
+        after last: EventID?,
+        limit: Int,
+        by operatorName: String?,
+        nowMilliseconds: Int64,
+        deadline: Deadline?
+    ) async throws(PostgresError) -> [StoredSecurityEvent] {
+        let now = PostgresTimestamp(milliseconds: nowMilliseconds)
+        let rows = try await database.execute(
+            """
+            WITH told AS (
+                INSERT INTO security_events (event_id, user_id, kind, occurred_at, details)
+                VALUES (security_event_id(\(now), false), \(userID.uuid), \(SecurityEvent.accountFound.rawValue), \(now),
+                    jsonb_strip_nulls(jsonb_build_object('by', 'events', 'operator', \(operatorName)::text)))
+            )
+            SELECT event_id, kind, occurred_at, session_id, details::text FROM security_events
+            WHERE user_id = \(userID.uuid) AND (\(last?.uuid) IS NULL OR event_id < \(last?.uuid))
+            ORDER BY event_id DESC LIMIT \(Int64(limit))
+            """,
+            deadline: deadline
+        )
+        var events: [StoredSecurityEvent] = []
+        for row in rows {
+            let (eventID, kind, occurredAt, sessionID, details) = try row.decode(
+                PostgresUUID.self,
+                String.self,
+                PostgresTimestamp.self,
+                PostgresUUID?.self,
+                String.self
+            )
+            events.append(
+                StoredSecurityEvent(
+                    eventID: EventID(eventID),
+                    kind: kind,
+                    occurredAtMilliseconds: occurredAt.milliseconds,
+                    sessionID: sessionID.map { SessionID($0) },
+                    details: details
+                )
+            )
+        }
+        return events
+    }
+}

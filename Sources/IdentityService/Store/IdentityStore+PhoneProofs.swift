@@ -1,0 +1,191 @@
+import IdentityDomain
+import Models
+import Postgres
+import RPC
+import ServiceKit
+import ServiceModels
+import ServiceStore
+
+/// A number that is proven to be a user's, of which profile is told.
+struct PhoneProofEvent: OutboxEvent, Hashable {
+    /// By which profile applies it once.
+    let eventID: EventID
+    /// The user.
+    let userID: UserID
+    /// The number, E.164 with the leading plus.
+    let phoneNumber: String
+    /// By what it is known: `provider`, `assertion` or `import`.
+    let proof: String
+    /// How often profile failed on it alone.
+    var failureCount = 0
+    /// The span of the write that made it.
+    var trace: TraceContext?
+}
+
+/// Proven numbers of which profile wasn't told yet.
+typealias PhoneProofOutbox = TableOutbox<PhoneProofRows>
+
+/// The rows of the outbox: a user's proofs stay in order.
+struct PhoneProofRows: OutboxRows {
+    static let table = "phone_proofs"
+    static let keyColumn = "user_id"
+    static let eventColumns = ["event_id", "user_id", "phone", "proof"]
+    static let about = "o.proof || ' of …' || right(o.phone, 3) || ' by ' || o.user_id::text"
+    static let aboutInFull = "o.proof || ' of ' || o.phone || ' by ' || o.user_id::text"
+
+    func event(_ row: Row, failureCount: Int, trace: TraceContext?) throws -> PhoneProofEvent? {
+        let first = Self.firstColumn
+        return PhoneProofEvent(
+            eventID: EventID(try row.decode(first, as: PostgresUUID.self)),
+            userID: UserID(try row.decode(first + 1, as: PostgresUUID.self)),
+            phoneNumber: try row.decode(first + 2),
+            proof: try row.decode(first + 3),
+            failureCount: failureCount,
+            trace: trace
+        )
+    }
+}
+
+/// What profile made of a proof.
+enum PhoneProofOutcome: Sendable, Hashable {
+    /// The number is the user's; perhaps somebody lost it by that.
+    case proven(takenFrom: UserID?)
+    /// Somebody else has proven it and keeps it.
+    case conflict
+    /// No such number is taken.
+    case notAllowed
+    /// The user's account was closed meanwhile.
+    case accountClosed
+}
+
+extension IdentityStore {
+    /// Writes down that an assertion proves a number, for profile to be told; once for each assertion.
+    ///
+    /// - Parameter keys: hash the number, newest first.
+    /// - Returns: the id by which profile knows it; that of before if the assertion comes again.
+    /// - Throws: `IdentityFault.sessionRevoked` if the account was closed meanwhile; `IdentityFault.phoneAssertion(.invalid)` if its `jti` was
+    ///   another user's or number's; what the database throws.
+    func enter(
+        _ assertion: PhoneAssertion,
+        of userID: UserID,
+        eventID: EventID,
+        keys: [[UInt8]],
+        nowMilliseconds: Int64,
+        deadline: Deadline?
+    ) async throws -> EventID {
+        let now = PostgresTimestamp(milliseconds: nowMilliseconds)
+        let hashes = SignInPhone.hashes(of: assertion.phoneNumber, keys: keys)
+        let entered: Rows
+        do {
+            entered = try await database.execute(
+                """
+                WITH entered AS (
+                    INSERT INTO phone_assertions (fingerprint, event_id, user_id, expires_at, phone_hash)
+                    VALUES (\(assertion.fingerprint), \(eventID.uuid), \(userID.uuid),
+                        \(PostgresTimestamp(secondsSince1970: assertion.acceptedUntilSeconds)), \(hashes.first))
+                    ON CONFLICT (fingerprint) DO NOTHING
+                    RETURNING event_id, user_id
+                )
+                INSERT INTO phone_proofs (event_id, user_id, phone, proof, created_at, trace)
+                SELECT event_id, user_id, \(assertion.phoneNumber), 'assertion', \(now), \(Traces.current) FROM entered
+                RETURNING event_id
+                """,
+                deadline: deadline
+            )
+        } catch {
+            // Not `catch … where`: Swift 6.3.1 crashes on it where the error's type is known.
+            if error.sqlState == .foreignKeyViolation { throw IdentityFault.sessionRevoked }
+            throw error
+        }
+        if !entered.isEmpty { return eventID }
+        // A statement of its own, since the one before may have waited for the first use.
+        let row = try await database.query(
+            "SELECT event_id, user_id, phone_hash FROM phone_assertions WHERE fingerprint = \(assertion.fingerprint)",
+            deadline: deadline
+        ).first
+        guard let row else { throw IdentityFault.phoneAssertion(.expired) }
+        let (earlier, user, hash) = try row.decode(PostgresUUID.self, PostgresUUID.self, [UInt8]?.self)
+        guard UserID(user) == userID, hash.map(hashes.contains) ?? true else {
+            throw IdentityFault.phoneAssertion(.invalid)
+        }
+        return EventID(earlier)
+    }
+
+    /// Whether an older proof of the same user waits, which must be told before this one.
+    func hasOlderProof(than event: PhoneProofEvent, deadline: Deadline?) async throws(PostgresError) -> Bool {
+        try await !database.query(
+            """
+            SELECT FROM phone_proofs mine JOIN phone_proofs older ON older.user_id = mine.user_id AND older.id < mine.id
+            WHERE mine.event_id = \(event.eventID.uuid) LIMIT 1
+            """,
+            deadline: deadline
+        ).isEmpty
+    }
+
+    /// Writes down what profile made of a proof, and forgets the number: once, whoever told it. A provider's number that profile didn't take
+    /// is news again, as if it had not been told.
+    ///
+    /// - Returns: false if the proof waits still, since its user's account is absorbed: it is told of the one that absorbs it.
+    func settle(
+        _ event: PhoneProofEvent,
+        as outcome: PhoneProofOutcome,
+        nowMilliseconds: Int64,
+        deadline: Deadline?
+    ) async throws -> Bool {
+        let now = PostgresTimestamp(milliseconds: nowMilliseconds)
+        let user = event.userID.uuid
+        var isTaken = false
+        var told: [(SecurityEvent, UserID)] = []
+        switch outcome {
+        case .proven(let takenFrom):
+            isTaken = true
+            told.append((.phoneProven, event.userID))
+            if let takenFrom { told.append((.phoneTaken, takenFrom)) }
+        case .conflict: told.append((.phoneConflict, event.userID))
+        case .notAllowed, .accountClosed: break
+        }
+        let rows = try await database.execute(
+            """
+            WITH settled AS (
+                DELETE FROM phone_proofs WHERE event_id = \(event.eventID.uuid) AND user_id = \(user)
+                    -- Profile has closed it for the one that absorbs it.
+                    AND NOT (\(outcome == .accountClosed) AND EXISTS (SELECT FROM absorptions WHERE absorbed = \(user)))
+                RETURNING event_id, proof
+            ), known AS (
+                UPDATE told_phones SET event_id = NULL, before_hash = NULL,
+                    phone_hash = CASE WHEN \(isTaken) THEN phone_hash ELSE before_hash END
+                FROM settled
+                WHERE told_phones.event_id = settled.event_id AND (\(isTaken) OR before_hash IS NOT NULL)
+            ), unknown AS (
+                DELETE FROM told_phones USING settled
+                WHERE told_phones.event_id = settled.event_id AND NOT \(isTaken) AND before_hash IS NULL
+            ), audited AS (
+                INSERT INTO security_events (event_id, user_id, kind, occurred_at, details)
+                SELECT security_event_id(\(now), false), told.user_id, told.kind, \(now), jsonb_build_object('proof', settled.proof)
+                FROM settled
+                    CROSS JOIN unnest(\(told.map(\.0.rawValue)), \(told.map(\.1.uuid))) AS told (kind, user_id)
+            )
+            SELECT FROM settled
+            """,
+            deadline: deadline
+        )
+        if !rows.isEmpty { return true }
+        // Settled before, by whoever told it too; or it is another's now, or will be.
+        return try await database.query(
+            "SELECT FROM phone_proofs WHERE event_id = \(event.eventID.uuid)",
+            deadline: deadline
+        ).isEmpty
+    }
+
+    /// Forgets assertions that would not be accepted any more, at most `limit` of them, and tells how many.
+    func forgetPhoneAssertions(nowMilliseconds: Int64, limit: Int) async throws(PostgresError) -> Int {
+        try await database.execute(
+            """
+            DELETE FROM phone_assertions WHERE fingerprint IN (
+                SELECT fingerprint FROM phone_assertions
+                WHERE expires_at <= \(PostgresTimestamp(milliseconds: nowMilliseconds))
+                ORDER BY expires_at LIMIT \(limit) FOR UPDATE SKIP LOCKED)
+            """
+        ).affected
+    }
+}

@@ -1,0 +1,160 @@
+import Models
+import Postgres
+import RPC
+import ServiceModels
+
+/// What a look at the log of ended sessions is after: all that a snapshot of the database did not see, or nothing yet.
+struct RevocationSnapshot: Sendable, Hashable {
+    /// As PostgreSQL writes it: the oldest transaction that was under way, the next one to begin, and those under way between.
+    let text: String
+
+    /// No session that ended by a transaction before this one is told later.
+    var horizon: UInt64 { text.split(separator: ":").first.flatMap { UInt64($0) } ?? 0 }
+
+    /// A snapshot that saw less: what so many transactions before its horizon did, or were not seen to, counts as not seen.
+    func doubted(by count: UInt64) -> RevocationSnapshot {
+        let from = Self.doubted(horizon, by: count)
+        return RevocationSnapshot(text: "\(from):\(from):")
+    }
+
+    /// A horizon that lies so many transactions before.
+    static func doubted(_ horizon: UInt64, by count: UInt64) -> UInt64 { max(horizon, count + 1) - count }
+}
+
+/// Which database it is: numbers of transactions mean something in it alone, and up to a failover.
+struct DatabaseIdentity: Sendable, Hashable {
+    let systemIdentifier: Int64
+    /// Changes when a standby takes over or a backup is restored.
+    let timeline: UInt32
+}
+
+/// Sessions that ended, as one snapshot of the database sees them.
+struct RevocationsRead: Sendable, Hashable {
+    let snapshot: RevocationSnapshot
+    let database: DatabaseIdentity
+    /// Sessions that were begun before it have ended, in Unix milliseconds.
+    let sessionsFromMilliseconds: Int64
+    let sessionIDs: [SessionID]
+    /// The last one's place in the log; nil if there is none.
+    let last: RevocationPlace?
+}
+
+/// A place in the log of ended sessions.
+struct RevocationPlace: Sendable, Hashable {
+    let transaction: UInt64
+    let id: Int64
+
+    /// Before all of a transaction.
+    static func before(transaction: UInt64) -> RevocationPlace { RevocationPlace(transaction: transaction, id: 0) }
+}
+
+extension IdentityStore {
+    /// The longest that an access token of a session that ended may look valid: the longest lifetime that can be configured,
+    /// since that of the token may not be today's.
+    static let tokensBelievedMilliseconds = SessionTokenMint.accessTokenSecondsMax * 1000
+    /// Beyond that for clocks that differ, and transactions that take long.
+    static let revocationMarginMilliseconds: Int64 = 1_200_000
+    /// For how long it is kept which sessions ended.
+    static let revocationsKeptMilliseconds = tokensBelievedMilliseconds + revocationMarginMilliseconds
+    /// Replicas that end sessions notify the others on it.
+    static let revocationChannel = "vestibule_identity_revocations"
+
+    /// All at once in one statement, since it is the statement's snapshot that the rest is told by. A row that was restored from
+    /// elsewhere may carry a number that is still to come: it is left out until that has.
+    private static let here = """
+        SELECT pg_current_snapshot()::text AS snapshot, (SELECT system_identifier FROM pg_control_system()) AS system,
+            left(pg_walfile_name(pg_current_wal_lsn()), 8) AS timeline, (SELECT sessions_from FROM session_epoch) AS epoch
+        """
+    private static let columns = "snapshot, system, timeline, epoch, log.session_id, log.xid::text, log.id"
+    private static let isPast = "xid < pg_snapshot_xmax(pg_current_snapshot())"
+
+    /// What ended since a snapshot, in no order.
+    ///
+    /// - Parameters:
+    ///   - earlier: a snapshot of the same database; nil for none of it.
+    ///   - limit: the most to read. If so many come there may be more.
+    func revocations(since earlier: RevocationSnapshot?, limit: Int) async throws(PostgresError) -> RevocationsRead {
+        let snapshot = earlier?.text ?? "1:1:"
+        return try read(
+            try await database.query(
+                """
+                SELECT \(unsafeSQL: Self.columns) FROM (\(unsafeSQL: Self.here)) here LEFT JOIN (
+                    SELECT id, xid, session_id FROM revocations
+                    WHERE (xid >= pg_snapshot_xmax(\(snapshot)::pg_snapshot)
+                            OR xid = ANY (ARRAY(SELECT pg_snapshot_xip(\(snapshot)::pg_snapshot))))
+                        AND \(unsafeSQL: Self.isPast)
+                    LIMIT \(earlier == nil ? 0 : limit)
+                ) log ON true
+                """
+            )
+        )
+    }
+
+    /// What ended behind a place, in the order of the log, and whatever its transaction's fate was before.
+    func revocations(
+        after place: RevocationPlace,
+        limit: Int,
+        deadline: Deadline?
+    ) async throws(PostgresError) -> RevocationsRead {
+        try read(
+            try await database.query(
+                """
+                SELECT \(unsafeSQL: Self.columns) FROM (\(unsafeSQL: Self.here)) here LEFT JOIN (
+                    SELECT id, xid, session_id FROM revocations
+                    WHERE (xid, id) > (\(String(place.transaction))::xid8, \(place.id)) AND \(unsafeSQL: Self.isPast)
+                    ORDER BY xid, id LIMIT \(limit)
+                ) log ON true ORDER BY log.xid, log.id
+                """,
+                deadline: deadline
+            )
+        )
+    }
+
+    private func read(_ rows: Rows) throws(PostgresError) -> RevocationsRead {
+        guard let first = rows.first else { throw Self.unreadable }
+        let (snapshot, system, timeline, epoch) = try first.decode(
+            String.self,
+            Int64.self,
+            String.self,
+            PostgresTimestamp?.self
+        )
+        guard let timeline = UInt32(timeline, radix: 16) else { throw Self.unreadable }
+        var sessionIDs: [SessionID] = []
+        var last: RevocationPlace?
+        for row in rows {
+            guard let session = try row.decode(4, as: PostgresUUID?.self) else { continue }
+            sessionIDs.append(SessionID(session))
+            guard let transaction = UInt64(try row.decode(5, as: String.self)) else { throw Self.unreadable }
+            last = RevocationPlace(transaction: transaction, id: try row.decode(6, as: Int64.self))
+        }
+        return RevocationsRead(
+            snapshot: RevocationSnapshot(text: snapshot),
+            database: DatabaseIdentity(systemIdentifier: system, timeline: timeline),
+            // Without its row nobody is let in.
+            sessionsFromMilliseconds: max(0, (epoch ?? PostgresTimestamp(microsecondsSince1970: .max)).milliseconds),
+            sessionIDs: sessionIDs,
+            last: last
+        )
+    }
+
+    private static let unreadable = PostgresError.decoding(DecodingFault(column: 0, reason: "no snapshot"))
+
+    /// Tells all replicas that sessions have ended. In a transaction of its own: notifying takes a lock until the commit, of
+    /// which the server has one.
+    func notifyOfRevocations() async throws(PostgresError) {
+        try await database.execute("SELECT pg_notify(\(Self.revocationChannel), '')")
+    }
+
+    /// Forgets which sessions ended, where no token of theirs looks valid any more, at most `limit` of them, and tells how many.
+    func forgetRevocations(limit: Int) async throws(PostgresError) -> Int {
+        let rows = try await database.execute(
+            """
+            DELETE FROM revocations WHERE id IN (
+                SELECT id FROM revocations
+                WHERE revoked_at <= now() - make_interval(secs => \(Double(Self.revocationsKeptMilliseconds) / 1000))
+                ORDER BY revoked_at LIMIT \(limit) FOR UPDATE SKIP LOCKED)
+            """
+        )
+        return rows.affected
+    }
+}

@@ -1,0 +1,45 @@
+import IdentityDomain
+import Models
+import ServiceKit
+import ServiceModels
+
+/// The keys that are in use, and what is made of them: replaced as a whole while calls go on.
+typealias CurrentKeys = ReplaceableValue<KeysInUse>
+
+/// What calls use of our keys: one object, so that taking it costs a count and no copy, and all changes as one. A call that
+/// began with the keys before goes on with them. Immutable; any thread.
+final class KeysInUse: Sendable {
+    /// Makes what apps keep of a session.
+    let mint: SessionTokenMint
+    /// Makes proofs of callers.
+    let proofs: CallerProofMint
+    /// Tells whose account a method is called for.
+    let callers: ProvenCallers
+    /// Make and verify states of sign-ins in a browser.
+    let webStates: WebStateKeys
+    /// Make and verify nonces of sign-ins.
+    let nonces: SignInNonces
+    /// Hashes the addresses of clients by which is counted what is kept of one.
+    let addressKey: ClientAddressKey
+    let phoneKeys: [[UInt8]]
+    /// Seal providers' tokens; nil where there are none.
+    let vault: VaultKeys?
+
+    /// - Parameters:
+    ///   - mint: has the keys of our tokens, from which those of states, nonces and addresses are derived.
+    ///   - proofs: the keys of proofs.
+    ///   - vault: the keys of providers' tokens; nil where none is kept.
+    init(mint: SessionTokenMint, proofs: CallerProofParts, vault: VaultKeys? = nil) {
+        self.mint = mint
+        self.vault = vault
+        self.proofs = proofs.mint
+        callers = proofs.callers.reading(mint.clock)
+        webStates = WebStateKeys(mint.refreshKeys)
+        nonces = SignInNonces(mint.refreshKeys)
+        phoneKeys = mint.refreshKeys.phoneKeys
+        addressKey = ClientAddressKey(
+            Secret(mint.refreshKeys.addressKey),
+            service: "identity what is told once"
+        )
+    }
+}

@@ -1,0 +1,65 @@
+import Models
+
+/// That something has changed in somebody's groups; what it is now has to be asked for. Names nobody.
+public struct GroupChange: Sendable, Hashable {
+    /// What can change.
+    public enum Kind: String, Sendable, Hashable, CaseIterable {
+        /// The person is a member of the group from now on.
+        case groupJoined = "group.joined"
+        /// The person is no member of the group any more, or there is no such group.
+        case groupLeft = "group.left"
+        /// The group's name, openness or owner is another one.
+        case groupChanged = "group.changed"
+        /// Somebody came into the group, went, was added to it or is shown otherwise; without a member's id there were many.
+        case memberChanged = "member.changed"
+        /// The list of the person's invitations may be another one.
+        case invitationChanged = "invitation.changed"
+    }
+
+    /// What it is.
+    public let kind: Kind
+    /// The group; nil for an invitation.
+    public let groupID: GroupID?
+    /// The membership, if it is about one.
+    public let memberID: MemberID?
+
+    /// A change.
+    public init(_ kind: Kind, groupID: GroupID?, memberID: MemberID? = nil) {
+        self.kind = kind
+        self.groupID = groupID
+        self.memberID = memberID
+    }
+}
+
+/// Changes for one audience: each once, and many of one group's members as one.
+public struct GroupChangeSet: Sendable, Hashable {
+    /// Members of one group whose changes are told by themselves; those of more are told as one without an id.
+    public static let membersToldMax = 16
+
+    /// The changes; their order means nothing.
+    public private(set) var changes: Set<GroupChange> = []
+    private var memberCounts: [GroupID: Int] = [:]
+
+    /// None.
+    public init() {}
+
+    /// Those of a sequence.
+    public init(_ changes: some Sequence<GroupChange>) { for change in changes { insert(change) } }
+
+    /// Adds one.
+    public mutating func insert(_ change: GroupChange) {
+        guard change.kind == .memberChanged, let groupID = change.groupID else {
+            changes.insert(change)
+            return
+        }
+        let many = GroupChange(.memberChanged, groupID: groupID)
+        guard !changes.contains(many), !changes.contains(change) else { return }
+        memberCounts[groupID, default: 0] += 1
+        if change == many || memberCounts[groupID, default: 0] > Self.membersToldMax {
+            changes = changes.filter { $0.kind != .memberChanged || $0.groupID != groupID }
+            changes.insert(many)
+        } else {
+            changes.insert(change)
+        }
+    }
+}

@@ -1,0 +1,23 @@
+/// Who may do what in a group: the one place that says it. The page "Groups" of the service shows the same table, and a test
+/// compares them.
+public enum GroupPolicy {
+    /// Whether a member with a role may do something.
+    public static func may(_ role: GroupRole, _ action: GroupAction) -> Bool {
+        switch action {
+        case .seeMembers, .addMember: true
+        case .revoke(let addedByCaller), .confirm(let addedByCaller): role != .member || addedByCaller
+        // Nobody removes the owner, and the owner leaves by handing the group over.
+        case .remove(.owner): false
+        case .remove(.admin): role == .owner
+        case .remove(.member), .rename, .manageLinks: role != .member
+        case .changeOpenness, .changeRoles, .handOver, .delete: role == .owner
+        }
+    }
+
+    /// Refuses what a role may not do.
+    ///
+    /// - Throws: ``InvitesFault/roleInsufficient``.
+    public static func require(_ role: GroupRole, _ action: GroupAction) throws(InvitesFault) {
+        guard may(role, action) else { throw .roleInsufficient }
+    }
+}

@@ -1,0 +1,96 @@
+import Models
+
+/// What is known of a group while people are added to it: who may be one of them already, and how many it has.
+public struct Roster: Sendable {
+    /// What adding a person comes to, as whoever adds may know it.
+    public enum Answer: Sendable, Hashable {
+        /// The person is there by this number: nothing new.
+        case known(Member)
+        /// The person is there by another number: that they have this one too is news.
+        case recognized(Member)
+        /// The person is in the group, or awaited, from now on.
+        case added(Member)
+        /// The person can't be added.
+        case refused(InvitesFault)
+    }
+
+    /// The group.
+    public let groupID: GroupID
+    /// How people become members of it.
+    public let openness: GroupOpenness
+    /// How many members it may have.
+    public let membersMax: Int
+    /// Who has each number that is to be added; a number that isn't in it belongs to nobody.
+    public let owners: [PhoneNumber: UserID]
+    /// Owners of whom it isn't decided whether their accounts are closed.
+    public let held: Set<UserID>
+
+    /// All members, pending ones included.
+    private var memberCount: Int
+    private var byPhone: [PhoneNumber: [Member]] = [:]
+    private var byUser: [UserID: Member] = [:]
+
+    /// A roster.
+    ///
+    /// - Parameter related: the members who are one of the owners or were added by one of the numbers.
+    public init(
+        groupID: GroupID,
+        openness: GroupOpenness,
+        owners: [PhoneNumber: UserID],
+        held: Set<UserID>,
+        related: [Member],
+        memberCount: Int,
+        membersMax: Int
+    ) {
+        self.groupID = groupID
+        self.openness = openness
+        self.owners = owners
+        self.held = held
+        self.memberCount = memberCount
+        self.membersMax = membersMax
+        for member in related { index(member) }
+    }
+
+    /// Adds a person, so that whoever comes behind finds them.
+    ///
+    /// - Parameters:
+    ///   - id: the id of the membership, if there will be one.
+    ///   - now: now, in Unix milliseconds.
+    public mutating func add(_ invitee: Invitee, id: MemberID, nowMilliseconds now: Int64) -> Answer {
+        let owner = owners[invitee.phone]
+        // Elsewhere nothing is decided about the owner, and nobody is to learn that there is one.
+        if openness == .open, let owner, held.contains(owner) { return .refused(.accountHeld) }
+        let decision = Addition.decide(
+            invitee.phone,
+            phoneOwner: owner,
+            openness: openness,
+            related: (byPhone[invitee.phone] ?? []) + (owner.flatMap { byUser[$0] }.map { [$0] } ?? []),
+            memberCount: memberCount,
+            membersMax: membersMax
+        )
+        let state: Member.State
+        switch decision {
+        case .existing(let member): return member.phone == invitee.phone ? .known(member) : .recognized(member)
+        case .full: return .refused(.groupFull(membersMax: membersMax))
+        case .member(let userID): state = .member(userID)
+        case .pending: state = openness == .consent ? .invited : .pending
+        }
+        let member = Member(
+            id: id,
+            groupID: groupID,
+            state: state,
+            role: state.userID == nil ? nil : .member,
+            phone: invitee.phone,
+            displayName: invitee.displayName,
+            addedAtMilliseconds: now
+        )
+        memberCount += 1
+        index(member)
+        return .added(member)
+    }
+
+    private mutating func index(_ member: Member) {
+        if let phone = member.phone { byPhone[phone, default: []].append(member) }
+        if let userID = member.userID { byUser[userID] = member }
+    }
+}

@@ -1,0 +1,20 @@
+import API
+import InvitesDomain
+import Models
+
+extension InvitesV1.GroupChange {
+    /// The change.
+    init(_ change: GroupChange) {
+        self.init()
+        kind =
+            switch change.kind {
+            case .groupJoined: .groupJoined
+            case .groupLeft: .groupLeft
+            case .groupChanged: .groupChanged
+            case .memberChanged: .memberChanged
+            case .invitationChanged: .invitationChanged
+            }
+        groupID = change.groupID?.description ?? ""
+        memberID = change.memberID?.description ?? ""
+    }
+}

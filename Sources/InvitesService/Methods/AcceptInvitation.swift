@@ -1,0 +1,31 @@
+import API
+import InvitesDomain
+import Models
+import RPC
+import ServiceKit
+import ServiceModels
+
+extension InvitesMethods {
+    /// Makes the user a member who accepts what waits for them.
+    func acceptInvitation(
+        _ request: InvitesV1.AcceptInvitationRequest,
+        context: ServerContext
+    ) async throws -> InvitesV1.AcceptInvitationResponse {
+        try await context.answer {
+            let userID = try callers.user(of: context, earlier: request.unknownFields)
+            let groupID = try GroupID(request.groupID, or: InvitesFault.groupNotFound)
+            let memberID = try MemberID(request.memberID, or: InvitesFault.invitation(.notFound))
+            let member = try await invitations.accept(
+                memberID,
+                in: groupID,
+                by: userID,
+                membersMax: limits.membersMax,
+                nowMilliseconds: clock.nowMilliseconds,
+                deadline: context.deadline
+            )
+            var response = InvitesV1.AcceptInvitationResponse()
+            response.member = InvitesV1.Member(member)
+            return response
+        }
+    }
+}

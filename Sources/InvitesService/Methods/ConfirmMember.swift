@@ -1,0 +1,34 @@
+import API
+import InvitesDomain
+import Models
+import RPC
+import ServiceKit
+import ServiceModels
+
+extension InvitesMethods {
+    /// Says that a user is the person meant.
+    func confirmMember(
+        _ request: InvitesV1.ConfirmMemberRequest,
+        context: ServerContext
+    ) async throws -> InvitesV1.ConfirmMemberResponse {
+        try await context.answer {
+            let callerID = try callers.user(of: context, earlier: request.unknownFields)
+            let groupID = try GroupID(request.groupID, or: InvitesFault.groupNotFound)
+            let confirmation = PendingStore.Confirmation(
+                groupID: groupID,
+                memberID: try MemberID(request.memberID, or: InvitesFault.memberNotFound),
+                userID: try UserID(request.confirmedUserID, or: InvitesFault.userIDInvalid),
+                callerID: callerID,
+                nowMilliseconds: clock.nowMilliseconds
+            )
+            let member = try await pending.confirm(
+                confirmation,
+                membersMax: limits.membersMax,
+                deadline: context.deadline
+            )
+            var response = InvitesV1.ConfirmMemberResponse()
+            response.member = InvitesV1.Member(member)
+            return response
+        }
+    }
+}

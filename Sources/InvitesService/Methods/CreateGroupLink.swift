@@ -1,0 +1,36 @@
+import API
+import InvitesDomain
+import Models
+import RPC
+import ServiceKit
+import ServiceModels
+
+extension InvitesMethods {
+    /// Makes a link by which people join a group.
+    func createGroupLink(
+        _ request: InvitesV1.CreateGroupLinkRequest,
+        context: ServerContext
+    ) async throws -> InvitesV1.CreateGroupLinkResponse {
+        try await context.answer {
+            let userID = try callers.user(of: context, earlier: request.unknownFields)
+            let groupID = try GroupID(request.groupID, or: InvitesFault.groupNotFound)
+            let wanted = try NewGroupLink(
+                lifetimeSeconds: Int(request.lifetimeSeconds),
+                usesMax: Int(request.usesMax)
+            )
+            let (link, token) = try await links.create(
+                wanted,
+                id: identifiers.make(),
+                for: groupID,
+                by: userID,
+                limits: limits,
+                nowMilliseconds: clock.nowMilliseconds,
+                deadline: context.deadline
+            )
+            var response = InvitesV1.CreateGroupLinkResponse()
+            response.link = InvitesV1.GroupLink(link)
+            response.token = token.text
+            return response
+        }
+    }
+}

@@ -1,0 +1,22 @@
+import API
+import InvitesDomain
+import Models
+import RPC
+import ServiceKit
+import ServiceModels
+
+extension InvitesMethods {
+    /// Notes that the user declines what waits for them, or takes their request to join back.
+    func declineInvitation(
+        _ request: InvitesV1.DeclineInvitationRequest,
+        context: ServerContext
+    ) async throws -> InvitesV1.DeclineInvitationResponse {
+        try await context.answer {
+            let userID = try callers.user(of: context, earlier: request.unknownFields)
+            let groupID = try GroupID(request.groupID, or: InvitesFault.groupNotFound)
+            let memberID = try MemberID(request.memberID, or: InvitesFault.invitation(.notFound))
+            try await invitations.decline(memberID, in: groupID, by: userID, deadline: context.deadline)
+            return InvitesV1.DeclineInvitationResponse()
+        }
+    }
+}

@@ -1,0 +1,24 @@
+import API
+import InvitesDomain
+import Models
+import RPC
+import ServiceKit
+import ServiceModels
+
+extension InvitesMethods {
+    /// Makes another member the owner.
+    func handOverGroup(
+        _ request: InvitesV1.HandOverGroupRequest,
+        context: ServerContext
+    ) async throws -> InvitesV1.HandOverGroupResponse {
+        try await context.answer {
+            let callerID = try callers.user(of: context, earlier: request.unknownFields)
+            let groupID = try GroupID(request.groupID, or: InvitesFault.groupNotFound)
+            let memberID = try MemberID(request.memberID, or: InvitesFault.memberNotFound)
+            let group = try await groups.handOver(groupID, to: memberID, by: callerID, deadline: context.deadline)
+            var response = InvitesV1.HandOverGroupResponse()
+            response.group = InvitesV1.Group(group)
+            return response
+        }
+    }
+}

@@ -1,0 +1,36 @@
+import API
+import InvitesDomain
+import Models
+import RPC
+import ServiceKit
+import ServiceModels
+
+extension InvitesMethods {
+    /// Joins the group of a link, as a member or as one who asks to.
+    func joinByLink(
+        _ request: InvitesV1.JoinByLinkRequest,
+        context: ServerContext
+    ) async throws -> InvitesV1.JoinByLinkResponse {
+        try await context.answer {
+            let visit = GroupLinkStore.Visit(
+                userID: try callers.user(of: context, earlier: request.unknownFields),
+                addressCode: addressKey.code(of: context.metadata),
+                nowMilliseconds: clock.nowMilliseconds
+            )
+            let target = try await links.target(of: request.token, visit, limits: limits, deadline: context.deadline)
+            let outcome = try await links.join(
+                target,
+                visit,
+                memberID: identifiers.make(),
+                limits: limits,
+                deadline: context.deadline
+            )
+            var response = InvitesV1.JoinByLinkResponse()
+            response.groupID = target.groupID.description
+            response.groupName = target.groupName.value
+            response.memberID = outcome.memberID.description
+            response.state = outcome.isMember ? .member : .pending
+            return response
+        }
+    }
+}

@@ -1,0 +1,21 @@
+import API
+import InvitesDomain
+import Models
+import RPC
+import ServiceKit
+import ServiceModels
+
+extension InvitesMethods {
+    /// Takes the user out of a group; the last member takes the group with them.
+    func leaveGroup(
+        _ request: InvitesV1.LeaveGroupRequest,
+        context: ServerContext
+    ) async throws -> InvitesV1.LeaveGroupResponse {
+        try await context.answer {
+            let callerID = try callers.user(of: context, earlier: request.unknownFields)
+            let groupID = try GroupID(request.groupID, or: InvitesFault.groupNotFound)
+            try await groups.leave(groupID, callerID, deadline: context.deadline)
+            return InvitesV1.LeaveGroupResponse()
+        }
+    }
+}

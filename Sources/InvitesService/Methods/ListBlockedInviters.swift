@@ -1,0 +1,33 @@
+import API
+import InvitesDomain
+import Models
+import RPC
+import ServiceKit
+import ServiceModels
+
+extension InvitesMethods {
+    /// Lists whom the user blocks, in the order of their ids.
+    func listBlockedInviters(
+        _ request: InvitesV1.ListBlockedInvitersRequest,
+        context: ServerContext
+    ) async throws -> InvitesV1.ListBlockedInvitersResponse {
+        try await context.answer {
+            let userID = try callers.user(of: context, earlier: request.unknownFields)
+            let page = try Page(size: Int(request.pageSize), token: request.pageToken, list: .blockedInviters)
+            // One more than asked for tells whether there is another page.
+            let found = try await blocks.list(
+                of: userID,
+                after: page.after,
+                limit: page.size + 1,
+                deadline: context.deadline
+            )
+            let shown = found.prefix(page.size)
+            var response = InvitesV1.ListBlockedInvitersResponse()
+            response.inviters = shown.map { InvitesV1.BlockedInviter($0) }
+            if found.count > page.size, let last = shown.last {
+                response.nextPageToken = Page.token(after: Page.Cursor(last.userID), in: .blockedInviters)
+            }
+            return response
+        }
+    }
+}

@@ -1,0 +1,28 @@
+import API
+import InvitesDomain
+import Models
+import RPC
+import ServiceKit
+import ServiceModels
+
+extension InvitesMethods {
+    /// Lists a group's links that are good, newest first.
+    func listGroupLinks(
+        _ request: InvitesV1.ListGroupLinksRequest,
+        context: ServerContext
+    ) async throws -> InvitesV1.ListGroupLinksResponse {
+        try await context.answer {
+            let userID = try callers.user(of: context, earlier: request.unknownFields)
+            let groupID = try GroupID(request.groupID, or: InvitesFault.groupNotFound)
+            let found = try await links.list(
+                of: groupID,
+                askedBy: userID,
+                nowMilliseconds: clock.nowMilliseconds,
+                deadline: context.deadline
+            )
+            var response = InvitesV1.ListGroupLinksResponse()
+            response.links = found.map { InvitesV1.GroupLink($0) }
+            return response
+        }
+    }
+}

@@ -1,0 +1,34 @@
+import API
+import InvitesDomain
+import Models
+import RPC
+import ServiceKit
+import ServiceModels
+
+extension InvitesMethods {
+    /// Lists what waits for the user, newest first.
+    func listMyInvitations(
+        _ request: InvitesV1.ListMyInvitationsRequest,
+        context: ServerContext
+    ) async throws -> InvitesV1.ListMyInvitationsResponse {
+        try await context.answer {
+            let userID = try callers.user(of: context, earlier: request.unknownFields)
+            let page = try Page(size: Int(request.pageSize), token: request.pageToken, list: .invitations)
+            // One more than asked for tells whether there is another page.
+            let found = try await invitations.list(
+                for: userID,
+                after: page.after,
+                limit: page.size + 1,
+                nowMilliseconds: clock.nowMilliseconds,
+                deadline: context.deadline
+            )
+            let shown = found.prefix(page.size)
+            var response = InvitesV1.ListMyInvitationsResponse()
+            response.invitations = shown.map { InvitesV1.Invitation($0) }
+            if found.count > page.size, let last = shown.last {
+                response.nextPageToken = Page.token(after: Page.Cursor(last.id), in: .invitations)
+            }
+            return response
+        }
+    }
+}

@@ -1,0 +1,36 @@
+import API
+import InvitesDomain
+import Models
+import RPC
+import ServiceKit
+import ServiceModels
+
+extension InvitesMethods {
+    /// Lists whom a group waits for and who is in doubt, oldest first. Only members may ask.
+    func listPending(
+        _ request: InvitesV1.ListPendingRequest,
+        context: ServerContext
+    ) async throws -> InvitesV1.ListPendingResponse {
+        try await context.answer {
+            let userID = try callers.user(of: context, earlier: request.unknownFields)
+            let groupID = try GroupID(request.groupID, or: InvitesFault.groupNotFound)
+            let page = try Page(size: Int(request.pageSize), token: request.pageToken, list: .pending)
+            // One more than asked for tells whether there is another page.
+            let found = try await pending.list(
+                of: groupID,
+                askedBy: userID,
+                after: page.after,
+                limit: page.size + 1,
+                nowMilliseconds: clock.nowMilliseconds,
+                deadline: context.deadline
+            )
+            let shown = found.prefix(page.size)
+            var response = InvitesV1.ListPendingResponse()
+            response.people = shown.map { InvitesV1.PendingPerson($0) }
+            if found.count > page.size, let last = shown.last {
+                response.nextPageToken = Page.token(after: Page.Cursor(last.facts.id), in: .pending)
+            }
+            return response
+        }
+    }
+}

@@ -1,0 +1,32 @@
+import API
+import InvitesDomain
+import Models
+import RPC
+import ServiceKit
+import ServiceModels
+
+extension InvitesMethods {
+    /// Tells which group a link is of, before joining.
+    func previewGroupLink(
+        _ request: InvitesV1.PreviewGroupLinkRequest,
+        context: ServerContext
+    ) async throws -> InvitesV1.PreviewGroupLinkResponse {
+        try await context.answer {
+            let visit = GroupLinkStore.Visit(
+                userID: try callers.user(of: context, earlier: request.unknownFields),
+                addressCode: addressKey.code(of: context.metadata),
+                nowMilliseconds: clock.nowMilliseconds
+            )
+            let target = try await links.target(of: request.token, visit, limits: limits, deadline: context.deadline)
+
+            if target.isOver, !target.isMember { throw InvitesFault.invitation(.linkOver) }
+            var response = InvitesV1.PreviewGroupLinkResponse()
+            response.groupID = target.groupID.description
+            response.groupName = target.groupName.value
+            response.openness = InvitesV1.GroupOpenness(target.openness)
+            response.isMember = target.isMember
+            response.expiresAtMs = target.expiresAtMilliseconds
+            return response
+        }
+    }
+}

@@ -1,0 +1,22 @@
+import API
+import InvitesDomain
+import Models
+import RPC
+import ServiceKit
+import ServiceModels
+
+extension InvitesMethods {
+    /// Puts a member out, or takes back that a person is awaited.
+    func removeMember(
+        _ request: InvitesV1.RemoveMemberRequest,
+        context: ServerContext
+    ) async throws -> InvitesV1.RemoveMemberResponse {
+        try await context.answer {
+            let callerID = try callers.user(of: context, earlier: request.unknownFields)
+            let groupID = try GroupID(request.groupID, or: InvitesFault.groupNotFound)
+            let memberID = try MemberID(request.memberID, or: InvitesFault.memberNotFound)
+            try await members.remove(memberID, from: groupID, by: callerID, deadline: context.deadline)
+            return InvitesV1.RemoveMemberResponse()
+        }
+    }
+}

@@ -1,0 +1,23 @@
+import API
+import InvitesDomain
+import Models
+import RPC
+import ServiceKit
+
+extension InvitesMethods {
+    /// Lets a user go on whose account is not absorbed. For identity alone.
+    func reopenAccount(
+        _ request: InvitesV1.ReopenAccountRequest,
+        context: ServerContext
+    ) async throws -> InvitesV1.ReopenAccountResponse {
+        try await context.answer {
+            try await accounts.reopen(
+                UserID(request.userID, or: InvitesFault.userIDInvalid),
+                absorption: EventID(request.absorptionID, or: InvitesFault.absorptionIDInvalid),
+                nowMilliseconds: clock.nowMilliseconds,
+                deadline: context.deadline
+            )
+            return InvitesV1.ReopenAccountResponse()
+        }
+    }
+}

@@ -1,0 +1,28 @@
+import API
+import InvitesDomain
+import Models
+import RPC
+import ServiceKit
+import ServiceModels
+
+extension InvitesMethods {
+    /// Ends a link; one that is over is a success.
+    func revokeGroupLink(
+        _ request: InvitesV1.RevokeGroupLinkRequest,
+        context: ServerContext
+    ) async throws -> InvitesV1.RevokeGroupLinkResponse {
+        try await context.answer {
+            let userID = try callers.user(of: context, earlier: request.unknownFields)
+            let groupID = try GroupID(request.groupID, or: InvitesFault.groupNotFound)
+            let linkID = try GroupLinkID(request.linkID, or: InvitesFault.invitation(.linkInvalid))
+            try await links.revoke(
+                linkID,
+                of: groupID,
+                by: userID,
+                nowMilliseconds: clock.nowMilliseconds,
+                deadline: context.deadline
+            )
+            return InvitesV1.RevokeGroupLinkResponse()
+        }
+    }
+}

@@ -1,0 +1,26 @@
+import API
+import InvitesDomain
+import Models
+import RPC
+import ServiceKit
+import ServiceModels
+
+extension InvitesMethods {
+    /// Lets a user make the caller a member by number again.
+    func unblockInviter(
+        _ request: InvitesV1.UnblockInviterRequest,
+        context: ServerContext
+    ) async throws -> InvitesV1.UnblockInviterResponse {
+        try await context.answer {
+            let userID = try callers.user(of: context, earlier: request.unknownFields)
+            let inviterID = try UserID(request.inviterUserID, or: InvitesFault.userIDInvalid)
+            try await blocks.unblock(
+                inviterID,
+                by: userID,
+                nowMilliseconds: clock.nowMilliseconds,
+                deadline: context.deadline
+            )
+            return InvitesV1.UnblockInviterResponse()
+        }
+    }
+}

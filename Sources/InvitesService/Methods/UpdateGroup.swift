@@ -1,0 +1,31 @@
+import API
+import InvitesDomain
+import Models
+import RPC
+import ServiceKit
+import ServiceModels
+
+extension InvitesMethods {
+    /// Changes the fields of a group that are present.
+    func updateGroup(
+        _ request: InvitesV1.UpdateGroupRequest,
+        context: ServerContext
+    ) async throws -> InvitesV1.UpdateGroupResponse {
+        try await context.answer {
+            let callerID = try callers.user(of: context, earlier: request.unknownFields)
+            let groupID = try GroupID(request.groupID, or: InvitesFault.groupNotFound)
+            let name = request.hasName ? try NewGroup.name(request.name) : nil
+            let group = try await groups.change(
+                groupID,
+                GroupStore.Change(name: name, openness: try GroupOpenness.parse(request.openness)),
+                by: callerID,
+                limits: limits,
+                nowMilliseconds: clock.nowMilliseconds,
+                deadline: context.deadline
+            )
+            var response = InvitesV1.UpdateGroupResponse()
+            response.group = InvitesV1.Group(group)
+            return response
+        }
+    }
+}

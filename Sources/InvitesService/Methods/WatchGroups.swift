@@ -1,0 +1,62 @@
+import API
+import InvitesDomain
+import Models
+import RPC
+import ServiceKit
+import ServiceModels
+
+extension InvitesMethods {
+    /// Tells a gateway what changes in the groups of those who watch there, for as long as it takes it and this server serves.
+    func watchGroups(
+        _ requests: MessageReader<InvitesV1.WatchGroupsRequest>,
+        responses: MessageWriter<InvitesV1.WatchGroupsResponse>,
+        context: ServerContext
+    ) async throws {
+        try await context.answer {
+            guard let stream = groupEvents.open() else {
+                throw RPCError(.unavailable, "the server is stopping, or has too many streams of those who watch")
+            }
+            defer { groupEvents.close(stream) }
+            try await withThrowingTaskGroup(of: Void.self) { group in
+                defer { group.cancelAll() }
+                group.addTask { for try await request in requests { take(request, on: stream) } }
+                group.addTask {
+                    while let messages = await stream.next() {
+                        for message in messages { try await responses.write(message) }
+                    }
+                    // Why is what the task below throws.
+                    try await Task.sleep(for: GroupEventStream.waitLimit)
+                }
+                // Cuts off a gateway that takes nothing, too.
+                group.addTask {
+                    switch await stream.ended() {
+                    case .behind: throw RPCError(.resourceExhausted, "the gateway is behind")
+                    case .stopping: throw RPCError(.unavailable, "the server is stopping")
+                    case nil: break
+                    }
+                }
+                try await group.next()
+                try Task.checkCancellation()
+            }
+        }
+    }
+
+    private func take(_ request: InvitesV1.WatchGroupsRequest, on stream: GroupEventStream) {
+        switch request.action {
+        case .begin(let begin):
+            do throws(CallerProofFault) {
+                let position = begin.position.isEmpty ? nil : GroupPosition(begin.position)
+                groupEvents.begin(
+                    request.watchID,
+                    of: try callers.user(proof: begin.callerProof),
+                    from: begin.position.isEmpty ? .now : .after(position),
+                    on: stream
+                )
+            } catch {
+                groupEvents.refuse(request.watchID, error.rpcError.reason ?? "\(error)", on: stream)
+            }
+        case .end: groupEvents.end(request.watchID, on: stream)
+        case nil: break
+        }
+    }
+}

@@ -1,0 +1,137 @@
+import InvitesDomain
+import Models
+import Postgres
+import RPC
+import ServiceKit
+import ServiceModels
+import ServiceStore
+
+/// Whose additions users don't want, in PostgreSQL.
+struct BlockStore: Sendable {
+    /// How many a user may block.
+    static let blockedMax = 1_000
+    /// Whose row orders the blocks of one user; nothing is counted by it.
+    private static let order = Quota.daily("blocks", countMax: blockedMax)
+
+    let database: PostgresClient
+
+    /// A user who is blocked.
+    struct Blocked: Sendable {
+        /// The user.
+        let userID: UserID
+        /// Since when, in Unix milliseconds.
+        let sinceMilliseconds: Int64
+    }
+
+    /// Blocks a user, known here or not. Blocking again changes nothing.
+    ///
+    /// - Throws: ``InvitationFault/tooManyBlocked(blockedMax:)``.
+    func block(_ inviterID: UserID, by userID: UserID, nowMilliseconds: Int64, deadline: Deadline?) async throws {
+        let now = PostgresTimestamp(milliseconds: nowMilliseconds)
+        try await database.withTransaction(retries: ConflictRetry.retriesMax, deadline: deadline) { transaction in
+            try await QuotaStore.lock(
+                Self.order,
+                of: userID.bytes,
+                nowMilliseconds: nowMilliseconds,
+                in: transaction
+            )
+            try await Admission.requireOpenAccount(userID, in: transaction)
+            let blocked = try await transaction.execute(
+                """
+                INSERT INTO blocked_inviters (user_id, inviter_user_id, blocked_at)
+                SELECT \(userID.uuid), \(inviterID.uuid), \(now)
+                WHERE (SELECT count(*) FROM blocked_inviters WHERE user_id = \(userID.uuid)) < \(Self.blockedMax)
+                    OR EXISTS (SELECT FROM blocked_inviters
+                        WHERE user_id = \(userID.uuid) AND inviter_user_id = \(inviterID.uuid))
+                ON CONFLICT (user_id, inviter_user_id) DO UPDATE SET blocked_at = blocked_inviters.blocked_at
+                """
+            )
+            guard blocked.affected == 1 else {
+                throw InvitesFault.invitation(.tooManyBlocked(blockedMax: Self.blockedMax))
+            }
+            try await tell(userID, about: inviterID, in: transaction)
+        }
+    }
+
+    /// Blocks a user no more, and makes the caller a member where the user has added their number to open groups meanwhile.
+    ///
+    /// - Throws: ``InvitesFault/accountHeld`` or ``InvitesFault/accountClosed``.
+    func unblock(_ inviterID: UserID, by userID: UserID, nowMilliseconds: Int64, deadline: Deadline?) async throws {
+        try await ConflictRetry.run {
+            try await end(inviterID, of: userID, nowMilliseconds: nowMilliseconds, deadline: deadline)
+        }
+    }
+
+    private func end(
+        _ inviterID: UserID,
+        of userID: UserID,
+        nowMilliseconds: Int64,
+        deadline: Deadline?
+    ) async throws {
+        try await database.withTransaction(
+            retries: ConflictRetry.retriesMax,
+            orAfter: ConflictRetry.isRace,
+            deadline: deadline
+        ) { transaction in
+            let phones = try await Admission.lockPhones(of: userID, in: transaction)
+            try await Admission.requireOpenAccount(userID, in: transaction)
+            let ended = try await transaction.execute(
+                """
+                DELETE FROM blocked_inviters WHERE user_id = \(userID.uuid) AND inviter_user_id = \(inviterID.uuid)
+                """
+            )
+            guard ended.affected == 1 else { return }
+            try await tell(userID, about: inviterID, in: transaction)
+            let links = phones.compactMap(PhoneNumber.init(stored:)).map {
+                PhoneLedger.Link(phone: $0, userID: userID)
+            }
+            guard try await PhoneStore.lockGroups(waitingFor: links, in: transaction).areThere else { return }
+            _ = try await PhoneStore.link(
+                links,
+                PostgresTimestamp(milliseconds: nowMilliseconds),
+                in: transaction
+            )
+        }
+    }
+
+    /// Tells the user's own devices, and nobody else, that their invitations may be others, if the inviter has added them anywhere.
+    private func tell(
+        _ userID: UserID,
+        about inviterID: UserID,
+        in transaction: PostgresTransaction
+    ) async throws {
+        try await transaction.execute(
+            """
+            INSERT INTO group_events (kind, user_id)
+            SELECT \(GroupChange.Kind.invitationChanged.rawValue), \(userID.uuid) WHERE EXISTS (
+                SELECT FROM phones p JOIN members m ON m.phone = p.phone AND m.user_id IS NULL
+                WHERE p.user_id = \(userID.uuid) AND \(inviterID.uuid) = ANY(m.added_by || m.also_added_by))
+            """
+        )
+    }
+
+    /// Whom a user blocks, in the order of their ids, at most `limit` of them, after the one that the page before ended with.
+    func list(
+        of userID: UserID,
+        after cursor: Page.Cursor?,
+        limit: Int,
+        deadline: Deadline?
+    ) async throws -> [Blocked] {
+        let after = cursor.map { PostgresUUID(high: $0.high, low: $0.low) }
+        let rows = try await database.query(
+            """
+            SELECT inviter_user_id, blocked_at FROM blocked_inviters
+            WHERE user_id = \(userID.uuid) AND (\(after)::uuid IS NULL OR inviter_user_id > \(after))
+            ORDER BY inviter_user_id
+            LIMIT \(limit)
+            """,
+            deadline: deadline
+        )
+        return try rows.map { row in
+            Blocked(
+                userID: UserID(try row.decode(0, as: PostgresUUID.self)),
+                sinceMilliseconds: try row.decode(1, as: PostgresTimestamp.self).milliseconds
+            )
+        }
+    }
+}

@@ -1,0 +1,34 @@
+/// What PostgreSQL calls a snapshot: which transactions' changes it sees. A pure value.
+///
+/// It sees the transactions before ``upper`` but for those from ``horizon`` on that were under way.
+struct DatabaseSnapshot: Sendable, Hashable {
+    /// The oldest transaction that was under way: all before it are over.
+    let horizon: UInt64
+    /// The first transaction that had not begun, or was not known to be over.
+    let upper: UInt64
+    /// The transactions between that were under way, rising.
+    let underWay: [UInt64]
+
+    /// A snapshot; nil if these numbers make none.
+    init?(horizon: UInt64, upper: UInt64, underWay: [UInt64]) {
+        guard horizon > 0, horizon <= upper, upper <= UInt64(Int64.max),
+            underWay.allSatisfy({ horizon <= $0 && $0 < upper }),
+            zip(underWay, underWay.dropFirst()).allSatisfy({ $0 < $1 })
+        else { return nil }
+        self.horizon = horizon
+        self.upper = upper
+        self.underWay = underWay
+    }
+
+    /// As PostgreSQL writes it: `horizon:upper:under,way`.
+    init?(text: String) {
+        let parts = text.split(separator: ":", omittingEmptySubsequences: false)
+        guard parts.count == 3, let horizon = UInt64(parts[0]), let upper = UInt64(parts[1]) else { return nil }
+        let underWay = parts[2].split(separator: ",").map { UInt64($0) }
+        guard !underWay.contains(nil) else { return nil }
+        self.init(horizon: horizon, upper: upper, underWay: underWay.compactMap { $0 })
+    }
+
+    /// As PostgreSQL reads it.
+    var text: String { "\(horizon):\(upper):\(underWay.map(String.init).joined(separator: ","))" }
+}

@@ -1,0 +1,113 @@
+import InvitesDomain
+import Models
+import Postgres
+import RPC
+import ServiceModels
+
+extension GroupStore {
+    /// Deletes a group with everybody in it.
+    ///
+    /// - Throws: ``InvitesFault/notAMember``, or ``InvitesFault/roleInsufficient``.
+    func delete(_ groupID: GroupID, by callerID: UserID, deadline: Deadline?) async throws {
+        try await database.withTransaction(retries: ConflictRetry.retriesMax, deadline: deadline) { transaction in
+            let group = try await Self.lock(groupID, for: callerID, in: transaction)
+            try GroupPolicy.require(group.callerRole, .delete)
+            try await delete(groupID, in: transaction)
+        }
+    }
+
+    /// Takes a user out of a group; the last member takes the group with them. Whoever isn't in it has left it.
+    ///
+    /// Who got the group from somebody else never asked for it, and leaves it to whom it would go if their account were closed.
+    ///
+    /// - Throws: ``InvitesFault/ownerMustHandOver`` for the owner who made the group, while others are members.
+    func leave(_ groupID: GroupID, _ userID: UserID, deadline: Deadline?) async throws {
+        try await database.withTransaction(retries: ConflictRetry.retriesMax, deadline: deadline) { transaction in
+            let group: Group
+            do { group = try await Self.lock(groupID, for: userID, in: transaction) } catch InvitesFault.notAMember {
+                return
+            }
+            guard group.callerRole == .owner else {
+                return try await AccountStore.leave([groupID.uuid], userID.uuid, in: transaction)
+            }
+            // Whoever is linked at this moment by a replica of the version before, which doesn't lock the group, holds the row that this
+            // waits for, and is a member after it.
+            try await transaction.query(
+                "SELECT FROM members WHERE group_id = \(groupID.uuid) AND user_id IS NULL FOR UPDATE"
+            )
+            let others = try await transaction.query(
+                """
+                SELECT FROM members WHERE group_id = \(groupID.uuid) AND user_id IS NOT NULL AND user_id <> \(userID.uuid)
+                LIMIT 1
+                """
+            )
+            if others.isEmpty { return try await delete(groupID, in: transaction) }
+            let made = try await transaction.query(
+                """
+                SELECT FROM groups
+                WHERE group_id = \(groupID.uuid) AND COALESCE(created_by, owner_user_id) = \(userID.uuid)
+                """
+            )
+            guard made.isEmpty else { throw InvitesFault.ownerMustHandOver }
+            try await AccountStore.leave([groupID.uuid], userID.uuid, in: transaction)
+            try await AccountStore.giveToHeirs([groupID.uuid], of: userID.uuid, in: transaction)
+        }
+    }
+
+    /// Makes another member the owner; who was it stays as an admin. Nobody gets a group by their number alone: only an admin, or somebody
+    /// who was confirmed or came by a link.
+    ///
+    /// - Throws: ``InvitesFault/notAMember``, ``InvitesFault/roleInsufficient`` if the caller isn't the owner,
+    ///   ``InvitesFault/memberNotFound`` for one who isn't a member, or ``InvitationFault/memberNotConfirmed``.
+    func handOver(
+        _ groupID: GroupID,
+        to memberID: MemberID,
+        by callerID: UserID,
+        deadline: Deadline?
+    ) async throws -> Group {
+        try await database.withTransaction(retries: ConflictRetry.retriesMax, deadline: deadline) { transaction in
+            let group = try await Self.lock(groupID, for: callerID, in: transaction)
+            let rows = try await transaction.query(
+                """
+                SELECT user_id, (role = \(GroupRole.admin.rawValue) OR confirmed_by IS NOT NULL) AND unconfirmed_at IS NULL
+                FROM members
+                WHERE group_id = \(groupID.uuid) AND member_id = \(memberID.uuid) AND user_id IS NOT NULL
+                FOR UPDATE
+                """
+            )
+            let heir = try rows.first.map { UserID(try $0.decode(0, as: PostgresUUID.self)) }
+            if heir == group.ownerID { return group }
+            try GroupPolicy.require(group.callerRole, .handOver)
+            guard let heir, let row = rows.first else { throw InvitesFault.memberNotFound }
+            guard try row.decode(1, as: Bool.self) else { throw InvitesFault.invitation(.memberNotConfirmed) }
+            try await transaction.execute(
+                """
+                WITH earlier AS (
+                    UPDATE members SET role = \(GroupRole.admin.rawValue)
+                    WHERE group_id = \(groupID.uuid) AND user_id = \(callerID.uuid)
+                )
+                UPDATE groups SET owner_user_id = \(heir.uuid), created_by = COALESCE(created_by, owner_user_id)
+                WHERE group_id = \(groupID.uuid)
+                """
+            )
+            return Group(
+                id: group.id,
+                name: group.name,
+                ownerID: heir,
+                openness: group.openness,
+                callerRole: .admin,
+                createdAtMilliseconds: group.createdAtMilliseconds
+            )
+        }
+    }
+
+    /// Deletes a group that is locked, so that nobody adds to it.
+    private func delete(_ groupID: GroupID, in transaction: PostgresTransaction) async throws {
+        let rows = try await transaction.execute(
+            "DELETE FROM members WHERE group_id = \(groupID.uuid) RETURNING phone"
+        )
+        try await transaction.execute("DELETE FROM groups WHERE group_id = \(groupID.uuid)")
+        let phones = try rows.compactMap { try $0.decode(0, as: String?.self).flatMap(PhoneNumber.init(stored:)) }
+        try await PhoneStore.forgetUnused(phones, in: transaction)
+    }
+}

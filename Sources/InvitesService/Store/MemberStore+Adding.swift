@@ -1,0 +1,344 @@
+import InvitesDomain
+import Models
+import Postgres
+import RPC
+import ServiceKit
+import ServiceModels
+import ServiceStore
+
+extension MemberStore {
+    /// The people to add, by whom and to what. No number is there twice.
+    struct NewMembers: Sendable {
+        /// A person, the id of their membership, if there will be one, and the code of the number for whoever adds.
+        struct Person: Sendable {
+            let invitee: Invitee
+            let memberID: MemberID
+            let numberCode: [UInt8]
+        }
+
+        /// The group.
+        let groupID: GroupID
+        /// The member who adds.
+        let callerID: UserID
+        /// The people.
+        let people: [Person]
+        /// The code of the address that the call came from, nil if it isn't told.
+        let addressCode: [UInt8]?
+        /// Now, in Unix milliseconds.
+        let nowMilliseconds: Int64
+    }
+
+    /// Nobody could be added: the transaction leaves nothing, not even a number.
+    private struct AllRefused: Error {
+        let answers: [Roster.Answer]
+    }
+
+    /// Adds people to a group, or finds them in it, in one transaction, and answers for each.
+    ///
+    /// Locks are taken in the same order by everyone: the numbers in the order of their digits, then the group, then the counts of
+    /// quotas. However many people there are, each step is one statement.
+    ///
+    /// - Throws: ``InvitesFault/notAMember``.
+    func add(_ new: NewMembers, limits: InvitesLimits, deadline: Deadline?) async throws -> [Roster.Answer] {
+        do {
+            return try await database.withTransaction(
+                retries: ConflictRetry.retriesMax,
+                orAfter: ConflictRetry.isRace,
+                deadline: deadline
+            ) { transaction in
+                let owners = try await PhoneStore.lock(
+                    new.people.map(\.invitee.phone),
+                    forMember: new.callerID,
+                    of: new.groupID,
+                    in: transaction
+                )
+                let group = try await lock(new.groupID, for: new.callerID, in: transaction)
+                let roster = try await roster(of: group, for: new, owners, limits, in: transaction)
+                return try await add(new, to: roster, limits, in: transaction)
+            }
+        } catch let refused as AllRefused {
+            return refused.answers
+        }
+    }
+
+    private func add(
+        _ new: NewMembers,
+        to roster: Roster,
+        _ limits: InvitesLimits,
+        in transaction: PostgresTransaction
+    ) async throws -> [Roster.Answer] {
+        // What it would come to, without limits: who is known already costs nothing.
+        var answers = plan(new, roster) { _ in nil }
+        let isNoted = try await note(answers, new, roster.openness, in: transaction)
+        let costly = answers.indices.filter { answers[$0].isCostly }
+        guard !costly.isEmpty else {
+            guard answers.contains(where: \.isRefused) else { return answers }
+            return try await refuse(answers, new, isNoted: isNoted, in: transaction)
+        }
+        let codes = costly.map { new.people[$0].numberCode }
+        let counts = try await AdditionCounts(
+            codes,
+            by: new.callerID,
+            addressCode: new.addressCode,
+            limits: limits,
+            nowMilliseconds: new.nowMilliseconds,
+            in: transaction
+        )
+        var refusals: [Int: InvitesFault] = [:]
+        for (index, wait) in zip(costly, counts.waits(of: codes)) {
+            if let wait { refusals[index] = .tooManyAttempts(retryAfterMilliseconds: wait) }
+        }
+        if !refusals.isEmpty {
+            // Whoever had no room doesn't get it by another's refusal: nobody would count or write them.
+            let first = answers
+            answers = plan(new, roster) { refusals[$0] ?? first[$0].refusal }
+        }
+        // Whether a number is a user's must not show in who is refused: all who are left stand in one row.
+        let standing = costly.filter { refusals[$0] == nil }
+        let entries = standing.map { (answers[$0], new.people[$0]) }
+        let room = entries.isEmpty ? 0 : try await insert(entries, new, limits, in: transaction)
+        for index in standing.dropFirst(room) { refusals[index] = .tooManyPending(pendingMax: limits.pendingMax) }
+        guard !refusals.isEmpty else { return answers }
+        for (index, fault) in refusals { answers[index] = .refused(fault) }
+        guard refusals.count < costly.count || isNoted else { throw AllRefused(answers: answers) }
+        try await counts.refund(refusals.keys.map { new.people[$0].numberCode }, in: transaction)
+        try await PhoneStore.forgetUnused(refusals.keys.map { new.people[$0].invitee.phone }, in: transaction)
+        return answers
+    }
+
+    /// What adding each of the people comes to; those who are refused already are no one whom others could find.
+    private func plan(
+        _ new: NewMembers,
+        _ roster: Roster,
+        refusal: (Int) -> InvitesFault?
+    ) -> [Roster.Answer] {
+        var roster = roster
+        return new.people.enumerated().map { index, person in
+            if let fault = refusal(index) { return .refused(fault) }
+            return roster.add(person.invitee, id: person.memberID, nowMilliseconds: new.nowMilliseconds)
+        }
+    }
+
+    // MARK: - Steps of adding
+
+    /// Answers where nobody was added. What was noted is kept, and nothing else.
+    private func refuse(
+        _ answers: [Roster.Answer],
+        _ new: NewMembers,
+        isNoted: Bool,
+        in transaction: PostgresTransaction
+    ) async throws -> [Roster.Answer] {
+        guard isNoted else { throw AllRefused(answers: answers) }
+        let refused = answers.indices.filter { answers[$0].isRefused }
+        try await PhoneStore.forgetUnused(refused.map { new.people[$0].invitee.phone }, in: transaction)
+        return answers
+    }
+
+    /// How many are noted beside the first who added a number; each is a member of the group.
+    private static let furtherInvitersMax = 8
+
+    /// Notes that the caller wants those, too, whom the group awaits already: who blocks the first inviter may want the second. It is noted
+    /// whoever has the number, and shows to nobody in the group; the caller may confirm the person as whoever added them first. Whether
+    /// anything was.
+    private func note(
+        _ answers: [Roster.Answer],
+        _ new: NewMembers,
+        _ openness: GroupOpenness,
+        in transaction: PostgresTransaction
+    ) async throws -> Bool {
+        let awaited = answers.compactMap { answer in
+            if case .known(let member) = answer, member.userID == nil { member.id.uuid } else { nil }
+        }
+        guard !awaited.isEmpty else { return false }
+        let caller = new.callerID.uuid
+        // Those who have the numbers may see an invitation now that they did not before.
+        return try await !transaction.execute(
+            """
+            WITH noted AS (
+                UPDATE members SET also_added_by = also_added_by || \(caller)::uuid
+                WHERE group_id = \(new.groupID.uuid) AND member_id = ANY(\(awaited)) AND user_id IS NULL
+                    AND \(caller) <> ALL(added_by || also_added_by)
+                    AND cardinality(also_added_by) < \(Int32(Self.furtherInvitersMax))
+                RETURNING phone
+            ), told AS (
+                INSERT INTO group_events (kind, user_id)
+                SELECT DISTINCT \(GroupChange.Kind.invitationChanged.rawValue), p.user_id
+                FROM noted JOIN phones p ON p.phone = noted.phone
+                WHERE p.user_id IS NOT NULL AND \(openness != .open)
+            )
+            SELECT FROM noted
+            """
+        ).isEmpty
+    }
+
+    /// A group that is locked.
+    private struct LockedGroup {
+        let id: GroupID
+        let ownerID: UserID
+        let openness: GroupOpenness
+    }
+
+    /// Locks a group, so that its members can be counted, if the caller is one of them.
+    private func lock(
+        _ groupID: GroupID,
+        for callerID: UserID,
+        in transaction: PostgresTransaction
+    ) async throws -> LockedGroup {
+        let rows = try await transaction.query(
+            """
+            SELECT g.owner_user_id, g.openness FROM groups g
+            WHERE g.group_id = \(groupID.uuid) AND EXISTS (
+                SELECT 1 FROM members m WHERE m.user_id = \(callerID.uuid) AND m.group_id = g.group_id
+            )
+            FOR UPDATE OF g
+            """
+        )
+        guard let row = rows.first else { throw InvitesFault.notAMember }
+        return LockedGroup(
+            id: groupID,
+            ownerID: UserID(try row.decode(0, as: PostgresUUID.self)),
+            openness: try GroupRow.openness(row, at: 1)
+        )
+    }
+
+    /// The members who may be the people already, how many the group has, and which of the numbers' owners nobody is to see: a
+    /// closed account has no number, though profile may not have told its release yet, and for whom an owner blocks it is nobody's, and
+    /// so it is in a group that the owner declined. What has expired is not there.
+    private func roster(
+        of group: LockedGroup,
+        for new: NewMembers,
+        _ owners: [PhoneNumber: UserID],
+        _ limits: InvitesLimits,
+        in transaction: PostgresTransaction
+    ) async throws -> Roster {
+        // A statement after the locks, so that its snapshot has what was committed before they were got: also whether the caller's
+        // account was closed meanwhile, or a number's owner is held since.
+        let now = PostgresTimestamp(milliseconds: new.nowMilliseconds)
+        let users = owners.values.map(\.uuid)
+        let digits = new.people.map(\.invitee.phone.digits)
+        let rows = try await transaction.query(
+            """
+            SELECT \(unsafeSQL: MemberRow.columns), total.members, total.has_caller,
+                ARRAY(SELECT user_id FROM closed_accounts WHERE user_id = ANY(\(users))
+                    UNION ALL SELECT user_id FROM blocked_inviters
+                    WHERE user_id = ANY(\(users)) AND inviter_user_id = \(new.callerID.uuid)
+                    UNION ALL SELECT declined_by FROM members d
+                    WHERE d.group_id = \(new.groupID.uuid) AND d.declined_by = ANY(\(users)) AND d.user_id IS NULL
+                        AND (d.expires_at IS NULL OR d.expires_at > \(now)) AND NOT EXISTS (
+                            SELECT FROM members e WHERE e.user_id = d.declined_by AND e.group_id = d.group_id)),
+                ARRAY(SELECT user_id FROM held_accounts WHERE user_id = ANY(\(users)))
+            FROM (
+                SELECT count(*) AS members, COALESCE(bool_or(user_id = \(new.callerID.uuid)), false) AS has_caller
+                FROM members WHERE group_id = \(new.groupID.uuid)
+                    AND (user_id IS NOT NULL OR expires_at IS NULL OR expires_at > \(now))
+            ) AS total
+            LEFT JOIN members m ON m.group_id = \(new.groupID.uuid)
+                AND (m.user_id IS NOT NULL OR m.expires_at IS NULL OR m.expires_at > \(now))
+                AND (m.user_id IN (SELECT unnest(\(users))) OR m.phone IN (SELECT unnest(\(digits))))
+            """
+        )
+        let column = MemberRow.columnCount
+        let first = rows[0]
+        guard try first.decode(column + 1, as: Bool.self) else { throw InvitesFault.notAMember }
+        let unseen = Set(try first.decode(column + 2, as: [PostgresUUID].self).map { UserID($0) })
+        return Roster(
+            groupID: group.id,
+            openness: group.openness,
+            // In groups of consent the owner counts only where they are a member by the number, whom all see.
+            owners: unseen.isEmpty || group.openness == .consent
+                ? owners : owners.filter { !unseen.contains($0.value) },
+            held: Set(try first.decode(column + 3, as: [PostgresUUID].self).map { UserID($0) }),
+            related: try rows.compactMap {
+                try MemberRow.member($0, owner: group.ownerID, openness: group.openness)
+            },
+            memberCount: Int(try first.decode(column, as: Int64.self)),
+            membersMax: limits.membersMax
+        )
+    }
+
+    /// Writes the memberships, as far as the user may wait for more people, and that somebody landed in a group, if targets of
+    /// webhooks want to know: one round trip. The event's id is that of the membership, which begins once.
+    ///
+    /// What was awaited by a number and has expired begins anew; what somebody left waiting whom the number's owner blocks gives way to
+    /// the owner's membership. Where the person is there by another number it is written down that the group awaits this one too, in
+    /// case they lose the other.
+    ///
+    /// - Parameter answers: those that count, in their order.
+    /// - Returns: how many of the answers there is room for.
+    private func insert(
+        _ answers: [(Roster.Answer, NewMembers.Person)],
+        _ new: NewMembers,
+        _ limits: InvitesLimits,
+        in transaction: PostgresTransaction
+    ) async throws -> Int {
+        let now = PostgresTimestamp(milliseconds: new.nowMilliseconds)
+        let expiresAt = limits.pendingExpiry(nowMilliseconds: new.nowMilliseconds)
+        var (ids, users, phones, names, ranks) = ([PostgresUUID](), [PostgresUUID?](), [String](), [String](), [Int]())
+        var isMerged: [Bool] = []
+        for (index, (answer, person)) in answers.enumerated() {
+            switch answer {
+            case .added(let member): users.append(member.userID?.uuid)
+            // One who is awaited by another number has none of their own yet.
+            case .recognized(let member) where member.userID != nil: users.append(member.userID?.uuid)
+            case .recognized, .known, .refused: continue
+            }
+            if case .recognized = answer { isMerged.append(true) } else { isMerged.append(false) }
+            ids.append(person.memberID.uuid)
+            phones.append(person.invitee.phone.digits)
+            names.append(person.invitee.displayName.value)
+            ranks.append(index + 1)
+        }
+        // The counts' rows are locked: nobody else adds for this user meanwhile.
+        let rows = try await transaction.execute(
+            """
+            WITH room AS MATERIALIZED (
+                SELECT \(limits.pendingMax) - count(*) AS free FROM (
+                    SELECT FROM members WHERE added_by = \(new.callerID.uuid) AND user_id IS NULL LIMIT \(limits.pendingMax)
+                ) AS waiting
+            ), person AS (
+                SELECT person.* FROM unnest(\(ids), \(users), \(phones), \(names), \(ranks), \(isMerged))
+                    AS person (member_id, user_id, phone, display_name, rank, is_merged), room
+                WHERE person.rank <= room.free
+            ), merged AS (
+                INSERT INTO merged_numbers (user_id, phone, group_id, member_id, display_name, added_by, added_at)
+                SELECT user_id, phone, \(new.groupID.uuid), member_id, display_name, \(new.callerID.uuid), \(now)
+                FROM person WHERE is_merged ON CONFLICT (user_id, phone, group_id) DO NOTHING
+            ), added AS (
+                INSERT INTO members
+                    (group_id, member_id, user_id, phone, display_name, added_by, added_at, linked_at, expires_at)
+                SELECT \(new.groupID.uuid), member_id, user_id, phone, display_name, \(new.callerID.uuid), \(now),
+                    CASE WHEN user_id IS NOT NULL THEN \(now) END, CASE WHEN user_id IS NULL THEN \(expiresAt) END
+                FROM person WHERE NOT is_merged
+                ON CONFLICT (phone, group_id) WHERE user_id IS NULL DO UPDATE SET
+                    member_id = excluded.member_id, display_name = excluded.display_name, added_by = excluded.added_by,
+                    also_added_by = excluded.also_added_by, added_at = excluded.added_at, expires_at = excluded.expires_at, declined_by = NULL
+                RETURNING member_id, user_id, phone
+            ), replaced AS (
+                DELETE FROM members WHERE group_id = \(new.groupID.uuid) AND user_id IS NULL
+                    AND phone IN (SELECT phone FROM added WHERE user_id IS NOT NULL)
+            ), told AS (
+                INSERT INTO event_outbox (event_id, type, user_id, group_id, member_id, created_at, trace)
+                SELECT member_id, type, user_id, \(new.groupID.uuid), member_id, \(now), \(Traces.current) FROM added CROSS JOIN wanted_events
+                WHERE type = \(ServiceEventType.groupJoined.rawValue) AND user_id <> \(new.callerID.uuid)
+            )
+            SELECT free FROM room
+            """
+        )
+        return Int(try rows[0].decode(0, as: Int64.self))
+    }
+}
+
+extension Roster.Answer {
+    /// Whether it counts for whoever adds.
+    fileprivate var isCostly: Bool {
+        switch self {
+        case .recognized, .added: true
+        case .known, .refused: false
+        }
+    }
+
+    fileprivate var isRefused: Bool { refusal != nil }
+
+    /// Why the person can't be added; nil if they can.
+    fileprivate var refusal: InvitesFault? { if case .refused(let fault) = self { fault } else { nil } }
+}

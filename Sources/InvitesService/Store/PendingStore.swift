@@ -1,0 +1,345 @@
+import InvitesDomain
+import Models
+import Postgres
+import RPC
+import ServiceKit
+import ServiceModels
+
+/// Whom groups wait for and who is in doubt, and what members say to it, in PostgreSQL.
+struct PendingStore: Sendable {
+    let database: PostgresClient
+    private let groups: GroupStore
+
+    init(database: PostgresClient) {
+        self.database = database
+        groups = GroupStore(database: database)
+    }
+
+    /// Before every UUID that is made.
+    private static let firstUUID = PostgresUUID(high: 0, low: 0)
+
+    /// Whom a group waits for and who is in doubt, oldest first, at most `limit` of them, after the one that the page before ended with.
+    ///
+    /// - Throws: ``InvitesFault/notAMember`` if the asking user isn't one of them.
+    func list(
+        of groupID: GroupID,
+        askedBy userID: UserID,
+        after cursor: Page.Cursor?,
+        limit: Int,
+        nowMilliseconds: Int64,
+        deadline: Deadline?
+    ) async throws -> [PendingPerson] {
+        guard let group = try await groups.group(groupID, askedBy: userID, deadline: deadline) else {
+            throw InvitesFault.notAMember
+        }
+        let now = PostgresTimestamp(milliseconds: nowMilliseconds)
+        let after = cursor.map { PostgresUUID(high: $0.high, low: $0.low) } ?? Self.firstUUID
+        // Who has a number is looked up only where it may be shown.
+        let isConfirm = group.openness == .confirm
+        let seesRequests = GroupPolicy.may(group.callerRole, .confirm(addedByCaller: false))
+        let rows = try await database.query(
+            """
+            SELECT w.member_id, w.is_request, w.is_doubt, w.user_id, w.phone, w.display_name,
+                NULLIF(w.added_by, \(AccountStore.nobody)), w.since, w.expires_at, w.is_callers
+            FROM (
+                SELECT m.member_id, false AS is_request, m.user_id IS NOT NULL AS is_doubt,
+                    COALESCE(m.user_id, (
+                        SELECT p.user_id FROM phones p
+                        WHERE \(isConfirm) AND p.phone = m.phone AND p.user_id IS DISTINCT FROM m.declined_by
+                            AND \(unsafeSQL: MemberRow.isWanted(by: "p.user_id"))
+                            -- Whom a person blocks isn't shown them, whoever else has added them.
+                            AND NOT EXISTS (SELECT FROM blocked_inviters b
+                                WHERE b.user_id = p.user_id AND b.inviter_user_id = \(userID.uuid))
+                            AND NOT EXISTS (SELECT FROM closed_accounts c WHERE c.user_id = p.user_id)
+                    )) AS user_id,
+                    m.phone, m.display_name, m.added_by, COALESCE(m.unconfirmed_at, m.added_at) AS since, m.expires_at,
+                    \(userID.uuid) = ANY(m.added_by || m.also_added_by) AS is_callers
+                FROM members m
+                WHERE m.group_id = \(groupID.uuid) AND m.member_id > \(after)
+                    AND (m.unconfirmed_at IS NOT NULL OR m.user_id IS NULL)
+                UNION ALL
+                SELECT member_id, true, false, user_id, NULL, NULL, NULL, requested_at, expires_at, false
+                FROM join_requests r
+                WHERE \(seesRequests) AND group_id = \(groupID.uuid) AND member_id > \(after)
+                    AND NOT EXISTS (SELECT FROM members e WHERE e.user_id = r.user_id AND e.group_id = r.group_id)
+            ) AS w
+            WHERE w.is_doubt OR w.expires_at IS NULL OR w.expires_at > \(now)
+            ORDER BY w.member_id
+            LIMIT \(limit)
+            """,
+            deadline: deadline
+        )
+        return try rows.map { row in
+            PendingPerson(
+                try facts(row, groupID),
+                askedBy: userID,
+                role: group.callerRole,
+                openness: group.openness
+            )
+        }
+    }
+
+    private func facts(_ row: Row, _ groupID: GroupID) throws -> PendingPerson.Facts {
+        PendingPerson.Facts(
+            id: MemberID(try row.decode(0, as: PostgresUUID.self)),
+            groupID: groupID,
+            kind: try row.decode(1, as: Bool.self)
+                ? .request : try row.decode(2, as: Bool.self) ? .doubt : .number,
+            userID: try row.decode(3, as: PostgresUUID?.self).map { UserID($0) },
+            phone: try row.decode(4, as: String?.self).flatMap(PhoneNumber.init(stored:)),
+            displayName: try row.decode(5, as: String?.self).map(DisplayName.init(stored:)),
+            addedBy: try row.decode(6, as: PostgresUUID?.self).map { UserID($0) },
+            isAddedByCaller: try row.decode(9),
+            sinceMilliseconds: try row.decode(7, as: PostgresTimestamp.self).milliseconds,
+            expiresAtMilliseconds: try row.decode(8, as: PostgresTimestamp?.self)?.milliseconds
+        )
+    }
+
+    // MARK: - Requests
+
+    /// Refuses a request to join. One that isn't there is a success.
+    ///
+    /// - Parameter group: the group, which is locked, as the member sees it who refuses.
+    /// - Throws: ``InvitesFault/roleInsufficient``.
+    static func reject(_ id: MemberID, in group: Group, _ transaction: PostgresTransaction) async throws {
+        let rows = try await transaction.execute(
+            "DELETE FROM join_requests WHERE group_id = \(group.id.uuid) AND member_id = \(id.uuid)"
+        )
+        // Throwing undoes it.
+        if rows.affected > 0 { try GroupPolicy.require(group.callerRole, .revoke(addedByCaller: false)) }
+    }
+
+    /// Makes those members who asked to join a group in which nobody is confirmed any more, oldest first, as far as there is room. The
+    /// rest wait on to be confirmed, and so do those of whom it isn't decided whether their accounts are closed.
+    ///
+    /// - Parameter group: the group, which is locked, after the row of `holding`.
+    static func admitAll(
+        to group: Group,
+        by callerID: UserID,
+        membersMax: Int,
+        nowMilliseconds: Int64,
+        in transaction: PostgresTransaction
+    ) async throws {
+        let now = PostgresTimestamp(milliseconds: nowMilliseconds)
+        try await transaction.execute(
+            """
+            WITH asked AS MATERIALIZED (
+                SELECT r.member_id, r.user_id FROM join_requests r
+                WHERE r.group_id = \(group.id.uuid) AND (r.expires_at IS NULL OR r.expires_at > \(now))
+                    AND NOT EXISTS (SELECT FROM members m WHERE m.user_id = r.user_id AND m.group_id = r.group_id)
+                    AND NOT EXISTS (SELECT FROM closed_accounts c WHERE c.user_id = r.user_id)
+                    AND NOT EXISTS (SELECT FROM held_accounts h WHERE h.user_id = r.user_id)
+                ORDER BY r.member_id
+                LIMIT greatest(0, \(membersMax) - (
+                    SELECT count(*) FROM members WHERE group_id = \(group.id.uuid)
+                        AND (user_id IS NOT NULL OR expires_at IS NULL OR expires_at > \(now))
+                ))
+            ), joined AS (
+                INSERT INTO members (group_id, member_id, user_id, added_by, added_at, linked_at, confirmed_by)
+                SELECT \(group.id.uuid), member_id, user_id, \(callerID.uuid), \(now), \(now), \(callerID.uuid)
+                FROM asked
+                RETURNING member_id, user_id
+            ), told AS (
+                INSERT INTO event_outbox (event_id, type, user_id, group_id, member_id, created_at, trace)
+                SELECT member_id, type, user_id, \(group.id.uuid), member_id, \(now), \(Traces.current) FROM joined CROSS JOIN wanted_events
+                WHERE type = \(ServiceEventType.groupJoined.rawValue)
+            )
+            DELETE FROM join_requests r WHERE r.group_id = \(group.id.uuid) AND (
+                r.user_id IN (SELECT user_id FROM asked)
+                OR EXISTS (SELECT FROM members m WHERE m.user_id = r.user_id AND m.group_id = r.group_id)
+            )
+            """
+        )
+    }
+
+    // MARK: - Confirming
+
+    /// Whom a member confirms, and as whom.
+    struct Confirmation: Sendable {
+        /// The group.
+        let groupID: GroupID
+        /// The id that the caller was shown.
+        let memberID: MemberID
+        /// The user that the caller was shown.
+        let userID: UserID
+        /// The member who confirms.
+        let callerID: UserID
+        /// Now, in Unix milliseconds.
+        let nowMilliseconds: Int64
+    }
+
+    /// What a membership's id stands for, when all locks are held.
+    private struct MemberFacts {
+        let userID: UserID?
+        let phone: String?
+        let isAddedByCaller: Bool
+        let isInDoubt: Bool
+    }
+
+    /// Makes a user a member who waits to be confirmed or asks to join, or keeps a member in doubt. Whoever is a member without doubt
+    /// stays it.
+    ///
+    /// - Throws: ``InvitesFault/notAMember``, ``InvitesFault/roleInsufficient``, ``InvitesFault/memberNotFound``,
+    ///   ``InvitationFault/personChanged``, ``InvitationFault/nothingToConfirm`` or ``InvitesFault/groupFull(membersMax:)``.
+    func confirm(_ new: Confirmation, membersMax: Int, deadline: Deadline?) async throws -> Member {
+        try await ConflictRetry.run {
+            try await database.withTransaction(
+                retries: ConflictRetry.retriesMax,
+                orAfter: ConflictRetry.isRace,
+                deadline: deadline
+            ) { transaction in
+                let phone = try await phone(of: new, in: transaction)
+                // Behind it: whoever may not has nobody's number locked.
+                let phones = try await Admission.lockPhones(of: new.userID, and: phone, in: transaction)
+                let group = try await GroupStore.lock(new.groupID, for: new.callerID, in: transaction)
+                let place = try await Admission.place(
+                    of: new.userID,
+                    in: new.groupID,
+                    with: phones,
+                    nowMilliseconds: new.nowMilliseconds,
+                    in: transaction
+                )
+                let memberID: MemberID
+                if let row = try await row(of: new, in: transaction) {
+                    guard row.phone == phone else { throw ConflictRetry.LostRace() }
+                    try GroupPolicy.require(group.callerRole, .confirm(addedByCaller: row.isAddedByCaller))
+                    memberID =
+                        row.userID == nil
+                        ? try await confirmWaiting(new, group, place, membersMax, in: transaction)
+                        : try await keep(new, row, group, in: transaction)
+                } else {
+                    try GroupPolicy.require(group.callerRole, .confirm(addedByCaller: false))
+                    memberID = try await confirmRequest(new, place, membersMax, in: transaction)
+                }
+                return try await Admission.member(memberID, of: new.groupID, in: transaction)
+            }
+        }
+    }
+
+    /// The number of the row, before anything is locked: the number's lock comes before the group's.
+    ///
+    /// - Throws: ``InvitesFault/notAMember`` or ``InvitesFault/roleInsufficient``, as it is now.
+    private func phone(of new: Confirmation, in transaction: PostgresTransaction) async throws -> String? {
+        guard let group = try await GroupStore.group(new.groupID, askedBy: new.callerID, in: transaction) else {
+            throw InvitesFault.notAMember
+        }
+        let row = try await row(of: new, in: transaction)
+        try GroupPolicy.require(group.callerRole, .confirm(addedByCaller: row?.isAddedByCaller ?? false))
+        return row?.phone
+    }
+
+    private func row(of new: Confirmation, in transaction: PostgresTransaction) async throws -> MemberFacts? {
+        let rows = try await transaction.query(
+            """
+            SELECT user_id, phone, \(new.callerID.uuid) = ANY(added_by || also_added_by), unconfirmed_at IS NOT NULL FROM members
+            WHERE group_id = \(new.groupID.uuid) AND member_id = \(new.memberID.uuid)
+            """
+        )
+        return try rows.first.map { row in
+            MemberFacts(
+                userID: try row.decode(0, as: PostgresUUID?.self).map { UserID($0) },
+                phone: try row.decode(1),
+                isAddedByCaller: try row.decode(2),
+                isInDoubt: try row.decode(3)
+            )
+        }
+    }
+
+    /// A user with the number becomes a member.
+    private func confirmWaiting(
+        _ new: Confirmation,
+        _ group: Group,
+        _ place: Admission.Place,
+        _ membersMax: Int,
+        in transaction: PostgresTransaction
+    ) async throws -> MemberID {
+        guard group.openness == .confirm else { throw InvitesFault.invitation(.nothingToConfirm) }
+        // Among those who wait for this user: nobody else has the number, and they neither declined nor block who added them.
+        // Nor the caller, to whom they are nobody then.
+        let isBlocked = try await transaction.query(
+            """
+            SELECT FROM blocked_inviters WHERE user_id = \(new.userID.uuid) AND inviter_user_id = \(new.callerID.uuid)
+            """
+        )
+        guard isBlocked.isEmpty, place.waiting.contains(where: { $0.id == new.memberID && $0.isShown }) else {
+            throw InvitesFault.invitation(.personChanged)
+        }
+        return try await admit(new, waitingID: new.memberID, place, membersMax, in: transaction)
+    }
+
+    /// A user who asked to join becomes a member; one who is a member already, however that came, is it.
+    private func confirmRequest(
+        _ new: Confirmation,
+        _ place: Admission.Place,
+        _ membersMax: Int,
+        in transaction: PostgresTransaction
+    ) async throws -> MemberID {
+        if place.requestID == new.memberID {
+            return try await admit(new, waitingID: nil, place, membersMax, in: transaction)
+        }
+        if let memberID = place.memberID { return memberID }
+        let rows = try await transaction.query(
+            """
+            SELECT FROM join_requests WHERE group_id = \(new.groupID.uuid) AND member_id = \(new.memberID.uuid)
+                AND user_id <> \(new.userID.uuid)
+            """
+        )
+        throw rows.isEmpty ? InvitesFault.memberNotFound : .invitation(.personChanged)
+    }
+
+    private func admit(
+        _ new: Confirmation,
+        waitingID: MemberID?,
+        _ place: Admission.Place,
+        _ membersMax: Int,
+        in transaction: PostgresTransaction
+    ) async throws -> MemberID {
+        do {
+            try await Admission.requireOpenAccount(new.userID, in: transaction)
+        } catch InvitesFault.accountClosed {
+            // Not the caller's.
+            throw InvitesFault.invitation(.personChanged)
+        }
+        return try await Admission.admit(
+            Admission.Entry(
+                userID: new.userID,
+                waitingID: waitingID,
+                newID: new.memberID,
+                addedBy: new.callerID,
+                confirmedBy: new.callerID
+            ),
+            to: new.groupID,
+            from: place,
+            membersMax: membersMax,
+            nowMilliseconds: new.nowMilliseconds,
+            in: transaction
+        )
+    }
+
+    /// A member is the person meant, whoever has the number: the row that waits for it beside goes.
+    private func keep(
+        _ new: Confirmation,
+        _ row: MemberFacts,
+        _ group: Group,
+        in transaction: PostgresTransaction
+    ) async throws -> MemberID {
+        guard row.userID == new.userID else { throw InvitesFault.invitation(.personChanged) }
+        guard PendingPerson.mayKeep(new.userID, callerID: new.callerID, role: group.callerRole) else {
+            throw InvitesFault.roleInsufficient
+        }
+        guard let phone = row.phone else { return new.memberID }
+        try await transaction.execute(
+            """
+            UPDATE members SET confirmed_by = \(new.callerID.uuid), unconfirmed_at = NULL
+            WHERE group_id = \(new.groupID.uuid) AND member_id = \(new.memberID.uuid)
+                AND (confirmed_by IS NULL OR unconfirmed_at IS NOT NULL)
+            """
+        )
+        if row.isInDoubt {
+            try await transaction.execute(
+                "DELETE FROM members WHERE group_id = \(new.groupID.uuid) AND phone = \(phone) AND user_id IS NULL"
+            )
+        }
+        return new.memberID
+    }
+}

@@ -1,0 +1,103 @@
+import InvitesDomain
+import Models
+import Postgres
+import ServiceKit
+import ServiceModels
+
+/// The linking of those who wait for a number, in PostgreSQL. The number's row is locked.
+extension PhoneStore {
+    /// What a claim meets.
+    struct Places: Sendable {
+        /// Whether anybody waits for one of the numbers, or is in doubt by one.
+        let areThere: Bool
+        /// Whether the user is in doubt somewhere by a number that they have again.
+        let hasDoubts: Bool
+    }
+
+    /// Locks the groups in which somebody waits for the numbers until the transaction ends, in the order of their ids, shared with other
+    /// claims: nobody leaves one or deletes it meanwhile, which would lock groups before members, too.
+    static func lockGroups(
+        waitingFor links: [PhoneLedger.Link],
+        in transaction: PostgresTransaction
+    ) async throws -> Places {
+        guard !links.isEmpty else { return Places(areThere: false, hasDoubts: false) }
+        let (phones, users) = (links.map(\.phone.digits), links.map(\.userID.uuid))
+        // Doubts about a number come with its loss alone, and end at any moment.
+        let rows = try await transaction.query(
+            """
+            SELECT EXISTS (
+                SELECT FROM members d WHERE d.group_id = g.group_id AND d.user_id = ANY(\(users))
+                    AND d.phone = ANY(\(phones)) AND d.unconfirmed_at IS NOT NULL)
+            FROM groups g WHERE g.group_id IN (
+                SELECT group_id FROM members WHERE phone = ANY(\(phones)) AND user_id IS NULL
+                UNION SELECT group_id FROM members
+                WHERE user_id = ANY(\(users)) AND phone = ANY(\(phones)) AND unconfirmed_at IS NOT NULL)
+            ORDER BY g.group_id FOR KEY SHARE OF g
+            """
+        )
+        return Places(
+            areThere: !rows.isEmpty,
+            hasDoubts: try rows.contains { try $0.decode(0, as: Bool.self) }
+        )
+    }
+
+    /// Makes those who wait for the numbers members, in one statement, and tells how many. That they landed in a group is written
+    /// down by it too, if targets of webhooks want to know, under an id of its own: a place can be taken from somebody, whose landing was
+    /// told, and that of the next one is told as well.
+    ///
+    /// Only open groups take a user so, and none whom the user declined, or by somebody whom they block: what waits there goes on
+    /// waiting, and whose the number is follows from `phones`.
+    ///
+    /// Where the user is in the group already, or waits in it under two numbers, the pending rows that are too many
+    /// merge into the one that stays: a user is in a group once. The numbers are remembered, in case the user loses one.
+    ///
+    /// - Parameter groupID: the group in which alone they are linked; nil for all.
+    static func link(
+        _ links: [PhoneLedger.Link],
+        inGroup groupID: GroupID? = nil,
+        _ now: PostgresTimestamp,
+        in transaction: PostgresTransaction
+    ) async throws -> Int {
+        guard !links.isEmpty else { return 0 }
+        let phones = links.map(\.phone.digits)
+        let userIDs = links.map(\.userID.uuid)
+        let rows = try await transaction.execute(
+            """
+            WITH waiting AS (
+                SELECT m.group_id, m.member_id, link.user_id,
+                    EXISTS (
+                        SELECT 1 FROM members e WHERE e.user_id = link.user_id AND e.group_id = m.group_id
+                    ) AS is_member,
+                    row_number() OVER (
+                        PARTITION BY m.group_id, link.user_id ORDER BY link.position, m.member_id
+                    ) AS rank
+                FROM unnest(\(phones), \(userIDs)) WITH ORDINALITY AS link (phone, user_id, position)
+                JOIN members m ON m.phone = link.phone AND m.user_id IS NULL
+                JOIN groups g ON g.group_id = m.group_id AND g.openness = \(GroupOpenness.open.rawValue)
+                WHERE (m.expires_at IS NULL OR m.expires_at > \(now)) AND m.declined_by IS DISTINCT FROM link.user_id
+                    AND (\(groupID?.uuid)::uuid IS NULL OR m.group_id = \(groupID?.uuid))
+                    AND \(unsafeSQL: MemberRow.isWanted(by: "link.user_id"))
+            ), merged AS (
+                DELETE FROM members m USING waiting w
+                WHERE m.group_id = w.group_id AND m.member_id = w.member_id AND (w.is_member OR w.rank > 1)
+                RETURNING m.group_id, m.phone, w.user_id, m.member_id, m.display_name, m.added_by, m.added_at
+            ), remembered AS (
+                INSERT INTO merged_numbers (group_id, phone, user_id, member_id, display_name, added_by, added_at)
+                SELECT * FROM merged ON CONFLICT (user_id, phone, group_id) DO NOTHING
+            ), linked AS (
+                UPDATE members m SET user_id = w.user_id, linked_at = \(now), expires_at = NULL, declined_by = NULL
+                FROM waiting w
+                WHERE m.group_id = w.group_id AND m.member_id = w.member_id AND NOT w.is_member AND w.rank = 1
+                RETURNING m.group_id, m.member_id, m.user_id, m.added_by
+            ), told AS (
+                INSERT INTO event_outbox (event_id, type, user_id, group_id, member_id, created_at, trace)
+                SELECT gen_random_uuid(), type, user_id, group_id, member_id, \(now), \(Traces.current)
+                FROM linked CROSS JOIN wanted_events
+                WHERE type = \(ServiceEventType.groupJoined.rawValue) AND added_by <> user_id
+            )
+            SELECT count(*) FROM linked
+            """
+        )
+        return Int(try rows[0].decode(0, as: Int64.self))
+    }
+}

@@ -1,0 +1,195 @@
+import InvitesDomain
+import Models
+import Postgres
+import ServiceModels
+
+/// What becomes of members when a number changes hands, in PostgreSQL. The number's row is locked.
+extension PhoneStore {
+    /// How many members of a group may be in doubt for one number. Whoever gives it up beyond that loses the place that they had by it:
+    /// else accounts that take and give up a number one after the other would fill the group.
+    static let doubtsMax = 8
+
+    /// Locks the groups that losses concern until the transaction ends, in the order of their ids: nobody is made an owner or admin, is
+    /// removed, confirmed or linked by another number meanwhile. Who is held by a number is found by their memberships, since the number
+    /// is locked they only get fewer. With them the groups that wait for a number that somebody has now: those are linked behind it.
+    func lockGroups(of ledger: PhoneLedger, in transaction: PostgresTransaction) async throws {
+        let losses = ledger.steps.flatMap(\.losses)
+        // Places that one step takes are lost by the next: whoever has a number in any step may have members by it.
+        let links = ledger.steps.flatMap(\.links)
+        let users = Set(losses.map(\.userID) + links.map(\.userID)).sorted()
+        let phones = Set(losses.map(\.phone.digits) + links.map(\.phone.digits)).sorted()
+        try await transaction.query(
+            """
+            SELECT group_id FROM groups WHERE group_id IN (
+                SELECT group_id FROM members
+                WHERE user_id = ANY(\(users.map(\.uuid))) AND phone = ANY(\(phones))
+                UNION SELECT group_id FROM merged_numbers
+                WHERE user_id = ANY(\(users.map(\.uuid))) AND phone = ANY(\(phones))
+                UNION SELECT group_id FROM members WHERE phone = ANY(\(phones)) AND user_id IS NULL)
+            ORDER BY group_id FOR UPDATE
+            """
+        )
+    }
+
+    /// Carries losses out, and tells the other numbers by which whoever lost their place is awaited again.
+    ///
+    /// Places of plain members that a proof takes wait for the prover, as those do whom the prover's claim links next. All others who are
+    /// held by the number alone stay in doubt, and the group awaits the number beside them.
+    func apply(
+        _ losses: [PhoneLedger.Loss],
+        _ now: PostgresTimestamp,
+        in transaction: PostgresTransaction
+    ) async throws -> Set<PhoneNumber> {
+        guard !losses.isEmpty else { return [] }
+        try await take(losses.filter { $0.prover != nil }, in: transaction)
+        try await doubt(losses, now, in: transaction)
+        try await reopen(losses, in: transaction)
+        return try await resume(Set(losses.map(\.userID)).sorted(), in: transaction)
+    }
+
+    /// Has places wait again that a proof takes. Where another one waits for the number already they go.
+    private func take(_ losses: [PhoneLedger.Loss], in transaction: PostgresTransaction) async throws {
+        guard !losses.isEmpty else { return }
+        try await transaction.execute(
+            """
+            WITH lost AS (
+                SELECT m.group_id, m.member_id, EXISTS (
+                    SELECT FROM members other
+                    WHERE other.group_id = m.group_id AND other.phone = m.phone AND other.user_id IS NULL) AS is_filled
+                FROM unnest(\(losses.map(\.phone.digits)), \(losses.map(\.userID.uuid))) AS loss (phone, user_id)
+                JOIN members m ON m.user_id = loss.user_id AND m.phone = loss.phone
+                JOIN groups g USING (group_id)
+                WHERE m.confirmed_by IS NULL AND m.role = 'member' AND g.owner_user_id <> m.user_id
+            ), gone AS (
+                DELETE FROM members m USING lost
+                WHERE m.group_id = lost.group_id AND m.member_id = lost.member_id AND lost.is_filled
+            )
+            UPDATE members m SET user_id = NULL, linked_at = NULL, unconfirmed_at = NULL, declined_by = NULL
+            FROM lost
+            WHERE m.group_id = lost.group_id AND m.member_id = lost.member_id AND NOT lost.is_filled
+            """
+        )
+    }
+
+    /// Puts those in doubt who are held by a number alone that they lost, and has their groups await it: also full ones. Whoever a proof
+    /// takes it from is awaited beside even where they were confirmed. Where there are too many in doubt the place itself waits instead.
+    private func doubt(
+        _ losses: [PhoneLedger.Loss],
+        _ now: PostgresTimestamp,
+        in transaction: PostgresTransaction
+    ) async throws {
+        let rows = try await transaction.query(
+            """
+            SELECT m.group_id, m.member_id, m.confirmed_by IS NULL AND (
+                    SELECT count(*) FROM members d
+                    WHERE d.group_id = m.group_id AND d.phone = m.phone AND d.unconfirmed_at IS NOT NULL
+                        AND d.member_id <> m.member_id) >= \(Int64(Self.doubtsMax))
+                    AND m.role = 'member' AND g.owner_user_id <> m.user_id AND NOT EXISTS (
+                        SELECT FROM members p WHERE p.group_id = m.group_id AND p.phone = m.phone AND p.user_id IS NULL)
+            FROM unnest(\(losses.map(\.phone.digits)), \(losses.map(\.userID.uuid)), \(losses.map { $0.prover?.uuid }))
+                AS loss (phone, user_id, prover)
+            JOIN members m ON m.user_id = loss.user_id AND m.phone = loss.phone
+            JOIN groups g USING (group_id)
+            WHERE m.confirmed_by IS NULL OR loss.prover IS NOT NULL
+            ORDER BY m.group_id, m.member_id
+            """
+        )
+        guard !rows.isEmpty else { return }
+        var staying: [PostgresUUID] = []
+        var stayingIn: [PostgresUUID] = []
+        var leaving: [PostgresUUID] = []
+        var leavingFrom: [PostgresUUID] = []
+        for row in rows {
+            let (groupID, memberID, isTooMany) = try row.decode(PostgresUUID.self, PostgresUUID.self, Bool.self)
+            if isTooMany {
+                leaving.append(memberID)
+                leavingFrom.append(groupID)
+            } else {
+                staying.append(memberID)
+                stayingIn.append(groupID)
+            }
+        }
+        let newIDs = staying.map { _ in identifiers.make(MemberID.self).uuid }
+        try await transaction.execute(
+            """
+            WITH returned AS (
+                UPDATE members m SET user_id = NULL, linked_at = NULL, unconfirmed_at = NULL, declined_by = NULL
+                FROM unnest(\(leavingFrom), \(leaving)) AS leaving (group_id, member_id)
+                WHERE m.group_id = leaving.group_id AND m.member_id = leaving.member_id
+            ), doubted AS (
+                UPDATE members m
+                SET unconfirmed_at = CASE WHEN m.confirmed_by IS NULL THEN COALESCE(m.unconfirmed_at, \(now)) END
+                FROM unnest(\(stayingIn), \(staying)) AS staying (group_id, member_id)
+                WHERE m.group_id = staying.group_id AND m.member_id = staying.member_id
+            )
+            INSERT INTO members (group_id, member_id, phone, display_name, added_by, also_added_by, added_at)
+            SELECT m.group_id, staying.new_id, m.phone, m.display_name, m.added_by, m.also_added_by, \(now)
+            FROM unnest(\(stayingIn), \(staying), \(newIDs)) AS staying (group_id, member_id, new_id)
+                JOIN members m ON m.group_id = staying.group_id AND m.member_id = staying.member_id
+            ORDER BY m.group_id
+            ON CONFLICT (phone, group_id) WHERE user_id IS NULL DO UPDATE SET expires_at = NULL
+                WHERE members.expires_at IS NOT NULL
+            """
+        )
+    }
+
+    /// Has groups await numbers again that a member had beside the one they are held by. Whoever leaves a group takes them along
+    /// (`AccountStore.leave`); whom a loss put out didn't leave.
+    private func reopen(_ losses: [PhoneLedger.Loss], in transaction: PostgresTransaction) async throws {
+        try await transaction.execute(
+            """
+            WITH again AS (
+                DELETE FROM merged_numbers merged
+                USING unnest(\(losses.map(\.phone.digits)), \(losses.map(\.userID.uuid))) AS loss (phone, user_id)
+                WHERE merged.user_id = loss.user_id AND merged.phone = loss.phone
+                RETURNING merged.*
+            )
+            INSERT INTO members (group_id, member_id, phone, display_name, added_by, added_at)
+            SELECT group_id, member_id, phone, display_name, added_by, added_at FROM again
+            ORDER BY group_id
+            ON CONFLICT (phone, group_id) WHERE user_id IS NULL DO UPDATE SET expires_at = NULL
+                WHERE members.expires_at IS NOT NULL
+            """
+        )
+    }
+
+    /// Has groups await whoever lost their place there by the other numbers that they still have, which merged into that place: a proof takes
+    /// what hangs on its number and nothing else. Tells those numbers.
+    private func resume(_ users: [UserID], in transaction: PostgresTransaction) async throws -> Set<PhoneNumber> {
+        let rows = try await transaction.execute(
+            """
+            WITH again AS (
+                DELETE FROM merged_numbers merged
+                WHERE merged.user_id = ANY(\(users.map(\.uuid))) AND NOT EXISTS (
+                    SELECT FROM members m WHERE m.group_id = merged.group_id AND m.user_id = merged.user_id)
+                RETURNING merged.*
+            ), waiting AS (
+                INSERT INTO members (group_id, member_id, phone, display_name, added_by, added_at)
+                SELECT group_id, member_id, phone, display_name, added_by, added_at FROM again
+                ORDER BY group_id
+                ON CONFLICT (phone, group_id) WHERE user_id IS NULL DO UPDATE SET expires_at = NULL
+                    WHERE members.expires_at IS NOT NULL
+            )
+            SELECT DISTINCT phone FROM again
+            """
+        )
+        return Set(try rows.compactMap { PhoneNumber(stored: try $0.decode(0, as: String.self)) })
+    }
+
+    /// Ends the doubts about those who have their number again, and what their groups awaited by it.
+    func settle(_ links: [PhoneLedger.Link], in transaction: PostgresTransaction) async throws {
+        guard !links.isEmpty else { return }
+        try await transaction.execute(
+            """
+            WITH settled AS (
+                UPDATE members m SET unconfirmed_at = NULL
+                FROM unnest(\(links.map(\.phone.digits)), \(links.map(\.userID.uuid))) AS link (phone, user_id)
+                WHERE m.user_id = link.user_id AND m.phone = link.phone AND m.unconfirmed_at IS NOT NULL
+                RETURNING m.group_id, m.phone
+            )
+            DELETE FROM members p USING settled
+            WHERE p.group_id = settled.group_id AND p.phone = settled.phone AND p.user_id IS NULL
+            """
+        )
+    }
+}

@@ -1,0 +1,40 @@
+import COpenSSL
+
+/// A key for HMAC-SHA256, set up once: a code costs half of what ``SHA256/authenticationCode(of:key:)`` takes for a short text. Any
+/// thread.
+final class HMACKey: Sendable {
+    private let contexts: ContextPool
+
+    /// - Parameter bytes: the key.
+    init(_ bytes: [UInt8]) {
+        contexts = ContextPool(
+            make: {
+                guard let context = SHA256.codeContext() else { return nil }
+                if EVP_MAC_init(context, bytes, bytes.count, nil) == 1 { return context }
+                EVP_MAC_CTX_free(context)
+                return nil
+            },
+            free: { EVP_MAC_CTX_free($0) }
+        )
+    }
+
+    /// Writes the code of three texts one after the other into `SHA256.byteCount` bytes. It fails only if libcrypto has no memory or
+    /// no SHA-256 at all; going on with a wrong code would be a hole, so the process stops.
+    func write(
+        _ first: UnsafeBufferPointer<UInt8>,
+        _ second: UnsafeBufferPointer<UInt8>,
+        _ third: UnsafeBufferPointer<UInt8>,
+        into code: UnsafeMutableBufferPointer<UInt8>
+    ) {
+        let isMade = contexts.withContext { context in
+            var length = 0
+            // Without a key it begins anew with the one that it has.
+            return EVP_MAC_init(context, nil, 0, nil) == 1
+                && EVP_MAC_update(context, first.baseAddress, first.count) == 1
+                && EVP_MAC_update(context, second.baseAddress, second.count) == 1
+                && EVP_MAC_update(context, third.baseAddress, third.count) == 1
+                && EVP_MAC_final(context, code.baseAddress, &length, code.count) == 1 && length == SHA256.byteCount
+        }
+        precondition(isMade, "libcrypto could not compute an HMAC")
+    }
+}

@@ -1,0 +1,100 @@
+import Glibc
+import ServiceKit
+
+/// A folder with a file for each kind of keys, `signing.json` and so on: identity's own, or a service's with what follows from
+/// identity's.
+///
+/// A file is only ever replaced as a whole, by rename: a reader sees all of a change or nothing of it, and so does whoever
+/// comes after a process that was killed. That takes the folder, and not the file, to be what a container is given.
+public struct KeyFolder: Sendable {
+    /// How long a run waits for another one that changes the folder.
+    static let lockTries = 50
+    private static let lockPauseMicroseconds: UInt32 = 100_000
+
+    /// The folder.
+    public let path: String
+
+    /// A folder, which need not exist.
+    public init(path: String) { self.path = path }
+
+    /// The file of a kind.
+    public func file(_ kind: KeyKind) -> String { "\(path)/\(kind.name).json" }
+
+    /// The keys of a kind; nil if there is no file of it.
+    ///
+    /// - Parameter service: whose folder it is, for keys that are derived; nil for identity's own.
+    /// - Throws: `FileFault`, with the file's path in it.
+    public func read(_ kind: KeyKind, of service: String? = nil) throws(FileFault) -> KeyRing? {
+        let file = file(kind)
+        if access(file, F_OK) != 0, errno == ENOENT { return nil }
+        do {
+            let bytes = try FileBytes.read(file, bytesMax: KeyRing.bytesMax)
+            return try KeyRing(kind: kind.name, service: service, parsing: bytes)
+        } catch {
+            throw FileFault("\(file) \(error.description)")
+        }
+    }
+
+    /// Runs the body while no other process changes the folder.
+    ///
+    /// - Throws: `FileFault` if another one does for five seconds, and what the body throws.
+    func locked<Outcome>(_ body: () throws -> Outcome) throws -> Outcome {
+        let file = "\(path)/.lock"
+        let descriptor = open(file, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0o600)
+        guard descriptor >= 0 else { throw FileFault.lastError("\(file) cannot be made") }
+        defer { close(descriptor) }
+        var triesLeft = Self.lockTries
+        while flock(descriptor, LOCK_EX | LOCK_NB) != 0 {
+            guard errno == EWOULDBLOCK || errno == EINTR else { throw FileFault.lastError("\(file) cannot be locked") }
+            triesLeft -= 1
+            guard triesLeft > 0 else { throw FileFault("\(path) is being changed by another run; try again") }
+            usleep(Self.lockPauseMicroseconds)
+        }
+        return try body()
+    }
+
+    /// Puts a ring in the place of a kind's file: written beside it, on the disk before it gets the name, and the name on the
+    /// disk before this returns. Under ``locked(_:)`` of identity's folder.
+    ///
+    /// - Parameter mode: the file's permissions; nil for those that it has.
+    func replace(_ kind: KeyKind, with ring: KeyRing, mode: mode_t? = nil) throws(FileFault) {
+        try replace(file(kind), with: ring.serialized, mode: mode)
+    }
+
+    private func replace(_ file: String, with bytes: [UInt8], mode: mode_t?) throws(FileFault) {
+        var status = stat()
+        let isThere = stat(file, &status) == 0
+        let mode = mode ?? (isThere ? status.st_mode & 0o777 : 0o600)
+        // What a run that was killed left behind has this name as well, and is of no use to anybody.
+        let unfinished = file + ".new"
+        unlink(unfinished)
+        let descriptor = open(unfinished, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0o600)
+        guard descriptor >= 0 else { throw .lastError("\(unfinished) cannot be made") }
+        // Whoever could read the file that was there can read the new one, also where root rotates. Before the permissions,
+        // which a change of the owner may take away.
+        let isTheirs = !isThere || Self.isGiven(descriptor, to: status) || mode & S_IROTH != 0
+        let isWritten =
+            isTheirs && write(descriptor, bytes, bytes.count) == bytes.count && fchmod(descriptor, mode) == 0
+            && fsync(descriptor) == 0
+        let fault = FileFault.lastError(
+            isTheirs ? "\(unfinished) cannot be written" : "\(file) cannot stay with its owner and group"
+        )
+        guard close(descriptor) == 0, isWritten else {
+            unlink(unfinished)
+            throw fault
+        }
+        guard rename(unfinished, file) == 0 else { throw .lastError("\(file) cannot be replaced") }
+        let folder = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
+        guard folder >= 0 else { throw .lastError("\(path) cannot be opened") }
+        defer { close(folder) }
+        guard fsync(folder) == 0 else { throw .lastError("\(path) cannot be written") }
+    }
+
+    /// Gives a new file the owner and the group of the one in whose place it comes; false if it can't.
+    private static func isGiven(_ descriptor: Int32, to status: stat) -> Bool {
+        var own = stat()
+        guard fstat(descriptor, &own) == 0 else { return false }
+        if (own.st_uid, own.st_gid) == (status.st_uid, status.st_gid) { return true }
+        return fchown(descriptor, status.st_uid, status.st_gid) == 0
+    }
+}

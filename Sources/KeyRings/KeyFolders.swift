@@ -1,0 +1,204 @@
+import Glibc
+import JOSE
+import ServiceKit
+
+/// The folders of keys in a folder of secrets: `keys`, which is identity's own, and for each service that is given derived
+/// keys one of its name, `profile-keys` and so on. Each is what that program alone is given.
+///
+/// A service's ring always is what follows from identity's: the same ids, states and times. A run that changes identity's
+/// changes the services' with it, under one lock, and first makes right what a run that was killed left behind.
+public struct KeyFolders: Sendable {
+    /// What became of a file.
+    public enum Change: Sendable, Hashable {
+        /// It wasn't there.
+        case made
+        /// It stays as it was.
+        case kept
+        /// It held something else than what follows from identity's keys.
+        case renewed
+    }
+
+    /// A file, and what became of it.
+    public struct Entry: Sendable, Hashable {
+        /// Its name in the folder of secrets.
+        public let name: String
+        /// What became of it.
+        public let change: Change
+    }
+
+    /// The folder of secrets.
+    public let secrets: String
+
+    /// The folders in a folder of secrets, which is there.
+    public init(secrets: String) { self.secrets = secrets }
+
+    /// Identity's own.
+    public var own: KeyFolder { KeyFolder(path: "\(secrets)/keys") }
+
+    /// That of a service with derived keys.
+    public func folder(of service: String) -> KeyFolder { KeyFolder(path: "\(secrets)/\(service)-keys") }
+
+    /// All of them.
+    public var all: [KeyFolder] { [own] + KeyKind.all.flatMap { $0.derivedFor.map(folder(of:)) } }
+
+    /// Makes the folders and the rings that aren't there yet: of the files that a folder of secrets has from before there were
+    /// rings, else with a new key each. What is there stays as it is, but for derived rings that aren't what follows.
+    ///
+    /// - Parameters:
+    ///   - folderMode: the folders' permissions.
+    ///   - mode: the permissions of files that are made.
+    ///   - nowSeconds: the time, in Unix seconds.
+    /// - Returns: all files in order.
+    public func initialize(folderMode: mode_t, mode: mode_t, nowSeconds: Int64) throws -> [Entry] {
+        guard mkdir(own.path, folderMode) == 0 || errno == EEXIST, chmod(own.path, folderMode) == 0 else {
+            throw FileFault.lastError("\(own.path) cannot be made")
+        }
+        return try own.locked {
+            try KeyKind.all.flatMap { kind in
+                let held = try own.read(kind)
+                let ring = try held ?? formerRing(kind, nowSeconds: nowSeconds) ?? .new(kind, nowSeconds: nowSeconds)
+                if held == nil { try own.replace(kind, with: ring, mode: mode) }
+                let entry = Entry(name: name(of: own, kind), change: held == nil ? .made : .kept)
+                return try [entry] + mend(kind, ring, nowSeconds: nowSeconds).entries
+            }
+        }
+    }
+
+    // Derived rings; all of it under the lock of identity's folder.
+
+    /// Makes each service's ring what follows from identity's, whatever it holds.
+    ///
+    /// A next key that a service lacked, or got only now, counts as published from now or from then: it must not be used
+    /// before all had the time to read it.
+    func mend(_ kind: KeyKind, _ ring: KeyRing, nowSeconds: Int64) throws -> (ring: KeyRing, entries: [Entry]) {
+        var keys = ring.keys
+        if let index = keys.firstIndex(where: { $0.state == .next }) {
+            for service in kind.derivedFor {
+                let published = publishedSeconds(of: keys[index], in: held(kind, service), ring, nowSeconds: nowSeconds)
+                keys[index].sinceSeconds = max(keys[index].sinceSeconds, published)
+            }
+        }
+        let mended = try KeyRing(kind: kind.name, keys: keys)
+        let entries = try derive(kind, from: mended)
+        if mended != ring { try own.replace(kind, with: mended) }
+        return (mended, entries)
+    }
+
+    /// Writes what follows from identity's ring where it isn't that already.
+    @discardableResult
+    func derive(_ kind: KeyKind, from ring: KeyRing) throws -> [Entry] {
+        try kind.derivedFor.map { service in
+            let folder = folder(of: service)
+            let derived = try ring.derived(for: service)
+            let held = held(kind, service)
+            let isThere = access(folder.file(kind), F_OK) == 0
+            if held != derived {
+                try make(folder)
+                try folder.replace(kind, with: derived, mode: mode(of: own.file(kind)))
+            }
+            let change: Change = held == derived ? .kept : isThere ? .renewed : .made
+            return Entry(name: name(of: folder, kind), change: change)
+        }
+    }
+
+    /// Since when a service has had the key that is identity's next one.
+    private func publishedSeconds(
+        of key: KeyRing.Key,
+        in held: KeyRing?,
+        _ ring: KeyRing,
+        nowSeconds: Int64
+    ) -> Int64 {
+        guard let known = held?.keys.first(where: { $0.id == key.id }),
+            let derived = try? ring.derived(for: held?.service ?? "").keys.first(where: { $0.id == key.id }),
+            known.text == derived.text
+        else { return nowSeconds }
+        // Current there: a run that let it make proofs was killed, and only begins that when everybody knows the key.
+        return known.state == .next ? known.sinceSeconds : key.sinceSeconds
+    }
+
+    /// A service's ring; nil if there is none that can be used.
+    private func held(_ kind: KeyKind, _ service: String) -> KeyRing? {
+        try? folder(of: service).read(kind, of: service)
+    }
+
+    /// Makes a folder that isn't there, for whom may enter identity's.
+    private func make(_ folder: KeyFolder) throws(FileFault) {
+        if access(folder.path, F_OK) == 0 { return }
+        let mode = mode(of: own.path)
+        guard mkdir(folder.path, mode) == 0, chmod(folder.path, mode) == 0 else {
+            throw .lastError("\(folder.path) cannot be made")
+        }
+    }
+
+    /// The permissions of something that is there.
+    private func mode(of path: String) -> mode_t {
+        var status = stat()
+        return stat(path, &status) == 0 ? status.st_mode & 0o777 : 0o600
+    }
+
+    private func name(of folder: KeyFolder, _ kind: KeyKind) -> String {
+        String(folder.file(kind).dropFirst(secrets.count + 1))
+    }
+
+    // Files from before there were rings.
+
+    /// The ring that former files come to: the first signs or makes, the other verifies. The first counts from when its file
+    /// was written; the other from now, since its file may be as old as the key, and was in use until a moment ago.
+    private func formerRing(_ kind: KeyKind, nowSeconds: Int64) throws -> KeyRing? {
+        guard let former = kind.former else { return nil }
+        var keys: [KeyRing.Key] = []
+        for (name, state) in [(former.current, KeyRing.State.current), (former.other, .retired)] {
+            let file = "\(secrets)/\(name)"
+            var status = stat()
+            guard stat(file, &status) == 0, status.st_size > 0 else {
+                // Without a current key the other one is none either.
+                if keys.isEmpty { return nil }
+                continue
+            }
+            let since = state == .retired ? nowSeconds : Int64(status.st_mtim.tv_sec)
+            let key: KeyRing.Key
+            do throws(FileFault) {
+                let text = try former.text(FileBytes.read(file, bytesMax: 16_384))
+                key = KeyRing.Key(
+                    id: try kind.id(text),
+                    state: state,
+                    sinceSeconds: since,
+                    text: state == .retired ? try kind.verifying(text) : text
+                )
+            } catch {
+                throw FileFault("\(file) \(error.description)")
+            }
+            if !keys.contains(where: { $0.id == key.id }) { keys.append(key) }
+        }
+        return try KeyRing(kind: kind.name, keys: keys)
+    }
+}
+
+extension KeyRing.Key {
+    /// A new key of a kind.
+    static func new(_ kind: KeyKind, _ state: KeyRing.State, nowSeconds: Int64) throws -> KeyRing.Key {
+        let text = try kind.make()
+        return KeyRing.Key(id: try kind.id(text), state: state, sinceSeconds: nowSeconds, text: text)
+    }
+}
+
+extension KeyRing {
+    /// A ring with one new key.
+    static func new(_ kind: KeyKind, nowSeconds: Int64) throws -> KeyRing {
+        try KeyRing(kind: kind.name, keys: [.new(kind, .current, nowSeconds: nowSeconds)])
+    }
+
+    /// What follows for a service from identity's ring of random keys.
+    ///
+    /// - Throws: `FileFault` for a key that is none.
+    func derived(for service: String) throws(FileFault) -> KeyRing {
+        var keys = keys
+        for index in keys.indices {
+            guard let key = CallerProofKey(master: try KeyKind.randomKey(keys[index].text), service: service) else {
+                throw FileFault("has a key from which none can be derived")
+            }
+            keys[index].text = Base64URL.encode(key.bytes)
+        }
+        return try KeyRing(kind: kind, service: service, keys: keys)
+    }
+}

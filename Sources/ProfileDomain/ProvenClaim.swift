@@ -1,0 +1,76 @@
+import Models
+
+/// By what it is known that a number is a user's.
+public enum PhoneProof: String, Sendable, Hashable, CaseIterable {
+    /// A provider that is trusted for it said so in an ID token.
+    case provider
+    /// The app's own backend said so.
+    case assertion
+    /// It was so where the account was before.
+    case imported = "import"
+}
+
+/// What the proof that a number is a user's does.
+///
+/// A typed number is worth nothing against a proof. One proof against another is no rule's to decide but an operator's, unless
+/// whoever has the number wasn't seen for so long that it was given to somebody else since.
+public enum ProvenClaim: Sendable, Hashable {
+    /// Nobody had it: the user takes it.
+    case take
+    /// It is the user's already: it is proven from now on.
+    case confirm
+    /// Somebody had it who loses it by this.
+    case takeOver(from: UserID)
+    /// Somebody else has proven it: judge that one first.
+    case judge(UserID)
+    /// Somebody else has proven it and keeps it.
+    case conflict(with: UserID)
+
+    /// Who has a number.
+    public struct Holder: Sendable, Hashable {
+        /// The user.
+        public let userID: UserID
+        /// Whether it is proven that the number is theirs.
+        public let isProven: Bool
+
+        /// A holder.
+        public init(userID: UserID, isProven: Bool) {
+            self.userID = userID
+            self.isProven = isProven
+        }
+    }
+
+    /// What was found out of a user who has proven the number.
+    public struct Judgement: Sendable, Hashable {
+        /// The user.
+        public let userID: UserID
+        /// Whether they weren't seen for as long as the policy says.
+        public let isIdle: Bool
+
+        /// A judgement.
+        public init(userID: UserID, isIdle: Bool) {
+            self.userID = userID
+            self.isIdle = isIdle
+        }
+    }
+
+    /// Decides, while the number's row is locked.
+    ///
+    /// - Parameters:
+    ///   - holder: who has the number, nil for nobody.
+    ///   - claimant: of whom it is proven.
+    ///   - judgement: what was found out before; it counts for that holder alone.
+    public static func decide(holder: Holder?, claimant: UserID, judgement: Judgement?) -> ProvenClaim {
+        guard let holder else { return .take }
+        if holder.userID == claimant { return .confirm }
+        guard holder.isProven else { return .takeOver(from: holder.userID) }
+        guard let judgement, judgement.userID == holder.userID else { return .judge(holder.userID) }
+        return judgement.isIdle ? .takeOver(from: holder.userID) : .conflict(with: holder.userID)
+    }
+
+    /// Whether somebody who was seen last at a time was not seen for long enough. One of whom nothing is known is not idle: that a
+    /// number is proven is worth more than that nothing is known.
+    public static func isIdle(lastSeenMilliseconds: Int64, idleMilliseconds: Int64, nowMilliseconds: Int64) -> Bool {
+        lastSeenMilliseconds > 0 && nowMilliseconds - lastSeenMilliseconds >= idleMilliseconds
+    }
+}

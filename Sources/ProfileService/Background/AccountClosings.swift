@@ -1,0 +1,38 @@
+import API
+import Logging
+import Models
+import ProfileDomain
+import RPC
+
+/// Asks identity whether accounts were closed.
+struct AccountClosings: Sendable {
+    /// How long identity may take.
+    static let timeout = Duration.seconds(2)
+
+    let identity: IdentityServiceClient
+    let logger: Logger
+
+    /// Whether an account was closed. False also where identity doesn't answer such questions, or not to us: then what somebody
+    /// has stays theirs until identity tells.
+    ///
+    /// - Throws: `ProfileFault.holderUnknown` if identity can't tell now.
+    func isClosed(_ userID: UserID) async throws(ProfileFault) -> Bool { try await state(of: userID).isClosed }
+
+    /// What identity tells of an account; that it is open and was seen at no time it knows, where it doesn't answer such questions, or
+    /// not to us.
+    ///
+    /// - Throws: `ProfileFault.holderUnknown` if identity can't tell now.
+    func state(of userID: UserID) async throws(ProfileFault) -> IdentityV1.GetAccountStateResponse {
+        var request = IdentityV1.GetAccountStateRequest()
+        request.userID = userID.description
+        do {
+            return try await identity.getAccountState(request, options: CallOptions(timeout: Self.timeout))
+        } catch {
+            logger.warning("it is not known whether an account was closed", metadata: ["rpc_code": "\(error.code)"])
+            switch error.code {
+            case .unimplemented, .permissionDenied, .unauthenticated: return IdentityV1.GetAccountStateResponse()
+            default: throw .holderUnknown
+            }
+        }
+    }
+}

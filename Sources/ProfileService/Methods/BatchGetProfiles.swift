@@ -1,0 +1,30 @@
+import API
+import Models
+import ProfileDomain
+import RPC
+import ServiceKit
+import ServiceModels
+
+extension ProfileMethods {
+    /// How many users one call may ask for: a page of a list.
+    static let usersMax = 100
+
+    /// Returns what others are shown of users.
+    func batchGetProfiles(
+        _ request: ProfileV1.BatchGetProfilesRequest,
+        context: ServerContext
+    ) async throws -> ProfileV1.BatchGetProfilesResponse {
+        try await context.answer {
+            // Whoever is signed in may ask; of whom the gateway asks is decided by what the person is shown.
+            _ = try callers.user(of: context, earlier: request.unknownFields)
+            guard request.userIds.count <= Self.usersMax else { throw ProfileFault.tooManyUsers }
+            let userIDs = try request.userIds.map { text throws(ProfileFault) in
+                try UserID(text, or: ProfileFault.userIDInvalid)
+            }
+            let profiles = try await store.publicProfiles(of: userIDs, deadline: context.deadline)
+            var response = ProfileV1.BatchGetProfilesResponse()
+            response.profiles = profiles.map { ProfileV1.PublicProfile($0) }
+            return response
+        }
+    }
+}

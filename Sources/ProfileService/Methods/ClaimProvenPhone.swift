@@ -1,0 +1,105 @@
+import API
+import Logging
+import Models
+import ProfileDomain
+import RPC
+import ServiceKit
+
+extension ProfileMethods {
+    /// Takes a number for a user of whom it is proven. For identity alone.
+    func claimProvenPhone(
+        _ request: ProfileV1.ClaimProvenPhoneRequest,
+        context: ServerContext
+    ) async throws -> ProfileV1.ClaimProvenPhoneResponse {
+        try await context.answer {
+            let userID = try UserID(request.userID, or: ProfileFault.userIDInvalid)
+            let eventID = try EventID(request.eventID, or: ProfileFault.eventIDInvalid)
+            guard let proof = PhoneProof(request.proof) else { throw ProfileFault.proofUnknown }
+            var response = ProfileV1.ClaimProvenPhoneResponse()
+            guard let phone = try allowed(request.phoneNumber) else {
+                // Without the number: it is somebody's, also if we take none such.
+                logger.warning("a proven number is none that is taken here", metadata: ["proof": "\(proof.rawValue)"])
+                response.outcome = .notAllowed
+                let profile = try await store.profile(of: userID, deadline: context.deadline)
+                response.profile = ProfileV1.Profile(profile, required: requiredFields)
+                return response
+            }
+            let claim = ProvenPhone(eventID: eventID, userID: userID, phone: phone, proof: proof)
+            let (profile, outcome) = try await claimed(claim, context)
+            response.profile = ProfileV1.Profile(profile, required: requiredFields)
+            switch outcome {
+            case .proven(let takenFrom):
+                response.outcome = .proven
+                response.takenFromUserID = takenFrom?.description ?? ""
+            case .conflict: response.outcome = .conflict
+            }
+            return response
+        }
+    }
+
+    /// The number, nil for one that the policy doesn't take.
+    private func allowed(_ text: String) throws(ProfileFault) -> PhoneNumber? {
+        do throws(PhoneNumber.Fault) {
+            return try PhoneNumber(text, policy: phonePolicy)
+        } catch {
+            if error == .libraryFailed { throw .phoneUnreadable }
+            return nil
+        }
+    }
+
+    /// How many holders are judged: of one number that changes hands meanwhile.
+    private static let holdersMax = 3
+
+    /// Carries a claim out. Whoever has proven the number too is looked up at identity: somebody whose account was closed, or who
+    /// wasn't seen for long, loses it.
+    private func claimed(
+        _ claim: ProvenPhone,
+        _ context: ServerContext
+    ) async throws -> (Profile, ProvenPhoneOutcome) {
+        var judgement: ProvenClaim.Judgement?
+        for _ in 0...Self.holdersMax {
+            let step = try await store.claimProven(
+                claim,
+                judgement: judgement,
+                nowMilliseconds: clock.nowMilliseconds,
+                deadline: context.deadline
+            )
+            switch step {
+            case .settled(let profile, let outcome, let hasEvents):
+                if hasEvents { nudgeOutbox() }
+                return (profile, outcome)
+            case .judge(let holder):
+                let state = try await closings.state(of: holder)
+                if state.isClosed { try await close(holder, context) }
+                let isIdle = ProvenClaim.isIdle(
+                    lastSeenMilliseconds: state.lastSeenAtMs,
+                    idleMilliseconds: store.limits.provenIdleMilliseconds,
+                    nowMilliseconds: clock.nowMilliseconds
+                )
+                judgement = ProvenClaim.Judgement(userID: holder, isIdle: isIdle)
+            }
+        }
+        throw ProfileFault.holderUnknown
+    }
+}
+
+extension PhoneProof {
+    /// The proof that a message names; nil for none.
+    init?(_ message: ProfileV1.PhoneProof) {
+        switch message {
+        case .provider: self = .provider
+        case .assertion: self = .assertion
+        case .import: self = .imported
+        case .unspecified, .UNRECOGNIZED: return nil
+        }
+    }
+
+    /// The message's word for it.
+    var message: ProfileV1.PhoneProof {
+        switch self {
+        case .provider: .provider
+        case .assertion: .assertion
+        case .imported: .import
+        }
+    }
+}

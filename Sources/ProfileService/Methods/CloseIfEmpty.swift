@@ -1,0 +1,24 @@
+import API
+import Models
+import ProfileDomain
+import RPC
+import ServiceKit
+
+extension ProfileMethods {
+    /// Forgets a user who has nothing here but a name, so that another account can absorb theirs. For identity alone.
+    func closeIfEmpty(
+        _ request: ProfileV1.CloseIfEmptyRequest,
+        context: ServerContext
+    ) async throws -> ProfileV1.CloseIfEmptyResponse {
+        try await context.answer {
+            var response = ProfileV1.CloseIfEmptyResponse()
+            response.isEmpty = try await store.closeIfEmpty(
+                UserID(request.userID, or: ProfileFault.userIDInvalid),
+                absorption: EventID(request.absorptionID, or: ProfileFault.absorptionIDInvalid),
+                nowMilliseconds: clock.nowMilliseconds,
+                deadline: context.deadline
+            )
+            return response
+        }
+    }
+}

@@ -1,0 +1,56 @@
+import API
+import Images
+import Models
+import ProfileDomain
+import RPC
+import ServiceKit
+import ServiceModels
+
+extension ProfileMethods {
+    /// Keeps an image as the user's avatar, and returns the whole profile.
+    func setAvatar(
+        _ request: ProfileV1.SetAvatarRequest,
+        context: ServerContext
+    ) async throws -> ProfileV1.SetAvatarResponse {
+        try await context.answer {
+            let userID = try callers.user(of: context, earlier: request.unknownFields)
+            let bytesMax = store.limits.avatarBytesMax
+            guard request.image.count <= bytesMax else { throw ProfileFault.avatarTooLarge(bytesMax: bytesMax) }
+            let image = try await self.image([UInt8](request.image))
+            let profile = try await store.setAvatar(
+                image,
+                of: userID,
+                nowMilliseconds: clock.nowMilliseconds,
+                deadline: context.deadline
+            )
+            var response = ProfileV1.SetAvatarResponse()
+            response.profile = ProfileV1.Profile(profile, required: requiredFields)
+            return response
+        }
+    }
+
+    /// The picture of a file. Elsewhere than on the event loop, since it looks at each byte.
+    private func image(_ file: [UInt8]) async throws(ProfileFault) -> SafeImage {
+        let result = await withTaskExecutorPreference(globalConcurrentExecutor) {
+            Result { () throws(SafeImage.Fault) in try SafeImage(file) }
+        }
+        do {
+            return try result.get()
+        } catch {
+            throw .avatarInvalid(AvatarFault(error))
+        }
+    }
+}
+
+extension AvatarFault {
+    /// What people are told of a file that is none.
+    init(_ fault: SafeImage.Fault) {
+        self =
+            switch fault {
+            case .unknownKind: .unknownKind
+            case .truncated, .malformed, .unsupported: .malformed
+            case .tooManyPixels: .tooManyPixels
+            case .animated: .animated
+            }
+    }
+}

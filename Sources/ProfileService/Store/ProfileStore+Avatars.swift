@@ -1,0 +1,84 @@
+import Images
+import Models
+import Postgres
+import ProfileDomain
+import RPC
+import ServiceModels
+import ServiceStore
+
+extension ProfileStore {
+    /// An uploaded avatar as it is served.
+    struct StoredAvatar: Sendable {
+        /// The file; empty if it wasn't asked for.
+        let bytes: [UInt8]
+        /// Its media type.
+        let contentType: String
+    }
+
+    /// Keeps an image as a user's avatar under an id that nobody knows yet, and forgets the one before, in one transaction. It
+    /// counts for the user over all replicas, also where it is the same image again.
+    ///
+    /// - Returns: the profile as it is then.
+    /// - Throws: ``ProfileFault``; then nothing was changed.
+    func setAvatar(
+        _ image: SafeImage,
+        of userID: UserID,
+        nowMilliseconds: Int64,
+        deadline: Deadline?
+    ) async throws -> Profile {
+        try await database.withTransaction(retries: Self.retriesMax, deadline: deadline) { transaction in
+            var (profile, _) = try await lock(userID, in: transaction)
+            // Before the image, which is written only if it may be: it and the count are the user's own, nobody else waits for either.
+            let wait = try await QuotaStore.spend(
+                limits.avatarUploads,
+                of: userID.bytes,
+                nowMilliseconds: nowMilliseconds,
+                in: transaction
+            )
+            if let wait { throw ProfileFault.tooManyUploads(retryAfterMilliseconds: wait) }
+            var generator = SystemRandomNumberGenerator()
+            let id = AvatarID(using: &generator)
+            profile.avatar = Avatar(upload: id)
+            // As a save does it.
+            profile.updatedAtMilliseconds = max(nowMilliseconds, profile.updatedAtMilliseconds)
+            profile.revision += 1
+            try await transaction.execute(
+                """
+                WITH image AS (
+                    INSERT INTO avatars (id, user_id, type, bytes, created_at)
+                    VALUES (\(id.uuid), \(userID.uuid), \(image.kind.rawValue), \(image.bytes),
+                        \(PostgresTimestamp(milliseconds: nowMilliseconds)))
+                    ON CONFLICT (user_id) DO UPDATE SET id = excluded.id, type = excluded.type, bytes = excluded.bytes,
+                        created_at = excluded.created_at
+                )
+                UPDATE profiles SET avatar = \(profile.avatar?.value), revision = \(profile.revision),
+                    updated_at = \(PostgresTimestamp(milliseconds: profile.updatedAtMilliseconds))
+                WHERE user_id = \(userID.uuid)
+                """
+            )
+            return profile
+        }
+    }
+
+    /// An uploaded avatar; nil if there is none of that id any more. One round trip.
+    func avatar(_ id: AvatarID, withImage: Bool, deadline: Deadline?) async throws -> StoredAvatar? {
+        let rows = try await database.query(
+            "SELECT type, CASE WHEN \(withImage) THEN bytes ELSE ''::bytea END FROM avatars WHERE id = \(id.uuid)",
+            deadline: deadline
+        )
+        return try rows.first.map { row in
+            let (contentType, bytes) = try row.decode(String.self, [UInt8].self)
+            return StoredAvatar(bytes: bytes, contentType: contentType)
+        }
+    }
+
+    /// Forgets an image that a profile has no more.
+    func forget(_ upload: AvatarID, in transaction: PostgresTransaction) async throws {
+        try await transaction.execute("DELETE FROM avatars WHERE id = \(upload.uuid)")
+    }
+}
+
+extension AvatarID {
+    /// The id as PostgreSQL's type of 128 bits.
+    fileprivate var uuid: PostgresUUID { PostgresUUID(high: high, low: low) }
+}

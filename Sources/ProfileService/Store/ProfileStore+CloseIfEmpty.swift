@@ -1,0 +1,81 @@
+import Models
+import Postgres
+import ProfileDomain
+import RPC
+import ServiceModels
+import ServiceStore
+
+extension ProfileStore {
+    /// For how long it is known which absorptions were refused: much longer than a call is on its way.
+    static let refusedAbsorptionMilliseconds: Int64 = 86_400_000
+
+    /// Forgets a user who has neither a number nor a username, and of whom nobody is still to be told, in one transaction. A name
+    /// and a picture go.
+    ///
+    /// The profile's row is the lock under which everything of the user is saved, also while there is none: whoever saves a number
+    /// at the same moment comes before and keeps the account, or after and is refused.
+    ///
+    /// - Returns: whether the user is forgotten; false for an absorption that was refused before, whatever is there now.
+    func closeIfEmpty(
+        _ userID: UserID,
+        absorption: EventID,
+        nowMilliseconds: Int64,
+        deadline: Deadline?
+    ) async throws -> Bool {
+        let (user, id) = (userID.uuid, absorption.uuid)
+        let now = PostgresTimestamp(milliseconds: nowMilliseconds)
+        return try await database.withTransaction(retries: Self.retriesMax, deadline: deadline) { transaction in
+            let profile = try await transaction.execute(
+                """
+                INSERT INTO profiles (user_id) VALUES (\(user)) ON CONFLICT (user_id) DO UPDATE SET user_id = excluded.user_id
+                RETURNING phone IS NULL AND username IS NULL
+                """
+            )[0]
+            // A statement of its own, since the one before may have waited for a save.
+            let around = try await transaction.query(
+                """
+                SELECT EXISTS (SELECT FROM closed_accounts WHERE user_id = \(user)),
+                    EXISTS (SELECT FROM refused_absorptions WHERE absorption_id = \(id)),
+                    EXISTS (SELECT FROM outbox WHERE user_id = \(user) OR taken_from = \(user))
+                """
+            )[0]
+            let (isClosed, isRefused, isUnderWay) = try around.decode(Bool.self, Bool.self, Bool.self)
+            let isEmpty = try profile.decode(0, as: Bool.self) && !isRefused && !isUnderWay
+            guard isClosed || isEmpty else {
+                try await transaction.execute(
+                    """
+                    INSERT INTO refused_absorptions (absorption_id, refused_at) VALUES (\(id), \(now))
+                    ON CONFLICT (absorption_id) DO NOTHING
+                    """
+                )
+                return false
+            }
+            try await transaction.execute(
+                """
+                WITH closed AS (
+                    INSERT INTO closed_accounts (user_id, closed_at) VALUES (\(user), \(now))
+                    ON CONFLICT (user_id) DO NOTHING
+                ), untold AS (
+                    DELETE FROM event_outbox WHERE user_id = \(user)
+                )
+                DELETE FROM profiles WHERE user_id = \(user)
+                """
+            )
+            try await forgetProofs(of: userID, in: transaction)
+            try await QuotaStore.forget(subject: userID.bytes, in: transaction)
+            return true
+        }
+    }
+
+    /// Forgets which absorptions were refused long ago, at most `limit` of them, and tells how many.
+    func forgetRefusedAbsorptions(nowMilliseconds: Int64, limit: Int) async throws -> Int {
+        let before = PostgresTimestamp(milliseconds: nowMilliseconds - Self.refusedAbsorptionMilliseconds)
+        return try await database.execute(
+            """
+            DELETE FROM refused_absorptions WHERE absorption_id IN (
+                SELECT absorption_id FROM refused_absorptions WHERE refused_at <= \(before)
+                ORDER BY refused_at LIMIT \(limit) FOR UPDATE SKIP LOCKED)
+            """
+        ).affected
+    }
+}

@@ -1,0 +1,62 @@
+import Models
+import Postgres
+import ProfileDomain
+import RPC
+import ServiceKit
+import ServiceModels
+
+extension ProfileStore {
+    /// Who has a number; nil if nobody has. One round trip.
+    func holder(of phone: PhoneNumber, deadline: Deadline?) async throws(PostgresError) -> UserID? {
+        let row = try await database.query(
+            "SELECT user_id FROM phones WHERE phone = \(phone.digits)",
+            deadline: deadline
+        ).first
+        return try row.map { row throws(PostgresError) in UserID(try row.decode(0, as: PostgresUUID.self)) }
+    }
+
+    /// Takes a user's number from them, in one transaction: it is free then, and others, also targets of webhooks, are told as when
+    /// the user gives it up.
+    ///
+    /// Locks are taken as a save takes them: the profile's row, then that of the number. A user without a profile has no number.
+    ///
+    /// - Parameter expected: only this number; nil for whichever the user has.
+    /// - Returns: the number; nil if the user had none, or another one.
+    func releasePhone(
+        of userID: UserID,
+        ifItIs expected: PhoneNumber?,
+        nowMilliseconds: Int64,
+        deadline: Deadline?
+    ) async throws -> PhoneNumber? {
+        try await database.withTransaction(retries: Self.retriesMax, deadline: deadline) { transaction in
+            let row = try await transaction.query(
+                "SELECT phone FROM profiles WHERE user_id = \(userID.uuid) FOR UPDATE"
+            ).first
+            guard let phone = try row?.decode(0, as: String?.self).flatMap({ PhoneNumber(stored: $0) }),
+                expected == nil || expected == phone
+            else { return nil }
+            let now = PostgresTimestamp(milliseconds: nowMilliseconds)
+            try await transaction.execute(
+                """
+                WITH freed AS (
+                    DELETE FROM phones WHERE phone = \(phone.digits) AND user_id = \(userID.uuid)
+                ), cooled AS (
+                    DELETE FROM phone_cool_downs WHERE phone = \(phone.digits)
+                ), event AS (
+                    INSERT INTO outbox (event_id, kind, phone, user_id, created_at, trace)
+                    VALUES (\(identifiers.make(EventID.self).uuid), \(PhoneEvent.Kind.released.rawValue), \(phone.digits),
+                        \(userID.uuid), \(now), \(Traces.current))
+                ), told AS (
+                    INSERT INTO event_outbox (event_id, type, user_id, created_at, trace)
+                    SELECT \(identifiers.make(EventID.self).uuid), type, \(userID.uuid), \(now), \(Traces.current)
+                    FROM wanted_events WHERE type = \(ServiceEventType.phoneChanged.rawValue)
+                )
+                UPDATE profiles SET phone = NULL, proven_phone = NULL, updated_at = GREATEST(updated_at, \(now)),
+                    revision = revision + 1
+                WHERE user_id = \(userID.uuid)
+                """
+            )
+            return phone
+        }
+    }
+}

@@ -1,0 +1,372 @@
+import Models
+import Postgres
+import ProfileDomain
+import RPC
+import ServiceKit
+import ServiceModels
+
+/// A number that is proven to be a user's.
+struct ProvenPhone: Sendable, Hashable {
+    /// By which it is applied once.
+    let eventID: EventID
+    /// The user.
+    let userID: UserID
+    /// The number.
+    let phone: PhoneNumber
+    /// By what it is known.
+    let proof: PhoneProof
+}
+
+/// What a claim by proof came to.
+enum ProvenPhoneOutcome: Sendable, Hashable {
+    /// The user has the number.
+    case proven(takenFrom: UserID?)
+    /// Somebody else has proven it and keeps it.
+    case conflict
+}
+
+/// What a look at a claim by proof came to.
+enum ProvenPhoneStep: Sendable {
+    /// It is done, now or before: the profile as it is now, and whether others must be told of a change.
+    case settled(Profile, ProvenPhoneOutcome, hasEvents: Bool)
+    /// Nothing was changed: this one has proven it, and is to be judged first.
+    case judge(UserID)
+}
+
+extension ProfileStore {
+    /// For how long it is known what a claim by proof came to: much longer than one waits to be told again.
+    static let provenClaimMilliseconds: Int64 = 60 * 86_400_000
+    /// For how long a dispute waits for an operator.
+    static let disputeMilliseconds: Int64 = 180 * 86_400_000
+    /// How often a claim is begun anew because the number changed hands meanwhile.
+    private static let changesMax = 4
+
+    /// Undoes a transaction that found another holder than the one whose profile it locked.
+    private struct HolderChanged: Error {}
+
+    /// Takes a number for a user of whom it is proven, in one transaction, once for each event; without limits and waiting time.
+    ///
+    /// Locks are taken as a save takes them, profiles before the number; two profiles in the order of their ids. So whoever saves at
+    /// the same moment comes before or after as a whole.
+    ///
+    /// - Parameter judgement: what was found out of the one who has proven it, if somebody has.
+    /// - Throws: `ProfileFault.accountClosed` for a user whose account was closed, `ProfileFault.holderUnknown` for a number that
+    ///   changes hands all the time.
+    func claimProven(
+        _ claim: ProvenPhone,
+        judgement: ProvenClaim.Judgement?,
+        nowMilliseconds: Int64,
+        deadline: Deadline?
+    ) async throws -> ProvenPhoneStep {
+        for _ in 0..<Self.changesMax {
+            do {
+                return try await database.withTransaction(retries: Self.retriesMax, deadline: deadline) { transaction in
+                    try await attempt(claim, judgement, nowMilliseconds, in: transaction)
+                }
+            } catch is HolderChanged { continue }
+        }
+        throw ProfileFault.holderUnknown
+    }
+
+    private func attempt(
+        _ claim: ProvenPhone,
+        _ judgement: ProvenClaim.Judgement?,
+        _ nowMilliseconds: Int64,
+        in transaction: PostgresTransaction
+    ) async throws -> ProvenPhoneStep {
+        let seen = try await provenHolder(of: claim.phone, isLocked: false, in: transaction)
+        let other = seen.map(\.userID).flatMap { $0 == claim.userID ? nil : $0 }
+        if let other, other < claim.userID { try await lockOther(other, in: transaction) }
+        let (profile, _) = try await lock(claim.userID, in: transaction)
+        if let other, other > claim.userID { try await lockOther(other, in: transaction) }
+        if let earlier = try await earlierOutcome(of: claim.eventID, in: transaction) {
+            return .settled(profile, earlier, hasEvents: false)
+        }
+        let holder = try await provenHolder(of: claim.phone, isLocked: true, in: transaction)
+        guard holder?.userID == seen?.userID else { throw HolderChanged() }
+        var losing: UserID?
+        switch ProvenClaim.decide(holder: holder, claimant: claim.userID, judgement: judgement) {
+        case .judge(let userID): return .judge(userID)
+        case .conflict(let userID):
+            try await dispute(claim, with: userID, nowMilliseconds, in: transaction)
+            try await enter(claim, .conflict, nowMilliseconds, in: transaction)
+            return .settled(profile, .conflict, hasEvents: false)
+        case .take, .confirm: break
+        case .takeOver(let userID): losing = userID
+        }
+        try await own(claim, from: holder?.userID, nowMilliseconds, in: transaction)
+        var next = profile
+        next.phone = claim.phone
+        next.isPhoneProven = true
+        next.phoneTakenAtMilliseconds = nil
+        if next != profile {
+            next.updatedAtMilliseconds = max(nowMilliseconds, profile.updatedAtMilliseconds)
+            next.revision += 1
+        }
+        let events = Self.events(of: claim, from: profile, takenFrom: losing)
+        try await write(next, from: profile, losing: losing, events, nowMilliseconds, in: transaction)
+        try await enter(claim, .proven(takenFrom: losing), nowMilliseconds, in: transaction)
+        return .settled(next, .proven(takenFrom: losing), hasEvents: !events.isEmpty)
+    }
+
+    /// What invites is told: nothing where the number was the user's already.
+    private static func events(of claim: ProvenPhone, from profile: Profile, takenFrom: UserID?) -> [PhoneEvent] {
+        guard profile.phone != claim.phone else { return [] }
+        var events: [PhoneEvent] = []
+        if let old = profile.phone { events.append(PhoneEvent(kind: .released, phone: old)) }
+        events.append(PhoneEvent(kind: .claimed, phone: claim.phone, isProven: true, takenFrom: takenFrom))
+        return events
+    }
+
+    // MARK: - Steps
+
+    private func provenHolder(
+        of phone: PhoneNumber,
+        isLocked: Bool,
+        in transaction: PostgresTransaction
+    ) async throws -> ProvenClaim.Holder? {
+        let row = try await transaction.query(
+            """
+            SELECT user_id, proven_at IS NOT NULL FROM phones WHERE phone = \(phone.digits)
+            \(unsafeSQL: isLocked ? "FOR UPDATE" : "")
+            """
+        ).first
+        return try row.map { row in
+            let (userID, isProven) = try row.decode(PostgresUUID.self, Bool.self)
+            return ProvenClaim.Holder(userID: UserID(userID), isProven: isProven)
+        }
+    }
+
+    /// Locks the profile of somebody who has the number. Its row is there, since it has the number.
+    private func lockOther(_ userID: UserID, in transaction: PostgresTransaction) async throws {
+        let rows = try await transaction.query("SELECT FROM profiles WHERE user_id = \(userID.uuid) FOR UPDATE")
+        guard !rows.isEmpty else { throw HolderChanged() }
+    }
+
+    private func earlierOutcome(
+        of eventID: EventID,
+        in transaction: PostgresTransaction
+    ) async throws -> ProvenPhoneOutcome? {
+        let row = try await transaction.query(
+            "SELECT outcome = 'conflict', taken_from FROM proven_claims WHERE event_id = \(eventID.uuid)"
+        ).first
+        return try row.map { row in
+            let (isConflict, takenFrom) = try row.decode(Bool.self, PostgresUUID?.self)
+            return isConflict ? .conflict : .proven(takenFrom: takenFrom.map { UserID($0) })
+        }
+    }
+
+    private func enter(
+        _ claim: ProvenPhone,
+        _ outcome: ProvenPhoneOutcome,
+        _ nowMilliseconds: Int64,
+        in transaction: PostgresTransaction
+    ) async throws {
+        let (word, takenFrom): (String, UserID?) =
+            switch outcome {
+            case .proven(let takenFrom): ("proven", takenFrom)
+            case .conflict: ("conflict", nil)
+            }
+        try await transaction.execute(
+            """
+            INSERT INTO proven_claims (event_id, user_id, outcome, taken_from, applied_at)
+            VALUES (\(claim.eventID.uuid), \(claim.userID.uuid), \(word), \(takenFrom?.uuid),
+                \(PostgresTimestamp(milliseconds: nowMilliseconds)))
+            """
+        )
+    }
+
+    /// Makes the number the user's, and proven.
+    private func own(
+        _ claim: ProvenPhone,
+        from holder: UserID?,
+        _ nowMilliseconds: Int64,
+        in transaction: PostgresTransaction
+    ) async throws {
+        let now = PostgresTimestamp(milliseconds: nowMilliseconds)
+        let (phone, user) = (claim.phone.digits, claim.userID.uuid)
+        let rows: Rows
+        if let holder {
+            rows = try await transaction.execute(
+                """
+                UPDATE phones SET user_id = \(user), proven_at = \(now), proof = \(claim.proof.rawValue),
+                    claimed_at = CASE WHEN user_id = \(user) THEN claimed_at ELSE \(now) END
+                WHERE phone = \(phone) AND user_id = \(holder.uuid)
+                """
+            )
+        } else {
+            rows = try await transaction.execute(
+                """
+                INSERT INTO phones (phone, user_id, claimed_at, proven_at, proof)
+                VALUES (\(phone), \(user), \(now), \(now), \(claim.proof.rawValue)) ON CONFLICT (phone) DO NOTHING
+                """
+            )
+        }
+        guard rows.affected == 1 else { throw HolderChanged() }
+    }
+
+    /// Writes both profiles and what others must be told, and forgets what the claim settles: one round trip.
+    private func write(
+        _ next: Profile,
+        from profile: Profile,
+        losing: UserID?,
+        _ events: [PhoneEvent],
+        _ nowMilliseconds: Int64,
+        in transaction: PostgresTransaction
+    ) async throws {
+        let now = PostgresTimestamp(milliseconds: nowMilliseconds)
+        let user = next.userID.uuid
+        let eventIDs = events.map { _ in identifiers.make(EventID.self).uuid }
+        var told = [(ServiceEventType, PostgresUUID)]()
+        if next.phone != profile.phone { told.append((.phoneChanged, user)) }
+        if !required.missing(in: profile).isEmpty, required.missing(in: next).isEmpty {
+            told.append((.profileCompleted, user))
+        }
+        if let losing { told.append((.phoneChanged, losing.uuid)) }
+        let toldIDs = told.map { _ in identifiers.make(EventID.self).uuid }
+        let freed = events.first { $0.kind == .released }?.phone.digits
+        try await transaction.execute(
+            """
+            WITH freed AS (
+                DELETE FROM phones WHERE phone = \(freed) AND user_id = \(user)
+            ), cooled AS (
+                DELETE FROM phone_cool_downs WHERE phone = \(next.phone?.digits)
+            ), settled AS (
+                DELETE FROM phone_disputes WHERE claimant_user_id = \(user) AND phone = \(next.phone?.digits)
+            ), events AS (
+                INSERT INTO outbox (event_id, kind, phone, user_id, created_at, is_proven, taken_from, trace)
+                SELECT event_id, kind, phone, \(user), \(now), is_proven, taken_from, \(Traces.current)
+                FROM unnest(\(eventIDs), \(events.map(\.kind.rawValue)), \(events.map(\.phone.digits)),
+                    \(events.map(\.isProven)), \(events.map { $0.takenFrom?.uuid }))
+                    WITH ORDINALITY AS event (event_id, kind, phone, is_proven, taken_from, position)
+                ORDER BY position
+            ), told AS (
+                INSERT INTO event_outbox (event_id, type, user_id, created_at, trace)
+                SELECT event_id, type, user_id, \(now), \(Traces.current)
+                FROM unnest(\(toldIDs), \(told.map(\.0.rawValue)), \(told.map(\.1))) AS event (event_id, type, user_id)
+                    JOIN wanted_events USING (type)
+            ), lost AS (
+                UPDATE profiles SET phone = NULL, proven_phone = NULL, phone_taken_at = \(now),
+                    updated_at = GREATEST(updated_at, \(now)), revision = revision + 1
+                WHERE user_id = \(losing?.uuid)
+            )
+            UPDATE profiles SET phone = \(next.phone?.digits), proven_phone = \(next.phone?.digits), phone_taken_at = NULL,
+                revision = \(next.revision),
+                updated_at = \(PostgresTimestamp(milliseconds: next.updatedAtMilliseconds))
+            WHERE user_id = \(user)
+            """
+        )
+    }
+
+    // MARK: - Disputes
+
+    /// Writes down for operators that two have proven a number: one dispute for each user, the last.
+    private func dispute(
+        _ claim: ProvenPhone,
+        with holder: UserID,
+        _ nowMilliseconds: Int64,
+        in transaction: PostgresTransaction
+    ) async throws {
+        try await transaction.execute(
+            """
+            INSERT INTO phone_disputes (claimant_user_id, holder_user_id, phone, proof, created_at)
+            VALUES (\(claim.userID.uuid), \(holder.uuid), \(claim.phone.digits), \(claim.proof.rawValue),
+                \(PostgresTimestamp(milliseconds: nowMilliseconds)))
+            ON CONFLICT (claimant_user_id) DO UPDATE SET holder_user_id = excluded.holder_user_id, phone = excluded.phone,
+                proof = excluded.proof,
+                created_at = CASE WHEN phone_disputes.phone = excluded.phone THEN phone_disputes.created_at
+                    ELSE excluded.created_at END
+            """
+        )
+    }
+
+    /// A number that two users have proven.
+    struct Dispute: Sendable, Hashable {
+        let phone: PhoneNumber
+        let holder: UserID
+        let claimant: UserID
+        let proof: PhoneProof
+        let createdAtMilliseconds: Int64
+    }
+
+    /// The disputes, oldest first, at most `limit` of them; without those whose number isn't the holder's any more.
+    func disputes(limit: Int, deadline: Deadline?) async throws -> [Dispute] {
+        let rows = try await database.query(
+            """
+            SELECT phone, holder_user_id, claimant_user_id, d.proof, created_at
+            FROM phone_disputes d JOIN phones p USING (phone)
+            WHERE p.user_id = d.holder_user_id
+            ORDER BY created_at, claimant_user_id LIMIT \(limit)
+            """,
+            deadline: deadline
+        )
+        return try rows.compactMap { row in
+            let (digits, holder, claimant, word, createdAt) = try row.decode(
+                String.self,
+                PostgresUUID.self,
+                PostgresUUID.self,
+                String.self,
+                PostgresTimestamp.self
+            )
+            guard let phone = PhoneNumber(stored: digits), let proof = PhoneProof(rawValue: word) else { return nil }
+            return Dispute(
+                phone: phone,
+                holder: UserID(holder),
+                claimant: UserID(claimant),
+                proof: proof,
+                createdAtMilliseconds: createdAt.milliseconds
+            )
+        }
+    }
+
+    // MARK: - Forgetting
+
+    /// Forgets what proofs came to, disputes and waiting times of a user whose account is closed.
+    func forgetProofs(of userID: UserID, in transaction: PostgresTransaction) async throws {
+        let user = userID.uuid
+        try await transaction.execute(
+            """
+            WITH claims AS (
+                DELETE FROM proven_claims WHERE user_id = \(user)
+            ), taken AS (
+                UPDATE proven_claims SET taken_from = NULL WHERE taken_from = \(user) AND user_id <> \(user)
+            ), disputes AS (
+                DELETE FROM phone_disputes WHERE claimant_user_id = \(user) OR holder_user_id = \(user)
+            )
+            DELETE FROM phone_cool_downs WHERE user_id = \(user)
+            """
+        )
+    }
+
+    /// Forgets what proofs came to long ago, and old disputes, at most `limit` of each, and tells how many.
+    func forgetClaimsByProof(nowMilliseconds: Int64, limit: Int) async throws -> Int {
+        let claims = try await database.execute(
+            """
+            DELETE FROM proven_claims WHERE event_id IN (
+                SELECT event_id FROM proven_claims
+                WHERE applied_at <= \(PostgresTimestamp(milliseconds: nowMilliseconds - Self.provenClaimMilliseconds))
+                ORDER BY applied_at LIMIT \(limit) FOR UPDATE SKIP LOCKED)
+            """
+        ).affected
+        let disputes = try await database.execute(
+            """
+            DELETE FROM phone_disputes WHERE claimant_user_id IN (
+                SELECT claimant_user_id FROM phone_disputes
+                WHERE created_at <= \(PostgresTimestamp(milliseconds: nowMilliseconds - Self.disputeMilliseconds))
+                ORDER BY created_at LIMIT \(limit) FOR UPDATE SKIP LOCKED)
+            """
+        ).affected
+        return claims + disputes
+    }
+
+    /// Forgets numbers that anybody may take again, at most `limit` of them, and tells how many.
+    func forgetCoolDowns(nowMilliseconds: Int64, limit: Int) async throws -> Int {
+        try await database.execute(
+            """
+            DELETE FROM phone_cool_downs WHERE phone IN (
+                SELECT phone FROM phone_cool_downs WHERE until <= \(PostgresTimestamp(milliseconds: nowMilliseconds))
+                ORDER BY until LIMIT \(limit) FOR UPDATE SKIP LOCKED)
+            """
+        ).affected
+    }
+}

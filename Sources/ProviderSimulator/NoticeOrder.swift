@@ -1,0 +1,56 @@
+import HTTPJSON
+import JOSE
+
+/// What a provider shall tell about whom, how the message shall differ from a good one, and where it is sent.
+struct NoticeOrder: Sendable {
+    /// How often one message is sent at most.
+    static let timesMax: Int64 = 16
+    /// The longest of the texts, in bytes.
+    static let textMax = 512
+
+    var clientID: String
+    /// Whom it is about; nil for an event that names nobody.
+    var subject: String?
+    /// The event by its provider's word, such as `consent-revoked` or `sessions-revoked`.
+    var type: String
+    /// Google: why an account was disabled.
+    var reason: String?
+    /// Google: what a verification repeats.
+    var state: String?
+    /// Apple: the relay address.
+    var email: String?
+    /// The message's `jti`; nil for a new one.
+    var identifier: String?
+    var overrides: TokenOverrides
+    /// Where it is sent; nil if it is only answered.
+    var target: String?
+    /// How often it is sent.
+    var times: Int64
+
+    /// Reads a request.
+    init(_ input: inout JSONInput) {
+        clientID = input.string("client_id")
+        type = input.string("type")
+        subject = input.optionalString("sub")
+        reason = input.optionalString("reason")
+        state = input.optionalString("state")
+        email = input.optionalString("email")
+        identifier = input.optionalString("jti")
+        target = input.optionalString("to")
+        times = input.optionalInteger("times", in: 1...Self.timesMax) ?? 1
+        var nested = input.nested("overrides")
+        overrides = TokenOverrides(&nested)
+        input.adopt(nested)
+        let texts = [
+            ("client_id", clientID), ("type", type), ("sub", subject), ("reason", reason), ("state", state),
+            ("email", email), ("jti", identifier), ("to", target),
+        ]
+        for (name, text) in texts {
+            guard let text, text.utf8.count > Self.textMax else { continue }
+            input.addFault(name, code: "INVALID", detail: "At most \(Self.textMax) bytes.")
+        }
+        if let target, !target.hasPrefix("http://"), !target.hasPrefix("https://") {
+            input.addFault("to", code: "INVALID", detail: "An http or https URL.")
+        }
+    }
+}

@@ -1,0 +1,69 @@
+import HTTPJSON
+import HTTPTypes
+import JOSE
+import OutgoingHTTP
+
+/// `POST /control/apple/notify` and `POST /control/google/risc`: what the provider tells a backend of its people.
+enum NoticeRoutes {
+    /// How long one sending may take.
+    static let timeout: Duration = .seconds(10)
+    /// The longest answer that is read, in bytes.
+    static let answerBytesMax = 64 * 1024
+
+    /// - Parameter http: by what messages are sent; nil where they are only answered.
+    static func all(_ store: SimulatorStore, _ http: (any OutgoingClient)?) -> [Route] {
+        [
+            Route(.post, "/control/apple/notify") { request, context in
+                let order = try order(try await context.json(request))
+                let notice = try await store.appleNotice(order)
+                let body: JSONObject = ["payload": .string(notice.token)]
+                return try await answer(notice, order, http, body: body.serialized(), type: "application/json")
+            },
+            Route(.post, "/control/google/risc") { request, context in
+                let order = try order(try await context.json(request))
+                let notice = try await store.googleNotice(order)
+                let body = Array(notice.token.utf8)
+                return try await answer(notice, order, http, body: body, type: "application/secevent+jwt")
+            },
+        ]
+    }
+
+    private static func order(_ input: JSONInput) throws(Problem) -> NoticeOrder {
+        var input = input
+        let order = NoticeOrder(&input)
+        try input.finish()
+        return order
+    }
+
+    /// Sends the message as often as it was ordered, and answers it with the statuses that came back.
+    private static func answer(
+        _ notice: MadeNotice,
+        _ order: NoticeOrder,
+        _ http: (any OutgoingClient)?,
+        body: [UInt8],
+        type: String
+    ) async throws -> Response {
+        var statuses: [JSONValue] = []
+        if let target = order.target {
+            guard let http else {
+                throw Problem(.badRequest, code: "CANNOT_SEND", detail: "This simulator sends nothing.")
+            }
+            let request = OutgoingRequest(
+                .other("POST", body: body, mediaType: type),
+                target,
+                timeout: timeout,
+                bodyBytesMax: answerBytesMax
+            )
+            for _ in 0..<order.times {
+                do throws(OutgoingHTTPError) {
+                    statuses.append(.integer(Int64(try await http.send(request).status)))
+                } catch {
+                    throw Problem(.badGateway, code: "NOT_SENT", detail: "Nobody answers there.", cause: error)
+                }
+            }
+        }
+        return .json([
+            "notice": .string(notice.token), "jti": .string(notice.identifier), "statuses": .array(statuses),
+        ])
+    }
+}

@@ -1,0 +1,124 @@
+import KeyRings
+import Logging
+import Models
+import ServiceKit
+
+/// The settings of a program that makes or checks proofs of callers.
+public struct CallerProofSettings: Sendable {
+    /// The folder of its keys.
+    public let keysFolder: ConfigurationKey<String?>
+    private let maker: String
+
+    /// Whether gateways of the version before are answered, which bring no proof.
+    public static let acceptsEarlierGateways = ConfigurationKey.bool(
+        "VESTIBULE_CALLERS_WITHOUT_PROOF",
+        default: false,
+        help:
+            "Whether a call without a proof of its caller is answered for the user whom it names, as gateways of the version "
+            + "before make calls. For the time of an upgrade only: whoever may call then acts for anybody. Each start logs a "
+            + "warning."
+    )
+
+    /// The settings of a service, whose keys are derived from identity's.
+    public init(service: String) {
+        let folder = "\(service)-keys"
+        maker = "the folder \(folder) of those that `vestibule init` makes"
+        keysFolder = .optionalPath(
+            "VESTIBULE_\(service.uppercased())_KEYS_FOLDER",
+            isRequired: true,
+            help:
+                "The folder of the keys under which identity proves to \(service) on whose behalf it is called: \(folder), which "
+                + "`vestibule init` makes and `vestibule keys rotate` changes. It is read again every few seconds and at SIGHUP."
+        )
+    }
+
+    /// Identity's settings.
+    ///
+    /// - Parameter keysFolder: the folder of all its own keys.
+    public init(keysFolder: ConfigurationKey<String?>) {
+        self.keysFolder = keysFolder
+        maker = "the folder keys of those that `vestibule init` makes"
+    }
+
+    /// All of them.
+    public var all: [any AnyConfigurationKey] { [keysFolder, Self.acceptsEarlierGateways] }
+
+    /// The fault of a configuration that names no folder.
+    public var folderIsMissing: ConfigurationFault {
+        ConfigurationFault(key: keysFolder.name, problem: "is required: \(maker)")
+    }
+
+    /// The keys of proofs in a folder.
+    ///
+    /// - Parameters:
+    ///   - ring: what was read; nil if there is no file.
+    /// - Throws: `ConfigurationFaults` that show no key.
+    public func keys(
+        _ folder: KeyFolder,
+        of service: String? = nil
+    ) throws(ConfigurationFaults) -> (ring: KeyRing, keys: [[UInt8]]) {
+        do throws(FileFault) {
+            guard let ring = try folder.read(.proof, of: service) else {
+                throw FileFault("\(folder.file(.proof)) is not there; `vestibule init` makes it")
+            }
+            var keys: [[UInt8]] = []
+            for key in ring.keys { keys.append(try KeyKind.randomKey(key.text)) }
+            return (ring, keys)
+        } catch {
+            let problem = "names a folder in which \(error.description)"
+            throw ConfigurationFaults([ConfigurationFault(key: keysFolder.name, problem: problem)])
+        }
+    }
+}
+
+/// Tells a service's methods on whose behalf they are called, by the keys that are in its folder now.
+public typealias CurrentCallers = ReplaceableValue<ProvenCallers>
+
+/// Where a service's keys of proofs are, and what they were when they were read first.
+public struct CallerProofSource: Sendable {
+    /// Tells on whose behalf methods are called, by those keys.
+    public let callers: ProvenCallers
+    private let ring: KeyRing
+    private let program: KeyReader.Program
+    private let settings: CallerProofSettings
+    private let folder: KeyFolder
+    private let acceptsEarlierGateways: Bool
+
+    /// Reads the folder that a configuration names; blocks meanwhile.
+    ///
+    /// - Throws: `ConfigurationFaults` for a folder without keys of this service.
+    public init(
+        _ program: KeyReader.Program,
+        _ settings: CallerProofSettings,
+        _ configuration: Configuration
+    ) throws(ConfigurationFaults) {
+        guard let path = configuration[settings.keysFolder] else {
+            throw ConfigurationFaults([settings.folderIsMissing])
+        }
+        self.program = program
+        self.settings = settings
+        folder = KeyFolder(path: path)
+        acceptsEarlierGateways = configuration[CallerProofSettings.acceptsEarlierGateways]
+        let read = try settings.keys(folder, of: program.rawValue)
+        ring = read.ring
+        callers = ProvenCallers(
+            service: program.rawValue,
+            keys: read.keys.compactMap { CallerProofKey($0) },
+            acceptsEarlierGateways: acceptsEarlierGateways
+        )
+    }
+
+    /// What reads the folder again and replaces callers by those of its keys.
+    public func reader(for callers: CurrentCallers, clock: WallClock, logger: Logger) -> KeyReader {
+        KeyReader(program: program, rings: [ring], logger: logger) {
+            let read = try settings.keys(folder, of: program.rawValue)
+            let new = ProvenCallers(
+                service: program.rawValue,
+                keys: read.keys.compactMap { CallerProofKey($0) },
+                acceptsEarlierGateways: acceptsEarlierGateways,
+                clock: clock
+            )
+            return ([read.ring], { callers.replace(new) })
+        }
+    }
+}

@@ -1,0 +1,38 @@
+import Postgres
+
+/// An outbox as a person looks at it: which rows it has, and what each is about.
+public struct OutboxPlace: Sendable {
+    /// The service that is told.
+    let receiver: String
+    let table: String
+    let keyColumn: String
+    /// What `receiver` is in the rows; nil where there is no such column.
+    let filter: String?
+    /// What a row of the table `o` is about, as an expression of SQL: without and with what is a person's.
+    let about: String
+    let aboutInFull: String
+    /// What follows from the release of rows, in the same transaction.
+    let released: @Sendable ([Int64], PostgresTransaction) async throws -> Void
+
+    /// The outbox of these rows.
+    ///
+    /// - Parameters:
+    ///   - receiver: the service that is told, by which a person names the outbox.
+    ///   - released: called with the ids of rows that are told again from the commit on, while no relay works.
+    public init<Rows: OutboxRows>(
+        _ rows: Rows,
+        receiver: String,
+        released: @escaping @Sendable ([Int64], PostgresTransaction) async throws -> Void = { _, _ in }
+    ) {
+        self.receiver = receiver
+        self.released = released
+        table = Rows.table
+        keyColumn = Rows.keyColumn
+        filter = rows.receiver
+        about = Rows.about
+        aboutInFull = Rows.aboutInFull
+    }
+
+    /// Which rows of a table by this name are of this outbox, behind another condition.
+    func isOurs(_ table: String) -> String { filter.map { " AND \(table).receiver = '\($0)'" } ?? "" }
+}

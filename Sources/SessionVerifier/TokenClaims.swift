@@ -1,0 +1,57 @@
+import JOSE
+
+/// What a verified access token says.
+struct TokenClaims: Sendable {
+    let userID: String
+    let sessionID: String
+    let session: SessionKey
+    let expiresAtSeconds: Int64
+    /// `auth_time`; nil if it isn't told.
+    let sessionBegunAtSeconds: Int64?
+
+    /// The longest token that is looked at, in bytes.
+    static let tokenBytesMax = 4_096
+    /// The `typ` of access tokens (RFC 9068 section 2.1). ID tokens of the same keys have another.
+    static let type = "at+jwt"
+
+    /// Reads the claims of a payload whose signature was verified; nil if they aren't for us.
+    init?(_ payload: [UInt8], issuer: String, audience: String) {
+        guard let claims = try? JSONObject(parsing: payload), claims["iss"] == .string(issuer),
+            claims["aud"] == .string(audience) || claims["aud"]?.array?.contains(.string(audience)) == true,
+            let userID = claims["sub"]?.string, let sessionID = claims["sid"]?.string,
+            let session = SessionKey(sessionID), let expiresAt = claims["exp"]?.integer
+        else { return nil }
+        self.userID = userID
+        self.sessionID = sessionID
+        self.session = session
+        expiresAtSeconds = expiresAt
+        sessionBegunAtSeconds = claims["auth_time"]?.integer
+    }
+}
+
+/// Tokens that were verified. Two generations, as bounded as their sum: when the newer one is full, the older one goes. Only
+/// verified ones get in, so that a stranger can't fill it.
+struct RememberedTokens: Sendable {
+    private let generationMax: Int
+    private var newer: [String: TokenClaims] = [:]
+    private var older: [String: TokenClaims] = [:]
+
+    init(countMax: Int) { generationMax = max(1, countMax / 2) }
+
+    /// The claims of one.
+    mutating func claims(of token: String) -> TokenClaims? {
+        if let claims = newer[token] { return claims }
+        guard let claims = older.removeValue(forKey: token) else { return nil }
+        insert(claims, of: token)
+        return claims
+    }
+
+    /// Keeps one that was verified.
+    mutating func insert(_ claims: TokenClaims, of token: String) {
+        if newer.count >= generationMax { (older, newer) = (newer, [:]) }
+        newer[token] = claims
+    }
+
+    /// Forgets all.
+    mutating func forget() { (newer, older) = ([:], [:]) }
+}

@@ -1,0 +1,217 @@
+"""An account's end: deleted in all services, with nothing left of the person in the database."""
+
+import json
+import os
+import pathlib
+import signal
+import subprocess
+import uuid
+
+import pytest
+
+import process_table
+import tokens
+from account_command import account, is_forgotten, trace
+from app import App, letters
+from app_clients import WAYS, client_of
+from stack import new_stack
+
+# Where the id of a closed account may stand: the audit log, the proof of the closing, and what keeps it from coming back.
+MAY_NAME_THE_ACCOUNT = {"identity.security_events", "identity.account_closings", "identity.webhook_deliveries", "profile.closed_accounts",
+                        "invites.closed_accounts"}
+
+
+def dump(stack):
+    """The rows of all tables, by schema and table, as `pg_dump` writes them."""
+    environment = process_table.environment(stack.process_of("identity"))
+    result = subprocess.run(
+        ["pg_dump", "--data-only", f"--host={environment['VESTIBULE_DATABASE_HOST']}",
+         f"--port={environment['VESTIBULE_DATABASE_PORT']}", "--username=postgres", "--no-password",
+         f"--dbname={environment['VESTIBULE_DATABASE_NAME']}"], capture_output=True, text=True, timeout=60)
+    assert result.returncode == 0, result.stderr
+    tables, name = {}, None
+    for line in result.stdout.splitlines():
+        if line.startswith("COPY "):
+            name = line.split(" ")[1]
+            tables[name] = ""
+        elif line == "\\.":
+            name = None
+        elif name:
+            tables[name] += line + "\n"
+    assert len(tables) > 20
+    return tables
+
+
+@pytest.fixture
+def whole(new_app):
+    """Somebody of whom there is something everywhere."""
+    app = new_app()
+    app.sign_in()
+    app.save(display_name=app.person.name, phone_number=app.person.phone, username=letters(12)).expect(200)
+    app.device_name = f"Phone {letters(12)}"
+    app.gateway.patch(f"/auth/sessions/{app.session['session_id']}", {"device_name": app.device_name},
+                      token=app.access_token).expect(200)
+    picture = (pathlib.Path(__file__).resolve().parents[1] / "ImagesTests/Files/rgb.png").read_bytes()
+    app.gateway.send(
+        "PUT", "/me/avatar", token=app.access_token, body=picture, headers={"Content-Type": "image/png"}).expect(200)
+    app.get(f"/usernames/{letters(12)}").expect(200)
+    app.create_group()
+    return app
+
+
+def test_nothing_of_a_person_is_left(stack, new_app, whole):
+    other = new_app()
+    other.sign_in()
+    other.complete()
+    shared = other.create_group()
+    other.post(f"/groups/{shared}/members", {
+        "phone_number": whole.person.phone, "display_name": whole.person.name}).expect(201)
+    process_table.wait_until(
+        lambda: any(group["id"] == shared for group in whole.get("/groups").expect(200)["groups"]), 15, "the link")
+    # And who asks to join, made a link, blocks somebody and is blocked.
+    asked = other.post("/groups", {"name": "Lunch", "openness": "confirm"}).expect(201)["id"]
+    link = other.post(f"/groups/{asked}/links", {}).expect(201)["token"]
+    whole.post("/groups/links/join", {"token": link}).expect(200)
+    (own,) = [group["id"] for group in whole.get("/groups").expect(200)["groups"] if group["id"] != shared]
+    whole.post(f"/groups/{own}/links", {}).expect(201)
+    whole.gateway.send("PUT", f"/me/blocked-inviters/{other.user_id}", token=whole.access_token).expect(204)
+    other.gateway.send("PUT", f"/me/blocked-inviters/{whole.user_id}", token=other.access_token).expect(204)
+    subject = tokens.parts(whole.ask_apple()["identity_token"])[1]["sub"]
+    before = trace(stack, whole.user_id)
+    assert before["identity"]["held"]["accounts"] == 1 and before["invites"]["held"]["members"] == 2
+    assert [before["profile"]["held"][name] for name in ("phones", "avatars", "quotas")] == [1, 1, 2]
+    assert all(before["invites"]["held"][name] == 1 for name in (
+        "join_requests", "group_links", "group_link_uses", "blocked_inviters", "blocked_by"))
+    # No target of webhooks wants to know.
+    assert all(before[name]["held"]["event_outbox"] == 0 for name in ("profile", "invites"))
+    whole_profile = whole.get("/me").expect(200)
+    secrets = {
+        whole.person.email, whole.person.digits, whole.person.given_name, whole_profile["username"], whole.device_name,
+        subject, whole.session["session_id"], whole_profile["avatar_url"].rpartition("/")[2]}
+    rows = dump(stack)
+    for secret in secrets:
+        assert any(secret in text for text in rows.values()), "the search finds what is there"
+
+    whole.delete()
+    process_table.wait_until(lambda: is_forgotten(stack, whole.user_id), 15, "the end of all that is left")
+    # Invites applies profile's release behind it.
+    process_table.wait_until(
+        lambda: whole.person.digits not in "".join(dump(stack).values()), 15, "the number's end")
+    # What stays of sessions is told to nobody: which ended, until no token of theirs looks valid.
+    kept = {whole.session["session_id"]: {"identity.revocations", "identity.security_events", "identity.sign_ins"}}
+    for table, text in dump(stack).items():
+        for secret in secrets:
+            assert secret not in text or table in kept.get(secret, set()), f"{secret} in {table}"
+        assert whole.user_id not in text or table in MAY_NAME_THE_ACCOUNT, table
+    members = other.get(f"/groups/{shared}/members").expect(200)["members"]
+    assert len(members) == 1
+    held = stack.sql(
+        f"SELECT why, profile_done_at IS NOT NULL, invites_done_at IS NOT NULL FROM identity.account_closings "
+        f"WHERE user_id = '{whole.user_id}'")
+    assert held == "deleted|t|t"
+
+
+def test_the_same_person_is_new_the_next_moment(stack, whole):
+    user_id = whole.user_id
+    number, name = whole.person.phone, whole.get("/me").expect(200)["username"]
+    first = whole.delete()
+    # Whoever didn't get the answer asks again.
+    again = whole.delete()
+    assert (again.status, again.content) == (first.status, first.content)
+    whole.get("/me").problem(401, "SESSION_INVALID")
+    whole.gateway.post("/auth/refresh", {"refresh_token": whole.refresh_token}).problem(401, "SESSION_INVALID")
+    answer = whole.sign_in()
+    assert answer["is_new_user"] and answer["user_id"] != user_id and answer["missing_fields"]
+    # However far the news has come, the number and the name are free.
+    whole.save(display_name=whole.person.name, phone_number=number, username=name).expect(200)
+    assert whole.get("/groups").expect(200)["groups"] == []
+    process_table.wait_until(lambda: is_forgotten(stack, user_id), 15, "the end of the first account")
+    assert whole.get("/me").expect(200)["phone_number"] == number
+
+
+def test_an_old_session_deletes_nothing(stack, app):
+    stack.sql(
+        "UPDATE identity.sessions SET created_at = created_at - interval '11 minutes' "
+        f"WHERE session_id = '{app.session['session_id']}'")
+    app.gateway.send("DELETE", "/me", token=app.access_token).problem(403, "RECENT_SIGN_IN_REQUIRED")
+    app.get("/me").expect(200)
+    app.sign_in()
+    app.delete()
+
+
+def test_a_consent_that_is_left_is_told(stack, new_app):
+    app = new_app()
+    # Without a code there is no token to revoke.
+    app.present("apple", {name: value for name, value in app.ask_apple().items() if name != "authorization_code"}).expect(200)
+    assert app.delete().expect(200) == {"consents_left": ["apple"]}
+    # Also to whoever didn't get the answer.
+    assert app.delete().expect(200) == {"consents_left": ["apple"]}
+    google = new_app()
+    google.sign_in("google")
+    assert google.delete().status == 204
+
+
+@pytest.mark.parametrize("way", WAYS)
+def test_by_rpc(stack, app, way):
+    with client_of(stack.addresses["gateway"], way) as client:
+        client.call("AccountService/DeleteMe", app.access_token)
+        client.call("AccountService/DeleteMe", app.access_token)
+    app.get("/me").problem(401, "SESSION_INVALID")
+
+
+def test_an_operator_deletes_by_the_service_key(stack, whole):
+    key = (stack.folder / "secrets/supabase-service-key").read_text().strip()
+    path = f"/auth/v1/admin/users/{whole.user_id}"
+    assert whole.gateway.send("DELETE", path, token=whole.access_token).status == 403
+    for _ in range(2):
+        assert whole.gateway.send("DELETE", path, token=key).expect(200) == {}
+    whole.get("/me").problem(401, "SESSION_INVALID")
+    assert whole.gateway.send("DELETE", f"/auth/v1/admin/users/{uuid.uuid4()}", token=key).status == 404
+    process_table.wait_until(lambda: is_forgotten(stack, whole.user_id), 15, "the end of all that is left")
+
+
+def test_export_tells_all_that_is_known(stack, whole):
+    told = account(stack, "export", whole.user_id)
+    assert told.returncode == 0, told.stderr
+    data = json.loads(told.stdout)
+    assert data["identity"]["account"]["user_id"] == whole.user_id
+    assert [identity["email"] for identity in data["identity"]["identities"]] == [whole.person.email]
+    assert [session["device_name"] for session in data["identity"]["sessions"]] == [whole.device_name]
+    assert data["profile"]["profile"]["phone"] == whole.person.phone[1:]
+    assert [group["owner_user_id"] for group in data["invites"]["groups"]] == [whole.user_id]
+    assert len(data["invites"]["memberships"]) == 1
+    assert '"nonce" :' not in told.stdout and '"nonce":' not in told.stdout, "what tokens are made of"
+    again = json.loads(account(stack, "export", whole.user_id).stdout)
+    assert [event["kind"] for event in again["identity"]["security_events"]].count("account_exported") == 1
+    unknown = account(stack, "export", str(uuid.uuid4()))
+    assert unknown.returncode == 1 and unknown.stdout == ""
+    assert account(stack, "trace", "me").returncode == 64
+
+
+def test_a_deletion_survives_every_death():
+    """With a service away, and identity killed behind the answer: what is told is told to all, some time."""
+    with new_stack() as stack:
+        stack.start()
+        apps = []
+        for _ in range(5):
+            app = App(stack)
+            app.sign_in()
+            app.complete()
+            app.create_group()
+            apps.append(app)
+        for name in ("profile", "invites"):
+            os.kill(stack.process_of(name), signal.SIGSTOP)
+        for app in apps:
+            app.delete()
+        assert not is_forgotten(stack, apps[0].user_id)
+        postmaster = stack.postmaster
+        stack.kill_all()
+        # Until then its socket counts as in use.
+        process_table.wait_until(
+            lambda: not os.path.exists(f"/proc/{postmaster}"), 10, "the end of PostgreSQL")
+        stack.start()
+        process_table.wait_until(
+            lambda: all(is_forgotten(stack, app.user_id) for app in apps), 30, "the end of all that is left")
+        assert stack.sql("SELECT count(*) FROM profile.phones") == "0"
+        assert stack.sql("SELECT count(*) FROM invites.groups") == "0"
+        assert stack.stop() == 0, stack.output

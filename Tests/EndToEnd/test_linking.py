@@ -1,0 +1,262 @@
+"""Further providers of an account: linked, listed and unlinked by the person."""
+
+import concurrent.futures
+import os
+import random
+import re
+import signal
+
+import pytest
+
+import process_table
+from app import DELETED, App
+from app_clients import WAYS, Refused, client_of
+from stack import new_stack
+
+MEMBERS = {"provider", "email", "private_email", "linked_at", "last_sign_in_at", "disabled"}
+MOMENT = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z")
+
+
+def listed(app):
+    answer = app.get("/auth/identities").expect(200)
+    assert set(answer) == {"identities"}
+    for identity in answer["identities"]:
+        assert set(identity) == MEMBERS
+        assert MOMENT.fullmatch(identity["linked_at"]) and MOMENT.fullmatch(identity["last_sign_in_at"])
+        assert identity["linked_at"] <= identity["last_sign_in_at"]
+    return [identity["provider"] for identity in answer["identities"]]
+
+
+def link_google(app):
+    return app.post("/auth/identities/google", app.ask_google())
+
+
+def unlink(app, provider):
+    return app.gateway.send("DELETE", f"/auth/identities/{provider}", token=app.access_token)
+
+
+def test_a_linked_provider_opens_the_account(stack, app, new_app):
+    assert listed(app) == ["apple"]
+    answer = link_google(app).expect(200)
+    assert [identity["provider"] for identity in answer["identities"]] == ["apple", "google"]
+    assert answer["identities"][1]["email"] == app.person.email
+    assert listed(app) == ["apple", "google"]
+    # Again is a success.
+    link_google(app).expect(200)
+    android = new_app(app.person)
+    assert android.sign_in("google")["user_id"] == app.user_id
+    kinds = stack.sql(
+        f"SELECT string_agg(kind, ' ' ORDER BY event_id) FROM identity.security_events WHERE user_id = '{app.user_id}'")
+    assert kinds == "signed_in provider_linked signed_in"
+
+
+def test_a_provider_is_unlinked(stack, app, new_app):
+    link_google(app).expect(200)
+    android = new_app(app.person)
+    android.sign_in("google")
+    assert unlink(app, "google").status == 204
+    assert unlink(app, "google").status == 204
+    android.get("/me").problem(401, "SESSION_REVOKED")
+    app.get("/me").expect(200)
+    unlink(app, "apple").problem(409, "LAST_PROVIDER")
+    assert listed(app) == ["apple"]
+    assert android.sign_in("google")["is_new_user"]
+    assert stack.sql(
+        f"SELECT revoke_reason FROM identity.sessions WHERE user_id = '{app.user_id}' AND revoked_at IS NOT NULL") == "unlinked"
+
+
+def test_an_identity_of_another_account_is_taken(app, new_app):
+    app.complete()
+    other = new_app(app.person)
+    other.sign_in("google")
+    other.save(display_name=other.person.name, phone_number="+63918" + other.person.digits[3:]).expect(200)
+    request = app.ask_google()
+    app.post("/auth/identities/google", request).problem(409, "IDENTITY_TAKEN")
+    # What Google gave is good for a sign-in still.
+    assert other.present("google", request).expect(200)["user_id"] == other.user_id
+    app.post("/auth/identities/google", request).problem(401, "TOKEN_REPLAYED")
+
+
+def test_another_identity_of_a_provider_is_refused(app, new_app):
+    link_google(app).expect(200)
+    request = new_app().ask_google()
+    app.post("/auth/identities/google", request).problem(409, "PROVIDER_ALREADY_LINKED")
+    app.post("/auth/identities/unknown", request).problem(404, "PROVIDER_UNKNOWN")
+    unlink(app, "unknown").problem(404, "PROVIDER_UNKNOWN")
+
+
+def test_credentials_that_linked_sign_nobody_in(app):
+    request = app.ask_google()
+    app.post("/auth/identities/google", request).expect(200)
+    app.gateway.post("/auth/google", request).problem(401, "TOKEN_REPLAYED")
+
+
+@pytest.mark.parametrize("way", WAYS)
+def test_by_rpc(stack, app, way):
+    request = app.ask_google()
+    with client_of(stack.addresses["gateway"], way) as client:
+        client.tells_details = way != "grpc-web-pyease"
+        linked = client.call("AuthService/LinkProvider", app.access_token, credentials={"provider": "google", **request})
+        assert [each.provider for each in linked.providers] == ["apple", "google"]
+        told = client.call("AuthService/ListProviders", app.access_token)
+        assert [each.email for each in told.providers][1] == app.person.email
+        client.call("AuthService/UnlinkProvider", app.access_token, provider="google")
+        with pytest.raises(Refused) as refused:
+            client.call("AuthService/UnlinkProvider", app.access_token, provider="apple")
+        assert refused.value.code == "FAILED_PRECONDITION"
+    assert listed(app) == ["apple"]
+
+
+# Absorbing
+
+def link_with(app, provider):
+    request = app.ask_apple() if provider == "apple" else app.ask_google()
+    return app.post(f"/auth/identities/{provider}", request)
+
+
+def settled(app, provider):
+    """Links until it is decided, for at most half a minute."""
+    answers = []
+
+    def is_decided():
+        answers.append(link_with(app, provider))
+        return answers[-1].status != 503
+
+    process_table.wait_until(is_decided, 30, "a decision")
+    return answers[-1]
+
+
+def is_forgotten(stack, user_id):
+    return stack.sql(
+        "SELECT count(*) FROM identity.account_closings WHERE profile_done_at IS NOT NULL AND invites_done_at IS NOT NULL "
+        f"AND user_id = '{user_id}'") == "1"
+
+
+def test_a_new_phone_finds_who_its_person_was(stack, new_app):
+    android = new_app()
+    android.sign_in("google")
+    android.complete()
+    group = android.create_group()
+    iphone = new_app(android.person)
+    iphone.sign_in("apple")
+    iphone.save(display_name="Somebody New").expect(200)
+    iphone.save(phone_number=android.person.phone).problem(409, "PHONE_TAKEN", [("phone_number", "PHONE_TAKEN")])
+    absorbed, old_token = iphone.user_id, iphone.access_token
+    answer = link_google(iphone).expect(200)
+    assert [identity["provider"] for identity in answer["identities"]] == ["google", "apple"]
+    assert answer["session"]["user_id"] == android.user_id and answer["session"]["missing_fields"] == []
+    iphone._take(answer["session"])
+    profile = iphone.get("/me").expect(200)
+    assert (profile["display_name"], profile["phone_number"]) == (android.person.name, android.person.phone)
+    assert [each["id"] for each in iphone.get("/groups").expect(200)["groups"]] == [group]
+    iphone.gateway.get("/me", token=old_token).problem(401, "SESSION_INVALID")
+    # What it was told as its end isn't the person's.
+    iphone.gateway.send("DELETE", "/me", token=old_token).problem(401, "SESSION_INVALID")
+    android.get("/me").expect(200)
+    assert not new_app(android.person).sign_in("apple")["is_new_user"]
+    process_table.wait_until(lambda: is_forgotten(stack, absorbed), 15, "the end of the other account")
+    assert stack.sql(f"SELECT count(*) FROM invites.held_accounts WHERE user_id = '{absorbed}'") == "0"
+
+
+def test_an_old_session_has_nothing_absorbed(stack, app, new_app):
+    other = new_app(app.person)
+    other.sign_in("google")
+    stack.sql(
+        "UPDATE identity.sessions SET created_at = created_at - interval '11 minutes' "
+        f"WHERE session_id = '{app.session['session_id']}'")
+    link_google(app).problem(409, "IDENTITY_TAKEN")
+    app.sign_in()
+    link_google(app).expect(200)
+    other.get("/me").problem(401, "SESSION_INVALID")
+
+
+def check_history(seed, round_number, stack, new_app):
+    """Two accounts of one person, and at one moment links, saves, groups and deletions: what was acknowledged is there."""
+    chance = random.Random(f"{seed} {round_number}")
+    apple, google = new_app(), None
+    apple.sign_in("apple")
+    google = new_app(apple.person)
+    google.sign_in("google")
+    apps = {"apple": apple, "google": google}
+    number = {"apple": f"+63917{chance.randrange(10**7):07}", "google": f"+63918{chance.randrange(10**7):07}"}
+    other = {"apple": "google", "google": "apple"}
+    done = {}
+
+    def save(name):
+        done["phone", name] = apps[name].gateway.patch(
+            "/me", {"display_name": f"By {name}", "phone_number": number[name]}, token=tokens_of[name]).status
+
+    def group(name):
+        done["group", name] = apps[name].gateway.post("/groups", {"name": f"Of {name}"}, token=tokens_of[name]).status
+
+    def link(name):
+        done["link", name] = link_with(apps[name], other[name]).status
+
+    def delete(name):
+        done["delete", name] = apps[name].gateway.send("DELETE", "/me", token=tokens_of[name]).status
+
+    tokens_of = {name: app.access_token for name, app in apps.items()}
+    users = {name: app.user_id for name, app in apps.items()}
+    calls = [(link, chance.choice(["apple", "google"]))]
+    calls += [(act, name) for act in (save, group, link) for name in apps if chance.random() < 0.4]
+    if chance.random() < 0.2:
+        calls.append((delete, chance.choice(["apple", "google"])))
+    chance.shuffle(calls)
+    with concurrent.futures.ThreadPoolExecutor(8) as pool:
+        for future in [pool.submit(act, name) for act, name in calls]:
+            future.result()
+    process_table.wait_until(lambda: stack.sql("SELECT count(*) FROM identity.absorptions") == "0", 30, "all decisions")
+    # Whoever signs in by either finds what was acknowledged for it, unless it was deleted.
+    for name in apps:
+        if any(done.get(("delete", each)) in DELETED for each in apps):
+            continue
+        again = new_app(apple.person)
+        again.sign_in(name)
+        story = f"{seed} {round_number} {calls} {done}"
+        if done.get(("phone", name)) == 200:
+            assert again.user_id == users[name] and again.get("/me").expect(200)["phone_number"] == number[name], story
+        if done.get(("group", name)) == 201:
+            names = [each["name"] for each in again.get("/groups").expect(200)["groups"]]
+            assert f"Of {name}" in names, story
+        # It can still save all, nobody holds it.
+        again.save(display_name="Afterwards").expect(200)
+        again.create_group("Afterwards")
+    assert stack.sql("SELECT count(*) FROM invites.held_accounts") == "0"
+
+
+@pytest.mark.parametrize("seed", [1, 2])
+def test_what_was_acknowledged_is_there_whatever_else_happens(stack, new_app, seed):
+    for round_number in range(12):
+        check_history(seed, round_number, stack, new_app)
+
+
+@pytest.mark.parametrize("frozen, saves", [("invites", True), ("profile", True), ("profile", False)])
+def test_an_absorption_survives_every_death(frozen, saves):
+    """Everything is killed while a service is asked; the person saves a number before it is gone on with, or not."""
+    with new_stack() as stack:
+        stack.start()
+        apple = App(stack)
+        apple.sign_in("apple")
+        google = App(stack, apple.person)
+        google.sign_in("google")
+        os.kill(stack.process_of(frozen), signal.SIGSTOP)
+        link_google(apple).problem(503, "ACCOUNT_HELD")
+        assert stack.sql("SELECT state FROM identity.absorptions") == {"invites": "asking", "profile": "closing"}[frozen]
+        postmaster = stack.postmaster
+        stack.kill_all()
+        process_table.wait_until(lambda: not os.path.exists(f"/proc/{postmaster}"), 10, "the end of PostgreSQL")
+        stack.start()
+        saved = None
+        if saves:
+            saved = google.save(display_name=google.person.name, phone_number=google.person.phone).status
+            assert saved in (200, 401)
+        process_table.wait_until(
+            lambda: stack.sql("SELECT count(*) FROM identity.absorptions") == "0", 30, "the decision")
+        stays = google if saved == 200 else apple
+        for provider in ("apple", "google"):
+            again = App(stack, apple.person)
+            assert again.sign_in(provider)["user_id"] == stays.user_id
+        again.complete()
+        again.create_group()
+        assert stack.sql("SELECT count(*) FROM invites.held_accounts") == "0"
+        assert stack.stop() == 0, stack.output

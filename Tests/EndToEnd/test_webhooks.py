@@ -1,0 +1,360 @@
+"""What targets of webhooks are told: by the running system, to servers of this test, verified by the library of the standard."""
+
+import contextlib
+import json
+import os
+import pathlib
+import re
+import signal
+import socket
+import subprocess
+import time
+
+import pytest
+from standardwebhooks import Webhook
+
+import process_table
+from app import App
+from metrics import Metrics, lint
+from stack import free_ports, new_stack, program, short_folder
+from webhook_target import SECONDS, Target, secret
+
+PAGE = pathlib.Path(__file__).parents[2] / "Sources/IdentityService/IdentityService.docc/Webhooks.md"
+HELD_SECRET = secret()
+# What profile and invites tell.
+OF_OTHERS = ["profile.completed", "phone.changed", "group.joined"]
+
+
+@pytest.fixture(scope="module")
+def targets():
+    found = {name: Target() for name in ("all", "two", "flaky", "private")}
+    yield found
+    for target in found.values():
+        target.shutdown()
+
+
+@pytest.fixture(scope="module")
+def secrets():
+    return {name: [secret(), secret()] for name in ("all", "two", "flaky", "private", "silent")}
+
+
+@pytest.fixture(scope="module")
+def own_stack(targets, secrets):
+    # Accepts, and says nothing for ever.
+    silent = socket.create_server(("127.0.0.1", 0))
+    with short_folder() as folder:
+        (folder / "two.secret").write_text(secrets["two"][1] + "\n")
+        kinds = ["account.created", "session.ended", "account.deleted", *OF_OTHERS]
+        entries = [
+            {"name": "all", "url": targets["all"].url, "secrets": secrets["all"][:1], "types": kinds, "private_addresses": True},
+            {"name": "two", "url": targets["two"].url, "secrets": secrets["two"][:1], "secret_files": ["two.secret"],
+             "types": ["account.created"], "private_addresses": True},
+            {"name": "flaky", "url": targets["flaky"].url, "secrets": secrets["flaky"], "types": ["account.deleted"],
+             "private_addresses": True},
+            {"name": "silent", "url": f"http://127.0.0.1:{silent.getsockname()[1]}/", "secrets": secrets["silent"],
+             "types": kinds, "private_addresses": True},
+            # By a name that isn't an address, so that the file is in order.
+            {"name": "private", "url": f"https://{socket.gethostname()}:{targets['private'].server_port}/",
+             "secrets": secrets["private"], "types": ["account.created"]},
+        ]
+        (folder / "webhooks.json").write_text(json.dumps({"targets": entries}))
+        with new_stack(
+                VESTIBULE_LOG_LEVEL="trace", VESTIBULE_IDENTITY_WEBHOOKS_FILE=str(folder / "webhooks.json")) as stack:
+            stack.start()
+            for several in secrets.values():
+                stack.confidential |= {each.removeprefix("whsec_") for each in several}
+            stack.confidential.add("in-the-url")
+            yield stack
+            assert stack.stop() == 0, stack.output
+            stack.expect_no_confidences()
+    silent.close()
+
+
+def webhooks(stack, *arguments):
+    return subprocess.run(
+        [program("vestibule"), "webhooks", *arguments], env=process_table.environment(stack.process_of("identity")),
+        capture_output=True, text=True, stdin=subprocess.DEVNULL, timeout=60)
+
+
+def sign_in(stack):
+    app = App(stack)
+    app.sign_in()
+    return app
+
+
+def rows(stack, app, columns="target"):
+    return stack.sql(
+        f"SELECT {columns} FROM identity.webhook_deliveries WHERE user_id = '{app.user_id}' ORDER BY target").split("\n")
+
+
+def example():
+    """What the page has people write."""
+    namespace = {}
+    code, = re.findall(r"```python\n(.*?)```", PAGE.read_text(), re.DOTALL)
+    exec(code, namespace)
+    return namespace["receive"]
+
+
+def test_an_account_s_life_is_told(own_stack, targets, secrets):
+    app = sign_in(own_stack)
+    (created_headers, created), = targets["all"].wait_for("account.created", app.user_id)
+    assert created["data"] == {"user_id": app.user_id, "provider": "apple", "client_id": "com.example.app"}
+    assert abs(time.time() - int(created_headers["webhook-timestamp"])) < 60
+    assert re.fullmatch(r"20\d\d-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z", created["timestamp"])
+    session_id = app.session["session_id"]
+    app.post("/auth/sign-out").expect(204)
+    (_, ended), = targets["all"].wait_for("session.ended", app.user_id)
+    assert ended["data"] == {"user_id": app.user_id, "session_id": session_id, "reason": "sign_out"}
+    app.sign_in()
+    app.delete()
+    (deleted_headers, deleted), = targets["all"].wait_for("account.deleted", app.user_id)
+    assert deleted["data"] == {"user_id": app.user_id, "reason": "owner"}
+    told = targets["all"].wait_for("session.ended", app.user_id, 2)
+    assert {message["data"]["reason"] for _, message in told} == {"sign_out", "account_deleted"}
+    assert len(targets["all"].told("account.created", app.user_id)) == 1
+    text = str(targets["all"].messages)
+    for secret in (app.person.name, app.person.email, app.person.digits):
+        assert secret not in text
+    # Rows of what was delivered go.
+    process_table.wait_until(
+        lambda: "all" not in rows(own_stack, app), SECONDS, lambda: f"an end of {rows(own_stack, app)}")
+
+
+@pytest.fixture
+def wanted(own_stack):
+    """Profile and invites know what targets want."""
+    process_table.wait_until(
+        lambda: own_stack.sql("SELECT (SELECT count(*) FROM profile.wanted_events) + "
+                              "(SELECT count(*) FROM invites.wanted_events)") == "3", SECONDS, "the wishes")
+
+
+def test_what_happens_at_profile_and_invites_is_told(own_stack, targets, secrets, wanted):
+    all_targets = targets["all"]
+    host, guest, late = sign_in(own_stack), sign_in(own_stack), sign_in(own_stack)
+    for app in (host, guest):
+        app.complete()
+        (_, changed), = all_targets.wait_for("phone.changed", app.user_id)
+        assert changed["data"] == {"user_id": app.user_id}
+        (_, completed), = all_targets.wait_for("profile.completed", app.user_id)
+        assert completed["data"] == {"user_id": app.user_id}
+    group = host.create_group()
+    host.invite(guest.person, group)
+    host.invite(late.person, group)
+    late.save(display_name=late.person.name).expect(200)
+    assert not any(all_targets.told(kind, late.user_id) for kind in OF_OTHERS)
+    late.complete()
+    late.wait_for_group(group)
+    for app in (guest, late):
+        (_, joined), = all_targets.wait_for("group.joined", app.user_id)
+        member = own_stack.sql(
+            f"SELECT member_id FROM invites.members WHERE group_id = '{group}' AND user_id = '{app.user_id}'")
+        assert joined["data"] == {"user_id": app.user_id, "group_id": group, "member_id": member}
+    all_targets.wait_for("profile.completed", late.user_id)
+    guest.save(display_name="Another").expect(200)
+    guest.delete()
+    all_targets.wait_for("account.deleted", guest.user_id)
+    assert len(all_targets.told("phone.changed", guest.user_id)) == 1
+    assert all_targets.told("group.joined", host.user_id) == []
+    for headers, body in all_targets.messages:
+        assert Webhook(secrets["all"][0]).verify(body, headers) == json.loads(body)
+    text = str(all_targets.messages)
+    for app in (host, guest, late):
+        for each in (app.person.name, app.person.email, app.person.digits):
+            assert each not in text
+    for schema in ("profile", "invites"):
+        process_table.wait_until(
+            lambda: own_stack.sql(f"SELECT count(*) FROM {schema}.event_outbox") == "0", SECONDS, f"the end of {schema}'s rows")
+
+
+def test_what_happens_while_identity_is_away_is_told_later(own_stack, targets, wanted):
+    app = sign_in(own_stack)
+    identity = own_stack.process_of("identity")
+    os.kill(identity, signal.SIGSTOP)
+    try:
+        # As a save writes it that was let in just before.
+        own_stack.sql(
+            "INSERT INTO profile.event_outbox (event_id, type, user_id, created_at) VALUES "
+            f"('{app.user_id}', 'phone.changed', '{app.user_id}', now())")
+        time.sleep(3)
+        assert targets["all"].told("phone.changed", app.user_id) == []
+    finally:
+        os.kill(identity, signal.SIGCONT)
+    (headers, _), = targets["all"].wait_for("phone.changed", app.user_id)
+    assert headers["webhook-id"] == app.user_id
+    assert own_stack.sql("SELECT count(*) FROM profile.event_outbox WHERE rejected_at IS NOT NULL") == "0"
+
+
+def test_the_standard_s_library_and_the_page_s_example_verify_every_message(own_stack, targets, secrets):
+    app = sign_in(own_stack)
+    targets["two"].wait_for("account.created", app.user_id)
+    receive = example()
+    assert targets["two"].messages
+    for headers, body in targets["two"].messages:
+        assert len(headers["webhook-signature"].split(" ")) == 2
+        for each in secrets["two"]:
+            assert Webhook(each).verify(body, headers)["type"] == "account.created"
+            assert receive(each, body, headers) == json.loads(body)
+            assert receive(each, body.replace(b"a", b"b", 1), headers) is None
+            earlier = str(int(headers["webhook-timestamp"]) - 1)
+            assert receive(each, body, {**headers, "webhook-timestamp": earlier}) is None
+        assert receive(secrets["all"][0], body, headers) is None
+        assert headers["user-agent"].startswith("vestibule-webhooks")
+        assert headers["content-type"] == "application/json"
+
+
+def due(stack):
+    """Has what waits be due now, which takes longer than a test can wait."""
+    stack.sql("UPDATE identity.webhook_deliveries SET next_at = now() WHERE parked_at IS NULL")
+
+
+def test_what_fails_is_told_again_with_the_same_id_then_parked_and_replayed(own_stack, targets):
+    flaky = targets["flaky"]
+    # A body without an end doesn't matter either.
+    flaky.status, flaky.headers = 500, {"Content-Length": "99999999"}
+    app = sign_in(own_stack)
+    app.delete()
+    first = flaky.wait_for("account.deleted", app.user_id)
+    process_table.wait_until(
+        lambda: Metrics(own_stack.metrics_addresses["identity"]).sum(
+            "vestibule_identity_webhook_tries_total", target="flaky", outcome="failed") >= 1, SECONDS, "the failure")
+    due(own_stack)
+    flaky.wait_for("account.deleted", app.user_id, 2)
+    # Three days later.
+    own_stack.sql("UPDATE identity.webhook_deliveries SET tried_from = now() - interval '4 days' WHERE target = 'flaky'")
+    process_table.wait_until(
+        lambda: own_stack.sql("SELECT tries > 1 AND failure IS NOT NULL AND next_at > now() + interval '4 seconds' AND "
+                              "next_at < now() + interval '40 seconds' OR parked_at IS NOT NULL "
+                              "FROM identity.webhook_deliveries WHERE target = 'flaky'") == "t", SECONDS, "the second failure")
+    due(own_stack)
+    process_table.wait_until(
+        lambda: "status 500" in webhooks(own_stack, "list", "--target", "flaky").stdout, SECONDS,
+        lambda: f"a parked event; there is {webhooks(own_stack, 'list').stdout}")
+    listed = webhooks(own_stack, "list", "--target", "flaky").stdout
+    event_id = first[0][0]["webhook-id"]
+    assert re.fullmatch(rf"{event_id}  flaky  account.deleted  \S+  parked \S+  tries: 3  status 500\n", listed)
+    shown = webhooks(own_stack, "show", event_id).stdout
+    assert app.user_id in shown and "status 500" in shown
+    assert webhooks(own_stack, "show", app.user_id).returncode == 1
+    process_table.wait_until(
+        lambda: Metrics(own_stack.metrics_addresses["identity"]).sum("vestibule_identity_webhooks_parked", target="flaky") == 1,
+        SECONDS, "the metric")
+    assert lint(Metrics(own_stack.metrics_addresses["identity"]).text) == ""
+
+    count = len(flaky.told("account.deleted", app.user_id))
+    flaky.status, flaky.headers = 200, {}
+    replayed = webhooks(own_stack, "replay", event_id)
+    assert (replayed.returncode, replayed.stdout) == (0, "1 told again\n"), replayed.stderr
+    told = flaky.wait_for("account.deleted", app.user_id, count + 1)
+    assert {headers["webhook-id"] for headers, _ in told} == {event_id}
+    process_table.wait_until(
+        lambda: "flaky" not in rows(own_stack, app), SECONDS, lambda: f"an end of {rows(own_stack, app)}")
+    assert webhooks(own_stack, "replay", event_id).returncode == 1
+    assert webhooks(own_stack, "replay").returncode == 64
+
+
+def test_a_redirect_is_not_followed(own_stack, targets):
+    flaky, private = targets["flaky"], targets["private"]
+    flaky.status, flaky.headers = 307, {"Location": private.url}
+    app = sign_in(own_stack)
+    app.delete()
+    flaky.wait_for("account.deleted", app.user_id)
+    process_table.wait_until(
+        lambda: rows(own_stack, app, "failure") != [""] and "status 307" in rows(own_stack, app, "failure"), SECONDS,
+        lambda: f"status 307 in {rows(own_stack, app, 'failure')}")
+    assert private.messages == []
+    flaky.status, flaky.headers = 200, {}
+    due(own_stack)
+    process_table.wait_until(lambda: "flaky" not in rows(own_stack, app), SECONDS, "the end of its row")
+
+
+def test_what_may_not_be_private_hears_nothing(own_stack, targets):
+    connections = []
+    targets["private"].process_request = lambda request, address: connections.append(address)
+    app = sign_in(own_stack)
+    targets["all"].wait_for("account.created", app.user_id)
+    process_table.wait_until(
+        lambda: any("private" in failure for failure in rows(own_stack, app, "failure")), SECONDS,
+        lambda: f"a refusal in {rows(own_stack, app, 'target, failure')}")
+    assert connections == []
+
+
+def test_a_target_that_is_gone_is_stopped(own_stack, targets):
+    flaky = targets["flaky"]
+    flaky.status, flaky.headers = 410, {}
+    app, other = sign_in(own_stack), sign_in(own_stack)
+    app.delete()
+    flaky.wait_for("account.deleted", app.user_id)
+    process_table.wait_until(
+        lambda: "status 410" in webhooks(own_stack, "list", "--target", "flaky").stdout, SECONDS, "the parked event")
+    flaky.status = 200
+    other.delete()
+    targets["all"].wait_for("account.deleted", other.user_id)
+    time.sleep(2.5)
+    assert flaky.told("account.deleted", other.user_id) == []
+    assert webhooks(own_stack, "replay", "--target", "flaky").returncode == 0
+    flaky.wait_for("account.deleted", other.user_id)
+    flaky.wait_for("account.deleted", app.user_id, 2)
+
+
+@contextlib.contextmanager
+def replica(stack, folder, target):
+    """One more identity, which alone tells a target called `held`."""
+    (folder / "held.json").write_text(json.dumps({"targets": [
+        {"name": "held", "url": target.url, "secrets": [HELD_SECRET], "types": ["account.created"], "private_addresses": True}]}))
+    environment = {
+        **process_table.environment(stack.process_of("identity")), "SWIFT_BACKTRACE": "enable=no",
+        "VESTIBULE_IDENTITY_WEBHOOKS_FILE": str(folder / "held.json"),
+        "VESTIBULE_IDENTITY_LISTEN": f"127.0.0.1:{free_ports(1)[0]}", "VESTIBULE_IDENTITY_METRICS_LISTEN": ""}
+    log = folder / "held.log"
+    with log.open("a") as file:
+        process = subprocess.Popen([program("identity"), "serve"], env=environment, stdout=file, stderr=file)
+    try:
+        process_table.wait_until(
+            lambda: stack.sql("SELECT count(*) FROM identity.webhook_targets WHERE name = 'held'") == "1", SECONDS,
+            lambda: f"the target to be known; the log: {log.read_text()}")
+        yield process
+    finally:
+        process.kill()
+        process.wait()
+    assert HELD_SECRET not in log.read_text() and "in-the-url" not in log.read_text()
+
+
+def test_what_a_replica_had_that_is_killed_is_told_by_the_next(own_stack, tmp_path):
+    target = Target()
+    target.pause = 60
+    with replica(own_stack, tmp_path, target) as first:
+        app = sign_in(own_stack)
+        target.wait_for("account.created", app.user_id)
+        first.kill()
+        first.wait()
+    assert own_stack.sql(f"SELECT tries FROM identity.webhook_deliveries WHERE target = 'held' AND user_id = '{app.user_id}'") == "1"
+    target.pause = 0
+    with replica(own_stack, tmp_path, target):
+        # Its while is over.
+        due(own_stack)
+        told = target.wait_for("account.created", app.user_id, 2)
+        process_table.wait_until(lambda: "held" not in rows(own_stack, app), SECONDS, "the end of its row")
+    assert len({headers["webhook-id"] for headers, _ in told}) == 1
+    target.shutdown()
+
+
+def test_faults_of_the_file_are_told_without_secrets(own_stack, tmp_path):
+    path = tmp_path / "webhooks.json"
+    environment = {
+        **process_table.environment(own_stack.process_of("identity")), "VESTIBULE_IDENTITY_WEBHOOKS_FILE": str(path)}
+
+    def check():
+        return subprocess.run(
+            [program("vestibule"), "check"], env=environment, capture_output=True, text=True, stdin=subprocess.DEVNULL,
+            timeout=60)
+
+    entry = {"name": "crm", "url": "https://crm.example/x?hunter2", "secrets": [secret()], "types": ["account.created"]}
+    path.write_text(json.dumps({"targets": [entry]}))
+    told = check()
+    assert told.returncode == 0, told.stderr
+    assert "webhooks to crm: account.created\n  at https://crm.example:443, signed by one secret\n" in told.stdout
+    assert "hunter2" not in told.stdout and entry["secrets"][0] not in told.stdout
+    path.write_text(json.dumps({"targets": [entry | {"url": "https://127.0.0.1/", "secrets": ["hunter2"], "colour": 1}]}))
+    told = check()
+    assert told.returncode == 1
+    assert told.stderr.count("VESTIBULE_IDENTITY_WEBHOOKS_FILE") == 3 and "hunter2" not in told.stderr

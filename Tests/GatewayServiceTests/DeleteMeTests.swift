@@ -1,0 +1,97 @@
+import API
+import APIDoubles
+import HTTPTypes
+import JOSE
+import RPC
+import SwiftProtobuf
+import Synchronization
+import Testing
+
+@testable import GatewayService
+
+/// `DELETE /me`, and the same by RPC and by an operator.
+struct DeleteMeTests {
+    @Test func `DELETE /me hands the token to identity, and asks nobody before it`() async throws {
+        let gateway = TestGateway()
+        let seen = Mutex<[IdentityV1.DeleteAccountRequest]>([])
+        gateway.stubs.identity.set {
+            $0.deleteAccount = { request, _ in
+                seen.withLock { $0.append(request) }
+                return .init()
+            }
+        }
+        let answer = try await gateway.sendAsUser(.delete, "/me")
+        #expect(answer.status == 204)
+        _ = try await AppClients(gateway).account.deleteMe(.init(), options: AppClients.asUser)
+        #expect(seen.withLock { $0.map(\.accessToken) } == [StubServices.accessToken, StubServices.accessToken])
+    }
+
+    @Test func `What the user must be told of their consents is in the answer`() async throws {
+        let gateway = TestGateway()
+        gateway.stubs.identity.set { $0.deleteAccount = { _, _ in .with { $0.consentsLeft = ["apple"] } } }
+        let answer = try await gateway.sendAsUser(.delete, "/me")
+        #expect(answer.status == 200 && answer.body == ["consents_left": ["apple"]])
+        let response = try await AppClients(gateway).account.deleteMe(.init(), options: AppClients.asUser)
+        #expect(response.consentsLeft == ["apple"])
+    }
+
+    @Test func `Without a token nobody is deleted`() async throws {
+        let gateway = TestGateway()
+        #expect(try await gateway.send(.delete, "/me", token: "").status == 401)
+        let error = try await refusal { _ = try await AppClients(gateway).account.deleteMe(.init()) }
+        #expect(error.code == .unauthenticated && error.reason == "AUTHENTICATION_REQUIRED")
+        #expect(gateway.stubs.calls.isEmpty)
+    }
+
+    @Test func `A session that was opened too long ago is told so`() async throws {
+        let gateway = TestGateway()
+        let told = RPCError.domain(
+            .permissionDenied,
+            reason: "RECENT_SIGN_IN_REQUIRED",
+            message: "This needs a sign-in of the last minutes. Sign in again, then do it."
+        )
+        gateway.stubs.identity.set { $0.deleteAccount = { _, _ in throw told } }
+        let answer = try await gateway.sendAsUser(.delete, "/me")
+        #expect(answer.status == 403 && answer.body["code"] == "RECENT_SIGN_IN_REQUIRED")
+        let error = try await refusal {
+            _ = try await AppClients(gateway).account.deleteMe(.init(), options: AppClients.asUser)
+        }
+        #expect(error.code == .permissionDenied && error.reason == "RECENT_SIGN_IN_REQUIRED")
+    }
+
+    private static let admin = "/auth/v1/admin/users/\(StubServices.userID)"
+    private static let serviceKey = "service-key-of-32-bytes-or-more-1"
+
+    @Test(arguments: ["", "{}", #"{"should_soft_delete":false}"#, #"{"should_soft_delete":null}"#])
+    func `The service key deletes any user`(body: String) async throws {
+        let gateway = TestGateway.speaking(.supabase, serviceKey: Self.serviceKey)
+        let seen = Mutex<[String]>([])
+        gateway.stubs.identity.set {
+            $0.removeAccount = { request, _ in
+                seen.withLock { $0.append(request.userID) }
+                return .init()
+            }
+        }
+        let answer = try await gateway.send(.delete, Self.admin, body.isEmpty ? nil : body, token: Self.serviceKey)
+        #expect(answer.status == 200 && answer.body == [:])
+        #expect(seen.withLock { $0 } == [StubServices.userID])
+    }
+
+    @Test func `Nobody is deleted by another key, or kept as deleted`() async throws {
+        let gateway = TestGateway.speaking(.supabase, serviceKey: Self.serviceKey)
+        #expect(try await gateway.send(.delete, Self.admin).status == 401)
+        #expect(try await gateway.send(.delete, Self.admin, token: StubServices.accessToken).status == 403)
+        let soft = try await gateway.send(
+            .delete,
+            Self.admin,
+            #"{"should_soft_delete":true}"#,
+            token: Self.serviceKey
+        )
+        #expect(soft.status == 422 && soft.body["error_code"] == "validation_failed")
+        #expect(gateway.stubs.calls.isEmpty)
+        let unknown = RPCError.domain(.notFound, reason: "ACCOUNT_NOT_FOUND", message: "There is none.")
+        gateway.stubs.identity.set { $0.removeAccount = { _, _ in throw unknown } }
+        let missing = try await gateway.send(.delete, Self.admin, token: Self.serviceKey)
+        #expect(missing.status == 404 && missing.body["error_code"] == "user_not_found")
+    }
+}

@@ -1,0 +1,205 @@
+import API
+import APIDoubles
+import HTTPClients
+import HTTPJSON
+import HTTPTypes
+import JOSE
+import RPC
+import ServiceKit
+import SwiftProtobuf
+import Synchronization
+import Testing
+
+@testable import GatewayService
+
+/// What services that take our tokens ask: the metadata (RFC 8414) and introspection (RFC 7662).
+struct OAuthTests {
+    private static let secret = "6f1d…%+& of 32 random bytes"
+
+    private static func clients(_ more: String = "") throws -> IntrospectionClients {
+        let digest = Hex.encode(SHA256.hash(secret))
+        return try IntrospectionClients(Secret("# services of ours\n\norders:\(digest)\r\n\(more)"))
+    }
+
+    /// Id and secret as RFC 6749 section 2.3.1 has them.
+    private static func basic(_ id: String, _ secret: String, scheme: String = "Basic") -> String {
+        "\(scheme) \(Self.base64("\(FormFieldsEncoding.encode(id)):\(FormFieldsEncoding.encode(secret))"))"
+    }
+
+    private static func base64(_ text: String) -> String {
+        let encoded = Base64URL.encode(Array(text.utf8)).replacing("-", with: "+").replacing("_", with: "/")
+        return encoded + String(repeating: "=", count: (4 - encoded.utf8.count % 4) % 4)
+    }
+
+    private func ask(
+        _ gateway: TestGateway,
+        _ form: String,
+        authorization: String? = basic("orders", secret),
+        type: String = "application/x-www-form-urlencoded"
+    ) async throws -> (status: Int, headers: HTTPFields, body: JSONObject) {
+        var headers: HTTPFields = [.contentType: type]
+        headers[.authorization] = authorization
+        let response = try await HandlerClient(gateway.handler, address: "in-process")
+            .send(.post, "/auth/introspect", headers: headers, body: Array(form.utf8))
+        return (response.status.code, response.headers, try JSONObject(parsing: response.body))
+    }
+
+    private func gateway(_ answer: IdentityV1.IntrospectTokenResponse = .init()) throws -> TestGateway {
+        let gateway = TestGateway(introspectionClients: try Self.clients())
+        gateway.stubs.identity.set { answers in answers.introspectToken = { _, _ in answer } }
+        return gateway
+    }
+
+    private static let active = IdentityV1.IntrospectTokenResponse.with {
+        ($0.active, $0.use, $0.userID, $0.sessionID) = (true, .access, "u", "s")
+        ($0.clientID, $0.issuer, $0.audience, $0.expiresAtSeconds) = ("c", "i", "a", 7)
+    }
+
+    @Test func `An active token is told with what it is good for`() async throws {
+        let answer = try await ask(gateway(Self.active), "token=t&token_type_hint=refresh_token")
+        #expect(answer.status == 200)
+        #expect(
+            answer.body == [
+                "active": true, "token_use": "access_token", "sub": "u", "sid": "s", "client_id": "c", "iss": "i",
+                "exp": 7, "token_type": "Bearer", "aud": "a",
+            ]
+        )
+        #expect(answer.headers[.cacheControl] == "no-store")
+        var refresh = Self.active
+        (refresh.use, refresh.audience) = (.refresh, "")
+        let other = try await ask(gateway(refresh), "token=t").body
+        #expect(other["token_use"] == "refresh_token" && other["token_type"] == nil && other["aud"] == nil)
+    }
+
+    @Test func `Of a token that isn't active nothing else is told`() async throws {
+        var strange = Self.active
+        strange.active = false
+        for answer in [strange, .init()] {
+            #expect(try await ask(gateway(answer), "token=t").body == ["active": false])
+        }
+    }
+
+    @Test(arguments: [
+        nil, "", "Basic", "Basic ", "Basic ====", "Bearer \(StubServices.accessToken)",
+        basic("orders", "wrong"), basic("other", secret), basic("", ""), basic("orders", ""),
+        basic("orders", secret, scheme: "Digest"), "Basic \(base64("orders"))", "Basic \(base64("orders:%zz"))",
+        "Basic " + String(repeating: "A", count: 5_000),
+    ])
+    func `Without the credentials of a client nothing is looked at`(authorization: String?) async throws {
+        let gateway = try gateway(Self.active)
+        let answer = try await ask(gateway, "token=t", authorization: authorization)
+        #expect(answer.status == 401)
+        #expect(answer.body["error"] == "invalid_client" && answer.body["code"] == "CLIENT_INVALID")
+        #expect(answer.headers[.wwwAuthenticate]?.hasPrefix("Basic realm=") == true)
+        #expect(gateway.stubs.calls.isEmpty)
+    }
+
+    @Test func `The scheme is in capitals or not`() async throws {
+        let authorization = Self.basic("orders", Self.secret, scheme: "bAsIc")
+        #expect(try await ask(gateway(Self.active), "token=t", authorization: authorization).status == 200)
+    }
+
+    @Test func `What is wrong is told as OAuth tells it`() async throws {
+        let gateway = try gateway()
+        for form in ["", "token=", "tokens=t", "token=a&token=b"] {
+            let answer = try await ask(gateway, form)
+            #expect(answer.status == 400 && answer.body["error"] == "invalid_request", "\(form)")
+        }
+        let json = try await ask(gateway, #"{"token":"t"}"#, type: "application/json")
+        #expect(json.status == 415 && json.body["error"] == "invalid_request")
+        gateway.stubs.identity.set { answers in
+            answers.introspectToken = { _, _ in throw RPCError(.unavailable, "down") }
+        }
+        let down = try await ask(gateway, "token=t")
+        #expect(down.status == 503 && down.body["error"] == "temporarily_unavailable")
+        #expect(down.headers[.retryAfter] == "1")
+    }
+
+    @Test func `Without clients there is no such route`() async throws {
+        let gateway = TestGateway()
+        let answer = try await ask(gateway, "token=t")
+        // The path of a provider that can't be.
+        #expect(answer.status != 200 && gateway.stubs.calls.isEmpty)
+        let metadata = try await gateway.send(.get, "/.well-known/oauth-authorization-server")
+        #expect(metadata.body["introspection_endpoint"] == nil)
+    }
+
+    @Test func `Guesses are limited by address`() async throws {
+        var policy = RateLimit.Policy()
+        policy.auth = RequestRate(perSecond: 0.001, burst: 3)
+        let gateway = TestGateway(rateLimit: policy, introspectionClients: try Self.clients())
+        var statuses: [Int] = []
+        let handler = gateway.handler
+        for _ in 0..<4 {
+            let client = HandlerClient(handler, address: "203.0.113.7:4000")
+            let headers: HTTPFields = [
+                .contentType: "application/x-www-form-urlencoded", .authorization: Self.basic("orders", "guess"),
+            ]
+            statuses.append(
+                try await client.send(.post, "/auth/introspect", headers: headers, body: Array("token=t".utf8)).status
+                    .code
+            )
+        }
+        #expect(statuses == [401, 401, 401, 429])
+    }
+
+    @Test(arguments: [
+        ("orders", "line 1"), ("orders:abc", "line 1"), ("a b:\(String(repeating: "0", count: 64))", "line 1"),
+        ("# nobody\n", "1 to 64 clients"),
+        ("a:\(String(repeating: "0", count: 64))\na:\(String(repeating: "1", count: 64))", "line 2"),
+    ])
+    func `A file of clients that can't be used is told by its line`(content: String, problem: String) {
+        let faults = #expect(throws: ConfigurationFaults.self) { try IntrospectionClients(Secret(content)) }
+        #expect(faults?.description.contains(problem) == true, "\(faults as Any)")
+    }
+
+    // The metadata
+
+    @Test func `The metadata says what is so and can be cached`() async throws {
+        let gateway = TestGateway(introspectionClients: try Self.clients())
+        let answer = try await gateway.send(.get, "/.well-known/oauth-authorization-server")
+        #expect(answer.status == 200 && answer.type == "application/json")
+        #expect(
+            answer.body == [
+                "issuer": "https://api.example.com",
+                "jwks_uri": "https://api.example.com/.well-known/jwks.json",
+                "response_types_supported": [], "grant_types_supported": [],
+                "introspection_endpoint": "https://api.example.com/auth/introspect",
+                "introspection_endpoint_auth_methods_supported": ["client_secret_basic"],
+            ]
+        )
+        #expect(answer.headers[.cacheControl] == "public, max-age=600")
+        _ = try await gateway.send(.get, "/.well-known/jwks.json")
+        #expect(gateway.stubs.calls == ["GetJWKS"], "one answer of identity's is both")
+        // Every URL in it leads to a route.
+        let paths = gateway.gateway.endpoints.map(\.operation.path)
+        #expect(paths.contains("/.well-known/jwks.json") && paths.contains("/auth/introspect"))
+        #expect(try await gateway.send(.get, "/.well-known/openid-configuration").status == 404)
+    }
+
+    @Test func `An issuer that ends with a slash stays as it is`() {
+        let metadata = GetServerMetadataRoute.metadata("https://api.example.com/id/", hasIntrospection: false)
+        #expect(metadata["issuer"] == "https://api.example.com/id/")
+        #expect(metadata["jwks_uri"] == "https://api.example.com/id/.well-known/jwks.json")
+    }
+
+    @Test func `An identity of the version before tells no issuer, and then nobody does`() async throws {
+        let gateway = TestGateway()
+        gateway.stubs.identity.set { answers in
+            answers.getJWKS = { _, _ in .with { ($0.jwksJson, $0.maxAgeSeconds) = (#"{"keys":[]}"#, 600) } }
+        }
+        let answer = try await gateway.send(.get, "/.well-known/oauth-authorization-server")
+        #expect(answer.status == 503 && answer.code == "ISSUER_UNKNOWN")
+        #expect(try await gateway.send(.get, "/.well-known/jwks.json").status == 200)
+    }
+}
+
+/// As the value of a form's field.
+private enum FormFieldsEncoding {
+    static func encode(_ text: String) -> String {
+        text.utf8.map { byte in
+            let isPlain = Character(UnicodeScalar(byte)).isLetter && byte < 128
+            return isPlain ? String(UnicodeScalar(byte)) : "%" + Hex.encode([byte])
+        }.joined()
+    }
+}

@@ -1,0 +1,120 @@
+import API
+import SwiftProtobuf
+import Synchronization
+import Testing
+
+@testable import GatewayService
+
+/// What waits for one who watches, and how it ends.
+@Suite(.timeLimit(.minutes(1)))
+struct GroupWatcherTests {
+    private static func watcher() -> GroupWatcher {
+        GroupWatcher(number: 1, session: WatchingSession(userID: "u", sessionID: "s", expiresAtSeconds: 0))
+    }
+
+    private static func news(_ position: UInt8, _ groups: [String], isReset: Bool = false) -> WatchNews {
+        WatchNews(
+            position: [position],
+            isReset: isReset,
+            changes: groups.map { id in
+                .with {
+                    $0.kind = .groupChanged
+                    $0.groupID = id
+                }
+            }
+        )
+    }
+
+    @Test func `What waits comes together, each change once, up to the last position`() async throws {
+        let watcher = Self.watcher()
+        #expect(watcher.put(Self.news(1, ["a"])) && watcher.put(Self.news(2, ["a", "b"])))
+        let news = try await watcher.next()
+        #expect(news.position == [2] && news.changes.map(\.groupID) == ["a", "b"])
+    }
+
+    @Test func `Whoever begins anew needs no changes from before`() async throws {
+        let watcher = Self.watcher()
+        watcher.reset(at: [9])
+        #expect(watcher.put(Self.news(1, ["a"])))
+        watcher.reset(at: [2])
+        let news = try await watcher.next()
+        #expect(news.isReset && news.changes.isEmpty && news.position == [2])
+    }
+
+    @Test func `An app that takes nothing is too far behind`() {
+        let watcher = Self.watcher()
+        #expect(watcher.put(Self.news(1, (0..<GroupWatcher.changesMax).map(String.init))))
+        #expect(!watcher.put(Self.news(2, ["one more"])))
+    }
+
+    @Test func `An end comes after what waits, but at once when the session is over`() async throws {
+        for (end, isTold) in [(WatchEnd.comeAgain, true), (.expired, true), (.revoked, false)] {
+            let watcher = Self.watcher()
+            #expect(watcher.put(Self.news(1, ["a"])) && watcher.end(end))
+            #expect(!watcher.end(.comeAgain), "the first counts")
+            if isTold { #expect(try await watcher.next().changes.count == 1) }
+            await #expect(throws: end) { try await watcher.next() }
+        }
+    }
+
+    /// Whichever comes first, the wait or what ends it.
+    @Test func `A wait ends by news, by an end and by cancellation`() async throws {
+        for round in 0..<300 {
+            let watcher = Self.watcher()
+            let task = Task { try await watcher.next() }
+            if round % 2 == 0 { await Task.yield() }
+            switch round % 3 {
+            case 0:
+                #expect(watcher.put(Self.news(1, ["a"])))
+                #expect(try await task.value.changes.count == 1)
+            case 1:
+                _ = watcher.end(.comeAgain)
+                await #expect(throws: WatchEnd.comeAgain) { try await task.value }
+            default:
+                task.cancel()
+                await #expect(throws: CancellationError.self) { try await task.value }
+            }
+        }
+    }
+
+    @Test func `An app that is being waited for is let go when it is too slow`() async throws {
+        let watcher = Self.watcher()
+        let isTelling = Mutex(false)
+        let task = Task {
+            try await watcher.run { _ in
+                isTelling.withLock { $0 = true }
+                try await Task.sleep(for: .seconds(3_600))
+            }
+        }
+        #expect(watcher.put(Self.news(1, ["a"])))
+        while !isTelling.withLock({ $0 }) { await Task.yield() }
+        _ = watcher.end(.slow)
+        await #expect(throws: WatchEnd.slow) { try await task.value }
+    }
+
+    @Test func `An app that takes no end is let go after a while`() async throws {
+        let watcher = Self.watcher()
+        let isTelling = Mutex(false)
+        let task = Task {
+            try await watcher.run { _ in
+                isTelling.withLock { $0 = true }
+                try await Task.sleep(for: .seconds(3_600))
+            }
+        }
+        #expect(watcher.put(Self.news(1, ["a"])))
+        while !isTelling.withLock({ $0 }) { await Task.yield() }
+        _ = watcher.end(.revoked)
+        watcher.tick(.now + GroupWatcher.endLimit * 2, heartbeat: .seconds(1), position: [1])
+        await #expect(throws: WatchEnd.revoked) { try await task.value }
+    }
+
+    @Test func `Sessions that ended a moment ago are known for a while`() {
+        let start = ContinuousClock.now
+        var ended = EndedSessionIDs(now: start)
+        ended.insert(["a"], now: start)
+        ended.insert(["b"], now: start + EndedSessionIDs.kept)
+        #expect(ended.contains("a") && ended.contains("b"))
+        ended.insert(["c"], now: start + EndedSessionIDs.kept * 2)
+        #expect(!ended.contains("a") && ended.contains("b") && ended.contains("c"))
+    }
+}

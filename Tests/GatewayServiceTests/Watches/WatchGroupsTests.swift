@@ -1,0 +1,207 @@
+import API
+import HTTPTypes
+import Logging
+import RPC
+import ServiceKit
+import SwiftProtobuf
+import Synchronization
+import Testing
+
+@testable import GatewayService
+
+/// `GET /me/events` and `GroupService/WatchGroups`: what apps are told, and how it ends.
+@Suite(.timeLimit(.minutes(2)))
+struct WatchGroupsTests {
+    private static func end(_ code: String) -> String { #"event: end\#ndata: {"code":"\#(code)","# }
+
+    @Test func `Changes come as events with positions, and a gateway that stops has apps come again`() async throws {
+        try await WatchStage.run { stage in
+            async let watching = stage.watch()
+            try await stage.until { stage.begun.count == 1 }
+            let id = stage.begun[0].id
+            #expect(stage.begun[0].begin.callerProof == StubServices.proofs.invites)
+            #expect(stage.begun[0].begin.position.isEmpty)
+            stage.reset(position: 2)
+            stage.change(.memberChanged, position: 3, to: [99])
+            stage.change(.groupJoined, position: 4, to: [id, 99])
+            let metrics = MetricsRegistry()
+            metrics.add(stage.watches)
+            try await stage.until { metrics.text.contains("vestibule_gateway_watch_changes_total 1\n") }
+            stage.watches.stop()
+            let (status, text) = try await watching
+            #expect(status == 200)
+            #expect(text.hasPrefix("event: begin\nid: AQ\ndata: {}\n\n"))
+            // Told together or one after the other: what is anew needs no changes.
+            let after = text.split(separator: "event: reset\n").last ?? ""
+            let change = #"{"changes":[{"type":"group.joined","group_id":"g","member_id":"m"}]}"#
+            let apart = "data: {}\n\nevent: changes\nid: BA\ndata: \(change)\n\nevent: end\n"
+            #expect(after.contains(apart) || after.hasPrefix("id: BA\ndata: {}\n\nevent: end\n"))
+            #expect(text.contains(Self.end("COME_AGAIN")) && text.hasSuffix("}\n\n"))
+            #expect(try await stage.gateway.sendAsUser(.get, "/me/events").code == "COME_AGAIN")
+        }
+    }
+
+    @Test func `What was missed comes after the beginning, and the position is handed on`() async throws {
+        try await WatchStage.run { stage in
+            stage.first.withLock { first in
+                first.changes = [
+                    .with {
+                        $0.kind = .groupLeft
+                        $0.groupID = "g"
+                    }, .with { $0.kind = .invitationChanged },
+                ]
+            }
+            async let watching = stage.watch(after: "AAEC")
+            try await stage.until { stage.begun.count == 1 }
+            #expect(stage.begun[0].begin.position == .init([0, 1, 2]))
+            try await stage.until { stage.watches.count == 1 }
+            try await Task.sleep(for: .milliseconds(20))
+            stage.watches.endAll(.comeAgain)
+            let text = try await watching.text
+            let changes = #"{"changes":[{"type":"group.left","group_id":"g"},{"type":"invitation.changed"}]}"#
+            #expect(
+                text.hasPrefix("event: begin\ndata: {}\n\nevent: changes\nid: AQ\ndata: \(changes)\n\nevent: end\n")
+            )
+        }
+    }
+
+    @Test(arguments: ["*", String(repeating: "A", count: 2_000)])
+    func `A position that can't be read is told to invites as one that nobody knows`(position: String) async throws {
+        try await WatchStage.run { stage in
+            async let watching = stage.watch(after: position)
+            try await stage.until { stage.begun.count == 1 }
+            #expect(stage.begun[0].begin.position == .init([0]))
+            stage.watches.stop()
+            _ = try await watching
+        }
+    }
+
+    @Test func `The end of the session ends the stream`() async throws {
+        try await WatchStage.run { stage in
+            async let watching = stage.watch()
+            try await stage.until { stage.begun.count == 1 }
+            stage.end(["another", WatchStage.sessionID])
+            let text = try await watching.text
+            #expect(text.contains(Self.end("SESSION_REVOKED")))
+            // Also for one whose token was looked at before its end was told.
+            let late = try await stage.gateway.sendAsUser(.get, "/me/events")
+            #expect(late.status == 401 && late.code == "SESSION_REVOKED")
+        }
+    }
+
+    @Test func `The end of all sessions has everybody come again`() async throws {
+        try await WatchStage.run { stage in
+            async let watching = stage.watch()
+            try await stage.until { stage.begun.count == 1 }
+            stage.end([], sessionsFrom: 1_000)
+            stage.end([], sessionsFrom: 2_000)
+            #expect(try await watching.text.contains(Self.end("COME_AGAIN")))
+        }
+    }
+
+    @Test func `Where it isn't known which sessions end, nobody goes on for long`() async throws {
+        var limits = WatchStage.quick
+        limits.endsUnknownMax = .milliseconds(300)
+        try await WatchStage.run(limits) { stage in
+            let text = try await stage.watch().text
+            #expect(text.contains(Self.end("COME_AGAIN")))
+        }
+    }
+
+    @Test func `The end of the token ends the stream`() async throws {
+        try await WatchStage.run { stage in
+            async let watching = stage.watch()
+            try await stage.until { stage.begun.count == 1 }
+            try await Task.sleep(for: .milliseconds(500))
+            stage.expireTokens()
+            let text = try await watching.text
+            #expect(text.contains(Self.end("ACCESS_TOKEN_EXPIRED")))
+        }
+    }
+
+    @Test func `A quiet stream has comments`() async throws {
+        var limits = WatchStage.quick
+        limits.heartbeat = .milliseconds(10)
+        try await WatchStage.run(limits) { stage in
+            async let watching = stage.watch()
+            try await stage.until { stage.begun.count == 1 }
+            try await Task.sleep(for: .milliseconds(500))
+            stage.watches.stop()
+            #expect(try await watching.text.contains("\n\n:\n\n:\n\n"))
+        }
+    }
+
+    @Test func `An account may watch from so many places, and again when one is left`() async throws {
+        var limits = WatchStage.quick
+        limits.perAccountMax = 2
+        try await WatchStage.run(limits) { stage in
+            try await withThrowingTaskGroup(of: Void.self) { group in
+                for _ in 0..<2 { group.addTask { _ = try await stage.watch() } }
+                try await stage.until { stage.begun.count == 2 }
+                let refused = try await stage.gateway.sendAsUser(.get, "/me/events")
+                #expect(refused.status == 429 && refused.code == "TOO_MANY_WATCHES")
+                stage.watches.endAll(.comeAgain)
+                try await group.waitForAll()
+            }
+            try await stage.until { stage.watches.count == 0 }
+            async let again = stage.watch()
+            try await stage.until { stage.begun.count == 3 }
+            #expect(stage.ended.isEmpty || Set(stage.ended).isSubset(of: Set(stage.begun.map(\.id))))
+            stage.watches.stop()
+            _ = try await again
+        }
+    }
+
+    @Test func `Where invites is away or lost an app comes again, and is let in when it is back`() async throws {
+        try await WatchStage.run { stage in
+            stage.accepts(false)
+            let away = try await stage.gateway.sendAsUser(.get, "/me/events")
+            #expect(away.status == 503 && away.code == "COME_AGAIN")
+            stage.accepts(true)
+            async let watching = stage.watch()
+            try await stage.until { stage.begun.count == 1 }
+            stage.loseStream()
+            #expect(try await watching.text.contains(Self.end("COME_AGAIN")))
+            async let again = stage.watch()
+            try await stage.until { stage.begun.count == 2 && stage.streams == 2 }
+            stage.watches.stop()
+            _ = try await again
+        }
+    }
+
+    @Test func `Nobody watches without a token`() async throws {
+        try await WatchStage.run { stage in
+            let answer = try await stage.gateway.send(.get, "/me/events")
+            #expect(answer.status == 401 && answer.code == "AUTHENTICATION_REQUIRED")
+        }
+    }
+
+    @Test func `An RPC is told the same`() async throws {
+        try await WatchStage.run { stage in
+            var logger = Logger(label: "test")
+            logger.logLevel = .critical
+            let router = try stage.gateway.gateway.router(timeLimit: .seconds(60), logger: logger)
+            let client = GroupServiceClient(InProcessChannel(router))
+            var options = CallOptions()
+            options.metadata.add("authorization", "Bearer \(StubServices.accessToken)")
+            let told = Mutex<[AppV1.WatchGroupsResponse]>([])
+            let error = await #expect(throws: RPCError.self) {
+                try await client.watchGroups(.with { $0.position = "AAEC" }, options: options) { messages in
+                    for try await message in messages {
+                        let count = told.withLock { told in
+                            told.append(message)
+                            return told.count
+                        }
+                        if count == 1 { stage.change(.groupChanged, position: 2, to: stage.begun.map(\.id)) }
+                        if count == 2 { stage.end([WatchStage.sessionID]) }
+                    }
+                }
+            }
+            #expect(error?.code == .unauthenticated && error?.reason == "SESSION_REVOKED")
+            let messages = told.withLock { $0 }
+            #expect(messages.map(\.position) == ["AQ", "Ag"])
+            #expect(messages.last?.changes.map(\.kind) == [.groupChanged])
+            #expect(stage.begun.map(\.begin.position) == [.init([0, 1, 2])])
+        }
+    }
+}

@@ -1,0 +1,193 @@
+import API
+import APIDoubles
+import HTTPClients
+import HTTPTypes
+import Logging
+import RPC
+import SwiftProtobuf
+import Synchronization
+import Testing
+
+@testable import GatewayService
+
+/// A gateway whose streams run, between apps that watch and doubles of invites and identity.
+final class WatchStage: Sendable {
+    private struct State {
+        var begun: [(id: UInt64, begin: InvitesV1.WatchBegin)] = []
+        var ended: [UInt64] = []
+        var streams = 0
+        var accepts = true
+    }
+
+    /// What a begun watching is told of its beginning.
+    let first: Mutex<InvitesV1.WatchBegun> = Mutex(.with { $0.position = .init([1]) })
+    let gateway: TestGateway
+    private final class Passed: Sendable { let seconds = Mutex<Int64>(0) }
+
+    private let passed: Passed
+    private let state = Mutex(State())
+    private let news: AsyncStream<InvitesV1.WatchGroupsResponse>
+    private let tell: AsyncStream<InvitesV1.WatchGroupsResponse>.Continuation
+    private let ends: AsyncStream<IdentityV1.WatchRevocationsResponse>
+    private let endSession: AsyncStream<IdentityV1.WatchRevocationsResponse>.Continuation
+
+    static let sessionID = "0190c2a5-7f00-7000-8000-0000000000aa"
+
+    /// The time of day, in Unix seconds, which stands still.
+    static let start: Int64 = 1_700_000_000
+    private static let lifetime: Int64 = 600
+
+    private init(_ limits: GroupWatches.Limits) {
+        let passed = Passed()
+        self.passed = passed
+        gateway = TestGateway(watchLimits: limits, nowSeconds: { Self.start + passed.seconds.withLock { $0 } })
+        (news, tell) = AsyncStream.makeStream()
+        (ends, endSession) = AsyncStream.makeStream()
+    }
+
+    /// Limits with short times.
+    static var quick: GroupWatches.Limits {
+        var limits = GroupWatches.Limits()
+        limits.tick = .milliseconds(5)
+        return limits
+    }
+
+    static func run(
+        _ limits: GroupWatches.Limits = quick,
+        _ body: (WatchStage) async throws -> Void
+    ) async throws {
+        let stage = WatchStage(limits)
+        stage.answer(expiresAtSeconds: start + lifetime)
+        var logger = Logger(label: "test")
+        logger.logLevel = .critical
+        let quiet = logger
+        try await withThrowingTaskGroup(of: Void.self) { group in
+            defer { group.cancelAll() }
+            group.addTask { await stage.watches.run(logger: quiet) }
+            try await body(stage)
+        }
+    }
+
+    var watches: GroupWatches { gateway.gateway.methods.watches }
+    var begun: [(id: UInt64, begin: InvitesV1.WatchBegin)] { state.withLock { $0.begun } }
+    var ended: [UInt64] { state.withLock { $0.ended } }
+    var streams: Int { state.withLock { $0.streams } }
+
+    /// Lets the time pass for which a token is good.
+    func expireTokens() { passed.seconds.withLock { $0 = Self.lifetime } }
+
+    /// Whether invites takes streams.
+    func accepts(_ accepts: Bool) { state.withLock { $0.accepts = accepts } }
+
+    private func answer(expiresAtSeconds: Int64) {
+        gateway.stubs.identity.set { answers in
+            answers.checkSession = { _, _ in
+                .with {
+                    $0.userID = StubServices.userID
+                    $0.sessionID = Self.sessionID
+                    $0.expiresAtSeconds = expiresAtSeconds
+                    $0.callerProofs = StubServices.proofs
+                }
+            }
+            answers.watchRevocations = { [ends] _, responses, _ in
+                try await responses.write(.with { $0.caughtUp = true })
+                for await message in ends { try await responses.write(message) }
+            }
+        }
+        gateway.stubs.invites.set { answers in
+            answers.watchGroups = { [weak self] requests, responses, _ in
+                guard let self, self.state.withLock({ $0.accepts }) else { throw RPCError(.unavailable, "away") }
+                self.state.withLock { $0.streams += 1 }
+                try await withThrowingTaskGroup(of: Void.self) { group in
+                    defer { group.cancelAll() }
+                    group.addTask { for try await request in requests { try await self.take(request, responses) } }
+                    group.addTask {
+                        for await message in self.news {
+                            if message.news == nil { throw RPCError(.unavailable, "the server is stopping") }
+                            try await responses.write(message)
+                        }
+                    }
+                    try await group.next()
+                }
+            }
+        }
+    }
+
+    private func take(
+        _ request: InvitesV1.WatchGroupsRequest,
+        _ responses: MessageWriter<InvitesV1.WatchGroupsResponse>
+    ) async throws {
+        switch request.action {
+        case .begin(let begin):
+            state.withLock { $0.begun.append((request.watchID, begin)) }
+            var message = InvitesV1.WatchGroupsResponse()
+            message.begun = first.withLock { $0 }
+            message.begun.watchID = request.watchID
+            try await responses.write(message)
+        case .end: state.withLock { $0.ended.append(request.watchID) }
+        case nil: break
+        }
+    }
+
+    /// Has invites tell those who watch of a group's change.
+    func change(_ kind: InvitesV1.GroupChangeKind, position: UInt8, to ids: [UInt64]) {
+        tell.yield(
+            .with {
+                $0.changed.position = .init([position])
+                $0.changed.watched = [
+                    .with {
+                        $0.watchIds = ids
+                        $0.changes = [
+                            .with {
+                                $0.kind = kind
+                                $0.groupID = "g"
+                                $0.memberID = "m"
+                            }
+                        ]
+                    }
+                ]
+            }
+        )
+    }
+
+    /// Has invites say that nobody knows what has changed.
+    func reset(position: UInt8) {
+        tell.yield(
+            .with {
+                $0.changed.position = .init([position])
+                $0.changed.isReset = true
+            }
+        )
+    }
+
+    /// Has invites end the stream.
+    func loseStream() { tell.yield(.init()) }
+
+    /// Has identity tell that sessions ended.
+    func end(_ sessions: [String], sessionsFrom: Int64? = nil) {
+        endSession.yield(
+            .with {
+                $0.sessionIds = sessions
+                $0.caughtUp = true
+                if let sessionsFrom { $0.sessionsFromMilliseconds = sessionsFrom }
+            }
+        )
+    }
+
+    /// `GET /me/events` until it ends; the text of it.
+    func watch(after position: String? = nil) async throws -> (status: Int, text: String) {
+        var headers: HTTPFields = [.authorization: "Bearer \(StubServices.accessToken)"]
+        if let position { headers[try #require(HTTPField.Name("Last-Event-ID"))] = position }
+        let answer = try await HandlerClient(gateway.handler).send(.get, "/me/events", headers: headers)
+        return (answer.status.code, answer.text)
+    }
+
+    /// Waits until something is so.
+    func until(_ isSo: () -> Bool) async throws {
+        let deadline = ContinuousClock.now + .seconds(60)
+        while !isSo() {
+            try #require(ContinuousClock.now < deadline, "not within a minute")
+            try await Task.sleep(for: .milliseconds(1))
+        }
+    }
+}

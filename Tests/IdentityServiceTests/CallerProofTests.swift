@@ -1,0 +1,220 @@
+import API
+import IdentityDomain
+import JOSE
+import Models
+import RPC
+import ServiceKit
+import ServiceModels
+import SwiftProtobuf
+import Testing
+
+@testable import IdentityService
+
+/// To whom identity proves whom, and what it takes itself.
+struct CallerProofTests {
+    private static let gateway = "spiffe://vestibule/gateway"
+    private static let gateways = CallerTrust.named([gateway])
+
+    /// What a service takes a proof for.
+    private func checked(_ text: String, for name: String, _ service: TestService) throws -> CallerProof {
+        let key = try #require(CallerProofKey(master: TestService.proofMaster, service: name))
+        return try CallerProof(text, under: [key], for: name, nowMilliseconds: service.clock.nowMilliseconds)
+    }
+
+    private func check(
+        _ token: String,
+        _ service: TestService,
+        names: [String] = [gateway]
+    ) async throws -> IdentityV1.CheckSessionResponse {
+        let context = Self.context(IdentityServiceMethods.checkSession, names: names)
+        return try await service.parts.methods.checkSession(.with { $0.accessToken = token }, context: context)
+    }
+
+    private static func context(_ method: MethodDescriptor, names: [String]) -> ServerContext {
+        ServerContext(
+            ServerCall(
+                method: method,
+                metadata: Metadata(),
+                deadline: nil,
+                peer: PeerInfo(address: "10.0.0.1:4242", isEncrypted: true, certificateNames: names)
+            )
+        )
+    }
+
+    @Test func `A gateway is given a proof to each service, and each is good there alone`() async throws {
+        try await TestService.run(gateways: Self.gateways) { service in
+            let tokens = try await service.signIn().tokens
+            let answer = try await check(tokens.accessToken, service)
+            let proofs = answer.callerProofs
+            let user = try #require(UserID(tokens.userID))
+            let session = try #require(SessionID(tokens.sessionID))
+            for (text, name) in [
+                (proofs.identity, "identity"), (proofs.profile, "profile"), (proofs.invites, "invites"),
+            ] {
+                let proof = try checked(text, for: name, service)
+                #expect(proof.userID == user && proof.sessionID == session)
+            }
+            #expect(throws: CallerProofFault.malformed) { try checked(proofs.profile, for: "invites", service) }
+            #expect(answer.userID == tokens.userID && answer.sessionID == tokens.sessionID && answer.proof == .nonce)
+        }
+    }
+
+    @Test func `Nobody else is given any, by whichever method`() async throws {
+        try await TestService.run(gateways: Self.gateways) { service in
+            let signIn = try await service.signIn()
+            #expect(!signIn.hasCallerProofs)
+            for names in [[], ["spiffe://vestibule/profile"], ["spiffe://example/backend", "gateway"]] {
+                let answer = try await check(signIn.tokens.accessToken, service, names: names)
+                #expect(!answer.hasCallerProofs && answer.userID == signIn.tokens.userID)
+            }
+            // Not even after a gateway had them made for the same token.
+            #expect(try await check(signIn.tokens.accessToken, service).hasCallerProofs)
+            #expect(try await !check(signIn.tokens.accessToken, service, names: []).hasCallerProofs)
+            #expect(try await !service.refresh(signIn.tokens.refreshToken).hasCallerProofs)
+            let token = try service.provider.appleToken(subject: "001.person", at: service.clock, [:])
+            let found = try await service.findAccount { ($0.idToken, $0.nonce) = (token, TestProvider.rawNonce) }
+            #expect(found.userID == signIn.tokens.userID && !found.hasCallerProofs)
+        }
+    }
+
+    @Test func `Signing in, refreshing and looking up prove the person, too`() async throws {
+        try await TestService.run { service in
+            let signIn = try await service.signIn()
+            let user = try #require(UserID(signIn.tokens.userID))
+            let session = try #require(SessionID(signIn.tokens.sessionID))
+            #expect(try checked(signIn.callerProofs.profile, for: "profile", service).sessionID == session)
+            let refresh = try await service.refresh(signIn.tokens.refreshToken)
+            #expect(try checked(refresh.callerProofs.invites, for: "invites", service).userID == user)
+            let token = try service.provider.appleToken(subject: "001.person", at: service.clock, [:])
+            let found = try await service.findAccount { ($0.idToken, $0.nonce) = (token, TestProvider.rawNonce) }
+            let looked = try checked(found.callerProofs.profile, for: "profile", service)
+            #expect(looked.userID == user && looked.sessionID == nil)
+            let nobody = try service.provider.appleToken(subject: "009.nobody", at: service.clock, [:])
+            let none = try await service.findAccount { ($0.idToken, $0.nonce) = (nobody, TestProvider.rawNonce) }
+            #expect(none.userID.isEmpty && !none.hasCallerProofs)
+        }
+    }
+
+    @Test func `Who shows nothing is proven only where that lets them in`() async throws {
+        try await TestService.run(unprovenDialects: ["wordpress"]) { service in
+            func find(_ subject: String) async throws -> IdentityV1.FindAccountResponse {
+                try await service.findAccount { request in
+                    request.unproven.dialect = "wordpress"
+                    request.unproven.subject = subject
+                }
+            }
+            let proven = try await service.signIn(subject: "001.person")
+            let closed = try await find("001.person")
+            #expect(closed.userID == proven.tokens.userID && !closed.hasCallerProofs)
+            let registered = try await service.signIn { request in
+                request.unproven.dialect = "wordpress"
+                request.unproven.subject = "002.person"
+                request.tokenStyle = .singleForSession
+            }
+            let open = try await find("002.person")
+            #expect(open.userID == registered.tokens.userID)
+            #expect(try checked(open.callerProofs.profile, for: "profile", service).userID == UserID(open.userID))
+            _ = try await service.signIn(subject: "002.person")
+            let closedSince = try await find("002.person")
+            #expect(closedSince.userID == open.userID && !closedSince.hasCallerProofs)
+        }
+    }
+
+    @Test(arguments: [false, true])
+    func `Within a minute a token has the same proofs, and new ones after`(isSingle: Bool) async throws {
+        try await TestService.run { service in
+            let signIn = try await service.signIn { request in
+                request.idToken = try service.provider.appleToken(subject: "001.person", at: service.clock, [:])
+                request.nonce = TestProvider.rawNonce
+                if isSingle { request.tokenStyle = .single }
+            }
+            let token = isSingle ? signIn.tokens.singleToken : signIn.tokens.accessToken
+            let first = try await service.check(token).callerProofs
+            var last = first
+            var changes = 0
+            for _ in 0..<120 {
+                service.clock.advance(seconds: 1)
+                let proofs = try await service.check(token).callerProofs
+                #expect(try checked(proofs.profile, for: "profile", service).userID == UserID(signIn.tokens.userID))
+                if proofs != last { changes += 1 }
+                last = proofs
+            }
+            #expect(changes == 2)
+        }
+    }
+
+    /// The proofs are kept with the token, and a loop's memory of a token is for as long as the session lives.
+    @Test func `A session that is over has no proofs`() async throws {
+        try await TestService.run { service in
+            let tokens = try await service.signIn().tokens
+            #expect(try await service.check(tokens.accessToken).hasCallerProofs)
+            try await service.signOut(accessToken: tokens.accessToken)
+            await expectFailure(.unauthenticated, "SESSION_REVOKED") { _ = try await service.check(tokens.accessToken) }
+        }
+    }
+
+    // What identity takes itself
+
+    /// Methods that take an account from the caller's proof. Those that aren't here take credentials or a token instead, or
+    /// are for services.
+    private static let forPersons: Set<MethodDescriptor> = [
+        IdentityServiceMethods.getAccount, IdentityServiceMethods.updateUserMetadata,
+        IdentityServiceMethods.provePhone,
+    ]
+    private static let forServices: Set<MethodDescriptor> = [
+        IdentityServiceMethods.lookUpAccount, IdentityServiceMethods.getJWKS,
+        // A provider's own signature is what it goes by.
+        IdentityServiceMethods.acceptNotice,
+        // By certificate and method list.
+        IdentityServiceMethods.acceptEvents,
+        // These name nobody: a nonce is for whoever asks, and of a token that is none only that is told.
+        IdentityServiceMethods.createChallenge, IdentityServiceMethods.introspectToken,
+    ]
+
+    /// A new method that names an account without credentials is found here.
+    @Test func `Each method is refused without proof, credentials or token, or is for services`() async throws {
+        try await TestService.run { service in
+            var router = Router()
+            router.add(service.parts.methods)
+            let channel = InProcessChannel(router)
+            for method in IdentityServiceMethods.all where !Self.forServices.contains(method) {
+                do throws(RPCError) {
+                    _ = try await channel.unary(
+                        method,
+                        Google_Protobuf_Empty(),
+                        response: Google_Protobuf_Empty.self,
+                        options: CallOptions()
+                    )
+                    Issue.record("\(method.method) answers anybody")
+                } catch {
+                    let isForPersons = error.reason == "CALLER_PROOF_REQUIRED"
+                    #expect(isForPersons == Self.forPersons.contains(method), "\(method.method): \(error)")
+                }
+            }
+        }
+    }
+
+    @Test func `An account is told and changed for the person of the proof alone`() async throws {
+        try await TestService.run { service in
+            let maria = try await service.signIn(subject: "001.person")
+            let mallory = try await service.signIn(subject: "002.person")
+            func options(_ proof: String) -> CallOptions {
+                var options = CallOptions()
+                options.metadata.add("vestibule-caller-proof", proof)
+                return options
+            }
+            let own = options(maria.callerProofs.identity)
+            #expect(try await service.client.getAccount(.init(), options: own).account.userID == maria.tokens.userID)
+            _ = try await service.client.updateUserMetadata(.with { $0.changesJson = #"{"a":1}"# }, options: own)
+            #expect(try await service.account(maria.tokens.userID).metadataJson == #"{"a":1}"#)
+            #expect(try await service.account(mallory.tokens.userID).metadataJson == "{}")
+            await expectFailure(.unauthenticated, "CALLER_PROOF_INVALID") {
+                _ = try await service.client.getAccount(.init(), options: options(maria.callerProofs.profile))
+            }
+            service.clock.advance(seconds: 120)
+            await expectFailure(.unauthenticated, "CALLER_PROOF_EXPIRED") {
+                _ = try await service.client.getAccount(.init(), options: own)
+            }
+        }
+    }
+}

@@ -1,0 +1,36 @@
+import API
+import Models
+import Postgres
+import RPC
+import ServiceModels
+import Testing
+
+@testable import IdentityService
+
+/// An account that was to be absorbed is gone when it comes to it.
+struct LostAbsorptionTests {
+    @Test func `Whose other account is deleted in the last moment is told so, and links it next time`() async throws {
+        try await AbsorptionTests.run { service, apple, google in
+            try await service.database.execute(
+                """
+                CREATE FUNCTION deletion() RETURNS trigger LANGUAGE plpgsql AS $$
+                    BEGIN DELETE FROM accounts WHERE user_id = NEW.absorbed; RETURN NEW; END $$
+                """
+            )
+            try await service.database.execute(
+                """
+                CREATE TRIGGER deletion AFTER UPDATE ON absorptions FOR EACH ROW WHEN (NEW.state = 'moving')
+                EXECUTE FUNCTION deletion()
+                """
+            )
+            let token = try service.googleToken()
+            await expectFailure(.unavailable, "ACCOUNT_HELD") {
+                try await service.linkGoogle(apple.accessToken, token: token)
+            }
+            #expect(try await service.identities() == ["apple 001.person \(apple.userID)"])
+            let account = try await service.linkGoogle(apple.accessToken, token: token)
+            #expect(account.identities.map(\.provider) == ["apple", "google"])
+            _ = google
+        }
+    }
+}

@@ -1,0 +1,100 @@
+import API
+import IdentityDomain
+import JOSE
+import Models
+import RPC
+import ServiceKit
+import SwiftProtobuf
+import Testing
+
+@testable import IdentityService
+
+/// Plays what proves phone numbers: the app's backend, and a provider that is trusted for it.
+struct PhoneBackend {
+    let policy: PhoneAssertionPolicy
+    private let key: SigningKey
+
+    init() throws {
+        key = try SigningKey.generateP256()
+        policy = PhoneAssertionPolicy(issuer: "https://backend.example.com", audience: "phones", keys: KeySet([key]))
+    }
+
+    /// What the app's backend says of a user.
+    func assertion(
+        _ userID: String,
+        _ number: String,
+        _ service: TestService,
+        id: String = "first"
+    ) throws -> String {
+        let now = service.clock.nowMilliseconds / 1_000
+        return try key.signedToken(
+            claims: [
+                "iss": "https://backend.example.com", "aud": "phones", "sub": .string(userID),
+                "phone_number": .string(number), "jti": .string(id), "iat": .integer(now),
+                "exp": .integer(now + 300),
+            ]
+        )
+    }
+
+    /// Apple, as if it told numbers.
+    static func providers(isTrusted: Bool = true) throws -> [ProviderConfiguration] {
+        [
+            ProviderConfiguration(
+                policy: try ProviderPolicy(
+                    name: .apple,
+                    issuers: ["https://appleid.apple.com"],
+                    audiences: [AudiencePolicy(id: "com.example.app", match: .sha256)],
+                    algorithms: [.es256],
+                    keysURL: "http://127.0.0.1:1/apple",
+                    isTrustedForPhones: isTrusted
+                )
+            )
+        ]
+    }
+
+    /// What a token says of a number.
+    static func verified(_ number: String) -> [String: JSONValue?] {
+        ["phone_number": .string(number), "phone_number_verified": true]
+    }
+}
+
+extension TestService {
+    /// Presents an assertion in a session.
+    func prove(
+        _ assertion: String,
+        by session: IdentityV1.SignInResponse
+    ) async throws -> IdentityV1.ProvePhoneResponse {
+        var options = CallOptions()
+        options.metadata.add("vestibule-caller-proof", session.callerProofs.identity)
+        return try await client.provePhone(.with { $0.assertion = assertion }, options: options)
+    }
+
+    /// What the audit log tells of phone numbers.
+    func phoneEvents() async throws -> [String] {
+        try await words(
+            """
+            SELECT kind || ' ' || user_id || ' ' || details FROM security_events WHERE kind LIKE 'phone_%'
+            ORDER BY kind, user_id
+            """
+        )
+    }
+
+    /// Runs the relay of proofs beside a body.
+    func relayingProofs(_ body: () async throws -> Void) async throws {
+        let task = Task { try await parts.phoneProofs.relay.run() }
+        let result: Result<Void, any Error>
+        do { result = .success(try await body()) } catch { result = .failure(error) }
+        task.cancel()
+        try await task.value
+        try result.get()
+    }
+
+    /// Waits until something is so, for at most a minute.
+    static func eventually(_ what: Comment, _ isSo: () async throws -> Bool) async throws {
+        for _ in 0..<6_000 {
+            if try await isSo() { return }
+            try await Task.sleep(for: .milliseconds(10))
+        }
+        Issue.record(what)
+    }
+}

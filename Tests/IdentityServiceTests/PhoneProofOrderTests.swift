@@ -1,0 +1,147 @@
+import API
+import JOSE
+import Models
+import RPC
+import ServiceKit
+import SwiftProtobuf
+import Testing
+
+@testable import IdentityService
+
+/// In which order proofs of numbers count, how often, and whose they are.
+struct PhoneProofOrderTests {
+    private static let (first, second) = ("+639171234567", "+639170000000")
+    private let backend: PhoneBackend
+
+    init() throws { backend = try PhoneBackend() }
+
+    @Test func `A newer proof doesn't overtake an older one that waits`() async throws {
+        try await TestService.run(phoneAssertions: backend.policy) { service in
+            let session = try await service.signIn()
+            let userID = session.tokens.userID
+            let older = try backend.assertion(userID, Self.first, service)
+            let newer = try backend.assertion(userID, Self.second, service, id: "second")
+            service.others.fail("profile", .unavailable)
+            #expect(try await service.prove(older, by: session).isPending)
+            service.others.fail("profile", nil)
+            #expect(try await service.prove(newer, by: session).isPending)
+            #expect(service.others.proofs.isEmpty)
+            try await service.relayingProofs {
+                try await TestService.eventually("both are told") { try await service.count("phone_proofs") == 0 }
+            }
+            #expect(service.others.proofs.map(\.phoneNumber) == [Self.first, Self.second])
+        }
+    }
+
+    @Test(arguments: [ProfileV1.ProvenPhoneOutcome.notAllowed, .conflict])
+    func `A provider's number counts as told when profile has taken it, and not before`(
+        outcome: ProfileV1.ProvenPhoneOutcome
+    ) async throws {
+        try await TestService.run(providers: PhoneBackend.providers()) { service in
+            func signIn() async throws {
+                service.clock.advance(seconds: 60)
+                _ = try await service.signIn(changes: PhoneBackend.verified(Self.first))
+            }
+            service.others.fail("profile", .unavailable)
+            try await signIn()
+            try await signIn()
+            #expect(try await service.count("phone_proofs") == 1, "while it waits it isn't told again")
+            service.others.fail("profile", nil)
+            service.others.answerProofs(.success(.with { $0.outcome = outcome }))
+            try await service.relayingProofs {
+                try await TestService.eventually("it is told") { try await service.count("phone_proofs") == 0 }
+            }
+            try await signIn()
+            #expect(service.others.proofs.count == 2)
+            service.others.answerProofs(.success(.with { $0.outcome = .proven }))
+            try await signIn()
+            #expect(service.others.proofs.count == 3)
+            // The person may have chosen another one since.
+            try await signIn()
+            #expect(service.others.proofs.count == 3)
+        }
+    }
+
+    @Test func `A conflict about one number makes no other one news`() async throws {
+        try await TestService.run(providers: PhoneBackend.providers(), phoneAssertions: backend.policy) { service in
+            func signIn(_ number: String) async throws -> IdentityV1.SignInResponse {
+                service.clock.advance(seconds: 60)
+                return try await service.signIn(changes: PhoneBackend.verified(number))
+            }
+            let session = try await signIn(Self.first)
+            service.others.answerProofs(.success(.with { $0.outcome = .conflict }))
+            let other = try backend.assertion(session.tokens.userID, Self.second, service)
+            await expectFailure(.alreadyExists, "PHONE_TAKEN") { _ = try await service.prove(other, by: session) }
+            _ = try await signIn(Self.first)
+            #expect(service.others.proofs.map(\.phoneNumber) == [Self.first, Self.second])
+            // The provider's own other number neither.
+            _ = try await signIn(Self.second)
+            _ = try await signIn(Self.first)
+            #expect(service.others.proofs.map(\.phoneNumber) == [Self.first, Self.second, Self.second])
+            _ = try await signIn(Self.second)
+            #expect(service.others.proofs.count == 4)
+        }
+    }
+
+    @Test func `An assertion's jti is one user's, and one number's`() async throws {
+        try await TestService.run(phoneAssertions: backend.policy) { service in
+            let session = try await service.signIn()
+            let other = try await service.signIn(subject: "002.person")
+            let text = try backend.assertion(session.tokens.userID, Self.first, service)
+            _ = try await service.prove(text, by: session)
+            let reused = try backend.assertion(session.tokens.userID, Self.second, service)
+            await expectFailure(.invalidArgument, "ASSERTION_INVALID") {
+                _ = try await service.prove(reused, by: session)
+            }
+            let others = try backend.assertion(other.tokens.userID, Self.first, service)
+            await expectFailure(.invalidArgument, "ASSERTION_INVALID") {
+                _ = try await service.prove(others, by: other)
+            }
+            #expect(service.others.proofs.count == 1)
+            // The number is no secret of the table's.
+            #expect(try await service.count("phone_assertions a WHERE a::text LIKE '%9171234567%'") == 0)
+            _ = try await service.prove(text, by: session)
+            #expect(Set(service.others.proofs.map(\.eventID)).count == 1)
+        }
+    }
+
+    @Test(arguments: [false, true])
+    func `What waits of an account that is absorbed is told of the one that absorbs it`(isTold: Bool) async throws {
+        try await TestService.run(phoneAssertions: backend.policy) { service in
+            _ = service.others.absorptions()
+            let apple = try await service.signInAnew()
+            service.pass(seconds: 1)
+            let google = try await service.signIn(token: service.googleToken(), provider: "google")
+            service.pass(seconds: 1)
+            service.others.fail("profile", .unavailable)
+            let text = try backend.assertion(google.tokens.userID, Self.first, service)
+            #expect(try await service.prove(text, by: google).isPending)
+            service.others.fail("profile", nil)
+            // Profile has closed the account already, and identity hasn't moved it.
+            _ = service.others.absorptions { $0.lost = ["after profile.closeIfEmpty"] }
+            await expectFailure(.unavailable, "ACCOUNT_HELD") {
+                try await service.linkGoogle(apple.accessToken, token: service.googleToken())
+            }
+            func move() async throws {
+                service.pass(seconds: 11)
+                await service.parts.methods.absorber.round()
+                #expect(try await service.words("SELECT user_id::text FROM accounts") == [apple.userID])
+            }
+            if !isTold { try await move() }
+            try await service.relayingProofs {
+                if isTold {
+                    try await TestService.eventually("it is told, and waits") {
+                        try await service.count("phone_proofs WHERE retry_at IS NOT NULL") == 1
+                    }
+                    try await move()
+                }
+                try await TestService.eventually("it is told") {
+                    service.clock.advance(seconds: 60)
+                    return try await service.count("phone_proofs") == 0
+                }
+            }
+            #expect(service.others.proofs.last?.userID == apple.userID)
+            #expect(try await service.phoneEvents() == ["phone_proven \(apple.userID) {\"proof\": \"assertion\"}"])
+        }
+    }
+}

@@ -1,0 +1,272 @@
+import API
+import IdentityDomain
+import JOSE
+import Models
+import Postgres
+import RPC
+import ServiceKit
+import SwiftProtobuf
+import Testing
+
+@testable import IdentityService
+
+/// What proves a phone number, and how profile is told of it.
+struct PhoneProofTests {
+    private static let number = "+639171234567"
+    private let backend: PhoneBackend
+
+    init() throws { backend = try PhoneBackend() }
+
+    private var policy: PhoneAssertionPolicy { backend.policy }
+
+    /// What the app's backend says of a user.
+    private func assertion(_ userID: String, _ service: TestService, id: String = "first") throws -> String {
+        try backend.assertion(userID, Self.number, service, id: id)
+    }
+
+    private func prove(
+        _ assertion: String,
+        by session: IdentityV1.SignInResponse,
+        _ service: TestService
+    ) async throws -> IdentityV1.ProvePhoneResponse {
+        try await service.prove(assertion, by: session)
+    }
+
+    private func events(_ service: TestService) async throws -> [String] { try await service.phoneEvents() }
+
+    private func relaying(_ service: TestService, _ body: () async throws -> Void) async throws {
+        try await service.relayingProofs(body)
+    }
+
+    private func eventually(_ what: Comment, _ isSo: () async throws -> Bool) async throws {
+        try await TestService.eventually(what, isSo)
+    }
+
+    @Test func `An assertion is told profile before the answer, and the audit log knows without the number`()
+        async throws
+    {
+        try await TestService.run(phoneAssertions: policy) { service in
+            let session = try await service.signIn()
+            let userID = session.tokens.userID
+            let loser = "01900000-0000-7000-8000-000000000001"
+            service.others.answerProofs(.success(.with { ($0.outcome, $0.takenFromUserID) = (.proven, loser) }))
+            #expect(try await prove(assertion(userID, service), by: session, service).isPending == false)
+            let told = try #require(service.others.proofs.first)
+            #expect((told.userID, told.phoneNumber, told.proof) == (userID, Self.number, .assertion))
+            #expect(
+                try await events(service) == [
+                    "phone_proven \(userID) {\"proof\": \"assertion\"}",
+                    "phone_taken \(loser) {\"proof\": \"assertion\"}",
+                ]
+            )
+            #expect(try await service.count("phone_proofs") == 0, "the number is forgotten")
+            // Once more, as after an answer that was lost: profile knows it by the same event, and the log tells nothing.
+            _ = try await prove(assertion(userID, service), by: session, service)
+            #expect(service.others.proofs.map(\.eventID) == [told.eventID, told.eventID])
+            #expect(try await events(service).count == 2)
+            service.clock.advance(seconds: 331)
+            await service.parts.cleanup.clean()
+            #expect(try await service.count("phone_assertions") == 0)
+        }
+    }
+
+    @Test func `A number that another has proven, or that isn't taken, is refused`() async throws {
+        try await TestService.run(phoneAssertions: policy) { service in
+            let session = try await service.signIn()
+            let userID = session.tokens.userID
+            service.others.answerProofs(.success(.with { $0.outcome = .conflict }))
+            for _ in 0..<2 {
+                await expectFailure(.alreadyExists, "PHONE_TAKEN") {
+                    _ = try await prove(assertion(userID, service), by: session, service)
+                }
+            }
+            #expect(try await events(service) == ["phone_conflict \(userID) {\"proof\": \"assertion\"}"])
+            service.others.answerProofs(.success(.with { $0.outcome = .notAllowed }))
+            await expectFailure(.invalidArgument, "PHONE_NOT_ALLOWED") {
+                _ = try await prove(assertion(userID, service, id: "second"), by: session, service)
+            }
+            #expect(try await events(service).count == 1)
+        }
+    }
+
+    @Test func `While profile is away the proof waits, and the relay tells it`() async throws {
+        try await TestService.run(phoneAssertions: policy) { service in
+            let session = try await service.signIn()
+            let userID = session.tokens.userID
+            service.others.fail("profile", .unavailable)
+            #expect(try await prove(assertion(userID, service), by: session, service).isPending)
+            #expect(try await service.count("phone_proofs") == 1)
+            #expect(try await events(service).isEmpty)
+            try await relaying(service) {
+                service.others.fail("profile", nil)
+                try await eventually("it is told") {
+                    try await service.count("phone_proofs") == 0
+                }
+            }
+            #expect(service.others.proofs.count == 1)
+            #expect(try await events(service) == ["phone_proven \(userID) {\"proof\": \"assertion\"}"])
+        }
+    }
+
+    @Test func `A proof that can't be judged now holds up nobody else's`() async throws {
+        try await TestService.run(phoneAssertions: policy) { service in
+            let session = try await service.signIn()
+            let unknown = RPCError.domain(.unavailable, reason: "HOLDER_UNKNOWN", message: "not now")
+            service.others.answerProofs(.failure(unknown))
+            #expect(try await prove(assertion(session.tokens.userID, service), by: session, service).isPending)
+            try await relaying(service) {
+                try await eventually("it waits by itself") {
+                    try await service.count("phone_proofs WHERE retry_at IS NOT NULL") == 1
+                }
+                service.others.answerProofs(.success(.with { $0.outcome = .proven }))
+                let other = try await service.signIn(subject: "002.person")
+                #expect(
+                    try await prove(assertion(other.tokens.userID, service, id: "b"), by: other, service).isPending
+                        == false
+                )
+                #expect(try await service.count("phone_proofs WHERE rejected_at IS NOT NULL") == 0)
+            }
+        }
+    }
+
+    @Test func `Assertions need a backend that is believed, and the person's own proof`() async throws {
+        try await TestService.run { service in
+            let session = try await service.signIn()
+            await expectFailure(.notFound, "PHONE_ASSERTIONS_NOT_CONFIGURED") {
+                _ = try await prove(assertion(session.tokens.userID, service), by: session, service)
+            }
+        }
+        try await TestService.run(phoneAssertions: policy) { service in
+            let session = try await service.signIn()
+            let other = try await service.signIn(subject: "002.person")
+            await expectFailure(.invalidArgument, "ASSERTION_MISMATCHED") {
+                _ = try await prove(assertion(session.tokens.userID, service), by: other, service)
+            }
+            await expectFailure(.invalidArgument, "ASSERTION_INVALID") {
+                _ = try await prove("a.b.c", by: session, service)
+            }
+            let early = try assertion(session.tokens.userID, service)
+            service.clock.advance(seconds: 331)
+            await expectFailure(.invalidArgument, "ASSERTION_EXPIRED") {
+                _ = try await prove(early, by: service.signIn(), service)
+            }
+            #expect(service.others.proofs.isEmpty)
+        }
+    }
+
+    @Test func `Uses of one assertion at one moment are one event`() async throws {
+        try await TestService.run(phoneAssertions: policy) { service in
+            let session = try await service.signIn()
+            let text = try assertion(session.tokens.userID, service)
+            try await withThrowingTaskGroup { tasks in
+                for _ in 0..<8 { tasks.addTask { _ = try await prove(text, by: session, service) } }
+                try await tasks.waitForAll()
+            }
+            #expect(Set(service.others.proofs.map(\.eventID)).count == 1)
+            #expect(try await events(service).count == 1)
+            #expect(try await service.count("phone_proofs") == 0)
+        }
+    }
+
+    // MARK: - Providers
+
+    private static func providers(isTrusted: Bool) throws -> [ProviderConfiguration] {
+        try PhoneBackend.providers(isTrusted: isTrusted)
+    }
+
+    private func verified(_ number: String) -> [String: JSONValue?] { PhoneBackend.verified(number) }
+
+    @Test func `A trusted provider's number is told once, and another one again`() async throws {
+        try await TestService.run(providers: Self.providers(isTrusted: true)) { service in
+            let first = try await service.signIn(changes: verified(Self.number))
+            #expect(first.isNewUser)
+            let told = service.others.proofs
+            #expect(told.map(\.phoneNumber) == [Self.number] && told.map(\.userID) == [first.tokens.userID])
+            #expect(told.map(\.proof) == [.provider])
+            #expect(
+                try await events(service) == ["phone_proven \(first.tokens.userID) {\"proof\": \"provider\"}"]
+            )
+            // The person may have chosen another one in the app since.
+            service.clock.advance(seconds: 60)
+            _ = try await service.signIn(changes: verified(Self.number))
+            #expect(service.others.proofs.count == 1)
+            service.clock.advance(seconds: 60)
+            _ = try await service.signIn(changes: verified("+639170000000"))
+            #expect(service.others.proofs.map(\.phoneNumber) == [Self.number, "+639170000000"])
+            // Only a hash of it is kept.
+            #expect(try await service.count("told_phones") == 1)
+            #expect(try await service.count("phone_proofs") == 0)
+            service.clock.advance(seconds: 60)
+            _ = try await service.signIn()
+            #expect(service.others.proofs.count == 2, "a sign-in without number tells nothing")
+        }
+    }
+
+    @Test func `A sign-in succeeds while profile is away, and the number is told later`() async throws {
+        try await TestService.run(providers: Self.providers(isTrusted: true)) { service in
+            service.others.fail("profile", .unavailable)
+            let session = try await service.signIn(changes: verified(Self.number))
+            #expect(!session.tokens.accessToken.isEmpty)
+            #expect(try await service.count("phone_proofs") == 1)
+            try await relaying(service) {
+                service.others.fail("profile", nil)
+                try await eventually("it is told") { service.others.proofs.count == 1 }
+            }
+            #expect(service.others.proofs.map(\.userID) == [session.tokens.userID])
+        }
+    }
+
+    @Test func `After a conflict the next sign-in proves the number again`() async throws {
+        try await TestService.run(providers: Self.providers(isTrusted: true)) { service in
+            service.others.answerProofs(.success(.with { $0.outcome = .conflict }))
+            let session = try await service.signIn(changes: verified(Self.number))
+            #expect(
+                try await events(service) == ["phone_conflict \(session.tokens.userID) {\"proof\": \"provider\"}"]
+            )
+            service.others.answerProofs(.success(.with { $0.outcome = .proven }))
+            service.clock.advance(seconds: 60)
+            _ = try await service.signIn(changes: verified(Self.number))
+            #expect(Set(service.others.proofs.map(\.eventID)).count == 2)
+            #expect(try await events(service).count == 2)
+        }
+    }
+
+    @Test func `A provider that isn't trusted for it proves nothing`() async throws {
+        try await TestService.run(providers: Self.providers(isTrusted: false)) { service in
+            _ = try await service.signIn(changes: verified(Self.number))
+            #expect(service.others.proofs.isEmpty)
+            #expect(try await service.count("told_phones") == 0)
+        }
+    }
+
+    @Test func `What waits of a deleted account is forgotten`() async throws {
+        try await TestService.run(providers: Self.providers(isTrusted: true)) { service in
+            service.others.fail("profile", .unavailable)
+            let session = try await service.signIn(changes: verified(Self.number))
+            try await service.delete(session.tokens.accessToken)
+            for table in ["phone_proofs", "told_phones"] {
+                #expect(try await service.count("\(table)") == 0, "\(table)")
+            }
+        }
+    }
+
+    @Test func `An operator sees what is disputed, and the audit log tells that they looked`() async throws {
+        try await TestService.run { service in
+            let dispute = ProfileV1.PhoneDispute.with {
+                ($0.phoneNumber, $0.holderUserID, $0.claimantUserID) = (Self.number, "a", "b")
+                ($0.proof, $0.createdAtMs) = (.provider, 5)
+            }
+            service.others.dispute([dispute])
+            let disputes = try await service.operators().disputes()
+            #expect(disputes.map(\.phoneNumber) == [Self.number] && disputes.map(\.proof) == ["provider"])
+            #expect(disputes.map(\.holderUserID) == ["a"] && disputes.map(\.claimantUserID) == ["b"])
+            let told = try await service.words(
+                "SELECT details->>'by' FROM security_events WHERE kind = 'account_found' AND user_id IS NULL"
+            )
+            #expect(told == ["phone_disputes"])
+            await expectFailure(.invalidArgument, "PAGE_SIZE_INVALID") {
+                _ = try await service.operators().disputes(size: -1)
+            }
+        }
+    }
+}

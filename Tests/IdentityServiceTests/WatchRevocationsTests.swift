@@ -1,0 +1,257 @@
+import API
+import IdentityDomain
+import Models
+import Postgres
+import RPC
+import ServiceKit
+import Synchronization
+import Testing
+
+@testable import IdentityService
+
+/// The stream of ended sessions: what is told, from where, and to whom no more.
+@Suite(.timeLimit(.minutes(2)))
+struct WatchRevocationsTests {
+    @Test func `A sign-out at one replica is told at another, by the notification alone`() async throws {
+        try await TestService.run { service in
+            let tokens = try await service.signIn().tokens
+            try await Replica.run(of: service, limits: Replica.onlyWhenTold) { here in
+                try await Replica.run(of: service, limits: Replica.onlyWhenTold) { there in
+                    let told = Mutex<[String]>([])
+                    try await there.watch { message in
+                        told.withLock { $0 += message.sessionIds }
+                        if message.reset {
+                            // The connection that listens may come after the stream.
+                            var isListening = false
+                            while !isListening {
+                                isListening = try await !service.database.query(
+                                    "SELECT FROM pg_stat_activity WHERE query LIKE 'LISTEN%' AND datname = current_database()"
+                                ).isEmpty
+                            }
+                            var request = IdentityV1.SignOutRequest()
+                            request.accessToken = tokens.accessToken
+                            _ = try await here.client.signOut(request)
+                        }
+                        return !message.sessionIds.contains(tokens.sessionID)
+                    }
+                    #expect(told.withLock { $0 } == [tokens.sessionID])
+                }
+            }
+        }
+    }
+
+    @Test func `What ends without anybody saying so is told by looking`() async throws {
+        try await TestService.run { service in
+            let sessions = try await service.makeSessions(1)
+            try await Replica.run(of: service) { replica in
+                try await replica.watch { message in
+                    if message.reset { try await service.database.execute(TestService.end(sessions)) }
+                    return message.sessionIds != sessions
+                }
+            }
+        }
+    }
+
+    @Test func `A watcher goes on from its position, page by page`() async throws {
+        try await TestService.run { service in
+            var limits = RevocationHub.Limits()
+            (limits.sessionsPerPage, limits.transactionsInDoubt) = (10, 0)
+            try await Replica.run(of: service, limits: limits) { replica in
+                let first = try await service.makeSessions(25)
+                try await service.database.execute(TestService.end(first))
+                let all = try await replica.earlier()
+                #expect(all.isReset)
+                #expect(Set(all.sessionIDs) == Set(first))
+                #expect(all.messageCount == 3)
+                #expect(all.sessionsFromMilliseconds == 0)
+                let second = try await service.makeSessions(15)
+                try await service.database.execute(TestService.end(second))
+                let rest = try await replica.earlier(from: all.position)
+                #expect(!rest.isReset)
+                // Whoever writes elsewhere in the cluster holds the position back: then some are told twice.
+                #expect(Set(rest.sessionIDs).isSuperset(of: second))
+                #expect(Set(rest.sessionIDs).isSubset(of: first + second))
+            }
+        }
+    }
+
+    @Test func `A position that is too old, of another database, or none begins anew`() async throws {
+        try await TestService.run { service in
+            try await Replica.run(of: service) { replica in
+                let sessions = try await service.makeSessions(2)
+                try await service.database.execute(TestService.end(sessions))
+                let position = try #require(RevocationPosition(try await replica.earlier().position))
+                #expect(try await !replica.earlier(from: position.bytes).isReset)
+                func other(
+                    _ database: DatabaseIdentity? = nil,
+                    horizon: UInt64? = nil,
+                    madeAtSeconds: Int64? = nil
+                ) -> [UInt8] {
+                    RevocationPosition(
+                        database: database ?? position.database,
+                        horizon: horizon ?? position.horizon,
+                        madeAtSeconds: madeAtSeconds ?? position.madeAtSeconds
+                    ).bytes
+                }
+                let system = position.database.systemIdentifier
+                let timeline = position.database.timeline
+                let bad = [
+                    other(DatabaseIdentity(systemIdentifier: system + 1, timeline: timeline)),
+                    other(DatabaseIdentity(systemIdentifier: system, timeline: timeline + 1)),
+                    other(horizon: position.horizon + 1_000_000), other(horizon: .max),
+                    // Forged: whoever may watch can write any time into one of ours.
+                    other(madeAtSeconds: .min), other(madeAtSeconds: .max), Array(position.bytes.dropLast()),
+                    [2] + position.bytes.dropFirst(),
+                ]
+                for position in bad {
+                    let told = try await replica.earlier(from: position)
+                    #expect(told.isReset)
+                    #expect(Set(told.sessionIDs) == Set(sessions))
+                }
+                service.clock.advance(seconds: IdentityStore.revocationsKeptMilliseconds / 1000)
+                #expect(try await replica.earlier(from: position.bytes).isReset)
+            }
+        }
+    }
+
+    @Test func `The end of all sessions is told as the time from which sessions count`() async throws {
+        try await TestService.run { service in
+            try await Replica.run(of: service) { replica in
+                let from = Mutex<Int64>(0)
+                try await replica.watch { message in
+                    if message.reset {
+                        let store = service.parts.methods.store
+                        let at = try await store.endSessions(.all, count: 0, service.clock.wallClock)
+                        from.withLock { $0 = at }
+                        return true
+                    }
+                    let told = message.hasSessionsFromMilliseconds ? message.sessionsFromMilliseconds : nil
+                    return told != from.withLock { $0 }
+                }
+                #expect(try await replica.earlier().sessionsFromMilliseconds == from.withLock { $0 })
+            }
+        }
+    }
+
+    @Test func `While nothing ends there are heartbeats, and positions that move on`() async throws {
+        try await TestService.run { service in
+            var limits = RevocationHub.Limits()
+            limits.pollInterval = .milliseconds(10)
+            limits.heartbeat = .milliseconds(50)
+            try await Replica.run(of: service, limits: limits) { replica in
+                let count = Mutex(0)
+                try await replica.watch { message in
+                    #expect(message.caughtUp)
+                    #expect(!message.position.isEmpty)
+                    #expect(message.heartbeatMilliseconds == (message.reset ? 50 : 0))
+                    return count.withLock { count in
+                        count += 1
+                        return count < 5
+                    }
+                }
+            }
+        }
+    }
+
+    @Test func `A watcher who takes nothing is cut off, and another one is not`() async throws {
+        try await TestService.run { service in
+            try await Replica.run(of: service) { replica in
+                let hub = replica.parts.methods.revocations
+                let slow = try hub.join(caller: "slow")
+                let quick = try hub.join(caller: "quick")
+                let news = RevocationNews(
+                    sessionIDs: [],
+                    position: RevocationPosition(
+                        database: DatabaseIdentity(systemIdentifier: 1, timeline: 1),
+                        horizon: 1,
+                        madeAtSeconds: 0
+                    ),
+                    toldAtMilliseconds: 0
+                )
+                var much = news
+                much.sessionIDs = (0..<RevocationWatcher.sessionsMax).map { SessionID(high: 0, low: UInt64($0)) }
+                #expect(await quick.next() != nil)
+                _ = await slow.next()
+                #expect(slow.put(much))
+                // Takes what comes at once: on a busy machine the rest of this may take longer than news may lie there.
+                let told = Task {
+                    while let news = await quick.next() {
+                        if !news.sessionIDs.isEmpty { return Set(news.sessionIDs.map(\.description)) }
+                    }
+                    return []
+                }
+                let sessions = try await service.makeSessions(1)
+                try await service.database.execute(TestService.end(sessions))
+                #expect(await slow.ended() == .behind)
+                #expect(await slow.next() == nil)
+                // A look that failed has it told twice.
+                #expect(await told.value == Set(sessions))
+                hub.leave(slow)
+                hub.leave(quick)
+                // An end is counted once the watcher was told.
+                var text = MetricsText()
+                while !text.text.contains("streams_closed_total{reason=\"behind\"} 1\n"), !Task.isCancelled {
+                    await Task.yield()
+                    text = MetricsText()
+                    hub.write(to: &text)
+                }
+                #expect(text.text.contains("vestibule_identity_revocation_streams_closed_total{reason=\"behind\"} 1\n"))
+                #expect(text.text.contains("vestibule_identity_revocation_watchers 0\n"))
+            }
+        }
+    }
+
+    @Test func `So much at once that a look can't hold it cuts off all, and is told page by page`() async throws {
+        try await TestService.run { service in
+            var limits = RevocationHub.Limits()
+            limits.sessionsPerLookMax = 50
+            try await Replica.run(of: service, limits: limits) { replica in
+                let sessions = try await service.makeSessions(60)
+                let position = Mutex<[UInt8]>([])
+                await expectFailure(.resourceExhausted, nil) {
+                    try await replica.watch { message in
+                        position.withLock { $0 = Array(message.position) }
+                        if message.reset { try await service.database.execute(TestService.end(sessions)) }
+                        return true
+                    }
+                }
+                let told = try await replica.earlier(from: position.withLock { $0 })
+                #expect(Set(told.sessionIDs) == Set(sessions))
+                #expect(!told.isReset)
+            }
+        }
+    }
+
+    @Test func `Each caller has so many streams, and all together so many`() async throws {
+        try await TestService.run { service in
+            var limits = RevocationHub.Limits()
+            (limits.watchersMax, limits.watchersPerCallerMax) = (3, 2)
+            try await Replica.run(of: service, limits: limits) { replica in
+                let hub = replica.parts.methods.revocations
+                let first = try hub.join(caller: "a")
+                _ = try hub.join(caller: "a")
+                #expect(throws: RevocationHub.Refusal.tooMany) { try hub.join(caller: "a") }
+                _ = try hub.join(caller: "b")
+                #expect(throws: RevocationHub.Refusal.tooMany) { try hub.join(caller: "c") }
+                await expectFailure(.resourceExhausted, nil) { try await replica.watch { _ in true } }
+                hub.leave(first)
+                _ = try hub.join(caller: "c")
+            }
+        }
+    }
+
+    @Test func `When the server drains the streams end, and nobody comes in`() async throws {
+        try await TestService.run { service in
+            try await Replica.run(of: service) { replica in
+                await expectFailure(.unavailable, nil) {
+                    try await replica.watch { message in
+                        if message.reset { replica.parts.methods.revocations.stop() }
+                        return true
+                    }
+                }
+                await expectFailure(.unavailable, nil) { try await replica.watch { _ in true } }
+                #expect(replica.parts.methods.revocations.watcherCount == 0)
+            }
+        }
+    }
+}

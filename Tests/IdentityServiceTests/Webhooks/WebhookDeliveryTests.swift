@@ -1,0 +1,288 @@
+import API
+import IdentityDomain
+import JOSE
+import Models
+import OutgoingHTTP
+import Postgres
+import RPC
+import Synchronization
+import Testing
+
+@testable import IdentityService
+
+/// What targets of webhooks are told, and what becomes of it.
+struct WebhookDeliveryTests {
+    private static func answer(_ status: Int, _ headers: [OutgoingRequest.Field] = []) -> OutgoingResponse {
+        OutgoingResponse(status: status, headers: headers, body: [])
+    }
+
+    @Test func `Without a target nothing is written, and with one what it wants to know`() async throws {
+        try await TestService.run { service in
+            let session = try await service.signInAnew()
+            try await service.signOut(accessToken: session.accessToken)
+            #expect(try await service.count("webhook_deliveries") == 0)
+            let targets = [
+                WebhookTargets.target("all"), WebhookTargets.target("ends", types: [.accountDeleted]),
+            ]
+            #expect(await service.deliverer(targets, TestHTTP()).register(areNew: true))
+            _ = try await service.signInAnew()
+            #expect(try await service.count("webhook_deliveries") == 0, "somebody who is known")
+            let new = try await service.signInAnew(subject: "002.person")
+            #expect(try await service.deliveries() == ["all account.created"])
+            try await service.delete(new.accessToken)
+            #expect(
+                Set(try await service.deliveries()) == [
+                    "all account.created", "all session.ended", "all account.deleted", "ends account.deleted",
+                ]
+            )
+        }
+    }
+
+    @Test
+    func `A message has the id of the event, its time, ids and nothing of a person, and a signature of each secret`()
+        async throws
+    {
+        try await TestService.run { service in
+            let http = TestHTTP()
+            http.answer { _ throws(OutgoingHTTPError) in Self.answer(204) }
+            let other = "whsec_" + String(repeating: "QUJD", count: 8)
+            let secrets = [WebhookSecret(WebhookTargets.secret), WebhookSecret(other)].compactMap(\.self)
+            let target = WebhookTargets.target(secrets: secrets)
+            let deliverer = service.deliverer([target], http)
+            #expect(await deliverer.register(areNew: true))
+            let session = try await service.signIn(fullName: "Ada Lovelace")
+            let userID = try await service.check(session.tokens.accessToken).userID
+            try await service.signOut(accessToken: session.tokens.accessToken)
+            await deliverer.round(target)
+            #expect(try await service.count("webhook_deliveries") == 0)
+
+            #expect(http.requests.count == 2)
+            let created = try #require(http.requests.first { $0.bodyText.contains("account.created") })
+            let ended = try #require(http.requests.first { $0.bodyText.contains("session.ended") })
+            let json = try JSONObject(parsing: Array(created.bodyText.utf8), limits: JSONLimits(bytesMax: 4_096))
+            #expect(json.members.map(\.name) == ["type", "timestamp", "data"])
+            #expect(json["timestamp"]?.string == "2027-01-15T08:00:00.000Z")
+            let data = try #require(json["data"]?.object)
+            #expect(Set(data.members.map(\.name)) == ["user_id", "provider", "client_id"])
+            #expect(data["user_id"]?.string == userID && data["provider"]?.string == "apple")
+            #expect(ended.bodyText.contains(session.tokens.sessionID) && ended.bodyText.contains("\"sign_out\""))
+            let events = try await service.words(
+                "SELECT event_id::text FROM security_events WHERE kind IN ('signed_in', 'session_ended')"
+            )
+            #expect(Set(http.requests.compactMap { $0.header("webhook-id") }) == Set(events))
+            for request in http.requests {
+                #expect(request.url == target.url && request.reach == .publicAddresses && request.body == .dropped)
+                let id = try #require(request.header("webhook-id"))
+                let signatures = secrets.map {
+                    $0.signature(id: id, timestamp: service.clock.nowSeconds, body: Array(request.bodyText.utf8))
+                }
+                #expect(request.header("webhook-signature") == signatures.joined(separator: " "))
+                #expect(request.header("webhook-timestamp") == "\(service.clock.nowSeconds)")
+                #expect(!request.bodyText.contains("Ada") && !request.bodyText.contains("@"))
+            }
+        }
+    }
+
+    @Test func `Each way to end a session tells why, and the end of all is told once`() async throws {
+        try await TestService.run { service in
+            let target = WebhookTargets.target(types: [.sessionEnded, .accountDeleted])
+            #expect(await service.deliverer([target], TestHTTP()).register(areNew: true))
+            let stolen = try await service.signInAnew()
+            let second = try await service.refresh(stolen.refreshToken)
+            let third = try await service.refresh(second.tokens.refreshToken)
+            _ = try await service.refresh(third.tokens.refreshToken)
+            await expectFailure(.unauthenticated, "REFRESH_TOKEN_REUSED") {
+                _ = try await service.refresh(stolen.refreshToken)
+            }
+            let other = try await service.signInAnew(subject: "002.person")
+            let userID = try await service.check(other.accessToken).userID
+            try await service.remove(userID)
+            _ = try await service.parts.methods.store.endSessions(
+                .begunBefore(milliseconds: 1_700_000_000_000),
+                count: 1,
+                service.clock.wallClock
+            )
+            let told = try await service.deliveries("concat_ws(' ', type, user_id::text, data->>'reason')")
+            #expect(
+                Set(told) == [
+                    "session.ended \(try await service.check(service.signInAnew().accessToken).userID) reuse",
+                    "session.ended \(userID) account_deleted", "account.deleted \(userID) operator",
+                    "session.ended end_all",
+                ]
+            )
+        }
+    }
+
+    @Test func `What fails is tried again for three days, then parked, and replayed with the same id`() async throws {
+        try await TestService.run { service in
+            let http = TestHTTP()
+            http.answer { _ throws(OutgoingHTTPError) in Self.answer(500) }
+            let target = WebhookTargets.target()
+            let deliverer = service.deliverer([target], http)
+            #expect(await deliverer.register(areNew: true))
+            _ = try await service.signInAnew()
+            for _ in 0..<60 {
+                await deliverer.round(target)
+                service.clock.advance(seconds: 3 * 3_600)
+            }
+            let parked = "concat_ws(' ', tries, failure, parked_at - tried_from >= interval '3 days')"
+            #expect(try await service.deliveries(parked) == ["\(http.requests.count) status 500 t"])
+            #expect((15...21).contains(http.requests.count))
+            let backlog = try await service.parts.methods.store.webhookBacklog(
+                of: "crm",
+                nowMilliseconds: service.clock.nowMilliseconds
+            )
+            #expect(backlog == WebhookBacklog(parked: 1))
+
+            http.answer { _ throws(OutgoingHTTPError) in Self.answer(200) }
+            let store = service.parts.methods.store
+            let id = try #require(http.requests.first?.header("webhook-id"))
+            let listed = try await WebhooksCommand.list(areParked: true, target: nil, limit: 10)
+                .run(store, clock: service.clock.wallClock)
+            #expect(listed.count == 1 && listed[0].hasPrefix("\(id)  crm  account.created"))
+            #expect(
+                try await WebhooksCommand.show(id).run(store, clock: service.clock.wallClock)
+                    .contains("failure   status 500")
+            )
+            #expect(
+                try await WebhooksCommand.replay([id], target: nil).run(store, clock: service.clock.wallClock)
+                    == ["1 told again"]
+            )
+            await #expect(throws: WebhooksCommandError.self) {
+                try await WebhooksCommand.replay([id], target: nil).run(store, clock: service.clock.wallClock)
+            }
+            await deliverer.round(target)
+            #expect(try await service.count("webhook_deliveries") == 0)
+            #expect(Set(http.requests.compactMap { $0.header("webhook-id") }) == [id])
+        }
+    }
+
+    @Test func `A target that says that it is gone is told nothing until it is replayed, or a replica starts`()
+        async throws
+    {
+        try await TestService.run { service in
+            let http = TestHTTP()
+            http.answer { _ throws(OutgoingHTTPError) in Self.answer(410) }
+            let (target, other) = (WebhookTargets.target(), WebhookTargets.target("other"))
+            let deliverer = service.deliverer([target, other], http)
+            #expect(await deliverer.register(areNew: true))
+            _ = try await service.signInAnew()
+            await deliverer.round(target)
+            #expect(
+                try await service.deliveries("concat_ws(' ', target, parked_at IS NOT NULL)") == ["crm t", "other f"]
+            )
+            _ = try await service.signInAnew(subject: "002.person")
+            http.answer { _ throws(OutgoingHTTPError) in Self.answer(200) }
+            #expect(await deliverer.register(areNew: false))
+            await deliverer.round(target)
+            #expect(http.requests.count == 1)
+            await deliverer.round(other)
+            #expect(
+                try await service.deliveries("concat_ws(' ', target, parked_at IS NOT NULL)") == ["crm f", "crm t"]
+            )
+
+            let store = service.parts.methods.store
+            _ = try await WebhooksCommand.replay(nil, target: "crm").run(store, clock: service.clock.wallClock)
+            await deliverer.round(target)
+            #expect(try await service.count("webhook_deliveries") == 0)
+            try await store.stop(target, nowMilliseconds: service.clock.nowMilliseconds)
+            #expect(await service.deliverer([target], http).register(areNew: true))
+            _ = try await service.signInAnew(subject: "003.person")
+            await deliverer.round(target)
+            #expect(try await service.deliveries() == ["other account.created"])
+        }
+    }
+
+    @Test func `What a replica took that was killed is told by another, and a late failure changes nothing`()
+        async throws
+    {
+        try await TestService.run { service in
+            let http = TestHTTP()
+            http.answer { _ throws(OutgoingHTTPError) in Self.answer(200) }
+            let target = WebhookTargets.target()
+            let deliverer = service.deliverer([target], http)
+            #expect(await deliverer.register(areNew: true))
+            _ = try await service.signInAnew()
+            let store = service.parts.methods.store
+            func claim() async throws -> [WebhookMessage] {
+                try await store.claimWebhooks(
+                    for: target,
+                    limit: 8,
+                    leaseMilliseconds: WebhookDeliverer.leaseMilliseconds,
+                    nowMilliseconds: service.clock.nowMilliseconds
+                )
+            }
+            let killed = try #require(try await claim().first)
+            await deliverer.round(target)
+            #expect(http.requests.isEmpty, "it is the other's for a while")
+            service.clock.advance(seconds: 60)
+            let second = try #require(try await claim().first)
+            #expect(second.id == killed.id && second.tries == 2)
+            // The first comes back from a long pause.
+            try await store.postpone(
+                killed,
+                failure: "late",
+                nextMilliseconds: nil,
+                nowMilliseconds: service.clock.nowMilliseconds
+            )
+            #expect(try await service.deliveries("concat_ws(' ', failure, parked_at)") == [""])
+            service.clock.advance(seconds: 60)
+            await deliverer.round(target)
+            #expect(http.requests.map { $0.header("webhook-id") } == [killed.id])
+            #expect(try await service.count("webhook_deliveries") == 0)
+        }
+    }
+
+    @Test func `Of many events each is told once, by several replicas at once`() async throws {
+        try await TestService.run { service in
+            let http = TestHTTP()
+            http.answer { _ throws(OutgoingHTTPError) in Self.answer(200) }
+            let target = WebhookTargets.target()
+            let deliverers = (0..<3).map { _ in service.deliverer([target], http) }
+            #expect(await deliverers[0].register(areNew: true))
+            let count = 200
+            _ = try await service.makeSessions(count)
+            try await withThrowingTaskGroup { tasks in
+                for deliverer in deliverers { tasks.addTask { await deliverer.run() } }
+                for _ in 0..<6_000 where try await service.count("webhook_deliveries") > 0 {
+                    try await Task.sleep(for: .milliseconds(10))
+                }
+                tasks.cancelAll()
+            }
+            #expect(http.requests.count == count)
+            #expect(Set(http.requests.compactMap { $0.header("webhook-id") }).count == count)
+        }
+    }
+
+    @Test(.timeLimit(.minutes(2)))
+    func `A target that never answers holds up no other, and gets no more at once than it may`()
+        async throws
+    {
+        try await TestService.run { service in
+            let gate = TestGate()
+            let http = TestHTTP()
+            http.answer { request throws(OutgoingHTTPError) in
+                if request.url.contains("slow.") { await gate.wait() }
+                if Task.isCancelled { throw OutgoingHTTPError(.cancelled, mayHaveBeenSent: true) }
+                return Self.answer(200)
+            }
+            let targets = [WebhookTargets.target("slow"), WebhookTargets.target("fast")]
+            let deliverer = service.deliverer(targets, http)
+            #expect(await deliverer.register(areNew: true))
+            _ = try await service.makeSessions(100)
+            let running = Task { await deliverer.run() }
+            for _ in 0..<6_000 where http.requests.count < 100 + WebhookDeliverer.atOnceMax {
+                try await Task.sleep(for: .milliseconds(10))
+            }
+            #expect(http.requests.filter { $0.url.contains("fast.") }.count == 100)
+            #expect(http.requests.filter { $0.url.contains("slow.") }.count == WebhookDeliverer.atOnceMax)
+            gate.open()
+            for _ in 0..<6_000 where try await service.count("webhook_deliveries") > 0 {
+                try await Task.sleep(for: .milliseconds(10))
+            }
+            #expect(http.requests.count == 200)
+            running.cancel()
+            await running.value
+        }
+    }
+}

@@ -1,0 +1,30 @@
+import InvitesDomain
+import Models
+import Testing
+
+struct GroupChangeSetTests {
+    private let group = GroupID(high: 1, low: 1)
+
+    private func member(_ number: Int) -> GroupChange {
+        GroupChange(.memberChanged, groupID: group, memberID: MemberID(high: 2, low: UInt64(number)))
+    }
+
+    @Test func `Each change is told once`() {
+        let joined = GroupChange(.groupJoined, groupID: group, memberID: MemberID(high: 2, low: 1))
+        let set = GroupChangeSet([joined, member(1), joined, member(1), member(2)])
+        #expect(set.changes == [joined, member(1), member(2)])
+    }
+
+    @Test func `Many members of a group are told as one, and others beside them by themselves`() {
+        let many = GroupChange(.memberChanged, groupID: group)
+        let other = GroupChange(
+            .memberChanged,
+            groupID: GroupID(high: 1, low: 2),
+            memberID: MemberID(high: 2, low: 1)
+        )
+        let few = (1...GroupChangeSet.membersToldMax).map(member)
+        #expect(GroupChangeSet(few).changes == Set(few))
+        #expect(GroupChangeSet(few + [other, member(17), member(1), member(18)]).changes == [many, other])
+        #expect(GroupChangeSet([member(1), many, member(2)]).changes == [many])
+    }
+}

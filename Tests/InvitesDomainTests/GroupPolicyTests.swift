@@ -1,0 +1,62 @@
+import Foundation
+import InvitesDomain
+import Testing
+
+/// The table of who may what, as the code has it and as the page tells it.
+struct GroupPolicyTests {
+    /// The lines of the page's table, in their words.
+    private static let rows: [(words: String, actions: [GroupAction])] = [
+        ("see the members and who is awaited", [.seeMembers]),
+        ("add people", [.addMember]),
+        ("take back that a person is awaited", [.revoke(addedByCaller: false), .revoke(addedByCaller: true)]),
+        ("confirm a person, or keep one in doubt", [.confirm(addedByCaller: false), .confirm(addedByCaller: true)]),
+        ("remove the owner", [.remove(.owner)]),
+        ("remove an admin", [.remove(.admin)]),
+        ("remove a plain member", [.remove(.member)]),
+        ("rename the group", [.rename]),
+        ("make, list and revoke links", [.manageLinks]),
+        ("change the openness", [.changeOpenness]),
+        ("make admins, and members of admins", [.changeRoles]),
+        ("hand the group over", [.handOver]),
+        ("delete the group", [.delete]),
+    ]
+
+    /// What the page says of a role: for each of an action's kinds whether it may.
+    private static func cell(_ role: GroupRole, _ actions: [GroupAction]) -> String {
+        switch actions.map({ GroupPolicy.may(role, $0) }) {
+        case let all where all.allSatisfy({ $0 }): "yes"
+        case [false, true]: "if they added that person"
+        default: "no"
+        }
+    }
+
+    @Test func `The page tells the table of the code`() throws {
+        let folder = URL(filePath: #filePath).deletingLastPathComponent()
+        let page = folder.appending(path: "../../Sources/InvitesService/InvitesService.docc/Groups.md").standardized
+        let text = try String(contentsOf: page, encoding: .utf8)
+        let lines = text.split(separator: "\n", omittingEmptySubsequences: false)
+        let start = try #require(lines.firstIndex(of: "| what | owner | admin | member |"))
+        let table = lines[(start + 2)...].prefix { $0.hasPrefix("|") }.map(String.init)
+        let expected = Self.rows.map { words, actions in
+            "| \(words) | " + GroupRole.allCases.map { Self.cell($0, actions) }.joined(separator: " | ") + " |"
+        }
+        #expect(table == expected)
+    }
+
+    @Test func `A plain member decides about those whom they added, and about nobody else`() {
+        #expect(GroupPolicy.may(.member, .revoke(addedByCaller: true)))
+        #expect(!GroupPolicy.may(.member, .revoke(addedByCaller: false)))
+        #expect(GroupPolicy.may(.member, .confirm(addedByCaller: true)))
+        #expect(!GroupPolicy.may(.member, .remove(.member)))
+    }
+
+    @Test(arguments: GroupRole.allCases) func `Nobody removes the owner`(role: GroupRole) {
+        #expect(throws: InvitesFault.roleInsufficient) { try GroupPolicy.require(role, .remove(.owner)) }
+    }
+
+    @Test func `Who may not is refused, and who may isn't`() throws {
+        try GroupPolicy.require(.admin, .rename)
+        #expect(throws: InvitesFault.roleInsufficient) { try GroupPolicy.require(.admin, .changeOpenness) }
+        #expect(throws: InvitesFault.roleInsufficient) { try GroupPolicy.require(.member, .rename) }
+    }
+}

@@ -1,0 +1,232 @@
+import API
+import Models
+import RPC
+import ServiceKit
+import Testing
+
+@testable import InvitesService
+
+/// Many people added at once: each has a result of its own, by the rules of one.
+@Suite(.serialized) struct AddMembersTests {
+    private func limits(
+        userAdds: Int = 1_000,
+        addressAdds: Int = 1_000,
+        numbers: Int = 1_000,
+        pending: Int = 1_000
+    ) -> InvitesLimits {
+        var limits = InvitesFixture.unlimited
+        limits.userAdds = .daily("adds", countMax: userAdds)
+        limits.addressAdds = .daily("adds", countMax: addressAdds)
+        limits.userNumbers = .init(kind: "numbers", countMax: numbers, windowMilliseconds: 30 * 86_400_000)
+        limits.pendingMax = pending
+        return limits
+    }
+
+    /// What each result is: a user's id, "pending", or a reason.
+    private func outcomes(_ results: [InvitesV1.AddMembersResult]) -> [String] {
+        results.map { result in
+            switch result.outcome {
+            case .member(let member): member.state == .member ? member.userID : "\(member.state)"
+            case .refusal(let refusal): refusal.reason
+            case nil: "nothing"
+            }
+        }
+    }
+
+    @Test func `Each person has a result of their own, in the order of the request`() async throws {
+        try await InvitesFixture.run { service in
+            let (maria, jose, ana) = (someone(), someone(), someone())
+            let group = try await service.group(by: maria)
+            try await service.apply(claimed(1, by: jose), claimed(2, by: jose), claimed(3, by: ana))
+            try await service.add(phone(3), to: group, by: maria)
+            let results = try await service.add(
+                [phone(9), phone(1), "nonsense", phone(2), e164(9), phone(3), ""],
+                to: group,
+                by: maria
+            )
+            #expect(
+                outcomes(results) == [
+                    "pending", jose.description, "PHONE_INVALID", jose.description, "pending", ana.description,
+                    "PHONE_INVALID",
+                ]
+            )
+            #expect(results[0].member == results[4].member, "the same number twice is the same member twice")
+            #expect(results[1].member == results[3].member, "and so are two numbers of one user")
+            #expect(results[2].refusal.field == "phone_number" && !results[2].refusal.message.isEmpty)
+            #expect(try await service.members(of: group, askedBy: maria).members.count == 4)
+            // Again: nothing changes.
+            #expect(try await service.add([phone(9), phone(1)], to: group, by: maria) == Array(results.prefix(2)))
+        }
+    }
+
+    @Test func `One to five hundred people are a request, and outsiders add nobody`() async throws {
+        try await InvitesFixture.run { service in
+            let maria = someone()
+            let group = try await service.group(by: maria)
+            for count in [0, 501] {
+                let phones = (0..<count).map(phone)
+                #expect(await outcome { try await service.add(phones, to: group, by: maria) } == "PEOPLE_COUNT_INVALID")
+            }
+            for phones in [[phone(1)], ["x"]] {
+                #expect(await outcome { try await service.add(phones, to: group, by: someone()) } == "NOT_A_MEMBER")
+            }
+            let results = try await service.add((0..<500).map(phone), to: group, by: maria)
+            #expect(results.count == 500 && results.allSatisfy { $0.member.state == .pending })
+            #expect(try await service.count("SELECT count(*) FROM members") == 501)
+            #expect(try await service.apply(claimed(499, by: someone())) == 1)
+        }
+    }
+
+    @Test func `A group is filled to the last place, and no further`() async throws {
+        try await InvitesFixture.run(groupMembersMax: 4) { service in
+            let maria = someone()
+            let group = try await service.group(by: maria)
+            try await service.add(phone(1), to: group, by: maria)
+            let results = try await service.add((1...5).map(phone), to: group, by: maria)
+            #expect(outcomes(results) == ["pending", "pending", "pending", "GROUP_FULL", "GROUP_FULL"])
+            // Nothing is counted, or left, for those who had no place.
+            #expect(try await service.count("SELECT count FROM quotas WHERE kind = 'adds'") == 3)
+            #expect(try await service.count("SELECT count(*) FROM asked_numbers") == 3)
+        }
+    }
+
+    @Test func `Whoever has no room doesn't get it by another's refusal, and is not told of`() async throws {
+        try await InvitesFixture.run(groupMembersMax: 4, limits: limits(userAdds: 2)) { service in
+            let (maria, jose) = (someone(), someone())
+            try await service.apply(claimed(3, by: jose))
+            let group = try await service.group(by: maria)
+            try await service.add(phone(1), to: group, by: maria)
+            // Room for two, of whom the day's count lets one in.
+            let some = try await service.add([phone(7), phone(8), phone(3)], to: group, by: maria)
+            #expect(outcomes(some) == ["pending", "TOO_MANY_ATTEMPTS", "GROUP_FULL"])
+            let none = try await service.add([phone(9), phone(3)], to: group, by: maria)
+            #expect(outcomes(none) == ["TOO_MANY_ATTEMPTS", "GROUP_FULL"])
+            #expect(try await service.members(of: group, askedBy: maria).members.count == 3)
+        }
+    }
+
+    @Test func `Of a batch beyond the day's count the first are added, and nothing of the rest is left`() async throws {
+        try await InvitesFixture.run(limits: limits(userAdds: 4)) { service in
+            let maria = someone()
+            let group = try await service.group(by: maria)
+            try await service.add(phone(1), to: group, by: maria)
+            let results = try await service.add((1...7).map(phone), to: group, by: maria)
+            let refused = Array(repeating: "TOO_MANY_ATTEMPTS", count: 3)
+            #expect(outcomes(results) == ["pending", "pending", "pending", "pending"] + refused)
+            let wait = try #require(results.last).refusal.retryAfterMs
+            #expect(wait > 86_000_000 && wait <= 86_400_000)
+            let left = [
+                "SELECT count(*) FROM members WHERE user_id IS NULL", "SELECT count(*) FROM phones",
+                "SELECT count(*) FROM asked_numbers", "SELECT count FROM quotas WHERE kind = 'adds'",
+            ]
+            for sql in left { #expect(try await service.count(sql) == 4, "\(sql)") }
+            // One that adds nobody leaves nothing either.
+            let none = try await service.add([phone(8), phone(9)], to: group, by: maria)
+            #expect(outcomes(none) == Array(refused.prefix(2)))
+            #expect(await outcome { try await service.add(phone(8), to: group, by: maria) } == "TOO_MANY_ATTEMPTS")
+            for sql in left { #expect(try await service.count(sql) == 4, "\(sql)") }
+            service.clock.advance(milliseconds: 86_400_000)
+            #expect(outcomes(try await service.add([phone(8)], to: group, by: maria)) == ["pending"])
+        }
+    }
+
+    @Test func `The count of an address bounds a batch too, and the user's is given back`() async throws {
+        try await InvitesFixture.run(limits: limits(addressAdds: 3)) { service in
+            let maria = someone()
+            let group = try await service.group(by: maria)
+            let results = try await service.add((1...5).map(phone), to: group, by: maria, from: "203.0.113.5")
+            let refused = Array(repeating: "TOO_MANY_ATTEMPTS", count: 2)
+            #expect(outcomes(results) == ["pending", "pending", "pending"] + refused)
+            #expect(try await service.count("SELECT sum(count) FROM quotas WHERE kind IN ('adds', 'numbers')") == 9)
+            let elsewhere = try await service.add((4...5).map(phone), to: group, by: maria, from: "203.0.113.6")
+            #expect(outcomes(elsewhere) == ["pending", "pending"])
+        }
+    }
+
+    @Test func `Different numbers are counted for thirty days, and the same again is free`() async throws {
+        try await InvitesFixture.run(limits: limits(numbers: 3)) { service in
+            let maria = someone()
+            let group = try await service.group(by: maria)
+            let first = try await service.add((1...3).map(phone), to: group, by: maria)
+            for result in first { try await service.remove(result.member.memberID, from: group, by: maria) }
+            service.clock.advance(milliseconds: 86_400_000)
+            let second = try await service.add([phone(4), phone(1), phone(2)], to: group, by: maria)
+            #expect(outcomes(second) == ["TOO_MANY_ATTEMPTS", "pending", "pending"])
+            #expect(second[0].refusal.retryAfterMs > 28 * 86_400_000)
+            #expect(await outcome { try await service.add(phone(5), to: group, by: maria) } == "TOO_MANY_ATTEMPTS")
+            // Another group of theirs counts for the same user, and nobody else's does.
+            let other = try await service.group(by: maria)
+            let mixed = try await service.add([phone(3), phone(5)], to: other, by: maria)
+            #expect(outcomes(mixed) == ["pending", "TOO_MANY_ATTEMPTS"])
+            let jose = someone()
+            try await service.add(phone(5), to: try await service.group(by: jose), by: jose)
+            service.clock.advance(milliseconds: 30 * 86_400_000)
+            await service.parts.cleanup.clean()
+            #expect(try await service.count("SELECT count(*) FROM asked_numbers") == 0)
+            let later = try await service.add((4...6).map(phone), to: group, by: maria)
+            #expect(outcomes(later) == ["pending", "pending", "pending"])
+        }
+    }
+
+    @Test func `A user waits for only so many people in all groups, and then no question is answered`() async throws {
+        try await InvitesFixture.run(limits: limits(pending: 3)) { service in
+            let (maria, jose) = (someone(), someone())
+            try await service.apply(claimed(50, by: jose))
+            let groups = [try await service.group(by: maria), try await service.group(by: maria)]
+            try await service.add(phone(1), to: groups[0], by: maria)
+            let results = try await service.add((2...5).map(phone), to: groups[1], by: maria)
+            #expect(outcomes(results) == ["pending", "pending", "TOO_MANY_PENDING", "TOO_MANY_PENDING"])
+            // Whether or not a user has the number.
+            for number in [50, 51] {
+                let reason = await outcome { try await service.add(phone(number), to: groups[0], by: maria) }
+                #expect(reason == "TOO_MANY_PENDING")
+            }
+            #expect(try await service.count("SELECT count(*) FROM phones") == 4)
+            #expect(try await service.count("SELECT count FROM quotas WHERE kind = 'adds'") == 3)
+            // Who registers, and who is taken back, makes room.
+            try await service.apply(claimed(1, by: someone()))
+            #expect(try await service.add(phone(50), to: groups[0], by: maria).userID == jose.description)
+            try await service.add(phone(6), to: groups[0], by: maria)
+            try await service.remove(results[0].member.memberID, from: groups[1], by: maria)
+            try await service.add(phone(7), to: groups[0], by: maria)
+            #expect(await outcome { try await service.add(phone(8), to: groups[0], by: maria) } == "TOO_MANY_PENDING")
+        }
+    }
+
+    @Test func `Of two replicas together a user waits for no more people`() async throws {
+        let facts = try await freshDatabase(schema: "invites")
+        let limits = limits(pending: 20)
+        try await InvitesFixture.run(on: facts, limits: limits) { first in
+            try await InvitesFixture.run(on: facts, limits: limits) { second in
+                let maria = someone()
+                let groups = [try await first.group(by: maria), try await second.group(by: maria)]
+                let added = try await withThrowingTaskGroup(of: Int.self) { tasks in
+                    for index in 0..<8 {
+                        tasks.addTask {
+                            let numbers = (0..<5).map { phone(index * 5 + $0) }
+                            let results = try await [first, second][index % 2]
+                                .add(numbers, to: groups[index / 2 % 2], by: maria)
+                            return results.count { $0.member.state == .pending }
+                        }
+                    }
+                    return try await tasks.reduce(0, +)
+                }
+                #expect(added == 20)
+                #expect(try await first.count("SELECT count(*) FROM members WHERE user_id IS NULL") == 20)
+                #expect(try await first.count("SELECT count(*) FROM phones") == 20)
+            }
+        }
+    }
+
+    @Test func `One whose account may be absorbed is refused alone`() async throws {
+        try await InvitesFixture.run { service in
+            let (maria, jose) = (someone(), someone())
+            try await service.apply(claimed(1, by: jose))
+            let group = try await service.group(by: maria)
+            #expect(try await service.hold(jose, EventID.of(1)))
+            let results = try await service.add((1...2).map(phone), to: group, by: maria)
+            #expect(outcomes(results) == ["ACCOUNT_HELD", "pending"])
+            #expect(results[0].refusal.retryAfterMs == 1_000)
+        }
+    }
+}

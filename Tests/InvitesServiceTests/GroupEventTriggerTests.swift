@@ -1,0 +1,263 @@
+import Models
+import Postgres
+import ServiceModels
+import Testing
+
+@testable import InvitesService
+
+/// What triggers write, whatever statement changes a member, a group or whose a number is.
+@Suite(.timeLimit(.minutes(2)))
+struct GroupEventTriggerTests {
+    /// A group with an owner, an admin, a plain member and one whom it waits for under a number that somebody has.
+    private struct Scene {
+        let service: InvitesFixture
+        let group = PostgresUUID(high: 1, low: 1)
+        let owner = PostgresUUID(high: 2, low: 1)
+        let admin = PostgresUUID(high: 2, low: 2)
+        let plain = PostgresUUID(high: 2, low: 3)
+        let meant = PostgresUUID(high: 2, low: 4)
+        let pending = PostgresUUID(high: 3, low: 4)
+
+        static func run(openness: String, _ body: (Scene) async throws -> Void) async throws {
+            try await InvitesFixture.run { service in
+                let scene = Scene(service: service)
+                try await scene.make(openness)
+                try await body(scene)
+            }
+        }
+
+        private func make(_ openness: String) async throws {
+            let database = service.database
+            try await database.execute(
+                """
+                INSERT INTO groups (group_id, name, owner_user_id, created_at, openness)
+                VALUES (\(group), 'Hikers', \(owner), now(), \(openness))
+                """
+            )
+            try await database.execute("INSERT INTO phones (phone, user_id) VALUES ('639171234567', \(meant))")
+            try await database.execute(
+                """
+                INSERT INTO members (group_id, member_id, user_id, phone, role, added_by, added_at, linked_at)
+                VALUES (\(group), \(PostgresUUID(high: 3, low: 1)), \(owner), NULL, 'member', \(owner), now(), now()),
+                    (\(group), \(PostgresUUID(high: 3, low: 2)), \(admin), '639170000002', 'admin', \(owner), now(), now()),
+                    (\(group), \(PostgresUUID(high: 3, low: 3)), \(plain), '639170000003', 'member', \(owner), now(), now()),
+                    (\(group), \(pending), NULL, '639171234567', 'member', \(owner), now(), NULL)
+                """
+            )
+            try await database.execute("DELETE FROM group_events")
+        }
+
+        /// What a statement has written: kind, then who it is for and the member, by their last digits; a dash for null.
+        func events(_ statement: Query) async throws -> [String] {
+            try await service.database.execute(statement)
+            let rows = try await service.database.execute(
+                """
+                WITH gone AS (DELETE FROM group_events RETURNING *)
+                SELECT concat_ws(' ', kind, coalesce(right(user_id::text, 1), '-'), coalesce(right(member_id::text, 1), '-'))
+                FROM gone ORDER BY 1
+                """
+            )
+            return try rows.map { try $0.decode(0, as: String.self) }
+        }
+
+        /// Expects what a statement has written.
+        func expect(
+            _ statement: Query,
+            _ expected: [String],
+            sourceLocation: SourceLocation = #_sourceLocation
+        ) async throws {
+            let written = try await events(statement)
+            #expect(written == expected, sourceLocation: sourceLocation)
+        }
+    }
+
+    @Test func `A link is told to the one who joins and to the group`() async throws {
+        try await Scene.run(openness: "open") { scene in
+            let link: Query = """
+                UPDATE members SET user_id = \(scene.meant), linked_at = now() WHERE member_id = \(scene.pending)
+                """
+            try await scene.expect(link, ["group.joined 4 4", "member.changed - 4"])
+            let unlink: Query = "UPDATE members SET user_id = NULL, linked_at = NULL WHERE member_id = \(scene.pending)"
+            try await scene.expect(unlink, ["group.left 4 4", "member.changed - 4"])
+        }
+    }
+
+    @Test func `A seat that goes to another person is told to both`() async throws {
+        try await Scene.run(openness: "open") { scene in
+            let move: Query =
+                "UPDATE members SET user_id = \(scene.meant) WHERE user_id = \(scene.plain)"
+            try await scene.expect(move, ["group.joined 4 3", "group.left 3 3", "member.changed - 3"])
+        }
+    }
+
+    @Test func `A role, a name, a doubt and a confirmation are told to the group`() async throws {
+        try await Scene.run(openness: "open") { scene in
+            for change in [
+                "role = 'admin'", "display_name = 'Ana'", "unconfirmed_at = now()", "confirmed_by = user_id",
+            ] {
+                let update: Query = "UPDATE members SET \(unsafeSQL: change) WHERE user_id = \(scene.plain)"
+                try await scene.expect(update, ["member.changed - 3"])
+            }
+            let hidden: Query = "UPDATE members SET added_by = \(scene.admin) WHERE user_id = \(scene.plain)"
+            try await scene.expect(hidden, [])
+        }
+    }
+
+    /// Members are not to know by it that the number is somebody's.
+    @Test(arguments: ["confirm", "consent"])
+    func `Who declines is told themselves and nobody else`(openness: String) async throws {
+        try await Scene.run(openness: openness) { scene in
+            let decline: Query = "UPDATE members SET declined_by = \(scene.meant) WHERE member_id = \(scene.pending)"
+            try await scene.expect(decline, ["invitation.changed 4 -"])
+        }
+    }
+
+    @Test func `An invitation that comes and goes is told to whoever has the number`() async throws {
+        try await Scene.run(openness: "consent") { scene in
+            let remove: Query = "DELETE FROM members WHERE member_id = \(scene.pending)"
+            try await scene.expect(remove, ["invitation.changed 4 -", "member.changed - 4"])
+            let add: Query = """
+                INSERT INTO members (group_id, member_id, phone, added_by, added_at)
+                VALUES (\(scene.group), \(scene.pending), '639171234567', \(scene.plain), now())
+                """
+            try await scene.expect(add, ["invitation.changed 4 -", "member.changed - 4"])
+        }
+    }
+
+    @Test func `A number that changes hands changes the invitations of both, and what those who confirm see`()
+        async throws
+    {
+        try await Scene.run(openness: "confirm") { scene in
+            let move: Query =
+                "UPDATE phones SET user_id = \(PostgresUUID(high: 2, low: 5)) WHERE phone = '639171234567'"
+            try await scene.expect(
+                move,
+                [
+                    "invitation.changed 4 -", "invitation.changed 5 -", "member.changed 1 4", "member.changed 2 4",
+                ]
+            )
+            let release: Query = "DELETE FROM phones WHERE phone = '639171234567'"
+            try await scene.expect(
+                release,
+                [
+                    "invitation.changed 5 -", "member.changed 1 4", "member.changed 2 4",
+                ]
+            )
+        }
+        try await Scene.run(openness: "consent") { scene in
+            let release: Query = "UPDATE phones SET user_id = NULL WHERE phone = '639171234567'"
+            try await scene.expect(release, ["invitation.changed 4 -"])
+        }
+    }
+
+    @Test func `Who confirms isn't told of somebody who declined, or who blocks whoever added them`() async throws {
+        try await Scene.run(openness: "confirm") { scene in
+            let other = PostgresUUID(high: 2, low: 5)
+            let claim: Query = "UPDATE phones SET user_id = \(other)"
+            let release: Query = "UPDATE phones SET user_id = NULL"
+            _ = try await scene.events(release)
+            let database = scene.service.database
+            try await database.execute("UPDATE members SET declined_by = \(other) WHERE user_id IS NULL")
+            try await scene.service.forgetEvents()
+            try await scene.expect(claim, ["invitation.changed 5 -"])
+            try await scene.expect(release, ["invitation.changed 5 -"])
+            try await database.execute("UPDATE members SET declined_by = NULL WHERE user_id IS NULL")
+            try await database.execute("INSERT INTO blocked_inviters VALUES (\(other), \(scene.owner), now())")
+            try await scene.service.forgetEvents()
+            try await scene.expect(claim, ["invitation.changed 5 -"])
+            _ = try await scene.events(release)
+            // Somebody whom they don't block has added them, too; the owner is still told nothing.
+            try await database.execute(
+                "UPDATE members SET also_added_by = ARRAY[\(scene.plain)]::uuid[] WHERE user_id IS NULL"
+            )
+            try await scene.expect(claim, ["invitation.changed 5 -", "member.changed 2 4", "member.changed 3 4"])
+        }
+    }
+
+    @Test func `A group that is renamed, opened or handed over is told to its members and to those it invites`()
+        async throws
+    {
+        try await Scene.run(openness: "consent") { scene in
+            try await scene.expect(
+                "UPDATE groups SET name = 'Climbers'",
+                [
+                    // One for all whom it invites.
+                    "group.changed - -", "invitation.changed - -",
+                ]
+            )
+            try await scene.expect("UPDATE groups SET name = 'Climbers'", [])
+            try await scene.expect(
+                "UPDATE groups SET openness = 'open'",
+                [
+                    "group.changed - -", "invitation.changed 4 -",
+                ]
+            )
+            let handOver: Query = "UPDATE groups SET owner_user_id = \(scene.admin)"
+            try await scene.expect(handOver, ["group.changed - -"])
+        }
+    }
+
+    @Test func `A group that is deleted is left by all`() async throws {
+        try await Scene.run(openness: "open") { scene in
+            let delete: Query = """
+                WITH gone AS (DELETE FROM members WHERE group_id = \(scene.group))
+                DELETE FROM phones WHERE phone = '639171234567'
+                """
+            let told = try await scene.events(delete)
+            #expect(
+                told.filter { $0.hasPrefix("group.left") } == ["group.left 1 1", "group.left 2 2", "group.left 3 3"]
+            )
+            try await scene.expect("DELETE FROM groups", [])
+        }
+    }
+
+    @Test func `Many who are added at once are told as one`() async throws {
+        try await Scene.run(openness: "open") { scene in
+            let add: Query = """
+                INSERT INTO members (group_id, member_id, phone, added_by, added_at)
+                SELECT \(scene.group), gen_random_uuid(), '63918' || (1000000 + n), \(scene.owner), now()
+                FROM generate_series(1, 500) n
+                """
+            try await scene.expect(add, ["member.changed - -"])
+        }
+    }
+
+    @Test func `A request to join reaches who asks and who may confirm`() async throws {
+        try await Scene.run(openness: "confirm") { scene in
+            let (asker, request) = (PostgresUUID(high: 2, low: 9), PostgresUUID(high: 3, low: 9))
+            let told = ["invitation.changed 9 -", "member.changed 1 9", "member.changed 2 9"]
+            let asked = try await scene.events(
+                """
+                INSERT INTO join_requests (group_id, user_id, member_id, requested_at)
+                VALUES (\(scene.group), \(asker), \(request), now())
+                """
+            )
+            #expect(asked == told)
+            let gone = try await scene.events("DELETE FROM join_requests WHERE member_id = \(request)")
+            #expect(gone == told)
+        }
+    }
+
+    @Test func `A position that somebody made up makes no more work than a bound, and begins anew`() async throws {
+        try await InvitesFixture.run { service in
+            let maria = someone()
+            let store = GroupEventStore(database: service.database)
+            let count = GroupEventStore.examinedMax + 1
+            try await service.database.execute(
+                """
+                INSERT INTO group_events (kind, user_id, group_id, member_id)
+                SELECT 'invitation.changed', \(maria.uuid), NULL, NULL FROM generate_series(1, \(count))
+                """
+            )
+            let now = try await store.look(since: nil, limit: 0).position.snapshot
+            let forged = try #require(DatabaseSnapshot(horizon: 1, upper: now.upper, underWay: []))
+            let absent = GroupEventStore.Absent(userID: maria, snapshot: forged)
+            #expect(try await store.missed(by: [absent], until: now, limit: 10).map(\.count) == [10])
+        }
+    }
+}
+
+extension InvitesFixture {
+    /// Forgets what triggers have written.
+    func forgetEvents() async throws { try await database.execute("DELETE FROM group_events") }
+}

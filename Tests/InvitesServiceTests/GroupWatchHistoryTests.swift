@@ -1,0 +1,142 @@
+import API
+import InvitesDomain
+import Models
+import Postgres
+import ServiceModels
+import Testing
+
+@testable import InvitesService
+
+/// Random histories from many connections, watched by people who come and go.
+@Suite(.timeLimit(.minutes(3)))
+struct GroupWatchHistoryTests {
+    /// Five people and eight numbers; each of the writers picks by chance.
+    @Test(arguments: [1, 2, 3] as [UInt64])
+    func `Of what changes nothing is lost and nothing told twice`(seed: UInt64) async throws {
+        try await InvitesFixture.run { service in
+            let people = (0..<5).map { _ in someone() }
+            // Hers stays hers: what changes in it concerns her throughout.
+            let owner = someone()
+            let group = try await service.group(by: owner)
+            try await service.database.execute("DELETE FROM group_events")
+            try await TestWatch.run(service.parts.groupEvents) { watch in
+                let begun = try await watch.begin(owner)
+                async let returning = Self.comeAndGo(owner, seed: seed &+ 99, rounds: 40, watch)
+                try await withThrowingTaskGroup(of: Void.self) { tasks in
+                    for writer in 0..<4 as Range<UInt64> {
+                        tasks.addTask {
+                            try await Self.write(service, group, owner, people, seed: seed &* 17 &+ writer)
+                        }
+                    }
+                    try await tasks.waitForAll()
+                }
+                let again = try await returning
+                let end = try await service.group("End", by: owner)
+                try await watch.wait(begun, for: .groupJoined, in: end)
+                try await watch.wait(again.last, for: .groupJoined, in: end)
+                let written = try await Self.written(service, owner: owner, group)
+                // A look tells what came several times in it once.
+                for told in [watch.told(begun), again.told + watch.told(again.last)] {
+                    // A look that comes late sees many members change, and tells them as one.
+                    let many = Set(told.filter { $0.kind == .memberChanged && $0.memberID.isEmpty }.map(\.line))
+                    let counts = Dictionary(told.map { ($0.line, 1) }, uniquingKeysWith: +).filter {
+                        !many.contains($0.key)
+                    }
+                    let lost = Set(written.keys).subtracting(counts.keys).filter { line in
+                        !many.contains { line.hasPrefix($0) }
+                    }
+                    #expect(lost.isEmpty, "seed \(seed)")
+                    for (line, count) in counts {
+                        #expect(count <= written[line, default: 0], "seed \(seed): \(line) was told \(count) times")
+                    }
+                }
+                #expect(written.count > 15)
+            }
+        }
+    }
+
+    /// Watches, goes and comes back with the position of the moment, again and again. What was told before the last time.
+    private static func comeAndGo(
+        _ user: UserID,
+        seed: UInt64,
+        rounds: Int,
+        _ watch: TestWatch
+    ) async throws -> (told: [InvitesV1.GroupChange], last: InvitesV1.WatchBegun) {
+        var random = SeededGenerator(state: seed)
+        var told: [InvitesV1.GroupChange] = []
+        var begun = try await watch.begin(user)
+        for _ in 0..<rounds {
+            try await Task.sleep(for: .milliseconds(Int.random(in: 0...20, using: &random)))
+            let (changes, position) = watch.leave(begun)
+            told += changes
+            begun = try await watch.begin(user, from: .after(GroupPosition(position)))
+            #expect(!begun.isReset)
+        }
+        return (told, begun)
+    }
+
+    private static func write(
+        _ service: InvitesFixture,
+        _ group: String,
+        _ owner: UserID,
+        _ people: [UserID],
+        seed: UInt64
+    ) async throws {
+        var random = SeededGenerator(state: seed)
+        let id = try #require(GroupID(group)).uuid
+        for step in 0..<75 {
+            let number = Int.random(in: 1...8, using: &random)
+            guard let person = people.randomElement(using: &random) else { continue }
+            switch Int.random(in: 0..<7, using: &random) {
+            case 0, 1: try await service.add(phone(number), to: group, by: owner)
+            case 2, 3: try await service.apply(claimed(number, by: person))
+            case 4: try await service.apply(released(number, by: person))
+            case 5:
+                try await service.database.execute(
+                    "DELETE FROM members WHERE group_id = \(id) AND user_id IS DISTINCT FROM \(owner.uuid) AND phone = \(phone(number).asStored)"
+                )
+            default:
+                try await service.database.execute(
+                    "UPDATE groups SET name = \("\(seed) \(step)") WHERE group_id = \(id)"
+                )
+            }
+        }
+    }
+
+    /// What concerns the owner, and how often it was written.
+    private static func written(_ service: InvitesFixture, owner: UserID, _ group: String) async throws -> [String: Int]
+    {
+        let rows = try await service.database.query(
+            """
+            SELECT kind, group_id, member_id FROM group_events
+            WHERE user_id = \(owner.uuid) AND group_id <> \(try #require(GroupID(group)).uuid)
+                OR user_id IS NULL AND group_id IN (SELECT group_id FROM members WHERE user_id = \(owner.uuid))
+            """
+        )
+        var written: [String: Int] = [:]
+        for row in rows {
+            let (name, groupID, memberID) = try row.decode(String.self, PostgresUUID?.self, PostgresUUID?.self)
+            let change = GroupChange(
+                try #require(GroupChange.Kind(rawValue: name)),
+                groupID: groupID.map { GroupID($0) },
+                memberID: memberID.map { MemberID($0) }
+            )
+            written[InvitesV1.GroupChange(change).line, default: 0] += 1
+        }
+        return written
+    }
+}
+
+extension String {
+    /// A Philippine number as people write it, as it is stored.
+    fileprivate var asStored: String { "63" + dropFirst() }
+}
+
+extension TestWatch {
+    /// Ends a watching: what it was told, and up to where, in one moment.
+    func leave(_ begun: InvitesV1.WatchBegun) -> (told: [InvitesV1.GroupChange], position: [UInt8]) {
+        let moment = toldSoFar(begun)
+        hub.end(begun.watchID, on: stream)
+        return moment
+    }
+}

@@ -1,0 +1,37 @@
+import API
+import APIDoubles
+import RPC
+import SwiftProtobuf
+import Synchronization
+
+/// Plays the identity service: hears of events.
+final class ListeningIdentity: Sendable {
+    private struct State {
+        var wantedTypes: [String] = []
+        var events: [IdentityV1.ServiceEvent] = []
+    }
+    private let state = Mutex(State())
+
+    /// What targets want to be told of.
+    var wantedTypes: [String] {
+        get { state.withLock { $0.wantedTypes } }
+        set { state.withLock { $0.wantedTypes = newValue } }
+    }
+
+    /// The events that were told, in their order.
+    var events: [IdentityV1.ServiceEvent] { state.withLock { $0.events } }
+
+    /// What calls it.
+    var router: Router {
+        var answers = IdentityServiceDouble.Answers()
+        answers.acceptEvents = { request, _ in
+            self.state.withLock { state in
+                state.events += request.events
+                return IdentityV1.AcceptEventsResponse.with { $0.wantedTypes = state.wantedTypes }
+            }
+        }
+        var router = Router()
+        IdentityServiceDouble(answers).register(in: &router)
+        return router
+    }
+}

@@ -1,0 +1,101 @@
+import API
+import Models
+import Postgres
+import ServiceModels
+import Testing
+
+@testable import InvitesService
+
+/// What becomes of the place that somebody has by another number, when a proof takes the one that they are held by.
+@Suite(.serialized, .timeLimit(.minutes(3))) struct OtherPlaceTests {
+    /// A group's rows: who is in it by which number, `-` for whoever is awaited.
+    private func rows(of group: String, _ service: InvitesFixture) async throws -> [String] {
+        try await service.database.query(
+            Query(
+                unsafeSQL: """
+                    SELECT COALESCE(user_id::text, '-') || ' ' || COALESCE(right(phone, 1), '')
+                    FROM members WHERE group_id = '\(group)' ORDER BY phone NULLS FIRST, member_id
+                    """
+            )
+        ).map { try $0.decode(0, as: String.self) }
+    }
+
+    @Test func `A proof of one number leaves the place that its loser has by another`() async throws {
+        try await InvitesFixture.run { service in
+            let (maria, mallory, jose) = (someone(), someone(), someone())
+            try await service.apply(claimed(1, by: mallory), claimed(2, by: mallory))
+            let group = try await service.group(by: maria)
+            for number in 1...2 { try await service.add(phone(number), to: group, by: maria) }
+            #expect(try await rows(of: group, service) == ["\(maria) ", "\(mallory) 1"])
+            #expect(try await service.apply(taken(1, by: jose, from: mallory)) == 2)
+            #expect(try await rows(of: group, service) == ["\(maria) ", "\(jose) 1", "\(mallory) 2"])
+            // Also where it goes in the next event, or the same batch.
+            try await service.apply(released(2, by: mallory), claimed(2, by: maria), released(2, by: maria))
+            #expect(try await rows(of: group, service).contains("\(jose) 1"))
+            #expect(try await service.count("SELECT count(*) FROM merged_numbers") == 0)
+        }
+    }
+
+    @Test func `Two numbers that are lost at once are both awaited`() async throws {
+        try await InvitesFixture.run { service in
+            let (maria, mallory, jose) = (someone(), someone(), someone())
+            try await service.apply(claimed(1, by: mallory), claimed(2, by: mallory))
+            let group = try await service.group(by: maria)
+            for number in 1...2 { try await service.add(phone(number), to: group, by: maria) }
+            try await service.apply(taken(1, by: jose, from: mallory), released(2, by: mallory))
+            #expect(try await rows(of: group, service) == ["\(maria) ", "\(jose) 1", "- 2"])
+        }
+    }
+
+    @Test func `Where the invited decide, the other number is an invitation again`() async throws {
+        try await InvitesFixture.run { service in
+            let (maria, mallory, jose) = (someone(), someone(), someone())
+            try await service.apply(claimed(1, by: mallory), claimed(2, by: mallory))
+            let group = try await service.group(.consent, by: maria).groupID
+            let id = try await service.add(phone(1), to: group, by: maria).memberID
+            let other = try await service.add(phone(2), to: group, by: maria).memberID
+            try await service.accept(id, in: group, by: mallory)
+            try await service.apply(taken(1, by: jose, from: mallory))
+            #expect(try await rows(of: group, service) == ["\(maria) ", "- 1", "- 2"])
+            #expect(try await service.invitationIDs(of: jose) == [id])
+            #expect(try await service.invitationIDs(of: mallory) == [other])
+        }
+    }
+
+    /// Groups come before members in every order of locks.
+    @Test func `A claim holds no member's row while it waits for the group`() async throws {
+        try await InvitesFixture.run { service in
+            let (maria, jose) = (someone(), someone())
+            let group = try await service.group(by: maria)
+            for number in 1...2 { try await service.add(phone(number), to: group, by: maria) }
+            try await service.apply(claimed(1, by: jose))
+            let id = try #require(GroupID(group)).uuid
+            let claiming = try await service.database.withTransaction { transaction in
+                try await transaction.query("SELECT FROM groups WHERE group_id = \(id) FOR UPDATE")
+                // The number merges into his place.
+                let claiming = Task { await outcome { try await service.apply(claimed(2, by: jose)) } }
+                try await service.untilSomebodyWaits()
+                let rows = try await transaction.query(
+                    "SELECT FROM members WHERE group_id = \(id) FOR UPDATE NOWAIT"
+                )
+                #expect(rows.count == 3)
+                return claiming
+            }
+            #expect(await claiming.value == "done")
+            #expect(try await rows(of: group, service) == ["\(maria) ", "\(jose) 1"])
+        }
+    }
+}
+
+extension InvitesFixture {
+    /// Waits until some connection to the database waits for a lock.
+    func untilSomebodyWaits() async throws {
+        let deadline = ContinuousClock.now + .seconds(30)
+        while try await database.query(
+            "SELECT FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'"
+        ).isEmpty {
+            try #require(ContinuousClock.now < deadline, "nobody waits")
+            try await Task.sleep(for: .milliseconds(2))
+        }
+    }
+}

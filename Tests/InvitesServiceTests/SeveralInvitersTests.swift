@@ -1,0 +1,143 @@
+import API
+import Models
+import Postgres
+import ServiceKit
+import ServiceModels
+import Testing
+
+@testable import InvitesService
+
+/// One number that several members have added: whom its user blocks, and whom not.
+@Suite(.serialized) struct SeveralInvitersTests {
+    /// A group of Maria's that Ana has joined, and José, who has number 1 and blocks Maria.
+    private struct Scene {
+        let maria = someone()
+        let ana = someone()
+        let jose = someone()
+        let group: String
+
+        init(_ service: InvitesFixture, _ openness: InvitesV1.GroupOpenness) async throws {
+            group = try await service.group(.open, by: maria).groupID
+            try await service.join([ana], to: group, by: maria)
+            _ = try await service.update(group, by: maria, openness: openness)
+            try await service.apply(claimed(1, by: jose))
+            try await service.block(maria, by: jose)
+        }
+    }
+
+    @Test func `Whom somebody blocks hides nobody else's invitation`() async throws {
+        try await InvitesFixture.run { service in
+            let scene = try await Scene(service, .consent)
+            let hers = try await service.add(phone(1), named: "Joey", to: scene.group, by: scene.maria)
+            #expect(try await service.invitations(of: scene.jose).invitations.isEmpty)
+            let anas = try await service.add(phone(1), named: "Jose", to: scene.group, by: scene.ana)
+            #expect(anas == hers, "she learns as little as before")
+            let shown = try await service.invitations(of: scene.jose).invitations
+            #expect(shown.map(\.memberID) == [hers.memberID])
+            #expect(shown.map(\.addedByUserID) == [scene.ana.description])
+            // Once she leaves, nothing of her is kept.
+            #expect(try await service.count("SELECT count(*) FROM members WHERE cardinality(also_added_by) > 0") == 1)
+            try await service.leave(scene.group, scene.ana)
+            #expect(try await service.count("SELECT count(*) FROM members WHERE cardinality(also_added_by) > 0") == 0)
+            #expect(try await service.invitations(of: scene.jose).invitations.isEmpty)
+        }
+    }
+
+    @Test func `The invited accepts whom they don't block`() async throws {
+        try await InvitesFixture.run { service in
+            let scene = try await Scene(service, .consent)
+            let id = try await service.add(phone(1), to: scene.group, by: scene.maria).memberID
+            #expect(
+                await outcome { try await service.accept(id, in: scene.group, by: scene.jose) }
+                    == "INVITATION_NOT_FOUND"
+            )
+            try await service.add(phone(1), to: scene.group, by: scene.ana)
+            #expect(try await service.accept(id, in: scene.group, by: scene.jose).userID == scene.jose.description)
+        }
+    }
+
+    @Test func `Whom the person blocks isn't shown them, and others confirm`() async throws {
+        try await InvitesFixture.run { service in
+            let scene = try await Scene(service, .confirm)
+            let (group, maria, ana, jose) = (scene.group, scene.maria, scene.ana, scene.jose)
+            let id = try await service.add(phone(1), to: group, by: maria).memberID
+            try await service.add(phone(1), to: group, by: ana)
+            #expect(try await service.invitationIDs(of: jose) == [id])
+            let shown = try await service.pending(of: group, askedBy: ana).people
+            #expect(shown.map(\.userID) == [jose.description] && shown.map(\.mayConfirm) == [true])
+            let hidden = try await service.pending(of: group, askedBy: maria).people
+            #expect(hidden.map(\.userID) == [""] && hidden.map(\.mayConfirm) == [false])
+            #expect(await outcome { try await service.confirm(id, as: jose, in: group, by: maria) } == "PERSON_CHANGED")
+            #expect(try await service.confirm(id, as: jose, in: group, by: ana).userID == jose.description)
+        }
+    }
+
+    @Test func `In an open group whoever comes later is a member if anybody whom they don't block has added them`()
+        async throws
+    {
+        try await InvitesFixture.run { service in
+            let scene = try await Scene(service, .open)
+            try await service.apply(released(1, by: scene.jose))
+            let id = try await service.add(phone(1), to: scene.group, by: scene.maria).memberID
+            try await service.apply(claimed(1, by: scene.jose))
+            #expect(try await service.groups(of: scene.jose).groups.isEmpty)
+            try await service.apply(released(1, by: scene.jose))
+            try await service.add(phone(1), to: scene.group, by: scene.ana)
+            try await service.apply(claimed(1, by: scene.jose))
+            #expect(try await service.memberID(of: scene.jose, in: scene.group, askedBy: scene.ana) == id)
+        }
+    }
+
+    @Test func `Nobody is noted beside a refusal that leaves nothing else, and only so many are`() async throws {
+        var limits = InvitesFixture.unlimited
+        limits.userAdds = .daily("adds", countMax: 1)
+        try await InvitesFixture.run(limits: limits) { service in
+            let scene = try await Scene(service, .consent)
+            let people = (0..<12).map { _ in someone() }
+            for person in people {
+                let token = try await service.link(to: scene.group, by: scene.maria, uses: 1).token
+                try await service.join(by: token, person)
+                // One is added, which is all that this user may; then the number that is awaited is noted beside one that is refused.
+                let own = try await service.group(by: person)
+                try await service.add(phone(9), to: own, by: person)
+            }
+            let first = try await service.add([phone(1)], to: scene.group, by: scene.ana)
+            for person in people {
+                let results = try await service.add([phone(1), phone(2)], to: scene.group, by: person)
+                #expect(results[0] == first[0])
+                #expect(results[1].refusal.reason == "TOO_MANY_ATTEMPTS")
+            }
+            #expect(try await service.count("SELECT max(cardinality(also_added_by)) FROM members") == 8)
+            #expect(try await service.count("SELECT count(*) FROM phones WHERE right(phone, 1) = '2'") == 0)
+        }
+    }
+
+    @Test func `A second addition in a group of consent tells nobody that they are blocked`() async throws {
+        try await InvitesFixture.run { service in
+            let scene = try await Scene(service, .consent)
+            let id = try await service.add(phone(1), to: scene.group, by: scene.ana).memberID
+            try await service.accept(id, in: scene.group, by: scene.jose)
+            let byAna = try await service.add(phone(1), to: scene.group, by: scene.ana)
+            #expect(try await service.add(phone(1), to: scene.group, by: scene.maria) == byAna)
+            #expect(byAna.memberID == id)
+            #expect(try await service.members(of: scene.group, askedBy: scene.maria).members.count == 3)
+        }
+    }
+
+    @Test func `Who declined isn't taken in by another addition once the group is open`() async throws {
+        try await InvitesFixture.run { service in
+            let (maria, jose) = (someone(), someone())
+            try await service.apply(claimed(1, by: jose))
+            let group = try await service.group(.consent, by: maria).groupID
+            let id = try await service.add(phone(1), to: group, by: maria).memberID
+            try await service.decline(id, in: group, by: jose)
+            _ = try await service.update(group, by: maria, openness: .open)
+            let again = try await service.add(phone(1), to: group, by: maria)
+            #expect(again.memberID == id && again.state == .pending && again.userID.isEmpty)
+            #expect(try await service.groups(of: jose).groups.isEmpty)
+            // By a link they may change their mind.
+            let token = try await service.link(to: group, by: maria).token
+            #expect(try await service.join(by: token, jose).memberID == id)
+        }
+    }
+}

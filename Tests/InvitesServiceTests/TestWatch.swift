@@ -1,0 +1,122 @@
+import API
+import InvitesDomain
+import Models
+import Synchronization
+import Testing
+
+@testable import InvitesService
+
+/// A gateway's stream, and what was told on it to each who watches.
+final class TestWatch: Sendable {
+    private struct State {
+        var begun: [UInt64: InvitesV1.WatchBegun] = [:]
+        var refused: [UInt64: String] = [:]
+        var told: [UInt64: [InvitesV1.GroupChange]] = [:]
+        var resets = 0
+        var position: [UInt8] = []
+        var lastID: UInt64 = 0
+        var hasEnded = false
+    }
+
+    let hub: GroupEventHub
+    let stream: GroupEventStream
+    private let state = Mutex(State())
+
+    private init(_ hub: GroupEventHub, _ stream: GroupEventStream) {
+        self.hub = hub
+        self.stream = stream
+    }
+
+    /// Runs a hub and a stream of it.
+    static func run(_ hub: GroupEventHub, _ body: (TestWatch) async throws -> Void) async throws {
+        try await withThrowingTaskGroup(of: Void.self) { group in
+            defer { group.cancelAll() }
+            group.addTask { await hub.run() }
+            try await open(hub, body)
+        }
+    }
+
+    /// A stream of a hub that runs.
+    static func open(_ hub: GroupEventHub, _ body: (TestWatch) async throws -> Void) async throws {
+        let stream = try #require(hub.open())
+        let watch = TestWatch(hub, stream)
+        defer { hub.close(stream) }
+        try await withThrowingTaskGroup(of: Void.self) { group in
+            defer { group.cancelAll() }
+            group.addTask {
+                while let messages = await stream.next() { for message in messages { watch.take(message) } }
+                watch.state.withLock { $0.hasEnded = true }
+            }
+            try await body(watch)
+        }
+    }
+
+    private func take(_ message: InvitesV1.WatchGroupsResponse) {
+        state.withLock { state in
+            switch message.news {
+            case .begun(let begun):
+                state.begun[begun.watchID] = begun
+                state.told[begun.watchID, default: []] += begun.changes
+                state.position = Array(begun.position)
+            case .refused(let refused): state.refused[refused.watchID] = refused.reason
+            case .changed(let news):
+                if news.isReset { state.resets += 1 }
+                state.position = Array(news.position)
+                for watched in news.watched {
+                    for id in watched.watchIds { state.told[id, default: []] += watched.changes }
+                }
+            case nil: break
+            }
+        }
+    }
+
+    var position: [UInt8] { state.withLock { $0.position } }
+    var resets: Int { state.withLock { $0.resets } }
+    var hasEnded: Bool { state.withLock { $0.hasEnded } }
+
+    /// Has somebody watch, and waits until it has begun.
+    func begin(_ user: UserID, from start: GroupEventState.Start = .now) async throws -> InvitesV1.WatchBegun {
+        let id = state.withLock { state in
+            state.lastID += 1
+            return state.lastID
+        }
+        hub.begin(id, of: user, from: start, on: stream)
+        return try await until { $0.begun[id] }
+    }
+
+    /// What one was told so far.
+    func told(_ begun: InvitesV1.WatchBegun) -> [InvitesV1.GroupChange] {
+        state.withLock { $0.told[begun.watchID] ?? [] }
+    }
+
+    /// What one was told so far, and up to where.
+    func toldSoFar(_ begun: InvitesV1.WatchBegun) -> (told: [InvitesV1.GroupChange], position: [UInt8]) {
+        state.withLock { ($0.told[begun.watchID] ?? [], $0.position) }
+    }
+
+    /// Waits until one was told a change.
+    func wait(_ begun: InvitesV1.WatchBegun, for kind: InvitesV1.GroupChangeKind, in group: String) async throws {
+        _ = try await until { state in
+            (state.told[begun.watchID] ?? []).first { $0.kind == kind && $0.groupID == group }
+        }
+    }
+
+    /// Waits until something was told that many times.
+    func waitForResets(_ count: Int) async throws { _ = try await until { $0.resets >= count ? true : nil } }
+
+    func waitForEnd() async throws { _ = try await until { $0.hasEnded ? true : nil } }
+
+    private func until<Value>(_ found: (State) -> Value?) async throws -> Value {
+        let deadline = ContinuousClock.now + .seconds(60)
+        while ContinuousClock.now < deadline {
+            if let value = state.withLock({ found($0) }) { return value }
+            try await Task.sleep(for: .milliseconds(2))
+        }
+        return try #require(nil as Value?, "not told within a minute")
+    }
+}
+
+extension InvitesV1.GroupChange {
+    /// In one line.
+    var line: String { "\(kind) \(groupID) \(memberID)" }
+}

@@ -1,0 +1,219 @@
+import Models
+import ProfileDomain
+
+/// What the model of numbers goes by.
+struct NumberRules: Sendable {
+    /// For how long others can't type a number that was given up.
+    var coolDownMilliseconds: Int64 = 3_600_000
+}
+
+/// What a number's becoming somebody's, or nobody's, is told as.
+struct NumberEvent: Equatable, Sendable {
+    /// By what the service calls it; nil until it is known.
+    var id: EventID?
+    let isClaim: Bool
+    let phone: String
+    let userID: UserID
+    var isByDeletion = false
+    var isProven = false
+    var takenFrom: UserID?
+
+    /// The same but for its id.
+    var content: NumberEvent {
+        var event = self
+        event.id = nil
+        return event
+    }
+}
+
+/// All that the profile service knows of numbers, as plain values.
+struct NumberState: Equatable, Sendable {
+    struct Profile: Equatable, Sendable {
+        var phone: String?
+        var isProven = false
+        /// Whether a proof of somebody else took the number, and the user has saved none since.
+        var isTaken = false
+    }
+
+    struct Holder: Equatable, Sendable {
+        let userID: UserID
+        var isProven = false
+    }
+
+    struct Cooling: Equatable, Sendable {
+        let userID: UserID
+        let until: Int64
+    }
+
+    struct Dispute: Equatable, Sendable {
+        let holder: UserID
+        let phone: String
+    }
+
+    var profiles: [UserID: Profile] = [:]
+    var holders: [String: Holder] = [:]
+    var cooling: [String: Cooling] = [:]
+    var closed: Set<UserID> = []
+    var refused: Set<EventID> = []
+    /// What proofs came to.
+    var proofs: [EventID: NumberAnswer] = [:]
+    var disputes: [UserID: Dispute] = [:]
+    /// What invites wasn't told yet, oldest first.
+    var outbox: [NumberEvent] = []
+    /// Whether a claim may miss a waiting time that began while it was under way, as the service says of itself.
+    var missesNewWaits = false
+}
+
+/// Something that a person, a provider, an operator or another service does with numbers.
+enum NumberOperation: Sendable {
+    case save(UserID, phone: PhoneNumber?)
+    case prove(UserID, phone: PhoneNumber, EventID, ProvenClaim.Judgement?)
+    case release(UserID, expected: PhoneNumber?)
+    case close(UserID)
+    case closeIfEmpty(UserID, EventID)
+}
+
+/// What it is answered.
+enum NumberAnswer: Equatable, Sendable {
+    case saved(phone: String?, isProven: Bool)
+    case held(by: UserID)
+    case fault(ProfileFault)
+    case proven(takenFrom: UserID?)
+    case conflict
+    case judge(UserID)
+    case released(String?)
+    case verdict(Bool)
+    case done
+}
+
+extension NumberState {
+    mutating func perform(_ operation: NumberOperation, _ rules: NumberRules, _ now: Int64) -> NumberAnswer {
+        switch operation {
+        case .save(let userID, let phone): return save(userID, phone?.digits, rules, now)
+        case .prove(let userID, let phone, let event, let judgement):
+            if closed.contains(userID) { return .fault(.accountClosed) }
+            if let earlier = proofs[event] { return earlier }
+            let answer = prove(userID, phone.digits, judgement, now)
+            if case .judge = answer { return answer }
+            proofs[event] = answer
+            return answer
+        case .release(let userID, let expected): return release(userID, expected?.digits)
+        case .close(let userID):
+            if let phone = profiles[userID]?.phone {
+                holders[phone] = nil
+                outbox.append(NumberEvent(isClaim: false, phone: phone, userID: userID, isByDeletion: true))
+            }
+            forget(userID)
+            return .done
+        case .closeIfEmpty(let userID, let absorption):
+            let isEmpty =
+                profiles[userID]?.phone == nil && !refused.contains(absorption)
+                && !outbox.contains { $0.userID == userID || $0.takenFrom == userID }
+            guard closed.contains(userID) || isEmpty else {
+                refused.insert(absorption)
+                return .verdict(false)
+            }
+            forget(userID)
+            return .verdict(true)
+        }
+    }
+
+    private mutating func forget(_ userID: UserID) {
+        closed.insert(userID)
+        profiles[userID] = nil
+        disputes = disputes.filter { $0.key != userID && $0.value.holder != userID }
+        cooling = cooling.filter { $0.value.userID != userID }
+        proofs = proofs.mapValues { $0 == .proven(takenFrom: userID) ? .proven(takenFrom: nil) : $0 }
+    }
+
+    private mutating func save(
+        _ userID: UserID,
+        _ phone: String?,
+        _ rules: NumberRules,
+        _ now: Int64
+    ) -> NumberAnswer {
+        if closed.contains(userID) { return .fault(.accountClosed) }
+        var profile = profiles[userID] ?? Profile()
+        guard phone != profile.phone else { return .saved(phone: phone, isProven: profile.isProven) }
+        if let phone {
+            if let holder = holders[phone] { return .held(by: holder.userID) }
+            if let cool = cooling[phone], cool.userID != userID, cool.until > now,
+                !(missesNewWaits && cool.until == now + rules.coolDownMilliseconds)
+            {
+                return .held(by: cool.userID)
+            }
+            holders[phone] = Holder(userID: userID)
+        }
+        if let old = profile.phone {
+            holders[old] = nil
+            cooling[old] = Cooling(userID: userID, until: now + rules.coolDownMilliseconds)
+            outbox.append(NumberEvent(isClaim: false, phone: old, userID: userID))
+        }
+        if let phone {
+            outbox.append(NumberEvent(isClaim: true, phone: phone, userID: userID))
+            profile.isTaken = false
+        }
+        (profile.phone, profile.isProven) = (phone, false)
+        profiles[userID] = profile
+        return .saved(phone: phone, isProven: false)
+    }
+
+    private mutating func prove(
+        _ userID: UserID,
+        _ phone: String,
+        _ judgement: ProvenClaim.Judgement?,
+        _ now: Int64
+    ) -> NumberAnswer {
+        var loser: UserID?
+        if let holder = holders[phone], holder.userID != userID {
+            if holder.isProven {
+                guard let judgement, judgement.userID == holder.userID else { return .judge(holder.userID) }
+                guard judgement.isIdle else {
+                    disputes[userID] = Dispute(holder: holder.userID, phone: phone)
+                    return .conflict
+                }
+            }
+            loser = holder.userID
+        }
+        if let loser { profiles[loser] = Profile(isTaken: true) }
+        var profile = profiles[userID] ?? Profile()
+        if profile.phone != phone {
+            if let old = profile.phone {
+                holders[old] = nil
+                outbox.append(NumberEvent(isClaim: false, phone: old, userID: userID))
+            }
+            outbox.append(
+                NumberEvent(isClaim: true, phone: phone, userID: userID, isProven: true, takenFrom: loser)
+            )
+        }
+        holders[phone] = Holder(userID: userID, isProven: true)
+        profile = Profile(phone: phone, isProven: true)
+        profiles[userID] = profile
+        cooling[phone] = nil
+        if disputes[userID]?.phone == phone { disputes[userID] = nil }
+        return .proven(takenFrom: loser)
+    }
+
+    private mutating func release(_ userID: UserID, _ expected: String?) -> NumberAnswer {
+        guard let phone = profiles[userID]?.phone, expected == nil || expected == phone else { return .released(nil) }
+        holders[phone] = nil
+        cooling[phone] = nil
+        profiles[userID]?.phone = nil
+        profiles[userID]?.isProven = false
+        outbox.append(NumberEvent(isClaim: false, phone: phone, userID: userID))
+        return .released(phone)
+    }
+
+    /// The same, with the waiting events of the other if these are the same for each number in its order.
+    func matched(to real: NumberState) -> NumberState? {
+        var (mine, theirs) = (self, real)
+        for phone in Set(outbox.map(\.phone)).union(real.outbox.map(\.phone)) {
+            let expected = outbox.filter { $0.phone == phone }.map(\.content)
+            guard expected == real.outbox.filter({ $0.phone == phone }).map(\.content) else { return nil }
+        }
+        mine.outbox = real.outbox
+        (theirs.proofs, theirs.missesNewWaits) = (proofs, missesNewWaits)
+        mine.profiles = profiles.filter { $0.value != Profile() }
+        return mine == theirs ? mine : nil
+    }
+}

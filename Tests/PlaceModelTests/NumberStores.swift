@@ -1,0 +1,166 @@
+import InvitesDomain
+import Models
+import Postgres
+import ProfileDomain
+import ServiceKit
+import ServiceModels
+
+@testable import ProfileService
+
+/// The real store of the profile service, which does with numbers what the model says.
+struct NumberStores: Sendable {
+    let database: PostgresClient
+    let identifiers: IdentifierSource
+    let rules: NumberRules
+
+    private var store: ProfileStore {
+        ProfileStore(
+            database: database,
+            identifiers: identifiers,
+            limits: ProfileLimits(
+                tries: TryLimit(triesMax: 1_000_000),
+                claims: TryLimit(triesMax: 1_000_000),
+                coolDownMilliseconds: rules.coolDownMilliseconds
+            ),
+            required: .standard
+        )
+    }
+
+    func perform(_ operation: NumberOperation, _ now: Int64) async throws -> NumberAnswer {
+        do {
+            return try await attempt(operation, now)
+        } catch let fault as ProfileFault { return .fault(fault) }
+    }
+
+    private func attempt(_ operation: NumberOperation, _ now: Int64) async throws -> NumberAnswer {
+        switch operation {
+        case .save(let userID, let phone):
+            let outcome = try await store.update(
+                userID,
+                applying: ProfileChange(phone: phone.map { .set($0) } ?? .remove),
+                by: ProfileCaller(addressCode: nil, deadline: nil),
+                nowMilliseconds: now
+            )
+            switch outcome {
+            case .saved(let profile, _): return .saved(phone: profile.phone?.digits, isProven: profile.isPhoneProven)
+            case .held(let holder, _): return .held(by: holder)
+            }
+        case .prove(let userID, let phone, let event, let judgement):
+            let claim = ProvenPhone(eventID: event, userID: userID, phone: phone, proof: .assertion)
+            let step = try await store.claimProven(claim, judgement: judgement, nowMilliseconds: now, deadline: nil)
+            switch step {
+            case .judge(let holder): return .judge(holder)
+            case .settled(_, .conflict, _): return .conflict
+            case .settled(_, .proven(let loser), _): return .proven(takenFrom: loser)
+            }
+        case .release(let userID, let expected):
+            let phone = try await store.releasePhone(
+                of: userID,
+                ifItIs: expected,
+                nowMilliseconds: now,
+                deadline: nil
+            )
+            return .released(phone?.digits)
+        case .close(let userID):
+            _ = try await store.close(userID, nowMilliseconds: now, deadline: nil)
+            return .done
+        case .closeIfEmpty(let userID, let absorption):
+            return .verdict(
+                try await store.closeIfEmpty(userID, absorption: absorption, nowMilliseconds: now, deadline: nil)
+            )
+        }
+    }
+
+    /// What the tables say of a history.
+    func read(_ scope: HistoryScope) async throws -> NumberState {
+        var state = NumberState()
+        let users = scope.users.map(\.uuid)
+        for row in try await database.query(
+            """
+            SELECT user_id, phone, proven_phone IS NOT NULL, phone_taken_at IS NOT NULL FROM profiles
+            WHERE user_id = ANY(\(users)) AND (phone IS NOT NULL OR phone_taken_at IS NOT NULL)
+            """
+        ) {
+            state.profiles[UserID(try row.decode(0, as: PostgresUUID.self))] = NumberState.Profile(
+                phone: try row.decode(1),
+                isProven: try row.decode(2),
+                isTaken: try row.decode(3)
+            )
+        }
+        for row in try await database.query(
+            "SELECT phone, user_id, proven_at IS NOT NULL FROM phones WHERE phone = ANY(\(scope.phones))"
+        ) {
+            state.holders[try row.decode(0)] = NumberState.Holder(
+                userID: UserID(try row.decode(1, as: PostgresUUID.self)),
+                isProven: try row.decode(2)
+            )
+        }
+        for row in try await database.query(
+            "SELECT phone, user_id, until FROM phone_cool_downs WHERE phone = ANY(\(scope.phones))"
+        ) {
+            state.cooling[try row.decode(0)] = NumberState.Cooling(
+                userID: UserID(try row.decode(1, as: PostgresUUID.self)),
+                until: try row.decode(2, as: PostgresTimestamp.self).milliseconds
+            )
+        }
+        for row in try await database.query(
+            "SELECT claimant_user_id, holder_user_id, phone FROM phone_disputes WHERE claimant_user_id = ANY(\(users))"
+        ) {
+            state.disputes[UserID(try row.decode(0, as: PostgresUUID.self))] = NumberState.Dispute(
+                holder: UserID(try row.decode(1, as: PostgresUUID.self)),
+                phone: try row.decode(2)
+            )
+        }
+        try await readEnds(of: scope, &state)
+        return state
+    }
+
+    private func readEnds(of scope: HistoryScope, _ state: inout NumberState) async throws {
+        let users = scope.users.map(\.uuid)
+        let row = try await database.query(
+            """
+            SELECT ARRAY(SELECT user_id FROM closed_accounts WHERE user_id = ANY(\(users))),
+                ARRAY(SELECT absorption_id FROM refused_absorptions
+                    WHERE absorption_id = ANY(\(scope.absorptions.map(\.uuid))))
+            """
+        )[0]
+        state.closed = Set(try row.decode(0, as: [PostgresUUID].self).map { UserID($0) })
+        state.refused = Set(try row.decode(1, as: [PostgresUUID].self).map { EventID($0) })
+        for row in try await database.query(
+            """
+            SELECT event_id, kind = 'claimed', phone, user_id, by_deletion, is_proven, taken_from FROM outbox
+            WHERE phone = ANY(\(scope.phones)) ORDER BY id
+            """
+        ) {
+            state.outbox.append(
+                NumberEvent(
+                    id: EventID(try row.decode(0, as: PostgresUUID.self)),
+                    isClaim: try row.decode(1),
+                    phone: try row.decode(2),
+                    userID: UserID(try row.decode(3, as: PostgresUUID.self)),
+                    isByDeletion: try row.decode(4),
+                    isProven: try row.decode(5),
+                    takenFrom: try row.decode(6, as: PostgresUUID?.self).map { UserID($0) }
+                )
+            )
+        }
+    }
+
+    /// Events that were told.
+    func forget(_ events: [EventID]) async throws {
+        try await database.execute("DELETE FROM outbox WHERE event_id = ANY(\(events.map(\.uuid)))")
+    }
+}
+
+extension NumberEvent {
+    /// As invites is told it.
+    var told: InvitesDomain.PhoneEvent? {
+        guard let id, let phone = PhoneNumber(stored: phone) else { return nil }
+        return InvitesDomain.PhoneEvent(
+            id: id,
+            phone: phone,
+            change: isClaim
+                ? .claimed(by: userID, takenFrom: takenFrom) : .released(by: userID, byDeletion: isByDeletion)
+        )
+    }
+}

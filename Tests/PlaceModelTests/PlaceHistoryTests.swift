@@ -1,0 +1,128 @@
+import Dispatch
+import FoundationEssentials
+import LocalPostgres
+import Models
+import Postgres
+import RPC
+import RPCTransport
+import ServiceStore
+import Testing
+
+@testable import InvitesService
+@testable import ProfileService
+
+/// Seeded histories against the real stores. `PLACE_HISTORIES` says how many, `PLACE_HISTORY_SEED` which is the first.
+struct PlaceHistoryTests {
+    @Test func `Whatever people do at once, nobody is lost, doubled or in another's place`() async throws {
+        let environment = ProcessInfo.processInfo.environment
+        let count = environment["PLACE_HISTORIES"].flatMap(Int.init) ?? 300
+        let first = environment["PLACE_HISTORY_SEED"].flatMap(UInt64.init) ?? 1
+        var total = PlaceTally()
+        try await withThrowingTaskGroup(of: PlaceTally.self) { tasks in
+            let workers = min(count, 4)
+            for worker in 0..<workers {
+                tasks.addTask {
+                    try await PlaceServices.run { services in
+                        var tally = PlaceTally()
+                        for index in stride(from: worker, to: count, by: workers) {
+                            tally += try await Self.live(seed: first + UInt64(index), first: 8 * index, services)
+                            if index > 0, index.isMultiple(of: 1_000) { print("\(index) of \(count) histories") }
+                        }
+                        return tally
+                    }
+                }
+            }
+            for try await tally in tasks { total += tally }
+        }
+        print(
+            "\(total.histories) histories: \(total.operations) operations, \(total.refusals) refused; \(total.lost) lost, "
+                + "\(total.doubled) doubled, \(total.wronglySeated) wrongly seated, \(total.other) other differences"
+        )
+        #expect(total.lost + total.doubled + total.wronglySeated + total.other == 0)
+    }
+
+    /// Lives a history; a fault is told with its seed, and counted.
+    private static func live(
+        seed: UInt64,
+        first phone: Int,
+        _ services: PlaceHistory.Services
+    ) async throws -> PlaceTally {
+        var history = PlaceHistory(seed: seed, first: phone, services)
+        do {
+            try await history.run(rounds: 16)
+        } catch let violation as PlaceViolation {
+            history.tally.count(violation.differences)
+            Issue.record("\(violation)\nalone: PLACE_HISTORIES=1 PLACE_HISTORY_SEED=\(seed)")
+        } catch {
+            history.tally.other += 1
+            Issue.record("seed \(seed): \(error)\n\(history.steps.joined(separator: "\n"))")
+        }
+        history.tally.histories = 1
+        return history.tally
+    }
+}
+
+/// The stores of both services, each on a database of its own.
+enum PlaceServices {
+    static func run<Value: Sendable>(
+        rules: PlaceRules = PlaceRules(pendingLifetimeMilliseconds: 3 * 86_400_000),
+        _ body: (PlaceHistory.Services) async throws -> Value
+    ) async throws -> Value {
+        let group = try EventLoopGroup(loopCount: 1, name: "histories")
+        let identifiers = Identifiers().source
+        let invites = try await database("invites", InvitesMigrations.all, group)
+        let profile = try await database("profile", ProfileMigrations.all, group)
+        try await invites.execute("INSERT INTO wanted_events (type) VALUES ('group.joined')")
+        let result: Result<Value, any Error>
+        do {
+            result = .success(
+                try await body(
+                    PlaceHistory.Services(
+                        places: PlaceStores(invites, identifiers, rules),
+                        numbers: NumberStores(database: profile, identifiers: identifiers, rules: NumberRules()),
+                        identifiers: identifiers
+                    )
+                )
+            )
+        } catch { result = .failure(error) }
+        await invites.shutdown()
+        await profile.shutdown()
+        await group.shutdown()
+        return try result.get()
+    }
+
+    private static func database(
+        _ schema: String,
+        _ migrations: [Migration],
+        _ group: EventLoopGroup
+    ) async throws -> PostgresClient {
+        let facts = try await freshDatabase(schema: schema)
+        var configuration = PostgresConfiguration(
+            host: facts.socketDirectory,
+            port: facts.port,
+            user: facts.user,
+            password: facts.password,
+            database: facts.database,
+            searchPath: facts.schema
+        )
+        // What is tested here isn't speed.
+        configuration.waitLimit = .seconds(60)
+        configuration.queryTimeout = .seconds(60)
+        configuration.lockTimeout = .seconds(60)
+        configuration.connectTimeout = .seconds(60)
+        configuration.connectionsPerLoop = 6
+        var owner = configuration
+        owner.user = facts.owner
+        try await Migrator(owner).run(migrations, schema: schema)
+        return PostgresClient(configuration, group: group)
+    }
+}
+
+/// A database of its own. Starting PostgreSQL and running SQL in it blocks, which tasks of the global executor must not.
+private func freshDatabase(schema: String) async throws -> TestDatabase {
+    try await withCheckedThrowingContinuation { continuation in
+        DispatchQueue.global().async {
+            continuation.resume(with: Result { try SharedTestCluster.freshDatabase(schema: schema, hasOwner: true) })
+        }
+    }
+}

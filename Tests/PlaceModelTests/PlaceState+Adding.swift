@@ -1,0 +1,214 @@
+import InvitesDomain
+import Models
+import ServiceKit
+
+/// A person to add.
+struct NewPerson: Sendable {
+    let phone: PhoneNumber
+    let name: String
+    let id: MemberID
+}
+
+/// Adding people by their numbers.
+extension PlaceState {
+    mutating func add(
+        _ people: [NewPerson],
+        to id: GroupID,
+        by callerID: UserID,
+        _ rules: PlaceRules,
+        _ now: Int64
+    ) throws(InvitesFault) -> [Roster.Answer] {
+        let (group, _) = try group(id, for: callerID)
+        let first = plan(people, id, group, callerID, rules, now) { _ in nil }
+        let isNoted = note(first, id, callerID)
+        let costly = first.indices.filter { first[$0].isCostly }
+        guard !costly.isEmpty else { return first }
+        let before = self
+        let waits = count(costly.map { people[$0].phone.digits }, by: callerID, rules, now)
+        var refusals: [Int: InvitesFault] = [:]
+        for (index, wait) in zip(costly, waits) {
+            if let wait { refusals[index] = .tooManyAttempts(retryAfterMilliseconds: wait) }
+        }
+        var answers = first
+        if !refusals.isEmpty {
+            answers = plan(people, id, group, callerID, rules, now) { refusals[$0] ?? first[$0].refusal }
+        }
+        let standing = costly.filter { refusals[$0] == nil }
+        let awaited = groups.values.reduce(0) { sum, group in
+            sum + group.rows.values.count { $0.addedBy == callerID && $0.userID == nil }
+        }
+        let room = max(rules.pendingMax - awaited, 0)
+        for index in standing.dropFirst(room) { refusals[index] = .tooManyPending(pendingMax: rules.pendingMax) }
+        guard refusals.count < costly.count || isNoted else {
+            // Nobody was added: nothing is counted.
+            self = before
+            for (index, fault) in refusals { answers[index] = .refused(fault) }
+            return answers
+        }
+        for index in standing.prefix(room) { seat(people[index], answers[index], id, callerID, rules, now) }
+        for (index, fault) in refusals { answers[index] = .refused(fault) }
+        refund(refusals.keys.map { people[$0].phone.digits }, by: callerID, before, rules)
+        return answers
+    }
+
+    /// What adding each comes to, one after the other, before anything is written.
+    private func plan(
+        _ people: [NewPerson],
+        _ id: GroupID,
+        _ group: PlaceGroup,
+        _ callerID: UserID,
+        _ rules: PlaceRules,
+        _ now: Int64,
+        refusal: (Int) -> InvitesFault?
+    ) -> [Roster.Answer] {
+        var there = group.rows.values.filter { $0.isLive(now) }
+        return people.enumerated().map { index, person in
+            if let fault = refusal(index) { return .refused(fault) }
+            let phone = person.phone.digits
+            // Whose account is closed has no number, and for whom its owner blocks it is nobody's.
+            let owner = owners[phone].flatMap { isUnseen($0, by: callerID, in: group, now) ? nil : $0 }
+            if group.openness == .open, let owner, held[owner] != nil { return .refused(.accountHeld) }
+            if let row = found(phone, owner, group.openness, there) {
+                let member = Self.domain(row, of: id, group)
+                return row.phone == phone ? .known(member) : .recognized(member)
+            }
+            guard there.count < rules.membersMax else { return .refused(.groupFull(membersMax: rules.membersMax)) }
+            var row = PlaceRow(id: person.id, phone: phone, name: person.name, addedBy: callerID, addedAt: now)
+            if group.openness == .open { row.userID = owner }
+            there.append(row)
+            return .added(Self.domain(row, of: id, group))
+        }
+    }
+
+    /// Whether a number's owner isn't to be seen: closed, one who blocks the caller, or who declined to be in the group. Where people
+    /// accept, the owner counts only where they are a member by the number, whom all see.
+    private func isUnseen(_ owner: UserID, by callerID: UserID, in group: PlaceGroup, _ now: Int64) -> Bool {
+        guard group.openness != .consent else { return false }
+        let hasDeclined = group.rows.values.contains { $0.userID == nil && $0.declinedBy == owner && $0.isLive(now) }
+        return closed.contains(owner) || blocks(owner, callerID) || hasDeclined && group.member(owner) == nil
+    }
+
+    /// The caller wants those, too, who are awaited already. Whether that is news.
+    private mutating func note(_ answers: [Roster.Answer], _ id: GroupID, _ callerID: UserID) -> Bool {
+        var isNoted = false
+        for case .known(let member) in answers where member.userID == nil {
+            guard let row = groups[id]?.rows[member.id], !row.inviters.contains(callerID), row.alsoAddedBy.count < 8
+            else { continue }
+            groups[id]?.rows[member.id]?.alsoAddedBy.append(callerID)
+            isNoted = true
+        }
+        return isNoted
+    }
+
+    /// Who of those who are there is the person already.
+    private func found(
+        _ phone: String,
+        _ owner: UserID?,
+        _ openness: GroupOpenness,
+        _ there: [PlaceRow]
+    ) -> PlaceRow? {
+        let waiting = there.first { $0.userID == nil && $0.phone == phone }
+        let member = owner.flatMap { owner in there.first { $0.userID == owner } }
+        switch (openness, owner) {
+        // Whether somebody has the number must not show.
+        case (.consent, _): return waiting ?? member.flatMap { $0.phone == phone ? $0 : nil }
+        case (_, nil): return waiting ?? there.filter { $0.phone == phone }.max { $0.id < $1.id }
+        // Nobody waits in an open group whose number a user has, but by somebody whom that one blocks.
+        case (.open, _): return member
+        case (.confirm, _): return member ?? waiting
+        }
+    }
+
+    private mutating func seat(
+        _ person: NewPerson,
+        _ answer: Roster.Answer,
+        _ id: GroupID,
+        _ callerID: UserID,
+        _ rules: PlaceRules,
+        _ now: Int64
+    ) {
+        let phone = person.phone.digits
+        var row = PlaceRow(id: person.id, phone: phone, name: person.name, addedBy: callerID, addedAt: now)
+        switch answer {
+        case .recognized(let member):
+            if let userID = member.userID { remember(row, of: userID, in: id) }
+        case .added(let member):
+            // What has expired begins anew, and what a blocked one left waiting gives way.
+            if let old = groups[id]?.waiting(phone) { groups[id]?.rows[old.id] = nil }
+            if let userID = member.userID {
+                (row.userID, row.linkedAt) = (userID, now)
+                tell(userID, in: id, addedBy: callerID)
+            } else {
+                row.expiresAt = rules.pendingLifetimeMilliseconds.map { now + $0 }
+            }
+            groups[id]?.rows[row.id] = row
+        case .known, .refused: break
+        }
+    }
+
+    // MARK: - Counts
+
+    /// Counts people, and tells of each how long until they may be added; nil for now.
+    private mutating func count(
+        _ phones: [String],
+        by callerID: UserID,
+        _ rules: PlaceRules,
+        _ now: Int64
+    ) -> [Int64?] {
+        var news: Set<String> = []
+        for phone in phones {
+            let key = AskedKey(userID: callerID, phone: phone)
+            if let at = asked[key], at > now - rules.numbers.windowMilliseconds, at <= now { continue }
+            asked[key] = now
+            news.insert(phone)
+        }
+        var left: [Int] = []
+        for (quota, amount) in [(rules.adds, phones.count), (rules.numbers, news.count)] {
+            let count = count(quota, of: callerID, amount, now)
+            left.append(min(max(quota.countMax - (count - amount), 0), amount))
+        }
+        return phones.map { phone in
+            for (index, quota) in [rules.adds, rules.numbers].enumerated() {
+                guard index == 0 || news.contains(phone) else { continue }
+                guard left[index] == 0 else { continue }
+                let end = counts[CountKey(userID: callerID, kind: quota.kind)]?.endsAt ?? now
+                return min(max(end - now, 1), quota.windowMilliseconds)
+            }
+            left[0] -= 1
+            if news.contains(phone) { left[1] -= 1 }
+            return nil
+        }
+    }
+
+    /// Takes back what was counted for those who were refused.
+    private mutating func refund(
+        _ phones: [String],
+        by callerID: UserID,
+        _ before: PlaceState,
+        _ rules: PlaceRules
+    ) {
+        var news = 0
+        for phone in phones {
+            let key = AskedKey(userID: callerID, phone: phone)
+            guard asked[key] != before.asked[key] else { continue }
+            asked[key] = nil
+            news += 1
+        }
+        for (quota, amount) in [(rules.adds, phones.count), (rules.numbers, news)] where amount > 0 {
+            let key = CountKey(userID: callerID, kind: quota.kind)
+            guard let count = counts[key]?.count else { continue }
+            counts[key]?.count = max(count - amount, 1)
+        }
+    }
+}
+
+extension Roster.Answer {
+    fileprivate var isCostly: Bool {
+        switch self {
+        case .recognized, .added: true
+        case .known, .refused: false
+        }
+    }
+
+    fileprivate var refusal: InvitesFault? { if case .refused(let fault) = self { fault } else { nil } }
+}

@@ -1,0 +1,298 @@
+import InvitesDomain
+import Models
+
+/// Accepting, declining, confirming, and what links and blocks do.
+extension PlaceState {
+    /// How a user comes in.
+    private struct Entry {
+        let userID: UserID
+        var waitingID: MemberID?
+        let newID: MemberID
+        let addedBy: UserID
+        let confirmedBy: UserID?
+    }
+
+    private func phones(of userID: UserID) -> Set<String> { Set(owners.filter { $0.value == userID }.keys) }
+
+    /// What waits in a group for a user, oldest first.
+    private func waiting(_ userID: UserID, in group: PlaceGroup) -> [PlaceRow] {
+        let phones = phones(of: userID)
+        return group.rows.values.filter { $0.userID == nil && phones.contains($0.phone ?? "") }
+            .sorted { $0.id < $1.id }
+    }
+
+    private mutating func admit(
+        _ entry: Entry,
+        to id: GroupID,
+        _ rules: PlaceRules,
+        _ now: Int64
+    ) throws(InvitesFault) -> MemberID {
+        guard let group = groups[id] else { throw .notAMember }
+        let own = group.member(entry.userID)
+        let waiting = waiting(entry.userID, in: group)
+        let kept =
+            own == nil
+            ? waiting.first { $0.id == entry.waitingID } ?? waiting.first { $0.isLive(now) } ?? waiting.first : nil
+        if own == nil, kept?.isLive(now) != true, group.isFull(now, rules) {
+            throw .groupFull(membersMax: rules.membersMax)
+        }
+        groups[id]?.requests[entry.userID] = nil
+        for row in waiting where row.id != kept?.id {
+            groups[id]?.rows[row.id] = nil
+            if row.isLive(now) { remember(row, of: entry.userID, in: id) }
+        }
+        if let own { return own.id }
+        if let kept {
+            groups[id]?.rows[kept.id]?.seat(entry.userID, now, confirmedBy: entry.confirmedBy)
+            tell(entry.userID, in: id, addedBy: kept.addedBy)
+            return kept.id
+        }
+        var row = PlaceRow(id: entry.newID, addedBy: entry.addedBy, addedAt: now)
+        row.seat(entry.userID, now, confirmedBy: entry.confirmedBy)
+        groups[id]?.rows[row.id] = row
+        tell(entry.userID, in: id, addedBy: entry.addedBy)
+        return row.id
+    }
+
+    mutating func accept(
+        _ memberID: MemberID,
+        in id: GroupID,
+        by userID: UserID,
+        _ rules: PlaceRules,
+        _ now: Int64
+    ) throws(InvitesFault) -> Member {
+        guard let group = groups[id], group.member(userID) != nil || !waiting(userID, in: group).isEmpty else {
+            throw .invitation(.notFound)
+        }
+        try requireOpen(userID)
+        if let own = group.member(userID) { return try member(own.id, of: id) }
+        guard let row = waiting(userID, in: group).first(where: { $0.id == memberID }), row.isLive(now),
+            isWanted(row, by: userID)
+        else { throw .invitation(.notFound) }
+        switch group.openness {
+        case .open: throw .invitation(.notFound)
+        case .confirm: throw .invitation(.confirmationNeeded)
+        case .consent: break
+        }
+        let entry = Entry(userID: userID, waitingID: memberID, newID: memberID, addedBy: userID, confirmedBy: nil)
+        let admitted = try admit(entry, to: id, rules, now)
+        return try member(admitted, of: id)
+    }
+
+    mutating func decline(_ memberID: MemberID, in id: GroupID, by userID: UserID) throws(InvitesFault) {
+        guard let group = groups[id] else { throw .invitation(.notFound) }
+        if group.requests[userID]?.id == memberID {
+            groups[id]?.requests[userID] = nil
+            return
+        }
+        guard group.openness != .open, waiting(userID, in: group).contains(where: { $0.id == memberID }) else {
+            throw .invitation(.notFound)
+        }
+        groups[id]?.rows[memberID]?.declinedBy = userID
+    }
+
+    mutating func confirm(
+        _ memberID: MemberID,
+        as userID: UserID,
+        in id: GroupID,
+        by callerID: UserID,
+        _ rules: PlaceRules,
+        _ now: Int64
+    ) throws(InvitesFault) -> Member {
+        let (group, role) = try group(id, for: callerID)
+        let entry = Entry(
+            userID: userID,
+            waitingID: memberID,
+            newID: memberID,
+            addedBy: callerID,
+            confirmedBy: callerID
+        )
+        guard let row = group.rows[memberID] else {
+            guard role != .member else { throw .roleInsufficient }
+            if let request = group.requests[userID], request.id == memberID, request.isLive(now) {
+                try requireOpenPerson(userID)
+                let admitted = try admit(entry, to: id, rules, now)
+                return try member(admitted, of: id)
+            }
+            if let own = group.member(userID) { return try member(own.id, of: id) }
+            let isAnothers = group.requests.contains { $0.value.id == memberID && $0.key != userID }
+            throw isAnothers ? .invitation(.personChanged) : .memberNotFound
+        }
+        guard role != .member || row.inviters.contains(callerID) else { throw .roleInsufficient }
+        if let seated = row.userID { return try keep(row, seated, userID, id, callerID, role) }
+        guard group.openness == .confirm else { throw .invitation(.nothingToConfirm) }
+        guard waiting(userID, in: group).contains(where: { $0.id == memberID }), row.isLive(now),
+            row.declinedBy != userID, isWanted(row, by: userID), !blocks(userID, callerID)
+        else { throw .invitation(.personChanged) }
+        try requireOpenPerson(userID)
+        let admitted = try admit(entry, to: id, rules, now)
+        return try member(admitted, of: id)
+    }
+
+    private func requireOpenPerson(_ userID: UserID) throws(InvitesFault) {
+        if closed.contains(userID) { throw .invitation(.personChanged) }
+        if held[userID] != nil { throw .accountHeld }
+    }
+
+    /// A member is the person meant, whoever has the number.
+    private mutating func keep(
+        _ row: PlaceRow,
+        _ seated: UserID,
+        _ userID: UserID,
+        _ id: GroupID,
+        _ callerID: UserID,
+        _ role: GroupRole
+    ) throws(InvitesFault) -> Member {
+        guard seated == userID else { throw .invitation(.personChanged) }
+        guard userID != callerID || role == .owner else { throw .roleInsufficient }
+        guard let phone = row.phone else { return try member(row.id, of: id) }
+        if row.confirmedBy == nil || row.isInDoubt {
+            groups[id]?.rows[row.id]?.confirmedBy = callerID
+            groups[id]?.rows[row.id]?.isInDoubt = false
+        }
+        if row.isInDoubt, let waiting = groups[id]?.waiting(phone) { groups[id]?.rows[waiting.id] = nil }
+        return try member(row.id, of: id)
+    }
+
+    // MARK: - Links
+
+    mutating func makeLink(
+        _ linkID: GroupLinkID,
+        of id: GroupID,
+        by callerID: UserID,
+        _ new: NewGroupLink,
+        _ rules: PlaceRules,
+        _ now: Int64
+    ) throws(InvitesFault) {
+        let (_, role) = try group(id, for: callerID)
+        guard role != .member else { throw .roleInsufficient }
+        _ = count(rules.links, of: callerID, 1, now)
+        groups[id]?.links[linkID] = PlaceLink(
+            createdBy: callerID,
+            expiresAt: now + Int64(new.lifetimeSeconds) * 1_000,
+            usesMax: new.usesMax
+        )
+    }
+
+    mutating func revoke(_ linkID: GroupLinkID, of id: GroupID, by callerID: UserID) throws(InvitesFault) {
+        let (_, role) = try group(id, for: callerID)
+        guard role != .member else { throw .roleInsufficient }
+        groups[id]?.links[linkID]?.isRevoked = true
+    }
+
+    mutating func join(
+        _ linkID: GroupLinkID,
+        by userID: UserID,
+        _ newID: MemberID,
+        _ rules: PlaceRules,
+        _ now: Int64
+    ) throws(InvitesFault) -> PlaceAnswer {
+        guard let (id, group) = groups.first(where: { $0.value.links[linkID] != nil }), let link = group.links[linkID]
+        else { throw .invitation(.linkInvalid) }
+        try requireOpen(userID)
+        if let own = group.member(userID) { return .joined(own.id, isMember: true) }
+        if group.openness == .confirm {
+            if let request = group.requests[userID], request.isLive(now) {
+                return .joined(request.id, isMember: false)
+            }
+            let awaited = waiting(userID, in: group).first { $0.isLive(now) && isWanted($0, by: userID) }
+            if let awaited {
+                // Coming by a link is to want to be in.
+                if awaited.declinedBy == userID { groups[id]?.rows[awaited.id]?.declinedBy = nil }
+                return .joined(awaited.id, isMember: false)
+            }
+        }
+        if link.users.contains(userID) { throw .invitation(.linkUsed) }
+        guard link.isGood(now) else { throw .invitation(.linkOver) }
+        groups[id]?.links[linkID]?.users.insert(userID)
+        groups[id]?.links[linkID]?.uses += 1
+        if group.openness == .confirm {
+            let asking = group.requests.values.count { $0.isLive(now) }
+            guard group.liveCount(now) + asking < rules.membersMax else {
+                throw .groupFull(membersMax: rules.membersMax)
+            }
+            let expiresAt = rules.pendingLifetimeMilliseconds.map { now + $0 }
+            groups[id]?.requests[userID] = PlaceRequest(id: newID, expiresAt: expiresAt)
+            return .joined(newID, isMember: false)
+        }
+        let entry = Entry(userID: userID, newID: newID, addedBy: link.createdBy, confirmedBy: link.createdBy)
+        return .joined(try admit(entry, to: id, rules, now), isMember: true)
+    }
+
+    // MARK: - Blocks, and what is over
+
+    mutating func block(_ inviterID: UserID, by userID: UserID) throws(InvitesFault) {
+        try requireOpen(userID)
+        blocks.insert(PlaceBlock(userID: userID, inviterID: inviterID))
+    }
+
+    mutating func unblock(_ inviterID: UserID, by userID: UserID, _ now: Int64) throws(InvitesFault) {
+        try requireOpen(userID)
+        guard blocks.remove(PlaceBlock(userID: userID, inviterID: inviterID)) != nil else { return }
+        for phone in phones(of: userID).sorted() { _ = link(phone, to: userID, now) }
+    }
+
+    /// What has expired goes.
+    mutating func expire(_ now: Int64) {
+        for (id, group) in groups {
+            groups[id]?.rows = group.rows.filter { $0.value.isLive(now) }
+            groups[id]?.requests = group.requests.filter { $0.value.isLive(now) }
+        }
+    }
+}
+
+/// The end of accounts.
+extension PlaceState {
+    mutating func hold(_ userID: UserID, _ absorption: EventID) throws(InvitesFault) -> Bool {
+        if closed.contains(userID) { return true }
+        if refused.contains(absorption) { return false }
+        if let holder = held[userID] {
+            guard holder == absorption else { throw .accountHeld }
+            return true
+        }
+        guard !groups.values.contains(where: { $0.member(userID) != nil }) else {
+            refused.insert(absorption)
+            return false
+        }
+        held[userID] = absorption
+        return true
+    }
+
+    mutating func reopen(_ userID: UserID, _ absorption: EventID) {
+        refused.insert(absorption)
+        if held[userID] == absorption { held[userID] = nil }
+    }
+
+    mutating func close(_ userID: UserID) {
+        owners = owners.filter { $0.value != userID }
+        held[userID] = nil
+        closed.insert(userID)
+        for (id, group) in groups {
+            if group.member(userID) != nil { goOut(userID, of: id) }
+            if group.ownerID == userID { inherit(id) }
+            if group.createdBy == userID { groups[id]?.createdBy = Self.nobody }
+            guard groups[id] != nil else { continue }
+            for key in group.rows.keys where groups[id]?.rows[key]?.declinedBy == userID {
+                groups[id]?.rows[key]?.declinedBy = nil
+            }
+            groups[id]?.requests[userID] = nil
+            for key in group.links.keys { groups[id]?.links[key]?.users.remove(userID) }
+        }
+        blocks = blocks.filter { $0.userID != userID && $0.inviterID != userID }
+        told = told.filter { $0.key.userID != userID }
+        asked = asked.filter { $0.key.userID != userID }
+        keys = keys.filter { $0.key.userID != userID }
+        counts = counts.filter { $0.key.userID != userID }
+    }
+
+    /// A group whose owner is gone is an admin's, else a plain member's, and of these who has been there for longest; else nobody's.
+    mutating func inherit(_ id: GroupID) {
+        let heir = groups[id]?.rows.values.filter { $0.userID != nil }
+            .min { ($0.isAdmin ? 0 : 1, $0.linkedAt ?? 0, $0.id) < ($1.isAdmin ? 0 : 1, $1.linkedAt ?? 0, $1.id) }
+        guard let heir = heir?.userID else {
+            groups[id] = nil
+            return
+        }
+        groups[id]?.ownerID = heir
+    }
+}

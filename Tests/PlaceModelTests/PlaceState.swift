@@ -1,0 +1,238 @@
+import InvitesDomain
+import Models
+import ServiceKit
+
+/// What the model goes by: the limits that the stores are given too.
+struct PlaceRules: Sendable {
+    var membersMax = 9
+    var pendingMax = 12
+    /// For how long a number is awaited; nil for ever.
+    var pendingLifetimeMilliseconds: Int64?
+    var adds = Quota.daily("adds", countMax: 1_000_000)
+    var numbers = Quota(kind: "numbers", countMax: 1_000_000, windowMilliseconds: 30 * 86_400_000)
+    var groups = Quota.daily("groups", countMax: 1_000_000)
+    var links = Quota.daily("links", countMax: 1_000_000)
+    var groupChanges = Quota.daily("group changes", countMax: 1_000_000)
+    var groupsMax = 10_000
+}
+
+/// A person in a group, or awaited by it.
+struct PlaceRow: Equatable, Sendable {
+    let id: MemberID
+    var userID: UserID?
+    var phone: String?
+    var name: String?
+    var addedBy: UserID
+    /// Members who added them after that one.
+    var alsoAddedBy: [UserID] = []
+    var addedAt: Int64
+    var linkedAt: Int64?
+    var isAdmin = false
+    var confirmedBy: UserID?
+    var isInDoubt = false
+    var expiresAt: Int64?
+    var declinedBy: UserID?
+
+    /// Whether it counts: one who is awaited until a time that is over is not there.
+    func isLive(_ now: Int64) -> Bool { userID != nil || (expiresAt.map { $0 > now } ?? true) }
+
+    var inviters: [UserID] { [addedBy] + alsoAddedBy }
+
+    /// The row is nobody's, and waits for its number.
+    mutating func wait() {
+        (userID, linkedAt, isInDoubt, declinedBy) = (nil, nil, false, nil)
+    }
+
+    /// The row is a user's.
+    mutating func seat(_ user: UserID, _ now: Int64, confirmedBy: UserID?) {
+        (userID, linkedAt, expiresAt, declinedBy, self.confirmedBy) = (user, now, nil, nil, confirmedBy)
+    }
+}
+
+/// A request to join.
+struct PlaceRequest: Equatable, Sendable {
+    var id: MemberID
+    var expiresAt: Int64?
+
+    func isLive(_ now: Int64) -> Bool { expiresAt.map { $0 > now } ?? true }
+}
+
+/// A number that a member has beside the one they are there by.
+struct PlaceMerged: Equatable, Sendable {
+    var id: MemberID
+    var name: String?
+    var addedBy: UserID
+    var addedAt: Int64
+}
+
+/// Whose number is merged.
+struct MergedKey: Hashable, Sendable {
+    let userID: UserID
+    let phone: String
+}
+
+/// A link by which people join.
+struct PlaceLink: Equatable, Sendable {
+    var createdBy: UserID
+    let expiresAt: Int64
+    let usesMax: Int?
+    var uses = 0
+    var isRevoked = false
+    var users: Set<UserID> = []
+
+    func isGood(_ now: Int64) -> Bool { !isRevoked && expiresAt > now && usesMax.map { uses < $0 } ?? true }
+}
+
+/// A group with everybody in it.
+struct PlaceGroup: Equatable, Sendable {
+    var name: String
+    var ownerID: UserID
+    /// Who made it, whoever has it now.
+    var createdBy: UserID
+    var openness: GroupOpenness
+    let createdAt: Int64
+    var rows: [MemberID: PlaceRow] = [:]
+    var requests: [UserID: PlaceRequest] = [:]
+    var merged: [MergedKey: PlaceMerged] = [:]
+    var links: [GroupLinkID: PlaceLink] = [:]
+
+    func member(_ userID: UserID) -> PlaceRow? { rows.values.first { $0.userID == userID } }
+    func waiting(_ phone: String) -> PlaceRow? { rows.values.first { $0.userID == nil && $0.phone == phone } }
+    func isFull(_ now: Int64, _ rules: PlaceRules) -> Bool { liveCount(now) >= rules.membersMax }
+    func liveCount(_ now: Int64) -> Int { rows.values.count { $0.isLive(now) } }
+
+    func role(of userID: UserID) -> GroupRole? {
+        guard let row = member(userID) else { return nil }
+        return ownerID == userID ? .owner : row.isAdmin ? .admin : .member
+    }
+}
+
+/// A user who blocks another's additions.
+struct PlaceBlock: Hashable, Sendable {
+    let userID: UserID
+    let inviterID: UserID
+}
+
+/// Something that a user does so often a window.
+struct CountKey: Hashable, Sendable {
+    let userID: UserID
+    let kind: String
+}
+
+/// How often, and until when that is counted.
+struct Count: Equatable, Sendable {
+    var count: Int
+    var endsAt: Int64
+}
+
+/// Somebody's asking about a number.
+struct AskedKey: Hashable, Sendable {
+    let userID: UserID
+    let phone: String
+}
+
+/// A client's key of a group that it made.
+struct CreationKey: Hashable, Sendable {
+    let userID: UserID
+    let key: IdempotencyKey
+}
+
+/// That somebody landed in a group.
+struct Landing: Hashable, Sendable {
+    let userID: UserID
+    let groupID: GroupID
+}
+
+/// All that the invites service knows, as plain values: what each operation does to it is said beside, with no word of how the
+/// service does it.
+struct PlaceState: Equatable, Sendable {
+    static let nobody = UserID(high: 0, low: 0)
+
+    /// Who has each number, as far as profile has told.
+    var owners: [String: UserID] = [:]
+    var groups: [GroupID: PlaceGroup] = [:]
+    var closed: Set<UserID> = []
+    var held: [UserID: EventID] = [:]
+    var refused: Set<EventID> = []
+    var blocks: Set<PlaceBlock> = []
+    var keys: [CreationKey: GroupID] = [:]
+    var counts: [CountKey: Count] = [:]
+    var asked: [AskedKey: Int64] = [:]
+    /// What targets of webhooks are told, and how often.
+    var told: [Landing: Int] = [:]
+
+    // What only the model keeps.
+
+    /// What was asked for with each key.
+    var keyTexts: [CreationKey: String] = [:]
+    /// Events that were applied.
+    var applied: Set<EventID> = []
+    private var freshCount: UInt64 = 0
+
+    /// An id that the service will make: after all that were made before.
+    mutating func freshID() -> MemberID {
+        freshCount += 1
+        return MemberID(high: .max, low: freshCount)
+    }
+
+    // MARK: - What operations ask
+
+    func group(_ id: GroupID, for userID: UserID) throws(InvitesFault) -> (PlaceGroup, GroupRole) {
+        guard let group = groups[id], let role = group.role(of: userID) else { throw .notAMember }
+        return (group, role)
+    }
+
+    func blocks(_ userID: UserID, _ inviterID: UserID) -> Bool {
+        blocks.contains(PlaceBlock(userID: userID, inviterID: inviterID))
+    }
+
+    /// Whether somebody has added a person whom they don't block.
+    func isWanted(_ row: PlaceRow, by userID: UserID) -> Bool { !row.inviters.allSatisfy { blocks(userID, $0) } }
+
+    func requireOpen(_ userID: UserID) throws(InvitesFault) {
+        if closed.contains(userID) { throw .accountClosed }
+        if held[userID] != nil { throw .accountHeld }
+    }
+
+    func domain(_ id: GroupID, for userID: UserID) throws(InvitesFault) -> Group {
+        let (group, role) = try group(id, for: userID)
+        return Group(
+            id: id,
+            name: GroupName(stored: group.name),
+            ownerID: group.ownerID,
+            openness: group.openness,
+            callerRole: role,
+            createdAtMilliseconds: group.createdAt
+        )
+    }
+
+    /// A row as members see it.
+    static func domain(_ row: PlaceRow, of id: GroupID, _ group: PlaceGroup) -> Member {
+        Member(
+            id: row.id,
+            groupID: id,
+            state: row.userID.map(Member.State.member) ?? (group.openness == .consent ? .invited : .pending),
+            role: row.userID.map { $0 == group.ownerID ? .owner : row.isAdmin ? .admin : .member },
+            isUnconfirmed: row.isInDoubt,
+            phone: row.phone.flatMap(PhoneNumber.init(stored:)),
+            displayName: row.name.map(DisplayName.init(stored:)),
+            addedAtMilliseconds: row.addedAt
+        )
+    }
+
+    mutating func tell(_ userID: UserID, in groupID: GroupID, addedBy: UserID) {
+        if addedBy != userID { told[Landing(userID: userID, groupID: groupID), default: 0] += 1 }
+    }
+
+    /// Counts something, and tells how many there are then.
+    mutating func count(_ quota: Quota, of userID: UserID, _ amount: Int, _ now: Int64) -> Int {
+        guard amount > 0 else { return 0 }
+        let key = CountKey(userID: userID, kind: quota.kind)
+        if let count = counts[key], count.endsAt > now {
+            counts[key]?.count += amount
+        } else {
+            counts[key] = Count(count: amount, endsAt: now + quota.windowMilliseconds)
+        }
+        return counts[key]?.count ?? 0
+    }
+}

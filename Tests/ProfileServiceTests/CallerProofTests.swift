@@ -1,0 +1,129 @@
+import API
+import Models
+import RPC
+import ServiceKit
+import ServiceModels
+import SwiftProtobuf
+import Testing
+
+@testable import ProfileService
+
+/// For whom methods are answered: for the person of identity's proof, and nobody else.
+@Suite(.serialized) struct CallerProofTests {
+    /// Methods that have no person: whom they are for is told by the list of callers (docker/compose.yaml).
+    private static let forServices: Set<MethodDescriptor> = [
+        ProfileServiceMethods.lookUpProfile, ProfileServiceMethods.closeAccount, ProfileServiceMethods.findPhoneHolder,
+        ProfileServiceMethods.releasePhone, ProfileServiceMethods.closeIfEmpty,
+        ProfileServiceMethods.claimProvenPhone, ProfileServiceMethods.listPhoneDisputes,
+        // For whoever knows the id of an avatar.
+        ProfileServiceMethods.getAvatar,
+    ]
+    /// Methods that may be called for somebody who has no account yet.
+    private static let forAnybody: Set<MethodDescriptor> = [ProfileServiceMethods.checkUsername]
+
+    private func refusal(
+        _ method: MethodDescriptor,
+        _ service: ProfileFixture,
+        _ options: CallOptions = CallOptions()
+    ) async -> String? {
+        let channel = InProcessChannel(Router(service.parts.methods))
+        do throws(RPCError) {
+            _ = try await channel.unary(
+                method,
+                Google_Protobuf_Empty(),
+                response: Google_Protobuf_Empty.self,
+                options: options
+            )
+            return nil
+        } catch {
+            return error.reason
+        }
+    }
+
+    private func options(_ proof: String) -> CallOptions {
+        var options = CallOptions()
+        options.metadata.add("vestibule-caller-proof", proof)
+        return options
+    }
+
+    /// A new method is refused here until it asks for the person, or is said above to have none.
+    @Test func `Each method asks for a proof, or is for services`() async throws {
+        try await ProfileFixture.run { service in
+            for method in ProfileServiceMethods.all where !Self.forServices.contains(method) {
+                let isForAnybody = Self.forAnybody.contains(method)
+                let without = await refusal(method, service)
+                #expect(
+                    (without == "CALLER_PROOF_REQUIRED") == !isForAnybody,
+                    "\(method.method): \(without ?? "answered")"
+                )
+                #expect(
+                    await refusal(method, service, options("nonsense")) == "CALLER_PROOF_INVALID",
+                    "\(method.method)"
+                )
+            }
+        }
+    }
+
+    @Test func `A proof to another service, of another master or of last hour is refused`() async throws {
+        try await ProfileFixture.run { service in
+            let now = service.clock.clock.nowMilliseconds
+            func proof(_ seed: UInt8, _ name: String, _ milliseconds: Int64) throws -> String {
+                let key = try #require(CallerProofKey(master: [UInt8](repeating: seed, count: 32), service: name))
+                let minute = CallerProof.minute(madeAtMilliseconds: milliseconds)
+                return CallerProof(userID: someone(), sessionID: nil, minute: minute).text(under: key, for: name)
+            }
+            let refused = [
+                (try proof(5, "invites", now), "CALLER_PROOF_INVALID"),
+                (try proof(5, "identity", now), "CALLER_PROOF_INVALID"),
+                (try proof(6, "profile", now), "CALLER_PROOF_INVALID"),
+                (try proof(5, "profile", now - 3_600_000), "CALLER_PROOF_EXPIRED"),
+                (try proof(5, "profile", now + 120_000), "CALLER_PROOF_EXPIRED"),
+            ]
+            for (proof, reason) in refused {
+                let error = try await failure {
+                    try await service.client.updateProfile(
+                        .with { $0.displayName = "Mallory" },
+                        options: options(proof)
+                    )
+                }
+                #expect(error.code == .unauthenticated && error.reason == reason)
+            }
+            #expect(try await service.count("SELECT count(*) FROM profiles") == 0)
+            _ = try await service.client.updateProfile(
+                .with { $0.displayName = "Maria" },
+                options: options(try proof(5, "profile", now))
+            )
+            #expect(try await service.count("SELECT count(*) FROM profiles") == 1)
+        }
+    }
+
+    @Test func `Nobody's name in a request counts`() async throws {
+        try await ProfileFixture.run { service in
+            let (maria, mallory) = (someone(), someone())
+            try await service.update(maria, displayName: "Maria")
+            let sent =
+                try ProfileV1.LookUpProfileRequest.with { $0.userID = maria.description }.serializedBytes() as [UInt8]
+            let named = try ProfileV1.GetProfileRequest(serializedBytes: sent)
+            let error = try await failure { try await service.client.getProfile(named) }
+            #expect(error.reason == "CALLER_PROOF_REQUIRED")
+            let told = try await service.client.getProfile(named, options: service.options(for: mallory)).profile
+            #expect(told.userID == mallory.description && told.displayName.isEmpty)
+        }
+    }
+
+    @Test func `For the time of an upgrade a gateway of the version before is answered as ever`() async throws {
+        try await ProfileFixture.run(acceptsEarlierGateways: true) { service in
+            let maria = someone()
+            try await service.update(maria, displayName: "Maria", username: "maria")
+            let sent =
+                try ProfileV1.LookUpProfileRequest.with { $0.userID = maria.description }.serializedBytes() as [UInt8]
+            let named = try ProfileV1.GetProfileRequest(serializedBytes: sent)
+            #expect(try await service.client.getProfile(named).profile.displayName == "Maria")
+            var question = try ProfileV1.CheckUsernameRequest(serializedBytes: sent)
+            question.username = "maria"
+            #expect(try await service.client.checkUsername(question).isFree, "their own")
+            let error = try await failure { try await service.client.getProfile(.init()) }
+            #expect(error.reason == "CALLER_PROOF_REQUIRED")
+        }
+    }
+}

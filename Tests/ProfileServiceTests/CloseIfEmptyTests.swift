@@ -1,0 +1,119 @@
+import API
+import Models
+import Postgres
+import RPC
+import ServiceKit
+import SwiftProtobuf
+import Testing
+
+@testable import ProfileService
+
+/// A user who has nothing but a name is forgotten, so that another account can absorb theirs.
+@Suite(.serialized) struct CloseIfEmptyTests {
+    @Test func `A name alone goes, and nothing is saved any more`() async throws {
+        try await ProfileFixture.run { service in
+            let (maria, nobody) = (someone(), someone())
+            try await service.update(maria, displayName: "Maria")
+            for _ in 0..<2 {
+                #expect(try await service.closeIfEmpty(maria, 1))
+                #expect(try await service.closeIfEmpty(nobody, 2))
+            }
+            #expect(try await failure { try await service.update(maria, phone: phone(1)) }.reason == "SESSION_REVOKED")
+            #expect(try await failure { try await service.update(nobody, phone: phone(1)) }.reason == "SESSION_REVOKED")
+            #expect(try await service.count("SELECT count(*) FROM profiles") == 0)
+            // The closing that identity tells later finds it so.
+            try await service.close(maria)
+            #expect(try await service.waitingEvents().isEmpty)
+        }
+    }
+
+    @Test func `Whoever has a number or a username keeps all, for this absorption for ever`() async throws {
+        try await ProfileFixture.run { service in
+            let (maria, jose) = (someone(), someone())
+            try await service.update(maria, displayName: "Maria", phone: phone(1))
+            try await service.update(jose, username: "jose_r")
+            #expect(try await !service.closeIfEmpty(maria, 1))
+            #expect(try await !service.closeIfEmpty(jose, 2))
+            #expect(try await service.profile(maria).displayName == "Maria")
+            try await service.database.execute("DELETE FROM outbox")
+            try await service.database.execute("UPDATE profiles SET phone = NULL, username = NULL")
+            // A call of before that comes late.
+            #expect(try await !service.closeIfEmpty(maria, 1))
+            #expect(try await service.closeIfEmpty(maria, 3))
+        }
+    }
+
+    @Test func `Of whom others are still to be told isn't empty`() async throws {
+        try await ProfileFixture.run { service in
+            let maria = someone()
+            try await service.update(maria, phone: phone(1))
+            try await service.database.execute("UPDATE profiles SET phone = NULL")
+            #expect(try await !service.closeIfEmpty(maria, 1))
+            try await service.database.execute("UPDATE outbox SET rejected_at = now(), rejection = 'X'")
+            #expect(try await !service.closeIfEmpty(maria, 2))
+            try await service.database.execute("DELETE FROM outbox")
+            #expect(try await service.closeIfEmpty(maria, 3))
+            service.clock.advance(milliseconds: 86_400_000)
+            await service.parts.cleanup.clean()
+            #expect(try await service.count("SELECT count(*) FROM refused_absorptions") == 0)
+        }
+    }
+
+    @Test func `A number that is saved at the same moment is kept, or refused`() async throws {
+        try await ProfileFixture.run { service in
+            for round in 0..<20 {
+                let maria = someone()
+                try await service.update(maria, displayName: "Maria")
+                async let isClosed = service.closeIfEmpty(maria, UInt64(round))
+                async let saved: ProfileV1.Profile? = try? service.update(maria, phone: phone(round))
+                let outcome = try await (isClosed, saved)
+                #expect(outcome.0 == (outcome.1 == nil))
+                let number = try await service.profile(maria).phoneNumber
+                #expect(number == (outcome.0 ? "" : "+" + digits(round)))
+            }
+        }
+    }
+
+    @Test func `An event of a user who is held waits as long as it takes, and nobody else's`() async throws {
+        try await ProfileFixture.run { service in
+            service.invites.hold(phone: "+" + digits(1))
+            try await service.relaying {
+                let (maria, jose) = (someone(), someone())
+                try await service.update(maria, phone: phone(1))
+                try await service.update(jose, phone: phone(2))
+                try await service.eventually("the other is told") {
+                    service.invites.told == ["claimed \(digits(2)) \(jose)"]
+                }
+                try await service.eventually("it was tried") { service.invites.failureCount > 0 }
+                try await service.eventually("only that waits") {
+                    try await service.waitingEvents() == ["claimed \(digits(1)) \(maria)"]
+                }
+                service.invites.mend()
+                service.clock.advance(milliseconds: 3_600_000)
+                try await service.eventually("it is told") { service.invites.told.count == 2 }
+                #expect(try await service.count("SELECT count(*) FROM outbox WHERE rejected_at IS NOT NULL") == 0)
+            }
+        }
+    }
+
+    @Test func `Ids that are none are refused`() async throws {
+        try await ProfileFixture.run { service in
+            let user = someone().description
+            for (userID, absorption, reason) in [
+                ("me", user, "USER_ID_INVALID"), (user, "x", "ABSORPTION_ID_INVALID"),
+            ] {
+                let request = ProfileV1.CloseIfEmptyRequest.with { ($0.userID, $0.absorptionID) = (userID, absorption) }
+                let error = try await failure { try await service.client.closeIfEmpty(request) }
+                #expect(error.reason == reason)
+            }
+        }
+    }
+}
+
+extension ProfileFixture {
+    fileprivate func closeIfEmpty(_ userID: UserID, _ absorption: UInt64) async throws -> Bool {
+        try await client.closeIfEmpty(
+            .with { ($0.userID, $0.absorptionID) = (userID.description, EventID(high: 7, low: absorption).description) }
+        ).isEmpty
+    }
+}

@@ -1,0 +1,326 @@
+import API
+import Models
+import Postgres
+import ProfileDomain
+import RPC
+import ServiceKit
+import ServiceModels
+import SwiftProtobuf
+import Testing
+
+@testable import ProfileService
+
+/// What the proof that a number is a user's does.
+@Suite(.serialized) struct ProvenPhoneTests {
+    private let identifiers = IdentifierSource()
+    private static let day: Int64 = 86_400_000
+
+    /// Claims a number for a user by proof.
+    private func prove(
+        _ number: String,
+        of user: UserID,
+        event: EventID? = nil,
+        by proof: ProfileV1.PhoneProof = .assertion,
+        _ service: ProfileFixture
+    ) async throws(RPCError) -> ProfileV1.ClaimProvenPhoneResponse {
+        var request = ProfileV1.ClaimProvenPhoneRequest()
+        (request.userID, request.phoneNumber, request.proof) = (user.description, number, proof)
+        request.eventID = (event ?? identifiers.make()).description
+        return try await service.client.claimProvenPhone(request)
+    }
+
+    private func e164(_ number: Int) -> String { "+\(digits(number))" }
+
+    /// What waits for invites, with what the proofs add.
+    private func told(_ service: ProfileFixture) async throws -> [String] {
+        try await service.database.query(
+            """
+            SELECT kind || ' ' || right(phone, 1) || ' ' || user_id::text || CASE WHEN is_proven THEN ' proven' ELSE '' END
+                || COALESCE(' from ' || taken_from::text, '')
+            FROM outbox ORDER BY id
+            """
+        ).map { try $0.decode(0, as: String.self) }
+    }
+
+    @Test func `A free number is taken, and one's own is proven from then on`() async throws {
+        try await ProfileFixture.run { service in
+            let (maria, jose) = (someone(), someone())
+            let claimed = try await prove(e164(1), of: maria, by: .provider, service)
+            #expect(claimed.outcome == .proven && claimed.takenFromUserID.isEmpty)
+            #expect(claimed.profile.phoneNumber == e164(1) && claimed.profile.phoneProven)
+            #expect(try await service.profile(maria) == claimed.profile)
+            try await service.update(jose, phone: phone(2))
+            #expect(try await !service.profile(jose).phoneProven)
+            let own = try await prove(e164(2), of: jose, service)
+            #expect(own.outcome == .proven && own.profile.phoneProven)
+            #expect(
+                try await told(service) == ["claimed 1 \(maria) proven", "claimed 2 \(jose)"],
+                "that a number is proven now is no news for invites"
+            )
+            #expect(try await service.count("SELECT count(*) FROM phones WHERE proof = 'assertion'") == 1)
+            // Another number is typed again.
+            let moved = try await service.update(maria, phone: phone(3))
+            #expect(!moved.phoneProven)
+        }
+    }
+
+    @Test func `A typed number is taken from whoever typed it, who is told`() async throws {
+        try await ProfileFixture.run { service in
+            service.identity.wantedTypes = ["phone.changed", "profile.completed"]
+            #expect(await service.parts.events.askOnce())
+            let (mallory, jose) = (someone(), someone())
+            try await service.update(mallory, displayName: "Mallory", phone: phone(1))
+            try await service.update(jose, displayName: "Jose", phone: phone(2))
+            let claimed = try await prove(e164(1), of: jose, service)
+            #expect(claimed.outcome == .proven && claimed.takenFromUserID == mallory.description)
+            #expect(claimed.profile.phoneNumber == e164(1))
+            let lost = try await service.profile(mallory)
+            #expect(lost.phoneNumber.isEmpty && lost.missingFields == ["phone_number"])
+            #expect(lost.phoneTakenAtMs == service.clock.clock.nowMilliseconds)
+            #expect(
+                try await told(service) == [
+                    "claimed 1 \(mallory)", "claimed 2 \(jose)", "released 2 \(jose)",
+                    "claimed 1 \(jose) proven from \(mallory)",
+                ]
+            )
+            let webhooks = "SELECT count(*) FROM event_outbox WHERE type = 'phone.changed'"
+            #expect(try await service.count(webhooks) == 4)
+            // Typing it again is refused as any number that somebody has; another one ends the notice.
+            let error = try await failure { try await service.update(mallory, phone: phone(1)) }
+            #expect(error.reason == "PHONE_TAKEN")
+            #expect(try await service.update(mallory, phone: phone(3)).phoneTakenAtMs == 0)
+            #expect(try await service.update(mallory, phone: phone(4)).phoneTakenAtMs == 0)
+            // The number that was given up for it is free for a proof, and typed.
+            #expect(try await service.update(someone(), phone: phone(2)).phoneNumber == e164(2))
+        }
+    }
+
+    @Test func `A claim is applied once, whatever happened since`() async throws {
+        try await ProfileFixture.run { service in
+            let (mallory, jose, ana) = (someone(), someone(), someone())
+            try await service.update(mallory, phone: phone(1))
+            let event: EventID = identifiers.make()
+            #expect(try await prove(e164(1), of: jose, event: event, service).takenFromUserID == mallory.description)
+            try await service.update(jose, phone: phone(2))
+            try await service.update(ana, phone: phone(1))
+            let again = try await prove(e164(1), of: jose, event: event, service)
+            #expect(again.outcome == .proven && again.takenFromUserID == mallory.description)
+            #expect(again.profile.phoneNumber == e164(2), "the profile as it is now")
+            #expect(try await service.profile(ana).phoneNumber == e164(1))
+        }
+    }
+
+    @Test func `Whoever has proven a number keeps it, and operators have a dispute until it is settled`() async throws {
+        try await ProfileFixture.run { service in
+            let (maria, jose) = (someone(), someone())
+            _ = try await prove(e164(1), of: maria, service)
+            service.identity.see(maria, atMilliseconds: service.clock.clock.nowMilliseconds - 179 * Self.day)
+            let event: EventID = identifiers.make()
+            for _ in 0..<2 {
+                let conflict = try await prove(e164(1), of: jose, event: event, by: .provider, service)
+                #expect(conflict.outcome == .conflict && conflict.profile.phoneNumber.isEmpty)
+            }
+            let disputes = try await service.client.listPhoneDisputes(.init()).disputes
+            #expect(disputes.count == 1)
+            #expect(disputes.first?.phoneNumber == e164(1) && disputes.first?.proof == .provider)
+            #expect(disputes.first?.holderUserID == maria.description)
+            #expect(disputes.first?.claimantUserID == jose.description)
+            let negative = try await failure { try await service.client.listPhoneDisputes(.with { $0.pageSize = -1 }) }
+            #expect(negative.reason == "PAGE_SIZE_INVALID")
+            // An operator releases it: nothing is disputed until somebody proves it, which settles it.
+            _ = try await service.client.releasePhone(.with { $0.userID = maria.description })
+            #expect(try await service.client.listPhoneDisputes(.init()).disputes.isEmpty)
+            #expect(try await prove(e164(1), of: jose, service).outcome == .proven)
+            #expect(try await service.count("SELECT count(*) FROM phone_disputes") == 0)
+        }
+    }
+
+    @Test func `Somebody who wasn't seen for long loses a proven number, and somebody unknown doesn't`() async throws {
+        try await ProfileFixture.run { service in
+            let (maria, jose, ana) = (someone(), someone(), someone())
+            _ = try await prove(e164(1), of: maria, service)
+            _ = try await prove(e164(2), of: ana, service)
+            service.identity.see(maria, atMilliseconds: service.clock.clock.nowMilliseconds - 180 * Self.day)
+            let taken = try await prove(e164(1), of: jose, service)
+            #expect(taken.outcome == .proven && taken.takenFromUserID == maria.description)
+            #expect(try await service.profile(maria).phoneTakenAtMs > 0)
+            #expect(try await prove(e164(2), of: jose, service).outcome == .conflict)
+            // While identity can't tell, nothing is decided, and the claim is told again.
+            service.identity.failure = .unavailable
+            let event: EventID = identifiers.make()
+            let error = try await failure { try await prove(e164(2), of: maria, event: event, service) }
+            #expect(error.code == .unavailable && error.reason == "HOLDER_UNKNOWN")
+            service.identity.failure = nil
+            service.identity.close(ana)
+            let inherited = try await prove(e164(2), of: maria, event: event, service)
+            #expect(inherited.outcome == .proven && inherited.takenFromUserID.isEmpty, "a closed account has nothing")
+        }
+    }
+
+    @Test func `A number that isn't taken here is dropped, and requests that are none are refused`() async throws {
+        try await ProfileFixture.run { service in
+            let maria = someone()
+            for text in ["+14155552671", "+63281234567", "nonsense", ""] {
+                let dropped = try await prove(text, of: maria, service)
+                #expect(dropped.outcome == .notAllowed && dropped.profile.phoneNumber.isEmpty, "\(text)")
+            }
+            let unknown = try await failure { try await prove(e164(1), of: maria, by: .unspecified, service) }
+            #expect(unknown.reason == "PROOF_UNKNOWN")
+            let noEvent = try await failure {
+                try await service.client.claimProvenPhone(
+                    .with { ($0.userID, $0.phoneNumber, $0.proof) = (maria.description, e164(1), .provider) }
+                )
+            }
+            #expect(noEvent.reason == "EVENT_ID_INVALID")
+            #expect(try await told(service).isEmpty)
+        }
+    }
+
+    @Test func `A proof knows no limits, and no waiting time`() async throws {
+        let limits = ProfileLimits(
+            tries: TryLimit(triesMax: 1),
+            claims: TryLimit(triesMax: 1, windowMilliseconds: Self.day),
+            coolDownMilliseconds: Self.day
+        )
+        try await ProfileFixture.run(limits: limits) { service in
+            let (maria, jose) = (someone(), someone())
+            for number in 1...3 { #expect(try await prove(e164(number), of: maria, service).outcome == .proven) }
+            try await service.update(jose, phone: phone(4))
+            let error = try await failure { try await service.update(jose, phone: "") }
+            #expect(error.reason == "PHONE_INVALID", "a required number is replaced, not emptied")
+            #expect(try await prove(e164(4), of: maria, service).takenFromUserID == jose.description)
+        }
+    }
+
+    @Test func `A number that was given up waits for a day, except for its last user and for a proof`() async throws {
+        let limits = ProfileLimits(coolDownMilliseconds: Self.day)
+        try await ProfileFixture.run(limits: limits) { service in
+            let (maria, jose, ana) = (someone(), someone(), someone())
+            try await service.update(maria, phone: phone(1))
+            try await service.update(maria, phone: phone(2))
+            let error = try await failure { try await service.update(jose, phone: phone(1)) }
+            #expect(error.code == .alreadyExists && error.reason == "PHONE_TAKEN", "as of any number that somebody has")
+            #expect(try await service.count("SELECT phone_tries FROM profiles WHERE user_id = '\(jose)'") == 1)
+            // Its last user may have it back; then the other one cools down.
+            try await service.update(maria, phone: phone(1))
+            #expect(try await failure { try await service.update(jose, phone: phone(2)) }.reason == "PHONE_TAKEN")
+            #expect(try await prove(e164(2), of: ana, service).outcome == .proven)
+            try await service.update(maria, phone: phone(3))
+            service.clock.advance(milliseconds: Self.day - 1)
+            #expect(try await failure { try await service.update(jose, phone: phone(1)) }.reason == "PHONE_TAKEN")
+            service.clock.advance(milliseconds: 1)
+            try await service.update(jose, phone: phone(1))
+            #expect(try await service.count("SELECT count(*) FROM phone_cool_downs") == 1)
+            await service.parts.cleanup.clean()
+            #expect(try await service.count("SELECT count(*) FROM phone_cool_downs") == 0)
+        }
+    }
+
+    @Test func `A release by an operator or by deletion knows no waiting time`() async throws {
+        let limits = ProfileLimits(coolDownMilliseconds: Self.day)
+        try await ProfileFixture.run(limits: limits) { service in
+            let (maria, jose, ana) = (someone(), someone(), someone())
+            try await service.update(maria, phone: phone(1))
+            try await service.update(maria, phone: phone(2))
+            try await service.update(maria, phone: phone(1))
+            _ = try await service.client.releasePhone(.with { $0.userID = maria.description })
+            try await service.update(jose, phone: phone(1))
+            #expect(try await failure { try await service.update(ana, phone: phone(2)) }.reason == "PHONE_TAKEN")
+            // The account is closed, which this service isn't told: identity is asked.
+            service.identity.close(maria)
+            try await service.update(ana, phone: phone(2))
+        }
+    }
+
+    @Test func `Taking a number and giving it up again is counted each time`() async throws {
+        let limits = ProfileLimits(claims: TryLimit(triesMax: 4, windowMilliseconds: Self.day), coolDownMilliseconds: 0)
+        try await ProfileFixture.run(limits: limits, required: RequiredFields([])) { service in
+            let maria = someone()
+            for _ in 0..<4 {
+                try await service.update(maria, phone: phone(1))
+                try await service.update(maria, phone: "")
+            }
+            let error = try await failure { try await service.update(maria, phone: phone(1)) }
+            #expect(error.reason == "TOO_MANY_ATTEMPTS")
+        }
+    }
+
+    @Test func `Nothing is left of a closed account`() async throws {
+        let limits = ProfileLimits(coolDownMilliseconds: Self.day)
+        try await ProfileFixture.run(limits: limits) { service in
+            let (maria, jose) = (someone(), someone())
+            try await service.update(maria, phone: phone(1))
+            try await service.update(maria, phone: phone(2))
+            _ = try await prove(e164(2), of: jose, service)
+            _ = try await prove(e164(3), of: maria, service)
+            service.identity.see(jose, atMilliseconds: service.clock.clock.nowMilliseconds)
+            _ = try await prove(e164(2), of: maria, service)
+            #expect(try await service.count("SELECT count(*) FROM phone_disputes") == 1)
+            _ = try await service.client.closeAccount(.with { $0.userID = maria.description })
+            for table in ["phones", "profiles", "proven_claims", "phone_cool_downs"] {
+                #expect(
+                    try await service.count("SELECT count(*) FROM \(table) WHERE user_id = '\(maria)'") == 0,
+                    "\(table)"
+                )
+            }
+            #expect(try await service.count("SELECT count(*) FROM phone_disputes") == 0)
+            #expect(try await service.count("SELECT count(*) FROM proven_claims WHERE taken_from IS NOT NULL") == 0)
+            let late = try await failure { try await prove(e164(3), of: maria, service) }
+            #expect(late.reason == "SESSION_REVOKED")
+        }
+    }
+
+    @Test(arguments: 1...4)
+    func `Saves, proofs and releases at one moment leave each number with one user, of whom all are told`(
+        seed: Int
+    ) async throws {
+        try await ProfileFixture.run { service in
+            let users = (0..<4).map { _ in someone() }
+            try await withThrowingTaskGroup { tasks in
+                for index in 0..<60 {
+                    let user = users[(index * 7 + seed) % 4]
+                    let number = (index * 5 + seed) % 3
+                    tasks.addTask {
+                        do throws(RPCError) {
+                            switch (index + seed) % 3 {
+                            case 0: _ = try await service.update(user, phone: phone(number))
+                            case 1: _ = try await prove(e164(number), of: user, service)
+                            default:
+                                let request = ProfileV1.ReleasePhoneRequest.with { $0.userID = user.description }
+                                _ = try await service.client.releasePhone(request)
+                            }
+                        } catch {
+                            #expect(["PHONE_TAKEN", "TOO_MANY_ATTEMPTS"].contains(error.reason), "\(error)")
+                        }
+                    }
+                }
+                try await tasks.waitForAll()
+            }
+            let differing = """
+                SELECT count(*) FROM profiles FULL JOIN phones USING (user_id)
+                WHERE profiles.phone IS DISTINCT FROM phones.phone
+                    OR (phones.proven_at IS NOT NULL) <> (profiles.proven_phone IS NOT NULL)
+                """
+            #expect(try await service.count(differing) == 0)
+            // The events of each number, in their order, say who has it: each is of whoever had it, or of nobody.
+            var owners: [String: String] = [:]
+            for line in try await told(service) {
+                let words = line.split(separator: " ").map(String.init)
+                let (kind, number, user) = (words[0], words[1], words[2])
+                if kind == "released" {
+                    #expect(owners[number] == user, "\(line)")
+                    owners[number] = nil
+                } else {
+                    #expect(owners[number] == (words.count > 4 ? words[5] : nil), "\(line)")
+                    owners[number] = user
+                }
+            }
+            let held = try await service.count("SELECT count(*) FROM phones")
+            #expect(Int64(owners.count) == held)
+            for (number, user) in owners {
+                let sql = "SELECT count(*) FROM phones WHERE right(phone, 1) = '\(number)' AND user_id = '\(user)'"
+                #expect(try await service.count(sql) == 1)
+            }
+        }
+    }
+}

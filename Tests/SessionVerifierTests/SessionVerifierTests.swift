@@ -1,0 +1,223 @@
+import API
+import JOSE
+import RPC
+import Synchronization
+import Testing
+
+@testable import SessionVerifier
+
+@Suite(.timeLimit(.minutes(1)))
+struct SessionVerifierTests {
+    private let identity: FakeIdentity
+    private let first = FakeIdentity.session(1)
+    private let second = FakeIdentity.session(2)
+
+    init() throws { identity = try FakeIdentity() }
+
+    private var asked: Int { identity.state.withLock { $0.asked } }
+
+    private func until(_ condition: () -> Bool) async {
+        while !condition(), !Task.isCancelled { try? await Task.sleep(for: .milliseconds(2)) }
+    }
+
+    /// Has the stream tell all, and waits until it has arrived.
+    private func catchUp(_ verifier: SessionVerifier, stream: Int = 1, ended: [String] = []) async {
+        await identity.stream(number: stream)
+        identity.tell(ended, isFirst: true)
+        await until { verifier.statistics.isCurrent }
+    }
+
+    @Test func `While the stream is current nobody is asked, and an ended session is out at once`() async throws {
+        let verifier = identity.verifier()
+        try await running(verifier) { () async throws in
+            await catchUp(verifier)
+            let token = try identity.token(session: first)
+            let session = try await verifier.verify(token)
+            #expect(session.sessionID == first)
+            #expect(!session.wasAsked)
+            identity.tell([first])
+            await until { verifier.statistics.endedSessions == 1 }
+            #expect(await refusal(verifier, token) == "ended")
+            #expect(try await !verifier.verify(identity.token(session: second)).wasAsked)
+            #expect(asked == 0)
+        }
+    }
+
+    /// Texts of which one has a letter's look-alike are the same `String` by Unicode, and no signature is good for both.
+    @Test func `A token that was seen before lets nobody in who writes it with another letter`() async throws {
+        let verifier = identity.verifier()
+        try await running(verifier) { () async throws in
+            await catchUp(verifier)
+            var token = try identity.token(session: first)
+            while !token.contains("K") { token = try identity.token(session: first) }
+            _ = try await verifier.verify(token)
+            let other = token.replacing("K", with: "\u{212A}")
+            #expect(other == token)
+            #expect(await refusal(verifier, other) == "invalid")
+        }
+    }
+
+    @Test func `Until all is told, and without a stream, identity is asked for each call`() async throws {
+        let verifier = identity.verifier()
+        let token = try identity.token(session: first)
+        #expect(try await verifier.verify(token).wasAsked)
+        try await running(verifier) { () async throws in
+            await identity.stream(number: 1)
+            identity.tell([second], isFirst: true, isCaughtUp: false)
+            await until { verifier.statistics.endedSessions == 1 }
+            #expect(try await verifier.verify(token).wasAsked)
+            #expect(try await verifier.verify(token).wasAsked)
+            // What is known to have ended needs no question.
+            #expect(await refusal(verifier, try identity.token(session: second)) == "ended")
+            #expect(asked == 3)
+            identity.state.withLock { _ = $0.ended.insert(first) }
+            #expect(await refusal(verifier, token) == "ended")
+        }
+    }
+
+    @Test func `A stream that is cut is opened again at its position, and calls wait for nothing`() async throws {
+        let verifier = identity.verifier { $0.reconnectWait = .milliseconds(1) }
+        try await running(verifier) { () async throws in
+            await catchUp(verifier)
+            let token = try identity.token(session: first)
+            #expect(try await !verifier.verify(token).wasAsked)
+            identity.cut()
+            // The next one is there and says nothing yet.
+            await identity.stream(number: 2)
+            #expect(identity.state.withLock { $0.positions } == [[], [1]])
+            #expect(try await verifier.verify(token).wasAsked)
+            identity.tell([second], position: 2)
+            await until { verifier.statistics.isCurrent }
+            #expect(try await !verifier.verify(token).wasAsked)
+            #expect(await refusal(verifier, try identity.token(session: second)) == "ended")
+        }
+    }
+
+    @Test func `A stream that is silent counts no more, and is opened anew`() async throws {
+        let verifier = identity.verifier()
+        try await running(verifier) { () async throws in
+            await identity.stream(number: 1)
+            identity.tell(isFirst: true) { $0.heartbeatMilliseconds = 100 }
+            await until { verifier.statistics.isCurrent }
+            await until { !verifier.statistics.isCurrent }
+            #expect(try await verifier.verify(identity.token(session: first)).wasAsked)
+            await identity.stream(number: 2)
+        }
+    }
+
+    @Test func `News that were long on their way don't make it current`() async throws {
+        let verifier = identity.verifier()
+        try await running(verifier) { () async throws in
+            await identity.stream(number: 1)
+            identity.tell([second], isFirst: true, ageMilliseconds: 300_000)
+            await until { verifier.statistics.endedSessions == 1 }
+            #expect(!verifier.statistics.isCurrent)
+            #expect(try await verifier.verify(identity.token(session: first)).wasAsked)
+            identity.tell(ageMilliseconds: 4_000)
+            await until { verifier.statistics.isCurrent }
+        }
+    }
+
+    @Test func `A reset forgets what was told, and all is asked until it is told again`() async throws {
+        let verifier = identity.verifier()
+        try await running(verifier) { () async throws in
+            await catchUp(verifier, ended: [first])
+            let token = try identity.token(session: first)
+            #expect(await refusal(verifier, token) == "ended")
+            identity.tell(isFirst: true, isCaughtUp: false)
+            await until { verifier.statistics.endedSessions == 0 }
+            // The database forgot that it ended, and it is the database that counts.
+            #expect(try await verifier.verify(token).wasAsked)
+            identity.tell([second])
+            await until { verifier.statistics.isCurrent }
+            #expect(try await !verifier.verify(token).wasAsked)
+        }
+    }
+
+    @Test func `Sessions from before the end of all are out, those of the same second are asked for`() async throws {
+        let verifier = identity.verifier()
+        try await running(verifier) { () async throws in
+            await identity.stream(number: 1)
+            identity.tell(isFirst: true) { $0.sessionsFromMilliseconds = 1_799_999_900_500 }
+            await until { verifier.statistics.isCurrent }
+            func token(_ seconds: Int64) throws -> String {
+                try identity.token(session: first, changes: ["auth_time": .integer(1_799_999_900 + seconds)])
+            }
+            #expect(await refusal(verifier, try token(-1)) == "ended")
+            #expect(try await verifier.verify(token(0)).wasAsked)
+            #expect(try await !verifier.verify(token(1)).wasAsked)
+        }
+    }
+
+    @Test func `More ended sessions than are kept have identity asked, and nobody let in`() async throws {
+        let verifier = identity.verifier { $0.endedSessionsMax = 2 }
+        try await running(verifier) { () async throws in
+            await catchUp(verifier, ended: [first, second])
+            #expect(try await !verifier.verify(identity.token(session: FakeIdentity.session(3))).wasAsked)
+            identity.tell([FakeIdentity.session(3)])
+            await until { !verifier.statistics.isCurrent }
+            identity.state.withLock { _ = $0.ended.insert(FakeIdentity.session(3)) }
+            #expect(await refusal(verifier, try identity.token(session: FakeIdentity.session(3))) == "ended")
+            #expect(await refusal(verifier, try identity.token(session: first)) == "ended")
+        }
+    }
+
+    @Test func `Only access tokens of the issuer, for the audience, by its keys, in their time are taken`() async throws
+    {
+        let verifier = identity.verifier()
+        try await running(verifier) { () async throws in
+            await catchUp(verifier)
+            let stranger = try SigningKey.generateP256()
+            let good = try identity.token(session: first)
+            #expect(await refusal(verifier, good) == nil)
+            let bad = [
+                try identity.token(session: first, type: "JWT"), try identity.token(session: first, key: stranger),
+                try identity.token(session: first, changes: ["iss": "https://other.example.com"]),
+                try identity.token(session: first, changes: ["aud": "other"]), try identity.token(session: "none"),
+                String(good.dropLast(8)) + "AAAAAAAA", "", "a.b.c",
+            ]
+            for token in bad { #expect(await refusal(verifier, token) == "invalid") }
+            identity.nowMilliseconds.add(600_000, ordering: .relaxed)
+            #expect(await refusal(verifier, good) == "expired")
+            #expect(asked == 0)
+        }
+    }
+
+    @Test func `Nobody is let in while identity has to be asked and doesn't answer`() async throws {
+        let verifier = identity.verifier()
+        let token = try identity.token(session: first)
+        #expect(try await verifier.verify(token).wasAsked)
+        identity.state.withLock { $0.isAnswering = false }
+        #expect(await refusal(verifier, token) == "unavailable")
+    }
+
+    @Test func `A new key is fetched when a token names it, but not for each forged one`() async throws {
+        let verifier = identity.verifier { $0.keySetCooldown = .milliseconds(300) }
+        try await running(verifier) { () async throws in
+            await catchUp(verifier)
+            #expect(await refusal(verifier, try identity.token(session: first)) == nil)
+            let fetches = identity.state.withLock { $0.keySetFetches }
+            let next = try SigningKey.generateP256()
+            for _ in 0..<50 {
+                #expect(await refusal(verifier, try identity.token(session: first, key: next)) == "invalid")
+            }
+            #expect(identity.state.withLock { $0.keySetFetches } <= fetches + 1)
+            identity.state.withLock { $0.keys.append(next) }
+            try await Task.sleep(for: .milliseconds(310))
+            #expect(await refusal(verifier, try identity.token(session: first, key: next)) == nil)
+        }
+    }
+
+    @Test func `What a key verified that is withdrawn is verified anew`() async throws {
+        let verifier = identity.verifier { $0.keySetCooldown = .zero }
+        try await running(verifier) { () async throws in
+            await catchUp(verifier)
+            let token = try identity.token(session: first)
+            #expect(await refusal(verifier, token) == nil)
+            let next = try SigningKey.generateP256()
+            identity.state.withLock { $0.keys = [next] }
+            #expect(await refusal(verifier, try identity.token(session: second, key: next)) == nil)
+            #expect(await refusal(verifier, token) == "invalid")
+        }
+    }
+}
