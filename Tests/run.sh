@@ -18,8 +18,8 @@ log=$(mktemp -d)
 trap 'rm -rf "$log"' EXIT
 passed=0
 failed=0
-# What a run prints of a test that failed: Swift's, pytest's, the C layer's.
-FAILURES='^✘ Test .*(recorded an issue|failed after)|^(FAILED|ERROR|FAIL|FAIL:) |^SUMMARY: |^error: '
+# What a run prints of a test that failed, and its comments: Swift's, pytest's, the C layer's.
+FAILURES='^✘ Test .*(recorded an issue|failed after)|^(FAILED|ERROR|FAIL|FAIL:) |^SUMMARY: |^error: |^↳ '
 FAILURES_MAX=40
 
 # run <name> <command...>: runs it, shows what it prints and keeps it.

@@ -140,4 +140,21 @@ import Testing
             #expect(try await service.join(by: token, jose).memberID == id)
         }
     }
+
+    @Test func `Who declined by one number is no stranger by another one`() async throws {
+        try await InvitesFixture.run { service in
+            let (maria, jose) = (someone(), someone())
+            try await service.apply(claimed(1, by: jose))
+            try await service.apply(claimed(2, by: jose))
+            let group = try await service.group(.consent, by: maria).groupID
+            let declined = try await service.add(phone(1), to: group, by: maria).memberID
+            try await service.decline(declined, in: group, by: jose)
+            _ = try await service.update(group, by: maria, openness: .open)
+            // Nothing of this number was declined, and nobody could ever take up what waits for it here.
+            let member = try await service.add(phone(2), to: group, by: maria)
+            #expect(member.state == .member && member.userID == jose.description)
+            #expect(try await service.groups(of: jose).groups.count == 1)
+            #expect(try await service.add(phone(1), to: group, by: maria).memberID == member.memberID)
+        }
+    }
 }

@@ -66,7 +66,7 @@ extension PlaceState {
             if let fault = refusal(index) { return .refused(fault) }
             let phone = person.phone.digits
             // Whose account is closed has no number, and for whom its owner blocks it is nobody's.
-            let owner = owners[phone].flatMap { isUnseen($0, by: callerID, in: group, now) ? nil : $0 }
+            let owner = owners[phone].flatMap { isUnseen($0, with: phone, by: callerID, in: group, now) ? nil : $0 }
             if group.openness == .open, let owner, held[owner] != nil { return .refused(.accountHeld) }
             if let row = found(phone, owner, group.openness, there) {
                 let member = Self.domain(row, of: id, group)
@@ -80,11 +80,19 @@ extension PlaceState {
         }
     }
 
-    /// Whether a number's owner isn't to be seen: closed, one who blocks the caller, or who declined to be in the group. Where people
-    /// accept, the owner counts only where they are a member by the number, whom all see.
-    private func isUnseen(_ owner: UserID, by callerID: UserID, in group: PlaceGroup, _ now: Int64) -> Bool {
+    /// Whether a number's owner isn't to be seen: closed, one who blocks the caller, or who declined what waits for this number. Where
+    /// people accept, the owner counts only where they are a member by the number, whom all see.
+    private func isUnseen(
+        _ owner: UserID,
+        with phone: String,
+        by callerID: UserID,
+        in group: PlaceGroup,
+        _ now: Int64
+    ) -> Bool {
         guard group.openness != .consent else { return false }
-        let hasDeclined = group.rows.values.contains { $0.userID == nil && $0.declinedBy == owner && $0.isLive(now) }
+        let hasDeclined = group.rows.values.contains {
+            $0.userID == nil && $0.phone == phone && $0.declinedBy == owner && $0.isLive(now)
+        }
         return closed.contains(owner) || blocks(owner, callerID) || hasDeclined && group.member(owner) == nil
     }
 

@@ -148,8 +148,9 @@ struct InvitationStore: Sendable {
         _ transaction: PostgresTransaction
     ) async throws -> Bool {
         // Whoever confirms the user or opens the group holds this lock alone: they see that the user declined, or the user is a member
-        // by then and can't. Not for strangers, whom it doesn't concern.
-        try await transaction.query(
+        // by then and can't. Not for strangers, whom it doesn't concern: nor for whom the number becomes theirs after this look, since
+        // nothing of them may be written without the lock.
+        let locked = try await transaction.query(
             """
             SELECT FROM groups g WHERE g.group_id = \(groupID.uuid) AND (
                 EXISTS (SELECT FROM join_requests r WHERE r.group_id = g.group_id AND r.user_id = \(userID.uuid))
@@ -158,6 +159,7 @@ struct InvitationStore: Sendable {
             FOR KEY SHARE OF g
             """
         )
+        guard !locked.isEmpty else { return false }
         return try await !transaction.execute(
             """
             WITH withdrawn AS (

@@ -202,8 +202,9 @@ extension MemberStore {
     }
 
     /// The members who may be the people already, how many the group has, and which of the numbers' owners nobody is to see: a
-    /// closed account has no number, though profile may not have told its release yet, and for whom an owner blocks it is nobody's, and
-    /// so it is in a group that the owner declined. What has expired is not there.
+    /// closed account has no number, though profile may not have told its release yet, and for whom an owner blocks it is nobody's.
+    /// What waits for a number and was declined by its owner goes on waiting: that number alone is nobody's then, and by another one of
+    /// theirs the owner may be added as anybody. What has expired is not there.
     private func roster(
         of group: LockedGroup,
         for new: NewMembers,
@@ -221,12 +222,12 @@ extension MemberStore {
             SELECT \(unsafeSQL: MemberRow.columns), total.members, total.has_caller,
                 ARRAY(SELECT user_id FROM closed_accounts WHERE user_id = ANY(\(users))
                     UNION ALL SELECT user_id FROM blocked_inviters
-                    WHERE user_id = ANY(\(users)) AND inviter_user_id = \(new.callerID.uuid)
-                    UNION ALL SELECT declined_by FROM members d
-                    WHERE d.group_id = \(new.groupID.uuid) AND d.declined_by = ANY(\(users)) AND d.user_id IS NULL
+                    WHERE user_id = ANY(\(users)) AND inviter_user_id = \(new.callerID.uuid)),
+                ARRAY(SELECT user_id FROM held_accounts WHERE user_id = ANY(\(users))),
+                ARRAY(SELECT d.phone FROM members d JOIN phones p ON p.phone = d.phone AND p.user_id = d.declined_by
+                    WHERE d.group_id = \(new.groupID.uuid) AND d.phone = ANY(\(digits)) AND d.user_id IS NULL
                         AND (d.expires_at IS NULL OR d.expires_at > \(now)) AND NOT EXISTS (
-                            SELECT FROM members e WHERE e.user_id = d.declined_by AND e.group_id = d.group_id)),
-                ARRAY(SELECT user_id FROM held_accounts WHERE user_id = ANY(\(users)))
+                            SELECT FROM members e WHERE e.user_id = d.declined_by AND e.group_id = d.group_id))
             FROM (
                 SELECT count(*) AS members, COALESCE(bool_or(user_id = \(new.callerID.uuid)), false) AS has_caller
                 FROM members WHERE group_id = \(new.groupID.uuid)
@@ -241,12 +242,13 @@ extension MemberStore {
         let first = rows[0]
         guard try first.decode(column + 1, as: Bool.self) else { throw InvitesFault.notAMember }
         let unseen = Set(try first.decode(column + 2, as: [PostgresUUID].self).map { UserID($0) })
+        let declined = Set(try first.decode(column + 4, as: [String].self))
         return Roster(
             groupID: group.id,
             openness: group.openness,
             // In groups of consent the owner counts only where they are a member by the number, whom all see.
-            owners: unseen.isEmpty || group.openness == .consent
-                ? owners : owners.filter { !unseen.contains($0.value) },
+            owners: unseen.isEmpty && declined.isEmpty || group.openness == .consent
+                ? owners : owners.filter { !unseen.contains($0.value) && !declined.contains($0.key.digits) },
             held: Set(try first.decode(column + 3, as: [PostgresUUID].self).map { UserID($0) }),
             related: try rows.compactMap {
                 try MemberRow.member($0, owner: group.ownerID, openness: group.openness)
