@@ -20,6 +20,8 @@ passed=0
 failed=0
 # What a run prints of a test that failed, and its comments: Swift's, pytest's, the C layer's.
 FAILURES='^✘ Test .*(recorded an issue|failed after)|^(FAILED|ERROR|FAIL|FAIL:) |^SUMMARY: |^error: |^↳ '
+# What Swift's tests begin with looks like a comment.
+HEADER='^↳ (Testing Library Version|Target Platform): '
 FAILURES_MAX=40
 
 # run <name> <command...>: runs it, shows what it prints and keeps it.
@@ -30,7 +32,7 @@ run() {
     local status=0
     "$@" 2>&1 | tee "$log/$name" || status=$?
     # A run may end without such a line; that it failed is told by its status.
-    [ "$status" -eq 0 ] || { echo "$name:" && grep -E "$FAILURES" "$log/$name"; } >>"$log/failures" || true
+    [ "$status" -eq 0 ] || { echo "$name:" && grep -E "$FAILURES" "$log/$name" | grep -vE "$HEADER"; } >>"$log/failures" || true
     return "$status"
 }
 

@@ -2,6 +2,7 @@ import API
 import InvitesDomain
 import Models
 import RPC
+import ServiceKit
 import Testing
 
 @testable import InvitesService
@@ -100,6 +101,37 @@ import Testing
             }
             let members = try await service.members(of: group, askedBy: maria).members
             #expect(members.count == 11 && members.allSatisfy { $0.state == .member })
+        }
+    }
+
+    @Test func `A group opens however many are adding to it at the same moment`() async throws {
+        var limits = InvitesFixture.unlimited
+        limits.userGroupChanges = .daily("changes", countMax: 1_000)
+        try await InvitesFixture.run(limits: limits) { service in
+            let maria = someone()
+            let group = try await service.group(by: maria)
+            let people = (0..<400).map { _ in someone() }
+            for (index, person) in people.enumerated() { try await service.apply(claimed(index, by: person)) }
+            let adders = people.prefix(8)
+            for index in adders.indices { try await service.add(phone(index), to: group, by: maria) }
+            try await withThrowingTaskGroup { tasks in
+                for (index, adder) in adders.enumerated() {
+                    tasks.addTask {
+                        for number in stride(from: adders.count + index, to: people.count, by: adders.count) {
+                            try await service.add(phone(number), to: group, by: adder)
+                        }
+                    }
+                }
+                tasks.addTask {
+                    for _ in 0..<20 {
+                        for openness in [InvitesV1.GroupOpenness.consent, .open] {
+                            _ = try await service.update(group, by: maria, openness: openness)
+                        }
+                    }
+                }
+                try await tasks.waitForAll()
+            }
+            #expect(try await service.count("SELECT count(*) FROM members WHERE user_id IS NULL") == 0)
         }
     }
 }

@@ -7,6 +7,9 @@ import Postgres
 enum ConflictRetry {
     /// How often a transaction is tried again.
     static let retriesMax = 4
+    /// How often a transaction begins anew that lost a race. Each try waits for whoever won it, so that many of them are no load; a group
+    /// to which several add at once loses a few in a row.
+    static let racesMax = 32
 
     /// What a transaction found out before it could lock it was changed meanwhile: it begins anew.
     struct LostRace: Error {}
@@ -20,7 +23,7 @@ enum ConflictRetry {
     ///
     /// - Throws: `PostgresError.unavailable` if it lost each of them.
     static func run<Value: Sendable>(_ body: () async throws -> Value) async throws -> Value {
-        for _ in 0..<retriesMax {
+        for _ in 0..<racesMax {
             do { return try await body() } catch is LostRace { continue }
         }
         do { return try await body() } catch let error as LostRace {

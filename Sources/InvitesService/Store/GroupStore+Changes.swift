@@ -102,7 +102,11 @@ extension GroupStore {
                 if changed.openness == .open, group.openness != .open {
                     // Somebody was added after we looked: their number isn't locked.
                     let phones = try await awaitedPhones(in: groupID, for: callerID, transaction)
-                    guard locked.isSuperset(of: phones) else { throw ConflictRetry.LostRace() }
+                    let theirs = try await PhoneStore.lockWithoutWaiting(
+                        Set(phones).subtracting(locked),
+                        in: transaction
+                    )
+                    owners.merge(theirs) { owner, _ in owner }
                     let now = PostgresTimestamp(milliseconds: nowMilliseconds)
                     try await link(owners, in: groupID, now, transaction)
                 }

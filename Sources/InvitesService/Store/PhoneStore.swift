@@ -15,7 +15,7 @@ struct PhoneStore: Sendable {
     func apply(_ events: [PhoneEvent], nowMilliseconds: Int64, deadline: Deadline?) async throws -> Int {
         guard !events.isEmpty else { return 0 }
         var further: Set<PhoneNumber> = []
-        for _ in 0...ConflictRetry.retriesMax {
+        for _ in 0...ConflictRetry.racesMax {
             let locked = further
             do {
                 return try await database.withTransaction(
@@ -184,6 +184,24 @@ struct PhoneStore: Sendable {
             """
         )
         guard !rows.isEmpty else { throw InvitesFault.notAMember }
+        return try owners(rows)
+    }
+
+    /// Locks numbers that are awaited, after a group: nobody is waited for, since others wait for the group with a number locked.
+    ///
+    /// - Throws: `ConflictRetry.LostRace` if somebody has locked one of them.
+    static func lockWithoutWaiting(
+        _ phones: Set<PhoneNumber>,
+        in transaction: PostgresTransaction
+    ) async throws -> [PhoneNumber: UserID] {
+        guard !phones.isEmpty else { return [:] }
+        let rows = try await transaction.query(
+            """
+            SELECT phone, user_id FROM phones WHERE phone = ANY(\(phones.map(\.digits)))
+            ORDER BY phone COLLATE "C" FOR UPDATE SKIP LOCKED
+            """
+        )
+        guard rows.count == phones.count else { throw ConflictRetry.LostRace() }
         return try owners(rows)
     }
 
