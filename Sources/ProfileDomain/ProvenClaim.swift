@@ -12,7 +12,8 @@ public enum PhoneProof: String, Sendable, Hashable, CaseIterable {
 
 /// What the proof that a number is a user's does.
 ///
-/// A typed number is worth nothing against a proof. One proof against another is no rule's to decide but an operator's, unless
+/// A typed number is worth nothing against a proof, also one that was given up a while ago: whoever typed it loses by the proof what they
+/// had by it, whether they have it still or not. One proof against another is no rule's to decide but an operator's, unless
 /// whoever has the number wasn't seen for so long that it was given to somebody else since.
 public enum ProvenClaim: Sendable, Hashable {
     /// Nobody had it: the user takes it.
@@ -66,6 +67,19 @@ public enum ProvenClaim: Sendable, Hashable {
         guard holder.isProven else { return .takeOver(from: holder.userID) }
         guard let judgement, judgement.userID == holder.userID else { return .judge(holder.userID) }
         return judgement.isIdle ? .takeOver(from: holder.userID) : .conflict(with: holder.userID)
+    }
+
+    /// Who loses by the claim what they had by the number: whoever has it, and whoever typed it before and gave it up, however shortly
+    /// before the proof.
+    ///
+    /// - Parameter typist: the other user who typed it last and gave it up; nil for none.
+    public func losers(typedBefore typist: UserID?) -> [UserID] {
+        let before = typist.map { [$0] } ?? []
+        switch self {
+        case .take, .confirm: return before
+        case .takeOver(let holder): return [holder] + before.filter { $0 != holder }
+        case .judge, .conflict: return []
+        }
     }
 
     /// Whether somebody who was seen last at a time was not seen for long enough. One of whom nothing is known is not idle: that a

@@ -55,6 +55,27 @@ def test_a_proof_takes_the_number_and_the_places_that_it_held(stack, new_app):
     assert mallory.save(phone_number=mallory.person.phone).expect(200)["phone_taken_at"] is None
 
 
+def test_giving_a_typed_number_up_before_the_proof_keeps_no_place(stack, new_app):
+    owner, mallory, maria = new_app(), new_app(), new_app()
+    for app in (owner, mallory, maria):
+        app.sign_in()
+    owner.complete()
+    number = maria.person.phone
+    mallory.save(display_name=mallory.person.name, phone_number=number).expect(200)
+    group = owner.create_group()
+    owner.invite(maria.person, group)
+    mallory.wait_for_group(group)
+    mallory.save(phone_number=mallory.person.phone).expect(200)
+    process_table.wait_until(lambda: len(owner.members(group)) == 3, 15, "the number to be awaited beside")
+    prove(maria, stack.backend.assertion(maria.user_id, number)).expect(200)
+    maria.wait_for_group(group)
+    assert {member["user_id"] for member in owner.members(group)} == {owner.user_id, maria.user_id}
+    mallory.get(f"/groups/{group}/members").problem(403, "NOT_A_MEMBER")
+    left = mallory.get("/me").expect(200)
+    assert (left["phone_number"], left["phone_taken_at"]) == (mallory.person.phone, None)
+    assert log(stack, mallory) == ["phone_taken"]
+
+
 def test_ones_own_number_is_proven_until_another_one_is_typed(stack, member):
     assert member.get("/me").expect(200)["phone_proven"] is False
     assert prove(member, stack.backend.assertion(member.user_id, member.person.phone)).expect(200)["phone_proven"] is True

@@ -5,6 +5,8 @@ import ProfileDomain
 struct NumberRules: Sendable {
     /// For how long others can't type a number that was given up.
     var coolDownMilliseconds: Int64 = 3_600_000
+    /// For how long beyond that it is known who typed it.
+    let typistMilliseconds: Int64 = 30 * 86_400_000
 }
 
 /// What a number's becoming somebody's, or nobody's, is told as.
@@ -43,6 +45,7 @@ struct NumberState: Equatable, Sendable {
     struct Cooling: Equatable, Sendable {
         let userID: UserID
         let until: Int64
+        let wasProven: Bool
     }
 
     struct Dispute: Equatable, Sendable {
@@ -93,11 +96,11 @@ extension NumberState {
         case .prove(let userID, let phone, let event, let judgement):
             if closed.contains(userID) { return .fault(.accountClosed) }
             if let earlier = proofs[event] { return earlier }
-            let answer = prove(userID, phone.digits, judgement, now)
+            let answer = prove(userID, phone.digits, judgement, rules, now)
             if case .judge = answer { return answer }
             proofs[event] = answer
             return answer
-        case .release(let userID, let expected): return release(userID, expected?.digits)
+        case .release(let userID, let expected): return release(userID, expected?.digits, now)
         case .close(let userID):
             if let phone = profiles[userID]?.phone {
                 holders[phone] = nil
@@ -146,7 +149,7 @@ extension NumberState {
         }
         if let old = profile.phone {
             holders[old] = nil
-            cooling[old] = Cooling(userID: userID, until: now + rules.coolDownMilliseconds)
+            coolDown(old, of: userID, profile, until: now + rules.coolDownMilliseconds)
             outbox.append(NumberEvent(isClaim: false, phone: old, userID: userID))
         }
         if let phone {
@@ -162,9 +165,10 @@ extension NumberState {
         _ userID: UserID,
         _ phone: String,
         _ judgement: ProvenClaim.Judgement?,
+        _ rules: NumberRules,
         _ now: Int64
     ) -> NumberAnswer {
-        var loser: UserID?
+        var losers: [UserID] = []
         if let holder = holders[phone], holder.userID != userID {
             if holder.isProven {
                 guard let judgement, judgement.userID == holder.userID else { return .judge(holder.userID) }
@@ -173,31 +177,44 @@ extension NumberState {
                     return .conflict
                 }
             }
-            loser = holder.userID
+            profiles[holder.userID] = Profile(isTaken: true)
+            losers.append(holder.userID)
         }
-        if let loser { profiles[loser] = Profile(isTaken: true) }
+        // Whoever typed it and gave it up loses it all the same.
+        if let cool = cooling[phone], !cool.wasProven, cool.until > now - rules.typistMilliseconds {
+            if cool.userID != userID, !losers.contains(cool.userID) { losers.append(cool.userID) }
+        }
         var profile = profiles[userID] ?? Profile()
         if profile.phone != phone {
             if let old = profile.phone {
                 holders[old] = nil
+                coolDown(old, of: userID, profile, until: now + rules.coolDownMilliseconds)
                 outbox.append(NumberEvent(isClaim: false, phone: old, userID: userID))
             }
-            outbox.append(
-                NumberEvent(isClaim: true, phone: phone, userID: userID, isProven: true, takenFrom: loser)
-            )
+            if losers.isEmpty { tell(phone, provenBy: userID, nil) }
         }
+        for loser in losers { tell(phone, provenBy: userID, loser) }
         holders[phone] = Holder(userID: userID, isProven: true)
         profile = Profile(phone: phone, isProven: true)
         profiles[userID] = profile
         cooling[phone] = nil
         if disputes[userID]?.phone == phone { disputes[userID] = nil }
-        return .proven(takenFrom: loser)
+        return .proven(takenFrom: losers.first)
     }
 
-    private mutating func release(_ userID: UserID, _ expected: String?) -> NumberAnswer {
-        guard let phone = profiles[userID]?.phone, expected == nil || expected == phone else { return .released(nil) }
+    private mutating func tell(_ phone: String, provenBy userID: UserID, _ loser: UserID?) {
+        outbox.append(NumberEvent(isClaim: true, phone: phone, userID: userID, isProven: true, takenFrom: loser))
+    }
+
+    private mutating func coolDown(_ phone: String, of userID: UserID, _ profile: Profile, until: Int64) {
+        cooling[phone] = Cooling(userID: userID, until: until, wasProven: profile.isProven)
+    }
+
+    private mutating func release(_ userID: UserID, _ expected: String?, _ now: Int64) -> NumberAnswer {
+        guard let profile = profiles[userID], let phone = profile.phone, expected == nil || expected == phone
+        else { return .released(nil) }
         holders[phone] = nil
-        cooling[phone] = nil
+        if !profile.isProven { coolDown(phone, of: userID, profile, until: now) }
         profiles[userID]?.phone = nil
         profiles[userID]?.isProven = false
         outbox.append(NumberEvent(isClaim: false, phone: phone, userID: userID))

@@ -96,11 +96,12 @@ struct NumberStores: Sendable {
             )
         }
         for row in try await database.query(
-            "SELECT phone, user_id, until FROM phone_cool_downs WHERE phone = ANY(\(scope.phones))"
+            "SELECT phone, user_id, until, was_proven FROM phone_cool_downs WHERE phone = ANY(\(scope.phones))"
         ) {
             state.cooling[try row.decode(0)] = NumberState.Cooling(
                 userID: UserID(try row.decode(1, as: PostgresUUID.self)),
-                until: try row.decode(2, as: PostgresTimestamp.self).milliseconds
+                until: try row.decode(2, as: PostgresTimestamp.self).milliseconds,
+                wasProven: try row.decode(3)
             )
         }
         for row in try await database.query(

@@ -132,8 +132,10 @@ extension PlaceHistory {
             if let again = proofs.randomElement(using: &random) { return again }
             return .save(userID, phone: phone)
         default:
-            // Mostly of a number that somebody typed.
-            let typed = phones.filter { numbers.holders[$0.digits]?.isProven == false }
+            // Mostly of a number that somebody typed, and may have given up.
+            let typed = phones.filter {
+                numbers.holders[$0.digits].map { !$0.isProven } ?? (numbers.cooling[$0.digits]?.wasProven == false)
+            }
             if !random.oneIn(3), let held = typed.randomElement(using: &random) { phone = held }
             var judgement: ProvenClaim.Judgement?
             if random.below(3) > 0, let holder = numbers.holders[phone.digits]?.userID {

@@ -13,32 +13,48 @@ extension PlaceState {
             if case .claimed(let userID, _) = event.change, held[userID] != nil { throw .accountHeld }
         }
         var linkedCount = 0
+        var returned: Set<String> = []
         for event in fresh {
             let phone = event.phone.digits
             switch event.change {
             case .claimed(let userID, let loser) where closed.contains(userID):
                 // Too late for the claimant; whoever it took the number from has given it up.
-                if let loser { release(phone, by: loser, isByDeletion: false, now) }
+                if let loser { returned.formUnion(release(phone, by: loser, isByDeletion: false, now)) }
             case .claimed(let userID, let loser):
-                linkedCount += claim(phone, by: userID, from: loser, now)
+                returned.formUnion(claim(phone, by: userID, from: loser, now))
+                linkedCount += link(phone, to: userID, now)
             case .released(let userID, let isByDeletion):
-                release(phone, by: userID, isByDeletion: isByDeletion, now)
+                returned.formUnion(release(phone, by: userID, isByDeletion: isByDeletion, now))
             }
+        }
+        // Nobody is there for the moment between two events that are told at once.
+        for phone in returned.sorted() {
+            if let owner = owners[phone] { linkedCount += link(phone, to: owner, now) }
         }
         return linkedCount
     }
 
-    private mutating func release(_ phone: String, by userID: UserID, isByDeletion: Bool, _ now: Int64) {
-        guard owners[phone] == userID else { return }
+    private mutating func release(
+        _ phone: String,
+        by userID: UserID,
+        isByDeletion: Bool,
+        _ now: Int64
+    ) -> Set<String> {
+        guard owners[phone] == userID else { return [] }
         owners[phone] = nil
-        if !isByDeletion { lose([(userID, false)], phone, now) }
+        return isByDeletion ? [] : lose([(userID, false)], phone, now)
     }
 
-    private mutating func claim(_ phone: String, by userID: UserID, from loser: UserID?, _ now: Int64) -> Int {
+    private mutating func claim(
+        _ phone: String,
+        by userID: UserID,
+        from loser: UserID?,
+        _ now: Int64
+    ) -> Set<String> {
         var losers: [(UserID, isProof: Bool)] = []
         if let owner = owners[phone], owner != userID, owner != loser { losers.append((owner, false)) }
         if let loser, loser != userID { losers.append((loser, true)) }
-        lose(losers, phone, now)
+        let returned = lose(losers, phone, now)
         owners[phone] = userID
         // Their own number again: they are in no doubt, and nobody else is awaited by it.
         for id in groups.keys {
@@ -46,11 +62,12 @@ extension PlaceState {
             groups[id]?.rows[row.id]?.isInDoubt = false
             if let waiting = groups[id]?.waiting(phone) { groups[id]?.rows[waiting.id] = nil }
         }
-        return link(phone, to: userID, now)
+        return returned
     }
 
-    /// Users who have a number no more.
-    private mutating func lose(_ losers: [(UserID, isProof: Bool)], _ phone: String, _ now: Int64) {
+    /// Users who have a number no more. Tells by which others they are awaited again, who lost a place.
+    private mutating func lose(_ losers: [(UserID, isProof: Bool)], _ phone: String, _ now: Int64) -> Set<String> {
+        var returned: Set<String> = []
         for id in groups.keys.sorted() {
             for (userID, isProof) in losers where isProof { take(phone, from: userID, in: id) }
             for (userID, isProof) in losers { doubt(phone, of: userID, isProof, in: id, now) }
@@ -62,10 +79,11 @@ extension PlaceState {
                 for (key, merged) in group.merged where key.userID == userID {
                     groups[id]?.merged[key] = nil
                     awaitAgain(key.phone, merged, in: id)
-                    if let owner = owners[key.phone] { _ = link(key.phone, to: owner, now) }
+                    returned.insert(key.phone)
                 }
             }
         }
+        return returned
     }
 
     /// A proof takes the place of a plain member who is there by the number alone.

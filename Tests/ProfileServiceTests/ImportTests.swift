@@ -49,16 +49,6 @@ import Testing
         return (outcome, told.withLock { $0 })
     }
 
-    private func events(_ service: ProfileFixture) async throws -> [String] {
-        try await service.database.query(
-            """
-            SELECT kind || ' ' || right(phone, 1) || ' ' || user_id::text || CASE WHEN is_proven THEN ' proven' ELSE '' END
-                || COALESCE(' from ' || taken_from::text, '')
-            FROM outbox ORDER BY id
-            """
-        ).map { try $0.decode(0, as: String.self) }
-    }
-
     @Test func `Names and numbers come in, the numbers as proven, and invites is told`() async throws {
         try await ProfileFixture.run { service in
             let (maria, jose) = (someone(), someone())
@@ -71,7 +61,7 @@ import Testing
             #expect(profile.displayName == "Maria" && profile.username == "maria_s" && profile.phoneProven)
             #expect(profile.phoneNumber == "+\(digits(1))" && profile.missingFields.isEmpty && profile.revision == 1)
             let told = ["claimed 1 \(maria) proven", "claimed 2 \(jose) proven"]
-            #expect(try await events(service) == told)
+            #expect(try await service.toldInFull() == told)
             #expect(try await service.count("SELECT count(*) FROM phones WHERE proof = 'import'") == 2)
             let store = service.parts.methods.store
             #expect(try await store.importPosition(of: Self.digest)?.description == "100:7:7:0")
@@ -81,7 +71,7 @@ import Testing
             #expect(again.outcome.applied == 0 && again.outcome.there == 2 && again.told.isEmpty)
             #expect(try await service.profile(maria).displayName == "Maria Santos")
             #expect(try await service.profile(maria).phoneNumber == "+\(digits(3))")
-            #expect(try await events(service).count == 4, "and nothing more is told")
+            #expect(try await service.toldInFull().count == 4, "and nothing more is told")
             #expect(try await store.importPosition(of: Self.digest)?.description == "200:9:9:0")
             try await store.endImport(Self.digest, nowMilliseconds: 0)
             #expect(try await store.importPosition(of: Self.digest) == nil)
@@ -110,7 +100,7 @@ import Testing
             #expect(try await service.profile(mallory).phoneNumber.isEmpty)
             let left = try await service.profile(jose)
             #expect(left.displayName == "Jose" && left.phoneNumber.isEmpty)
-            #expect(try await events(service).last == "claimed 1 \(maria) proven from \(mallory)")
+            #expect(try await service.toldInFull().last == "claimed 1 \(maria) proven from \(mallory)")
             // An operator takes it from the wrong one: then it comes in.
             _ = try await service.client.releasePhone(.with { $0.userID = ana.description })
             #expect(try await bring(rows, service).outcome.applied == 1)

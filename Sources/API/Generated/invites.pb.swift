@@ -1003,8 +1003,8 @@ public nonisolated struct Vestibule_Invites_V1_PhoneClaimed: Sendable {
   /// Whether it is proven that the number is the user's.
   public var isProven: Bool = false
 
-  /// The user, a UUID, whom the number was taken from by that proof; empty if nobody had it. Members who are held by the number
-  /// alone and are that user are the prover's then.
+  /// The user, a UUID, whom the number was taken from by that proof, who may have given it up before; empty for none. Members who are
+  /// held by the number alone and are that user are the prover's then. Where two lose it there are two events.
   public var takenFromUserID: String = String()
 
   public var unknownFields = SwiftProtobuf.UnknownStorage()

@@ -616,7 +616,7 @@ public nonisolated struct Vestibule_Profile_V1_ClaimProvenPhoneResponse: Sendabl
   /// What the proof came to.
   public var outcome: Vestibule_Profile_V1_ProvenPhoneOutcome = .unspecified
 
-  /// The user, a UUID, whom the number was taken from; empty if nobody had it.
+  /// The user, a UUID, whom the number was taken from: who had it, or else had typed it and given it up a while ago; empty for none.
   public var takenFromUserID: String = String()
 
   public var unknownFields = SwiftProtobuf.UnknownStorage()

@@ -23,7 +23,7 @@ extension ProfileStore {
     private static let importAttemptsMax = 8
     private static let importRetriesMax = 5
 
-    /// Undoes a batch in which somebody has typed a number since it was looked at.
+    /// Undoes a batch in which somebody has typed a number, or given a typed one up, since it was looked at.
     private struct NumberTyped: Error {}
 
     // MARK: - Where it is
@@ -47,7 +47,7 @@ extension ProfileStore {
     /// Writes what a batch has for its profiles, with the number as proven, and where the import is then, in one transaction. What a
     /// person has chosen here stays.
     ///
-    /// A number that somebody typed is taken from them first, as by any proof; so is told who loses it. Locks are those of any save:
+    /// A number that somebody typed, or gave up a while ago, is taken from them first, as by any proof; so is told who loses it. Locks are those of any save:
     /// profiles in the order of their ids, then numbers in theirs, then usernames.
     ///
     /// - Parameter tell: is told before the commit what doesn't come in.
@@ -111,7 +111,7 @@ extension ProfileStore {
         return outcome
     }
 
-    /// Takes numbers for their owners that others have typed: one by one, since it is seldom.
+    /// Takes numbers for their owners that others have typed, or gave up a while ago: one by one, since it is seldom.
     private func takeTyped(_ rows: [ProfileStream.Row], nowMilliseconds: Int64) async throws {
         let wanted = rows.filter { $0.phone != nil }
         guard !wanted.isEmpty else { return }
@@ -119,9 +119,12 @@ extension ProfileStore {
             """
             SELECT given.position FROM unnest(\(wanted.compactMap { $0.phone?.digits }), \(wanted.map(\.userID.uuid)))
                 WITH ORDINALITY AS given (phone, user_id, position)
-                JOIN phones held ON held.phone = given.phone AND held.user_id <> given.user_id
+                LEFT JOIN phones held ON held.phone = given.phone
+                LEFT JOIN phone_cool_downs cooling ON cooling.phone = given.phone AND cooling.user_id <> given.user_id
+                    AND NOT cooling.was_proven AND cooling.until > \(Self.typedSince(nowMilliseconds))
                 LEFT JOIN profiles profile ON profile.user_id = given.user_id
-            WHERE held.proven_at IS NULL AND profile.imported_at IS NULL AND profile.phone IS NULL
+            WHERE held.proven_at IS NULL AND (held.user_id <> given.user_id OR cooling.phone IS NOT NULL)
+                AND profile.imported_at IS NULL AND profile.phone IS NULL
             ORDER BY position
             """,
             deadline: .after(Self.importStatementLimit)
@@ -266,6 +269,14 @@ extension ProfileStore {
             )
             guard typed.isEmpty else { throw NumberTyped() }
         }
+        let givenUp = try await transaction.query(
+            """
+            SELECT FROM unnest(\(phones), \(rows.map(\.userID.uuid))) AS given (phone, user_id)
+                JOIN phone_cool_downs cooling ON cooling.phone = given.phone AND cooling.user_id <> given.user_id
+            WHERE NOT cooling.was_proven AND cooling.until > \(Self.typedSince(nowMilliseconds)) LIMIT 1
+            """
+        )
+        guard givenUp.isEmpty else { throw NumberTyped() }
         return Set(try landed.map { UserID(try $0.decode(0, as: PostgresUUID.self)) })
     }
 

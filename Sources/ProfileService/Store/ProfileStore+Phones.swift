@@ -15,8 +15,8 @@ extension ProfileStore {
         return try row.map { row throws(PostgresError) in UserID(try row.decode(0, as: PostgresUUID.self)) }
     }
 
-    /// Takes a user's number from them, in one transaction: it is free then, and others, also targets of webhooks, are told as when
-    /// the user gives it up.
+    /// Takes a user's number from them, in one transaction: it is free then, for everybody at once, and others, also targets of webhooks,
+    /// are told as when the user gives it up.
     ///
     /// Locks are taken as a save takes them: the profile's row, then that of the number. A user without a profile has no number.
     ///
@@ -30,18 +30,17 @@ extension ProfileStore {
     ) async throws -> PhoneNumber? {
         try await database.withTransaction(retries: Self.retriesMax, deadline: deadline) { transaction in
             let row = try await transaction.query(
-                "SELECT phone FROM profiles WHERE user_id = \(userID.uuid) FOR UPDATE"
+                "SELECT \(unsafeSQL: Self.profileColumns) FROM profiles WHERE user_id = \(userID.uuid) FOR UPDATE"
             ).first
-            guard let phone = try row?.decode(0, as: String?.self).flatMap({ PhoneNumber(stored: $0) }),
+            guard let profile = try row.map({ try Self.profile(userID, $0) }), let phone = profile.phone,
                 expected == nil || expected == phone
             else { return nil }
+            try await coolDown(profile, waitMilliseconds: 0, nowMilliseconds, in: transaction)
             let now = PostgresTimestamp(milliseconds: nowMilliseconds)
             try await transaction.execute(
                 """
                 WITH freed AS (
                     DELETE FROM phones WHERE phone = \(phone.digits) AND user_id = \(userID.uuid)
-                ), cooled AS (
-                    DELETE FROM phone_cool_downs WHERE phone = \(phone.digits)
                 ), event AS (
                     INSERT INTO outbox (event_id, kind, phone, user_id, created_at, trace)
                     VALUES (\(identifiers.make(EventID.self).uuid), \(PhoneEvent.Kind.released.rawValue), \(phone.digits),

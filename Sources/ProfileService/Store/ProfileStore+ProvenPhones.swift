@@ -39,15 +39,15 @@ extension ProfileStore {
     /// For how long a dispute waits for an operator.
     static let disputeMilliseconds: Int64 = 180 * 86_400_000
     /// How often a claim is begun anew because the number changed hands meanwhile.
-    private static let changesMax = 4
+    private static let changesMax = 16
 
-    /// Undoes a transaction that found another holder than the one whose profile it locked.
+    /// Undoes a transaction that found others to lose the number than those whose profiles it locked.
     private struct HolderChanged: Error {}
 
     /// Takes a number for a user of whom it is proven, in one transaction, once for each event; without limits and waiting time.
     ///
-    /// Locks are taken as a save takes them, profiles before the number; two profiles in the order of their ids. So whoever saves at
-    /// the same moment comes before or after as a whole.
+    /// Locks are taken as a save takes them, profiles before the number: those of the user, of whoever has the number, and of whoever
+    /// typed it before and gave it up, in the order of their ids. So whoever saves at the same moment comes before or after as a whole.
     ///
     /// - Parameter judgement: what was found out of the one who has proven it, if somebody has.
     /// - Throws: `ProfileFault.accountClosed` for a user whose account was closed, `ProfileFault.holderUnknown` for a number that
@@ -75,17 +75,16 @@ extension ProfileStore {
         in transaction: PostgresTransaction
     ) async throws -> ProvenPhoneStep {
         let seen = try await provenHolder(of: claim.phone, isLocked: false, in: transaction)
-        let other = seen.map(\.userID).flatMap { $0 == claim.userID ? nil : $0 }
-        if let other, other < claim.userID { try await lockOther(other, in: transaction) }
-        let (profile, _) = try await lock(claim.userID, in: transaction)
-        if let other, other > claim.userID { try await lockOther(other, in: transaction) }
+        let typist = try await earlierTypist(of: claim, nowMilliseconds, in: transaction)
+        let profile = try await lock(claim.userID, with: [seen?.userID, typist], in: transaction)
         if let earlier = try await earlierOutcome(of: claim.eventID, in: transaction) {
             return .settled(profile, earlier, hasEvents: false)
         }
         let holder = try await provenHolder(of: claim.phone, isLocked: true, in: transaction)
         guard holder?.userID == seen?.userID else { throw HolderChanged() }
+        let decision = ProvenClaim.decide(holder: holder, claimant: claim.userID, judgement: judgement)
         var losing: UserID?
-        switch ProvenClaim.decide(holder: holder, claimant: claim.userID, judgement: judgement) {
+        switch decision {
         case .judge(let userID): return .judge(userID)
         case .conflict(let userID):
             try await dispute(claim, with: userID, nowMilliseconds, in: transaction)
@@ -95,6 +94,9 @@ extension ProfileStore {
         case .takeOver(let userID): losing = userID
         }
         try await own(claim, from: holder?.userID, nowMilliseconds, in: transaction)
+        // The number is locked only now if nobody had it.
+        let typistNow = try await earlierTypist(of: claim, nowMilliseconds, in: transaction)
+        guard typistNow == typist else { throw HolderChanged() }
         var next = profile
         next.phone = claim.phone
         next.isPhoneProven = true
@@ -103,18 +105,29 @@ extension ProfileStore {
             next.updatedAtMilliseconds = max(nowMilliseconds, profile.updatedAtMilliseconds)
             next.revision += 1
         }
-        let events = Self.events(of: claim, from: profile, takenFrom: losing)
+        let losers = decision.losers(typedBefore: typist)
+        let events = Self.events(of: claim, from: profile, takenFrom: losers)
+        if profile.phone != claim.phone { try await coolDown(profile, nowMilliseconds, in: transaction) }
         try await write(next, from: profile, losing: losing, events, nowMilliseconds, in: transaction)
-        try await enter(claim, .proven(takenFrom: losing), nowMilliseconds, in: transaction)
-        return .settled(next, .proven(takenFrom: losing), hasEvents: !events.isEmpty)
+        let outcome = ProvenPhoneOutcome.proven(takenFrom: losers.first)
+        try await enter(claim, outcome, nowMilliseconds, in: transaction)
+        return .settled(next, outcome, hasEvents: !events.isEmpty)
     }
 
-    /// What invites is told: nothing where the number was the user's already.
-    private static func events(of claim: ProvenPhone, from profile: Profile, takenFrom: UserID?) -> [PhoneEvent] {
-        guard profile.phone != claim.phone else { return [] }
-        var events: [PhoneEvent] = []
-        if let old = profile.phone { events.append(PhoneEvent(kind: .released, phone: old)) }
-        events.append(PhoneEvent(kind: .claimed, phone: claim.phone, isProven: true, takenFrom: takenFrom))
+    /// What invites is told: nothing where the number was the user's already and nobody loses it. One claim takes from one: a second loser
+    /// is named by a second one.
+    private static func events(
+        of claim: ProvenPhone,
+        from profile: Profile,
+        takenFrom losers: [UserID]
+    ) -> [PhoneEvent] {
+        func claimed(from loser: UserID?) -> PhoneEvent {
+            PhoneEvent(kind: .claimed, phone: claim.phone, isProven: true, takenFrom: loser)
+        }
+        var events = losers.map(claimed)
+        guard profile.phone != claim.phone else { return events }
+        if events.isEmpty { events = [claimed(from: nil)] }
+        if let old = profile.phone { events.insert(PhoneEvent(kind: .released, phone: old), at: 0) }
         return events
     }
 
@@ -137,10 +150,22 @@ extension ProfileStore {
         }
     }
 
-    /// Locks the profile of somebody who has the number. Its row is there, since it has the number.
-    private func lockOther(_ userID: UserID, in transaction: PostgresTransaction) async throws {
-        let rows = try await transaction.query("SELECT FROM profiles WHERE user_id = \(userID.uuid) FOR UPDATE")
-        guard !rows.isEmpty else { throw HolderChanged() }
+    /// Locks the profile of the user, made if there is none, and those of others, which are there as long as they lose something by it.
+    private func lock(
+        _ userID: UserID,
+        with others: [UserID?],
+        in transaction: PostgresTransaction
+    ) async throws -> Profile {
+        var profile = Profile(userID: userID)
+        for id in Set(others.compactMap(\.self) + [userID]).sorted() {
+            if id == userID {
+                profile = try await lock(userID, in: transaction).0
+            } else {
+                let rows = try await transaction.query("SELECT FROM profiles WHERE user_id = \(id.uuid) FOR UPDATE")
+                guard !rows.isEmpty else { throw HolderChanged() }
+            }
+        }
+        return profile
     }
 
     private func earlierOutcome(
@@ -357,16 +382,5 @@ extension ProfileStore {
             """
         ).affected
         return claims + disputes
-    }
-
-    /// Forgets numbers that anybody may take again, at most `limit` of them, and tells how many.
-    func forgetCoolDowns(nowMilliseconds: Int64, limit: Int) async throws -> Int {
-        try await database.execute(
-            """
-            DELETE FROM phone_cool_downs WHERE phone IN (
-                SELECT phone FROM phone_cool_downs WHERE until <= \(PostgresTimestamp(milliseconds: nowMilliseconds))
-                ORDER BY until LIMIT \(limit) FOR UPDATE SKIP LOCKED)
-            """
-        ).affected
     }
 }

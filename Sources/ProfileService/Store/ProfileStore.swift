@@ -121,6 +121,7 @@ struct ProfileStore: Sendable {
                 try await spend(limits.addressClaims, caller, nowMilliseconds, in: transaction)
                 claims = limits.claims.counting(claims, nowMilliseconds: nowMilliseconds)
             }
+            if transition.releasedPhone != nil { try await coolDown(profile, nowMilliseconds, in: transaction) }
             try await save(transition, claims, told(of: transition, from: profile), nowMilliseconds, in: transaction)
             if let upload = transition.droppedUpload { try await forget(upload, in: transaction) }
             return .saved(transition.profile, hasEvents: !transition.phoneEvents.isEmpty)
@@ -309,8 +310,6 @@ struct ProfileStore: Sendable {
         let toldIDs = told.map { _ in identifiers.make(EventID.self).uuid }
         let trace = Traces.current
         let now = PostgresTimestamp(milliseconds: nowMilliseconds)
-        let cooling = limits.coolDownMilliseconds > 0 ? [transition.releasedPhone?.digits].compactMap(\.self) : []
-        let coolUntil = PostgresTimestamp(milliseconds: nowMilliseconds + limits.coolDownMilliseconds)
         try await transaction.execute(
             """
             WITH freed_phone AS (
@@ -318,10 +317,6 @@ struct ProfileStore: Sendable {
             ), freed_username AS (
                 DELETE FROM usernames
                 WHERE username_key = \(transition.releasedUsername?.key) AND user_id = \(userID)
-            ), cooling AS (
-                INSERT INTO phone_cool_downs (phone, user_id, until)
-                SELECT phone, \(userID), \(coolUntil) FROM unnest(\(cooling)) AS given_up (phone)
-                ON CONFLICT (phone) DO UPDATE SET user_id = excluded.user_id, until = excluded.until
             ), events AS (
                 INSERT INTO outbox (event_id, kind, phone, user_id, created_at, trace)
                 SELECT event_id, kind, phone, \(userID), \(now), \(trace)

@@ -126,41 +126,54 @@ public struct OutboxDesk: Sendable {
     /// Has held events told again, all of them if `ids` is nil, and gives the ids of those that were held.
     private func release(_ ids: [Int64]?, of place: OutboxPlace) async throws -> [Int64] {
         var released: [Int64] = []
+        var after: Int64 = -1
         while true {
-            let after = released.last ?? -1
-            let batch = try await database.withTransaction(deadline: .after(Self.limit)) { transaction in
-                try await lock(place, in: transaction)
-                let rows = try await transaction.execute(
-                    """
-                    UPDATE \(unsafeSQL: place.table) SET rejected_at = NULL, rejection = NULL, retry_at = NULL, failures = 0
-                    WHERE id IN (
-                        SELECT id FROM \(unsafeSQL: place.table) o
-                        WHERE (rejected_at IS NOT NULL OR retry_at IS NOT NULL) AND id > \(after)
-                            AND (\(ids == nil) OR id = ANY(\(ids ?? [])))\(unsafeSQL: place.isOurs("o"))
-                        ORDER BY id LIMIT \(Self.batchMax)
-                    )
-                    RETURNING id
-                    """
-                )
-                let batch = try rows.map { try $0.decode(0, as: Int64.self) }.sorted()
-                if !batch.isEmpty { try await place.released(batch, transaction) }
-                return batch
-            }
-            released += batch
-            if batch.count < Self.batchMax { return released }
+            let rows = try await database.query(
+                """
+                SELECT id FROM \(unsafeSQL: place.table) o
+                WHERE (rejected_at IS NOT NULL OR retry_at IS NOT NULL) AND id > \(after)
+                    AND (\(ids == nil) OR id = ANY(\(ids ?? [])))\(unsafeSQL: place.isOurs("o"))
+                ORDER BY id LIMIT \(Self.batchMax)
+                """,
+                deadline: .after(Self.limit)
+            )
+            let batch = try rows.map { try $0.decode(0, as: Int64.self) }
+            guard let last = batch.last else { return released }
+            after = last
+            try await place.restate(batch)
+            released += try await change(
+                place,
+                """
+                UPDATE \(unsafeSQL: place.table) SET rejected_at = NULL, rejection = NULL, retry_at = NULL, failures = 0
+                WHERE id = ANY(\(batch)) AND (rejected_at IS NOT NULL OR retry_at IS NOT NULL) RETURNING id
+                """
+            )
         }
     }
 
     /// Forgets events that are set aside, and gives the ids of those that were. What waits behind them is told then.
     private func discard(_ ids: [Int64], of place: OutboxPlace) async throws -> [Int64] {
+        let rows = try await database.query(
+            """
+            SELECT id FROM \(unsafeSQL: place.table) o
+            WHERE id = ANY(\(ids)) AND rejected_at IS NOT NULL\(unsafeSQL: place.isOurs("o"))
+            """,
+            deadline: .after(Self.limit)
+        )
+        let aside = try rows.map { try $0.decode(0, as: Int64.self) }
+        guard !aside.isEmpty else { return [] }
+        try await place.restate(aside)
+        return try await change(
+            place,
+            "DELETE FROM \(unsafeSQL: place.table) WHERE id = ANY(\(aside)) AND rejected_at IS NOT NULL RETURNING id"
+        )
+    }
+
+    /// Changes rows while no relay works, and gives their ids.
+    private func change(_ place: OutboxPlace, _ statement: Query) async throws -> [Int64] {
         try await database.withTransaction(deadline: .after(Self.limit)) { transaction in
             try await lock(place, in: transaction)
-            return try await transaction.execute(
-                """
-                DELETE FROM \(unsafeSQL: place.table) o
-                WHERE id = ANY(\(ids)) AND rejected_at IS NOT NULL\(unsafeSQL: place.isOurs("o")) RETURNING id
-                """
-            ).map { try $0.decode(0, as: Int64.self) }
+            return try await transaction.execute(statement).map { try $0.decode(0, as: Int64.self) }
         }
     }
 

@@ -11,21 +11,22 @@ public struct OutboxPlace: Sendable {
     /// What a row of the table `o` is about, as an expression of SQL: without and with what is a person's.
     let about: String
     let aboutInFull: String
-    /// What follows from the release of rows, in the same transaction.
-    let released: @Sendable ([Int64], PostgresTransaction) async throws -> Void
+    /// What comes before held rows are told again, or forgotten.
+    let restate: @Sendable ([Int64]) async throws -> Void
 
     /// The outbox of these rows.
     ///
     /// - Parameters:
     ///   - receiver: the service that is told, by which a person names the outbox.
-    ///   - released: called with the ids of rows that are told again from the commit on, while no relay works.
+    ///   - restate: called with the ids of held rows before they are told again, or forgotten: while they hold up the later ones of their
+    ///     keys, which it may add to in transactions of its own. What it added stays also if it then comes to nothing.
     public init<Rows: OutboxRows>(
         _ rows: Rows,
         receiver: String,
-        released: @escaping @Sendable ([Int64], PostgresTransaction) async throws -> Void = { _, _ in }
+        restate: @escaping @Sendable ([Int64]) async throws -> Void = { _ in }
     ) {
         self.receiver = receiver
-        self.released = released
+        self.restate = restate
         table = Rows.table
         keyColumn = Rows.keyColumn
         filter = rows.receiver

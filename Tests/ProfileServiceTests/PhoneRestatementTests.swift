@@ -1,0 +1,138 @@
+import API
+import Models
+import Postgres
+import ProfileDomain
+import RPC
+import ServiceKit
+import ServiceModels
+import ServiceStore
+import SwiftProtobuf
+import Synchronization
+import Testing
+
+@testable import ProfileService
+
+/// What is told behind events of numbers that an operator has told again, or discards: who has the number now.
+@Suite(.serialized) struct PhoneRestatementTests {
+    /// Sets the oldest event aside that waits, and names what is set aside.
+    private func setAside(_ service: ProfileFixture) async throws -> [OutboxEventName] {
+        let outbox = PhoneOutbox(database: service.database, clock: service.clock.clock)
+        _ = try await outbox.relayBatch(limit: 1) { _ in .setAside(reason: "BAD") }
+        let rows = try await service.database.query("SELECT id FROM outbox WHERE rejected_at IS NOT NULL ORDER BY id")
+        return try rows.map { OutboxEventName(receiver: "invites", rowID: try $0.decode(0, as: Int64.self)) }
+    }
+
+    /// What was told.
+    private func deliver(_ service: ProfileFixture) async throws {
+        let outbox = PhoneOutbox(database: service.database, clock: service.clock.clock)
+        _ = try await outbox.relayBatch(limit: 100) { _ in .delivered }
+    }
+
+    @Test func `A number that somebody takes at that moment is told as theirs in the end`() async throws {
+        try await ProfileFixture.run(required: RequiredFields([])) { service in
+            let maria = someone()
+            try await service.update(maria, phone: phone(1))
+            try await deliver(service)
+            try await service.update(maria, phone: "")
+            _ = try await setAside(service)
+            let (isHeld, tell) = AsyncStream.makeStream(of: Void.self)
+            let isReleased = Mutex(false)
+            async let claiming: Void = service.database.withTransaction(deadline: .after(.seconds(60))) { transaction in
+                defer { tell.finish() }
+                // What a save does that takes the number again.
+                try await transaction.execute(
+                    """
+                    WITH taken AS (
+                        INSERT INTO phones (phone, user_id, claimed_at) VALUES (\(digits(1)), \(maria.uuid), now())
+                    )
+                    INSERT INTO outbox (event_id, kind, phone, user_id, created_at)
+                    VALUES (gen_random_uuid(), 'claimed', \(digits(1)), \(maria.uuid), now())
+                    """
+                )
+                tell.finish()
+                try await service.untilLocked { isReleased.withLock { $0 } }
+            }
+            for await _ in isHeld {}
+            #expect(try await service.outbox(.release(nil)) == ["released 1"])
+            isReleased.withLock { $0 = true }
+            try await claiming
+            #expect(
+                try await service.toldInFull() == ["released 1 \(maria)", "claimed 1 \(maria)", "claimed 1 \(maria)"]
+            )
+        }
+    }
+
+    @Test func `Nothing of it stays with a number that nobody has`() async throws {
+        try await ProfileFixture.run(required: RequiredFields([])) { service in
+            let (maria, jose) = (someone(), someone())
+            try await service.update(maria, phone: phone(1))
+            try await service.update(maria, phone: "")
+            _ = try await setAside(service)
+            #expect(try await service.outbox(.release(nil)) == ["released 1"])
+            #expect(try await service.count("SELECT count(*) FROM phones") == 0)
+            try await service.update(jose, phone: phone(1))
+            #expect(
+                try await service.toldInFull() == [
+                    "claimed 1 \(maria)", "released 1 \(maria)", "released 1 \(maria)", "claimed 1 \(jose)",
+                ]
+            )
+        }
+    }
+
+    @Test func `A discarded release is made good`() async throws {
+        try await ProfileFixture.run(required: RequiredFields([])) { service in
+            let (maria, jose) = (someone(), someone())
+            try await service.update(maria, phone: phone(1))
+            try await service.update(jose, phone: phone(2))
+            try await deliver(service)
+            try await service.update(maria, phone: "")
+            let release = try await setAside(service)
+            #expect(try await service.outbox(.discard(release)) == ["discarded 1"])
+            #expect(try await service.toldInFull() == ["released 1 \(maria)"])
+            try await deliver(service)
+            // Of a closed account it stays one.
+            _ = try await service.client.closeAccount(.with { $0.userID = jose.description })
+            let closing = try await setAside(service)
+            #expect(try await service.outbox(.discard(closing)) == ["discarded 1"])
+            #expect(try await service.toldInFull() == ["released 2 \(jose)"])
+            #expect(try await service.count("SELECT count(*) FROM outbox WHERE by_deletion") == 1)
+        }
+    }
+
+    @Test func `A discarded claim is made good, with whom a proof took the number from`() async throws {
+        try await ProfileFixture.run { service in
+            let (mallory, jose, ana) = (someone(), someone(), someone())
+            try await service.update(mallory, phone: phone(1))
+            try await deliver(service)
+            try await service.prove(e164(1), of: jose)
+            let claim = try await setAside(service)
+            #expect(try await service.outbox(.discard(claim)) == ["discarded 1"])
+            #expect(try await service.toldInFull() == ["claimed 1 \(jose) proven from \(mallory)"])
+            // Nobody has it any more: whoever invites may think has it is told of.
+            let again = try await setAside(service)
+            _ = try await service.client.releasePhone(.with { $0.userID = jose.description })
+            #expect(try await service.outbox(.discard(again)) == ["discarded 1"])
+            let told = try await service.toldInFull()
+            #expect(told.first == "released 1 \(jose)")
+            #expect(Set(told.dropFirst()) == ["released 1 \(jose)", "released 1 \(mallory)"] && told.count == 3)
+            // Or somebody else has: the proof was another's.
+            try await deliver(service)
+            try await service.prove(e164(1), of: jose)
+            let last = try await setAside(service)
+            _ = try await service.client.releasePhone(.with { $0.userID = jose.description })
+            try await service.update(ana, phone: phone(1))
+            #expect(try await service.outbox(.discard(last)) == ["discarded 1"])
+            #expect(try await service.toldInFull().last == "claimed 1 \(ana)")
+        }
+    }
+
+    @Test func `What isn't set aside isn't discarded, and says nothing`() async throws {
+        try await ProfileFixture.run { service in
+            try await service.update(someone(), phone: phone(1))
+            let rows = try await service.database.query("SELECT id FROM outbox")
+            let name = OutboxEventName(receiver: "invites", rowID: try rows[0].decode(0, as: Int64.self))
+            await #expect(throws: OutboxCommandError.self) { try await service.outbox(.discard([name])) }
+            #expect(try await service.toldInFull().count == 1)
+        }
+    }
+}

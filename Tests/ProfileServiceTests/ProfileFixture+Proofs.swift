@@ -1,0 +1,50 @@
+import API
+import Models
+import Postgres
+import RPC
+import ServiceKit
+import ServiceModels
+import Testing
+
+@testable import ProfileService
+
+extension ProfileFixture {
+    /// Claims a number for a user by proof.
+    @discardableResult
+    func prove(
+        _ number: String,
+        of user: UserID,
+        event: EventID? = nil,
+        by proof: ProfileV1.PhoneProof = .assertion
+    ) async throws(RPCError) -> ProfileV1.ClaimProvenPhoneResponse {
+        var request = ProfileV1.ClaimProvenPhoneRequest()
+        (request.userID, request.phoneNumber, request.proof) = (user.description, number, proof)
+        request.eventID = (event ?? identifiers.make()).description
+        return try await client.claimProvenPhone(request)
+    }
+
+    /// What waits for invites, oldest first, with what the proofs add and the last digit of the number.
+    func toldInFull() async throws -> [String] {
+        try await database.query(
+            """
+            SELECT kind || ' ' || right(phone, 1) || ' ' || user_id::text || CASE WHEN is_proven THEN ' proven' ELSE '' END
+                || COALESCE(' from ' || taken_from::text, '')
+            FROM outbox ORDER BY id
+            """
+        ).map { try $0.decode(0, as: String.self) }
+    }
+
+    /// Waits until a statement waits for what another one has locked.
+    func untilLocked(orUntil isDone: @Sendable () -> Bool = { false }) async throws {
+        let waiting = """
+            SELECT count(*) FROM pg_stat_activity
+            WHERE datname = current_database() AND wait_event_type = 'Lock' AND state = 'active'
+            """
+        try await eventually("it waits for a lock") { try await count(waiting) > 0 || isDone() }
+    }
+}
+
+private let identifiers = IdentifierSource()
+
+/// A small number as a provider says it.
+func e164(_ number: Int) -> String { "+\(digits(number))" }
