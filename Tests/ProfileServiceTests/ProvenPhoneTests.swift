@@ -21,11 +21,13 @@ import Testing
         of user: UserID,
         event: EventID? = nil,
         by proof: ProfileV1.PhoneProof = .assertion,
+        mayOpen: Bool = false,
         _ service: ProfileFixture
     ) async throws(RPCError) -> ProfileV1.ClaimProvenPhoneResponse {
         var request = ProfileV1.ClaimProvenPhoneRequest()
         (request.userID, request.phoneNumber, request.proof) = (user.description, number, proof)
         request.eventID = (event ?? identifiers.make()).description
+        request.mayOpen = mayOpen
         return try await service.client.claimProvenPhone(request)
     }
 
@@ -154,6 +156,46 @@ import Testing
             service.identity.close(ana)
             let inherited = try await prove(e164(2), of: maria, event: event, service)
             #expect(inherited.outcome == .proven && inherited.takenFromUserID.isEmpty, "a closed account has nothing")
+        }
+    }
+
+    @Test func `Of a number that was imported identity is told first, and decides whether it opens the account`()
+        async throws
+    {
+        try await ProfileFixture.run { service in
+            let (old, maria, jose) = (someone(), someone(), someone())
+            _ = try await prove(e164(1), of: old, by: .import, service)
+            let event: EventID = identifiers.make()
+            for _ in 0..<2 {
+                let opens = try await prove(e164(1), of: maria, event: event, mayOpen: true, service)
+                #expect(opens.outcome == .opens && opens.holderUserID == old.description)
+                #expect(opens.profile.phoneNumber.isEmpty && opens.takenFromUserID.isEmpty)
+            }
+            #expect(try await service.profile(old).phoneNumber == e164(1))
+            #expect(try await service.count("SELECT count(*) FROM proven_claims") == 1)
+            #expect(try await service.client.listPhoneDisputes(.init()).disputes.isEmpty)
+            // It couldn't be opened: then it is a dispute, whatever is asked by the same event.
+            for mayOpen in [false, true] {
+                #expect(
+                    try await prove(e164(1), of: maria, event: event, mayOpen: mayOpen, service).outcome == .conflict
+                )
+            }
+            #expect(try await service.client.listPhoneDisputes(.init()).disputes.count == 1)
+            // The old account's own proof is as good as any: it opens nothing any more.
+            #expect(try await prove(e164(1), of: old, by: .provider, mayOpen: true, service).outcome == .proven)
+            #expect(try await prove(e164(1), of: jose, mayOpen: true, service).outcome == .conflict)
+        }
+    }
+
+    @Test func `A number that was imported long ago opens nothing, and is nobody else's either`() async throws {
+        try await ProfileFixture.run { service in
+            let (old, maria) = (someone(), someone())
+            _ = try await prove(e164(1), of: old, by: .import, service)
+            service.clock.advance(milliseconds: 180 * Self.day - 1)
+            #expect(try await prove(e164(1), of: maria, mayOpen: true, service).outcome == .opens)
+            service.clock.advance(milliseconds: 1)
+            #expect(try await prove(e164(1), of: maria, mayOpen: true, service).outcome == .conflict)
+            #expect(try await service.profile(old).phoneNumber == e164(1))
         }
     }
 
