@@ -14,4 +14,8 @@ public enum OperatorRefusal: Error, Sendable, Hashable, CaseIterable {
     case pageTokenInvalid
     /// Profile, which has the phone numbers, can't be asked now.
     case profileUnavailable
+    /// The account wasn't imported, or somebody can sign in to it.
+    case accountNotOpenable
+    /// The other account isn't empty, or has a provider that can't open an account.
+    case accountNotAbsorbable
 }

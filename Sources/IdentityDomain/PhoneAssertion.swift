@@ -111,4 +111,6 @@ public enum PhoneProofRefusal: Error, Sendable, Hashable {
     case taken
     /// No such number is taken here.
     case notAllowed
+    /// It has opened the old account that the number came with, which has absorbed the user's.
+    case accountOpened
 }

@@ -45,6 +45,12 @@ public enum SecurityEvent: String, Sendable, Hashable, CaseIterable {
     case phoneTaken = "phone_taken"
     /// A phone number was proven that another account has proven too, and keeps. Told with by what.
     case phoneConflict = "phone_conflict"
+    /// It was begun to open an imported account that nobody could sign in to. Told with by what, the operator, and the account that is
+    /// to be absorbed; by an operator also if nothing comes of it.
+    case accountOpening = "account_opening"
+    /// An imported account that nobody could sign in to was opened. Told with by what, the operator, the account that it absorbed, and
+    /// the providers that came with it.
+    case accountOpened = "account_opened"
 }
 
 /// Why a session was ended, as its row says.
@@ -57,7 +63,7 @@ public enum SessionEnd: String, Sendable, Hashable, CaseIterable {
     case endAll = "end_all"
     /// It was opened without proof, and then somebody proved who they are.
     case proven = "proven"
-    /// Its owner ended it from the list of sessions.
+    /// Its owner ended it from the list of sessions; or nobody was told of it, since its account was on the way into another.
     case ended = "ended"
     /// Its account had too many, and it was the one used longest ago.
     case tooMany = "too_many"

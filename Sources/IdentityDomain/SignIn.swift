@@ -7,7 +7,7 @@ public struct SignIn: Sendable, Hashable {
     /// A second fingerprint by which a retry finds the session; nil if there is none.
     public let retryFingerprint: [UInt8]?
     /// The hash of the ticket that is used up by this; nil for one without ticket.
-    public let ticketHash: [UInt8]?
+    public var ticketHash: [UInt8]?
     /// The provider.
     public let provider: ProviderName
     /// The provider's name for the person.

@@ -41,6 +41,20 @@ extension OperatorRefusal {
                 message: "Profile, which has the phone numbers, cannot be asked now. Try again in a moment.",
                 retryAfter: .seconds(1)
             )
+        case .accountNotOpenable:
+            .domain(
+                .failedPrecondition,
+                reason: "ACCOUNT_NOT_OPENABLE",
+                message: "The account was not imported, or somebody can sign in to it.",
+                field: "user_id"
+            )
+        case .accountNotAbsorbable:
+            .domain(
+                .failedPrecondition,
+                reason: "ACCOUNT_NOT_ABSORBABLE",
+                message: "The other account is not empty, or has a provider that cannot open an account.",
+                field: "for_user_id"
+            )
         }
     }
 }

@@ -43,6 +43,12 @@ extension PhoneProofRefusal {
                 message: "Such phone numbers are not taken here.",
                 field: "phone_number"
             )
+        case .accountOpened:
+            .domain(
+                .unauthenticated,
+                reason: "ACCOUNT_OPENED",
+                message: "The phone number has opened the person's old account. Sign in again to be in it."
+            )
         }
     }
 }

@@ -93,14 +93,6 @@ struct IdentityParts: Sendable {
             logger: logger
         )
         self.closings = closings
-        let phoneProofs = PhoneProofs(
-            database: database,
-            store: store,
-            profile: profile,
-            clock: clock,
-            logger: logger
-        )
-        self.phoneProofs = phoneProofs
         let acknowledgements = Acknowledgements(store: store, revocations: revocations, clock: clock, logger: logger)
         let notices = NoticeApplier(store: store, revocations: revocations, clock: clock, logger: logger)
         self.notices = notices
@@ -148,6 +140,22 @@ struct IdentityParts: Sendable {
             },
             logger: logger
         )
+        let opener = AccountOpener(
+            store: store,
+            absorber: absorber,
+            identifiers: identifiers,
+            clock: clock,
+            logger: logger
+        )
+        let phoneProofs = PhoneProofs(
+            database: database,
+            store: store,
+            profile: profile,
+            opener: opener,
+            clock: clock,
+            logger: logger
+        )
+        self.phoneProofs = phoneProofs
         keyReader = settings.keySource.map { source in
             KeyReader(program: .identity, rings: settings.keyRings, logger: logger) {
                 let keys = try source.read()
@@ -240,6 +248,7 @@ struct IdentityParts: Sendable {
         operatorMethods = OperatorMethods(
             store: store,
             profile: OperatorProfiles(client: profile, logger: logger),
+            opener: opener,
             revocations: revocations,
             operators: settings.operators,
             clock: clock

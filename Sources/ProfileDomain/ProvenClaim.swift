@@ -22,6 +22,8 @@ public enum ProvenClaim: Sendable, Hashable {
     case confirm
     /// Somebody had it who loses it by this.
     case takeOver(from: UserID)
+    /// Somebody else has it by an import: identity may open their account to the user, who is them as far as anybody can tell.
+    case open(UserID)
     /// Somebody else has proven it: judge that one first.
     case judge(UserID)
     /// Somebody else has proven it and keeps it.
@@ -33,11 +35,14 @@ public enum ProvenClaim: Sendable, Hashable {
         public let userID: UserID
         /// Whether it is proven that the number is theirs.
         public let isProven: Bool
+        /// Whether that is known by an import alone, which isn't too long ago: the account may be one that nobody can open yet.
+        public let mayBeOpened: Bool
 
         /// A holder.
-        public init(userID: UserID, isProven: Bool) {
+        public init(userID: UserID, isProven: Bool, mayBeOpened: Bool = false) {
             self.userID = userID
             self.isProven = isProven
+            self.mayBeOpened = mayBeOpened
         }
     }
 
@@ -60,11 +65,18 @@ public enum ProvenClaim: Sendable, Hashable {
     /// - Parameters:
     ///   - holder: who has the number, nil for nobody.
     ///   - claimant: of whom it is proven.
+    ///   - mayOpen: whether whoever claims can open the holder's account.
     ///   - judgement: what was found out before; it counts for that holder alone.
-    public static func decide(holder: Holder?, claimant: UserID, judgement: Judgement?) -> ProvenClaim {
+    public static func decide(
+        holder: Holder?,
+        claimant: UserID,
+        mayOpen: Bool = false,
+        judgement: Judgement?
+    ) -> ProvenClaim {
         guard let holder else { return .take }
         if holder.userID == claimant { return .confirm }
         guard holder.isProven else { return .takeOver(from: holder.userID) }
+        if mayOpen, holder.mayBeOpened { return .open(holder.userID) }
         guard let judgement, judgement.userID == holder.userID else { return .judge(holder.userID) }
         return judgement.isIdle ? .takeOver(from: holder.userID) : .conflict(with: holder.userID)
     }
@@ -78,8 +90,14 @@ public enum ProvenClaim: Sendable, Hashable {
         switch self {
         case .take, .confirm: return before
         case .takeOver(let holder): return [holder] + before.filter { $0 != holder }
-        case .judge, .conflict: return []
+        case .open, .judge, .conflict: return []
         }
+    }
+
+    /// Whether a number that came in with an import at a time still opens the account that it came with. Later it may be somebody
+    /// else's by now, and nobody was seen who could tell.
+    public static func opens(importedAtMilliseconds: Int64, idleMilliseconds: Int64, nowMilliseconds: Int64) -> Bool {
+        nowMilliseconds - importedAtMilliseconds < idleMilliseconds
     }
 
     /// Whether somebody who was seen last at a time was not seen for long enough. One of whom nothing is known is not idle: that a

@@ -12,7 +12,9 @@ import tokens
 from app import APPLE_CLIENT, GOOGLE_CLIENT, App, Person
 from phone_backend import PhoneBackend
 from stack import new_stack, short_folder
-from test_operators import done
+from test_import import new_id, people, phone_codes
+from test_import import run as bring_in
+from test_operators import account, done
 
 LOG = "SELECT kind FROM identity.security_events WHERE user_id = '{}' AND kind LIKE 'phone_%' ORDER BY event_id"
 
@@ -226,3 +228,115 @@ def test_while_profile_is_away_a_proof_waits(own_stack):
         os.kill(pid, signal.SIGCONT)
     process_table.wait_until(lambda: maria.get("/me").json.get("phone_number") == number, 30, "the number to be told")
     assert maria.get("/me").expect(200)["phone_proven"] is True
+
+
+def imported(stack, folder, count, source):
+    """People of whom an import knows a number, and who have a seat in a group; with their accounts, and the group."""
+    found = people(stack, count)
+    owner = signed_in(stack)
+    owner.save(display_name="Owner", phone_number=owner.person.phone).expect(200)
+    group = owner.create_group()
+    for person in found:
+        owner.invite(person, group)
+    bring_in(stack, folder, "phone-codes", phone_codes(folder / f"{source}.csv", found), "--source-name", source)
+    users = [new_id(source, number) for number in range(count)]
+    seats = f"SELECT count(*) FROM invites.members WHERE group_id = '{group}' AND user_id IS NOT NULL"
+    process_table.wait_until(lambda: stack.sql(seats) == str(count + 1), 60, "the seats")
+    return list(zip(found, users)), group
+
+
+def expect_old_account(app, person, user, group):
+    """The app is in the account that came in, with all that it had there."""
+    me = app.get("/me").expect(200)
+    assert (me["user_id"], me["display_name"], me["phone_number"], me["missing_fields"]) == (user, person.name, person.phone, [])
+    assert app.group_ids() == [group]
+
+
+OPENED = ("SELECT kind || ' ' || (details->>'by') FROM identity.security_events WHERE user_id = '{}' AND kind LIKE 'account_open%' "
+          "ORDER BY kind DESC")
+
+
+def test_an_imported_account_with_a_number_alone_opens_to_whoever_proves_it(own_stack, tmp_path):
+    stack = own_stack
+    (maria, jose), group = imported(stack, tmp_path, 2, "opening")
+    # By a provider that is trusted for it, in the sign-in.
+    person, user = maria
+    app = App(stack, person)
+    request = app.ask_google(claims={"phone_number": person.phone, "phone_number_verified": True})
+    answer = app.present("google", request).expect(200)
+    assert (answer["user_id"], answer["is_new_user"], answer["missing_fields"]) == (user, False, [])
+    expect_old_account(app, person, user, group)
+    assert app.get("/me").expect(200)["phone_proven"] is True
+    again = App(stack, person)
+    assert again.present("google", again.ask_google()).expect(200)["user_id"] == user
+    assert stack.sql(OPENED.format(user)).split("\n") == ["account_opening provider", "account_opened provider"]
+    # By an assertion, in a session of the new account, which ends.
+    person, user = jose
+    app = App(stack, person)
+    new = app.sign_in()["user_id"]
+    assertion = stack.backend.assertion(new, person.phone)
+    prove(app, assertion).problem(401, "ACCOUNT_OPENED")
+    process_table.wait_until(lambda: app.get("/me").status == 401, 2, "the end of the session")
+    assert prove(app, assertion).status == 401
+    back = App(stack, person)
+    assert back.sign_in()["user_id"] == user
+    expect_old_account(back, person, user, group)
+    assert log(stack, back) == ["phone_proven"]
+    assert stack.sql(f"SELECT why FROM identity.account_closings WHERE user_id = '{new}'") == "absorbed"
+    assert stack.sql(f"SELECT proof FROM profile.phones WHERE user_id = '{user}'") == "assertion"
+
+
+def test_an_imported_account_stays_closed_to_somebody_with_an_account_of_their_own(own_stack, tmp_path):
+    stack = own_stack
+    ((person, user),), group = imported(stack, tmp_path, 1, "disputed")
+    app = signed_in(stack)
+    app.save(display_name="Somebody Else", phone_number=app.person.phone).expect(200)
+    prove(app, stack.backend.assertion(app.user_id, person.phone)).problem(
+        409, "PHONE_TAKEN", [("phone_number", "PHONE_TAKEN")])
+    assert app.get("/me").expect(200)["phone_number"] == app.person.phone and app.group_ids() == []
+    assert f"{person.phone} is account {user}'s" in done(stack, "disputes")
+    assert app.create_group()
+    # An operator can't either, since it isn't empty.
+    refused = account(stack, "open", user, "--for", app.user_id, "--confirm")
+    assert refused.returncode == 1 and "ACCOUNT_NOT_ABSORBABLE" in refused.stderr
+    assert stack.sql(f"SELECT count(*) FROM identity.provider_identities WHERE user_id = '{user}'") == "0"
+    assert app.get("/me").status == 200 and len(app.group_ids()) == 1
+
+
+def test_an_operator_opens_an_imported_account(own_stack, tmp_path):
+    stack = own_stack
+    ((person, user),), group = imported(stack, tmp_path, 1, "by-hand")
+    app = signed_in(stack)
+    told = account(stack, "open", user, "--for", app.user_id)
+    assert (told.returncode, told.stdout) == (1, "")
+    assert told.stderr == (
+        f"vestibule account open: account {user} would be signed in to by apple, and account {app.user_id} would be gone, if it is "
+        "empty. Nothing was changed; --confirm does it\n")
+    assert app.get("/me").status == 200
+    assert done(stack, "open", user, "--for", app.user_id, "--confirm") == "opened; apple signs in to it\n"
+    process_table.wait_until(lambda: app.get("/me").status == 401, 2, "the end of the session")
+    answer = json.loads(done(stack, "open", user, "--for", app.user_id, "--confirm", "--json"))
+    assert answer == {"providers": ["apple"], "was_open": True}
+    back = App(stack, app.person)
+    assert back.sign_in()["user_id"] == user
+    expect_old_account(back, person, user, group)
+    assert stack.sql(OPENED.format(user)).split("\n") == ["account_opening operator", "account_opened operator"]
+    native = account(stack, "open", user, "--for", back.user_id, "--confirm")
+    assert native.returncode == 1 and "ACCOUNT_NOT_OPENABLE" in native.stderr
+
+
+def test_while_invites_is_away_it_is_not_decided_and_the_sign_in_is_tried_again(own_stack, tmp_path):
+    stack = own_stack
+    ((person, user),), group = imported(stack, tmp_path, 1, "away")
+    app = App(stack, person)
+    request = app.ask_google(claims={"phone_number": person.phone, "phone_number_verified": True})
+    pid = stack.process_of("invites")
+    os.kill(pid, signal.SIGSTOP)
+    try:
+        for _ in range(2):
+            app.present("google", request).problem(503, "ACCOUNT_HELD")
+    finally:
+        os.kill(pid, signal.SIGCONT)
+    process_table.wait_until(lambda: app.present("google", request).status == 200, 60, "the opening")
+    assert app.user_id == user
+    expect_old_account(app, person, user, group)

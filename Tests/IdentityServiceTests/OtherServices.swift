@@ -13,6 +13,8 @@ final class OtherServices: Sendable {
         var released: [String] = []
         var proofs: [ProfileV1.ClaimProvenPhoneRequest] = []
         var proofAnswer: Result<ProfileV1.ClaimProvenPhoneResponse, RPCError> = .success(.with { $0.outcome = .proven })
+        /// Who has which number by an import.
+        var imported: [String: String] = [:]
         var disputes: [ProfileV1.PhoneDispute] = []
         var answersOfAbsorptions: Absorptions?
     }
@@ -100,6 +102,9 @@ final class OtherServices: Sendable {
         state.withLock { $0.proofAnswer = answer }
     }
 
+    /// From now on somebody has a number by an import, as far as profile knows.
+    func importNumber(_ number: String, of userID: String) { state.withLock { $0.imported[number] = userID } }
+
     /// What is disputed at profile.
     func dispute(_ disputes: [ProfileV1.PhoneDispute]) { state.withLock { $0.disputes = disputes } }
 
@@ -109,6 +114,14 @@ final class OtherServices: Sendable {
                 state.proofs.append(request)
                 if state.answersOfAbsorptions?.closed.contains(request.userID) == true {
                     return .failure(.domain(.unauthenticated, reason: "SESSION_REVOKED", message: "It is closed."))
+                }
+                if let holder = state.imported[request.phoneNumber], holder != request.userID {
+                    return .success(
+                        .with {
+                            $0.outcome = request.mayOpen ? .opens : .conflict
+                            if request.mayOpen { $0.holderUserID = holder }
+                        }
+                    )
                 }
                 return state.proofAnswer
             }.get()

@@ -49,7 +49,8 @@ struct NumberStores: Sendable {
             let claim = ProvenPhone(eventID: event, userID: userID, phone: phone, proof: .assertion)
             let step = try await store.claimProven(claim, judgement: judgement, nowMilliseconds: now, deadline: nil)
             switch step {
-            case .judge(let holder): return .judge(holder)
+            // Nobody asks for an opening here.
+            case .opens(let holder, _), .judge(let holder): return .judge(holder)
             case .settled(_, .conflict, _): return .conflict
             case .settled(_, .proven(let loser), _): return .proven(takenFrom: loser)
             }

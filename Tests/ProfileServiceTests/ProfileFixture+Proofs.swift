@@ -15,11 +15,13 @@ extension ProfileFixture {
         _ number: String,
         of user: UserID,
         event: EventID? = nil,
-        by proof: ProfileV1.PhoneProof = .assertion
+        by proof: ProfileV1.PhoneProof = .assertion,
+        mayOpen: Bool = false
     ) async throws(RPCError) -> ProfileV1.ClaimProvenPhoneResponse {
         var request = ProfileV1.ClaimProvenPhoneRequest()
         (request.userID, request.phoneNumber, request.proof) = (user.description, number, proof)
         request.eventID = (event ?? identifiers.make()).description
+        request.mayOpen = mayOpen
         return try await client.claimProvenPhone(request)
     }
 

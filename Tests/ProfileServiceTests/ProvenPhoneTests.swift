@@ -130,6 +130,46 @@ import Testing
         }
     }
 
+    @Test func `Of a number that was imported identity is told first, and decides whether it opens the account`()
+        async throws
+    {
+        try await ProfileFixture.run { service in
+            let (old, maria, jose) = (someone(), someone(), someone())
+            _ = try await service.prove(e164(1), of: old, by: .import)
+            let event: EventID = identifiers.make()
+            for _ in 0..<2 {
+                let opens = try await service.prove(e164(1), of: maria, event: event, mayOpen: true)
+                #expect(opens.outcome == .opens && opens.holderUserID == old.description)
+                #expect(opens.profile.phoneNumber.isEmpty && opens.takenFromUserID.isEmpty)
+            }
+            #expect(try await service.profile(old).phoneNumber == e164(1))
+            #expect(try await service.count("SELECT count(*) FROM proven_claims") == 1)
+            #expect(try await service.client.listPhoneDisputes(.init()).disputes.isEmpty)
+            // It couldn't be opened: then it is a dispute, whatever is asked by the same event.
+            for mayOpen in [false, true] {
+                #expect(
+                    try await service.prove(e164(1), of: maria, event: event, mayOpen: mayOpen).outcome == .conflict
+                )
+            }
+            #expect(try await service.client.listPhoneDisputes(.init()).disputes.count == 1)
+            // The old account's own proof is as good as any: it opens nothing any more.
+            #expect(try await service.prove(e164(1), of: old, by: .provider, mayOpen: true).outcome == .proven)
+            #expect(try await service.prove(e164(1), of: jose, mayOpen: true).outcome == .conflict)
+        }
+    }
+
+    @Test func `A number that was imported long ago opens nothing, and is nobody else's either`() async throws {
+        try await ProfileFixture.run { service in
+            let (old, maria) = (someone(), someone())
+            _ = try await service.prove(e164(1), of: old, by: .import)
+            service.clock.advance(milliseconds: 180 * Self.day - 1)
+            #expect(try await service.prove(e164(1), of: maria, mayOpen: true).outcome == .opens)
+            service.clock.advance(milliseconds: 1)
+            #expect(try await service.prove(e164(1), of: maria, mayOpen: true).outcome == .conflict)
+            #expect(try await service.profile(old).phoneNumber == e164(1))
+        }
+    }
+
     @Test func `A number that isn't taken here is dropped, and requests that are none are refused`() async throws {
         try await ProfileFixture.run { service in
             let maria = someone()

@@ -72,7 +72,8 @@ public enum AccountServiceMethods {
 
     /// Proves that a phone number is the user's by a signed assertion of the app's own backend, where the configuration says whose. The
     /// number is the user's then, also if somebody else had it without proof. ALREADY_EXISTS with PHONE_TAKEN if somebody else has
-    /// proven it, which an operator settles. Without such a backend it is NOT_FOUND.
+    /// proven it, which an operator settles. UNAUTHENTICATED with ACCOUNT_OPENED if the number has opened an old account, which has
+    /// absorbed the user's: sign in again. Without such a backend it is NOT_FOUND.
     public static let provePhone = MethodDescriptor(
         service: serviceName,
         method: "ProvePhone",
@@ -127,7 +128,8 @@ public protocol AccountServiceHandler: RPCService {
 
     /// Proves that a phone number is the user's by a signed assertion of the app's own backend, where the configuration says whose. The
     /// number is the user's then, also if somebody else had it without proof. ALREADY_EXISTS with PHONE_TAKEN if somebody else has
-    /// proven it, which an operator settles. Without such a backend it is NOT_FOUND.
+    /// proven it, which an operator settles. UNAUTHENTICATED with ACCOUNT_OPENED if the number has opened an old account, which has
+    /// absorbed the user's: sign in again. Without such a backend it is NOT_FOUND.
     func provePhone(
         _ request: AppV1.ProvePhoneRequest,
         context: ServerContext
@@ -238,7 +240,8 @@ public struct AccountServiceClient: Sendable {
 
     /// Proves that a phone number is the user's by a signed assertion of the app's own backend, where the configuration says whose. The
     /// number is the user's then, also if somebody else had it without proof. ALREADY_EXISTS with PHONE_TAKEN if somebody else has
-    /// proven it, which an operator settles. Without such a backend it is NOT_FOUND.
+    /// proven it, which an operator settles. UNAUTHENTICATED with ACCOUNT_OPENED if the number has opened an old account, which has
+    /// absorbed the user's: sign in again. Without such a backend it is NOT_FOUND.
     public func provePhone(
         _ request: AppV1.ProvePhoneRequest,
         options: CallOptions = CallOptions()

@@ -214,7 +214,8 @@ public enum IdentityServiceMethods {
     /// NOT_FOUND with ACCOUNT_NOT_FOUND, and nothing changes. Presenting the same credentials again within a minute returns
     /// the same session; later they are refused with TOKEN_REPLAYED or CODE_SPENT, but for an access token, which opens another
     /// session then, since the provider is asked about it each time. While an operator keeps the account's person out it is
-    /// PERMISSION_DENIED with ACCOUNT_BLOCKED, and nothing changes.
+    /// PERMISSION_DENIED with ACCOUNT_BLOCKED, and nothing changes. Where the provider proves a phone number that opens an imported
+    /// account the session is of that one, and while that isn't decided it is UNAVAILABLE with ACCOUNT_HELD: the credentials stay good.
     public static let signIn = MethodDescriptor(
         service: serviceName,
         method: "SignIn",
@@ -367,6 +368,7 @@ public enum IdentityServiceMethods {
     /// Proves that a phone number is the caller's, by a signed assertion of the app's own backend (VESTIBULE_IDENTITY_PHONE_ASSERTIONS_FILE;
     /// NOT_FOUND without). An assertion is applied once, and a repetition answered alike. Wrong ones are INVALID_ARGUMENT with
     /// ASSERTION_INVALID, ASSERTION_MISMATCHED or ASSERTION_EXPIRED. ALREADY_EXISTS with PHONE_TAKEN if somebody else has proven the number.
+    /// UNAUTHENTICATED with ACCOUNT_OPENED if it has opened an imported account, which has absorbed the caller's.
     public static let provePhone = MethodDescriptor(
         service: serviceName,
         method: "ProvePhone",
@@ -507,7 +509,8 @@ public protocol IdentityServiceHandler: RPCService {
     /// NOT_FOUND with ACCOUNT_NOT_FOUND, and nothing changes. Presenting the same credentials again within a minute returns
     /// the same session; later they are refused with TOKEN_REPLAYED or CODE_SPENT, but for an access token, which opens another
     /// session then, since the provider is asked about it each time. While an operator keeps the account's person out it is
-    /// PERMISSION_DENIED with ACCOUNT_BLOCKED, and nothing changes.
+    /// PERMISSION_DENIED with ACCOUNT_BLOCKED, and nothing changes. Where the provider proves a phone number that opens an imported
+    /// account the session is of that one, and while that isn't decided it is UNAVAILABLE with ACCOUNT_HELD: the credentials stay good.
     func signIn(
         _ request: IdentityV1.SignInRequest,
         context: ServerContext
@@ -628,6 +631,7 @@ public protocol IdentityServiceHandler: RPCService {
     /// Proves that a phone number is the caller's, by a signed assertion of the app's own backend (VESTIBULE_IDENTITY_PHONE_ASSERTIONS_FILE;
     /// NOT_FOUND without). An assertion is applied once, and a repetition answered alike. Wrong ones are INVALID_ARGUMENT with
     /// ASSERTION_INVALID, ASSERTION_MISMATCHED or ASSERTION_EXPIRED. ALREADY_EXISTS with PHONE_TAKEN if somebody else has proven the number.
+    /// UNAUTHENTICATED with ACCOUNT_OPENED if it has opened an imported account, which has absorbed the caller's.
     func provePhone(
         _ request: IdentityV1.ProvePhoneRequest,
         context: ServerContext
@@ -913,7 +917,8 @@ public struct IdentityServiceClient: Sendable {
     /// NOT_FOUND with ACCOUNT_NOT_FOUND, and nothing changes. Presenting the same credentials again within a minute returns
     /// the same session; later they are refused with TOKEN_REPLAYED or CODE_SPENT, but for an access token, which opens another
     /// session then, since the provider is asked about it each time. While an operator keeps the account's person out it is
-    /// PERMISSION_DENIED with ACCOUNT_BLOCKED, and nothing changes.
+    /// PERMISSION_DENIED with ACCOUNT_BLOCKED, and nothing changes. Where the provider proves a phone number that opens an imported
+    /// account the session is of that one, and while that isn't decided it is UNAVAILABLE with ACCOUNT_HELD: the credentials stay good.
     public func signIn(
         _ request: IdentityV1.SignInRequest,
         options: CallOptions = CallOptions()
@@ -1146,6 +1151,7 @@ public struct IdentityServiceClient: Sendable {
     /// Proves that a phone number is the caller's, by a signed assertion of the app's own backend (VESTIBULE_IDENTITY_PHONE_ASSERTIONS_FILE;
     /// NOT_FOUND without). An assertion is applied once, and a repetition answered alike. Wrong ones are INVALID_ARGUMENT with
     /// ASSERTION_INVALID, ASSERTION_MISMATCHED or ASSERTION_EXPIRED. ALREADY_EXISTS with PHONE_TAKEN if somebody else has proven the number.
+    /// UNAUTHENTICATED with ACCOUNT_OPENED if it has opened an imported account, which has absorbed the caller's.
     public func provePhone(
         _ request: IdentityV1.ProvePhoneRequest,
         options: CallOptions = CallOptions()

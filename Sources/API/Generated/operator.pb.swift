@@ -365,6 +365,43 @@ public nonisolated struct Vestibule_Operator_V1_EndSessionsResponse: Sendable {
   public init() {}
 }
 
+/// The account to open, and for whom.
+public nonisolated struct Vestibule_Operator_V1_OpenAccountRequest: Sendable {
+  // SwiftProtobuf.Message conformance is added in an extension below. See the
+  // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
+  // methods supported on all messages.
+
+  /// The imported account's id, a UUID.
+  public var userID: String = String()
+
+  /// The id, a UUID, of the account that its person has signed in to, which is absorbed.
+  public var forUserID: String = String()
+
+  /// Whether to judge only. Whether the other account is empty turns out when it is done.
+  public var validateOnly: Bool = false
+
+  public var unknownFields = SwiftProtobuf.UnknownStorage()
+
+  public init() {}
+}
+
+/// The account is open, or would be.
+public nonisolated struct Vestibule_Operator_V1_OpenAccountResponse: Sendable {
+  // SwiftProtobuf.Message conformance is added in an extension below. See the
+  // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
+  // methods supported on all messages.
+
+  /// The providers that sign its person in.
+  public var providers: [String] = []
+
+  /// Whether it was opened for that account before.
+  public var wasOpen: Bool = false
+
+  public var unknownFields = SwiftProtobuf.UnknownStorage()
+
+  public init() {}
+}
+
 /// The number to release.
 public nonisolated struct Vestibule_Operator_V1_ReleasePhoneRequest: Sendable {
   // SwiftProtobuf.Message conformance is added in an extension below. See the
@@ -1105,6 +1142,81 @@ nonisolated extension Vestibule_Operator_V1_EndSessionsResponse: SwiftProtobuf.M
 
   public static func ==(lhs: Vestibule_Operator_V1_EndSessionsResponse, rhs: Vestibule_Operator_V1_EndSessionsResponse) -> Bool {
     if lhs.endedSessions != rhs.endedSessions {return false}
+    if lhs.unknownFields != rhs.unknownFields {return false}
+    return true
+  }
+}
+
+nonisolated extension Vestibule_Operator_V1_OpenAccountRequest: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
+  public static let protoMessageName: String = _protobuf_package + ".OpenAccountRequest"
+  public static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{3}user_id\0\u{3}for_user_id\0\u{3}validate_only\0")
+
+  public mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
+    while let fieldNumber = try decoder.nextFieldNumber() {
+      // The use of inline closures is to circumvent an issue where the compiler
+      // allocates stack space for every case branch when no optimizations are
+      // enabled. https://github.com/apple/swift-protobuf/issues/1034
+      switch fieldNumber {
+      case 1: try { try decoder.decodeSingularStringField(value: &self.userID) }()
+      case 2: try { try decoder.decodeSingularStringField(value: &self.forUserID) }()
+      case 3: try { try decoder.decodeSingularBoolField(value: &self.validateOnly) }()
+      default: break
+      }
+    }
+  }
+
+  public func traverse<V: SwiftProtobuf.Visitor>(visitor: inout V) throws {
+    if !self.userID.isEmpty {
+      try visitor.visitSingularStringField(value: self.userID, fieldNumber: 1)
+    }
+    if !self.forUserID.isEmpty {
+      try visitor.visitSingularStringField(value: self.forUserID, fieldNumber: 2)
+    }
+    if self.validateOnly != false {
+      try visitor.visitSingularBoolField(value: self.validateOnly, fieldNumber: 3)
+    }
+    try unknownFields.traverse(visitor: &visitor)
+  }
+
+  public static func ==(lhs: Vestibule_Operator_V1_OpenAccountRequest, rhs: Vestibule_Operator_V1_OpenAccountRequest) -> Bool {
+    if lhs.userID != rhs.userID {return false}
+    if lhs.forUserID != rhs.forUserID {return false}
+    if lhs.validateOnly != rhs.validateOnly {return false}
+    if lhs.unknownFields != rhs.unknownFields {return false}
+    return true
+  }
+}
+
+nonisolated extension Vestibule_Operator_V1_OpenAccountResponse: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
+  public static let protoMessageName: String = _protobuf_package + ".OpenAccountResponse"
+  public static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}providers\0\u{3}was_open\0")
+
+  public mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
+    while let fieldNumber = try decoder.nextFieldNumber() {
+      // The use of inline closures is to circumvent an issue where the compiler
+      // allocates stack space for every case branch when no optimizations are
+      // enabled. https://github.com/apple/swift-protobuf/issues/1034
+      switch fieldNumber {
+      case 1: try { try decoder.decodeRepeatedStringField(value: &self.providers) }()
+      case 2: try { try decoder.decodeSingularBoolField(value: &self.wasOpen) }()
+      default: break
+      }
+    }
+  }
+
+  public func traverse<V: SwiftProtobuf.Visitor>(visitor: inout V) throws {
+    if !self.providers.isEmpty {
+      try visitor.visitRepeatedStringField(value: self.providers, fieldNumber: 1)
+    }
+    if self.wasOpen != false {
+      try visitor.visitSingularBoolField(value: self.wasOpen, fieldNumber: 2)
+    }
+    try unknownFields.traverse(visitor: &visitor)
+  }
+
+  public static func ==(lhs: Vestibule_Operator_V1_OpenAccountResponse, rhs: Vestibule_Operator_V1_OpenAccountResponse) -> Bool {
+    if lhs.providers != rhs.providers {return false}
+    if lhs.wasOpen != rhs.wasOpen {return false}
     if lhs.unknownFields != rhs.unknownFields {return false}
     return true
   }

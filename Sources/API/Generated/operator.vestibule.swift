@@ -50,6 +50,12 @@ public enum OperatorV1 {
     /// They ended.
     public typealias EndSessionsResponse = Vestibule_Operator_V1_EndSessionsResponse
 
+    /// The account to open, and for whom.
+    public typealias OpenAccountRequest = Vestibule_Operator_V1_OpenAccountRequest
+
+    /// The account is open, or would be.
+    public typealias OpenAccountResponse = Vestibule_Operator_V1_OpenAccountResponse
+
     /// The number to release.
     public typealias ReleasePhoneRequest = Vestibule_Operator_V1_ReleasePhoneRequest
 
@@ -122,6 +128,17 @@ public enum OperatorServiceMethods {
         isIdempotent: true
     )
 
+    /// Opens an imported account that nobody can sign in to, for the person of another one, whatever their numbers: it absorbs that other
+    /// one, which must be empty, and is signed in to by its providers from then on. FAILED_PRECONDITION with ACCOUNT_NOT_OPENABLE for an
+    /// account that wasn't imported or somebody can open, and with ACCOUNT_NOT_ABSORBABLE for another one that isn't empty or has a
+    /// provider that can't open an account. UNAVAILABLE with ACCOUNT_HELD while it isn't decided: ask again.
+    public static let openAccount = MethodDescriptor(
+        service: serviceName,
+        method: "OpenAccount",
+        kind: .unary,
+        isIdempotent: true
+    )
+
     /// What the audit log tells of an account, the newest first; also of one that was deleted. That it was read is written there
     /// too.
     public static let listSecurityEvents = MethodDescriptor(
@@ -139,11 +156,13 @@ public enum OperatorServiceMethods {
         endSessions,
         releasePhone,
         listPhoneDisputes,
+        openAccount,
         listSecurityEvents,
     ]
 }
 
-/// Finds, blocks and unblocks accounts, ends their sessions, takes a phone number from one, and shows its audit log.
+/// Finds, blocks and unblocks accounts, opens imported ones, ends their sessions, takes a phone number from one, and shows its audit
+/// log.
 ///
 /// For the role of an operator alone: identity serves it to callers whose certificate has one of the names in
 /// VESTIBULE_IDENTITY_OPERATORS, and refuses gateways and services with PERMISSION_DENIED and OPERATOR_REQUIRED. Each call
@@ -189,6 +208,15 @@ public protocol OperatorServiceHandler: RPCService {
         _ request: OperatorV1.ListPhoneDisputesRequest,
         context: ServerContext
     ) async throws -> OperatorV1.ListPhoneDisputesResponse
+
+    /// Opens an imported account that nobody can sign in to, for the person of another one, whatever their numbers: it absorbs that other
+    /// one, which must be empty, and is signed in to by its providers from then on. FAILED_PRECONDITION with ACCOUNT_NOT_OPENABLE for an
+    /// account that wasn't imported or somebody can open, and with ACCOUNT_NOT_ABSORBABLE for another one that isn't empty or has a
+    /// provider that can't open an account. UNAVAILABLE with ACCOUNT_HELD while it isn't decided: ask again.
+    func openAccount(
+        _ request: OperatorV1.OpenAccountRequest,
+        context: ServerContext
+    ) async throws -> OperatorV1.OpenAccountResponse
 
     /// What the audit log tells of an account, the newest first; also of one that was deleted. That it was read is written there
     /// too.
@@ -244,6 +272,13 @@ extension OperatorServiceHandler {
             try await self.listPhoneDisputes(request, context: context)
         }
         router.unary(
+            OperatorServiceMethods.openAccount,
+            request: OperatorV1.OpenAccountRequest.self,
+            response: OperatorV1.OpenAccountResponse.self
+        ) { request, context in
+            try await self.openAccount(request, context: context)
+        }
+        router.unary(
             OperatorServiceMethods.listSecurityEvents,
             request: OperatorV1.ListSecurityEventsRequest.self,
             response: OperatorV1.ListSecurityEventsResponse.self
@@ -253,7 +288,8 @@ extension OperatorServiceHandler {
     }
 }
 
-/// Finds, blocks and unblocks accounts, ends their sessions, takes a phone number from one, and shows its audit log.
+/// Finds, blocks and unblocks accounts, opens imported ones, ends their sessions, takes a phone number from one, and shows its audit
+/// log.
 ///
 /// For the role of an operator alone: identity serves it to callers whose certificate has one of the names in
 /// VESTIBULE_IDENTITY_OPERATORS, and refuses gateways and services with PERMISSION_DENIED and OPERATOR_REQUIRED. Each call
@@ -345,6 +381,22 @@ public struct OperatorServiceClient: Sendable {
             OperatorServiceMethods.listPhoneDisputes,
             request,
             response: OperatorV1.ListPhoneDisputesResponse.self,
+            options: options
+        )
+    }
+
+    /// Opens an imported account that nobody can sign in to, for the person of another one, whatever their numbers: it absorbs that other
+    /// one, which must be empty, and is signed in to by its providers from then on. FAILED_PRECONDITION with ACCOUNT_NOT_OPENABLE for an
+    /// account that wasn't imported or somebody can open, and with ACCOUNT_NOT_ABSORBABLE for another one that isn't empty or has a
+    /// provider that can't open an account. UNAVAILABLE with ACCOUNT_HELD while it isn't decided: ask again.
+    public func openAccount(
+        _ request: OperatorV1.OpenAccountRequest,
+        options: CallOptions = CallOptions()
+    ) async throws(RPCError) -> OperatorV1.OpenAccountResponse {
+        try await channel.unary(
+            OperatorServiceMethods.openAccount,
+            request,
+            response: OperatorV1.OpenAccountResponse.self,
             options: options
         )
     }

@@ -91,6 +91,10 @@ public nonisolated enum Vestibule_Profile_V1_ProvenPhoneOutcome: SwiftProtobuf.E
 
   /// No such number is taken here: nothing changed.
   case notAllowed // = 3
+
+  /// Somebody else has the number by an import that isn't old: nothing changed, and identity opens that one's account or asks again
+  /// without may_open.
+  case opens // = 4
   case UNRECOGNIZED(Int)
 
   public init() {
@@ -103,6 +107,7 @@ public nonisolated enum Vestibule_Profile_V1_ProvenPhoneOutcome: SwiftProtobuf.E
     case 1: self = .proven
     case 2: self = .conflict
     case 3: self = .notAllowed
+    case 4: self = .opens
     default: self = .UNRECOGNIZED(rawValue)
     }
   }
@@ -113,6 +118,7 @@ public nonisolated enum Vestibule_Profile_V1_ProvenPhoneOutcome: SwiftProtobuf.E
     case .proven: return 1
     case .conflict: return 2
     case .notAllowed: return 3
+    case .opens: return 4
     case .UNRECOGNIZED(let i): return i
     }
   }
@@ -123,6 +129,7 @@ public nonisolated enum Vestibule_Profile_V1_ProvenPhoneOutcome: SwiftProtobuf.E
     .proven,
     .conflict,
     .notAllowed,
+    .opens,
   ]
 
 }
@@ -592,6 +599,10 @@ public nonisolated struct Vestibule_Profile_V1_ClaimProvenPhoneRequest: Sendable
   /// The event's id, a UUID; it is applied once by it, and answered alike each time.
   public var eventID: String = String()
 
+  /// Whether identity can open the account of somebody who has the number by an import, and is to be told so first. False once it has
+  /// found that it can't: then it is a proof like others.
+  public var mayOpen: Bool = false
+
   public var unknownFields = SwiftProtobuf.UnknownStorage()
 
   public init() {}
@@ -618,6 +629,9 @@ public nonisolated struct Vestibule_Profile_V1_ClaimProvenPhoneResponse: Sendabl
 
   /// The user, a UUID, whom the number was taken from: who had it, or else had typed it and given it up a while ago; empty for none.
   public var takenFromUserID: String = String()
+
+  /// The user, a UUID, whose account may be opened; empty but for PROVEN_PHONE_OUTCOME_OPENS.
+  public var holderUserID: String = String()
 
   public var unknownFields = SwiftProtobuf.UnknownStorage()
 
@@ -720,7 +734,7 @@ nonisolated extension Vestibule_Profile_V1_PhoneProof: SwiftProtobuf._ProtoNameP
 }
 
 nonisolated extension Vestibule_Profile_V1_ProvenPhoneOutcome: SwiftProtobuf._ProtoNameProviding {
-  public static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{2}\0PROVEN_PHONE_OUTCOME_UNSPECIFIED\0\u{1}PROVEN_PHONE_OUTCOME_PROVEN\0\u{1}PROVEN_PHONE_OUTCOME_CONFLICT\0\u{1}PROVEN_PHONE_OUTCOME_NOT_ALLOWED\0")
+  public static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{2}\0PROVEN_PHONE_OUTCOME_UNSPECIFIED\0\u{1}PROVEN_PHONE_OUTCOME_PROVEN\0\u{1}PROVEN_PHONE_OUTCOME_CONFLICT\0\u{1}PROVEN_PHONE_OUTCOME_NOT_ALLOWED\0\u{1}PROVEN_PHONE_OUTCOME_OPENS\0")
 }
 
 nonisolated extension Vestibule_Profile_V1_Profile: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
@@ -1488,7 +1502,7 @@ nonisolated extension Vestibule_Profile_V1_ReleasePhoneResponse: SwiftProtobuf.M
 
 nonisolated extension Vestibule_Profile_V1_ClaimProvenPhoneRequest: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
   public static let protoMessageName: String = _protobuf_package + ".ClaimProvenPhoneRequest"
-  public static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{3}user_id\0\u{3}phone_number\0\u{1}proof\0\u{3}event_id\0")
+  public static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{3}user_id\0\u{3}phone_number\0\u{1}proof\0\u{3}event_id\0\u{3}may_open\0")
 
   public mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
     while let fieldNumber = try decoder.nextFieldNumber() {
@@ -1500,6 +1514,7 @@ nonisolated extension Vestibule_Profile_V1_ClaimProvenPhoneRequest: SwiftProtobu
       case 2: try { try decoder.decodeSingularStringField(value: &self.phoneNumber) }()
       case 3: try { try decoder.decodeSingularEnumField(value: &self.proof) }()
       case 4: try { try decoder.decodeSingularStringField(value: &self.eventID) }()
+      case 5: try { try decoder.decodeSingularBoolField(value: &self.mayOpen) }()
       default: break
       }
     }
@@ -1518,6 +1533,9 @@ nonisolated extension Vestibule_Profile_V1_ClaimProvenPhoneRequest: SwiftProtobu
     if !self.eventID.isEmpty {
       try visitor.visitSingularStringField(value: self.eventID, fieldNumber: 4)
     }
+    if self.mayOpen != false {
+      try visitor.visitSingularBoolField(value: self.mayOpen, fieldNumber: 5)
+    }
     try unknownFields.traverse(visitor: &visitor)
   }
 
@@ -1526,6 +1544,7 @@ nonisolated extension Vestibule_Profile_V1_ClaimProvenPhoneRequest: SwiftProtobu
     if lhs.phoneNumber != rhs.phoneNumber {return false}
     if lhs.proof != rhs.proof {return false}
     if lhs.eventID != rhs.eventID {return false}
+    if lhs.mayOpen != rhs.mayOpen {return false}
     if lhs.unknownFields != rhs.unknownFields {return false}
     return true
   }
@@ -1533,7 +1552,7 @@ nonisolated extension Vestibule_Profile_V1_ClaimProvenPhoneRequest: SwiftProtobu
 
 nonisolated extension Vestibule_Profile_V1_ClaimProvenPhoneResponse: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
   public static let protoMessageName: String = _protobuf_package + ".ClaimProvenPhoneResponse"
-  public static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}profile\0\u{1}outcome\0\u{3}taken_from_user_id\0")
+  public static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}profile\0\u{1}outcome\0\u{3}taken_from_user_id\0\u{3}holder_user_id\0")
 
   public mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
     while let fieldNumber = try decoder.nextFieldNumber() {
@@ -1544,6 +1563,7 @@ nonisolated extension Vestibule_Profile_V1_ClaimProvenPhoneResponse: SwiftProtob
       case 1: try { try decoder.decodeSingularMessageField(value: &self._profile) }()
       case 2: try { try decoder.decodeSingularEnumField(value: &self.outcome) }()
       case 3: try { try decoder.decodeSingularStringField(value: &self.takenFromUserID) }()
+      case 4: try { try decoder.decodeSingularStringField(value: &self.holderUserID) }()
       default: break
       }
     }
@@ -1563,6 +1583,9 @@ nonisolated extension Vestibule_Profile_V1_ClaimProvenPhoneResponse: SwiftProtob
     if !self.takenFromUserID.isEmpty {
       try visitor.visitSingularStringField(value: self.takenFromUserID, fieldNumber: 3)
     }
+    if !self.holderUserID.isEmpty {
+      try visitor.visitSingularStringField(value: self.holderUserID, fieldNumber: 4)
+    }
     try unknownFields.traverse(visitor: &visitor)
   }
 
@@ -1570,6 +1593,7 @@ nonisolated extension Vestibule_Profile_V1_ClaimProvenPhoneResponse: SwiftProtob
     if lhs._profile != rhs._profile {return false}
     if lhs.outcome != rhs.outcome {return false}
     if lhs.takenFromUserID != rhs.takenFromUserID {return false}
+    if lhs.holderUserID != rhs.holderUserID {return false}
     if lhs.unknownFields != rhs.unknownFields {return false}
     return true
   }

@@ -6,7 +6,7 @@ import ServiceKit
 /// `vestibule account`: what operators do with accounts, and what is known of a person in all services.
 struct Account: ParsableCommand {
     static let configuration = CommandConfiguration(
-        abstract: "Find, block and unblock accounts, end their sessions, and tell what is known of them.",
+        abstract: "Find, block, unblock and open accounts, end their sessions, and tell what is known of them.",
         discussion: """
             `trace` and `export` ask `identity account`, `profile account` and `invites account` of the programs beside this one \
             (or in the folder that \(StackKeys.programs.name) names), each with its own configuration and database. In \
@@ -19,7 +19,8 @@ struct Account: ParsableCommand {
             \(OperatorKeys.help)
             """,
         subcommands: [
-            Find.self, Block.self, Unblock.self, EndSessions.self, ReleasePhone.self, Disputes.self, Events.self,
+            Find.self, Block.self, Unblock.self, Open.self, EndSessions.self, ReleasePhone.self, Disputes.self,
+            Events.self,
             Trace.self,
             Export.self,
         ]

@@ -12,8 +12,9 @@ enum ProvePhoneRoute {
         summary: "Proves that a phone number is the user's",
         description: """
             The assertion is a JWT of the app's own backend. The number is the user's then, also if somebody else had typed it. 409 \
-            with PHONE_TAKEN where somebody else has proven it. 202 while the number waits for the service that keeps it: it is the \
-            user's in a moment. Sending an assertion again is answered alike. 404 with PHONE_ASSERTIONS_NOT_CONFIGURED where no backend's \
+            with PHONE_TAKEN where somebody else has proven it. 401 with ACCOUNT_OPENED where the number has opened an old account, which \
+            has absorbed the user's: sign in again. 202 while the number waits for the service that keeps it: it is the user's in a \
+            moment, or opens an old account. Sending an assertion again is answered alike. 404 with PHONE_ASSERTIONS_NOT_CONFIGURED where no backend's \
             are believed.
             """,
         caller: .user,

@@ -12,7 +12,8 @@ enum SignInWithProviderRoute {
         description: """
             404 with PROVIDER_UNKNOWN where no provider of this name is configured; with ACCOUNT_NOT_FOUND where create is \
             false and there is no account, and then nothing has changed. 403 with ACCOUNT_BLOCKED where an operator keeps the \
-            account's person out. The paths of our own words, such as /auth/refresh, \
+            account's person out. 503 with ACCOUNT_HELD while it isn't decided whether a number that came along opens an old \
+            account; the same credentials are good again in a moment. The paths of our own words, such as /auth/refresh, \
             are no providers'.
             """,
         caller: .anyone,

@@ -47,8 +47,8 @@ struct Absorber: Sendable {
                     isFirst = true
                     continue
                 }
-                // What profile closes stays closed: not for an account that is gone.
-                let isWanted = try await store.isThere(absorption.absorber)
+                // What profile closes stays closed: not for an account that is gone, or mustn't be opened any more.
+                let isWanted = try await store.isWanted(absorption, nowMilliseconds: clock.nowMilliseconds)
                 absorption = try await go(absorption, to: isWanted ? .closing : .reopening)
             case .closing:
                 absorption = try await go(absorption, to: isClosed(absorption, isFirst: isFirst) ? .moving : .reopening)

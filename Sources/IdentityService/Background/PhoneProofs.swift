@@ -7,6 +7,18 @@ import RPC
 import ServiceKit
 import ServiceStore
 
+/// What came of telling profile of a proof.
+enum ToldProof: Sendable, Hashable {
+    /// Profile has decided it, and that is written down.
+    case settled(PhoneProofOutcome)
+    /// The user's account was absorbed by another one, or is on the way: the proof is that one's, and told of it.
+    case absorbed
+    /// The number opens the account that it was imported with, which absorbs the user's: that isn't done yet.
+    case opening
+    /// The account that the number was imported with has absorbed the user's.
+    case opened(UserID)
+}
+
 /// Tells profile which numbers are proven to be whose: at once, and by a relay where that fails.
 struct PhoneProofs: Sendable {
     /// How long profile may take while somebody waits.
@@ -26,32 +38,68 @@ struct PhoneProofs: Sendable {
     private struct Teller: Sendable {
         let profile: ProfileServiceClient
         let store: IdentityStore
+        let opener: AccountOpener
         let clock: WallClock
 
-        /// Tells profile, and writes down what it made of it.
-        func tell(_ event: PhoneProofEvent, _ deadline: Deadline) async throws -> PhoneProofOutcome {
-            let outcome = try await claim(event, CallOptions(deadline: deadline))
+        /// Tells profile, and writes down what it made of it; or opens the account that the number was imported with, and then the proof
+        /// is that account's, and still to be told of it.
+        func tell(_ event: PhoneProofEvent, _ deadline: Deadline) async throws -> ToldProof {
+            var answer = try await claim(event, mayOpen: true, CallOptions(deadline: deadline))
+            if case .opens(let holder) = answer {
+                let ground = AccountOpening.Ground.proof(event.proof)
+                switch try await opener.open(holder, for: event.userID, ground, deadline: deadline) {
+                case .opened: return .opened(holder)
+                case .isUnderWay: return .opening
+                case .mustWait: throw Self.setback
+                case .refused: answer = try await claim(event, mayOpen: false, CallOptions(deadline: deadline))
+                }
+            }
+            guard case .outcome(let outcome) = answer else { throw Self.unknownOutcome }
             let isSettled = try await store.settle(
                 event,
                 as: outcome,
                 nowMilliseconds: clock.nowMilliseconds,
                 deadline: deadline
             )
-            guard isSettled else {
-                let cause = IdentityFault.link(.absorptionUnderWay)
-                throw OutboxSetback(reason: "ACCOUNT_HELD", cause: cause, isEventAtFault: false)
+            return isSettled ? .settled(outcome) : .absorbed
+        }
+
+        /// The same for the relay, which has nothing to do then.
+        func tellAll(_ event: PhoneProofEvent, _ deadline: Deadline) async throws {
+            var event = event
+            var told = try await tell(event, deadline)
+            if case .opened(let holder) = told {
+                event.userID = holder
+                told = try await tell(event, deadline)
             }
-            return outcome
+            guard case .settled = told else { throw Self.setback }
+        }
+
+        private static var unknownOutcome: RPCError { RPCError(.unknown, "an outcome that is not known here") }
+
+        /// It turns out later whose the proof is.
+        private static var setback: OutboxSetback {
+            let cause = IdentityFault.link(.absorptionUnderWay)
+            return OutboxSetback(reason: "ACCOUNT_HELD", cause: cause, isEventAtFault: false)
+        }
+
+        /// What profile answers.
+        private enum Answer {
+            case outcome(PhoneProofOutcome)
+            /// Nothing was changed: this one's account may be opened.
+            case opens(UserID)
         }
 
         private func claim(
             _ event: PhoneProofEvent,
+            mayOpen: Bool,
             _ options: CallOptions
-        ) async throws(RPCError) -> PhoneProofOutcome {
+        ) async throws(RPCError) -> Answer {
             var request = ProfileV1.ClaimProvenPhoneRequest()
             request.eventID = event.eventID.description
             request.userID = event.userID.description
             request.phoneNumber = event.phoneNumber
+            request.mayOpen = mayOpen
             request.proof =
                 switch event.proof {
                 case "provider": .provider
@@ -63,14 +111,17 @@ struct PhoneProofs: Sendable {
                 response = try await profile.claimProvenPhone(request, options: options)
             } catch {
                 // As profile says it of an account that was closed.
-                if error.code == .unauthenticated, error.reason == "SESSION_REVOKED" { return .accountClosed }
+                if error.code == .unauthenticated, error.reason == "SESSION_REVOKED" { return .outcome(.accountClosed) }
                 throw error
             }
             switch response.outcome {
-            case .proven: return .proven(takenFrom: UserID(response.takenFromUserID))
-            case .conflict: return .conflict
-            case .notAllowed: return .notAllowed
-            case .unspecified, .UNRECOGNIZED: throw RPCError(.unknown, "an outcome that is not known here")
+            case .proven: return .outcome(.proven(takenFrom: UserID(response.takenFromUserID)))
+            case .conflict: return .outcome(.conflict)
+            case .notAllowed: return .outcome(.notAllowed)
+            case .opens:
+                guard mayOpen, let holder = UserID(response.holderUserID) else { throw Self.unknownOutcome }
+                return .opens(holder)
+            case .unspecified, .UNRECOGNIZED: throw Self.unknownOutcome
             }
         }
     }
@@ -83,10 +134,11 @@ struct PhoneProofs: Sendable {
         database: PostgresClient,
         store: IdentityStore,
         profile: ProfileServiceClient,
+        opener: AccountOpener,
         clock: WallClock,
         logger: Logger
     ) {
-        let teller = Teller(profile: profile, store: store, clock: clock)
+        let teller = Teller(profile: profile, store: store, opener: opener, clock: clock)
         self.teller = teller
         self.store = store
         self.logger = logger
@@ -102,7 +154,7 @@ struct PhoneProofs: Sendable {
             let deadline = Deadline.after(Self.batchTimeout)
             for event in events {
                 do {
-                    _ = try await teller.tell(event, deadline)
+                    try await teller.tellAll(event, deadline)
                 } catch let error as RPCError {
                     throw Self.failure(error)
                 }
@@ -127,8 +179,8 @@ struct PhoneProofs: Sendable {
 
     /// Tells profile of a proof that was written down, for as long as somebody waits for it; not before an older one of the same user.
     ///
-    /// - Returns: what profile made of it; nil if it is told later.
-    func tell(_ event: PhoneProofEvent, deadline: Deadline?) async -> PhoneProofOutcome? {
+    /// - Returns: what came of it; nil if it is told later.
+    func tell(_ event: PhoneProofEvent, deadline: Deadline?) async -> ToldProof? {
         let limit = Deadline.after(Self.promptTimeout)
         let end = deadline.map { min($0, limit) } ?? limit
         do {
@@ -136,7 +188,17 @@ struct PhoneProofs: Sendable {
                 relay.nudge()
                 return nil
             }
-            return try await teller.tell(event, end)
+            let told = try await teller.tell(event, end)
+            switch told {
+            case .settled: break
+            case .opening, .absorbed: relay.nudge()
+            case .opened(let holder):
+                var event = event
+                event.userID = holder
+                if case .settled? = try? await teller.tell(event, end) { break }
+                relay.nudge()
+            }
+            return told
         } catch {
             let code = (error as? RPCError)?.code.description ?? "none"
             logger.warning("profile is told later of a proven number", metadata: ["rpc_code": "\(code)"])

@@ -37,11 +37,13 @@ extension IdentityMethods {
             )
             var response = IdentityV1.ProvePhoneResponse()
             switch await phoneProofs.tell(event, deadline: context.deadline) {
-            case .proven: break
-            case .conflict: throw IdentityFault.phoneProof(.taken)
-            case .notAllowed: throw IdentityFault.phoneProof(.notAllowed)
-            case .accountClosed: throw IdentityFault.sessionRevoked
-            case nil: response.isPending = true
+            case .settled(.proven): break
+            case .settled(.conflict): throw IdentityFault.phoneProof(.taken)
+            case .settled(.notAllowed): throw IdentityFault.phoneProof(.notAllowed)
+            case .settled(.accountClosed): throw IdentityFault.sessionRevoked
+            // The session ended with the account that was absorbed.
+            case .opened: throw IdentityFault.phoneProof(.accountOpened)
+            case .opening, .absorbed, nil: response.isPending = true
             }
             return response
         }

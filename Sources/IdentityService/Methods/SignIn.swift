@@ -61,7 +61,7 @@ extension IdentityMethods {
             leewaySeconds: provider.policy.clockLeewaySeconds
         )
         do {
-            let outcome = try await store.openSession(
+            let first = try await store.openSession(
                 signIn,
                 new: newSession(),
                 phone: SignInPhone(signIn, eventID: identifiers.make(), keys: phoneKeys),
@@ -69,8 +69,7 @@ extension IdentityMethods {
                 nowMilliseconds: now,
                 deadline: context.deadline
             )
-            // Before the answer, so that the app finds the number in the profile. A conflict is told by the audit log.
-            if let proof = outcome.phoneProof { _ = await phoneProofs.tell(proof, deadline: context.deadline) }
+            let outcome = try await outcomeOfProof(first, signIn, nowMilliseconds: now, context)
             await grants.take(
                 evidence,
                 of: outcome.session.facts.userID,

@@ -42,12 +42,13 @@ extension IdentityStore {
             // Whoever asked by the account that goes signs in to the other one by what they showed; and what opened an account that
             // is gone is free to be linked.
             let isGivenBack = absorption.asker == absorption.absorbed || !isThere
+            let moved = identities.filter { $0.userID == absorption.absorbed }.map(\.provider)
+            if isThere, accounts.contains(absorber) { try await tellOpened(absorption, moved, now, in: transaction) }
             try await end(absorption, givingBack: isGivenBack, in: transaction)
             guard isThere else { return false }
             try await endSessions(of: absorption.absorbed, now, in: transaction)
             if accounts.contains(absorber) {
                 try await carryBlock(from: absorption.absorbed, to: absorption.absorber, now, in: transaction)
-                let moved = identities.filter { $0.userID == absorption.absorbed }.map(\.provider)
                 try await move(absorption, moved, now, in: transaction)
                 try await moveGrants(absorption, vault, in: transaction)
             } else {

@@ -90,11 +90,6 @@ extension IdentityStore {
         }
     }
 
-    /// Whether the account is there that is to stay. Asked before the other one is closed for good.
-    func isThere(_ userID: UserID) async throws -> Bool {
-        try await !database.query("SELECT FROM accounts WHERE user_id = \(userID.uuid)").isEmpty
-    }
-
     /// Takes absorptions that nobody goes on with, at most `limit` of them.
     func takeAbsorptions(nowMilliseconds: Int64, limit: Int) async throws -> [Absorption] {
         let now = PostgresTimestamp(milliseconds: nowMilliseconds)

@@ -11,7 +11,7 @@ struct PhoneProofEvent: OutboxEvent, Hashable {
     /// By which profile applies it once.
     let eventID: EventID
     /// The user.
-    let userID: UserID
+    var userID: UserID
     /// The number, E.164 with the leading plus.
     let phoneNumber: String
     /// By what it is known: `provider`, `assertion` or `import`.

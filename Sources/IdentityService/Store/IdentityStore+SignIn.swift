@@ -115,6 +115,9 @@ extension IdentityStore {
             throw IdentityFault.accountNotFound
         }
         guard let row = rows.first else {
+            if phone != nil, try await isBeingOpened(signIn, execute) {
+                throw IdentityFault.link(.absorptionUnderWay)
+            }
             return try await earlierSession(signIn, nowMilliseconds: nowMilliseconds, execute)
         }
         let (userID, toldName, email, isEmailVerified, isPrivateEmail, number, begunAt) = try row.decode(
@@ -219,7 +222,7 @@ extension IdentityStore {
                     AND NOT EXISTS (
                         SELECT FROM provider_identities
                         WHERE provider = \(signIn.provider.value) AND subject = \(signIn.subject)
-                            AND (disabled_at IS NOT NULL OR tokens_from > \(issuedAt)))
+                            AND (disabled_at IS NOT NULL OR tokens_from > \(issuedAt)))\(unless: signIn, isOpeningAnAccountBy: phone)
                 LIMIT 1
             ), ticket AS (
                 DELETE FROM web_tickets WHERE ticket_hash = \(signIn.ticketHash) AND EXISTS (SELECT FROM epoch)
@@ -301,6 +304,17 @@ extension IdentityStore {
 }
 
 extension Query.StringInterpolation {
+    /// The condition of a sign-in with a number that its account isn't on the way into an older one, which the number opens: nothing is
+    /// used up then.
+    fileprivate mutating func appendInterpolation(unless signIn: SignIn, isOpeningAnAccountBy phone: SignInPhone?) {
+        guard phone != nil else { return }
+        appendLiteral(" AND NOT EXISTS (\(IdentityStore.identityOnTheWay) AND own.provider = ")
+        appendInterpolation(signIn.provider.value)
+        appendLiteral(" AND own.subject = ")
+        appendInterpolation(signIn.subject)
+        appendLiteral(")")
+    }
+
     /// The part of a sign-in that writes a proven number down for profile, unless the provider told the same of the person before:
     /// they may have chosen another one since. Sign-ins without a number are a statement of their own, without it.
     fileprivate mutating func appendInterpolation(

@@ -24,14 +24,23 @@ extension ProfileMethods {
                 response.profile = ProfileV1.Profile(profile, required: requiredFields)
                 return response
             }
-            let claim = ProvenPhone(eventID: eventID, userID: userID, phone: phone, proof: proof)
+            let claim = ProvenPhone(
+                eventID: eventID,
+                userID: userID,
+                phone: phone,
+                proof: proof,
+                mayOpen: request.mayOpen
+            )
             let (profile, outcome) = try await claimed(claim, context)
             response.profile = ProfileV1.Profile(profile, required: requiredFields)
             switch outcome {
-            case .proven(let takenFrom):
+            case .settled(.proven(let takenFrom)):
                 response.outcome = .proven
                 response.takenFromUserID = takenFrom?.description ?? ""
-            case .conflict: response.outcome = .conflict
+            case .settled(.conflict): response.outcome = .conflict
+            case .opens(let holder):
+                response.outcome = .opens
+                response.holderUserID = holder.description
             }
             return response
         }
@@ -50,12 +59,19 @@ extension ProfileMethods {
     /// How many holders are judged: of one number that changes hands meanwhile.
     private static let holdersMax = 3
 
+    /// What a claim came to.
+    private enum Claimed {
+        case settled(ProvenPhoneOutcome)
+        /// Nothing was changed: identity may open the account of this one.
+        case opens(UserID)
+    }
+
     /// Carries a claim out. Whoever has proven the number too is looked up at identity: somebody whose account was closed, or who
     /// wasn't seen for long, loses it.
     private func claimed(
         _ claim: ProvenPhone,
         _ context: ServerContext
-    ) async throws -> (Profile, ProvenPhoneOutcome) {
+    ) async throws -> (Profile, Claimed) {
         var judgement: ProvenClaim.Judgement?
         for _ in 0...Self.holdersMax {
             let step = try await store.claimProven(
@@ -67,7 +83,8 @@ extension ProfileMethods {
             switch step {
             case .settled(let profile, let outcome, let hasEvents):
                 if hasEvents { nudgeOutbox() }
-                return (profile, outcome)
+                return (profile, .settled(outcome))
+            case .opens(let holder, let profile): return (profile, .opens(holder))
             case .judge(let holder):
                 let state = try await closings.state(of: holder)
                 if state.isClosed { try await close(holder, context) }

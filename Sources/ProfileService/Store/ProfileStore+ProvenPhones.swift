@@ -15,6 +15,8 @@ struct ProvenPhone: Sendable, Hashable {
     let phone: PhoneNumber
     /// By what it is known.
     let proof: PhoneProof
+    /// Whether whoever claims can open the account of somebody who has the number by an import.
+    var mayOpen = false
 }
 
 /// What a claim by proof came to.
@@ -29,6 +31,8 @@ enum ProvenPhoneOutcome: Sendable, Hashable {
 enum ProvenPhoneStep: Sendable {
     /// It is done, now or before: the profile as it is now, and whether others must be told of a change.
     case settled(Profile, ProvenPhoneOutcome, hasEvents: Bool)
+    /// Nothing was changed: this one has it by an import, and their account may be opened; and the profile as it is.
+    case opens(UserID, Profile)
     /// Nothing was changed: this one has proven it, and is to be judged first.
     case judge(UserID)
 }
@@ -74,17 +78,23 @@ extension ProfileStore {
         _ nowMilliseconds: Int64,
         in transaction: PostgresTransaction
     ) async throws -> ProvenPhoneStep {
-        let seen = try await provenHolder(of: claim.phone, isLocked: false, in: transaction)
+        let seen = try await provenHolder(of: claim.phone, nowMilliseconds, isLocked: false, in: transaction)
         let typist = try await earlierTypist(of: claim, nowMilliseconds, in: transaction)
         let profile = try await lock(claim.userID, with: [seen?.userID, typist], in: transaction)
         if let earlier = try await earlierOutcome(of: claim.eventID, in: transaction) {
             return .settled(profile, earlier, hasEvents: false)
         }
-        let holder = try await provenHolder(of: claim.phone, isLocked: true, in: transaction)
+        let holder = try await provenHolder(of: claim.phone, nowMilliseconds, isLocked: true, in: transaction)
         guard holder?.userID == seen?.userID else { throw HolderChanged() }
-        let decision = ProvenClaim.decide(holder: holder, claimant: claim.userID, judgement: judgement)
+        let decision = ProvenClaim.decide(
+            holder: holder,
+            claimant: claim.userID,
+            mayOpen: claim.mayOpen,
+            judgement: judgement
+        )
         var losing: UserID?
         switch decision {
+        case .open(let userID): return .opens(userID, profile)
         case .judge(let userID): return .judge(userID)
         case .conflict(let userID):
             try await dispute(claim, with: userID, nowMilliseconds, in: transaction)
@@ -135,18 +145,28 @@ extension ProfileStore {
 
     private func provenHolder(
         of phone: PhoneNumber,
+        _ nowMilliseconds: Int64,
         isLocked: Bool,
         in transaction: PostgresTransaction
     ) async throws -> ProvenClaim.Holder? {
         let row = try await transaction.query(
             """
-            SELECT user_id, proven_at IS NOT NULL FROM phones WHERE phone = \(phone.digits)
+            SELECT user_id, proven_at, proof FROM phones WHERE phone = \(phone.digits)
             \(unsafeSQL: isLocked ? "FOR UPDATE" : "")
             """
         ).first
         return try row.map { row in
-            let (userID, isProven) = try row.decode(PostgresUUID.self, Bool.self)
-            return ProvenClaim.Holder(userID: UserID(userID), isProven: isProven)
+            let (userID, provenAt, proof) = try row.decode(PostgresUUID.self, PostgresTimestamp?.self, String?.self)
+            let mayBeOpened =
+                proof == PhoneProof.imported.rawValue
+                && provenAt.map {
+                    ProvenClaim.opens(
+                        importedAtMilliseconds: $0.milliseconds,
+                        idleMilliseconds: limits.provenIdleMilliseconds,
+                        nowMilliseconds: nowMilliseconds
+                    )
+                } ?? false
+            return .init(userID: UserID(userID), isProven: provenAt != nil, mayBeOpened: mayBeOpened)
         }
     }
 

@@ -38,7 +38,8 @@ public final class AccountServiceDouble: AccountServiceHandler {
 
         /// Proves that a phone number is the user's by a signed assertion of the app's own backend, where the configuration says whose. The
         /// number is the user's then, also if somebody else had it without proof. ALREADY_EXISTS with PHONE_TAKEN if somebody else has
-        /// proven it, which an operator settles. Without such a backend it is NOT_FOUND.
+        /// proven it, which an operator settles. UNAUTHENTICATED with ACCOUNT_OPENED if the number has opened an old account, which has
+        /// absorbed the user's: sign in again. Without such a backend it is NOT_FOUND.
         public var provePhone: @Sendable (
             AppV1.ProvePhoneRequest,
             ServerContext

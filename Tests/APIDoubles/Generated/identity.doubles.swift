@@ -15,7 +15,8 @@ public final class IdentityServiceDouble: IdentityServiceHandler {
         /// NOT_FOUND with ACCOUNT_NOT_FOUND, and nothing changes. Presenting the same credentials again within a minute returns
         /// the same session; later they are refused with TOKEN_REPLAYED or CODE_SPENT, but for an access token, which opens another
         /// session then, since the provider is asked about it each time. While an operator keeps the account's person out it is
-        /// PERMISSION_DENIED with ACCOUNT_BLOCKED, and nothing changes.
+        /// PERMISSION_DENIED with ACCOUNT_BLOCKED, and nothing changes. Where the provider proves a phone number that opens an imported
+        /// account the session is of that one, and while that isn't decided it is UNAVAILABLE with ACCOUNT_HELD: the credentials stay good.
         public var signIn: @Sendable (
             IdentityV1.SignInRequest,
             ServerContext
@@ -168,6 +169,7 @@ public final class IdentityServiceDouble: IdentityServiceHandler {
         /// Proves that a phone number is the caller's, by a signed assertion of the app's own backend (VESTIBULE_IDENTITY_PHONE_ASSERTIONS_FILE;
         /// NOT_FOUND without). An assertion is applied once, and a repetition answered alike. Wrong ones are INVALID_ARGUMENT with
         /// ASSERTION_INVALID, ASSERTION_MISMATCHED or ASSERTION_EXPIRED. ALREADY_EXISTS with PHONE_TAKEN if somebody else has proven the number.
+        /// UNAUTHENTICATED with ACCOUNT_OPENED if it has opened an imported account, which has absorbed the caller's.
         public var provePhone: @Sendable (
             IdentityV1.ProvePhoneRequest,
             ServerContext

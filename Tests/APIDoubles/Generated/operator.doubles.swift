@@ -61,6 +61,17 @@ public final class OperatorServiceDouble: OperatorServiceHandler {
             throw RPCError(.unimplemented, "\(OperatorServiceMethods.listPhoneDisputes.path) has no answer in this test")
         }
 
+        /// Opens an imported account that nobody can sign in to, for the person of another one, whatever their numbers: it absorbs that other
+        /// one, which must be empty, and is signed in to by its providers from then on. FAILED_PRECONDITION with ACCOUNT_NOT_OPENABLE for an
+        /// account that wasn't imported or somebody can open, and with ACCOUNT_NOT_ABSORBABLE for another one that isn't empty or has a
+        /// provider that can't open an account. UNAVAILABLE with ACCOUNT_HELD while it isn't decided: ask again.
+        public var openAccount: @Sendable (
+            OperatorV1.OpenAccountRequest,
+            ServerContext
+        ) async throws -> OperatorV1.OpenAccountResponse = { _, _ in
+            throw RPCError(.unimplemented, "\(OperatorServiceMethods.openAccount.path) has no answer in this test")
+        }
+
         /// What the audit log tells of an account, the newest first; also of one that was deleted. That it was read is written there
         /// too.
         public var listSecurityEvents: @Sendable (
@@ -126,6 +137,13 @@ public final class OperatorServiceDouble: OperatorServiceHandler {
         context: ServerContext
     ) async throws -> OperatorV1.ListPhoneDisputesResponse {
         try await answers.withLock(\.listPhoneDisputes)(request, context)
+    }
+
+    public func openAccount(
+        _ request: OperatorV1.OpenAccountRequest,
+        context: ServerContext
+    ) async throws -> OperatorV1.OpenAccountResponse {
+        try await answers.withLock(\.openAccount)(request, context)
     }
 
     public func listSecurityEvents(

@@ -99,8 +99,9 @@ public final class ProfileServiceDouble: ProfileServiceHandler {
 
         /// Takes a phone number for a user of whom it is proven, once for each event: also from somebody who has it without proof, and from
         /// somebody who has proven it and was not seen for as long as the configuration says. There are no limits and no waiting time.
-        /// Whoever has proven it otherwise keeps it, and an operator has a dispute to settle. HOLDER_UNKNOWN if it can't be told now when
-        /// that one was seen. For identity alone: by certificate and method list.
+        /// Whoever has proven it otherwise keeps it, and an operator has a dispute to settle. Of somebody who has it by an import nothing
+        /// changes first: identity may open their account. HOLDER_UNKNOWN if it can't be told now when that one was seen. For identity
+        /// alone: by certificate and method list.
         public var claimProvenPhone: @Sendable (
             ProfileV1.ClaimProvenPhoneRequest,
             ServerContext

@@ -61,6 +61,17 @@ struct CallsByOperators {
         return try await methods.unblockAccount(request, context: context(OperatorServiceMethods.unblockAccount))
     }
 
+    func open(
+        _ userID: String,
+        for claimant: String,
+        validateOnly: Bool = false
+    ) async throws -> OperatorV1.OpenAccountResponse {
+        let request = OperatorV1.OpenAccountRequest.with {
+            ($0.userID, $0.forUserID, $0.validateOnly) = (userID, claimant, validateOnly)
+        }
+        return try await methods.openAccount(request, context: context(OperatorServiceMethods.openAccount))
+    }
+
     func endSessions(_ userID: String) async throws -> OperatorV1.EndSessionsResponse {
         let request = OperatorV1.EndSessionsRequest.with { $0.userID = userID }
         return try await methods.endSessions(request, context: context(OperatorServiceMethods.endSessions))

@@ -9,6 +9,8 @@ struct OperatorMethods: OperatorServiceHandler {
     let store: IdentityStore
     /// Has names and phone numbers.
     let profile: OperatorProfiles
+    /// Opens imported accounts.
+    let opener: AccountOpener
     /// Tells who watches which sessions end.
     let revocations: RevocationHub
     /// Who is an operator.

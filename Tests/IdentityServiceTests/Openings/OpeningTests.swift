@@ -1,0 +1,209 @@
+import API
+import AccountImport
+import IdentityDomain
+import Models
+import Postgres
+import RPC
+import SwiftProtobuf
+import Testing
+
+@testable import IdentityService
+
+/// Whoever proves the number of an imported account that nobody can sign in to is in it.
+struct OpeningTests {
+    @Test func `A sign-in with the number finds the old account, and the audit log tells how`() async throws {
+        try await ImportedPerson.run { person in
+            let service = person.service
+            let token = try person.token()
+            let answer = try await service.signIn(token: token)
+            #expect(answer.tokens.userID == person.old && !answer.isNewUser)
+            #expect(try await service.check(answer.tokens.accessToken).userID == person.old)
+            try await person.expectOpen()
+            let closed = try await service.words("SELECT user_id || ' ' || why FROM account_closings")
+            let absorbed = try #require(service.others.proofs.first).userID
+            #expect(closed == ["\(absorbed) absorbed"])
+            // The number is proven to be the old account's now, by which no further account is opened.
+            #expect(service.others.proofs.map(\.userID) == [absorbed, person.old])
+            #expect(service.others.proofs.map(\.phoneNumber) == [ImportedPerson.number, ImportedPerson.number])
+            #expect(try await service.phoneEvents() == ["phone_proven \(person.old) {\"proof\": \"provider\"}"])
+            #expect(
+                try await person.openings() == [
+                    #"account_opening \#(person.old) {"by": "provider", "absorbed": "\#(absorbed)"}"#,
+                    #"account_opened \#(person.old) {"by": "provider", "absorbed": "\#(absorbed)", "providers": ["apple"]}"#,
+                ]
+            )
+            // The answer was lost: the same token gets the same session. And from then on it is a usual account.
+            #expect(try await service.signIn(token: token).tokens.sessionID == answer.tokens.sessionID)
+            service.pass(seconds: 60)
+            #expect(try await service.signIn(token: person.token()).tokens.userID == person.old)
+            #expect(try await service.signInAnew().userID == person.old)
+            #expect(service.others.proofs.count == 2, "the number is no news")
+            try await service.operators().find(.importedID("test:1001")).accounts.forEach {
+                #expect($0.identities.map(\.provider) == ["apple"])
+            }
+        }
+    }
+
+    @Test func `An assertion opens it too, and the session that told it is over`() async throws {
+        try await ImportedPerson.run { person in
+            let service = person.service
+            let session = try await service.signIn()
+            let text = try person.assertion(of: session)
+            await expectFailure(.unauthenticated, "ACCOUNT_OPENED") { _ = try await service.prove(text, by: session) }
+            try await person.expectOpen()
+            await expectFailure(.unauthenticated, "SESSION_INVALID") {
+                _ = try await service.check(session.tokens.accessToken)
+            }
+            #expect(try await service.phoneEvents() == ["phone_proven \(person.old) {\"proof\": \"assertion\"}"])
+            // Replayed, by the proof of the caller that is good for some seconds still, or in the new session.
+            await expectFailure(.unauthenticated, "SESSION_REVOKED") { _ = try await service.prove(text, by: session) }
+            service.pass(seconds: 1)
+            let again = try await service.signIn()
+            #expect(again.tokens.userID == person.old)
+            await expectFailure(.invalidArgument, "ASSERTION_MISMATCHED") {
+                _ = try await service.prove(text, by: again)
+            }
+            _ = try await service.prove(person.assertion(of: again, id: "second"), by: again)
+            try await person.expectOpen()
+            #expect(try await person.openings().count == 2)
+        }
+    }
+
+    /// Why an account stays closed that profile says may be opened.
+    enum Hindrance: String, CaseIterable, Sendable {
+        case native, gone, blocked, hasProvider, hasSession
+        case claimantBare, claimantDisabled, claimantHasNumber, claimantHasGroup
+
+        func apply(_ person: ImportedPerson, _ claimant: String) async throws {
+            let (service, old) = (person.service, person.old)
+            func run(_ sql: String) async throws { try await service.database.execute(Query(unsafeSQL: sql)) }
+            switch self {
+            case .native: try await run("UPDATE accounts SET imported_at = NULL WHERE user_id = '\(old)'")
+            case .gone: try await run("DELETE FROM accounts WHERE user_id = '\(old)'")
+            case .blocked: try await service.block(old)
+            case .hasProvider:
+                try await run(
+                    """
+                    INSERT INTO provider_identities (provider, subject, user_id, is_email_verified, is_private_email,
+                        created_at, last_sign_in_at, disabled_at) VALUES ('google', '1', '\(old)', false, false, now(), now(), now())
+                    """
+                )
+            case .hasSession:
+                try await run(
+                    """
+                    INSERT INTO sessions (session_id, user_id, provider, client_id, opened_account, nonce, proof, created_at,
+                        last_used_at, expires_at)
+                    SELECT gen_random_uuid(), '\(old)', provider, client_id, false, nonce, proof, created_at, last_used_at,
+                        expires_at FROM sessions LIMIT 1
+                    """
+                )
+            case .claimantBare: try await run("UPDATE sessions SET proof = 'fresh'")
+            case .claimantDisabled: try await run("UPDATE provider_identities SET disabled_at = now()")
+            case .claimantHasNumber: _ = service.others.absorptions { $0.withNumber = [claimant] }
+            case .claimantHasGroup: _ = service.others.absorptions { $0.inGroup = [claimant] }
+            }
+        }
+    }
+
+    @Test(arguments: Hindrance.allCases)
+    func `Where anything is uncertain it is a dispute, and nothing changes`(hindrance: Hindrance) async throws {
+        try await ImportedPerson.run { person in
+            let service = person.service
+            let session = try await service.signIn()
+            let claimant = session.tokens.userID
+            try await hindrance.apply(person, claimant)
+            let before = try await service.identities()
+            let text = try person.assertion(of: session)
+            for _ in 0..<2 {
+                await expectFailure(.alreadyExists, "PHONE_TAKEN") { _ = try await service.prove(text, by: session) }
+            }
+            #expect(service.others.proofs.map(\.mayOpen) == [true, false, true, false])
+            #expect(try await service.identities() == before)
+            try await person.expectNothingUnderWay()
+            let known = service.others.absorptions()
+            #expect(known.held.isEmpty && known.closed.isEmpty)
+            #expect(try await service.phoneEvents() == ["phone_conflict \(claimant) {\"proof\": \"assertion\"}"])
+            #expect(try await !person.openings().contains { $0.hasPrefix("account_opened") })
+            // Whoever proved it goes on in their own account.
+            #expect(try await service.check(session.tokens.accessToken).userID == claimant)
+        }
+    }
+
+    @Test func `A sign-in goes on in an account that can't be absorbed`() async throws {
+        try await ImportedPerson.run { person in
+            let service = person.service
+            let before = try await service.signIn()
+            _ = service.others.absorptions { $0.inGroup = [before.tokens.userID] }
+            service.pass(seconds: 1)
+            for _ in 0..<2 {
+                #expect(try await service.signIn(token: person.token()).tokens.userID == before.tokens.userID)
+            }
+            try await person.expectNothingUnderWay()
+            #expect(service.others.absorptions().held.isEmpty)
+            #expect(try await service.phoneEvents().allSatisfy { $0.hasPrefix("phone_conflict") })
+            // Once the group is gone, the next sign-in proves the number again.
+            _ = service.others.absorptions { $0.inGroup = [] }
+            #expect(try await service.signIn(token: person.token()).tokens.userID == person.old)
+            try await person.expectOpen()
+        }
+    }
+
+    @Test func `A second person who proves the number is a dispute once it is open`() async throws {
+        try await ImportedPerson.run { person in
+            let service = person.service
+            #expect(try await service.signIn(token: person.token()).tokens.userID == person.old)
+            let other = try await service.signIn(token: person.token(subject: "002.person"))
+            #expect(other.tokens.userID != person.old && other.isNewUser)
+            #expect(
+                try await service.phoneEvents() == [
+                    "phone_conflict \(other.tokens.userID) {\"proof\": \"provider\"}",
+                    "phone_proven \(person.old) {\"proof\": \"provider\"}",
+                ]
+            )
+            #expect(try await service.count("accounts") == 2)
+        }
+    }
+
+    @Test func `All providers of the account go along, and what an app keeps with it`() async throws {
+        try await ImportedPerson.run { person in
+            let service = person.service
+            let session = try await service.signIn()
+            service.pass(seconds: 1)
+            try await service.linkGoogle(session.tokens.accessToken, token: service.googleToken())
+            let change = IdentityV1.UpdateUserMetadataRequest.with { $0.changesJson = #"{"colour":"blue"}"# }
+            _ = try await service.client.updateUserMetadata(
+                change,
+                options: service.options(for: session.tokens.userID)
+            )
+            #expect(try await service.signIn(token: person.token()).tokens.userID == person.old)
+            try await person.expectOpen(["apple 001.person", "google 77"])
+            #expect(try await service.account(person.old).metadataJson == #"{"colour":"blue"}"#)
+            #expect(try await person.openings().last?.contains(#""providers": ["apple", "google"]"#) == true)
+        }
+    }
+
+    @Test func `While invites of the version before doesn't know the question it is a dispute`() async throws {
+        try await ImportedPerson.run { person in
+            let service = person.service
+            _ = service.others.absorptions { $0.unknown = ["invites.closeIfEmpty"] }
+            let answer = try await service.signIn(token: person.token())
+            #expect(answer.tokens.userID != person.old)
+            try await person.expectNothingUnderWay()
+            #expect(try await service.phoneEvents().count == 1)
+        }
+    }
+
+    @Test func `A person who is asked for without an account finds none, and opens nothing`() async throws {
+        try await ImportedPerson.run { person in
+            let service = person.service
+            let token = try person.token()
+            await expectFailure(.notFound, "ACCOUNT_NOT_FOUND") {
+                _ = try await service.signIn {
+                    ($0.idToken, $0.nonce, $0.create) = (token, TestProvider.rawNonce, false)
+                }
+            }
+            #expect(service.others.proofs.isEmpty)
+            #expect(try await service.signIn(token: token).tokens.userID == person.old)
+        }
+    }
+}

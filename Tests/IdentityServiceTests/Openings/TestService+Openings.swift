@@ -1,0 +1,112 @@
+import API
+import AccountImport
+import IdentityDomain
+import JOSE
+import Models
+import Postgres
+import RPC
+import Testing
+
+@testable import IdentityService
+
+/// An account that came in with a number alone, and somebody who proves it.
+struct ImportedPerson {
+    static let number = "+639171234567"
+
+    let service: TestService
+    let backend: PhoneBackend
+    /// The imported account.
+    let old: String
+
+    /// Runs with Apple, as if it told numbers, Google, and a backend that asserts them.
+    static func run(_ body: (ImportedPerson) async throws -> Void) async throws {
+        let backend = try PhoneBackend()
+        let google = try TestProvider.providers().filter { $0.policy.name == .google }
+        let providers = try PhoneBackend.providers() + google
+        try await TestService.run(providers: providers, phoneAssertions: backend.policy) { service in
+            _ = service.others.absorptions { $0.closed = [] }
+            let old = try await service.importAccount("1001")
+            service.others.importNumber(number, of: old)
+            try await body(ImportedPerson(service: service, backend: backend, old: old))
+        }
+    }
+
+    /// A token of somebody whose provider tells the number.
+    func token(subject: String = "001.person") throws -> String {
+        var changes = PhoneBackend.verified(Self.number)
+        changes["jti"] = .string(Base64URL.encode(SecureRandom.bytes(12)))
+        return try service.provider.appleToken(subject: subject, at: service.clock, changes)
+    }
+
+    /// What the app's backend says of a session's user.
+    func assertion(of session: IdentityV1.SignInResponse, id: String = "first") throws -> String {
+        try backend.assertion(session.tokens.userID, Self.number, service, id: id)
+    }
+
+    /// Whether the account is the only one, opened by these.
+    func expectOpen(
+        _ identities: [String] = ["apple 001.person"],
+        sourceLocation: SourceLocation = #_sourceLocation
+    ) async throws {
+        #expect(
+            try await service.identities() == identities.map { "\($0) \(old)" },
+            sourceLocation: sourceLocation
+        )
+        #expect(
+            try await service.words("SELECT user_id::text FROM accounts") == [old],
+            sourceLocation: sourceLocation
+        )
+        try await expectNothingUnderWay(sourceLocation: sourceLocation)
+    }
+
+    func expectNothingUnderWay(sourceLocation: SourceLocation = #_sourceLocation) async throws {
+        for table in ["absorptions", "account_openings", "phone_proofs"] {
+            #expect(try await service.count(table) == 0, "\(table)", sourceLocation: sourceLocation)
+        }
+    }
+
+    /// Lets what is left be gone on with, and the relay tell what waits, for as long as it takes.
+    func settle() async throws { try await service.relayingProofs { try await settleRelayed() } }
+
+    /// The same while the relay runs.
+    func settleRelayed() async throws {
+        try await TestService.eventually("nothing waits") {
+            service.pass(seconds: 11)
+            await service.parts.methods.absorber.round()
+            return try await service.count("phone_proofs") == 0
+        }
+    }
+
+    /// The audit log's events of openings, as kind, account and details.
+    func openings() async throws -> [String] {
+        try await service.words(
+            """
+            SELECT kind || ' ' || user_id || ' ' || details FROM security_events WHERE kind LIKE 'account_open%'
+            ORDER BY occurred_at, kind DESC
+            """
+        )
+    }
+}
+
+extension TestService {
+    /// Makes an account as an import does, with a number alone.
+    func importAccount(_ id: String, _ identities: [ImportedIdentity] = [], isBlocked: Bool = false) async throws
+        -> String
+    {
+        let userID = try #require(ImportedID.userID(of: id, source: "test"))
+        var account = ImportedAccount(oldID: id, userID: userID)
+        account.phone = ImportedPerson.number
+        account.identities = identities
+        account.isBlocked = isBlocked
+        account.createdAtMilliseconds = 1_600_000_000_000
+        let names = ProviderNames([:], configured: ["apple", "google"])
+        _ = try await parts.methods.store.importAccounts(
+            [ImportCandidate(account, line: 2, names: names, policy: .philippines)],
+            source: "test",
+            keepsUnreachable: false,
+            isDry: false,
+            nowMilliseconds: clock.nowMilliseconds
+        )
+        return userID.description
+    }
+}
