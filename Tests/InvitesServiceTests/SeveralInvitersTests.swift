@@ -112,6 +112,31 @@ import Testing
         }
     }
 
+    @Test func `A refusal that only notes somebody leaves no count`() async throws {
+        var limits = InvitesFixture.unlimited
+        limits.addressAdds = .daily("adds", countMax: 1)
+        try await InvitesFixture.run(limits: limits) { service in
+            let scene = try await Scene(service, .consent)
+            try await service.add(
+                phone(9),
+                to: try await service.group(by: scene.maria),
+                by: scene.maria,
+                from: "203.0.113.5"
+            )
+            try await service.add(phone(1), to: scene.group, by: scene.maria)
+            let results = try await service.add(
+                [phone(1), phone(2)],
+                to: scene.group,
+                by: scene.ana,
+                from: "203.0.113.5"
+            )
+            #expect(results[0].member.state == .invited && results[1].refusal.reason == "TOO_MANY_ATTEMPTS")
+            #expect(try await service.count("SELECT count(*) FROM members WHERE cardinality(also_added_by) > 0") == 1)
+            let hers = try await service.database.query("SELECT FROM quotas WHERE subject = \(scene.ana.bytes)")
+            #expect(hers.isEmpty)
+        }
+    }
+
     @Test func `A second addition in a group of consent tells nobody that they are blocked`() async throws {
         try await InvitesFixture.run { service in
             let scene = try await Scene(service, .consent)

@@ -205,7 +205,8 @@ extension PlaceState {
         for (quota, amount) in [(rules.adds, phones.count), (rules.numbers, news)] where amount > 0 {
             let key = CountKey(userID: callerID, kind: quota.kind)
             guard let count = counts[key]?.count else { continue }
-            counts[key]?.count = max(count - amount, 1)
+            counts[key]?.count = count - amount
+            if count <= amount { counts[key] = nil }
         }
     }
 }
