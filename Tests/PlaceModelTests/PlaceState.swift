@@ -14,6 +14,8 @@ struct PlaceRules: Sendable {
     var links = Quota.daily("links", countMax: 1_000_000)
     var groupChanges = Quota.daily("group changes", countMax: 1_000_000)
     var groupsMax = 10_000
+
+    static let usual = PlaceRules(pendingLifetimeMilliseconds: 3 * 86_400_000)
 }
 
 /// A person in a group, or awaited by it.

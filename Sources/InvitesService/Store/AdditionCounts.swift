@@ -110,7 +110,8 @@ struct AdditionCounts {
         var left = counts.map(\.granted)
         return codes.map { code in
             let concerned = counts.indices.filter { counts[$0].quota.kind != numbersKind || freshCodes.contains(code) }
-            if let empty = concerned.first(where: { left[$0] == 0 }) { return counts[empty].waitMilliseconds }
+            let waits = concerned.filter { left[$0] == 0 }.map { counts[$0].waitMilliseconds }
+            if let longest = waits.max() { return longest }
             for index in concerned { left[index] -= 1 }
             return nil
         }
