@@ -117,7 +117,13 @@ extension PlaceState {
         groups[id] = group
     }
 
-    mutating func handOver(_ id: GroupID, to memberID: MemberID, by callerID: UserID) throws(InvitesFault) -> Group {
+    mutating func handOver(
+        _ id: GroupID,
+        to memberID: MemberID,
+        by callerID: UserID,
+        _ rules: PlaceRules,
+        _ now: Int64
+    ) throws(InvitesFault) -> Group {
         let (group, role) = try group(id, for: callerID)
         let heir = group.rows[memberID]?.userID
         if heir == group.ownerID { return try domain(id, for: callerID) }
@@ -126,6 +132,7 @@ extension PlaceState {
         guard row.isAdmin || row.confirmedBy != nil, !row.isInDoubt else { throw .invitation(.memberNotConfirmed) }
         if let own = group.member(callerID) { groups[id]?.rows[own.id]?.isAdmin = true }
         groups[id]?.ownerID = heir
+        _ = count(rules.groupChanges, of: callerID, 1, now)
         return try domain(id, for: callerID)
     }
 
@@ -133,12 +140,15 @@ extension PlaceState {
         _ new: GroupRole,
         of memberID: MemberID,
         in id: GroupID,
-        by callerID: UserID
+        by callerID: UserID,
+        _ rules: PlaceRules,
+        _ now: Int64
     ) throws(InvitesFault) -> Member {
         let (group, role) = try group(id, for: callerID)
         guard role == .owner else { throw .roleInsufficient }
         guard let userID = group.rows[memberID]?.userID else { throw .memberNotFound }
         guard userID != group.ownerID else { throw .roleInsufficient }
+        if group.role(of: userID) != new { _ = count(rules.groupChanges, of: callerID, 1, now) }
         groups[id]?.rows[memberID]?.isAdmin = new == .admin
         return try member(memberID, of: id)
     }
