@@ -100,7 +100,7 @@ extension PlaceState {
     ) -> Bool {
         guard group.openness != .consent else { return false }
         let hasDeclined = group.rows.values.contains {
-            $0.userID == nil && $0.phone == phone && $0.declinedBy == owner && $0.isLive(now)
+            $0.userID == nil && $0.phone == phone && $0.declinedBy == owner && $0.isLive(now) && !$0.isLeftBehind
         }
         return closed.contains(owner) || blocks(owner, callerID) || hasDeclined && group.member(owner) == nil
     }
@@ -109,9 +109,15 @@ extension PlaceState {
     private mutating func note(_ answers: [Roster.Answer], _ id: GroupID, _ callerID: UserID) -> Bool {
         var isNoted = false
         for case .known(let member) in answers where member.userID == nil {
-            guard let row = groups[id]?.rows[member.id], !row.inviters.contains(callerID), row.alsoAddedBy.count < 8
+            guard var row = groups[id]?.rows[member.id], !row.inviters.contains(callerID), row.alsoAddedBy.count < 8
             else { continue }
-            groups[id]?.rows[member.id]?.alsoAddedBy.append(callerID)
+            if row.isLeftBehind {
+                if let person = row.declinedBy, blocks(person, callerID) { continue }
+                (row.addedBy, row.alsoAddedBy, row.declinedBy) = (callerID, [], nil)
+            } else {
+                row.alsoAddedBy.append(callerID)
+            }
+            groups[id]?.rows[member.id] = row
             isNoted = true
         }
         return isNoted

@@ -104,8 +104,7 @@ extension PlaceState {
         group.merged = group.merged.filter { $0.key.userID != userID }
         group.rows = group.rows.filter { $0.value.userID != userID }
         for key in group.rows.keys {
-            if group.rows[key]?.addedBy == userID { group.rows[key]?.addedBy = Self.nobody }
-            group.rows[key]?.alsoAddedBy.removeAll { $0 == userID }
+            if let row = group.rows[key] { group.rows[key] = withoutInviter(userID, row) }
             if group.rows[key]?.confirmedBy == userID { group.rows[key]?.confirmedBy = Self.nobody }
         }
         for key in group.merged.keys where group.merged[key]?.addedBy == userID {
@@ -172,6 +171,22 @@ extension PlaceState {
         default: guard role != .member else { throw .roleInsufficient }
         }
         goOut(userID, of: id)
+    }
+
+    /// Whoever added somebody next stands in for one who goes. Whom nobody else added, and who blocks that one, doesn't want it by that.
+    private func withoutInviter(_ userID: UserID, _ row: PlaceRow) -> PlaceRow {
+        var row = row
+        guard row.addedBy == userID else {
+            row.alsoAddedBy.removeAll { $0 == userID }
+            return row
+        }
+        let owner = row.userID == nil && row.alsoAddedBy.isEmpty ? row.phone.flatMap { owners[$0] } : nil
+        row.addedBy = row.alsoAddedBy.first ?? Self.nobody
+        row.alsoAddedBy = Array(row.alsoAddedBy.dropFirst())
+        if let owner, blocks(owner, userID), row.declinedBy != owner {
+            (row.alsoAddedBy, row.declinedBy) = ([Self.nobody], owner)
+        }
+        return row
     }
 
     func member(_ memberID: MemberID, of id: GroupID) throws(InvitesFault) -> Member {

@@ -40,6 +40,9 @@ struct PlaceRow: Equatable, Sendable {
 
     var inviters: [UserID] { [addedBy] + alsoAddedBy }
 
+    /// Whether it is nothing to whom it is declined by, since that one blocked those who added it, who are gone.
+    var isLeftBehind: Bool { declinedBy != nil && alsoAddedBy.contains(PlaceState.nobody) }
+
     /// The row is nobody's, and waits for its number.
     mutating func wait() {
         (userID, linkedAt, isInDoubt, declinedBy) = (nil, nil, false, nil)

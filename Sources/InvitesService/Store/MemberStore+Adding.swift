@@ -138,8 +138,8 @@ extension MemberStore {
     private static let furtherInvitersMax = 8
 
     /// Notes that the caller wants those, too, whom the group awaits already: who blocks the first inviter may want the second. It is noted
-    /// whoever has the number, and shows to nobody in the group; the caller may confirm the person as whoever added them first. Whether
-    /// anything was.
+    /// whoever has the number, and shows to nobody in the group; the caller may confirm the person as whoever added them first. What was left
+    /// behind by people whom the person blocked waits by the caller from now on, unless that one is blocked too. Whether anything was.
     private func note(
         _ answers: [Roster.Answer],
         _ new: NewMembers,
@@ -155,10 +155,15 @@ extension MemberStore {
         return try await !transaction.execute(
             """
             WITH noted AS (
-                UPDATE members SET also_added_by = also_added_by || \(caller)::uuid
+                UPDATE members m SET
+                    added_by = CASE WHEN \(unsafeSQL: MemberRow.isLeftBehind) THEN \(caller) ELSE added_by END,
+                    also_added_by = CASE WHEN \(unsafeSQL: MemberRow.isLeftBehind) THEN '{}' ELSE also_added_by || \(caller)::uuid END,
+                    declined_by = CASE WHEN \(unsafeSQL: MemberRow.isLeftBehind) THEN NULL ELSE declined_by END
                 WHERE group_id = \(new.groupID.uuid) AND member_id = ANY(\(awaited)) AND user_id IS NULL
                     AND \(caller) <> ALL(added_by || also_added_by)
                     AND cardinality(also_added_by) < \(Int32(Self.furtherInvitersMax))
+                    AND NOT (\(unsafeSQL: MemberRow.isLeftBehind) AND EXISTS (
+                        SELECT FROM blocked_inviters b WHERE b.user_id = m.declined_by AND b.inviter_user_id = \(caller)))
                 RETURNING phone
             ), told AS (
                 INSERT INTO group_events (kind, user_id)
@@ -226,6 +231,7 @@ extension MemberStore {
                 ARRAY(SELECT user_id FROM held_accounts WHERE user_id = ANY(\(users))),
                 ARRAY(SELECT d.phone FROM members d JOIN phones p ON p.phone = d.phone AND p.user_id = d.declined_by
                     WHERE d.group_id = \(new.groupID.uuid) AND d.phone = ANY(\(digits)) AND d.user_id IS NULL
+                        AND NOT \(unsafeSQL: MemberRow.isLeftBehind)
                         AND (d.expires_at IS NULL OR d.expires_at > \(now)) AND NOT EXISTS (
                             SELECT FROM members e WHERE e.user_id = d.declined_by AND e.group_id = d.group_id))
             FROM (
