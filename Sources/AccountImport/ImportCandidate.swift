@@ -130,11 +130,22 @@ public struct ImportVerdicts: Sendable {
     /// What doesn't come in, and of which row.
     public var rejections: [(line: Int64, oldID: String, reason: ImportReason)] = []
 
-    /// Decides, in the order of the rows: of two that want the same subject the first has it.
+    /// The accounts that are there now, whether or not they were before.
+    public var present: [ImportCandidate] { new + there }
+
+    /// Decides, in the order of the rows: of two that want the same subject the first has it, and of two with the same id the first counts.
     ///
-    /// - Parameter keepsUnreachable: whether accounts are made that nobody can open.
-    public init(_ candidates: [ImportCandidate], _ facts: ImportFacts, keepsUnreachable: Bool) {
-        var (standings, holders) = (facts.standings, facts.holders)
+    /// - Parameters:
+    ///   - earlier: the accounts of the batches before that are there.
+    ///   - keepsUnreachable: whether accounts are made that nobody can open.
+    public init(
+        _ candidates: [ImportCandidate],
+        _ facts: ImportFacts,
+        earlier: Set<UserID>,
+        keepsUnreachable: Bool
+    ) {
+        let standings = facts.standings
+        var (holders, seen) = (facts.holders, Set<UserID>())
         for var candidate in candidates {
             let userID = candidate.account.userID
             func reject(_ reason: ImportReason) {
@@ -154,6 +165,10 @@ public struct ImportVerdicts: Sendable {
                     continue
                 }
             }
+            if earlier.contains(userID) || seen.contains(userID) {
+                reject(.rowRepeated)
+                continue
+            }
             var taken: [ImportReason] = []
             candidate.identities.removeAll { identity in
                 let subject = ImportFacts.Subject(provider: identity.provider, subject: identity.told.subject)
@@ -165,9 +180,10 @@ public struct ImportVerdicts: Sendable {
             for reason in candidate.reasons { reject(reason) }
             if standings[userID] == .imported {
                 there.append(candidate)
+                seen.insert(userID)
             } else if candidate.isReachable || keepsUnreachable {
                 new.append(candidate)
-                standings[userID] = .imported
+                seen.insert(userID)
                 for identity in candidate.identities {
                     holders[.init(provider: identity.provider, subject: identity.told.subject)] = userID
                 }

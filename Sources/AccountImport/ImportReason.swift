@@ -3,6 +3,8 @@ public enum ImportReason: Sendable, Hashable, CustomStringConvertible {
     // The whole row.
     /// The row is no row: a count of fields that isn't the header's, bytes that are no UTF-8, or what is no JSON object.
     case rowInvalid
+    /// An earlier row has the same id.
+    case rowRepeated
     /// There is no id, or one that can't be kept.
     case idInvalid
     /// The time at which the account was made can't be read.
@@ -42,6 +44,7 @@ public enum ImportReason: Sendable, Hashable, CustomStringConvertible {
     public var description: String {
         switch self {
         case .rowInvalid: "row_invalid"
+        case .rowRepeated: "row_repeated"
         case .idInvalid: "id_invalid"
         case .createdAtInvalid: "created_at_invalid"
         case .accountExists: "account_exists"

@@ -25,9 +25,10 @@ struct VerdictTests {
     private func judge(
         _ candidates: [ImportCandidate],
         _ facts: ImportFacts = ImportFacts(),
+        earlier: Set<UserID> = [],
         keeps: Bool = false
     ) -> ImportVerdicts {
-        ImportVerdicts(candidates, facts, keepsUnreachable: keeps)
+        ImportVerdicts(candidates, facts, earlier: earlier, keepsUnreachable: keeps)
     }
 
     private func reasons(_ verdicts: ImportVerdicts) -> [String] {
@@ -99,6 +100,23 @@ struct VerdictTests {
         facts.holders = [.init(provider: "google", subject: "1"): second.account.userID]
         let again = judge([first, second], facts)
         #expect(reasons(again) == ["2 a subject_taken google"] && again.new.map(\.account.oldID) == ["b"])
-        #expect(judge([first, try candidate("a", line: 9, [("google", "2")])]).there.count == 1, "the same id twice")
+    }
+
+    @Test func `Of rows with one id the first that comes in counts, whether it is new or there`() throws {
+        let first = try candidate("a", line: 2, [("google", "1")])
+        let second = try candidate("a", line: 9, [("google", "2")])
+        let repeated = judge([first, second])
+        #expect(repeated.new.count == 1 && repeated.there.isEmpty && reasons(repeated) == ["9 a row_repeated"])
+        var facts = ImportFacts()
+        facts.standings = [first.account.userID: .imported]
+        let again = judge([first, second], facts)
+        #expect(again.there.map(\.line) == [2] && reasons(again) == ["9 a row_repeated"])
+        // Of an earlier batch of the same run.
+        #expect(reasons(judge([second], facts, earlier: [first.account.userID])) == ["9 a row_repeated"])
+        #expect(judge([second], facts).there.count == 1)
+        // What didn't come in repeats nothing.
+        let bare = try candidate("a", line: 2, [("email", "m@example.com")])
+        let reachable = judge([bare, second])
+        #expect(reachable.unreachable.count == 1 && reachable.new.map(\.line) == [9] && reachable.rejections.isEmpty)
     }
 }

@@ -266,6 +266,43 @@ def test_an_import_that_is_killed_goes_on(own_stack, tmp_path):
     assert stack.sql(registered) == str(count - 2)
 
 
+def piped(stack, folder, *arguments):
+    """The line for containers: each program with its own configuration alone. The exit codes, and what profile says."""
+    rejects = str(folder / "rejects.csv")
+    identity = subprocess.Popen(
+        [program("identity"), "import", *map(str, arguments), "--rejects", rejects, "--unreachable", str(folder / "unreachable.csv")],
+        env=process_table.environment(stack.process_of("identity")), stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
+        stderr=subprocess.DEVNULL, cwd=folder)
+    with identity:
+        profile = subprocess.run(
+            [program("profile"), "import", "--rejects", rejects], env=process_table.environment(stack.process_of("profile")),
+            stdin=identity.stdout, capture_output=True, text=True, timeout=300, cwd=folder)
+        identity.stdout.close()
+    return identity.wait(SECONDS), profile.returncode, profile.stdout + profile.stderr
+
+
+def test_two_programs_with_a_pipe_between_do_the_same(own_stack, tmp_path):
+    stack = own_stack
+    maria, jose, ana = people(stack, 3)
+    arguments = ["phone-codes", phone_codes(tmp_path / "old.csv", [maria, jose, ana]), "--source-name", "piped"]
+    with open(arguments[1], "a") as more:
+        # Profile knows whose a number is, identity that a row came before.
+        more.write(f"4,{maria.phone},Somebody Else,\n1,{jose.phone},{jose.name},\n")
+    for run_number in range(2):
+        dry = ["--dry-run"] if run_number == 0 else []
+        assert piped(stack, tmp_path, *arguments, *dry)[:2] == (SOMETHING_REJECTED, SOMETHING_REJECTED)
+        assert sorted(told(tmp_path, "rejects")) == [["5", "4", "phone_taken"], ["6", "1", "row_repeated"]]
+        assert told(tmp_path, "unreachable") == []
+        made = stack.sql("SELECT count(*) FROM identity.imported_ids WHERE source = 'piped'")
+        assert made == ("0" if dry else "4")
+    for number, person in enumerate([maria, jose, ana]):
+        assert holder(stack, person) == f"{new_id('piped', number)} import"
+    assert stack.sql("SELECT count(*) FROM profile.account_imports") == "0"
+    # Identity that fails is no import that is done.
+    first, second, says = piped(stack, tmp_path, "phone-codes", "none.csv")
+    assert (first, second) == (1, 1) and "identity import" in says
+
+
 @pytest.mark.parametrize("arguments, says", [
     (["elsewhere", "x.csv"], '"elsewhere" is no source: there are phone-codes, supabase, firebase, cognito'),
     (["phone-codes", "none.csv"], "none.csv: No such file or directory"),

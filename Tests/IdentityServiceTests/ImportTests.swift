@@ -41,6 +41,7 @@ struct ImportTests {
         try await service.parts.methods.store.importAccounts(
             candidates,
             source: "test",
+            earlier: [],
             keepsUnreachable: false,
             isDry: isDry,
             nowMilliseconds: service.clock.nowSeconds * 1000

@@ -231,6 +231,40 @@ struct PhoneProofTests {
         }
     }
 
+    /// Which of the numbers profile is told, when the provider tells them one after the other.
+    private func told(_ numbers: [String], _ service: TestService) async throws -> [String] {
+        let before = service.others.proofs.count
+        for number in numbers {
+            service.clock.advance(seconds: 60)
+            _ = try await service.signIn(changes: verified(number))
+        }
+        return service.others.proofs.dropFirst(before).map(\.phoneNumber)
+    }
+
+    @Test func `A number that isn't taken is told once a day`() async throws {
+        try await TestService.run(providers: Self.providers(isTrusted: true)) { service in
+            let other = "+639170000000"
+            service.others.answerProofs(.success(.with { $0.outcome = .notAllowed }))
+            let first = try await told([Self.number, Self.number, Self.number], service)
+            #expect(first == [Self.number])
+            #expect(try await service.count("phone_proofs") == 0)
+            service.clock.advance(seconds: 86_400)
+            service.others.answerProofs(.success(.with { $0.outcome = .proven }))
+            #expect(
+                try await told([Self.number, Self.number], service) == [Self.number],
+                "the policy may be another now"
+            )
+            // What was taken before is no news either: the person may have chosen another one since.
+            service.others.answerProofs(.success(.with { $0.outcome = .notAllowed }))
+            #expect(try await told([other, other, Self.number, other], service) == [other])
+            service.clock.advance(seconds: 86_400)
+            #expect(try await told([Self.number, other, other, Self.number], service) == [other])
+            service.others.answerProofs(.success(.with { $0.outcome = .proven }))
+            #expect(try await told(["+639170000001", Self.number], service) == ["+639170000001", Self.number])
+            #expect(try await service.count("told_phones") == 1)
+        }
+    }
+
     @Test func `A provider that isn't trusted for it proves nothing`() async throws {
         try await TestService.run(providers: Self.providers(isTrusted: false)) { service in
             _ = try await service.signIn(changes: verified(Self.number))

@@ -1,5 +1,6 @@
 import API
 import Models
+import Postgres
 import RPC
 import ServiceKit
 import Testing
@@ -214,6 +215,63 @@ import Testing
                 #expect(added == 20)
                 #expect(try await first.count("SELECT count(*) FROM members WHERE user_id IS NULL") == 20)
                 #expect(try await first.count("SELECT count(*) FROM phones") == 20)
+            }
+        }
+    }
+
+    @Test func `A number's count goes with its refusal`() async throws {
+        try await InvitesFixture.run(limits: limits(pending: 2)) { service in
+            let maria = someone()
+            let group = try await service.group(by: maria)
+            let first = try await service.add([phone(1), phone(2)], to: group, by: maria)
+            try await service.remove(first[0].member.memberID, from: group, by: maria)
+            service.clock.advance(milliseconds: 29 * 86_400_000)
+            await service.parts.cleanup.clean()
+            try await service.database.execute("DELETE FROM quotas WHERE kind = 'numbers'")
+            // Room for one, who was asked about before: of the new one nothing is left, nor a count that began with it.
+            let results = try await service.add([phone(1), phone(3)], to: group, by: maria)
+            #expect(outcomes(results) == ["pending", "TOO_MANY_PENDING"])
+            #expect(try await service.count("SELECT count(*) FROM quotas WHERE kind = 'numbers'") == 0)
+        }
+    }
+
+    @Test func `Whoever has used up a count makes nobody wait, and is told who is known`() async throws {
+        for spent in [limits(userAdds: 3), limits(addressAdds: 3), limits(numbers: 3), limits(pending: 1)] {
+            try await InvitesFixture.run(limits: spent) { service in
+                let (maria, jose, ana) = (someone(), someone(), someone())
+                try await service.apply(
+                    claimed(1, by: jose),
+                    claimed(2, by: ana),
+                    claimed(3, by: ana),
+                    claimed(4, by: someone())
+                )
+                let group = try await service.group(by: maria)
+                for number in [1, 2, 9] {
+                    try await service.add(phone(number), to: group, by: maria, from: "203.0.113.5")
+                }
+                let refused = spent.pendingMax == 1 ? "TOO_MANY_PENDING" : "TOO_MANY_ATTEMPTS"
+                // Others have the numbers and the group meanwhile.
+                let others = [phone(3), phone(4), phone(8)]
+                try await service.database.execute("INSERT INTO phones (phone) VALUES ('639171000008')")
+                let answers = try await service.database.withTransaction { transaction in
+                    try await transaction.query(
+                        "SELECT FROM phones WHERE right(phone, 1) IN ('3', '4', '8') FOR UPDATE"
+                    )
+                    try await transaction.query("SELECT FROM groups FOR UPDATE")
+                    return try await service.add(others, to: group, by: maria, from: "203.0.113.5")
+                }
+                #expect(outcomes(answers) == [refused, refused, refused])
+                let mixed = try await service.add(
+                    [phone(1), phone(9)] + others,
+                    to: group,
+                    by: maria,
+                    from: "203.0.113.5"
+                )
+                #expect(outcomes(mixed) == [jose.description, "pending", refused, refused, refused])
+                #expect(
+                    await outcome { try await service.add(others, to: group, by: someone(), from: "203.0.113.5") }
+                        == "NOT_A_MEMBER"
+                )
             }
         }
     }

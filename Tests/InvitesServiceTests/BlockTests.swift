@@ -106,6 +106,32 @@ import Testing
         }
     }
 
+    @Test func `Blocking again tells nobody, and only so many blocks end within a day`() async throws {
+        try await InvitesFixture.run { service in
+            let (maria, jose) = (someone(), someone())
+            try await service.apply(claimed(1, by: jose))
+            let group = try await service.group(.consent, by: maria).groupID
+            try await service.add(phone(1), to: group, by: maria)
+            let told = "SELECT count(*) FROM group_events WHERE user_id = '\(jose)'"
+            let before = try await service.count(told)
+            for _ in 0..<3 { try await service.block(maria, by: jose) }
+            #expect(try await service.count(told) == before + 1)
+            for _ in 0..<3 { try await service.unblock(maria, by: jose) }
+            #expect(try await service.count(told) == before + 2)
+            try await service.block(maria, by: jose)
+            #expect(try await service.count("SELECT sum(count) FROM quotas WHERE kind = 'unblocks'") == 1)
+            try await service.database.execute("UPDATE quotas SET count = 1000 WHERE kind = 'unblocks'")
+            #expect(await outcome { try await service.unblock(maria, by: jose) } == "TOO_MANY_ATTEMPTS")
+            #expect(try await service.count(told) == before + 3)
+            // Whom they don't block they need not unblock, and blocking stays possible.
+            try await service.unblock(someone(), by: jose)
+            try await service.block(someone(), by: jose)
+            service.clock.advance(milliseconds: 86_400_000)
+            try await service.unblock(maria, by: jose)
+            #expect(try await service.blocked(by: jose).inviters.count == 1)
+        }
+    }
+
     @Test func `Who declined is not taken in when the group opens, nor when they end a block`() async throws {
         try await InvitesFixture.run { service in
             let (maria, jose) = (someone(), someone())

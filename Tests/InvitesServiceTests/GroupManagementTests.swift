@@ -216,6 +216,34 @@ import Testing
         }
     }
 
+    @Test func `Roles and owners that change are counted with names and opennesses`() async throws {
+        var limits = InvitesFixture.unlimited
+        limits.userGroupChanges = .daily(limits.userGroupChanges.kind, countMax: 3)
+        try await InvitesFixture.run(limits: limits) { service in
+            let party = try await Party(service)  // one change
+            let (group, ids, owner) = (party.group, party.ids, party.owner)
+            try await service.setRole(.admin, of: ids[2], in: group, by: owner)
+            _ = try await service.update(group, by: owner, name: "Climbers")
+            let told = "SELECT count(*) FROM group_events"
+            let before = try await service.count(told)
+            #expect(try await service.setRole(.admin, of: ids[2], in: group, by: owner).role == .admin)
+            #expect(
+                await outcome { try await service.setRole(.member, of: ids[2], in: group, by: owner) }
+                    == "TOO_MANY_ATTEMPTS"
+            )
+            #expect(await outcome { try await service.handOver(group, to: ids[1], by: owner) } == "TOO_MANY_ATTEMPTS")
+            #expect(try await service.handOver(group, to: ids[0], by: owner).role == .owner)
+            #expect(
+                try await service.members(of: group, askedBy: owner).members.map(\.role) == [
+                    .owner, .admin, .admin, .unspecified,
+                ]
+            )
+            #expect(try await service.count(told) == before)
+            service.clock.advance(milliseconds: 86_400_000)
+            #expect(try await service.handOver(group, to: ids[1], by: owner).role == .admin)
+        }
+    }
+
     @Test func `Roles are the owner's to give`() async throws {
         try await InvitesFixture.run { service in
             let party = try await Party(service)

@@ -45,6 +45,7 @@ struct InvitesFixture: Sendable {
         userNumbers: .daily("numbers", countMax: 1_000_000),
         pendingMax: 1_000_000,
         userGroups: .daily("groups", countMax: 1_000_000),
+        userGroupChanges: .daily("group changes", countMax: 1_000_000),
         groupsMax: 10_000,
         membersMax: 1_000
     )

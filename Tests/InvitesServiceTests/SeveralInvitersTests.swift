@@ -112,6 +112,31 @@ import Testing
         }
     }
 
+    @Test func `A refusal that only notes somebody leaves no count`() async throws {
+        var limits = InvitesFixture.unlimited
+        limits.addressAdds = .daily("adds", countMax: 1)
+        try await InvitesFixture.run(limits: limits) { service in
+            let scene = try await Scene(service, .consent)
+            try await service.add(
+                phone(9),
+                to: try await service.group(by: scene.maria),
+                by: scene.maria,
+                from: "203.0.113.5"
+            )
+            try await service.add(phone(1), to: scene.group, by: scene.maria)
+            let results = try await service.add(
+                [phone(1), phone(2)],
+                to: scene.group,
+                by: scene.ana,
+                from: "203.0.113.5"
+            )
+            #expect(results[0].member.state == .invited && results[1].refusal.reason == "TOO_MANY_ATTEMPTS")
+            #expect(try await service.count("SELECT count(*) FROM members WHERE cardinality(also_added_by) > 0") == 1)
+            let hers = try await service.database.query("SELECT FROM quotas WHERE subject = \(scene.ana.bytes)")
+            #expect(hers.isEmpty)
+        }
+    }
+
     @Test func `A second addition in a group of consent tells nobody that they are blocked`() async throws {
         try await InvitesFixture.run { service in
             let scene = try await Scene(service, .consent)
@@ -138,6 +163,110 @@ import Testing
             // By a link they may change their mind.
             let token = try await service.link(to: group, by: maria).token
             #expect(try await service.join(by: token, jose).memberID == id)
+        }
+    }
+
+    /// How somebody goes out of a group.
+    enum Exit: CaseIterable, Sendable { case leaving, removal, closing }
+
+    /// A group of Maria's in which Ana has added José, who blocks her, and which she has left since.
+    private func abandoned(
+        _ service: InvitesFixture,
+        _ openness: InvitesV1.GroupOpenness,
+        _ exit: Exit
+    ) async throws -> (group: String, maria: UserID, jose: UserID, id: String) {
+        let (maria, ana, jose) = (someone(), someone(), someone())
+        let group = try await service.group(.open, by: maria).groupID
+        try await service.join([ana], to: group, by: maria)
+        _ = try await service.update(group, by: maria, openness: openness)
+        try await service.apply(claimed(1, by: jose))
+        try await service.block(ana, by: jose)
+        let id = try await service.add(phone(1), to: group, by: ana).memberID
+        switch exit {
+        case .leaving: try await service.leave(group, ana)
+        case .removal:
+            let member = try await service.memberID(of: ana, in: group, askedBy: maria)
+            try await service.remove(member, from: group, by: maria)
+        case .closing: try await service.close(ana)
+        }
+        #expect(
+            try await service.count("SELECT count(*) FROM members WHERE '\(ana)' = ANY(added_by || also_added_by)") == 0
+        )
+        return (group, maria, jose, id)
+    }
+
+    @Test(arguments: Exit.allCases)
+    func `What somebody whom they block has left behind is nothing to them, until another adds them`(_ exit: Exit)
+        async throws
+    {
+        try await InvitesFixture.run { service in
+            let consent = try await abandoned(service, .consent, exit)
+            #expect(try await service.invitationIDs(of: consent.jose).isEmpty)
+            let pending = try await service.pending(of: consent.group, askedBy: consent.maria).people
+            #expect(pending.map(\.memberID) == [consent.id] && pending.map(\.addedByUserID) == [""])
+            try await service.add(phone(1), to: consent.group, by: consent.maria)
+            let shown = try await service.invitations(of: consent.jose).invitations
+            #expect(shown.map(\.memberID) == [consent.id])
+            #expect(shown.map(\.addedByUserID) == [consent.maria.description])
+        }
+        try await InvitesFixture.run { service in
+            let confirm = try await abandoned(service, .confirm, exit)
+            let people = try await service.pending(of: confirm.group, askedBy: confirm.maria).people
+            #expect(people.map(\.userID) == [""] && people.map(\.mayConfirm) == [false])
+            try await service.add(phone(1), to: confirm.group, by: confirm.maria)
+            #expect(try await service.invitationIDs(of: confirm.jose) == [confirm.id])
+            let member = try await service.confirm(confirm.id, as: confirm.jose, in: confirm.group, by: confirm.maria)
+            #expect(member.userID == confirm.jose.description)
+        }
+        try await InvitesFixture.run { service in
+            let open = try await abandoned(service, .open, exit)
+            #expect(try await service.apply(released(1, by: open.jose), claimed(1, by: open.jose)) == 0)
+            #expect(try await service.groups(of: open.jose).groups.isEmpty)
+            let member = try await service.add(phone(1), to: open.group, by: open.maria)
+            #expect(member.userID == open.jose.description)
+            #expect(try await service.members(of: open.group, askedBy: open.jose).members.count == 2)
+        }
+        try await InvitesFixture.run { service in
+            let open = try await abandoned(service, .open, exit)
+            try await service.apply(released(1, by: open.jose))
+            let pedro = someone()
+            #expect(try await service.apply(claimed(1, by: pedro)) == 1)
+            #expect(try await service.memberID(of: pedro, in: open.group, askedBy: pedro) == open.id)
+        }
+    }
+
+    @Test func `Who added somebody next stands in for the first who leaves`() async throws {
+        try await InvitesFixture.run { service in
+            let (maria, ana, bea, jose) = (someone(), someone(), someone(), someone())
+            let group = try await service.group(.open, by: maria).groupID
+            try await service.join([ana, bea], to: group, by: maria)
+            _ = try await service.update(group, by: maria, openness: .consent)
+            try await service.apply(claimed(1, by: jose))
+            for inviter in [ana, bea] {
+                try await service.block(inviter, by: jose)
+                try await service.add(phone(1), to: group, by: inviter)
+            }
+            try await service.leave(group, ana)
+            #expect(try await service.invitations(of: jose).invitations.isEmpty)
+            let pending = try await service.pending(of: group, askedBy: maria).people
+            #expect(pending.map(\.addedByUserID) == [bea.description])
+            try await service.leave(group, bea)
+            #expect(try await service.invitations(of: jose).invitations.isEmpty)
+            try await service.unblock(bea, by: jose)
+            #expect(try await service.invitations(of: jose).invitations.isEmpty)
+        }
+    }
+
+    @Test func `Who declines after it declines whoever adds them then`() async throws {
+        try await InvitesFixture.run { service in
+            let (group, maria, jose, id) = try await abandoned(service, .consent, .leaving)
+            try await service.add(phone(1), to: group, by: maria)
+            try await service.decline(id, in: group, by: jose)
+            let token = try await service.link(to: group, by: maria).token
+            let ben = someone()
+            try await service.join(by: token, ben)
+            try await service.add(phone(1), to: group, by: ben)
+            #expect(try await service.invitations(of: jose).invitations.isEmpty)
         }
     }
 

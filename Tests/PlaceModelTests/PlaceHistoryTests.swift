@@ -5,6 +5,7 @@ import Models
 import Postgres
 import RPC
 import RPCTransport
+import ServiceKit
 import ServiceStore
 import Testing
 
@@ -22,7 +23,9 @@ struct PlaceHistoryTests {
             let workers = min(count, 4)
             for worker in 0..<workers {
                 tasks.addTask {
-                    try await PlaceServices.run { services in
+                    // All of a worker's seeds are even, or odd.
+                    let isTight = (first + UInt64(worker)).isMultiple(of: 2)
+                    return try await PlaceServices.run(rules: isTight ? Self.tight : PlaceRules.usual) { services in
                         var tally = PlaceTally()
                         for index in stride(from: worker, to: count, by: workers) {
                             tally += try await Self.live(seed: first + UInt64(index), first: 8 * index, services)
@@ -40,6 +43,14 @@ struct PlaceHistoryTests {
         )
         #expect(total.lost + total.doubled + total.wronglySeated + total.other == 0)
     }
+
+    /// Where people may add so few that many are refused for it.
+    private static let tight = PlaceRules(
+        pendingMax: 4,
+        pendingLifetimeMilliseconds: PlaceRules.usual.pendingLifetimeMilliseconds,
+        adds: .daily("adds", countMax: 3),
+        numbers: Quota(kind: "numbers", countMax: 4, windowMilliseconds: 30 * 86_400_000)
+    )
 
     /// Lives a history; a fault is told with its seed, and counted.
     private static func live(
@@ -65,7 +76,7 @@ struct PlaceHistoryTests {
 /// The stores of both services, each on a database of its own.
 enum PlaceServices {
     static func run<Value: Sendable>(
-        rules: PlaceRules = PlaceRules(pendingLifetimeMilliseconds: 3 * 86_400_000),
+        rules: PlaceRules = .usual,
         _ body: (PlaceHistory.Services) async throws -> Value
     ) async throws -> Value {
         let group = try EventLoopGroup(loopCount: 1, name: "histories")

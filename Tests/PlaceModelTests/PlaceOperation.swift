@@ -91,9 +91,9 @@ extension PlaceState {
         case .delete(let id, let userID): try delete(id, by: userID)
         case .leave(let id, let userID): try leave(id, userID)
         case .handOver(let id, let memberID, let userID):
-            return .group(try handOver(id, to: memberID, by: userID))
+            return .group(try handOver(id, to: memberID, by: userID, rules, now))
         case .setRole(let role, let memberID, let id, let userID):
-            return .member(try setRole(role, of: memberID, in: id, by: userID))
+            return .member(try setRole(role, of: memberID, in: id, by: userID, rules, now))
         case .remove(let memberID, let id, let userID): try remove(memberID, from: id, by: userID)
         case .add(let people, let id, let userID): return .added(try add(people, to: id, by: userID, rules, now))
         case .accept(let memberID, let id, let userID):

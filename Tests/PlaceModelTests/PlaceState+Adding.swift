@@ -21,11 +21,22 @@ extension PlaceState {
         let (group, _) = try group(id, for: callerID)
         let first = plan(people, id, group, callerID, rules, now) { _ in nil }
         let isNoted = note(first, id, callerID)
-        let costly = first.indices.filter { first[$0].isCostly }
-        guard !costly.isEmpty else { return first }
+        let awaited = groups.values.reduce(0) { sum, group in
+            sum + group.rows.values.count { $0.addedBy == callerID && $0.userID == nil }
+        }
+        var refusals: [Int: InvitesFault] = [:]
+        // What is used up before is asked for nobody whom the group doesn't await, whoever else is in the batch.
+        for index in first.indices where first[index].isCostly && group.waiting(people[index].phone.digits) == nil {
+            if let wait = wait(for: people[index].phone.digits, by: callerID, rules, now) {
+                refusals[index] = .tooManyAttempts(retryAfterMilliseconds: wait)
+            } else if awaited >= rules.pendingMax {
+                refusals[index] = .tooManyPending(pendingMax: rules.pendingMax)
+            }
+        }
+        let costly = first.indices.filter { first[$0].isCostly && refusals[$0] == nil }
+        guard !costly.isEmpty else { return first.indices.map { refusals[$0].map(Roster.Answer.refused) ?? first[$0] } }
         let before = self
         let waits = count(costly.map { people[$0].phone.digits }, by: callerID, rules, now)
-        var refusals: [Int: InvitesFault] = [:]
         for (index, wait) in zip(costly, waits) {
             if let wait { refusals[index] = .tooManyAttempts(retryAfterMilliseconds: wait) }
         }
@@ -34,12 +45,10 @@ extension PlaceState {
             answers = plan(people, id, group, callerID, rules, now) { refusals[$0] ?? first[$0].refusal }
         }
         let standing = costly.filter { refusals[$0] == nil }
-        let awaited = groups.values.reduce(0) { sum, group in
-            sum + group.rows.values.count { $0.addedBy == callerID && $0.userID == nil }
-        }
         let room = max(rules.pendingMax - awaited, 0)
         for index in standing.dropFirst(room) { refusals[index] = .tooManyPending(pendingMax: rules.pendingMax) }
-        guard refusals.count < costly.count || isNoted else {
+        let uncounted = costly.filter { refusals[$0] != nil }
+        guard uncounted.count < costly.count || isNoted else {
             // Nobody was added: nothing is counted.
             self = before
             for (index, fault) in refusals { answers[index] = .refused(fault) }
@@ -47,7 +56,7 @@ extension PlaceState {
         }
         for index in standing.prefix(room) { seat(people[index], answers[index], id, callerID, rules, now) }
         for (index, fault) in refusals { answers[index] = .refused(fault) }
-        refund(refusals.keys.map { people[$0].phone.digits }, by: callerID, before, rules)
+        refund(uncounted.map { people[$0].phone.digits }, by: callerID, before, rules)
         return answers
     }
 
@@ -91,7 +100,7 @@ extension PlaceState {
     ) -> Bool {
         guard group.openness != .consent else { return false }
         let hasDeclined = group.rows.values.contains {
-            $0.userID == nil && $0.phone == phone && $0.declinedBy == owner && $0.isLive(now)
+            $0.userID == nil && $0.phone == phone && $0.declinedBy == owner && $0.isLive(now) && !$0.isLeftBehind
         }
         return closed.contains(owner) || blocks(owner, callerID) || hasDeclined && group.member(owner) == nil
     }
@@ -100,9 +109,15 @@ extension PlaceState {
     private mutating func note(_ answers: [Roster.Answer], _ id: GroupID, _ callerID: UserID) -> Bool {
         var isNoted = false
         for case .known(let member) in answers where member.userID == nil {
-            guard let row = groups[id]?.rows[member.id], !row.inviters.contains(callerID), row.alsoAddedBy.count < 8
+            guard var row = groups[id]?.rows[member.id], !row.inviters.contains(callerID), row.alsoAddedBy.count < 8
             else { continue }
-            groups[id]?.rows[member.id]?.alsoAddedBy.append(callerID)
+            if row.isLeftBehind {
+                if let person = row.declinedBy, blocks(person, callerID) { continue }
+                (row.addedBy, row.alsoAddedBy, row.declinedBy) = (callerID, [], nil)
+            } else {
+                row.alsoAddedBy.append(callerID)
+            }
+            groups[id]?.rows[member.id] = row
             isNoted = true
         }
         return isNoted
@@ -156,6 +171,22 @@ extension PlaceState {
 
     // MARK: - Counts
 
+    /// How long until a number may be added where a count is used up; nil for now.
+    private func wait(for phone: String, by callerID: UserID, _ rules: PlaceRules, _ now: Int64) -> Int64? {
+        let concerned = isNews(phone, to: callerID, rules, now) ? [rules.adds, rules.numbers] : [rules.adds]
+        return concerned.compactMap { quota in
+            guard let count = counts[CountKey(userID: callerID, kind: quota.kind)], count.endsAt > now,
+                count.count >= quota.countMax
+            else { return nil }
+            return count.endsAt - now
+        }.max()
+    }
+
+    private func isNews(_ phone: String, to callerID: UserID, _ rules: PlaceRules, _ now: Int64) -> Bool {
+        guard let at = asked[AskedKey(userID: callerID, phone: phone)] else { return true }
+        return at <= now - rules.numbers.windowMilliseconds || at > now
+    }
+
     /// Counts people, and tells of each how long until they may be added; nil for now.
     private mutating func count(
         _ phones: [String],
@@ -165,9 +196,8 @@ extension PlaceState {
     ) -> [Int64?] {
         var news: Set<String> = []
         for phone in phones {
-            let key = AskedKey(userID: callerID, phone: phone)
-            if let at = asked[key], at > now - rules.numbers.windowMilliseconds, at <= now { continue }
-            asked[key] = now
+            guard isNews(phone, to: callerID, rules, now) else { continue }
+            asked[AskedKey(userID: callerID, phone: phone)] = now
             news.insert(phone)
         }
         var left: [Int] = []
@@ -176,12 +206,13 @@ extension PlaceState {
             left.append(min(max(quota.countMax - (count - amount), 0), amount))
         }
         return phones.map { phone in
-            for (index, quota) in [rules.adds, rules.numbers].enumerated() {
-                guard index == 0 || news.contains(phone) else { continue }
-                guard left[index] == 0 else { continue }
+            let concerned = news.contains(phone) ? [rules.adds, rules.numbers] : [rules.adds]
+            let longest = zip(concerned, left).compactMap { quota, left in
+                guard left == 0 else { return nil as Int64? }
                 let end = counts[CountKey(userID: callerID, kind: quota.kind)]?.endsAt ?? now
                 return min(max(end - now, 1), quota.windowMilliseconds)
-            }
+            }.max()
+            if let longest { return longest }
             left[0] -= 1
             if news.contains(phone) { left[1] -= 1 }
             return nil
@@ -205,7 +236,8 @@ extension PlaceState {
         for (quota, amount) in [(rules.adds, phones.count), (rules.numbers, news)] where amount > 0 {
             let key = CountKey(userID: callerID, kind: quota.kind)
             guard let count = counts[key]?.count else { continue }
-            counts[key]?.count = max(count - amount, 1)
+            counts[key]?.count = count - amount
+            if count <= amount { counts[key] = nil }
         }
     }
 }

@@ -104,8 +104,7 @@ extension PlaceState {
         group.merged = group.merged.filter { $0.key.userID != userID }
         group.rows = group.rows.filter { $0.value.userID != userID }
         for key in group.rows.keys {
-            if group.rows[key]?.addedBy == userID { group.rows[key]?.addedBy = Self.nobody }
-            group.rows[key]?.alsoAddedBy.removeAll { $0 == userID }
+            if let row = group.rows[key] { group.rows[key] = withoutInviter(userID, row) }
             if group.rows[key]?.confirmedBy == userID { group.rows[key]?.confirmedBy = Self.nobody }
         }
         for key in group.merged.keys where group.merged[key]?.addedBy == userID {
@@ -117,7 +116,13 @@ extension PlaceState {
         groups[id] = group
     }
 
-    mutating func handOver(_ id: GroupID, to memberID: MemberID, by callerID: UserID) throws(InvitesFault) -> Group {
+    mutating func handOver(
+        _ id: GroupID,
+        to memberID: MemberID,
+        by callerID: UserID,
+        _ rules: PlaceRules,
+        _ now: Int64
+    ) throws(InvitesFault) -> Group {
         let (group, role) = try group(id, for: callerID)
         let heir = group.rows[memberID]?.userID
         if heir == group.ownerID { return try domain(id, for: callerID) }
@@ -126,6 +131,7 @@ extension PlaceState {
         guard row.isAdmin || row.confirmedBy != nil, !row.isInDoubt else { throw .invitation(.memberNotConfirmed) }
         if let own = group.member(callerID) { groups[id]?.rows[own.id]?.isAdmin = true }
         groups[id]?.ownerID = heir
+        _ = count(rules.groupChanges, of: callerID, 1, now)
         return try domain(id, for: callerID)
     }
 
@@ -133,12 +139,15 @@ extension PlaceState {
         _ new: GroupRole,
         of memberID: MemberID,
         in id: GroupID,
-        by callerID: UserID
+        by callerID: UserID,
+        _ rules: PlaceRules,
+        _ now: Int64
     ) throws(InvitesFault) -> Member {
         let (group, role) = try group(id, for: callerID)
         guard role == .owner else { throw .roleInsufficient }
         guard let userID = group.rows[memberID]?.userID else { throw .memberNotFound }
         guard userID != group.ownerID else { throw .roleInsufficient }
+        if group.role(of: userID) != new { _ = count(rules.groupChanges, of: callerID, 1, now) }
         groups[id]?.rows[memberID]?.isAdmin = new == .admin
         return try member(memberID, of: id)
     }
@@ -162,6 +171,22 @@ extension PlaceState {
         default: guard role != .member else { throw .roleInsufficient }
         }
         goOut(userID, of: id)
+    }
+
+    /// Whoever added somebody next stands in for one who goes. Whom nobody else added, and who blocks that one, doesn't want it by that.
+    private func withoutInviter(_ userID: UserID, _ row: PlaceRow) -> PlaceRow {
+        var row = row
+        guard row.addedBy == userID else {
+            row.alsoAddedBy.removeAll { $0 == userID }
+            return row
+        }
+        let owner = row.userID == nil && row.alsoAddedBy.isEmpty ? row.phone.flatMap { owners[$0] } : nil
+        row.addedBy = row.alsoAddedBy.first ?? Self.nobody
+        row.alsoAddedBy = Array(row.alsoAddedBy.dropFirst())
+        if let owner, blocks(owner, userID), row.declinedBy != owner {
+            (row.alsoAddedBy, row.declinedBy) = ([Self.nobody], owner)
+        }
+        return row
     }
 
     func member(_ memberID: MemberID, of id: GroupID) throws(InvitesFault) -> Member {

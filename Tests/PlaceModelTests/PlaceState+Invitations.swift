@@ -89,6 +89,7 @@ extension PlaceState {
             throw .invitation(.notFound)
         }
         groups[id]?.rows[memberID]?.declinedBy = userID
+        groups[id]?.rows[memberID]?.alsoAddedBy.removeAll { $0 == Self.nobody }
     }
 
     mutating func confirm(
@@ -274,6 +275,7 @@ extension PlaceState {
             guard groups[id] != nil else { continue }
             for key in group.rows.keys where groups[id]?.rows[key]?.declinedBy == userID {
                 groups[id]?.rows[key]?.declinedBy = nil
+                groups[id]?.rows[key]?.alsoAddedBy.removeAll { $0 == Self.nobody }
             }
             groups[id]?.requests[userID] = nil
             for key in group.links.keys { groups[id]?.links[key]?.users.remove(userID) }

@@ -14,6 +14,8 @@ struct PlaceRules: Sendable {
     var links = Quota.daily("links", countMax: 1_000_000)
     var groupChanges = Quota.daily("group changes", countMax: 1_000_000)
     var groupsMax = 10_000
+
+    static let usual = PlaceRules(pendingLifetimeMilliseconds: 3 * 86_400_000)
 }
 
 /// A person in a group, or awaited by it.
@@ -37,6 +39,9 @@ struct PlaceRow: Equatable, Sendable {
     func isLive(_ now: Int64) -> Bool { userID != nil || (expiresAt.map { $0 > now } ?? true) }
 
     var inviters: [UserID] { [addedBy] + alsoAddedBy }
+
+    /// Whether it is nothing to whom it is declined by, since that one blocked those who added it, who are gone.
+    var isLeftBehind: Bool { declinedBy != nil && alsoAddedBy.contains(PlaceState.nobody) }
 
     /// The row is nobody's, and waits for its number.
     mutating func wait() {

@@ -85,7 +85,16 @@ final class PlaceStores: Sendable {
         case .delete(let id, let userID): try await groups.delete(id, by: userID, deadline: nil)
         case .leave(let id, let userID): try await groups.leave(id, userID, deadline: nil)
         case .handOver(let id, let memberID, let userID):
-            return .group(try await groups.handOver(id, to: memberID, by: userID, deadline: nil))
+            return .group(
+                try await groups.handOver(
+                    id,
+                    to: memberID,
+                    by: userID,
+                    limits: limits,
+                    nowMilliseconds: now,
+                    deadline: nil
+                )
+            )
         default: preconditionFailure("no operation of groups")
         }
         return .done
@@ -95,7 +104,17 @@ final class PlaceStores: Sendable {
         let members = MemberStore(database: database)
         switch operation {
         case .setRole(let role, let memberID, let id, let userID):
-            return .member(try await members.setRole(role, of: memberID, in: id, by: userID, deadline: nil))
+            return .member(
+                try await members.setRole(
+                    role,
+                    of: memberID,
+                    in: id,
+                    by: userID,
+                    limits: limits,
+                    nowMilliseconds: now,
+                    deadline: nil
+                )
+            )
         case .remove(let memberID, let id, let userID):
             try await members.remove(memberID, from: id, by: userID, deadline: nil)
             return .done

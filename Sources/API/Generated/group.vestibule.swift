@@ -305,7 +305,7 @@ public enum GroupServiceMethods {
     )
 
     /// Makes a member an admin, or an admin a plain member. The owner alone may (ROLE_INSUFFICIENT), and the owner's own role goes by
-    /// HandOverGroup. Who isn't a member has no role: MEMBER_NOT_FOUND.
+    /// HandOverGroup. Who isn't a member has no role: MEMBER_NOT_FOUND. Another role is counted as UpdateGroup's changes are.
     public static let setMemberRole = MethodDescriptor(
         service: serviceName,
         method: "SetMemberRole",
@@ -315,7 +315,7 @@ public enum GroupServiceMethods {
 
     /// Makes another member the owner; who was it stays as an admin. The owner alone may: ROLE_INSUFFICIENT. MEMBER_NOT_FOUND for one
     /// who isn't a member, MEMBER_NOT_CONFIRMED for one who is it by the number alone and no admin. Naming who is the owner already
-    /// changes nothing.
+    /// changes nothing; another owner is counted as UpdateGroup's changes are.
     public static let handOverGroup = MethodDescriptor(
         service: serviceName,
         method: "HandOverGroup",
@@ -422,6 +422,7 @@ public enum GroupServiceMethods {
     )
 
     /// Ends what BlockInviter began: what waits in open groups for the caller's number makes them a member now.
+    /// TOO_MANY_ATTEMPTS for more than 1,000 within a day.
     public static let unblockInviter = MethodDescriptor(
         service: serviceName,
         method: "UnblockInviter",
@@ -554,7 +555,7 @@ public protocol GroupServiceHandler: RPCService {
     ) async throws -> AppV1.LeaveGroupResponse
 
     /// Makes a member an admin, or an admin a plain member. The owner alone may (ROLE_INSUFFICIENT), and the owner's own role goes by
-    /// HandOverGroup. Who isn't a member has no role: MEMBER_NOT_FOUND.
+    /// HandOverGroup. Who isn't a member has no role: MEMBER_NOT_FOUND. Another role is counted as UpdateGroup's changes are.
     func setMemberRole(
         _ request: AppV1.SetMemberRoleRequest,
         context: ServerContext
@@ -562,7 +563,7 @@ public protocol GroupServiceHandler: RPCService {
 
     /// Makes another member the owner; who was it stays as an admin. The owner alone may: ROLE_INSUFFICIENT. MEMBER_NOT_FOUND for one
     /// who isn't a member, MEMBER_NOT_CONFIRMED for one who is it by the number alone and no admin. Naming who is the owner already
-    /// changes nothing.
+    /// changes nothing; another owner is counted as UpdateGroup's changes are.
     func handOverGroup(
         _ request: AppV1.HandOverGroupRequest,
         context: ServerContext
@@ -645,6 +646,7 @@ public protocol GroupServiceHandler: RPCService {
     ) async throws -> AppV1.BlockInviterResponse
 
     /// Ends what BlockInviter began: what waits in open groups for the caller's number makes them a member now.
+    /// TOO_MANY_ATTEMPTS for more than 1,000 within a day.
     func unblockInviter(
         _ request: AppV1.UnblockInviterRequest,
         context: ServerContext
@@ -1007,7 +1009,7 @@ public struct GroupServiceClient: Sendable {
     }
 
     /// Makes a member an admin, or an admin a plain member. The owner alone may (ROLE_INSUFFICIENT), and the owner's own role goes by
-    /// HandOverGroup. Who isn't a member has no role: MEMBER_NOT_FOUND.
+    /// HandOverGroup. Who isn't a member has no role: MEMBER_NOT_FOUND. Another role is counted as UpdateGroup's changes are.
     public func setMemberRole(
         _ request: AppV1.SetMemberRoleRequest,
         options: CallOptions = CallOptions()
@@ -1022,7 +1024,7 @@ public struct GroupServiceClient: Sendable {
 
     /// Makes another member the owner; who was it stays as an admin. The owner alone may: ROLE_INSUFFICIENT. MEMBER_NOT_FOUND for one
     /// who isn't a member, MEMBER_NOT_CONFIRMED for one who is it by the number alone and no admin. Naming who is the owner already
-    /// changes nothing.
+    /// changes nothing; another owner is counted as UpdateGroup's changes are.
     public func handOverGroup(
         _ request: AppV1.HandOverGroupRequest,
         options: CallOptions = CallOptions()
@@ -1189,6 +1191,7 @@ public struct GroupServiceClient: Sendable {
     }
 
     /// Ends what BlockInviter began: what waits in open groups for the caller's number makes them a member now.
+    /// TOO_MANY_ATTEMPTS for more than 1,000 within a day.
     public func unblockInviter(
         _ request: AppV1.UnblockInviterRequest,
         options: CallOptions = CallOptions()

@@ -357,7 +357,7 @@ public enum InvitesServiceMethods {
     )
 
     /// Makes a member an admin, or an admin a plain member. The owner alone may (ROLE_INSUFFICIENT), and the owner's own role goes by
-    /// HandOverGroup. Who isn't a member has no role: MEMBER_NOT_FOUND.
+    /// HandOverGroup. Who isn't a member has no role: MEMBER_NOT_FOUND. Another role is counted as UpdateGroup's changes are.
     public static let setMemberRole = MethodDescriptor(
         service: serviceName,
         method: "SetMemberRole",
@@ -367,7 +367,7 @@ public enum InvitesServiceMethods {
 
     /// Makes another member the owner; who was it stays as an admin. The owner alone may: ROLE_INSUFFICIENT. MEMBER_NOT_FOUND for one
     /// who isn't a member, MEMBER_NOT_CONFIRMED for one who is it by the number alone and no admin. Naming who is the owner already
-    /// changes nothing.
+    /// changes nothing; another owner is counted as UpdateGroup's changes are.
     public static let handOverGroup = MethodDescriptor(
         service: serviceName,
         method: "HandOverGroup",
@@ -513,6 +513,7 @@ public enum InvitesServiceMethods {
     )
 
     /// Ends what BlockInviter began: what waits in open groups for the caller's number makes them a member now.
+    /// TOO_MANY_ATTEMPTS for more than 1,000 within a day.
     public static let unblockInviter = MethodDescriptor(
         service: serviceName,
         method: "UnblockInviter",
@@ -651,7 +652,7 @@ public protocol InvitesServiceHandler: RPCService {
     ) async throws -> InvitesV1.LeaveGroupResponse
 
     /// Makes a member an admin, or an admin a plain member. The owner alone may (ROLE_INSUFFICIENT), and the owner's own role goes by
-    /// HandOverGroup. Who isn't a member has no role: MEMBER_NOT_FOUND.
+    /// HandOverGroup. Who isn't a member has no role: MEMBER_NOT_FOUND. Another role is counted as UpdateGroup's changes are.
     func setMemberRole(
         _ request: InvitesV1.SetMemberRoleRequest,
         context: ServerContext
@@ -659,7 +660,7 @@ public protocol InvitesServiceHandler: RPCService {
 
     /// Makes another member the owner; who was it stays as an admin. The owner alone may: ROLE_INSUFFICIENT. MEMBER_NOT_FOUND for one
     /// who isn't a member, MEMBER_NOT_CONFIRMED for one who is it by the number alone and no admin. Naming who is the owner already
-    /// changes nothing.
+    /// changes nothing; another owner is counted as UpdateGroup's changes are.
     func handOverGroup(
         _ request: InvitesV1.HandOverGroupRequest,
         context: ServerContext
@@ -773,6 +774,7 @@ public protocol InvitesServiceHandler: RPCService {
     ) async throws -> InvitesV1.BlockInviterResponse
 
     /// Ends what BlockInviter began: what waits in open groups for the caller's number makes them a member now.
+    /// TOO_MANY_ATTEMPTS for more than 1,000 within a day.
     func unblockInviter(
         _ request: InvitesV1.UnblockInviterRequest,
         context: ServerContext
@@ -1165,7 +1167,7 @@ public struct InvitesServiceClient: Sendable {
     }
 
     /// Makes a member an admin, or an admin a plain member. The owner alone may (ROLE_INSUFFICIENT), and the owner's own role goes by
-    /// HandOverGroup. Who isn't a member has no role: MEMBER_NOT_FOUND.
+    /// HandOverGroup. Who isn't a member has no role: MEMBER_NOT_FOUND. Another role is counted as UpdateGroup's changes are.
     public func setMemberRole(
         _ request: InvitesV1.SetMemberRoleRequest,
         options: CallOptions = CallOptions()
@@ -1180,7 +1182,7 @@ public struct InvitesServiceClient: Sendable {
 
     /// Makes another member the owner; who was it stays as an admin. The owner alone may: ROLE_INSUFFICIENT. MEMBER_NOT_FOUND for one
     /// who isn't a member, MEMBER_NOT_CONFIRMED for one who is it by the number alone and no admin. Naming who is the owner already
-    /// changes nothing.
+    /// changes nothing; another owner is counted as UpdateGroup's changes are.
     public func handOverGroup(
         _ request: InvitesV1.HandOverGroupRequest,
         options: CallOptions = CallOptions()
@@ -1406,6 +1408,7 @@ public struct InvitesServiceClient: Sendable {
     }
 
     /// Ends what BlockInviter began: what waits in open groups for the caller's number makes them a member now.
+    /// TOO_MANY_ATTEMPTS for more than 1,000 within a day.
     public func unblockInviter(
         _ request: InvitesV1.UnblockInviterRequest,
         options: CallOptions = CallOptions()

@@ -23,10 +23,13 @@ extension IdentityStore {
     /// What is there stays as it is: whoever has signed in since may have linked and unlinked. Identities are taken in the order of
     /// their names, so that two imports at once don't wait for each other crosswise; a sign-in waits with one at most.
     ///
-    /// - Parameter isDry: whether nothing is to be changed.
+    /// - Parameters:
+    ///   - earlier: the accounts of the batches before that are there.
+    ///   - isDry: whether nothing is to be changed.
     func importAccounts(
         _ candidates: [ImportCandidate],
         source: String,
+        earlier: Set<UserID>,
         keepsUnreachable: Bool,
         isDry: Bool,
         nowMilliseconds: Int64
@@ -34,7 +37,12 @@ extension IdentityStore {
         for _ in 0..<Self.importAttemptsMax {
             do {
                 let facts = try await importFacts(candidates)
-                let verdicts = ImportVerdicts(candidates, facts, keepsUnreachable: keepsUnreachable)
+                let verdicts = ImportVerdicts(
+                    candidates,
+                    facts,
+                    earlier: earlier,
+                    keepsUnreachable: keepsUnreachable
+                )
                 if isDry || verdicts.new.isEmpty { return verdicts }
                 try await make(verdicts.new, source: source, nowMilliseconds: nowMilliseconds)
                 return verdicts

@@ -59,6 +59,9 @@ enum PhoneProofOutcome: Sendable, Hashable {
 }
 
 extension IdentityStore {
+    /// For how long a provider's number isn't told again that profile doesn't take.
+    static let refusedPhoneMilliseconds: Int64 = 86_400_000
+
     /// Writes down that an assertion proves a number, for profile to be told; once for each assertion.
     ///
     /// - Parameter keys: hash the number, newest first.
@@ -122,8 +125,8 @@ extension IdentityStore {
         ).isEmpty
     }
 
-    /// Writes down what profile made of a proof, and forgets the number: once, whoever told it. A provider's number that profile didn't take
-    /// is news again, as if it had not been told.
+    /// Writes down what profile made of a proof, and forgets the number: once, whoever told it. A provider's number that another has proven is
+    /// news again, as if it had not been told; one that isn't taken at all is remembered as that for a while, beside the one before it.
     ///
     /// - Returns: false if the proof waits still, since its user's account is absorbed: it is told of the one that absorbs it.
     func settle(
@@ -134,7 +137,7 @@ extension IdentityStore {
     ) async throws -> Bool {
         let now = PostgresTimestamp(milliseconds: nowMilliseconds)
         let user = event.userID.uuid
-        var isTaken = false
+        var (isTaken, isRefused) = (false, false)
         var told: [(SecurityEvent, UserID)] = []
         switch outcome {
         case .proven(let takenFrom):
@@ -142,7 +145,8 @@ extension IdentityStore {
             told.append((.phoneProven, event.userID))
             if let takenFrom { told.append((.phoneTaken, takenFrom)) }
         case .conflict: told.append((.phoneConflict, event.userID))
-        case .notAllowed, .accountClosed: break
+        case .notAllowed: isRefused = true
+        case .accountClosed: break
         }
         let rows = try await database.execute(
             """
@@ -152,13 +156,14 @@ extension IdentityStore {
                     AND NOT (\(outcome == .accountClosed) AND EXISTS (SELECT FROM absorptions WHERE absorbed = \(user)))
                 RETURNING event_id, proof
             ), known AS (
-                UPDATE told_phones SET event_id = NULL, before_hash = NULL,
-                    phone_hash = CASE WHEN \(isTaken) THEN phone_hash ELSE before_hash END
+                UPDATE told_phones SET event_id = NULL,
+                    before_hash = CASE WHEN \(isRefused) THEN COALESCE(before_hash, phone_hash) END,
+                    phone_hash = CASE WHEN \(isTaken || isRefused) THEN phone_hash ELSE before_hash END
                 FROM settled
-                WHERE told_phones.event_id = settled.event_id AND (\(isTaken) OR before_hash IS NOT NULL)
+                WHERE told_phones.event_id = settled.event_id AND (\(isTaken || isRefused) OR before_hash IS NOT NULL)
             ), unknown AS (
                 DELETE FROM told_phones USING settled
-                WHERE told_phones.event_id = settled.event_id AND NOT \(isTaken) AND before_hash IS NULL
+                WHERE told_phones.event_id = settled.event_id AND NOT \(isTaken || isRefused) AND before_hash IS NULL
             ), audited AS (
                 INSERT INTO security_events (event_id, user_id, kind, occurred_at, details)
                 SELECT security_event_id(\(now), false), told.user_id, told.kind, \(now), jsonb_build_object('proof', settled.proof)

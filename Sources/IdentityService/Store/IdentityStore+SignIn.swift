@@ -316,7 +316,8 @@ extension Query.StringInterpolation {
     }
 
     /// The part of a sign-in that writes a proven number down for profile, unless the provider told the same of the person before:
-    /// they may have chosen another one since. Sign-ins without a number are a statement of their own, without it.
+    /// they may have chosen another one since. One that isn't taken here is told again after a day, since the policy may be another by then.
+    /// Sign-ins without a number are a statement of their own, without it.
     fileprivate mutating func appendInterpolation(
         told phone: SignInPhone?,
         by signIn: SignIn,
@@ -340,14 +341,23 @@ extension Query.StringInterpolation {
              FROM identity
             ON CONFLICT (provider, subject) DO UPDATE SET phone_hash = EXCLUDED.phone_hash, told_at = EXCLUDED.told_at,
                 event_id = EXCLUDED.event_id,
-                before_hash = CASE WHEN before.event_id IS NULL THEN before.phone_hash ELSE before.before_hash END
-            WHERE before.phone_hash <> ALL(
+                before_hash = CASE WHEN before.event_id IS NOT NULL THEN before.before_hash
+                    -- Not taken: what was before it stands.
+                    WHEN before.before_hash IS NOT NULL THEN NULLIF(before.before_hash, before.phone_hash)
+                    ELSE before.phone_hash END
+            WHERE CASE WHEN before.event_id IS NOT NULL OR before.before_hash IS NULL THEN before.phone_hash <> ALL(
             """
         )
         appendInterpolation(phone.hashes)
+        appendLiteral(") WHEN before.phone_hash = ANY(")
+        appendInterpolation(phone.hashes)
+        appendLiteral(") THEN before.told_at <= ")
+        appendInterpolation(PostgresTimestamp(milliseconds: now.milliseconds - IdentityStore.refusedPhoneMilliseconds))
+        appendLiteral(" ELSE before.before_hash <> ALL(")
+        appendInterpolation(phone.hashes)
         appendLiteral(
             """
-            ) RETURNING provider
+            ) END RETURNING provider
             ), phone_news AS (
                 INSERT INTO phone_proofs (event_id, user_id, phone, proof, trace, created_at) SELECT 
             """

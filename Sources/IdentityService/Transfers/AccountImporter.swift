@@ -100,6 +100,8 @@ struct AccountImporter {
         let profile = ProfileStreamWriter(output)
         try profile.begin(.init(digest: digest, source: order.plan.sourceName, isDry: order.isDry))
         var progress = ImportProgress(byteCount: reader.byteCount)
+        // Of this run: one that goes on finds what a killed one has made as anything that is there.
+        var earlier: Set<UserID> = []
         var isDone = false
         while !isDone {
             var candidates: [ImportCandidate] = []
@@ -119,7 +121,7 @@ struct AccountImporter {
                 }
             }
             progress.rows += Int64(count)
-            try await finish(candidates, rejects, unreachable, profile, &progress)
+            earlier.formUnion(try await finish(candidates, earlier, rejects, unreachable, profile, &progress))
             try profile.end(at: reader.position)
             progress.bytes = reader.position.offset
             tell(progress)
@@ -129,16 +131,19 @@ struct AccountImporter {
         return progress
     }
 
+    /// Brings a batch in, and tells which of its accounts are there.
     private func finish(
         _ candidates: [ImportCandidate],
+        _ earlier: Set<UserID>,
         _ rejects: CSVFile,
         _ unreachable: CSVFile,
         _ profile: ProfileStreamWriter,
         _ progress: inout ImportProgress
-    ) async throws {
+    ) async throws -> [UserID] {
         let verdicts = try await store.importAccounts(
             candidates,
             source: order.plan.sourceName,
+            earlier: earlier,
             keepsUnreachable: order.plan.keepsUnreachable,
             isDry: order.isDry,
             nowMilliseconds: clock.nowMilliseconds
@@ -153,7 +158,7 @@ struct AccountImporter {
         }
         try rejects.flush()
         try unreachable.flush()
-        for candidate in verdicts.new + verdicts.there {
+        for candidate in verdicts.present {
             let row = ProfileStream.Row(candidate)
             if !row.isEmpty { profile.add(row) }
         }
@@ -163,6 +168,7 @@ struct AccountImporter {
         progress.rejections += Int64(verdicts.rejections.count)
         let kept = verdicts.new.count + verdicts.there.count + verdicts.unreachable.count
         progress.rejectedRows += Int64(candidates.count - kept)
+        return verdicts.present.map(\.account.userID)
     }
 
     private func writeIDs(to path: String) async throws {

@@ -58,7 +58,8 @@ enum InvitesKeys {
         "VESTIBULE_INVITES_USER_GROUP_CHANGES",
         in: 1...1_000_000,
         default: 100,
-        help: "How often a user may give groups another name or openness within a day."
+        help:
+            "How often a user may give groups another name, openness or owner, and members another role, within a day."
     )
     static let groupsMax = ConfigurationKey.int(
         "VESTIBULE_INVITES_USER_GROUPS_MAX",

@@ -13,7 +13,7 @@ struct InvitesLimits: Sendable {
     var pendingMax = 2_000
     /// Groups that a user makes.
     var userGroups = Quota.daily("groups", countMax: 20)
-    /// Names and opennesses that a user gives to groups.
+    /// Names, opennesses and owners that a user gives to groups, and roles to members.
     var userGroupChanges = Quota.daily("group changes", countMax: 100)
     /// Groups that a user has made at all.
     var groupsMax = 200

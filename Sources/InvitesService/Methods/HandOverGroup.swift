@@ -15,7 +15,14 @@ extension InvitesMethods {
             let callerID = try callers.user(of: context, earlier: request.unknownFields)
             let groupID = try GroupID(request.groupID, or: InvitesFault.groupNotFound)
             let memberID = try MemberID(request.memberID, or: InvitesFault.memberNotFound)
-            let group = try await groups.handOver(groupID, to: memberID, by: callerID, deadline: context.deadline)
+            let group = try await groups.handOver(
+                groupID,
+                to: memberID,
+                by: callerID,
+                limits: limits,
+                nowMilliseconds: clock.nowMilliseconds,
+                deadline: context.deadline
+            )
             var response = InvitesV1.HandOverGroupResponse()
             response.group = InvitesV1.Group(group)
             return response

@@ -26,6 +26,8 @@ extension InvitesMethods {
                 of: memberID,
                 in: groupID,
                 by: callerID,
+                limits: limits,
+                nowMilliseconds: clock.nowMilliseconds,
                 deadline: context.deadline
             )
             var response = InvitesV1.SetMemberRoleResponse()

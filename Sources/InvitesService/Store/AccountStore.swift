@@ -13,6 +13,8 @@ struct AccountStore: Sendable {
     static let sweepMilliseconds: Int64 = 60_000
     /// Who has added a member whose account was closed since: nobody.
     static let nobody = PostgresUUID(high: 0, low: 0)
+    /// The same as SQL.
+    static let nobodySQL = "'00000000-0000-0000-0000-000000000000'::uuid"
     /// How often a closing is begun anew because a group that was to be deleted got a member meanwhile.
     private static let triesMax = 4
 
@@ -123,7 +125,10 @@ struct AccountStore: Sendable {
             )
         }
         try await transaction.execute(
-            "UPDATE members SET declined_by = NULL WHERE declined_by = \(user)"
+            """
+            UPDATE members SET declined_by = NULL, also_added_by = array_remove(also_added_by, \(Self.nobody))
+            WHERE declined_by = \(user)
+            """
         )
         try await transaction.execute(
             """
@@ -141,8 +146,9 @@ struct AccountStore: Sendable {
         try await QuotaStore.forget(subject: userID.bytes, in: transaction)
     }
 
-    /// Takes a user out of groups, which are locked. Nothing of them is left there: whom they added or confirmed was added or
-    /// confirmed by nobody, so that closing the account later has to look for nothing in groups that they left.
+    /// Takes a user out of groups, which are locked. Nothing of them is left there: whom they added was added by who added them next, or by
+    /// nobody, and whom they confirmed was confirmed by nobody, so that closing the account later has to look for nothing in groups that
+    /// they left. Whoever blocks them is not wanted by their leaving: what waits for such a person by nobody else is declined.
     static func leave(
         _ groups: [PostgresUUID],
         _ user: PostgresUUID,
@@ -156,13 +162,22 @@ struct AccountStore: Sendable {
         )
         try await transaction.execute(
             """
+            UPDATE members m
+            SET added_by = \(Self.nobody), also_added_by = ARRAY[\(Self.nobody)]::uuid[], declined_by = p.user_id
+            FROM phones p JOIN blocked_inviters b ON b.user_id = p.user_id AND b.inviter_user_id = \(user)
+            WHERE m.group_id = ANY(\(groups)) AND m.user_id IS NULL AND m.added_by = \(user) AND m.also_added_by = '{}'
+                AND p.phone = m.phone AND m.declined_by IS DISTINCT FROM p.user_id
+            """
+        )
+        try await transaction.execute(
+            """
             WITH merged AS (
                 UPDATE merged_numbers SET added_by = \(Self.nobody)
                 WHERE group_id = ANY(\(groups)) AND added_by = \(user) AND user_id <> \(user)
             )
             UPDATE members SET
-                added_by = CASE WHEN added_by = \(user) THEN \(Self.nobody) ELSE added_by END,
-                also_added_by = array_remove(also_added_by, \(user)),
+                added_by = CASE WHEN added_by = \(user) THEN COALESCE(also_added_by[1], \(Self.nobody)) ELSE added_by END,
+                also_added_by = CASE WHEN added_by = \(user) THEN also_added_by[2:] ELSE array_remove(also_added_by, \(user)) END,
                 confirmed_by = CASE WHEN confirmed_by = \(user) THEN \(Self.nobody) ELSE confirmed_by END
             WHERE group_id = ANY(\(groups)) AND (added_by = \(user) OR confirmed_by = \(user) OR \(user) = ANY(also_added_by))
             """

@@ -110,14 +110,15 @@ struct AdditionCounts {
         var left = counts.map(\.granted)
         return codes.map { code in
             let concerned = counts.indices.filter { counts[$0].quota.kind != numbersKind || freshCodes.contains(code) }
-            if let empty = concerned.first(where: { left[$0] == 0 }) { return counts[empty].waitMilliseconds }
+            let waits = concerned.filter { left[$0] == 0 }.map { counts[$0].waitMilliseconds }
+            if let longest = waits.max() { return longest }
             for index in concerned { left[index] -= 1 }
             return nil
         }
     }
 
     /// Takes back what was counted for numbers that were refused, and forgets that they were asked about. For a transaction that
-    /// added others; one that added nobody is undone as a whole.
+    /// added or noted others; one that did nothing else is undone as a whole. A count of which nothing is left goes.
     func refund(_ codes: [[UInt8]], in transaction: PostgresTransaction) async throws {
         let fresh = codes.filter(freshCodes.contains)
         let amounts = counts.map { $0.quota.kind == numbersKind ? fresh.count : codes.count }
@@ -125,10 +126,15 @@ struct AdditionCounts {
             """
             WITH unasked AS (
                 DELETE FROM asked_numbers WHERE user_id = \(user) AND number_code = ANY(\(fresh))
+            ), refused AS MATERIALIZED (
+                SELECT * FROM unnest(\(counts.map(\.subject)), \(counts.map(\.quota.kind)), \(amounts))
+                    AS refused (subject, kind, amount)
+            ), uncounted AS (
+                DELETE FROM quotas q USING refused
+                WHERE q.subject = refused.subject AND q.kind = refused.kind AND q.count <= refused.amount
             )
-            UPDATE quotas q SET count = greatest(q.count - refused.amount, 1)
-            FROM unnest(\(counts.map(\.subject)), \(counts.map(\.quota.kind)), \(amounts)) AS refused (subject, kind, amount)
-            WHERE q.subject = refused.subject AND q.kind = refused.kind
+            UPDATE quotas q SET count = q.count - refused.amount
+            FROM refused WHERE q.subject = refused.subject AND q.kind = refused.kind AND q.count > refused.amount
             """
         )
     }

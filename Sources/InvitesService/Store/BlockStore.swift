@@ -12,6 +12,8 @@ struct BlockStore: Sendable {
     static let blockedMax = 1_000
     /// Whose row orders the blocks of one user; nothing is counted by it.
     private static let order = Quota.daily("blocks", countMax: blockedMax)
+    /// Blocks that a user ends: the user's devices are told of each, and of the one before. Blocking itself is never refused for that.
+    private static let unblocks = Quota.daily("unblocks", countMax: blockedMax)
 
     let database: PostgresClient
 
@@ -36,26 +38,30 @@ struct BlockStore: Sendable {
                 in: transaction
             )
             try await Admission.requireOpenAccount(userID, in: transaction)
-            let blocked = try await transaction.execute(
+            let row = try await transaction.execute(
                 """
-                INSERT INTO blocked_inviters (user_id, inviter_user_id, blocked_at)
-                SELECT \(userID.uuid), \(inviterID.uuid), \(now)
-                WHERE (SELECT count(*) FROM blocked_inviters WHERE user_id = \(userID.uuid)) < \(Self.blockedMax)
-                    OR EXISTS (SELECT FROM blocked_inviters
-                        WHERE user_id = \(userID.uuid) AND inviter_user_id = \(inviterID.uuid))
-                ON CONFLICT (user_id, inviter_user_id) DO UPDATE SET blocked_at = blocked_inviters.blocked_at
+                WITH earlier AS MATERIALIZED (
+                    SELECT FROM blocked_inviters WHERE user_id = \(userID.uuid) AND inviter_user_id = \(inviterID.uuid)
+                ), blocked AS (
+                    INSERT INTO blocked_inviters (user_id, inviter_user_id, blocked_at)
+                    SELECT \(userID.uuid), \(inviterID.uuid), \(now)
+                    WHERE (SELECT count(*) FROM blocked_inviters WHERE user_id = \(userID.uuid)) < \(Self.blockedMax)
+                        AND NOT EXISTS (SELECT FROM earlier)
+                    RETURNING user_id
+                )
+                SELECT EXISTS (SELECT FROM earlier), EXISTS (SELECT FROM blocked)
                 """
-            )
-            guard blocked.affected == 1 else {
-                throw InvitesFault.invitation(.tooManyBlocked(blockedMax: Self.blockedMax))
-            }
-            try await tell(userID, about: inviterID, in: transaction)
+            )[0]
+            let (isEarlier, isNew) = try row.decode(Bool.self, Bool.self)
+            if isNew { return try await tell(userID, about: inviterID, in: transaction) }
+            guard isEarlier else { throw InvitesFault.invitation(.tooManyBlocked(blockedMax: Self.blockedMax)) }
         }
     }
 
     /// Blocks a user no more, and makes the caller a member where the user has added their number to open groups meanwhile.
     ///
-    /// - Throws: ``InvitesFault/accountHeld`` or ``InvitesFault/accountClosed``.
+    /// - Throws: ``InvitesFault/accountHeld``, ``InvitesFault/accountClosed`` or
+    ///   ``InvitesFault/tooManyAttempts(retryAfterMilliseconds:)``.
     func unblock(_ inviterID: UserID, by userID: UserID, nowMilliseconds: Int64, deadline: Deadline?) async throws {
         try await ConflictRetry.run {
             try await end(inviterID, of: userID, nowMilliseconds: nowMilliseconds, deadline: deadline)
@@ -73,6 +79,15 @@ struct BlockStore: Sendable {
             orAfter: ConflictRetry.isRace,
             deadline: deadline
         ) { transaction in
+            // Before all locks. Whom they don't block anyway they may always unblock.
+            let blocked = try await transaction.query(
+                """
+                SELECT FROM blocked_inviters WHERE user_id = \(userID.uuid) AND inviter_user_id = \(inviterID.uuid)
+                """
+            )
+            if !blocked.isEmpty {
+                try await UserCount.requireRoom(Self.unblocks, of: userID, nowMilliseconds, in: transaction)
+            }
             let phones = try await Admission.lockPhones(of: userID, in: transaction)
             try await Admission.requireOpenAccount(userID, in: transaction)
             let ended = try await transaction.execute(
@@ -85,12 +100,11 @@ struct BlockStore: Sendable {
             let links = phones.compactMap(PhoneNumber.init(stored:)).map {
                 PhoneLedger.Link(phone: $0, userID: userID)
             }
-            guard try await PhoneStore.lockGroups(waitingFor: links, in: transaction).areThere else { return }
-            _ = try await PhoneStore.link(
-                links,
-                PostgresTimestamp(milliseconds: nowMilliseconds),
-                in: transaction
-            )
+            if try await PhoneStore.lockGroups(waitingFor: links, in: transaction).areThere {
+                let now = PostgresTimestamp(milliseconds: nowMilliseconds)
+                _ = try await PhoneStore.link(links, now, in: transaction)
+            }
+            try await UserCount.spend(Self.unblocks, of: userID, nowMilliseconds, in: transaction)
         }
     }
 

@@ -82,7 +82,12 @@ extension GroupStore {
                     }
                     try GroupPolicy.require(seen.callerRole, .changeOpenness)
                     if seen.openness != change.openness {
-                        try await requireRoom(in: limits.userGroupChanges, callerID, nowMilliseconds, transaction)
+                        try await UserCount.requireRoom(
+                            limits.userGroupChanges,
+                            of: callerID,
+                            nowMilliseconds,
+                            in: transaction
+                        )
                     }
                     // Whoever holds an account comes before, or waits until its request to join is decided.
                     try await transaction.query("SELECT FROM holding FOR SHARE")
@@ -119,42 +124,12 @@ extension GroupStore {
                         in: transaction
                     )
                 }
-                if changed != group { try await spend(limits.userGroupChanges, callerID, nowMilliseconds, transaction) }
+                if changed != group {
+                    try await UserCount.spend(limits.userGroupChanges, of: callerID, nowMilliseconds, in: transaction)
+                }
                 return changed
             }
         }
-    }
-
-    /// Refuses whoever has used up a count, before their change is work for anybody.
-    private func requireRoom(
-        in quota: Quota,
-        _ callerID: UserID,
-        _ nowMilliseconds: Int64,
-        _ transaction: PostgresTransaction
-    ) async throws {
-        let wait = try await QuotaStore.wait(
-            quota,
-            of: callerID.bytes,
-            nowMilliseconds: nowMilliseconds,
-            in: transaction
-        )
-        if let wait { throw InvitesFault.tooManyAttempts(retryAfterMilliseconds: wait) }
-    }
-
-    /// Counts a change, which all who watch the group are told. The count's row comes behind all other locks.
-    private func spend(
-        _ quota: Quota,
-        _ callerID: UserID,
-        _ nowMilliseconds: Int64,
-        _ transaction: PostgresTransaction
-    ) async throws {
-        let wait = try await QuotaStore.spend(
-            quota,
-            of: callerID.bytes,
-            nowMilliseconds: nowMilliseconds,
-            in: transaction
-        )
-        if let wait { throw InvitesFault.tooManyAttempts(retryAfterMilliseconds: wait) }
     }
 
     private func write(_ change: Change, to group: Group, in transaction: PostgresTransaction) async throws -> Group {

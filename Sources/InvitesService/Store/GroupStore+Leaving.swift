@@ -55,14 +55,17 @@ extension GroupStore {
     }
 
     /// Makes another member the owner; who was it stays as an admin. Nobody gets a group by their number alone: only an admin, or somebody
-    /// who was confirmed or came by a link.
+    /// who was confirmed or came by a link. It is counted, since all who watch the group are told.
     ///
     /// - Throws: ``InvitesFault/notAMember``, ``InvitesFault/roleInsufficient`` if the caller isn't the owner,
-    ///   ``InvitesFault/memberNotFound`` for one who isn't a member, or ``InvitationFault/memberNotConfirmed``.
+    ///   ``InvitesFault/memberNotFound`` for one who isn't a member, ``InvitationFault/memberNotConfirmed``, or
+    ///   ``InvitesFault/tooManyAttempts(retryAfterMilliseconds:)``.
     func handOver(
         _ groupID: GroupID,
         to memberID: MemberID,
         by callerID: UserID,
+        limits: InvitesLimits,
+        nowMilliseconds: Int64,
         deadline: Deadline?
     ) async throws -> Group {
         try await database.withTransaction(retries: ConflictRetry.retriesMax, deadline: deadline) { transaction in
@@ -90,6 +93,7 @@ extension GroupStore {
                 WHERE group_id = \(groupID.uuid)
                 """
             )
+            try await UserCount.spend(limits.userGroupChanges, of: callerID, nowMilliseconds, in: transaction)
             return Group(
                 id: group.id,
                 name: group.name,

@@ -120,40 +120,39 @@ struct GroupStore: Sendable {
             in: transaction
         )
         if let wait { throw InvitesFault.tooManyAttempts(retryAfterMilliseconds: wait) }
-        let created = try await transaction.execute(
+        // One snapshot for what is done and why not: an account may be reopened at any moment.
+        let row = try await transaction.execute(
             """
-            WITH created AS (
+            WITH standing AS MATERIALIZED (
+                SELECT EXISTS (SELECT FROM closed_accounts WHERE user_id = \(group.ownerID.uuid)) AS is_closed,
+                    EXISTS (SELECT FROM held_accounts WHERE user_id = \(group.ownerID.uuid)) AS is_held,
+                    (
+                        -- By who made them: whom somebody hands groups to isn't kept from making their own.
+                        SELECT count(*) FROM (
+                            (SELECT 1 FROM groups WHERE created_by = \(group.ownerID.uuid) LIMIT \(limits.groupsMax))
+                            UNION ALL (SELECT 1 FROM groups WHERE owner_user_id = \(group.ownerID.uuid) AND created_by IS NULL
+                                LIMIT \(limits.groupsMax))
+                        ) AS made
+                    ) >= \(limits.groupsMax) AS is_full
+            ), created AS (
                 INSERT INTO groups (group_id, name, owner_user_id, created_by, created_at, openness)
                 SELECT \(group.id.uuid), \(group.name.value), \(group.ownerID.uuid), \(group.ownerID.uuid), \(createdAt),
                     \(group.openness.rawValue)
-                WHERE (
-                    -- By who made them: whom somebody hands groups to isn't kept from making their own.
-                    SELECT count(*) FROM (
-                        (SELECT 1 FROM groups WHERE created_by = \(group.ownerID.uuid) LIMIT \(limits.groupsMax))
-                        UNION ALL (SELECT 1 FROM groups WHERE owner_user_id = \(group.ownerID.uuid) AND created_by IS NULL
-                            LIMIT \(limits.groupsMax))
-                    ) AS made
-                ) < \(limits.groupsMax)
-                    AND NOT EXISTS (SELECT FROM closed_accounts WHERE user_id = \(group.ownerID.uuid))
-                    AND NOT EXISTS (SELECT FROM held_accounts WHERE user_id = \(group.ownerID.uuid))
+                FROM standing WHERE NOT (is_closed OR is_held OR is_full)
                 RETURNING group_id, owner_user_id, created_at
+            ), entered AS (
+                INSERT INTO members (group_id, member_id, user_id, display_name, added_by, added_at, linked_at)
+                SELECT group_id, \(creation.firstMember.uuid), owner_user_id, \(creation.ownerDisplayName?.value),
+                    owner_user_id, created_at, created_at
+                FROM created
             )
-            INSERT INTO members (group_id, member_id, user_id, display_name, added_by, added_at, linked_at)
-            SELECT group_id, \(creation.firstMember.uuid), owner_user_id, \(creation.ownerDisplayName?.value),
-                owner_user_id, created_at, created_at
-            FROM created
-            """
-        )
-        if created.affected == 1 { return }
-        let row = try await transaction.query(
-            """
-            SELECT EXISTS (SELECT FROM closed_accounts WHERE user_id = \(group.ownerID.uuid)),
-                EXISTS (SELECT FROM held_accounts WHERE user_id = \(group.ownerID.uuid))
+            SELECT is_closed, is_held, is_full FROM standing
             """
         )[0]
-        let (isClosed, isHeld) = try row.decode(Bool.self, Bool.self)
+        let (isClosed, isHeld, isFull) = try row.decode(Bool.self, Bool.self, Bool.self)
         if isClosed { throw InvitesFault.accountClosed }
-        throw isHeld ? InvitesFault.accountHeld : .tooManyGroups(groupsMax: limits.groupsMax)
+        if isHeld { throw InvitesFault.accountHeld }
+        if isFull { throw InvitesFault.tooManyGroups(groupsMax: limits.groupsMax) }
     }
 
     /// A user's groups, newest first, at most `limit` of them, after the one that the page before ended with.

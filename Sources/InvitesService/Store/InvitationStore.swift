@@ -167,7 +167,7 @@ struct InvitationStore: Sendable {
                 WHERE group_id = \(groupID.uuid) AND member_id = \(id.uuid) AND user_id = \(userID.uuid)
                 RETURNING member_id
             ), declined AS (
-                UPDATE members m SET declined_by = \(userID.uuid)
+                UPDATE members m SET declined_by = \(userID.uuid), also_added_by = array_remove(also_added_by, \(AccountStore.nobody))
                 FROM phones p, groups g
                 WHERE m.group_id = \(groupID.uuid) AND m.member_id = \(id.uuid) AND m.user_id IS NULL
                     AND p.phone = m.phone AND p.user_id = \(userID.uuid)

@@ -46,6 +46,10 @@ enum MemberRow {
         """
     }
 
+    /// SQL that is true of a row that waits by nobody, all who added it being gone, and that is nothing to `declined_by`, who blocked
+    /// them: nobody among the further inviters stands for those. Whoever adds the person next takes their place.
+    static let isLeftBehind = "(declined_by IS NOT NULL AND \(AccountStore.nobodySQL) = ANY(also_added_by))"
+
     /// The role of a member by the column `role` of their row. The owner is whom the group names, whatever stands there.
     static func role(_ row: Row, at column: Int, isOwner: Bool) throws -> GroupRole {
         isOwner ? .owner : GroupRole(rawValue: try row.decode(column, as: String.self)) ?? .member

@@ -36,25 +36,22 @@ extension MemberStore {
     /// Adds people to a group, or finds them in it, in one transaction, and answers for each.
     ///
     /// Locks are taken in the same order by everyone: the numbers in the order of their digits, then the group, then the counts of
-    /// quotas. However many people there are, each step is one statement.
+    /// quotas. However many people there are, each step is one statement. Who may add nobody now locks nothing.
     ///
     /// - Throws: ``InvitesFault/notAMember``.
     func add(_ new: NewMembers, limits: InvitesLimits, deadline: Deadline?) async throws -> [Roster.Answer] {
         do {
-            return try await database.withTransaction(
-                retries: ConflictRetry.retriesMax,
-                orAfter: ConflictRetry.isRace,
-                deadline: deadline
-            ) { transaction in
-                let owners = try await PhoneStore.lock(
-                    new.people.map(\.invitee.phone),
-                    forMember: new.callerID,
-                    of: new.groupID,
-                    in: transaction
-                )
-                let group = try await lock(new.groupID, for: new.callerID, in: transaction)
-                let roster = try await roster(of: group, for: new, owners, limits, in: transaction)
-                return try await add(new, to: roster, limits, in: transaction)
+            return try await ConflictRetry.run {
+                try await database.withTransaction(
+                    retries: ConflictRetry.retriesMax,
+                    orAfter: ConflictRetry.isRace,
+                    deadline: deadline
+                ) { transaction in
+                    let room = try await AdditionRoom(for: new, limits: limits, in: transaction)
+                    let group = try await group(new, isLocked: !room.isEmpty, in: transaction)
+                    let roster = try await roster(of: group, for: new, room.owners, limits, in: transaction)
+                    return try await add(new, to: roster, room, limits, in: transaction)
+                }
             }
         } catch let refused as AllRefused {
             return refused.answers
@@ -64,14 +61,17 @@ extension MemberStore {
     private func add(
         _ new: NewMembers,
         to roster: Roster,
+        _ room: AdditionRoom,
         _ limits: InvitesLimits,
         in transaction: PostgresTransaction
     ) async throws -> [Roster.Answer] {
         // What it would come to, without limits: who is known already costs nothing.
         var answers = plan(new, roster) { _ in nil }
+        var refusals = try await room.refusals(of: answers, in: transaction)
         let isNoted = try await note(answers, new, roster.openness, in: transaction)
-        let costly = answers.indices.filter { answers[$0].isCostly }
+        let costly = answers.indices.filter { answers[$0].isCostly && refusals[$0] == nil }
         guard !costly.isEmpty else {
+            for (index, fault) in refusals { answers[index] = .refused(fault) }
             guard answers.contains(where: \.isRefused) else { return answers }
             return try await refuse(answers, new, isNoted: isNoted, in: transaction)
         }
@@ -84,7 +84,6 @@ extension MemberStore {
             nowMilliseconds: new.nowMilliseconds,
             in: transaction
         )
-        var refusals: [Int: InvitesFault] = [:]
         for (index, wait) in zip(costly, counts.waits(of: codes)) {
             if let wait { refusals[index] = .tooManyAttempts(retryAfterMilliseconds: wait) }
         }
@@ -96,12 +95,13 @@ extension MemberStore {
         // Whether a number is a user's must not show in who is refused: all who are left stand in one row.
         let standing = costly.filter { refusals[$0] == nil }
         let entries = standing.map { (answers[$0], new.people[$0]) }
-        let room = entries.isEmpty ? 0 : try await insert(entries, new, limits, in: transaction)
-        for index in standing.dropFirst(room) { refusals[index] = .tooManyPending(pendingMax: limits.pendingMax) }
+        let free = entries.isEmpty ? 0 : try await insert(entries, new, limits, in: transaction)
+        for index in standing.dropFirst(free) { refusals[index] = .tooManyPending(pendingMax: limits.pendingMax) }
         guard !refusals.isEmpty else { return answers }
         for (index, fault) in refusals { answers[index] = .refused(fault) }
-        guard refusals.count < costly.count || isNoted else { throw AllRefused(answers: answers) }
-        try await counts.refund(refusals.keys.map { new.people[$0].numberCode }, in: transaction)
+        let uncounted = costly.filter { refusals[$0] != nil }
+        guard uncounted.count < costly.count || isNoted else { throw AllRefused(answers: answers) }
+        try await counts.refund(uncounted.map { new.people[$0].numberCode }, in: transaction)
         try await PhoneStore.forgetUnused(refusals.keys.map { new.people[$0].invitee.phone }, in: transaction)
         return answers
     }
@@ -138,8 +138,8 @@ extension MemberStore {
     private static let furtherInvitersMax = 8
 
     /// Notes that the caller wants those, too, whom the group awaits already: who blocks the first inviter may want the second. It is noted
-    /// whoever has the number, and shows to nobody in the group; the caller may confirm the person as whoever added them first. Whether
-    /// anything was.
+    /// whoever has the number, and shows to nobody in the group; the caller may confirm the person as whoever added them first. What was left
+    /// behind by people whom the person blocked waits by the caller from now on, unless that one is blocked too. Whether anything was.
     private func note(
         _ answers: [Roster.Answer],
         _ new: NewMembers,
@@ -155,10 +155,15 @@ extension MemberStore {
         return try await !transaction.execute(
             """
             WITH noted AS (
-                UPDATE members SET also_added_by = also_added_by || \(caller)::uuid
+                UPDATE members m SET
+                    added_by = CASE WHEN \(unsafeSQL: MemberRow.isLeftBehind) THEN \(caller) ELSE added_by END,
+                    also_added_by = CASE WHEN \(unsafeSQL: MemberRow.isLeftBehind) THEN '{}' ELSE also_added_by || \(caller)::uuid END,
+                    declined_by = CASE WHEN \(unsafeSQL: MemberRow.isLeftBehind) THEN NULL ELSE declined_by END
                 WHERE group_id = \(new.groupID.uuid) AND member_id = ANY(\(awaited)) AND user_id IS NULL
                     AND \(caller) <> ALL(added_by || also_added_by)
                     AND cardinality(also_added_by) < \(Int32(Self.furtherInvitersMax))
+                    AND NOT (\(unsafeSQL: MemberRow.isLeftBehind) AND EXISTS (
+                        SELECT FROM blocked_inviters b WHERE b.user_id = m.declined_by AND b.inviter_user_id = \(caller)))
                 RETURNING phone
             ), told AS (
                 INSERT INTO group_events (kind, user_id)
@@ -171,31 +176,31 @@ extension MemberStore {
         ).isEmpty
     }
 
-    /// A group that is locked.
-    private struct LockedGroup {
+    /// The group to add to.
+    private struct AskedGroup {
         let id: GroupID
         let ownerID: UserID
         let openness: GroupOpenness
     }
 
-    /// Locks a group, so that its members can be counted, if the caller is one of them.
-    private func lock(
-        _ groupID: GroupID,
-        for callerID: UserID,
+    /// The group, if the caller is in it; locked, so that its members can be counted, if somebody may be added.
+    private func group(
+        _ new: NewMembers,
+        isLocked: Bool,
         in transaction: PostgresTransaction
-    ) async throws -> LockedGroup {
+    ) async throws -> AskedGroup {
         let rows = try await transaction.query(
             """
             SELECT g.owner_user_id, g.openness FROM groups g
-            WHERE g.group_id = \(groupID.uuid) AND EXISTS (
-                SELECT 1 FROM members m WHERE m.user_id = \(callerID.uuid) AND m.group_id = g.group_id
+            WHERE g.group_id = \(new.groupID.uuid) AND EXISTS (
+                SELECT 1 FROM members m WHERE m.user_id = \(new.callerID.uuid) AND m.group_id = g.group_id
             )
-            FOR UPDATE OF g
+            \(unsafeSQL: isLocked ? "FOR UPDATE OF g" : "")
             """
         )
         guard let row = rows.first else { throw InvitesFault.notAMember }
-        return LockedGroup(
-            id: groupID,
+        return AskedGroup(
+            id: new.groupID,
             ownerID: UserID(try row.decode(0, as: PostgresUUID.self)),
             openness: try GroupRow.openness(row, at: 1)
         )
@@ -206,7 +211,7 @@ extension MemberStore {
     /// What waits for a number and was declined by its owner goes on waiting: that number alone is nobody's then, and by another one of
     /// theirs the owner may be added as anybody. What has expired is not there.
     private func roster(
-        of group: LockedGroup,
+        of group: AskedGroup,
         for new: NewMembers,
         _ owners: [PhoneNumber: UserID],
         _ limits: InvitesLimits,
@@ -226,6 +231,7 @@ extension MemberStore {
                 ARRAY(SELECT user_id FROM held_accounts WHERE user_id = ANY(\(users))),
                 ARRAY(SELECT d.phone FROM members d JOIN phones p ON p.phone = d.phone AND p.user_id = d.declined_by
                     WHERE d.group_id = \(new.groupID.uuid) AND d.phone = ANY(\(digits)) AND d.user_id IS NULL
+                        AND NOT \(unsafeSQL: MemberRow.isLeftBehind)
                         AND (d.expires_at IS NULL OR d.expires_at > \(now)) AND NOT EXISTS (
                             SELECT FROM members e WHERE e.user_id = d.declined_by AND e.group_id = d.group_id))
             FROM (

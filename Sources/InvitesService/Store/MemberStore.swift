@@ -101,33 +101,34 @@ struct MemberStore: Sendable {
         try await PhoneStore.forgetUnused([phone], in: transaction)
     }
 
-    /// Makes a member an admin or a plain member.
+    /// Makes a member an admin or a plain member. A role that is another one is counted, since all who watch the group are told.
     ///
-    /// - Throws: ``InvitesFault/notAMember``, ``InvitesFault/roleInsufficient`` if the caller isn't the owner, or is the member, and
-    ///   ``InvitesFault/memberNotFound``.
+    /// - Throws: ``InvitesFault/notAMember``, ``InvitesFault/roleInsufficient`` if the caller isn't the owner, or is the member,
+    ///   ``InvitesFault/memberNotFound`` or ``InvitesFault/tooManyAttempts(retryAfterMilliseconds:)``.
     func setRole(
         _ role: GroupRole,
         of memberID: MemberID,
         in groupID: GroupID,
         by callerID: UserID,
+        limits: InvitesLimits,
+        nowMilliseconds: Int64,
         deadline: Deadline?
     ) async throws -> Member {
         try await database.withTransaction(retries: ConflictRetry.retriesMax, deadline: deadline) { transaction in
             let group = try await GroupStore.lock(groupID, for: callerID, in: transaction)
             try GroupPolicy.require(group.callerRole, .changeRoles)
-            let rows = try await transaction.execute(
+            let member = try await Admission.member(memberID, of: groupID, in: transaction)
+            guard let earlier = member.role else { throw InvitesFault.memberNotFound }
+            guard earlier != .owner else { throw InvitesFault.roleInsufficient }
+            if earlier == role { return member }
+            try await transaction.execute(
                 """
-                UPDATE members m SET role = \(role.rawValue)
+                UPDATE members SET role = \(role.rawValue)
                 WHERE group_id = \(groupID.uuid) AND member_id = \(memberID.uuid) AND user_id IS NOT NULL
-                RETURNING \(unsafeSQL: MemberRow.columns)
                 """
             )
-            let member = try rows.first.flatMap {
-                try MemberRow.member($0, owner: group.ownerID, openness: group.openness)
-            }
-            guard let member else { throw InvitesFault.memberNotFound }
-            guard member.role != .owner else { throw InvitesFault.roleInsufficient }
-            return member
+            try await UserCount.spend(limits.userGroupChanges, of: callerID, nowMilliseconds, in: transaction)
+            return try await Admission.member(memberID, of: groupID, in: transaction)
         }
     }
 

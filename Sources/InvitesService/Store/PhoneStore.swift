@@ -162,31 +162,6 @@ struct PhoneStore: Sendable {
         )
     }
 
-    /// Locks numbers as ``lock(_:in:)`` does, for a member of a group alone: an outsider has nothing written or locked.
-    ///
-    /// - Parameter phones: at least one.
-    /// - Throws: ``InvitesFault/notAMember``.
-    static func lock(
-        _ phones: [PhoneNumber],
-        forMember callerID: UserID,
-        of groupID: GroupID,
-        in transaction: PostgresTransaction
-    ) async throws -> [PhoneNumber: UserID] {
-        let digits = Set(phones.map(\.digits)).sorted()
-        let rows = try await transaction.execute(
-            """
-            INSERT INTO phones (phone)
-            SELECT phone FROM unnest(\(digits)) AS locked (phone)
-            WHERE EXISTS (SELECT FROM members WHERE user_id = \(callerID.uuid) AND group_id = \(groupID.uuid))
-            ORDER BY phone COLLATE "C"
-            ON CONFLICT (phone) DO UPDATE SET phone = excluded.phone
-            RETURNING phone, user_id
-            """
-        )
-        guard !rows.isEmpty else { throw InvitesFault.notAMember }
-        return try owners(rows)
-    }
-
     /// Locks numbers that are awaited, after a group: nobody is waited for, since others wait for the group with a number locked.
     ///
     /// - Throws: `ConflictRetry.LostRace` if somebody has locked one of them.

@@ -100,7 +100,7 @@ public final class GroupServiceDouble: GroupServiceHandler {
         }
 
         /// Makes a member an admin, or an admin a plain member. The owner alone may (ROLE_INSUFFICIENT), and the owner's own role goes by
-        /// HandOverGroup. Who isn't a member has no role: MEMBER_NOT_FOUND.
+        /// HandOverGroup. Who isn't a member has no role: MEMBER_NOT_FOUND. Another role is counted as UpdateGroup's changes are.
         public var setMemberRole: @Sendable (
             AppV1.SetMemberRoleRequest,
             ServerContext
@@ -110,7 +110,7 @@ public final class GroupServiceDouble: GroupServiceHandler {
 
         /// Makes another member the owner; who was it stays as an admin. The owner alone may: ROLE_INSUFFICIENT. MEMBER_NOT_FOUND for one
         /// who isn't a member, MEMBER_NOT_CONFIRMED for one who is it by the number alone and no admin. Naming who is the owner already
-        /// changes nothing.
+        /// changes nothing; another owner is counted as UpdateGroup's changes are.
         public var handOverGroup: @Sendable (
             AppV1.HandOverGroupRequest,
             ServerContext
@@ -217,6 +217,7 @@ public final class GroupServiceDouble: GroupServiceHandler {
         }
 
         /// Ends what BlockInviter began: what waits in open groups for the caller's number makes them a member now.
+        /// TOO_MANY_ATTEMPTS for more than 1,000 within a day.
         public var unblockInviter: @Sendable (
             AppV1.UnblockInviterRequest,
             ServerContext

@@ -1,0 +1,146 @@
+import InvitesDomain
+import Models
+import Postgres
+import ServiceKit
+import ServiceModels
+import ServiceStore
+
+/// The numbers that somebody may still add to a group, locked until the transaction ends, and who has the numbers.
+///
+/// Whoever has used up a count, or waits for as many people as they may, has nothing written and makes nobody wait: numbers that they can't
+/// add now are looked at alone. But what the group awaits already is locked all the same, so that they can be noted beside whoever added it.
+struct AdditionRoom {
+    /// What a look at a number tells.
+    private struct Look: Hashable {
+        /// Who has it.
+        let owner: UserID?
+        /// Why it can't be added; nil if it is locked.
+        let refusal: InvitesFault?
+    }
+
+    private let new: MemberStore.NewMembers
+    private let limits: InvitesLimits
+    private let looks: [PhoneNumber: Look]
+
+    /// Locks the numbers in the order of their digits. An outsider has nothing written or locked. One statement: who has room costs no
+    /// round trip more.
+    ///
+    /// - Parameter new: at least one person.
+    /// - Throws: ``InvitesFault/notAMember``.
+    init(
+        for new: MemberStore.NewMembers,
+        limits: InvitesLimits,
+        in transaction: PostgresTransaction
+    ) async throws {
+        self.new = new
+        self.limits = limits
+        looks = try await Self.look(new, limits, isLocking: true, in: transaction)
+    }
+
+    /// Who has each number; a number that isn't in it belongs to nobody.
+    var owners: [PhoneNumber: UserID] { looks.compactMapValues(\.owner) }
+    /// Whether no number is locked.
+    var isEmpty: Bool { looks.values.allSatisfy { $0.refusal != nil } }
+
+    /// Which of the people can't be added, by their places: those whose numbers aren't locked, but for who is in the group by the number.
+    ///
+    /// - Parameter answers: what adding each would come to.
+    /// - Throws: `ConflictRetry.LostRace` if what was looked at has changed before the answers were known.
+    func refusals(
+        of answers: [Roster.Answer],
+        in transaction: PostgresTransaction
+    ) async throws -> [Int: InvitesFault] {
+        let unlocked = looks.filter { $0.value.refusal != nil }
+        guard !unlocked.isEmpty else { return [:] }
+        let now = try await Self.look(new, limits, isLocking: false, in: transaction)
+        guard unlocked.allSatisfy({ now[$0.key] == $0.value }) else { throw ConflictRetry.LostRace() }
+        var found: [Int: InvitesFault] = [:]
+        for (index, answer) in answers.enumerated() {
+            guard let fault = unlocked[new.people[index].invitee.phone]?.refusal else { continue }
+            switch answer {
+            // Awaited since the look.
+            case .known(let member): if member.userID == nil { throw ConflictRetry.LostRace() }
+            case .recognized, .added: found[index] = fault
+            // As it is without limits.
+            case .refused: continue
+            }
+        }
+        return found
+    }
+
+    private static func look(
+        _ new: MemberStore.NewMembers,
+        _ limits: InvitesLimits,
+        isLocking: Bool,
+        in transaction: PostgresTransaction
+    ) async throws -> [PhoneNumber: Look] {
+        var quotas = [(limits.userAdds, new.callerID.bytes), (limits.userNumbers, new.callerID.bytes)]
+        if let addressCode = new.addressCode { quotas.append((limits.addressAdds, addressCode)) }
+        let now = PostgresTimestamp(milliseconds: new.nowMilliseconds)
+        let known = PostgresTimestamp(milliseconds: new.nowMilliseconds - limits.userNumbers.windowMilliseconds)
+        // Later than any right clock has written.
+        let far = quotas.map { PostgresTimestamp(milliseconds: new.nowMilliseconds + 2 * $0.0.windowMilliseconds) }
+        let rows = try await transaction.execute(
+            """
+            WITH spent AS MATERIALIZED (
+                SELECT q.kind, q.ends_at
+                FROM unnest(\(quotas.map(\.1)), \(quotas.map(\.0.kind)), \(quotas.map(\.0.countMax)), \(far))
+                    AS quota (subject, kind, count_max, far)
+                JOIN quotas q ON q.subject = quota.subject AND q.kind = quota.kind
+                WHERE q.count >= quota.count_max AND q.ends_at > \(now) AND q.ends_at <= quota.far
+            ), room AS MATERIALIZED (
+                SELECT (SELECT max(ends_at) FROM spent WHERE kind = \(limits.userAdds.kind)) AS adds_end,
+                    (SELECT max(ends_at) FROM spent WHERE kind = \(limits.userNumbers.kind)) AS numbers_end,
+                    (SELECT count(*) FROM (
+                        SELECT FROM members WHERE added_by = \(new.callerID.uuid) AND user_id IS NULL LIMIT \(limits.pendingMax)
+                    ) AS waiting) >= \(limits.pendingMax) AS is_full
+                WHERE EXISTS (SELECT FROM members WHERE user_id = \(new.callerID.uuid) AND group_id = \(new.groupID.uuid))
+            ), judged AS MATERIALIZED (
+                SELECT phone, is_full, greatest(adds_end, CASE
+                    WHEN numbers_end IS NOT NULL AND NOT EXISTS (
+                        SELECT FROM asked_numbers WHERE user_id = \(new.callerID.uuid) AND number_code = code
+                            AND asked_at > \(known) AND asked_at <= \(now)
+                    ) THEN numbers_end END) AS ends_at
+                FROM room, unnest(\(new.people.map(\.invitee.phone.digits)), \(new.people.map(\.numberCode))) AS wanted (phone, code)
+            ), wanted AS MATERIALIZED (
+                SELECT phone, ends_at, \(isLocking) AND (NOT is_full AND ends_at IS NULL OR EXISTS (
+                    SELECT FROM members m WHERE m.phone = judged.phone AND m.group_id = \(new.groupID.uuid) AND m.user_id IS NULL
+                )) AS is_locked, NOT is_full AND ends_at IS NULL AS has_room
+                FROM judged
+            ), locked AS (
+                INSERT INTO phones (phone) SELECT phone FROM wanted WHERE is_locked ORDER BY phone COLLATE "C"
+                ON CONFLICT (phone) DO UPDATE SET phone = excluded.phone
+                RETURNING phone, user_id
+            )
+            SELECT w.phone, w.is_locked OR w.has_room, w.ends_at, COALESCE(l.user_id, p.user_id)
+            FROM wanted w LEFT JOIN locked l ON l.phone = w.phone
+                LEFT JOIN phones p ON p.phone = w.phone AND NOT w.is_locked
+            """
+        )
+        guard !rows.isEmpty else { throw InvitesFault.notAMember }
+        var looks: [PhoneNumber: Look] = [:]
+        for row in rows {
+            let (digits, mayBeAdded, endsAt, userID) = try row.decode(
+                String.self,
+                Bool.self,
+                PostgresTimestamp?.self,
+                PostgresUUID?.self
+            )
+            guard let phone = PhoneNumber(stored: digits) else { continue }
+            looks[phone] = Look(
+                owner: userID.map { UserID($0) },
+                refusal: mayBeAdded ? nil : refusal(until: endsAt, of: new, limits)
+            )
+        }
+        return looks
+    }
+
+    private static func refusal(
+        until endsAt: PostgresTimestamp?,
+        of new: MemberStore.NewMembers,
+        _ limits: InvitesLimits
+    ) -> InvitesFault {
+        guard let endsAt else { return .tooManyPending(pendingMax: limits.pendingMax) }
+        return .tooManyAttempts(retryAfterMilliseconds: max(endsAt.milliseconds - new.nowMilliseconds, 1))
+    }
+}
