@@ -103,6 +103,7 @@ extension TestService {
         _ = try await parts.methods.store.importAccounts(
             [ImportCandidate(account, line: 2, names: names, policy: .philippines)],
             source: "test",
+            earlier: [],
             keepsUnreachable: false,
             isDry: false,
             nowMilliseconds: clock.nowMilliseconds
