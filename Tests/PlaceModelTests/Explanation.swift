@@ -3,8 +3,6 @@ import Models
 
 /// Which order of operations that ran at once explains what came of them.
 struct Explanation<State, Operation, Answer> {
-    /// The orders in which what an operation consists of may happen.
-    var variants: (Operation) -> [Operation] = { [$0] }
     /// Does an operation to a state, and tells its answer.
     let perform: (inout State, Operation) -> Answer
     /// Whether an answer of the model is the one that was given.
@@ -18,11 +16,9 @@ struct Explanation<State, Operation, Answer> {
         for (index, (operation, answer)) in operations.enumerated() {
             var rest = operations
             rest.remove(at: index)
-            for variant in variants(operation) {
-                var next = start
-                guard isSame(perform(&next, variant), answer) else { continue }
-                if let found = find(next, rest) { return found }
-            }
+            var next = start
+            guard isSame(perform(&next, operation), answer) else { continue }
+            if let found = find(next, rest) { return found }
         }
         return nil
     }

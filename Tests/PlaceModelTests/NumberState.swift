@@ -63,8 +63,10 @@ struct NumberState: Equatable, Sendable {
     var disputes: [UserID: Dispute] = [:]
     /// What invites wasn't told yet, oldest first.
     var outbox: [NumberEvent] = []
-    /// Whether a claim may miss a waiting time that began while it was under way, as the service says of itself.
+    /// Whether a claim may miss a waiting time that began while it was under way, as the service says of itself; and of which numbers
+    /// one did.
     var missesNewWaits = false
+    var newWaits: Set<String> = []
 }
 
 /// Something that a person, a provider, an operator or another service does with numbers.
@@ -141,7 +143,7 @@ extension NumberState {
         if let phone {
             if let holder = holders[phone] { return .held(by: holder.userID) }
             if let cool = cooling[phone], cool.userID != userID, cool.until > now,
-                !(missesNewWaits && cool.until == now + rules.coolDownMilliseconds)
+                !(missesNewWaits && newWaits.contains(phone))
             {
                 return .held(by: cool.userID)
             }
@@ -208,6 +210,7 @@ extension NumberState {
 
     private mutating func coolDown(_ phone: String, of userID: UserID, _ profile: Profile, until: Int64) {
         cooling[phone] = Cooling(userID: userID, until: until, wasProven: profile.isProven)
+        newWaits.insert(phone)
     }
 
     private mutating func release(_ userID: UserID, _ expected: String?, _ now: Int64) -> NumberAnswer {
@@ -229,7 +232,7 @@ extension NumberState {
             guard expected == real.outbox.filter({ $0.phone == phone }).map(\.content) else { return nil }
         }
         mine.outbox = real.outbox
-        (theirs.proofs, theirs.missesNewWaits) = (proofs, missesNewWaits)
+        (theirs.proofs, theirs.missesNewWaits, theirs.newWaits) = (proofs, missesNewWaits, newWaits)
         mine.profiles = profiles.filter { $0.value != Profile() }
         return mine == theirs ? mine : nil
     }

@@ -187,6 +187,7 @@ struct PlaceHistory {
             match: { $0.matched(to: real) }
         )
         var start = numbers
+        start.newWaits = []
         if let found = explanation.find(start, answers) {
             numbers = found
             return
@@ -206,7 +207,6 @@ struct PlaceHistory {
         let (rules, now) = (services.places.rules, now)
         let real = try await PlaceState.read(services.places.database, scope, model: PlaceState(), now)
         let explanation = Explanation<PlaceState, PlaceOperation, PlaceAnswer>(
-            variants: \.variants,
             perform: { $0.perform($1, rules, now) },
             isSame: { $0.isSame(as: $1) },
             match: { state in

@@ -26,34 +26,6 @@ enum PlaceOperation: Sendable {
     case expire
 }
 
-extension PlaceOperation {
-    /// The orders in which it may happen. Of a batch of events those of each number are in order, and nothing is said of two numbers: as
-    /// they come, or the first of each number before the second of any.
-    var variants: [PlaceOperation] {
-        guard case .apply(let events) = self else { return [self] }
-        var steps: [[PhoneEvent]] = []
-        var counts: [PhoneNumber: Int] = [:]
-        for event in events {
-            let step = counts[event.phone, default: 0]
-            counts[event.phone] = step + 1
-            if step == steps.count { steps.append([]) }
-            steps[step].append(event)
-        }
-        // Who loses a number does so before anybody has one.
-        let ordered = steps.flatMap { step in
-            (0...2).flatMap { rank in step.filter { Self.rank($0) == rank } }
-        }
-        return ordered == events ? [self] : [self, .apply(ordered)]
-    }
-
-    private static func rank(_ event: PhoneEvent) -> Int {
-        switch event.change {
-        case .released: 0
-        case .claimed(_, let loser): loser == nil ? 2 : 1
-        }
-    }
-}
-
 /// What an operation is answered.
 enum PlaceAnswer: Equatable, Sendable {
     case done

@@ -1,8 +1,14 @@
 import InvitesDomain
 import Models
 
-/// What becomes of places when numbers change hands: one event after the other.
+/// What becomes of places when numbers change hands: the first event of each number that is told at once, then the second of each.
 extension PlaceState {
+    private struct Loss {
+        let phone: String
+        let userID: UserID
+        var isProof = false
+    }
+
     /// How many of a group may be in doubt for one number.
     private static let doubtsMax = 8
 
@@ -12,71 +18,77 @@ extension PlaceState {
         for event in fresh {
             if case .claimed(let userID, _) = event.change, held[userID] != nil { throw .accountHeld }
         }
-        var linkedCount = 0
-        var returned: Set<String> = []
+        var steps: [[PhoneEvent]] = []
+        var counts: [String: Int] = [:]
         for event in fresh {
-            let phone = event.phone.digits
-            switch event.change {
-            case .claimed(let userID, let loser) where closed.contains(userID):
+            var event = event
+            if case .claimed(let userID, let loser) = event.change, closed.contains(userID) {
                 // Too late for the claimant; whoever it took the number from has given it up.
-                if let loser { returned.formUnion(release(phone, by: loser, isByDeletion: false, now)) }
-            case .claimed(let userID, let loser):
-                returned.formUnion(claim(phone, by: userID, from: loser, now))
-                linkedCount += link(phone, to: userID, now)
-            case .released(let userID, let isByDeletion):
-                returned.formUnion(release(phone, by: userID, isByDeletion: isByDeletion, now))
+                guard let loser else { continue }
+                event = PhoneEvent(id: event.id, phone: event.phone, change: .released(by: loser))
             }
+            let index = counts[event.phone.digits, default: 0]
+            counts[event.phone.digits] = index + 1
+            if index == steps.count { steps.append([]) }
+            steps[index].append(event)
         }
-        // Nobody is there for the moment between two events that are told at once.
-        for phone in returned.sorted() {
-            if let owner = owners[phone] { linkedCount += link(phone, to: owner, now) }
+        // Whoever is awaited again by another number is there again if they have it when all is told: nobody sees the steps between.
+        var end = self
+        for step in steps { _ = end.pass(step) }
+        var linkedCount = 0
+        for step in steps {
+            let (losses, links) = pass(step)
+            let returned = lose(losses, now).subtracting(links.map(\.phone)).sorted()
+            for (phone, userID) in links { settle(phone, of: userID) }
+            let back = returned.compactMap { phone in end.owners[phone].map { (phone, $0) } }
+            for (phone, userID) in links + back { linkedCount += link(phone, to: userID, now) }
         }
         return linkedCount
     }
 
-    private mutating func release(
-        _ phone: String,
-        by userID: UserID,
-        isByDeletion: Bool,
-        _ now: Int64
-    ) -> Set<String> {
-        guard owners[phone] == userID else { return [] }
-        owners[phone] = nil
-        return isByDeletion ? [] : lose([(userID, false)], phone, now)
+    /// Hands the numbers over, and tells who has lost and who has taken one.
+    private mutating func pass(_ events: [PhoneEvent]) -> (losses: [Loss], links: [(phone: String, userID: UserID)]) {
+        var losses: [Loss] = []
+        var links: [(phone: String, userID: UserID)] = []
+        for event in events {
+            let phone = event.phone.digits
+            let owner = owners[phone]
+            switch event.change {
+            case .claimed(let userID, let loser):
+                if let owner, owner != userID, owner != loser { losses.append(Loss(phone: phone, userID: owner)) }
+                if let loser, loser != userID { losses.append(Loss(phone: phone, userID: loser, isProof: true)) }
+                owners[phone] = userID
+                links.append((phone, userID))
+            case .released(let userID, let isByDeletion):
+                guard owner == userID else { continue }
+                owners[phone] = nil
+                if !isByDeletion { losses.append(Loss(phone: phone, userID: userID)) }
+            }
+        }
+        return (losses, links)
     }
 
-    private mutating func claim(
-        _ phone: String,
-        by userID: UserID,
-        from loser: UserID?,
-        _ now: Int64
-    ) -> Set<String> {
-        var losers: [(UserID, isProof: Bool)] = []
-        if let owner = owners[phone], owner != userID, owner != loser { losers.append((owner, false)) }
-        if let loser, loser != userID { losers.append((loser, true)) }
-        let returned = lose(losers, phone, now)
-        owners[phone] = userID
-        // Their own number again: they are in no doubt, and nobody else is awaited by it.
+    /// Their own number again: they are in no doubt, and nobody else is awaited by it.
+    private mutating func settle(_ phone: String, of userID: UserID) {
         for id in groups.keys {
             guard let row = groups[id]?.member(userID), row.phone == phone, row.isInDoubt else { continue }
             groups[id]?.rows[row.id]?.isInDoubt = false
             if let waiting = groups[id]?.waiting(phone) { groups[id]?.rows[waiting.id] = nil }
         }
-        return returned
     }
 
     /// Users who have a number no more. Tells by which others they are awaited again, who lost a place.
-    private mutating func lose(_ losers: [(UserID, isProof: Bool)], _ phone: String, _ now: Int64) -> Set<String> {
+    private mutating func lose(_ losses: [Loss], _ now: Int64) -> Set<String> {
         var returned: Set<String> = []
         for id in groups.keys.sorted() {
-            for (userID, isProof) in losers where isProof { take(phone, from: userID, in: id) }
-            for (userID, isProof) in losers { doubt(phone, of: userID, isProof, in: id, now) }
-            for (userID, _) in losers { awaitAgain(phone, of: userID, in: id) }
+            for loss in losses where loss.isProof { take(loss.phone, from: loss.userID, in: id) }
+            for loss in losses { doubt(loss.phone, of: loss.userID, loss.isProof, in: id, now) }
+            for loss in losses { awaitAgain(loss.phone, of: loss.userID, in: id) }
         }
         // What merged into a place that is gone waits for them again, who have another number still.
-        for (userID, _) in losers {
-            for (id, group) in groups where group.member(userID) == nil {
-                for (key, merged) in group.merged where key.userID == userID {
+        for loss in losses {
+            for (id, group) in groups where group.member(loss.userID) == nil {
+                for (key, merged) in group.merged where key.userID == loss.userID {
                     groups[id]?.merged[key] = nil
                     awaitAgain(key.phone, merged, in: id)
                     returned.insert(key.phone)

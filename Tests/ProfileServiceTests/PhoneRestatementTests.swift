@@ -23,9 +23,9 @@ import Testing
     }
 
     /// What was told.
-    private func deliver(_ service: ProfileFixture) async throws {
+    private func deliver(_ service: ProfileFixture, limit: Int = 100) async throws {
         let outbox = PhoneOutbox(database: service.database, clock: service.clock.clock)
-        _ = try await outbox.relayBatch(limit: 100) { _ in .delivered }
+        _ = try await outbox.relayBatch(limit: limit) { _ in .delivered }
     }
 
     @Test func `A number that somebody takes at that moment is told as theirs in the end`() async throws {
@@ -58,6 +58,34 @@ import Testing
             try await claiming
             #expect(
                 try await service.toldInFull() == ["released 1 \(maria)", "claimed 1 \(maria)", "claimed 1 \(maria)"]
+            )
+        }
+    }
+
+    @Test func `Whoever takes a number while it is told that nobody has it comes behind that`() async throws {
+        try await ProfileFixture.run(required: RequiredFields([])) { service in
+            let maria = someone()
+            try await service.update(maria, phone: phone(1))
+            try await service.update(maria, phone: "")
+            try await deliver(service, limit: 1)
+            _ = try await setAside(service)
+            let (isHeld, tell) = AsyncStream.makeStream(of: Void.self)
+            async let holding: Void = service.database.withTransaction(deadline: .after(.seconds(60))) { transaction in
+                defer { tell.finish() }
+                // What is to be told can't be written down for a moment, nor what the save says.
+                try await transaction.execute("LOCK TABLE outbox IN SHARE MODE")
+                tell.finish()
+                try await service.untilLocked(at: "WITH free AS")
+                try await service.untilLocked(at: "INSERT INTO phones (phone, user_id, claimed_at) SELECT")
+            }
+            for await _ in isHeld {}
+            async let released = service.outbox(.release(nil))
+            try await service.untilLocked(at: "WITH free AS")
+            try await service.update(maria, phone: phone(1))
+            #expect(try await released == ["released 1"])
+            try await holding
+            #expect(
+                try await service.toldInFull() == ["released 1 \(maria)", "released 1 \(maria)", "claimed 1 \(maria)"]
             )
         }
     }
