@@ -117,6 +117,8 @@ def another_member(new_app, variables):
     member = friend.gateway.post(
         members, {"phone_number": friend.person.phone, "display_name": friend.person.name},
         token=variables["ACCESS"]).expect(201)["id"]
+    # Invites may hear of the number only now, and a role is a member's.
+    friend.wait_for_group(variables["GROUP"])
     friend.gateway.patch(f"{members}/{member}", {"role": "admin"}, token=variables["ACCESS"]).expect(200)
     return member
 

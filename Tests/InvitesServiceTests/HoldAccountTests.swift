@@ -77,6 +77,30 @@ import Testing
         }
     }
 
+    @Test func `A group that is made as its user is held no more is made or refused for that, not for too many`()
+        async throws
+    {
+        try await InvitesFixture.run { service in
+            try await withThrowingTaskGroup { tasks in
+                for index in 1...80 as ClosedRange<UInt64> {
+                    let user = someone()
+                    #expect(try await service.hold(user, EventID.of(index)))
+                    for _ in 0..<4 {
+                        tasks.addTask {
+                            do {
+                                _ = try await service.group(by: user)
+                            } catch let error as RPCError {
+                                #expect(error.reason == "ACCOUNT_HELD")
+                            }
+                        }
+                    }
+                    tasks.addTask { try await service.reopen(user, EventID.of(index)) }
+                }
+                try await tasks.waitForAll()
+            }
+        }
+    }
+
     @Test func `Closing ends the holding, and whoever was forgotten is empty`() async throws {
         try await InvitesFixture.run { service in
             let maria = someone()
