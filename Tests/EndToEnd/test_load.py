@@ -230,7 +230,8 @@ def test_full_queue_is_an_error(load, parts):
         time.sleep(0.5)
     report = run.report()
     dropped = report.json["arrivals"]["dropped_count"]
-    assert report.status == 1 and 200 < dropped < 1000
+    # Of 3,000; how long identity is frozen is the machine's to say.
+    assert report.status == 1 and dropped > 200 and report.total["succeeded"] > 0
     assert report.json["error_count"] == dropped and report.total["failed"] == 0
     assert "queue was full" in report.table
 

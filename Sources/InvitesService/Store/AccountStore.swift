@@ -13,8 +13,8 @@ struct AccountStore: Sendable {
     static let sweepMilliseconds: Int64 = 60_000
     /// Who has added a member whose account was closed since: nobody.
     static let nobody = PostgresUUID(high: 0, low: 0)
-    /// The same as SQL.
-    static let nobodySQL = "'00000000-0000-0000-0000-000000000000'::uuid"
+    /// The same as SQL; not as it is written elsewhere, since statements stand in traces, where no id of a person may be.
+    static let nobodySQL = "lpad('', 32, '0')::uuid"
     /// How often a closing is begun anew because a group that was to be deleted got a member meanwhile.
     private static let triesMax = 4
 
