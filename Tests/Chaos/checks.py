@@ -193,7 +193,9 @@ class Checks:
         told = {addition.user_id for addition in group.additions if addition.user_id} | group.joined
         # A proof takes the places of who typed the number.
         told -= group.gone | self._ledger.squatters
-        return {user_id for user_id in told if not self._ledger.accounts[user_id].is_deleted}
+        return {
+            user_id for user_id in told
+            if not self._ledger.accounts[user_id].is_deleted and not self._ledger.was_outproved(group, user_id)}
 
     def _expect_numbers(self, group, rows):
         """Every number that was acknowledged is there once: as a member who has it or had it then, or pending."""

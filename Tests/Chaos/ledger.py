@@ -70,6 +70,8 @@ class Ledger:
         self.holdings = {}
         # Users whose numbers and places are others' by a proof, or who were put out.
         self.squatters = set()
+        # Who typed a number that somebody else proves later, and the number: places that they have by it alone are the other's.
+        self.outproved = set()
         # Links by which people join, with their groups.
         self.links = []
         # Refresh tokens of sessions whose end was acknowledged.
@@ -118,6 +120,16 @@ class Ledger:
             self.holdings[number][-1].until = now
             self.holdings[number].append(Holding(account, now))
 
+    def prove_number(self, number, account):
+        """An account is to prove a number. Whoever typed it before and gave it up loses by it what they had by the number."""
+        with self._lock:
+            self.outproved |= {
+                (holding.account.user_id, number) for holding in self.holdings.get(number, []) if holding.account is not account}
+
+    def was_outproved(self, group, user_id):
+        """Whether somebody's place in a group may be another's by a proof."""
+        return any((user_id, addition.phone) in self.outproved for addition in group.additions)
+
     def number_to_add(self):
         """Somebody's, one that is awaited already, or a new one."""
         with self._lock:
@@ -160,10 +172,10 @@ class Ledger:
 
     def groups_with(self, account):
         """Those of which it was acknowledged that the account is a member: their owner, added by a number, or who joined; without those
-        that it left."""
+        that it left, or where its place may be another's by a proof."""
         with self._lock:
             return [
                 group for group in self.groups.values()
-                if group.owner is account or account.user_id not in group.gone and (
+                if group.owner is account or account.user_id not in group.gone and not self.was_outproved(group, account.user_id) and (
                     account.user_id in group.joined
                     or any(addition.user_id == account.user_id for addition in group.additions))]

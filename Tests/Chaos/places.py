@@ -28,6 +28,7 @@ class PlaceSteps:
 
     def _prove(self, number):
         """By an assertion of the app's backend; the same one again until there is an answer."""
+        self._ledger.prove_number(number, self.account)
         assertion = self._run.stack.backend.assertion(self.account.user_id, number)
         answer = self.ask("prove number", lambda: self.app.post("/me/phone-proof", {"assertion": assertion}), 200, 202)
         if answer.status == 202:

@@ -182,7 +182,7 @@ def _pages(stack, options, scratch):
         options.say(
             f"ListMembers {turn + 1}/{options.rounds} {ours[-1]:8,.0f} pages/s, alone {alone[-1]:6.0f} µs   "
             f"pgbench {theirs[-1]:8,.0f} queries/s, alone {their_alone[-1]:6.0f} µs")
-    route = Target(stack.process_of("gateway"), stack.ports["gateway"], f"groups/{group}/members?limit={PAGE}", None, 0, scratch)
+    route = Target(stack.process_of("gateway"), stack.ports["gateway"], f"groups/{group}/members?page_size={PAGE}", None, 0, scratch)
     route.more_headers = [f"authorization: Bearer {token}"]
     route.speak(is_http1=True)
     route.answer_bytes = len(route.answer())

@@ -96,7 +96,7 @@ def _reads(stack, token, count, chance):
                               for _ in range(READS))).split("|")
     meter = Meter(stack)
     for group in groups:
-        if len(ask(stack, "GET", f"/groups/{group}/members?limit=100", token)["members"]) != GROUP_MEMBERS:
+        if len(ask(stack, "GET", f"/groups/{group}/members?page_size=100", token)["members"]) != GROUP_MEMBERS:
             raise BenchError("a page has not all members of its group")
     return meter.ns() / READS
 
