@@ -36,7 +36,9 @@ struct ForgettingPlanTests {
             }
             let before = try await read()
             try await service.close(Self.userID)
-            let after = try await read()
+            var after = try await read()
+            // All that a session has counted comes at once, later on a busy machine.
+            for _ in 0..<20 where after["members"]!.byIndex <= before["members"]!.byIndex { after = try await read() }
             #expect(after["members"]!.byIndex > before["members"]!.byIndex, "nothing was counted")
             for (name, count) in after {
                 let whole = count.whole - (before[name]?.whole ?? 0)

@@ -36,6 +36,21 @@ import Testing
         }
     }
 
+    @Test func `Nothing of somebody is left where a proof took their place, once their account is closed`() async throws
+    {
+        try await InvitesFixture.run { service in
+            let (maria, mallory, jose) = (someone(), someone(), someone())
+            let group = try await service.group(by: maria)
+            try await service.apply(claimed(1, by: mallory))
+            try await service.add(phone(1), to: group, by: maria)
+            try await service.add(phone(2), to: group, by: mallory)
+            try await service.apply(taken(1, by: jose, from: mallory))
+            #expect(try await service.members(of: group, askedBy: jose).members.count == 3)
+            try await service.close(mallory)
+            #expect(try await service.count("SELECT count(*) FROM members WHERE added_by = '\(mallory)'") == 0)
+        }
+    }
+
     @Test func `Two numbers that are lost at once are both awaited`() async throws {
         try await InvitesFixture.run { service in
             let (maria, mallory, jose) = (someone(), someone(), someone())

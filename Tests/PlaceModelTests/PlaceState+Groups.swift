@@ -103,6 +103,13 @@ extension PlaceState {
         guard var group = groups[id] else { return }
         group.merged = group.merged.filter { $0.key.userID != userID }
         group.rows = group.rows.filter { $0.value.userID != userID }
+        groups[id] = group
+        disown(id, by: userID)
+    }
+
+    /// What a user did in a group who is no member any more.
+    mutating func disown(_ id: GroupID, by userID: UserID) {
+        guard var group = groups[id] else { return }
         for key in group.rows.keys {
             if let row = group.rows[key] { group.rows[key] = withoutInviter(userID, row) }
             if group.rows[key]?.confirmedBy == userID { group.rows[key]?.confirmedBy = Self.nobody }

@@ -35,6 +35,7 @@ extension PlaceState {
         // Whoever is awaited again by another number is there again if they have it when all is told: nobody sees the steps between.
         var end = self
         for step in steps { _ = end.pass(step) }
+        let membersBefore = groups.mapValues { Set($0.rows.values.compactMap(\.userID)) }
         var linkedCount = 0
         for step in steps {
             let (losses, links) = pass(step)
@@ -42,6 +43,10 @@ extension PlaceState {
             for (phone, userID) in links { settle(phone, of: userID) }
             let back = returned.compactMap { phone in end.owners[phone].map { (phone, $0) } }
             for (phone, userID) in links + back { linkedCount += link(phone, to: userID, now) }
+        }
+        // Whoever lost a place and has none there again did nothing there any more.
+        for (id, members) in membersBefore {
+            for userID in members.sorted() where groups[id]?.member(userID) == nil { disown(id, by: userID) }
         }
         return linkedCount
     }

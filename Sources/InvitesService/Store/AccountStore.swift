@@ -160,6 +160,16 @@ struct AccountStore: Sendable {
             DELETE FROM members WHERE group_id = ANY(\(groups)) AND user_id = \(user)
             """
         )
+        try await disown(groups, user, in: transaction)
+    }
+
+    /// Has groups, which are locked, forget what a user did in them who is no member any more: whom they added was added by who added them
+    /// next, or by nobody.
+    static func disown(
+        _ groups: [PostgresUUID],
+        _ user: PostgresUUID,
+        in transaction: PostgresTransaction
+    ) async throws {
         try await transaction.execute(
             """
             UPDATE members m

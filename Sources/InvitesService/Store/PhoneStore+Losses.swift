@@ -31,6 +31,32 @@ extension PhoneStore {
         )
     }
 
+    /// Places that somebody lost.
+    struct LostPlaces {
+        fileprivate(set) var groups: [UserID: Set<PostgresUUID>] = [:]
+
+        fileprivate mutating func add(_ rows: Rows) throws {
+            for row in rows {
+                let (groupID, userID) = try row.decode(PostgresUUID.self, PostgresUUID.self)
+                groups[UserID(userID), default: []].insert(groupID)
+            }
+        }
+    }
+
+    /// Has groups forget what those did in them who lost their places and have none there again: else nothing would find it when their
+    /// account is closed.
+    func disown(_ lost: LostPlaces, in transaction: PostgresTransaction) async throws {
+        for (user, groups) in lost.groups.sorted(by: { $0.key < $1.key }) {
+            let left = try await transaction.query(
+                """
+                SELECT lost.group_id FROM unnest(\(Array(groups))) AS lost (group_id)
+                WHERE NOT EXISTS (SELECT FROM members m WHERE m.group_id = lost.group_id AND m.user_id = \(user.uuid))
+                """
+            ).map { try $0.decode(0, as: PostgresUUID.self) }
+            if !left.isEmpty { try await AccountStore.disown(left, user.uuid, in: transaction) }
+        }
+    }
+
     /// Carries losses out, and tells the other numbers by which whoever lost their place is awaited again.
     ///
     /// Places of plain members that a proof takes wait for the prover, as those do whom the prover's claim links next. All others who are
@@ -38,22 +64,27 @@ extension PhoneStore {
     func apply(
         _ losses: [PhoneLedger.Loss],
         _ now: PostgresTimestamp,
+        _ lost: inout LostPlaces,
         in transaction: PostgresTransaction
     ) async throws -> Set<PhoneNumber> {
         guard !losses.isEmpty else { return [] }
-        try await take(losses.filter { $0.prover != nil }, in: transaction)
-        try await doubt(losses, now, in: transaction)
+        try await take(losses.filter { $0.prover != nil }, &lost, in: transaction)
+        try await doubt(losses, now, &lost, in: transaction)
         try await reopen(losses, in: transaction)
         return try await resume(Set(losses.map(\.userID)).sorted(), in: transaction)
     }
 
     /// Has places wait again that a proof takes. Where another one waits for the number already they go.
-    private func take(_ losses: [PhoneLedger.Loss], in transaction: PostgresTransaction) async throws {
+    private func take(
+        _ losses: [PhoneLedger.Loss],
+        _ places: inout LostPlaces,
+        in transaction: PostgresTransaction
+    ) async throws {
         guard !losses.isEmpty else { return }
-        try await transaction.execute(
+        let rows = try await transaction.execute(
             """
-            WITH lost AS (
-                SELECT m.group_id, m.member_id, EXISTS (
+            WITH lost AS MATERIALIZED (
+                SELECT m.group_id, m.member_id, m.user_id, EXISTS (
                     SELECT FROM members other
                     WHERE other.group_id = m.group_id AND other.phone = m.phone AND other.user_id IS NULL) AS is_filled
                 FROM unnest(\(losses.map(\.phone.digits)), \(losses.map(\.userID.uuid))) AS loss (phone, user_id)
@@ -63,12 +94,15 @@ extension PhoneStore {
             ), gone AS (
                 DELETE FROM members m USING lost
                 WHERE m.group_id = lost.group_id AND m.member_id = lost.member_id AND lost.is_filled
+            ), waiting AS (
+                UPDATE members m SET user_id = NULL, linked_at = NULL, unconfirmed_at = NULL, declined_by = NULL
+                FROM lost
+                WHERE m.group_id = lost.group_id AND m.member_id = lost.member_id AND NOT lost.is_filled
             )
-            UPDATE members m SET user_id = NULL, linked_at = NULL, unconfirmed_at = NULL, declined_by = NULL
-            FROM lost
-            WHERE m.group_id = lost.group_id AND m.member_id = lost.member_id AND NOT lost.is_filled
+            SELECT group_id, user_id FROM lost
             """
         )
+        try places.add(rows)
     }
 
     /// Puts those in doubt who are held by a number alone that they lost, and has their groups await it: also full ones. Whoever a proof
@@ -76,6 +110,7 @@ extension PhoneStore {
     private func doubt(
         _ losses: [PhoneLedger.Loss],
         _ now: PostgresTimestamp,
+        _ places: inout LostPlaces,
         in transaction: PostgresTransaction
     ) async throws {
         let rows = try await transaction.query(
@@ -85,7 +120,8 @@ extension PhoneStore {
                     WHERE d.group_id = m.group_id AND d.phone = m.phone AND d.unconfirmed_at IS NOT NULL
                         AND d.member_id <> m.member_id) >= \(Int64(Self.doubtsMax))
                     AND m.role = 'member' AND g.owner_user_id <> m.user_id AND NOT EXISTS (
-                        SELECT FROM members p WHERE p.group_id = m.group_id AND p.phone = m.phone AND p.user_id IS NULL)
+                        SELECT FROM members p WHERE p.group_id = m.group_id AND p.phone = m.phone AND p.user_id IS NULL),
+                m.user_id
             FROM unnest(\(losses.map(\.phone.digits)), \(losses.map(\.userID.uuid)), \(losses.map { $0.prover?.uuid }))
                 AS loss (phone, user_id, prover)
             JOIN members m ON m.user_id = loss.user_id AND m.phone = loss.phone
@@ -100,10 +136,16 @@ extension PhoneStore {
         var leaving: [PostgresUUID] = []
         var leavingFrom: [PostgresUUID] = []
         for row in rows {
-            let (groupID, memberID, isTooMany) = try row.decode(PostgresUUID.self, PostgresUUID.self, Bool.self)
+            let (groupID, memberID, isTooMany, userID) = try row.decode(
+                PostgresUUID.self,
+                PostgresUUID.self,
+                Bool.self,
+                PostgresUUID.self
+            )
             if isTooMany {
                 leaving.append(memberID)
                 leavingFrom.append(groupID)
+                places.groups[UserID(userID), default: []].insert(groupID)
             } else {
                 staying.append(memberID)
                 stayingIn.append(groupID)

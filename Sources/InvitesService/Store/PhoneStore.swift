@@ -57,8 +57,9 @@ struct PhoneStore: Sendable {
         try await lockGroups(of: ledger, in: transaction)
         for (phone, owner) in ledger.changedOwners { owners[phone] = owner }
         var linkedCount = 0
+        var lost = LostPlaces()
         for step in ledger.steps {
-            let again = try await apply(step.losses, now, in: transaction)
+            let again = try await apply(step.losses, now, &lost, in: transaction)
             let unlocked = again.subtracting(fresh.map(\.phone)).subtracting(further)
             guard unlocked.isEmpty else { throw UnlockedNumbers(phones: unlocked) }
             try await settle(step.links, in: transaction)
@@ -66,6 +67,7 @@ struct PhoneStore: Sendable {
                 .compactMap { phone in owners[phone].map { PhoneLedger.Link(phone: phone, userID: $0) } }
             linkedCount += try await Self.link(step.links + back, now, in: transaction)
         }
+        try await disown(lost, in: transaction)
         return linkedCount
     }
 
