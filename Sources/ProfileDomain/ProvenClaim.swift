@@ -94,6 +94,21 @@ public enum ProvenClaim: Sendable, Hashable {
         }
     }
 
+    /// Whether a proof is told so late that the user's number stays as it is: they chose another one, or gave theirs up, since it was accepted.
+    ///
+    /// - Parameters:
+    ///   - outdatedAfterMilliseconds: from when on a choice is one that was made since; nil for one that counts whatever happened.
+    ///   - chosenAtMilliseconds: when the user chose last; nil if never.
+    public static func isOutdated(
+        _ phone: PhoneNumber,
+        outdatedAfterMilliseconds: Int64?,
+        current: PhoneNumber?,
+        chosenAtMilliseconds: Int64?
+    ) -> Bool {
+        guard let outdatedAfterMilliseconds, let chosenAtMilliseconds else { return false }
+        return phone != current && chosenAtMilliseconds >= outdatedAfterMilliseconds
+    }
+
     /// Whether a number that came in with an import at a time still opens the account that it came with. Later it may be somebody
     /// else's by now, and nobody was seen who could tell.
     public static func opens(importedAtMilliseconds: Int64, idleMilliseconds: Int64, nowMilliseconds: Int64) -> Bool {

@@ -33,6 +33,42 @@ struct PhoneProofOrderTests {
         }
     }
 
+    @Test func `Profile is told when a proof was accepted, and what was chosen since stands`() async throws {
+        try await TestService.run(
+            providers: PhoneBackend.providers(),
+            phoneAssertions: backend.policy
+        ) { service in
+            let signedInAt = service.clock.nowMilliseconds
+            let session = try await service.signIn(changes: PhoneBackend.verified(Self.second))
+            let text = try backend.assertion(session.tokens.userID, Self.first, service)
+            service.others.fail("profile", .unavailable)
+            #expect(try await service.prove(text, by: session).isPending)
+            let acceptedAt = service.clock.nowMilliseconds
+            service.clock.advance(seconds: 7)
+            // Sent again: its person was answered before.
+            #expect(try await service.prove(text, by: session).isPending)
+            service.others.fail("profile", nil)
+            service.others.answerProofs(.success(.with { $0.outcome = .outdated }))
+            try await service.relayingProofs {
+                try await TestService.eventually("it is told") { try await service.count("phone_proofs") == 0 }
+            }
+            #expect(try await !service.prove(text, by: session).isPending)
+            let events = try await service.phoneEvents()
+            #expect(events == ["phone_proven \(session.tokens.userID) {\"proof\": \"provider\"}"])
+            // Whoever waits can't have chosen anything after it before the wait is over.
+            let told = service.others.proofs.map(\.outdatedAfterMs)
+            #expect(told.first == signedInAt + 2_000)
+            #expect(told.dropFirst().first == acceptedAt)
+            // A provider's number that came too late was told all the same.
+            service.clock.advance(seconds: 60)
+            _ = try await service.signIn(changes: PhoneBackend.verified(Self.first))
+            let count = service.others.proofs.count
+            service.clock.advance(seconds: 60)
+            _ = try await service.signIn(changes: PhoneBackend.verified(Self.first))
+            #expect(service.others.proofs.count == count)
+        }
+    }
+
     @Test(arguments: [ProfileV1.ProvenPhoneOutcome.notAllowed, .conflict])
     func `A provider's number counts as told when profile has taken it, and not before`(
         outcome: ProfileV1.ProvenPhoneOutcome

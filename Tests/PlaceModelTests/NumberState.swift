@@ -35,6 +35,8 @@ struct NumberState: Equatable, Sendable {
         var isProven = false
         /// Whether a proof of somebody else took the number, and the user has saved none since.
         var isTaken = false
+        /// When the user or an operator decided which number they have, last.
+        var chosenAt: Int64?
     }
 
     struct Holder: Equatable, Sendable {
@@ -72,7 +74,7 @@ struct NumberState: Equatable, Sendable {
 /// Something that a person, a provider, an operator or another service does with numbers.
 enum NumberOperation: Sendable {
     case save(UserID, phone: PhoneNumber?)
-    case prove(UserID, phone: PhoneNumber, EventID, ProvenClaim.Judgement?)
+    case prove(UserID, phone: PhoneNumber, EventID, ProvenClaim.Judgement?, outdatedAfter: Int64)
     case release(UserID, expected: PhoneNumber?)
     case close(UserID)
     case closeIfEmpty(UserID, EventID)
@@ -85,6 +87,7 @@ enum NumberAnswer: Equatable, Sendable {
     case fault(ProfileFault)
     case proven(takenFrom: UserID?)
     case conflict
+    case outdated
     case judge(UserID)
     case released(String?)
     case verdict(Bool)
@@ -95,10 +98,11 @@ extension NumberState {
     mutating func perform(_ operation: NumberOperation, _ rules: NumberRules, _ now: Int64) -> NumberAnswer {
         switch operation {
         case .save(let userID, let phone): return save(userID, phone?.digits, rules, now)
-        case .prove(let userID, let phone, let event, let judgement):
+        case .prove(let userID, let phone, let event, let judgement, let outdatedAfter):
             if closed.contains(userID) { return .fault(.accountClosed) }
             if let earlier = proofs[event] { return earlier }
-            let answer = prove(userID, phone.digits, judgement, rules, now)
+            let answer =
+                isOutdated(userID, phone.digits, outdatedAfter) ?? prove(userID, phone.digits, judgement, rules, now)
             if case .judge = answer { return answer }
             proofs[event] = answer
             return answer
@@ -158,9 +162,20 @@ extension NumberState {
             outbox.append(NumberEvent(isClaim: true, phone: phone, userID: userID))
             profile.isTaken = false
         }
-        (profile.phone, profile.isProven) = (phone, false)
+        (profile.phone, profile.isProven, profile.chosenAt) = (phone, false, now)
         profiles[userID] = profile
         return .saved(phone: phone, isProven: false)
+    }
+
+    /// A proof that was accepted before its user chose the number that they have leaves that one alone.
+    private mutating func isOutdated(_ userID: UserID, _ phone: String, _ outdatedAfter: Int64) -> NumberAnswer? {
+        guard let profile = profiles[userID], profile.phone != phone, let chosenAt = profile.chosenAt,
+            chosenAt >= outdatedAfter
+        else { return nil }
+        if let cool = cooling[phone], cool.userID == userID {
+            cooling[phone] = Cooling(userID: userID, until: cool.until, wasProven: true)
+        }
+        return .outdated
     }
 
     private mutating func prove(
@@ -179,7 +194,7 @@ extension NumberState {
                     return .conflict
                 }
             }
-            profiles[holder.userID] = Profile(isTaken: true)
+            profiles[holder.userID] = Profile(isTaken: true, chosenAt: profiles[holder.userID]?.chosenAt)
             losers.append(holder.userID)
         }
         // Whoever typed it and gave it up loses it all the same.
@@ -197,7 +212,7 @@ extension NumberState {
         }
         for loser in losers { tell(phone, provenBy: userID, loser) }
         holders[phone] = Holder(userID: userID, isProven: true)
-        profile = Profile(phone: phone, isProven: true)
+        profile = Profile(phone: phone, isProven: true, chosenAt: profile.chosenAt)
         profiles[userID] = profile
         cooling[phone] = nil
         if disputes[userID]?.phone == phone { disputes[userID] = nil }
@@ -220,6 +235,7 @@ extension NumberState {
         if !profile.isProven { coolDown(phone, of: userID, profile, until: now) }
         profiles[userID]?.phone = nil
         profiles[userID]?.isProven = false
+        profiles[userID]?.chosenAt = now
         outbox.append(NumberEvent(isClaim: false, phone: phone, userID: userID))
         return .released(phone)
     }

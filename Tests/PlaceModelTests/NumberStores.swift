@@ -45,13 +45,20 @@ struct NumberStores: Sendable {
             case .saved(let profile, _): return .saved(phone: profile.phone?.digits, isProven: profile.isPhoneProven)
             case .held(let holder, _): return .held(by: holder)
             }
-        case .prove(let userID, let phone, let event, let judgement):
-            let claim = ProvenPhone(eventID: event, userID: userID, phone: phone, proof: .assertion)
+        case .prove(let userID, let phone, let event, let judgement, let outdatedAfter):
+            let claim = ProvenPhone(
+                eventID: event,
+                userID: userID,
+                phone: phone,
+                proof: .assertion,
+                outdatedAfterMilliseconds: outdatedAfter
+            )
             let step = try await store.claimProven(claim, judgement: judgement, nowMilliseconds: now, deadline: nil)
             switch step {
             // Nobody asks for an opening here.
             case .opens(let holder, _), .judge(let holder): return .judge(holder)
             case .settled(_, .conflict, _): return .conflict
+            case .settled(_, .outdated, _): return .outdated
             case .settled(_, .proven(let loser), _): return .proven(takenFrom: loser)
             }
         case .release(let userID, let expected):
@@ -78,14 +85,15 @@ struct NumberStores: Sendable {
         let users = scope.users.map(\.uuid)
         for row in try await database.query(
             """
-            SELECT user_id, phone, proven_phone IS NOT NULL, phone_taken_at IS NOT NULL FROM profiles
-            WHERE user_id = ANY(\(users)) AND (phone IS NOT NULL OR phone_taken_at IS NOT NULL)
+            SELECT user_id, phone, proven_phone IS NOT NULL, phone_taken_at IS NOT NULL, phone_chosen_at FROM profiles
+            WHERE user_id = ANY(\(users)) AND (phone IS NOT NULL OR phone_taken_at IS NOT NULL OR phone_chosen_at IS NOT NULL)
             """
         ) {
             state.profiles[UserID(try row.decode(0, as: PostgresUUID.self))] = NumberState.Profile(
                 phone: try row.decode(1),
                 isProven: try row.decode(2),
-                isTaken: try row.decode(3)
+                isTaken: try row.decode(3),
+                chosenAt: try row.decode(4, as: PostgresTimestamp?.self)?.milliseconds
             )
         }
         for row in try await database.query(

@@ -145,7 +145,9 @@ extension PlaceHistory {
                 userID,
                 phone: phone,
                 services.identifiers.make(EventID.self),
-                judgement
+                judgement,
+                // In part told late: what was chosen in the meantime stays.
+                outdatedAfter: random.oneIn(3) ? now - Int64(random.below(7_200_000)) : now + 2_000
             )
             proofs.append(proof)
             return proof

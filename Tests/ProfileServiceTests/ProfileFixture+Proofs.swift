@@ -16,12 +16,13 @@ extension ProfileFixture {
         of user: UserID,
         event: EventID? = nil,
         by proof: ProfileV1.PhoneProof = .assertion,
-        mayOpen: Bool = false
+        mayOpen: Bool = false,
+        outdatedAfter: Int64 = 0
     ) async throws(RPCError) -> ProfileV1.ClaimProvenPhoneResponse {
         var request = ProfileV1.ClaimProvenPhoneRequest()
         (request.userID, request.phoneNumber, request.proof) = (user.description, number, proof)
         request.eventID = (event ?? identifiers.make()).description
-        request.mayOpen = mayOpen
+        (request.mayOpen, request.outdatedAfterMs) = (mayOpen, outdatedAfter)
         return try await client.claimProvenPhone(request)
     }
 

@@ -95,6 +95,9 @@ public nonisolated enum Vestibule_Profile_V1_ProvenPhoneOutcome: SwiftProtobuf.E
   /// Somebody else has the number by an import that isn't old: nothing changed, and identity opens that one's account or asks again
   /// without may_open.
   case opens // = 4
+
+  /// The user chose or gave up a number since outdated_after_ms: theirs stays as it is.
+  case outdated // = 5
   case UNRECOGNIZED(Int)
 
   public init() {
@@ -108,6 +111,7 @@ public nonisolated enum Vestibule_Profile_V1_ProvenPhoneOutcome: SwiftProtobuf.E
     case 2: self = .conflict
     case 3: self = .notAllowed
     case 4: self = .opens
+    case 5: self = .outdated
     default: self = .UNRECOGNIZED(rawValue)
     }
   }
@@ -119,6 +123,7 @@ public nonisolated enum Vestibule_Profile_V1_ProvenPhoneOutcome: SwiftProtobuf.E
     case .conflict: return 2
     case .notAllowed: return 3
     case .opens: return 4
+    case .outdated: return 5
     case .UNRECOGNIZED(let i): return i
     }
   }
@@ -130,6 +135,7 @@ public nonisolated enum Vestibule_Profile_V1_ProvenPhoneOutcome: SwiftProtobuf.E
     .conflict,
     .notAllowed,
     .opens,
+    .outdated,
   ]
 
 }
@@ -603,6 +609,10 @@ public nonisolated struct Vestibule_Profile_V1_ClaimProvenPhoneRequest: Sendable
   /// found that it can't: then it is a proof like others.
   public var mayOpen: Bool = false
 
+  /// A number that the user chose or gave up at this time or later, in Unix milliseconds, stays as it is: the proof was accepted before,
+  /// and is told late. 0 for none, as the version before sends it.
+  public var outdatedAfterMs: Int64 = 0
+
   public var unknownFields = SwiftProtobuf.UnknownStorage()
 
   public init() {}
@@ -734,7 +744,7 @@ nonisolated extension Vestibule_Profile_V1_PhoneProof: SwiftProtobuf._ProtoNameP
 }
 
 nonisolated extension Vestibule_Profile_V1_ProvenPhoneOutcome: SwiftProtobuf._ProtoNameProviding {
-  public static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{2}\0PROVEN_PHONE_OUTCOME_UNSPECIFIED\0\u{1}PROVEN_PHONE_OUTCOME_PROVEN\0\u{1}PROVEN_PHONE_OUTCOME_CONFLICT\0\u{1}PROVEN_PHONE_OUTCOME_NOT_ALLOWED\0\u{1}PROVEN_PHONE_OUTCOME_OPENS\0")
+  public static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{2}\0PROVEN_PHONE_OUTCOME_UNSPECIFIED\0\u{1}PROVEN_PHONE_OUTCOME_PROVEN\0\u{1}PROVEN_PHONE_OUTCOME_CONFLICT\0\u{1}PROVEN_PHONE_OUTCOME_NOT_ALLOWED\0\u{1}PROVEN_PHONE_OUTCOME_OPENS\0\u{1}PROVEN_PHONE_OUTCOME_OUTDATED\0")
 }
 
 nonisolated extension Vestibule_Profile_V1_Profile: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
@@ -1502,7 +1512,7 @@ nonisolated extension Vestibule_Profile_V1_ReleasePhoneResponse: SwiftProtobuf.M
 
 nonisolated extension Vestibule_Profile_V1_ClaimProvenPhoneRequest: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
   public static let protoMessageName: String = _protobuf_package + ".ClaimProvenPhoneRequest"
-  public static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{3}user_id\0\u{3}phone_number\0\u{1}proof\0\u{3}event_id\0\u{3}may_open\0")
+  public static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{3}user_id\0\u{3}phone_number\0\u{1}proof\0\u{3}event_id\0\u{3}may_open\0\u{3}outdated_after_ms\0")
 
   public mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
     while let fieldNumber = try decoder.nextFieldNumber() {
@@ -1515,6 +1525,7 @@ nonisolated extension Vestibule_Profile_V1_ClaimProvenPhoneRequest: SwiftProtobu
       case 3: try { try decoder.decodeSingularEnumField(value: &self.proof) }()
       case 4: try { try decoder.decodeSingularStringField(value: &self.eventID) }()
       case 5: try { try decoder.decodeSingularBoolField(value: &self.mayOpen) }()
+      case 6: try { try decoder.decodeSingularInt64Field(value: &self.outdatedAfterMs) }()
       default: break
       }
     }
@@ -1536,6 +1547,9 @@ nonisolated extension Vestibule_Profile_V1_ClaimProvenPhoneRequest: SwiftProtobu
     if self.mayOpen != false {
       try visitor.visitSingularBoolField(value: self.mayOpen, fieldNumber: 5)
     }
+    if self.outdatedAfterMs != 0 {
+      try visitor.visitSingularInt64Field(value: self.outdatedAfterMs, fieldNumber: 6)
+    }
     try unknownFields.traverse(visitor: &visitor)
   }
 
@@ -1545,6 +1559,7 @@ nonisolated extension Vestibule_Profile_V1_ClaimProvenPhoneRequest: SwiftProtobu
     if lhs.proof != rhs.proof {return false}
     if lhs.eventID != rhs.eventID {return false}
     if lhs.mayOpen != rhs.mayOpen {return false}
+    if lhs.outdatedAfterMs != rhs.outdatedAfterMs {return false}
     if lhs.unknownFields != rhs.unknownFields {return false}
     return true
   }

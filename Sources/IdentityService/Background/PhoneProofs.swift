@@ -22,7 +22,10 @@ enum ToldProof: Sendable, Hashable {
 /// Tells profile which numbers are proven to be whose: at once, and by a relay where that fails.
 struct PhoneProofs: Sendable {
     /// How long profile may take while somebody waits.
-    static let promptTimeout = Duration.seconds(2)
+    static let promptTimeout = Duration.milliseconds(promptMilliseconds)
+    private static let promptMilliseconds: Int64 = 2_000
+    /// When at the latest somebody who proves a number now has waited long enough, in Unix milliseconds.
+    static func waitEndMilliseconds(nowMilliseconds: Int64) -> Int64 { nowMilliseconds + promptMilliseconds }
     /// How long profile may take for a batch. The relay holds a transaction meanwhile.
     static let batchTimeout = Duration.seconds(5)
     /// The most proofs of a batch, which are told one after the other.
@@ -100,6 +103,7 @@ struct PhoneProofs: Sendable {
             request.userID = event.userID.description
             request.phoneNumber = event.phoneNumber
             request.mayOpen = mayOpen
+            request.outdatedAfterMs = event.outdatedAfterMilliseconds
             request.proof =
                 switch event.proof {
                 case "provider": .provider
@@ -118,6 +122,7 @@ struct PhoneProofs: Sendable {
             case .proven: return .outcome(.proven(takenFrom: UserID(response.takenFromUserID)))
             case .conflict: return .outcome(.conflict)
             case .notAllowed: return .outcome(.notAllowed)
+            case .outdated: return .outcome(.outdated)
             case .opens:
                 guard mayOpen, let holder = UserID(response.holderUserID) else { throw Self.unknownOutcome }
                 return .opens(holder)

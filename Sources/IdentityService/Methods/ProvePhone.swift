@@ -21,7 +21,7 @@ extension IdentityMethods {
             } catch {
                 throw IdentityFault.phoneAssertion(error)
             }
-            let eventID = try await store.enter(
+            let event = try await store.enter(
                 assertion,
                 of: userID,
                 eventID: identifiers.make(),
@@ -29,15 +29,10 @@ extension IdentityMethods {
                 nowMilliseconds: now,
                 deadline: context.deadline
             )
-            let event = PhoneProofEvent(
-                eventID: eventID,
-                userID: userID,
-                phoneNumber: assertion.phoneNumber,
-                proof: "assertion"
-            )
             var response = IdentityV1.ProvePhoneResponse()
             switch await phoneProofs.tell(event, deadline: context.deadline) {
-            case .settled(.proven): break
+            // Outdated: sent again, and the person chose another number since.
+            case .settled(.proven), .settled(.outdated): break
             case .settled(.conflict): throw IdentityFault.phoneProof(.taken)
             case .settled(.notAllowed): throw IdentityFault.phoneProof(.notAllowed)
             case .settled(.accountClosed): throw IdentityFault.sessionRevoked

@@ -19,7 +19,7 @@ extension IdentityMethods {
         guard let proof = first.phoneProof else { return first }
         let told = await phoneProofs.tell(proof, deadline: context.deadline)
         switch told {
-        case .settled(.proven), .settled(.conflict), .settled(.notAllowed), nil: return first
+        case .settled(.proven), .settled(.outdated), .settled(.conflict), .settled(.notAllowed), nil: return first
         case .opening, .opened, .absorbed, .settled(.accountClosed): break
         }
         try await store.undo(

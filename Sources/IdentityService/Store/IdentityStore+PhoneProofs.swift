@@ -16,6 +16,10 @@ struct PhoneProofEvent: OutboxEvent, Hashable {
     let phoneNumber: String
     /// By what it is known: `provider`, `assertion` or `import`.
     let proof: String
+    /// From when on a number that the user chose stays, since the proof was accepted before, in Unix milliseconds: the time at which it was
+    /// written down. While its person waits, it is the end of the wait: nothing that they do afterwards comes sooner, and clocks of
+    /// services may differ by so much.
+    let outdatedAfterMilliseconds: Int64
     /// How often profile failed on it alone.
     var failureCount = 0
     /// The span of the write that made it.
@@ -29,7 +33,7 @@ typealias PhoneProofOutbox = TableOutbox<PhoneProofRows>
 struct PhoneProofRows: OutboxRows {
     static let table = "phone_proofs"
     static let keyColumn = "user_id"
-    static let eventColumns = ["event_id", "user_id", "phone", "proof"]
+    static let eventColumns = ["event_id", "user_id", "phone", "proof", "created_at"]
     static let about = "o.proof || ' of …' || right(o.phone, 3) || ' by ' || o.user_id::text"
     static let aboutInFull = "o.proof || ' of ' || o.phone || ' by ' || o.user_id::text"
 
@@ -40,6 +44,7 @@ struct PhoneProofRows: OutboxRows {
             userID: UserID(try row.decode(first + 1, as: PostgresUUID.self)),
             phoneNumber: try row.decode(first + 2),
             proof: try row.decode(first + 3),
+            outdatedAfterMilliseconds: try row.decode(first + 4, as: PostgresTimestamp.self).milliseconds,
             failureCount: failureCount,
             trace: trace
         )
@@ -54,6 +59,8 @@ enum PhoneProofOutcome: Sendable, Hashable {
     case conflict
     /// No such number is taken.
     case notAllowed
+    /// The user chose another number since.
+    case outdated
     /// The user's account was closed meanwhile.
     case accountClosed
 }
@@ -65,7 +72,7 @@ extension IdentityStore {
     /// Writes down that an assertion proves a number, for profile to be told; once for each assertion.
     ///
     /// - Parameter keys: hash the number, newest first.
-    /// - Returns: the id by which profile knows it; that of before if the assertion comes again.
+    /// - Returns: the event to tell profile of; that of before if the assertion comes again.
     /// - Throws: `IdentityFault.sessionRevoked` if the account was closed meanwhile; `IdentityFault.phoneAssertion(.invalid)` if its `jti` was
     ///   another user's or number's; what the database throws.
     func enter(
@@ -75,7 +82,17 @@ extension IdentityStore {
         keys: [[UInt8]],
         nowMilliseconds: Int64,
         deadline: Deadline?
-    ) async throws -> EventID {
+    ) async throws -> PhoneProofEvent {
+        func event(_ eventID: EventID, outdatedAfterMilliseconds: Int64? = nil) -> PhoneProofEvent {
+            PhoneProofEvent(
+                eventID: eventID,
+                userID: userID,
+                phoneNumber: assertion.phoneNumber,
+                proof: "assertion",
+                outdatedAfterMilliseconds: outdatedAfterMilliseconds
+                    ?? PhoneProofs.waitEndMilliseconds(nowMilliseconds: nowMilliseconds)
+            )
+        }
         let now = PostgresTimestamp(milliseconds: nowMilliseconds)
         let hashes = SignInPhone.hashes(of: assertion.phoneNumber, keys: keys)
         let entered: Rows
@@ -100,18 +117,28 @@ extension IdentityStore {
             if error.sqlState == .foreignKeyViolation { throw IdentityFault.sessionRevoked }
             throw error
         }
-        if !entered.isEmpty { return eventID }
+        if !entered.isEmpty { return event(eventID) }
         // A statement of its own, since the one before may have waited for the first use.
         let row = try await database.query(
-            "SELECT event_id, user_id, phone_hash FROM phone_assertions WHERE fingerprint = \(assertion.fingerprint)",
+            """
+            SELECT used.event_id, used.user_id, used.phone_hash, waiting.created_at
+            FROM phone_assertions used LEFT JOIN phone_proofs waiting USING (event_id)
+            WHERE fingerprint = \(assertion.fingerprint)
+            """,
             deadline: deadline
         ).first
         guard let row else { throw IdentityFault.phoneAssertion(.expired) }
-        let (earlier, user, hash) = try row.decode(PostgresUUID.self, PostgresUUID.self, [UInt8]?.self)
+        let (earlier, user, hash, enteredAt) = try row.decode(
+            PostgresUUID.self,
+            PostgresUUID.self,
+            [UInt8]?.self,
+            PostgresTimestamp?.self
+        )
         guard UserID(user) == userID, hash.map(hashes.contains) ?? true else {
             throw IdentityFault.phoneAssertion(.invalid)
         }
-        return EventID(earlier)
+        // Their person was answered before, and may have chosen another number since. What doesn't wait any more profile has decided.
+        return event(EventID(earlier), outdatedAfterMilliseconds: enteredAt?.milliseconds)
     }
 
     /// Whether an older proof of the same user waits, which must be told before this one.
@@ -146,6 +173,8 @@ extension IdentityStore {
             if let takenFrom { told.append((.phoneTaken, takenFrom)) }
         case .conflict: told.append((.phoneConflict, event.userID))
         case .notAllowed: isRefused = true
+        // The person's later choice stands: it isn't news again.
+        case .outdated: isTaken = true
         case .accountClosed: break
         }
         let rows = try await database.execute(

@@ -151,7 +151,8 @@ extension IdentityStore {
                 eventID: phone.eventID,
                 userID: facts.userID,
                 phoneNumber: phone.phoneNumber,
-                proof: "provider"
+                proof: "provider",
+                outdatedAfterMilliseconds: PhoneProofs.waitEndMilliseconds(nowMilliseconds: nowMilliseconds)
             )
         }
         return outcome

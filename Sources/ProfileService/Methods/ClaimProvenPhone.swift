@@ -29,7 +29,8 @@ extension ProfileMethods {
                 userID: userID,
                 phone: phone,
                 proof: proof,
-                mayOpen: request.mayOpen
+                mayOpen: request.mayOpen,
+                outdatedAfterMilliseconds: request.outdatedAfterMs > 0 ? request.outdatedAfterMs : nil
             )
             let (profile, outcome) = try await claimed(claim, context)
             response.profile = ProfileV1.Profile(profile, required: requiredFields)
@@ -38,6 +39,7 @@ extension ProfileMethods {
                 response.outcome = .proven
                 response.takenFromUserID = takenFrom?.description ?? ""
             case .settled(.conflict): response.outcome = .conflict
+            case .settled(.outdated): response.outcome = .outdated
             case .opens(let holder):
                 response.outcome = .opens
                 response.holderUserID = holder.description

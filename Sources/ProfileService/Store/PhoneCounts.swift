@@ -1,20 +1,23 @@
 import Postgres
 import ProfileDomain
 
-/// What a user's row counts of phone numbers.
+/// What a user's row counts of phone numbers, and when they chose one last.
 struct PhoneCounts: Sendable {
     /// Numbers of others that were tried.
     let tries: TryLimit.Count?
     /// Numbers that were taken.
     let claims: TryLimit.Count?
+    /// When the user saved a number, gave theirs up, or lost it to an operator, last, in Unix milliseconds; nil if never, as far as is known.
+    let chosenAtMilliseconds: Int64?
 
     /// What is read of it, in the order in which ``init(_:from:)`` takes it.
-    static let columns = "phone_tries, phone_tries_since, phone_claims, phone_claims_since"
+    static let columns = "phone_tries, phone_tries_since, phone_claims, phone_claims_since, phone_chosen_at"
 
     /// The counts of a row that has ``columns`` from a place on.
     init(_ row: Row, from first: Int) throws(PostgresError) {
         tries = .stored(try row.decode(first), try row.decode(first + 1))
         claims = .stored(try row.decode(first + 2), try row.decode(first + 3))
+        chosenAtMilliseconds = try row.decode(first + 4, as: PostgresTimestamp?.self)?.milliseconds
     }
 
     /// How long the user must wait before the next number; nil if they may have it now.

@@ -30,6 +30,16 @@ extension ProfileStore {
         )
     }
 
+    /// Writes down that a number had been proven to be the user's who gave it up since: nobody else's proof takes what they had by it.
+    func prove(formerNumberOf claim: ProvenPhone, in transaction: PostgresTransaction) async throws {
+        try await transaction.execute(
+            """
+            UPDATE phone_cool_downs SET was_proven = true
+            WHERE phone = \(claim.phone.digits) AND user_id = \(claim.userID.uuid)
+            """
+        )
+    }
+
     /// The last other user who typed a number and gave it up a while ago; nil if none did, or if it had been proven to be theirs.
     func earlierTypist(
         of claim: ProvenPhone,

@@ -50,7 +50,7 @@ extension ProfileStore {
                     SELECT \(identifiers.make(EventID.self).uuid), type, \(userID.uuid), \(now), \(Traces.current)
                     FROM wanted_events WHERE type = \(ServiceEventType.phoneChanged.rawValue)
                 )
-                UPDATE profiles SET phone = NULL, proven_phone = NULL, updated_at = GREATEST(updated_at, \(now)),
+                UPDATE profiles SET phone = NULL, proven_phone = NULL, phone_chosen_at = \(now), updated_at = GREATEST(updated_at, \(now)),
                     revision = revision + 1
                 WHERE user_id = \(userID.uuid)
                 """

@@ -17,6 +17,8 @@ struct ProvenPhone: Sendable, Hashable {
     let proof: PhoneProof
     /// Whether whoever claims can open the account of somebody who has the number by an import.
     var mayOpen = false
+    /// From when on a number that the user chose stays, since the proof was accepted before; nil if none does.
+    var outdatedAfterMilliseconds: Int64?
 }
 
 /// What a claim by proof came to.
@@ -25,6 +27,8 @@ enum ProvenPhoneOutcome: Sendable, Hashable {
     case proven(takenFrom: UserID?)
     /// Somebody else has proven it and keeps it.
     case conflict
+    /// The user chose another number since, or none: nothing was taken.
+    case outdated
 }
 
 /// What a look at a claim by proof came to.
@@ -80,9 +84,20 @@ extension ProfileStore {
     ) async throws -> ProvenPhoneStep {
         let seen = try await provenHolder(of: claim.phone, nowMilliseconds, isLocked: false, in: transaction)
         let typist = try await earlierTypist(of: claim, nowMilliseconds, in: transaction)
-        let profile = try await lock(claim.userID, with: [seen?.userID, typist], in: transaction)
+        let (profile, counts) = try await lock(claim.userID, with: [seen?.userID, typist], in: transaction)
         if let earlier = try await earlierOutcome(of: claim.eventID, in: transaction) {
             return .settled(profile, earlier, hasEvents: false)
+        }
+        let isOutdated = ProvenClaim.isOutdated(
+            claim.phone,
+            outdatedAfterMilliseconds: claim.outdatedAfterMilliseconds,
+            current: profile.phone,
+            chosenAtMilliseconds: counts?.chosenAtMilliseconds
+        )
+        if isOutdated {
+            try await prove(formerNumberOf: claim, in: transaction)
+            try await enter(claim, .outdated, nowMilliseconds, in: transaction)
+            return .settled(profile, .outdated, hasEvents: false)
         }
         let holder = try await provenHolder(of: claim.phone, nowMilliseconds, isLocked: true, in: transaction)
         guard holder?.userID == seen?.userID else { throw HolderChanged() }
@@ -175,17 +190,18 @@ extension ProfileStore {
         _ userID: UserID,
         with others: [UserID?],
         in transaction: PostgresTransaction
-    ) async throws -> Profile {
+    ) async throws -> (Profile, PhoneCounts?) {
         var profile = Profile(userID: userID)
+        var counts: PhoneCounts?
         for id in Set(others.compactMap(\.self) + [userID]).sorted() {
             if id == userID {
-                profile = try await lock(userID, in: transaction).0
+                (profile, counts) = try await lock(userID, in: transaction)
             } else {
                 let rows = try await transaction.query("SELECT FROM profiles WHERE user_id = \(id.uuid) FOR UPDATE")
                 guard !rows.isEmpty else { throw HolderChanged() }
             }
         }
-        return profile
+        return (profile, counts)
     }
 
     private func earlierOutcome(
@@ -193,11 +209,15 @@ extension ProfileStore {
         in transaction: PostgresTransaction
     ) async throws -> ProvenPhoneOutcome? {
         let row = try await transaction.query(
-            "SELECT outcome = 'conflict', taken_from FROM proven_claims WHERE event_id = \(eventID.uuid)"
+            "SELECT outcome, taken_from FROM proven_claims WHERE event_id = \(eventID.uuid)"
         ).first
         return try row.map { row in
-            let (isConflict, takenFrom) = try row.decode(Bool.self, PostgresUUID?.self)
-            return isConflict ? .conflict : .proven(takenFrom: takenFrom.map { UserID($0) })
+            let (word, takenFrom) = try row.decode(String.self, PostgresUUID?.self)
+            switch word {
+            case "conflict": return .conflict
+            case "outdated": return .outdated
+            default: return .proven(takenFrom: takenFrom.map { UserID($0) })
+            }
         }
     }
 
@@ -211,6 +231,7 @@ extension ProfileStore {
             switch outcome {
             case .proven(let takenFrom): ("proven", takenFrom)
             case .conflict: ("conflict", nil)
+            case .outdated: ("outdated", nil)
             }
         try await transaction.execute(
             """

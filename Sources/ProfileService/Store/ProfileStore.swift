@@ -310,6 +310,7 @@ struct ProfileStore: Sendable {
         let toldIDs = told.map { _ in identifiers.make(EventID.self).uuid }
         let trace = Traces.current
         let now = PostgresTimestamp(milliseconds: nowMilliseconds)
+        let changesPhone = transition.claimedPhone != nil || transition.releasedPhone != nil
         try await transaction.execute(
             """
             WITH freed_phone AS (
@@ -334,6 +335,7 @@ struct ProfileStore: Sendable {
                 phone_taken_at = \(profile.phoneTakenAtMilliseconds.map { PostgresTimestamp(milliseconds: $0) }),
                 avatar = \(profile.avatar?.value), revision = \(profile.revision),
                 updated_at = \(PostgresTimestamp(milliseconds: profile.updatedAtMilliseconds)),
+                phone_chosen_at = COALESCE(\(changesPhone ? now : nil), phone_chosen_at),
                 phone_claims = \(Int32(clamping: claims?.tries ?? 0)),
                 phone_claims_since = \(claims.map { PostgresTimestamp(milliseconds: $0.windowStartMilliseconds) })
             WHERE user_id = \(userID)

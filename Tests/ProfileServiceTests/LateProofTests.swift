@@ -1,0 +1,100 @@
+import API
+import Models
+import ProfileDomain
+import RPC
+import ServiceKit
+import SwiftProtobuf
+import Testing
+
+@testable import ProfileService
+
+/// What a proof does that is told after its user has chosen another number: profile was away as it was accepted.
+@Suite(.serialized) struct LateProofTests {
+    private let identifiers = IdentifierSource()
+
+    @Test func `A number that was saved after the proof of another one was accepted stays`() async throws {
+        try await ProfileFixture.run { service in
+            let (maria, jose) = (someone(), someone())
+            try await service.update(maria, phone: phone(1))
+            let accepted = service.clock.clock.nowMilliseconds + 1
+            service.clock.advance(milliseconds: 2)
+            let saved = try await service.update(maria, phone: phone(2))
+            let event: EventID = identifiers.make()
+            for _ in 0..<2 {
+                let late = try await service.prove(e164(1), of: maria, event: event, outdatedAfter: accepted)
+                #expect(late.outcome == .outdated && late.profile == saved)
+            }
+            // It had been proven by then: who types it next doesn't lose it to them, nor they their places to a later proof.
+            let proven = try await service.prove(e164(1), of: jose)
+            #expect(proven.outcome == .proven && proven.takenFromUserID.isEmpty)
+            #expect(
+                try await service.toldInFull() == [
+                    "claimed 1 \(maria)", "released 1 \(maria)", "claimed 2 \(maria)", "claimed 1 \(jose) proven",
+                ]
+            )
+            // Decided once, also where it is told again without that time.
+            #expect(try await service.prove(e164(1), of: maria, event: event).outcome == .outdated)
+        }
+    }
+
+    @Test func `Who holds the number of a proof that is outdated keeps it, and nothing is disputed or opened`()
+        async throws
+    {
+        try await ProfileFixture.run { service in
+            let (maria, jose, ana, old) = (someone(), someone(), someone(), someone())
+            let accepted = service.clock.clock.nowMilliseconds
+            service.clock.advance(milliseconds: 1)
+            try await service.update(maria, phone: phone(9))
+            try await service.update(jose, phone: phone(1))
+            _ = try await service.prove(e164(2), of: ana)
+            _ = try await service.prove(e164(3), of: old, by: .import)
+            for number in 1...3 {
+                let late = try await service.prove(e164(number), of: maria, mayOpen: true, outdatedAfter: accepted)
+                #expect(late.outcome == .outdated && late.profile.phoneNumber == e164(9))
+            }
+            #expect(try await service.profile(jose).phoneNumber == e164(1))
+            #expect(try await service.client.listPhoneDisputes(.init()).disputes.isEmpty)
+        }
+    }
+
+    @Test func `A number that its user removed, or an operator released, doesn't come back by an earlier proof`()
+        async throws
+    {
+        try await ProfileFixture.run(required: RequiredFields([])) { service in
+            let (maria, jose) = (someone(), someone())
+            try await service.update(maria, phone: phone(1))
+            _ = try await service.prove(e164(2), of: jose)
+            let accepted = service.clock.clock.nowMilliseconds
+            service.clock.advance(milliseconds: 1)
+            try await service.update(maria, phone: "")
+            _ = try await service.client.releasePhone(.with { $0.userID = jose.description })
+            #expect(try await service.prove(e164(1), of: maria, outdatedAfter: accepted).outcome == .outdated)
+            #expect(try await service.prove(e164(2), of: jose, outdatedAfter: accepted).outcome == .outdated)
+            #expect(try await service.count("SELECT count(*) FROM phones") == 0)
+        }
+    }
+
+    @Test func `A proof counts whose user chose nothing since, or that very number, or lost theirs to somebody`()
+        async throws
+    {
+        try await ProfileFixture.run { service in
+            let (maria, jose, ana) = (someone(), someone(), someone())
+            try await service.update(maria, phone: phone(1))
+            service.clock.advance(milliseconds: 1)
+            let accepted = service.clock.clock.nowMilliseconds
+            try await service.update(maria, displayName: "Maria Santos")
+            #expect(try await service.prove(e164(2), of: maria, outdatedAfter: accepted).outcome == .proven)
+            try await service.update(jose, phone: phone(3))
+            let own = try await service.prove(e164(3), of: jose, outdatedAfter: accepted)
+            #expect(own.outcome == .proven && own.profile.phoneProven)
+            // What a proof takes from somebody is no choice of theirs.
+            try await service.update(ana, phone: phone(4))
+            service.clock.advance(milliseconds: 1)
+            let later = service.clock.clock.nowMilliseconds
+            #expect(
+                try await service.prove(e164(4), of: maria, outdatedAfter: later).takenFromUserID == ana.description
+            )
+            #expect(try await service.prove(e164(5), of: ana, outdatedAfter: later).outcome == .proven)
+        }
+    }
+}
