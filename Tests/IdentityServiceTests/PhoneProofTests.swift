@@ -48,22 +48,30 @@ struct PhoneProofTests {
         try await TestService.run(phoneAssertions: policy) { service in
             let session = try await service.signIn()
             let userID = session.tokens.userID
-            let loser = "01900000-0000-7000-8000-000000000001"
-            service.others.answerProofs(.success(.with { ($0.outcome, $0.takenFromUserID) = (.proven, loser) }))
+            let losers = ["01900000-0000-7000-8000-000000000001", "01900000-0000-7000-8000-000000000002"]
+            service.others.answerProofs(
+                .success(
+                    .with {
+                        ($0.outcome, $0.takenFromUserID) = (.proven, losers[0])
+                        $0.alsoTakenFromUserIds = [losers[1]]
+                    }
+                )
+            )
             #expect(try await prove(assertion(userID, service), by: session, service).isPending == false)
             let told = try #require(service.others.proofs.first)
             #expect((told.userID, told.phoneNumber, told.proof) == (userID, Self.number, .assertion))
             #expect(
                 try await events(service) == [
                     "phone_proven \(userID) {\"proof\": \"assertion\"}",
-                    "phone_taken \(loser) {\"proof\": \"assertion\"}",
+                    "phone_taken \(losers[0]) {\"proof\": \"assertion\"}",
+                    "phone_taken \(losers[1]) {\"proof\": \"assertion\"}",
                 ]
             )
             #expect(try await service.count("phone_proofs") == 0, "the number is forgotten")
             // Once more, as after an answer that was lost: profile knows it by the same event, and the log tells nothing.
             _ = try await prove(assertion(userID, service), by: session, service)
             #expect(service.others.proofs.map(\.eventID) == [told.eventID, told.eventID])
-            #expect(try await events(service).count == 2)
+            #expect(try await events(service).count == 3)
             service.clock.advance(seconds: 331)
             await service.parts.cleanup.clean()
             #expect(try await service.count("phone_assertions") == 0)

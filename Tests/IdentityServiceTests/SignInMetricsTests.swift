@@ -29,6 +29,7 @@ struct SignInMetricsTests {
         metrics.count(.apple, SignInMetrics.Outcome(IdentityFault.signIn(.tokenStale)))
         metrics.count(.google, SignInMetrics.Outcome(IdentityFault.signIn(.subjectDiffers)))
         metrics.count(.google, SignInMetrics.Outcome(IdentityFault.accountNotFound))
+        metrics.count(.google, SignInMetrics.Outcome(IdentityFault.link(.absorptionUnderWay)))
         metrics.count(.google, SignInMetrics.Outcome(PostgresError.unavailable("gone")))
         metrics.count(.apple, SignInMetrics.Outcome(CancellationError()))
         #expect(
@@ -38,6 +39,7 @@ struct SignInMetricsTests {
                 "vestibule_identity_sign_ins_total{provider=\"apple\",outcome=\"token_stale\",proof=\"none\"} 1",
                 "vestibule_identity_sign_ins_total{provider=\"google\",outcome=\"token_subject\",proof=\"none\"} 1",
                 "vestibule_identity_sign_ins_total{provider=\"google\",outcome=\"account_not_found\",proof=\"none\"} 1",
+                "vestibule_identity_sign_ins_total{provider=\"google\",outcome=\"account_held\",proof=\"none\"} 1",
                 "vestibule_identity_sign_ins_total{provider=\"unknown\",outcome=\"provider_unknown\",proof=\"none\"} 1",
                 "vestibule_identity_sign_ins_total{provider=\"google\",outcome=\"provider_unavailable\",proof=\"none\"} 1",
                 "vestibule_identity_sign_ins_total{provider=\"google\",outcome=\"database_unavailable\",proof=\"none\"} 1",

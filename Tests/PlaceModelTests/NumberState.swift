@@ -85,7 +85,7 @@ enum NumberAnswer: Equatable, Sendable {
     case saved(phone: String?, isProven: Bool)
     case held(by: UserID)
     case fault(ProfileFault)
-    case proven(takenFrom: UserID?)
+    case proven(takenFrom: [UserID])
     case conflict
     case outdated
     case judge(UserID)
@@ -132,7 +132,10 @@ extension NumberState {
         profiles[userID] = nil
         disputes = disputes.filter { $0.key != userID && $0.value.holder != userID }
         cooling = cooling.filter { $0.value.userID != userID }
-        proofs = proofs.mapValues { $0 == .proven(takenFrom: userID) ? .proven(takenFrom: nil) : $0 }
+        proofs = proofs.mapValues { answer in
+            guard case .proven(let losers) = answer else { return answer }
+            return .proven(takenFrom: losers.filter { $0 != userID })
+        }
     }
 
     private mutating func save(
@@ -216,7 +219,7 @@ extension NumberState {
         profiles[userID] = profile
         cooling[phone] = nil
         if disputes[userID]?.phone == phone { disputes[userID] = nil }
-        return .proven(takenFrom: losers.first)
+        return .proven(takenFrom: losers)
     }
 
     private mutating func tell(_ phone: String, provenBy userID: UserID, _ loser: UserID?) {

@@ -59,7 +59,7 @@ struct NumberStores: Sendable {
             case .opens(let holder, _), .judge(let holder): return .judge(holder)
             case .settled(_, .conflict, _): return .conflict
             case .settled(_, .outdated, _): return .outdated
-            case .settled(_, .proven(let loser), _): return .proven(takenFrom: loser)
+            case .settled(_, .proven(let losers), _): return .proven(takenFrom: losers)
             }
         case .release(let userID, let expected):
             let phone = try await store.releasePhone(

@@ -100,7 +100,12 @@ import Testing
             try await service.update(mallory, phone: phone(1))
             try await service.update(mallory, phone: phone(2))
             try await service.update(eve, phone: phone(1))
-            #expect(try await service.prove(e164(1), of: jose).takenFromUserID == eve.description)
+            let event: EventID = IdentifierSource().make()
+            for _ in 0..<2 {
+                let claimed = try await service.prove(e164(1), of: jose, event: event)
+                #expect(claimed.takenFromUserID == eve.description)
+                #expect(claimed.alsoTakenFromUserIds == [mallory.description])
+            }
             #expect(
                 try await service.toldInFull().suffix(2) == [
                     "claimed 1 \(jose) proven from \(eve)", "claimed 1 \(jose) proven from \(mallory)",

@@ -643,6 +643,9 @@ public nonisolated struct Vestibule_Profile_V1_ClaimProvenPhoneResponse: Sendabl
   /// The user, a UUID, whose account may be opened; empty but for PROVEN_PHONE_OUTCOME_OPENS.
   public var holderUserID: String = String()
 
+  /// Who beside taken_from_user_id lost by the claim what they had by the number: those who had typed it and given it up, UUIDs; at most one.
+  public var alsoTakenFromUserIds: [String] = []
+
   public var unknownFields = SwiftProtobuf.UnknownStorage()
 
   public init() {}
@@ -1567,7 +1570,7 @@ nonisolated extension Vestibule_Profile_V1_ClaimProvenPhoneRequest: SwiftProtobu
 
 nonisolated extension Vestibule_Profile_V1_ClaimProvenPhoneResponse: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
   public static let protoMessageName: String = _protobuf_package + ".ClaimProvenPhoneResponse"
-  public static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}profile\0\u{1}outcome\0\u{3}taken_from_user_id\0\u{3}holder_user_id\0")
+  public static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}profile\0\u{1}outcome\0\u{3}taken_from_user_id\0\u{3}holder_user_id\0\u{3}also_taken_from_user_ids\0")
 
   public mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
     while let fieldNumber = try decoder.nextFieldNumber() {
@@ -1579,6 +1582,7 @@ nonisolated extension Vestibule_Profile_V1_ClaimProvenPhoneResponse: SwiftProtob
       case 2: try { try decoder.decodeSingularEnumField(value: &self.outcome) }()
       case 3: try { try decoder.decodeSingularStringField(value: &self.takenFromUserID) }()
       case 4: try { try decoder.decodeSingularStringField(value: &self.holderUserID) }()
+      case 5: try { try decoder.decodeRepeatedStringField(value: &self.alsoTakenFromUserIds) }()
       default: break
       }
     }
@@ -1601,6 +1605,9 @@ nonisolated extension Vestibule_Profile_V1_ClaimProvenPhoneResponse: SwiftProtob
     if !self.holderUserID.isEmpty {
       try visitor.visitSingularStringField(value: self.holderUserID, fieldNumber: 4)
     }
+    if !self.alsoTakenFromUserIds.isEmpty {
+      try visitor.visitRepeatedStringField(value: self.alsoTakenFromUserIds, fieldNumber: 5)
+    }
     try unknownFields.traverse(visitor: &visitor)
   }
 
@@ -1609,6 +1616,7 @@ nonisolated extension Vestibule_Profile_V1_ClaimProvenPhoneResponse: SwiftProtob
     if lhs.outcome != rhs.outcome {return false}
     if lhs.takenFromUserID != rhs.takenFromUserID {return false}
     if lhs.holderUserID != rhs.holderUserID {return false}
+    if lhs.alsoTakenFromUserIds != rhs.alsoTakenFromUserIds {return false}
     if lhs.unknownFields != rhs.unknownFields {return false}
     return true
   }

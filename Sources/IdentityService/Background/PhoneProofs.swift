@@ -78,6 +78,9 @@ struct PhoneProofs: Sendable {
             guard case .settled = told else { throw Self.setback }
         }
 
+        /// The most who lose by one proof: whoever has the number, and whoever typed it before.
+        private static let losersMax = 2
+
         private static var unknownOutcome: RPCError { RPCError(.unknown, "an outcome that is not known here") }
 
         /// It turns out later whose the proof is.
@@ -119,7 +122,9 @@ struct PhoneProofs: Sendable {
                 throw error
             }
             switch response.outcome {
-            case .proven: return .outcome(.proven(takenFrom: UserID(response.takenFromUserID)))
+            case .proven:
+                let losers = [response.takenFromUserID] + response.alsoTakenFromUserIds.prefix(Self.losersMax - 1)
+                return .outcome(.proven(takenFrom: losers.compactMap { UserID($0) }))
             case .conflict: return .outcome(.conflict)
             case .notAllowed: return .outcome(.notAllowed)
             case .outdated: return .outcome(.outdated)

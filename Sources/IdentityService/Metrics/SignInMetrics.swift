@@ -15,6 +15,8 @@ final class SignInMetrics: MetricsSource {
         case refusedOtherwise(SignInRefusal)
         /// There is no account, and none was to be made.
         case accountNotFound
+        /// The account is on the way into another one: the app tries again.
+        case accountHeld
         /// The provider is not configured.
         case providerUnknown
         /// The provider's keys or answers cannot be had.
@@ -26,7 +28,7 @@ final class SignInMetrics: MetricsSource {
 
         static let all: [Outcome] =
             ([nil] + Proof.allCases.map(Optional.some)).flatMap { [.newAccount($0), .knownAccount($0)] }
-            + [.accountNotFound, .providerUnknown, .providerUnavailable, .databaseUnavailable, .failed]
+            + [.accountNotFound, .accountHeld, .providerUnknown, .providerUnavailable, .databaseUnavailable, .failed]
             + TokenRejection.allCases.map(Outcome.refused)
             // Its reason is one of the token's.
             + SignInRefusal.allCases.filter { $0 != .subjectDiffers }.map(Outcome.refusedOtherwise)
@@ -37,6 +39,7 @@ final class SignInMetrics: MetricsSource {
             case IdentityFault.signIn(.subjectDiffers): self = .refused(.subject)
             case IdentityFault.signIn(let refusal): self = .refusedOtherwise(refusal)
             case IdentityFault.accountNotFound: self = .accountNotFound
+            case IdentityFault.link(.absorptionUnderWay): self = .accountHeld
             case IdentityFault.providerUnknown: self = .providerUnknown
             case IdentityFault.providerUnavailable: self = .providerUnavailable
             case let error as PostgresError where error.isUnavailable: self = .databaseUnavailable
@@ -52,6 +55,7 @@ final class SignInMetrics: MetricsSource {
             case .refused(let rejection): rejection.reason.lowercased()
             case .refusedOtherwise(let refusal): refusal.reason.lowercased()
             case .accountNotFound: "account_not_found"
+            case .accountHeld: "account_held"
             case .providerUnknown: "provider_unknown"
             case .providerUnavailable: "provider_unavailable"
             case .databaseUnavailable: "database_unavailable"
@@ -63,7 +67,7 @@ final class SignInMetrics: MetricsSource {
         var proofLabel: String {
             switch self {
             case .newAccount(let proof), .knownAccount(let proof): proof?.rawValue ?? "none"
-            case .refused, .refusedOtherwise, .accountNotFound, .providerUnknown, .providerUnavailable,
+            case .refused, .refusedOtherwise, .accountNotFound, .accountHeld, .providerUnknown, .providerUnavailable,
                 .databaseUnavailable, .failed:
                 "none"
             }

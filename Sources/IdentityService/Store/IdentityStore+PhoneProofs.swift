@@ -53,8 +53,8 @@ struct PhoneProofRows: OutboxRows {
 
 /// What profile made of a proof.
 enum PhoneProofOutcome: Sendable, Hashable {
-    /// The number is the user's; perhaps somebody lost it by that.
-    case proven(takenFrom: UserID?)
+    /// The number is the user's; perhaps others lost it by that, or what they had by it.
+    case proven(takenFrom: [UserID])
     /// Somebody else has proven it and keeps it.
     case conflict
     /// No such number is taken.
@@ -170,7 +170,7 @@ extension IdentityStore {
         case .proven(let takenFrom):
             isTaken = true
             told.append((.phoneProven, event.userID))
-            if let takenFrom { told.append((.phoneTaken, takenFrom)) }
+            told += takenFrom.map { (.phoneTaken, $0) }
         case .conflict: told.append((.phoneConflict, event.userID))
         case .notAllowed: isRefused = true
         // The person's later choice stands: it isn't news again.

@@ -37,7 +37,8 @@ extension ProfileMethods {
             switch outcome {
             case .settled(.proven(let takenFrom)):
                 response.outcome = .proven
-                response.takenFromUserID = takenFrom?.description ?? ""
+                response.takenFromUserID = takenFrom.first?.description ?? ""
+                response.alsoTakenFromUserIds = takenFrom.dropFirst().map(\.description)
             case .settled(.conflict): response.outcome = .conflict
             case .settled(.outdated): response.outcome = .outdated
             case .opens(let holder):

@@ -21,7 +21,7 @@ public enum ProfileMigrations {
         Migration(number: 12, name: "avatars", sql: avatars),
         Migration(number: 13, name: "imports of accounts", sql: imports),
         Migration(number: 14, name: "typed numbers that were given up", sql: typedNumbers),
-        Migration(number: 15, name: "proofs that are told late", sql: lateProofs),
+        Migration(number: 15, name: "proofs that are told late, or take from two", sql: lateProofs),
     ]
 
     /// Profiles, and one table for each thing that only one user may have: its primary key is the rule, and would be

@@ -15,7 +15,10 @@ enum AccountData {
                 AccountPlace("avatars"), AccountPlace("quotas", "subject = uuid_send(person.id)"),
                 // Invites was not told yet.
                 AccountPlace("outbox"), AccountPlace("outbox", "taken_from = person.id", as: "outbox_taken_from"),
-                AccountPlace("proven_claims", "user_id = person.id OR taken_from = person.id"),
+                AccountPlace(
+                    "proven_claims",
+                    "user_id = person.id OR taken_from = person.id OR also_taken_from = person.id"
+                ),
                 AccountPlace("phone_disputes", "claimant_user_id = person.id OR holder_user_id = person.id"),
                 AccountPlace("phone_cool_downs"),
                 // Nor was identity.

@@ -23,8 +23,8 @@ struct ProvenPhone: Sendable, Hashable {
 
 /// What a claim by proof came to.
 enum ProvenPhoneOutcome: Sendable, Hashable {
-    /// The user has the number.
-    case proven(takenFrom: UserID?)
+    /// The user has the number. Those lost it, or what they had by it: whoever had it first, then who had typed it before; at most two.
+    case proven(takenFrom: [UserID])
     /// Somebody else has proven it and keeps it.
     case conflict
     /// The user chose another number since, or none: nothing was taken.
@@ -134,7 +134,7 @@ extension ProfileStore {
         let events = Self.events(of: claim, from: profile, takenFrom: losers)
         if profile.phone != claim.phone { try await coolDown(profile, nowMilliseconds, in: transaction) }
         try await write(next, from: profile, losing: losing, events, nowMilliseconds, in: transaction)
-        let outcome = ProvenPhoneOutcome.proven(takenFrom: losers.first)
+        let outcome = ProvenPhoneOutcome.proven(takenFrom: losers)
         try await enter(claim, outcome, nowMilliseconds, in: transaction)
         return .settled(next, outcome, hasEvents: !events.isEmpty)
     }
@@ -209,14 +209,14 @@ extension ProfileStore {
         in transaction: PostgresTransaction
     ) async throws -> ProvenPhoneOutcome? {
         let row = try await transaction.query(
-            "SELECT outcome, taken_from FROM proven_claims WHERE event_id = \(eventID.uuid)"
+            "SELECT outcome, taken_from, also_taken_from FROM proven_claims WHERE event_id = \(eventID.uuid)"
         ).first
         return try row.map { row in
-            let (word, takenFrom) = try row.decode(String.self, PostgresUUID?.self)
+            let (word, first, second) = try row.decode(String.self, PostgresUUID?.self, PostgresUUID?.self)
             switch word {
             case "conflict": return .conflict
             case "outdated": return .outdated
-            default: return .proven(takenFrom: takenFrom.map { UserID($0) })
+            default: return .proven(takenFrom: [first, second].compactMap { $0.map { UserID($0) } })
             }
         }
     }
@@ -227,16 +227,17 @@ extension ProfileStore {
         _ nowMilliseconds: Int64,
         in transaction: PostgresTransaction
     ) async throws {
-        let (word, takenFrom): (String, UserID?) =
+        let (word, losers): (String, [UserID]) =
             switch outcome {
             case .proven(let takenFrom): ("proven", takenFrom)
-            case .conflict: ("conflict", nil)
-            case .outdated: ("outdated", nil)
+            case .conflict: ("conflict", [])
+            case .outdated: ("outdated", [])
             }
         try await transaction.execute(
             """
-            INSERT INTO proven_claims (event_id, user_id, outcome, taken_from, applied_at)
-            VALUES (\(claim.eventID.uuid), \(claim.userID.uuid), \(word), \(takenFrom?.uuid),
+            INSERT INTO proven_claims (event_id, user_id, outcome, taken_from, also_taken_from, applied_at)
+            VALUES (\(claim.eventID.uuid), \(claim.userID.uuid), \(word), \(losers.first?.uuid),
+                \(losers.dropFirst().first?.uuid),
                 \(PostgresTimestamp(milliseconds: nowMilliseconds)))
             """
         )
@@ -334,7 +335,8 @@ extension ProfileStore {
             WITH claims AS (
                 DELETE FROM proven_claims WHERE user_id = \(user)
             ), taken AS (
-                UPDATE proven_claims SET taken_from = NULL WHERE taken_from = \(user) AND user_id <> \(user)
+                UPDATE proven_claims SET taken_from = NULLIF(taken_from, \(user)), also_taken_from = NULLIF(also_taken_from, \(user))
+                WHERE (taken_from = \(user) OR also_taken_from = \(user)) AND user_id <> \(user)
             ), disputes AS (
                 DELETE FROM phone_disputes WHERE claimant_user_id = \(user) OR holder_user_id = \(user)
             )
