@@ -34,6 +34,34 @@ struct GroupPositionTests {
         #expect(GroupPosition(Self.position(wide).bytes)?.snapshot == DatabaseSnapshot(text: "100:100:"))
     }
 
+    /// A position comes back from an app, and any time can stand in it.
+    @Test func `A position of any time is compared without a trap`() async {
+        await #expect(processExitsWith: .success) {
+            let snapshot = try #require(DatabaseSnapshot(text: "10:20:"))
+            let epoch = GroupPositionTests.epoch
+            let edges: [Int64] = [.min, .min + 1, -1, 0, 1, .max - 1, .max]
+            for madeAt in edges {
+                for now in edges {
+                    for kept in edges {
+                        let position = GroupPosition(epoch: epoch, madeAtSeconds: madeAt, snapshot: snapshot)
+                        let read = GroupPosition(epoch: epoch, madeAtSeconds: now, snapshot: snapshot)
+                        _ = position.isGood(at: read, keptSeconds: kept)
+                    }
+                }
+            }
+        }
+    }
+
+    @Test(arguments: [
+        (Int64.min, false), (.max, false), (1_699_999_599, false), (1_699_999_600, false), (1_699_999_601, true),
+        (1_700_000_000, true), (1_700_000_001, false),
+    ])
+    func `A position is good while what came after it is kept`(madeAt: Int64, isGood: Bool) throws {
+        let snapshot = try #require(DatabaseSnapshot(text: "10:20:"))
+        let position = GroupPosition(epoch: Self.epoch, madeAtSeconds: madeAt, snapshot: snapshot)
+        #expect(position.isGood(at: Self.position(snapshot), keptSeconds: 1_000) == isGood)
+    }
+
     /// PostgreSQL would refuse a snapshot that is none, and with it whatever is asked in the same statement.
     @Test(arguments: [UInt64(20_261_123)])
     func `Whatever bytes come, a position is none or writes a snapshot`(seed: UInt64) throws {

@@ -77,8 +77,13 @@ struct GroupPosition: Sendable, Hashable {
     ///
     /// - Parameter keptSeconds: for how long what has changed is kept.
     func isGood(at now: GroupPosition, keptSeconds: Int64) -> Bool {
-        epoch == now.epoch && snapshot.upper <= now.snapshot.upper && madeAtSeconds <= now.madeAtSeconds
-            && now.madeAtSeconds - madeAtSeconds < keptSeconds - Self.marginSeconds
+        guard epoch == now.epoch, snapshot.upper <= now.snapshot.upper, madeAtSeconds <= now.madeAtSeconds else {
+            return false
+        }
+        // The app may have written any time into it: an age that overflows is older than what is kept.
+        let (age, isOver) = now.madeAtSeconds.subtractingReportingOverflow(madeAtSeconds)
+        let (limit, isUnder) = keptSeconds.subtractingReportingOverflow(Self.marginSeconds)
+        return !isOver && !isUnder && age < limit
     }
 
     /// Transactions that last: what they change may be older than their end by so much.
