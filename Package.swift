@@ -114,6 +114,7 @@ let package = Package(
         .systemLibrary(name: "COpenSSL", pkgConfig: "openssl", providers: [.apt(["libssl-dev"])]),
         .systemLibrary(name: "CLibPQ", pkgConfig: "libpq", providers: [.apt(["libpq-dev"])]),
         .systemLibrary(name: "CTimerFD"),
+        .target(name: "CCrash", cSettings: strictC),
         .target(
             name: "CNames",
             cSettings: strictC,
@@ -138,7 +139,11 @@ let package = Package(
         // Mechanisms
         library("RPC", [protobuf, tracing], isHot: true),
         library("HTTP", ["RPC", httpTypes], isHot: true),
-        library("RPCTransport", ["CRPC", "HTTP", "RPC", httpTypes, lifecycle, protobuf, tracing], isHot: true),
+        library(
+            "RPCTransport",
+            ["CCrash", "CRPC", "HTTP", "RPC", httpTypes, lifecycle, protobuf, tracing],
+            isHot: true
+        ),
         library("Connect", ["HTTP", "RPC", "RPCTransport", httpTypes, protobuf], isHot: true),
         library("Postgres", ["CLibPQ", "RPC", "RPCTransport", lifecycle, tracing], isHot: true),
         library("LocalPostgres"),

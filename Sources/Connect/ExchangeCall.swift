@@ -1,5 +1,6 @@
 import HTTP
 import RPC
+import RPCTransport
 import Synchronization
 
 /// A call that an HTTP exchange carries: what the protocols have in common.
@@ -29,6 +30,8 @@ class ExchangeCall: ServerCall, HTTPBodyReceiver, @unchecked Sendable {
     /// Whether the handler has started, or never will: then it is told to nobody any more.
     private(set) var isStarted = false
     private let task = Mutex<Task<Void, Never>?>(nil)
+    /// Touched where the handler begins and ends, which is one after the other.
+    private var inFlight: CallInFlight?
 
     init(_ request: borrowing Request, _ deadline: Deadline?) {
         exchange = request.exchange
@@ -113,7 +116,15 @@ class ExchangeCall: ServerCall, HTTPBodyReceiver, @unchecked Sendable {
     override var hasEnded: Bool { exchange.hasEnded }
     override var malformedMessageCode: Status.Code { .invalidArgument }
 
-    override func handlerEnded() { exchange.handlerEnded() }
+    override func handlerBegan() { inFlight = CallInFlight(self) }
+
+    override func setRequestID(_ id: String) { inFlight?.setRequestID(id) }
+
+    override func handlerEnded() {
+        inFlight?.end()
+        inFlight = nil
+        exchange.handlerEnded()
+    }
 
     override func didStart(_ task: Task<Void, Never>) {
         self.task.withLock { $0 = task }

@@ -142,19 +142,21 @@ struct Gateway: Sendable {
     ///   - timeLimit: how long a call may take where its client doesn't say less.
     ///   - metrics: where calls are counted.
     ///   - reflection: whether clients may ask for the descriptors.
+    ///   - suspended: methods whose calls are refused for a while.
     /// - Throws: if a service has no descriptor.
     func router(
         timeLimit: Duration,
         logger: Logger,
         metrics: MetricsRegistry = MetricsRegistry(),
         interceptors: [any ServerInterceptor] = [],
-        reflection: Bool = false
+        reflection: Bool = false,
+        suspended: SuspendedMethods = SuspendedMethods()
     ) throws -> Router {
         let counts = AppCallMetrics()
         metrics.add(counts)
         let calls = AppCalls(rateLimit: rateLimit, timeLimit: timeLimit, logger: logger, metrics: counts)
         var router = try AppRouter(methods: methods, calls: calls)
-            .router(interceptors: interceptors, reflection: reflection)
+            .router(interceptors: interceptors, reflection: reflection, suspended: suspended)
         router.add(GatewayHealth(readiness: readiness, calls: calls))
         return router
     }

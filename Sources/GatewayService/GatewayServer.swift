@@ -31,32 +31,36 @@ public struct GatewayServer: ProgramServer {
     ///   `ConfigurationFaults` for files of TLS that cannot be used.
     public func serve() async throws {
         Traces.install(configuration, program: Self.programName)
+        let crashes = Crashes.begin(configuration, program: Self.programName)
         let signals = ShutdownSignals()
         let usesTLS =
             GatewayKeys.tls.settings(configuration) != nil || GatewayKeys.channels.settings(configuration).tls != nil
         let reload = usesTLS ? ReloadSignal() : nil
-        try await serve(stop: { await signals.first() }, reloads: reload?.signals)
+        try await serve(stop: { await signals.first() }, reloads: reload?.signals, crashes: crashes)
     }
 
     /// Serves until `stop` returns, and reads certificates again at each of `reloads`.
     func serve(
         stop: @escaping @Sendable () async -> Void,
         reloads: AsyncStream<Void>? = nil,
+        crashes: Crashes = .none,
         onListening: @escaping @Sendable (_ port: Int) async -> Void = { _ in }
     ) async throws {
-        let settings = try GatewaySettings(configuration)
+        var settings = try GatewaySettings(configuration)
+        settings.routes.suspend(after: crashes)
         try await withEventLoopGroup(loopCount: SharedKeys.loopCount(configuration), name: Self.programName) { group in
             let channelSettings = GatewayKeys.channels.settings(configuration)
             // They end with the loops, when no request is in flight any more.
             let channels = try [SharedKeys.identityAddress, SharedKeys.profileAddress, SharedKeys.invitesAddress].map {
                 try RPCChannel(target: configuration[$0].description, group: group, configuration: channelSettings)
             }
-            try await serve(settings, channels, group, stop: stop, reloads: reloads, onListening: onListening)
+            try await serve(settings, crashes, channels, group, stop: stop, reloads: reloads, onListening: onListening)
         }
     }
 
     private func serve(
         _ settings: GatewaySettings,
+        _ crashes: Crashes,
         _ channels: [RPCChannel],
         _ group: RPCTransport.EventLoopGroup,
         stop: @escaping @Sendable () async -> Void,
@@ -78,10 +82,19 @@ public struct GatewayServer: ProgramServer {
         let registry = MetricsRegistry()
         registry.addLoops(of: group, hasServer: true)
         registry.add(gateway.methods.watches)
+        registry.add(crashes)
         async let _: Void = gateway.methods.watches.run(logger: logger)
         let exporter = try Traces.exporter(Traces.tracer, group: group, logger: logger, metrics: registry)
         async let _: Void = { await exporter?.run() }()
-        let server = try self.server(gateway, settings, try await settings.edge.inDigits(), group, logger, registry)
+        let server = try self.server(
+            gateway,
+            settings,
+            crashes,
+            try await settings.edge.inDigits(),
+            group,
+            logger,
+            registry
+        )
         async let _: Void = reload(server, channels, at: reloads, logger, registry)
         let metrics = try ServedMetrics(
             program: Self.programName,
@@ -108,6 +121,7 @@ public struct GatewayServer: ProgramServer {
     private func server(
         _ gateway: Gateway,
         _ settings: GatewaySettings,
+        _ crashes: Crashes,
         _ port: HTTPServer.Configuration,
         _ group: RPCTransport.EventLoopGroup,
         _ logger: Logger,
@@ -120,7 +134,8 @@ public struct GatewayServer: ProgramServer {
             logger: logger,
             metrics: registry,
             interceptors: tracing.map { [$0] } ?? [],
-            reflection: configuration[SharedKeys.reflection]
+            reflection: configuration[SharedKeys.reflection],
+            suspended: crashes.suspendedMethods
         )
         let edge = gateway.edge(router, settings.routes, port.limits, logger: logger, metrics: registry)
         return HTTPServer(edge, router: router, configuration: port, group: group, logger: logger)

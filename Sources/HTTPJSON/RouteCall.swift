@@ -2,6 +2,7 @@ import HTTP
 import HTTPTypes
 import Logging
 import RPC
+import RPCTransport
 import Synchronization
 import Tracing
 
@@ -96,7 +97,12 @@ final class RouteCall: HTTPBodyReceiver {
     }
 
     private func foundEntry() throws(Problem) -> RouteHandler.Entry {
-        if let entry { return entry }
+        if let entry {
+            if let until = entry.suspendedUntil, !until.hasPassed {
+                throw handler.configuration.suspensionProblem(until.remaining)
+            }
+            return entry
+        }
         guard let match else { throw .routeNotFound }
         throw .methodNotAllowed(handler.table.endpoints[match.endpoint].methods)
     }
@@ -106,6 +112,8 @@ final class RouteCall: HTTPBodyReceiver {
     /// Answers by a handler that waits for nothing.
     private func answerAtOnce(_ handle: Route.ImmediateHandler) throws {
         let context = RouteContext(self)
+        let inFlight = noted()
+        defer { inFlight.end() }
         let response =
             if let span {
                 try ServiceContext.$current.withValue(span.context) { try handle(request, context) }
@@ -123,30 +131,41 @@ final class RouteCall: HTTPBodyReceiver {
         let task =
             if let span {
                 Task.immediate(executorPreference: exchange.executor) {
+                    let inFlight = self.noted()
                     do {
                         let response = try await ServiceContext.$current.withValue(span.context) {
                             try await handle(self.request, RouteContext(self))
                         }
+                        inFlight.end()
                         await self.answer(response)
                     } catch {
+                        inFlight.end()
                         self.fail(error)
                     }
                 }
             } else {
                 Task.immediate(executorPreference: exchange.executor) {
+                    let inFlight = self.noted()
                     do {
                         let response = try await handle(self.request, RouteContext(self))
+                        inFlight.end()
                         if response.body.stream == nil {
                             self.conclude(response, problem: nil)
                         } else {
                             await self.answer(response)
                         }
                     } catch {
+                        inFlight.end()
                         self.fail(error)
                     }
                 }
             }
         keep(task)
+    }
+
+    /// The request, noted for a report of a crash.
+    private func noted(isStream: Bool = false) -> CallInFlight {
+        CallInFlight(entry?.name ?? "", requestID: requestID, isStream: isStream)
     }
 
     /// Lets the exchange cancel a task that has not ended yet.
@@ -162,6 +181,8 @@ final class RouteCall: HTTPBodyReceiver {
         let fields = packed(response)
         // What follows lasts for as long as the client wants.
         let began = Deadline.now()
+        let inFlight = noted(isStream: true)
+        defer { inFlight.end() }
         if exchange.sendHead(status: response.status.code, fields: fields, contentLength: nil) {
             do {
                 try await stream(EventStream(exchange))

@@ -26,6 +26,12 @@ public final class RouteHandler: HTTPHandler {
         /// The methods of a path that another handler of the port answers, so that pages of other origins may call it too; empty
         /// for any other path.
         public var methodsOfCalls: @Sendable (HTTPRequestHead) -> [String] = { _ in [] }
+        /// Routes that are refused for a while, by method and path such as `GET /groups/{id}`, and when they are taken again.
+        public var suspended: [String: Deadline] = [:]
+        /// The problem that answers a refused request, from the time left.
+        public var suspensionProblem: @Sendable (_ remaining: Duration) -> Problem = { _ in
+            Problem(.serviceUnavailable, code: "METHOD_SUSPENDED", detail: "This is not available right now.")
+        }
         /// Makes a span of each request; nil for none. By default the program's tracer, if it has installed one by now.
         public var tracer: (any Tracer)? = InstrumentationSystem.installedTracer
 
@@ -36,18 +42,24 @@ public final class RouteHandler: HTTPHandler {
     /// A route with what is asked of it for each request.
     final class Entry: Sendable {
         let route: Route
+        /// Method and path, as a report of a crash names it.
+        let name: String
         /// Its place among all.
         let index: Int
         /// The names of the path's variables.
         let variables: [String]
         /// Whether pages of other origins may not call some route of this path.
         let isClosed: Bool
+        /// Until when its requests are refused; nil for a route that is not suspended.
+        let suspendedUntil: Deadline?
 
-        init(_ route: Route, index: Int, isClosed: Bool) {
+        init(_ route: Route, index: Int, isClosed: Bool, suspended: [String: Deadline]) {
             self.route = route
+            name = "\(route.method.rawValue) \(route.path)"
             self.index = index
             variables = RouteTable.variables(of: route.path)
             self.isClosed = isClosed
+            suspendedUntil = suspended[name]
         }
     }
 
@@ -99,7 +111,7 @@ public final class RouteHandler: HTTPHandler {
         fields = AnswerFields(strictTransportSeconds: configuration.strictTransportSeconds)
         let closed = Set(routes.filter { !$0.isForOtherOrigins }.map(\.path))
         entries = routes.enumerated().map { index, route in
-            Entry(route, index: index, isClosed: closed.contains(route.path))
+            Entry(route, index: index, isClosed: closed.contains(route.path), suspended: configuration.suspended)
         }
         requestNanoseconds = configuration.limits.requestTimeout.wholeNanoseconds
         isTraced = configuration.tracer != nil

@@ -14,6 +14,7 @@ public struct StackFolder: Sendable {
 
     var secrets: String { path + "/secrets" }
     var logs: String { path + "/logs" }
+    var crashes: String { path + "/crashes" }
     var database: String { path + "/postgres" }
     var simulatorState: String { secrets + "/simulator-state.json" }
     var simulatorClients: String { path + "/simulator-clients.json" }
@@ -46,6 +47,7 @@ public struct StackFolder: Sendable {
         try makeFolder(path, mode: 0o755)
         try makeFolder(secrets, mode: 0o700)
         try makeFolder(logs, mode: 0o755)
+        try makeFolder(crashes, mode: 0o700)
         var made: [String] = []
         for entry in try keys.initialize(folderMode: 0o700, mode: 0o600, nowSeconds: Int64(time(nil)))
         where entry.change == .made { made.append("\(secrets)/\(entry.name)") }
@@ -113,7 +115,7 @@ public struct StackFolder: Sendable {
         let lock = try lock()
         defer { close(lock) }
         try LocalCluster.remove(directory: database)
-        for folder in keys.all.map(\.path) + [secrets, logs] { try removeFolder(folder) }
+        for folder in keys.all.map(\.path) + [secrets, logs, crashes] { try removeFolder(folder) }
         for file in [providers, simulatorClients, path + "/lock"] { unlink(file) }
         // Stays if there is something in it that isn't ours.
         rmdir(path)

@@ -8,6 +8,7 @@ public struct Router: Sendable {
     private var indices: [String: Int] = [:]
     private let interceptors: [any ServerInterceptor]
     private let isOrigin: Bool
+    private let suspended: SuspendedMethods
 
     /// An empty router.
     ///
@@ -16,9 +17,15 @@ public struct Router: Sendable {
     ///   - makesOnwardCalls: whether handlers may call other servers. If so, the calls that a handler makes inherit deadline
     ///     and trace of its own call (`OnwardCall`), which costs a call that has either some 0.15 µs. If not, a handler hands
     ///     on the deadline with `CallOptions(inheriting:)`.
-    public init(interceptors: [any ServerInterceptor] = [], makesOnwardCalls: Bool = true) {
+    ///   - suspended: methods whose calls are refused for a while.
+    public init(
+        interceptors: [any ServerInterceptor] = [],
+        makesOnwardCalls: Bool = true,
+        suspended: SuspendedMethods = SuspendedMethods()
+    ) {
         self.interceptors = interceptors
         isOrigin = makesOnwardCalls
+        self.suspended = suspended
     }
 
     /// The names of all registered services.
@@ -129,6 +136,9 @@ public struct Router: Sendable {
         let path = method.descriptor.path
         precondition(indices[path] == nil, "\(path) is registered twice")
         indices[path] = methods.count
-        methods.append(method)
+        let suspension = suspended.until[path].map { until in
+            SuspendedHandler(method, until: until, interceptors: interceptors, error: suspended.error)
+        }
+        methods.append(suspension ?? method)
     }
 }

@@ -17,6 +17,7 @@ extension ServerCall {
         let task =
             isOrigin && OnwardCall.hasUse(of: self)
             ? Task.immediate(executorPreference: executor) {
+                self.handlerBegan()
                 do {
                     try await OnwardCall.run(on: self) { try await handler(input, self) }
                 } catch {
@@ -25,6 +26,7 @@ extension ServerCall {
                 self.handlerEnded()
             }
             : Task.immediate(executorPreference: executor) {
+                self.handlerBegan()
                 do {
                     try await handler(input, self)
                 } catch {

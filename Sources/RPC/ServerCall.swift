@@ -41,6 +41,13 @@ open class ServerCall: @unchecked Sendable {
     /// Not called if the handler ended before its first suspension.
     open func didStart(_ task: Task<Void, Never>) {}
 
+    /// Called once, inside the handler's task, before the handler runs. The default does nothing.
+    open func handlerBegan() {}
+
+    /// Sets the id by which the request is found in logs, where the request brought none. Called after `handlerBegan`, if at all,
+    /// where the handler runs. The default does nothing.
+    open func setRequestID(_ id: String) {}
+
     /// Called once for each `MethodHandler.start` and `begin`: when the handler has returned, or at once if none was started.
     /// The call may have ended long before. Runs where `respond` and `fail` run. The default does nothing.
     open func handlerEnded() {}

@@ -31,6 +31,10 @@ public struct ServerContext: Sendable {
     /// Whether the request came compressed, where it is one message.
     public var isRequestCompressed: Bool { call.isRequestCompressed }
 
+    /// Sets the id by which the request is found in logs, for a report of a crash, where the caller sent none as `x-request-id`.
+    /// Must be called where the handler was called, before it waits for anything.
+    public func setRequestID(_ id: String) { call.setRequestID(id) }
+
     /// Sets the metadata that is sent after the answer or the error, in place of what was set before. An error's own
     /// metadata follows it.
     public func setTrailingMetadata(_ metadata: Metadata) { call.trailingMetadata = metadata }

@@ -1,3 +1,4 @@
+import CCrash
 import CRPC
 import Dispatch
 import Glibc
@@ -206,6 +207,7 @@ private func runThread(_ context: UnsafeMutableRawPointer?) -> UnsafeMutableRawP
     guard let context else { return nil }
     let start = Unmanaged<ThreadStart>.fromOpaque(context).takeRetainedValue()
     crpc_loop_name_thread(start.name)
+    _ = ccrash_thread_began()  // without it an overflow of the stack alone is not reported
     start.loop.runUntilStopped()
     return nil
 }

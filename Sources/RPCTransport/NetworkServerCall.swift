@@ -17,6 +17,7 @@ final class NetworkServerCall: ServerCall, @unchecked Sendable {
     /// Where to say that the handler has ended; nil once that was said.
     private var handlers: OpaquePointer?
     private var hasHandler = false
+    private var inFlight: CallInFlight?
     private var isStarted = false
     private var sendsGzip = false
     /// Written before the handler starts.
@@ -150,8 +151,14 @@ final class NetworkServerCall: ServerCall, @unchecked Sendable {
         return sendsGzip
     }
 
+    override func handlerBegan() { inFlight = CallInFlight(self) }
+
+    override func setRequestID(_ id: String) { inFlight?.setRequestID(id) }
+
     override func handlerEnded() {
         loop.preconditionIsCurrent()
+        inFlight?.end()
+        inFlight = nil
         guard let handlers else { return }
         self.handlers = nil
         crpc_handler_ended(handlers)

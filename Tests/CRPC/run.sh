@@ -29,8 +29,10 @@ build=$root/.build-crpc-tests
 common=("${sanitizers[@]}" -g -O1 -fno-omit-frame-pointer "${INCLUDES[@]}" -I"$root/Tests/CRPC"
     "${LIBRARY_FLAGS[@]}")
 compile_sources "$build/layer" "${common[@]}" -include "$root/Tests/CRPC/memory.h" -- "${LAYER[@]}"
-compile_sources "$build/tests" "${common[@]}" -- "$root"/Tests/CRPC/*.c
-link_program "$build/crpc-tests" "${sanitizers[@]}" -Wl,--wrap=recv "$build"/layer/*.o "$build"/tests/*.o "${LIBRARIES[@]}"
+# Without the failing allocations: it makes none.
+compile_sources "$build/crash" "${common[@]}" -I"$root/Sources/CCrash/include" -- "$root"/Sources/CCrash/*.c
+compile_sources "$build/tests" "${common[@]}" -I"$root/Sources/CCrash/include" -- "$root"/Tests/CRPC/*.c
+link_program "$build/crpc-tests" "${sanitizers[@]}" -Wl,--wrap=recv "$build"/layer/*.o "$build"/crash/*.o "$build"/tests/*.o "${LIBRARIES[@]}"
 
 certificates=$(mktemp -d)
 trap 'rm -rf "$certificates"' EXIT

@@ -183,6 +183,25 @@ class Stack:
         assert len(found) == 1, f"{name}: {found}"
         return found[0]
 
+    def wait_for_restart(self, name, before, seconds=30):
+        """Waits until a program runs again that was the process `before`, and until the gateway reaches everything."""
+
+        def is_back():
+            key = f"VESTIBULE_{name.upper()}_LISTEN"
+            now = [
+                process for process in process_table.belonging_to(self.folder)
+                if process_table.command_line(process)[:2] == [program(name), "serve"]
+                and process_table.environment(process).get(key) == self.addresses[name]]
+            if len(now) != 1 or now == [before]:
+                return False
+            try:
+                with socket.create_connection(self.addresses[name].split(":"), timeout=1):
+                    return self.gateway.get("/readyz").status == 200
+            except OSError:
+                return False
+
+        process_table.wait_until(is_back, seconds, lambda: f"{name} to run again; the stack said:\n{self.output}")
+
     @property
     def postmaster(self):
         """PostgreSQL's first process."""

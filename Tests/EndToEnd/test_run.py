@@ -224,12 +224,41 @@ def test_clean_data_leaves_what_is_not_its_own(tmp_path):
 
 
 @pytest.mark.parametrize("name", ["profile", "simulator"])
-def test_a_program_that_dies_is_reported_and_everything_stops(name):
+def test_a_program_that_dies_is_reported_and_started_again(name):
     with new_stack() as stack:
         stack.start()
-        os.kill(stack.process_of(name), signal.SIGKILL)
-        assert stack.wait() == 1
-        assert f"{name} was ended by signal 9; the last lines of {stack.folder}/logs/{name}.log:" in stack.output
+        before = stack.process_of(name)
+        os.kill(before, signal.SIGKILL)
+        process_table.wait_until(
+            lambda: f"{name} was ended by signal 9; it is started again in 0.5 s" in stack.output, 10, lambda: stack.output)
+        stack.wait_for_restart(name, before)
+        app = App(stack)
+        app.sign_in()
+        app.complete()
+        # Its log goes on in the same file.
+        assert (stack.folder / f"logs/{name}.log").read_text().count("listening") == 2
+        assert stack.stop() == 0, stack.output
+
+
+def test_a_program_that_dies_again_and_again_is_started_later_each_time():
+    with new_stack() as stack:
+        stack.start()
+        for wait in ("0.5", "1.0", "2.0"):
+            before = stack.process_of("invites")
+            os.kill(before, signal.SIGKILL)
+            process_table.wait_until(
+                lambda: f"invites was ended by signal 9; it is started again in {wait} s" in stack.output, 10,
+                lambda: stack.output)
+            stack.wait_for_restart("invites", before)
+        assert stack.stop() == 0, stack.output
+
+
+def test_ctrl_c_while_a_program_waits_for_its_restart():
+    with new_stack() as stack:
+        stack.start()
+        os.kill(stack.process_of("profile"), signal.SIGKILL)
+        process_table.wait_until(lambda: "profile was ended by signal 9" in stack.output, 10, lambda: stack.output)
+        assert stack.stop() == 0, stack.output
 
 
 def test_postgresql_that_dies_is_reported_and_everything_stops():

@@ -34,7 +34,7 @@ ALLOWED = {
     "ProtocPlugin": set(),
     "ProviderSimulator": {"HTTPJSON", "JOSE", "OutgoingHTTP", "RPCTransport", "ServiceKit"},
     "RPC": set(),
-    "RPCTransport": {"CRPC", "HTTP", "RPC"},
+    "RPCTransport": {"CCrash", "CRPC", "HTTP", "RPC"},
     "SessionVerifier": {"API", "JOSE", "RPC", "RPCTransport"},
     "ServiceCommands": {"ServiceKit"},
     "ServiceKit": {"API", "Certificates", "Connect", "HTTP", "JOSE", "OTLP", "RPC", "RPCTransport"},
@@ -49,7 +49,7 @@ ALLOWED = {
     "Executables/vestibule": {
         "API", "Deployment", "KeyRings", "Load", "LocalStack", "RPC", "RPCTransport", "ServiceCommands", "ServiceKit"},
 }
-C_MODULES = {"CCurl", "CLibPQ", "CNames", "CNghttp2", "COpenSSL", "CPhoneNumber", "CRPC", "CTimerFD"}
+C_MODULES = {"CCrash", "CCurl", "CLibPQ", "CNames", "CNghttp2", "COpenSSL", "CPhoneNumber", "CRPC", "CTimerFD"}
 OURS = {name for name in ALLOWED if "/" not in name} | C_MODULES
 
 _SYSTEM = {"Darwin", "Foundation", "FoundationEssentials", "Glibc", "Synchronization"}

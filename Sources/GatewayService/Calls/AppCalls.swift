@@ -26,6 +26,7 @@ struct AppCalls: Sendable {
     ) async throws(RPCError) -> Response {
         let start = ContinuousClock.now
         let call = AppCall(context, timeLimit: timeLimit, logger: logger, makeRequestID: makeRequestID)
+        context.setRequestID(call.requestID)
         context.setTrailingMetadata(Metadata([Self.requestIDKey: call.requestID]))
         do {
             try rateLimit.admit(.rpc(call), isAuth: context.method.service == AuthServiceMethods.serviceName)

@@ -13,10 +13,19 @@ struct AppRouter: Sendable {
     /// - Parameters:
     ///   - interceptors: what each call passes first.
     ///   - reflection: whether clients may ask for the descriptors.
+    ///   - suspended: methods whose calls are refused for a while.
     /// - Throws: if a service has no descriptor.
-    func router(interceptors: [any ServerInterceptor] = [], reflection: Bool = false) throws -> Router {
+    func router(
+        interceptors: [any ServerInterceptor] = [],
+        reflection: Bool = false,
+        suspended: SuspendedMethods = SuspendedMethods()
+    ) throws -> Router {
         // Callers hand deadline and trace on by themselves.
-        var router = Router(interceptors: interceptors + [Admission(calls: calls)], makesOnwardCalls: false)
+        var router = Router(
+            interceptors: interceptors + [Admission(calls: calls)],
+            makesOnwardCalls: false,
+            suspended: suspended
+        )
         add(AuthServiceMethods.signInWithProvider, to: &router, methods.signInWithProvider)
         add(AuthServiceMethods.createChallenge, to: &router, methods.createChallenge)
         add(AuthServiceMethods.refreshSession, to: &router, methods.refreshSession)

@@ -165,7 +165,7 @@ enum GatewayKeys {
             watchesPerAccount,
             trustedProxies, proxyProtocol, strictTransport, SharedKeys.identityAddress, SharedKeys.profileAddress,
             SharedKeys.invitesAddress, SharedKeys.avatarBytes, SharedKeys.eventLoops, drainDelay, SharedKeys.drainLimit,
-            SharedKeys.reflection,
+            SharedKeys.reflection, Crashes.folder,
             dialects, supabaseServiceKey, introspectionClients,
         ] + browsers + tls.ofEdge + channels.all + SharedKeys.log + TraceKeys.all
 }

@@ -7,7 +7,7 @@ struct GatewaySettings: Sendable {
     /// Where and how the gateway listens.
     let edge: HTTPServer.Configuration
     /// How its routes answer.
-    let routes: RouteHandler.Configuration
+    var routes: RouteHandler.Configuration
     /// The rate limit's part.
     let rateLimit: RateLimit.Policy
     /// The dialects' part.

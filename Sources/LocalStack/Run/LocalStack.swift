@@ -27,8 +27,9 @@ public struct LocalStack: Sendable {
         )
     }
 
-    /// Runs until Ctrl-C or SIGTERM and stops everything. Throws one line if something keeps the stack from starting or
-    /// a program ends by itself; then everything is stopped as well. A second signal kills what still runs.
+    /// Runs until Ctrl-C or SIGTERM and stops everything. A program that ends by itself once all were ready is started again, after
+    /// a wait that grows. Throws one line if something keeps the stack from starting, if PostgreSQL ends, or if a program finds
+    /// its configuration at fault; then everything is stopped as well. A second signal kills what still runs.
     public func run() async throws {
         let programs = RunningPrograms()
         let signals = ShutdownSignals(onSecond: {
@@ -99,8 +100,19 @@ public struct LocalStack: Sendable {
         }
         guard try await waitUntilReady(programs, signals) else { return }
         console.say(plan.greeting)
+        var restarts = ProgramRestarts()
         while !signals.wasReceived {
-            try programs.requireAllRunning()
+            for ended in programs.ended {
+                guard ended.program.exitStatus != EX_CONFIG else { throw ended.error }
+                switch restarts.next(ended.plan.name, now: .now) {
+                case .announce(let wait):
+                    console.say(
+                        "\(ended.plan.name) \(ended.ending); it is started again in \(StackConsole.seconds(wait))"
+                    )
+                case .wait: continue
+                case .start: try programs.restart(ended, environment: environment, console: console)
+                }
+            }
             guard cluster.isRunning else {
                 throw StackError("PostgreSQL ended by itself; its log is \(folder.database)/server.log")
             }

@@ -5,15 +5,20 @@ import Synchronization
 final class RunningPrograms: Sendable {
     /// A program with its log.
     struct Entry: Sendable {
+        let plan: PlannedProgram
         let program: StackProgram
         let log: ProgramLog
 
+        /// How it ended, in words.
+        var ending: String {
+            let status = program.exitStatus ?? 0
+            return status > 128 ? "was ended by signal \(status - 128)" : "ended with status \(status)"
+        }
+
         /// That it ended, how, and what it said last, in lines for people.
         var error: StackError {
-            let status = program.exitStatus ?? 0
-            let how = status > 128 ? "was ended by signal \(status - 128)" : "ended with status \(status)"
             let lines = log.lastLines.map { "\n  \($0)" }.joined()
-            return StackError("\(program.name) \(how); the last lines of \(StackFolder.shown(log.path)):\(lines)")
+            return StackError("\(program.name) \(ending); the last lines of \(StackFolder.shown(log.path)):\(lines)")
         }
     }
 
@@ -27,8 +32,27 @@ final class RunningPrograms: Sendable {
         folder: StackFolder
     ) throws {
         let log = try ProgramLog(path: "\(folder.logs)/\(plan.name).log")
+        let program = try Self.start(plan, environment, console, log)
+        entries.withLock { $0.append(Entry(plan: plan, program: program, log: log)) }
+    }
+
+    /// Starts a program again that has ended. It goes on with its log.
+    func restart(_ ended: Entry, environment: [String: String], console: StackConsole) throws {
+        let program = try Self.start(ended.plan, environment, console, ended.log)
+        entries.withLock { entries in
+            entries.removeAll { $0.program === ended.program }
+            entries.append(Entry(plan: ended.plan, program: program, log: ended.log))
+        }
+    }
+
+    private static func start(
+        _ plan: PlannedProgram,
+        _ environment: [String: String],
+        _ console: StackConsole,
+        _ log: ProgramLog
+    ) throws -> StackProgram {
         let name = plan.name
-        let program = try StackProgram.start(
+        return try StackProgram.start(
             name: name,
             command: plan.command,
             environment: environment.merging(plan.environment) { _, own in own },
@@ -37,8 +61,10 @@ final class RunningPrograms: Sendable {
                 if ProgramLog.isImportant(line) { console.say("\(name): \(line)") }
             }
         )
-        entries.withLock { $0.append(Entry(program: program, log: log)) }
     }
+
+    /// The programs that have ended and were not started again.
+    var ended: [Entry] { entries.withLock { $0.filter { $0.program.exitStatus != nil } } }
 
     /// Throws what is known about the first program that has ended by itself.
     func requireAllRunning() throws(StackError) {

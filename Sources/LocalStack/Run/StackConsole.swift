@@ -12,11 +12,15 @@ final class StackConsole: Sendable {
         lock.withLock { _ in _ = write(1, bytes, bytes.count) }
     }
 
+    /// A duration for people, in tenths of a second.
+    static func seconds(_ duration: Duration) -> String {
+        let tenths = Int(duration / .milliseconds(100))
+        return "\(tenths / 10).\(tenths % 10) s"
+    }
+
     /// Prints that a part has come so far, with the time since the start.
     func progress(_ part: String, _ state: String, _ detail: String) {
-        let tenths = (ContinuousClock.now - start) / .milliseconds(100)
-        let seconds = "\(Int(tenths) / 10).\(Int(tenths) % 10) s"
-        let columns = [(part, 11), (state, 8), (seconds, 7)].map { text, width in
+        let columns = [(part, 11), (state, 8), (Self.seconds(ContinuousClock.now - start), 7)].map { text, width in
             text + String(repeating: " ", count: max(0, width - text.count))
         }
         say("  " + columns.joined(separator: " ") + " " + detail)

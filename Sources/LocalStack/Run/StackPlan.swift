@@ -93,6 +93,7 @@ struct StackPlan: Sendable {
             "VESTIBULE_PROFILE_KEYS_FOLDER": folder.keys.folder(of: "profile").path,
             "VESTIBULE_INVITES_KEYS_FOLDER": folder.keys.folder(of: "invites").path,
             ClientAddressKey.key.name: folder.addressKey,
+            Crashes.folder.name: folder.crashes,
         ]
         defaults.merge(providerDefaults) { _, new in new }
         defaults.merge(browserDefaults) { _, new in new }

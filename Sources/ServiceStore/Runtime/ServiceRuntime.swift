@@ -69,9 +69,10 @@ public struct ServiceRuntime: Sendable {
         _ build: (ServiceEnvironment) async throws -> ServiceParts
     ) async throws {
         Traces.install(configuration, program: keys.program)
+        let crashes = Crashes.begin(configuration, program: keys.program)
         let signals = ShutdownSignals()
         let reload = usesTLS || rereads ? ReloadSignal() : nil
-        try await serve(build, until: { await signals.first() }, reloads: reload?.signals)
+        try await serve(build, until: { await signals.first() }, reloads: reload?.signals, crashes: crashes)
     }
 
     /// Serves until `stop` returns; tells the port once it listens, and reads files again at each of `reloads`.
@@ -79,6 +80,7 @@ public struct ServiceRuntime: Sendable {
         _ build: (ServiceEnvironment) async throws -> ServiceParts,
         until stop: @escaping @Sendable () async -> Void,
         reloads: AsyncStream<Void>? = nil,
+        crashes: Crashes = .none,
         onListening: (Int) -> Void = { _ in }
     ) async throws {
         let faults = faults
@@ -91,7 +93,7 @@ public struct ServiceRuntime: Sendable {
             let environment = environment(group, logger)
             if configuration[keys.migrate] { try await migrate() }
             let parts = try await build(environment)
-            let (router, health) = try router(parts, environment)
+            let (router, health) = try router(parts, environment, crashes)
             let server = RPCServer(
                 group: group,
                 router: router,
@@ -104,6 +106,7 @@ public struct ServiceRuntime: Sendable {
                 logger: logger,
                 metrics: environment.metrics
             )
+            environment.metrics.add(crashes)
             let metrics = try serveMetrics(environment, server)
             let port = try await server.start()
             let address = HostPort(host: configuration[keys.listen].host, port: port)
@@ -162,10 +165,15 @@ public struct ServiceRuntime: Sendable {
         )
     }
 
-    private func router(_ parts: ServiceParts, _ environment: ServiceEnvironment) throws -> (Router, HealthService) {
+    private func router(
+        _ parts: ServiceParts,
+        _ environment: ServiceEnvironment,
+        _ crashes: Crashes
+    ) throws -> (Router, HealthService) {
         var router = Router(
             interceptors: interceptors(environment) + parts.interceptors,
-            makesOnwardCalls: environment.channels.isForHandlers
+            makesOnwardCalls: environment.channels.isForHandlers,
+            suspended: crashes.suspendedMethods
         )
         for service in parts.services { router.add(service) }
         let health = HealthService(services: router.services)

@@ -112,7 +112,7 @@ public struct ServiceKeys: Sendable {
                 SharedKeys.databaseHost, SharedKeys.databasePort, SharedKeys.databaseName, SharedKeys.databaseTLS,
                 SharedKeys.databaseAuthorities, SharedKeys.eventLoops, SharedKeys.connections,
                 SharedKeys.connectionsPerAddress, SharedKeys.heldBytesMax, SharedKeys.idleLimit, SharedKeys.drainLimit,
-                SharedKeys.logCalls, SharedKeys.reflection,
+                SharedKeys.logCalls, SharedKeys.reflection, Crashes.folder,
             ] + SharedKeys.log + TraceKeys.all
     }
 }

@@ -191,6 +191,6 @@ public enum SharedKeys {
             databaseHost, databasePort, databaseName, databaseTLS, databaseAuthorities, identityAddress, profileAddress,
             invitesAddress, phoneRegion, phoneKinds, phoneRegions, servicesAuthorities, ClientAddressKey.key,
             eventLoops, connections, connectionsPerAddress,
-            heldBytesMax, idleLimit, drainLimit, logCalls, reflection,
+            heldBytesMax, idleLimit, drainLimit, logCalls, reflection, Crashes.folder,
         ] + log
 }
