@@ -157,18 +157,19 @@ let package = Package(
         library(
             "ServiceKit",
             [
-                "API", "Certificates", "Connect", "HTTP", "JOSE", "OTLP", "RPC", "RPCTransport", httpTypes, lifecycle,
-                logging, protobuf, tracing,
+                "API", "Bytes", "Certificates", "Connect", "HTTP", "JOSE", "OTLP", "RPC", "RPCTransport", httpTypes,
+                lifecycle, logging, protobuf, tracing,
             ]
         ),
         library("KeyRings", ["JOSE", "ServiceKit", logging]),
 
         // Rules
         library("Models", ["CNames", "CPhoneNumber"]),
+        library("Bytes"),
         library("AccountImport", ["COpenSSL", "JOSE", "Models"]),
         library("IdentityDomain", ["JOSE", "Models"]),
         library("ProfileDomain", ["Models"]),
-        library("Images"),
+        library("Images", ["Bytes"]),
         library("InvitesDomain", ["Models"]),
 
         // Services
@@ -181,8 +182,8 @@ let package = Package(
         library(
             "IdentityService",
             [
-                "API", "AccountImport", "IdentityDomain", "JOSE", "KeyRings", "Models", "OutgoingHTTP", "Postgres",
-                "RPC", "RPCTransport", "ServiceKit", "ServiceModels", "ServiceStore", lifecycle, logging,
+                "API", "AccountImport", "Bytes", "IdentityDomain", "JOSE", "KeyRings", "Models", "OutgoingHTTP",
+                "Postgres", "RPC", "RPCTransport", "ServiceKit", "ServiceModels", "ServiceStore", lifecycle, logging,
             ]
         ),
         library(
@@ -195,8 +196,8 @@ let package = Package(
         library(
             "InvitesService",
             [
-                "API", "InvitesDomain", "JOSE", "KeyRings", "Models", "Postgres", "RPC", "RPCTransport", "ServiceKit",
-                "ServiceModels", "ServiceStore", lifecycle, logging,
+                "API", "Bytes", "InvitesDomain", "JOSE", "KeyRings", "Models", "Postgres", "RPC", "RPCTransport",
+                "ServiceKit", "ServiceModels", "ServiceStore", lifecycle, logging,
             ]
         ),
         library(
@@ -354,6 +355,15 @@ let package = Package(
         tests("JOSETests", ["JOSE"]),
         tests("SessionVerifierTests", ["API", "APIDoubles", "JOSE", "RPC", "SessionVerifier", protobuf]),
         tests("CertificatesTests", ["Certificates", "JOSE"]),
+        tests("BytesTests", ["Bytes"]),
+        tests(
+            "DecoderFuzzTests",
+            [
+                "Connect", "IdentityDomain", "IdentityService", "Images", "InvitesDomain", "InvitesService", "JOSE",
+                "Models",
+                "Postgres", "RPC", "ServiceKit",
+            ]
+        ),
         tests("KeyRingsTests", ["JOSE", "KeyRings", "ServiceKit"]),
         tests(
             "DeploymentTests",

@@ -10,8 +10,8 @@ public enum OperatorRefusal: Error, Sendable, Hashable, CaseIterable {
     case reasonInvalid
     /// A page can't have that size.
     case pageSizeInvalid
-    /// No page ended so.
-    case pageTokenInvalid
+    /// The page token isn't one of this list and account.
+    case cursorInvalid
     /// Profile, which has the phone numbers, can't be asked now.
     case profileUnavailable
     /// The account wasn't imported, or somebody can sign in to it.

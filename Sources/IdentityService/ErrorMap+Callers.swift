@@ -27,11 +27,11 @@ extension OperatorRefusal {
                 message: "The page size must be 1 to 200.",
                 field: "page_size"
             )
-        case .pageTokenInvalid:
+        case .cursorInvalid:
             .domain(
                 .invalidArgument,
-                reason: "PAGE_TOKEN_INVALID",
-                message: "The page token must be that of the page before.",
+                reason: "INVALID_CURSOR",
+                message: "The page token must be that of the page before, of the same account.",
                 field: "page_token"
             )
         case .profileUnavailable:

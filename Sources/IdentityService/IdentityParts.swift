@@ -109,7 +109,8 @@ struct IdentityParts: Sendable {
             KeysInUse(
                 mint: mint(settings.issuer, settings.refreshKeys),
                 proofs: settings.proofs,
-                vault: settings.vault
+                vault: settings.vault,
+                cursors: settings.cursors
             ),
             group: group
         )
@@ -162,7 +163,8 @@ struct IdentityParts: Sendable {
                 let new = KeysInUse(
                     mint: mint(settings.issuer(with: keys), keys.refreshKeys),
                     proofs: keys.proofs,
-                    vault: keys.vault
+                    vault: keys.vault,
+                    cursors: keys.cursors
                 )
                 return (keys.rings, { ownKeys.replace(new) })
             }
@@ -251,6 +253,7 @@ struct IdentityParts: Sendable {
             opener: opener,
             revocations: revocations,
             operators: settings.operators,
+            ownKeys: ownKeys,
             clock: clock
         )
         settings.proofs.callers.warn(logger)

@@ -1,43 +1,16 @@
-/// Reads a file from its start to its end; whatever isn't there is ``SafeImage/Fault/truncated``.
-struct ByteReader {
-    let bytes: ArraySlice<UInt8>
-    /// Where the next byte is.
-    private(set) var position: Int
+import Bytes
 
-    init(_ bytes: ArraySlice<UInt8>) {
-        self.bytes = bytes
-        position = bytes.startIndex
-    }
+/// Reads a file from its start to its end; bytes that are not there are ``SafeImage/Fault/truncated``.
+typealias ByteReader = Bytes.ByteReader<SafeImage.Fault>
 
-    var isAtEnd: Bool { position == bytes.endIndex }
-    /// How many bytes are left.
-    var leftCount: Int { bytes.endIndex - position }
+extension Bytes.ByteReader where Fault == SafeImage.Fault {
+    /// Reads a file or a part of it.
+    init(_ bytes: ArraySlice<UInt8>) { self.init(bytes, truncated: .truncated) }
 
-    /// The next bytes.
-    mutating func take(_ count: Int) throws(SafeImage.Fault) -> ArraySlice<UInt8> {
-        guard count >= 0, count <= leftCount else { throw .truncated }
-        defer { position += count }
-        return bytes[position..<position + count]
-    }
-
-    /// The next byte.
-    mutating func byte() throws(SafeImage.Fault) -> UInt8 {
-        guard !isAtEnd else { throw .truncated }
-        defer { position += 1 }
-        return bytes[position]
-    }
-
-    /// The next bytes as a number, the most significant first.
+    /// Returns the next bytes, at most seven, as a number, the most significant first.
     mutating func bigEndian(_ count: Int) throws(SafeImage.Fault) -> Int { try take(count).bigEndian }
-    /// The next bytes as a number, the least significant first.
+    /// Returns the next bytes, at most seven, as a number, the least significant first.
     mutating func littleEndian(_ count: Int) throws(SafeImage.Fault) -> Int { try take(count).littleEndian }
-
-    /// Leaves out what is neither of these bytes. False if there is none of them.
-    mutating func skip(to byte: UInt8) -> Bool {
-        guard let next = bytes[position...].firstIndex(of: byte) else { return false }
-        position = next
-        return true
-    }
 }
 
 extension ArraySlice<UInt8> {

@@ -1,3 +1,5 @@
+import Bytes
+
 /// JPEG (ITU-T T.81), as JFIF, Exif and Adobe put it into files. Baseline and progressive, of Huffman codes.
 enum JPEG {
     /// Markers (table B.1).

@@ -1,3 +1,5 @@
+import Bytes
+
 /// PNG (RFC 2083; third edition: https://www.w3.org/TR/png-3/).
 enum PNG {
     static let signature: [UInt8] = [0x89, 0x50, 0x4E, 0x47, 0x0D, 0x0A, 0x1A, 0x0A]

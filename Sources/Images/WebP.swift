@@ -1,3 +1,5 @@
+import Bytes
+
 /// WebP (RFC 9649): a RIFF file with a lossy (VP8, RFC 6386) or lossless (VP8L) picture.
 enum WebP {
     static let riff = Array("RIFF".utf8)

@@ -28,8 +28,8 @@ public enum InvitesFault: Error, Sendable, Hashable {
     case opennessInvalid
     /// There are no people to add, or more than a request may have.
     case peopleCountInvalid(peopleMax: Int)
-    /// The page token isn't one that this method gave out.
-    case pageTokenInvalid
+    /// The page token isn't one that this method made for this account, and in this group where it is a group's.
+    case cursorInvalid
     /// The page size is negative.
     case pageSizeInvalid
     /// The idempotency key is no UUID.

@@ -64,8 +64,8 @@ extension InvitesFault: DomainFault {
             .invalid("OPENNESS_INVALID", field: "openness", "The openness must be open, confirm or consent.")
         case .peopleCountInvalid(let peopleMax):
             .invalid("PEOPLE_COUNT_INVALID", field: "members", "A request adds 1 to \(peopleMax) people.")
-        case .pageTokenInvalid:
-            .invalid("PAGE_TOKEN_INVALID", field: "page_token", "The page token is not one of this list's.")
+        case .cursorInvalid:
+            .invalid("INVALID_CURSOR", field: "page_token", "The page token is not one of this list's. Begin anew.")
         case .pageSizeInvalid:
             .invalid("PAGE_SIZE_INVALID", field: "page_size", "The page size must not be negative.")
         case .idempotencyKeyInvalid:

@@ -14,6 +14,8 @@ struct InvitesMethods: InvitesServiceHandler {
 
     /// Tells on whose behalf a method is called, by the keys that are in use now.
     let currentCallers: CurrentCallers
+    /// Seals page tokens and positions, by the keys that are in use now.
+    let currentCursors: CurrentCursors
     let groups: GroupStore
     let members: MemberStore
     let phones: PhoneStore

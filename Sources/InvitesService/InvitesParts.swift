@@ -39,7 +39,13 @@ struct InvitesParts: Sendable {
         let groups = GroupStore(database: database)
         let members = MemberStore(database: database)
         let currentCallers = CurrentCallers(settings.callers.reading(clock), group: group)
-        keyReader = settings.callerSource?.reader(for: currentCallers, clock: clock, logger: logger)
+        let currentCursors = CurrentCursors(settings.cursors, group: group)
+        keyReader = settings.callerSource?.reader(
+            for: currentCallers,
+            cursors: currentCursors,
+            clock: clock,
+            logger: logger
+        )
         let accounts = AccountStore(database: database)
         let invitations = InvitationStore(database: database)
         let links = GroupLinkStore(database: database)
@@ -60,6 +66,7 @@ struct InvitesParts: Sendable {
         )
         methods = InvitesMethods(
             currentCallers: currentCallers,
+            currentCursors: currentCursors,
             groups: groups,
             members: members,
             phones: phones,

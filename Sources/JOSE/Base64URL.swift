@@ -10,7 +10,7 @@ public enum Base64URL {
     }
 
     /// The characters of so many bytes.
-    static func characterCount(of byteCount: Int) -> Int { (byteCount * 4 + 2) / 3 }
+    public static func characterCount(of byteCount: Int) -> Int { (byteCount * 4 + 2) / 3 }
 
     /// Writes the text of `bytes`, for which there must be room; gives the count of its characters.
     private static func encode(

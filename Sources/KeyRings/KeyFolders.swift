@@ -74,7 +74,8 @@ public struct KeyFolders: Sendable {
         var keys = ring.keys
         if let index = keys.firstIndex(where: { $0.state == .next }) {
             for service in kind.derivedFor {
-                let published = publishedSeconds(of: keys[index], in: held(kind, service), ring, nowSeconds: nowSeconds)
+                let held = held(kind, service)
+                let published = publishedSeconds(kind, keys[index], in: held, ring, nowSeconds: nowSeconds)
                 keys[index].sinceSeconds = max(keys[index].sinceSeconds, published)
             }
         }
@@ -89,7 +90,7 @@ public struct KeyFolders: Sendable {
     func derive(_ kind: KeyKind, from ring: KeyRing) throws -> [Entry] {
         try kind.derivedFor.map { service in
             let folder = folder(of: service)
-            let derived = try ring.derived(for: service)
+            let derived = try ring.derived(kind, for: service)
             let held = held(kind, service)
             let isThere = access(folder.file(kind), F_OK) == 0
             if held != derived {
@@ -103,13 +104,14 @@ public struct KeyFolders: Sendable {
 
     /// Since when a service has had the key that is identity's next one.
     private func publishedSeconds(
-        of key: KeyRing.Key,
+        _ kind: KeyKind,
+        _ key: KeyRing.Key,
         in held: KeyRing?,
         _ ring: KeyRing,
         nowSeconds: Int64
     ) -> Int64 {
         guard let known = held?.keys.first(where: { $0.id == key.id }),
-            let derived = try? ring.derived(for: held?.service ?? "").keys.first(where: { $0.id == key.id }),
+            let derived = try? ring.derived(kind, for: held?.service ?? "").keys.first(where: { $0.id == key.id }),
             known.text == derived.text
         else { return nowSeconds }
         // Current there: a run that let it make proofs was killed, and only begins that when everybody knows the key.
@@ -191,13 +193,13 @@ extension KeyRing {
     /// What follows for a service from identity's ring of random keys.
     ///
     /// - Throws: `FileFault` for a key that is none.
-    func derived(for service: String) throws(FileFault) -> KeyRing {
+    func derived(_ derivation: KeyKind, for service: String) throws(FileFault) -> KeyRing {
         var keys = keys
         for index in keys.indices {
-            guard let key = CallerProofKey(master: try KeyKind.randomKey(keys[index].text), service: service) else {
+            guard let key = derivation.derive(try KeyKind.randomKey(keys[index].text), service) else {
                 throw FileFault("has a key from which none can be derived")
             }
-            keys[index].text = Base64URL.encode(key.bytes)
+            keys[index].text = Base64URL.encode(key)
         }
         return try KeyRing(kind: kind, service: service, keys: keys)
     }

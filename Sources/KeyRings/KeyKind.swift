@@ -14,6 +14,8 @@ public struct KeyKind: Sendable {
     let former: Former?
     /// The services that are given keys derived from these, each its own.
     let derivedFor: [String]
+    /// Derives a service's key from one of these; nil for a key of another size.
+    let derive: @Sendable (_ master: [UInt8], _ service: String) -> [UInt8]?
     /// Whether a key opens what is kept, so that a leaked one can't go before that is sealed anew.
     let opensWhatIsKept: Bool
     /// Makes a new key, as text.
@@ -40,7 +42,7 @@ public struct KeyKind: Sendable {
     }
 
     /// All kinds.
-    public static let all = [signing, refresh, proof, vault]
+    public static let all = [signing, refresh, proof, vault, cursor]
 
     /// The kind of that name.
     public static func named(_ name: String) -> KeyKind? { all.first { $0.name == name } }
@@ -55,6 +57,7 @@ public struct KeyKind: Sendable {
             (bytes) throws(FileFault) in String(decoding: bytes, as: UTF8.self)
         },
         derivedFor: [],
+        derive: { _, _ in nil },
         opensWhatIsKept: false,
         make: { try SigningKey.generateP256().pem() },
         id: { (text) throws(FileFault) in try verificationKey(text).thumbprint },
@@ -78,6 +81,7 @@ public struct KeyKind: Sendable {
             return Base64URL.encode(bytes)
         },
         derivedFor: [],
+        derive: { _, _ in nil },
         opensWhatIsKept: false,
         make: { Base64URL.encode(SecureRandom.bytes(randomByteCount)) },
         id: { (text) throws(FileFault) in try fingerprint(of: randomKey(text), label: "vestibule refresh key id 1") },
@@ -93,6 +97,7 @@ public struct KeyKind: Sendable {
         lifetime: .seconds(120),
         former: nil,
         derivedFor: ["profile", "invites"],
+        derive: { master, service in CallerProofKey(master: master, service: service)?.bytes },
         opensWhatIsKept: false,
         make: { Base64URL.encode(SecureRandom.bytes(randomByteCount)) },
         id: { (text) throws(FileFault) in try fingerprint(of: randomKey(text), label: "vestibule proof key id 1") },
@@ -109,12 +114,35 @@ public struct KeyKind: Sendable {
         lifetime: .seconds(vaultKeySeconds),
         former: nil,
         derivedFor: [],
+        derive: { _, _ in nil },
         opensWhatIsKept: true,
         make: { Base64URL.encode(SecureRandom.bytes(randomByteCount)) },
         id: { (text) throws(FileFault) in try fingerprint(of: randomKey(text), label: "vestibule vault key id 1") },
         verifying: { (text) throws(FileFault) in text }
     )
 
+    /// The keys of cursors: page tokens and positions, which clients hand back. Identity has the master keys and seals its own
+    /// cursors with them; a service with cursors of its own has what is derived for it.
+    public static let cursor = KeyKind(
+        name: "cursor",
+        cachedSeconds: 0,
+        lifetime: .seconds(cursorSeconds),
+        former: nil,
+        derivedFor: ["invites"],
+        derive: { master, service in
+            guard master.count == randomByteCount else { return nil }
+            let label = Array("vestibule cursor key 1 \(service)".utf8)
+            return HKDF.key(from: master, label: label, byteCount: randomByteCount)
+        },
+        opensWhatIsKept: false,
+        make: { Base64URL.encode(SecureRandom.bytes(randomByteCount)) },
+        id: { (text) throws(FileFault) in try fingerprint(of: randomKey(text), label: "vestibule cursor key id 1") },
+        verifying: { (text) throws(FileFault) in text }
+    )
+
+    /// For how long a cursor may be used: changes of groups are kept for thirty days at most, and a gateway seals the positions
+    /// of a stream under the key that it got when the stream began, an hour earlier at most.
+    static let cursorSeconds: Int64 = 30 * 86_400 + accessTokenSecondsMax
     /// For how long a retired key of the vault is kept.
     public static let vaultKeySeconds: Int64 = 30 * 86_400
     /// For how long our key set may be cached.

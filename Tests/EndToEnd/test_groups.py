@@ -189,7 +189,7 @@ def test_bad_invitations(member):
         422, "PHONE_INVALID", [("phone_number", "PHONE_INVALID")])
 
 
-def test_pages(member):
+def test_pages(member, new_app):
     groups = [member.create_group() for _ in range(5)][::-1]
     seen, path = [], "/groups?page_size=2"
     for expected in (2, 2, 1):
@@ -209,7 +209,13 @@ def test_pages(member):
 
     for size in ("0", "-1", "101", "x", ""):
         member.get(f"/groups?page_size={size}").problem(400, "REQUEST_INVALID", [("page_size", "WRONG_TYPE")])
-    # A token of another list is none of this one's.
-    for other in (token, "x", "1-" + "z" * 32):
-        member.get(f"/groups?page_token={other}").problem(
-            422, "PAGE_TOKEN_INVALID", [("page_token", "PAGE_TOKEN_INVALID")])
+    # A token of another list, group or account is none of this one's, nor is one that was changed.
+    of_groups = member.get("/groups?page_size=2").expect(200)["next_page_token"]
+    changed = [of_groups[:-1], of_groups + "A", "_" + of_groups[1:]]
+    stranger = new_app()
+    stranger.sign_in()
+    refused = [(member, "/groups", other) for other in (token, "x", "1-" + "z" * 32, "A" * 999, *changed)]
+    refused += [(member, f"/groups/{groups[1]}/members", token), (stranger, "/groups", of_groups)]
+    for app, path, other in refused:
+        app.get(f"{path}?page_token={other}").problem(
+            422, "INVALID_CURSOR", [("page_token", "INVALID_CURSOR")])

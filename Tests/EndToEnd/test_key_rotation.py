@@ -32,9 +32,12 @@ LOOK_PAUSE_SECONDS = 5
 STEADY_SECONDS = 1.0
 # For calls by what was read a moment ago.
 SETTLE_SECONDS = 0.2
-KINDS = ("signing", "refresh", "proof", "vault")
+KINDS = ("signing", "refresh", "proof", "vault", "cursor")
 # Who has what is derived from the keys of proofs.
 TAKERS = ("profile", "invites")
+DERIVED = (
+    ("proof", "profile", "vestibule caller proof key 1"), ("proof", "invites", "vestibule caller proof key 1"),
+    ("cursor", "invites", "vestibule cursor key 1"))
 READS = 6
 
 
@@ -64,20 +67,20 @@ def states(folder, kind, keys="keys"):
     return [key["state"] for key in ring(folder, kind, keys)]
 
 
-def derived(master, service):
-    """What follows for a service, by the words of the page TrustBetweenServices."""
+def derived(master, service, label="vestibule caller proof key 1"):
+    """What follows for a service, by the words of the pages TrustBetweenServices and Cursors."""
     secret = base64.urlsafe_b64decode(master + "=")
     extracted = hmac.new(bytes(32), secret, hashlib.sha256).digest()
-    key = hmac.new(extracted, f"vestibule caller proof key 1 {service}".encode() + b"\x01", hashlib.sha256).digest()
+    key = hmac.new(extracted, f"{label} {service}".encode() + b"\x01", hashlib.sha256).digest()
     return base64.urlsafe_b64encode(key).decode().rstrip("=")
 
 
 def services_follow(folder):
-    """Whether what services have is what follows from identity's keys of proofs."""
+    """Whether what services have is what follows from identity's keys of proofs and of cursors."""
     return all(
-        ring(folder, "proof", f"{service}-keys") == [
-            {**key, "key": derived(key["key"], service)} for key in ring(folder, "proof")]
-        for service in TAKERS)
+        ring(folder, kind, f"{service}-keys") == [
+            {**key, "key": derived(key["key"], service, label)} for key in ring(folder, kind)]
+        for kind, service, label in DERIVED)
 
 
 def expect_proofs_are_taken(folder):
@@ -147,7 +150,8 @@ def test_a_step_that_is_killed_anywhere_is_done_or_not_and_goes_on(killer, tmp_p
         assert states(folder, kind) == after, calls
         assert services_follow(folder), calls
         assert {file.name for file in (folder / "keys").iterdir()} == {f"{kind}.json" for kind in KINDS} | {".lock"}
-        assert [file.name for service in TAKERS for file in (folder / f"{service}-keys").iterdir()] == ["proof.json"] * 2
+        assert {(file.stem, service) for service in TAKERS for file in (folder / f"{service}-keys").iterdir()} == {
+            (kind, service) for kind, service, _ in DERIVED}
         assert all("PRIVATE" not in key["key"] for key in ring(folder, kind) if key["state"] == "retired")
     assert killed.returncode == 0 and calls > 6, f"killed {calls - 1} times"
     assert seen == {tuple(before), tuple(after)}
@@ -255,7 +259,7 @@ def another_identity(stack):
 def wait_until_known(secrets, address, program):
     """Waits until a program has read what is in its folder of keys now."""
     keys = "keys" if program == "identity" else f"{program}-keys"
-    kinds = KINDS if program == "identity" else ("proof",)
+    kinds = KINDS if program == "identity" else [kind for kind, service, _ in DERIVED if service == program]
 
     def is_known():
         metrics = Metrics(address)

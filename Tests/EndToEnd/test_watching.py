@@ -13,6 +13,7 @@ import grpc
 import pytest
 from vestibule.app.v1 import group_pb2
 
+import tokens
 from app import App, Person
 from other_gateway import another_gateway
 from parts import Parts
@@ -68,6 +69,31 @@ def test_what_was_missed_is_told_once(member):
         assert third.events == [("begin", {})]
     with Watching(member, "AAAA") as unknown:
         assert unknown.events == [("reset", {})]
+
+
+def test_a_position_is_gone_on_from_as_it_was_given_and_by_its_account(stack, member, new_app):
+    """And no time, number or length in it ends a service."""
+    member.create_group()
+    with Watching(member) as watching:
+        member.create_group()
+        watching.wait(lambda: watching.changes, "a change")
+    given = tokens.decode(watching.position)
+    edges = [value.to_bytes(8, "big") for value in (0, 1, 1 << 63, (1 << 63) - 1, (1 << 64) - 1)]
+    forged = [given[:at] + edge + given[at + 8:] for at in (1, 9, 17, 25, 33, 41) for edge in edges]
+    forged += [given[:-16], given[:25] + edges[2] + given[33:-16], given + b"\0", given[:-1], given[:-1] + bytes([given[-1] ^ 1])]
+    running = stack.process_of("invites")
+    stranger = new_app()
+    stranger.sign_in()
+    # One who is gone counts for ten seconds more.
+    with another_gateway(stack, WATCHES_PER_ACCOUNT="100") as gateway:
+        for position in forged:
+            with Watching(member, tokens.encode(position), client=gateway) as other:
+                assert other.events == [("reset", {})], position.hex()
+        with Watching(stranger, watching.position, client=gateway) as other:
+            assert other.events == [("reset", {})]
+        with Watching(member, watching.position, client=gateway) as other:
+            assert other.events == [("begin", {})]
+    assert stack.process_of("invites") == running
 
 
 @pytest.mark.parametrize("ending", ["sign-out", "sign-out-everywhere", "deletion"])

@@ -109,7 +109,8 @@ struct ExchangeBench: Sendable {
             ),
             refreshKeys: refreshKeys,
             vault: vault,
-            proofs: try #require(CallerProofParts(masters: [TestService.proofMaster]))
+            proofs: try #require(CallerProofParts(masters: [TestService.proofMaster])),
+            cursors: try #require(CursorSeal(keys: [[UInt8](repeating: 9, count: 32)]))
         )
     }
 

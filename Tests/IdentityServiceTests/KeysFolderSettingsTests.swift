@@ -37,16 +37,16 @@ struct KeysFolderSettingsTests {
             let ring = try #require(try folder.read(.signing))
             let both = try fixture.settings(named)
             #expect(both.issuer.keySet.entries.map(\.keyID) == [ring.current.id])
-            #expect(both.keyRings.map(\.kind) == ["signing", "refresh", "proof", "vault"])
+            #expect(both.keyRings.map(\.kind) == ["signing", "refresh", "proof", "vault", "cursor"])
             #expect(try fixture.settings(named.merging(noFiles) { $1 }).keyRings == both.keyRings)
 
             try FileManager.default.removeItem(atPath: folder.file(.signing))
             let mixed = try fixture.settings(named)
             #expect(mixed.issuer.keySet.entries.map(\.keyID) == [try SigningKey(pem: fixture.signingPEM).keyID])
-            #expect(mixed.keyRings.map(\.kind) == ["refresh", "proof", "vault"])
+            #expect(mixed.keyRings.map(\.kind) == ["refresh", "proof", "vault", "cursor"])
 
             let files = try fixture.settings()
-            #expect(files.keyRings.map(\.kind) == ["proof"], "which have no files")
+            #expect(files.keyRings.map(\.kind) == ["proof", "cursor"], "which have no files")
             #expect(files.vault == nil, "then no token of a provider is kept")
         }
     }

@@ -81,7 +81,8 @@ struct SessionCapTests {
                     issuer: service.settings.issuer,
                     refreshKeys: service.settings.refreshKeys,
                     limits: limits(2),
-                    proofs: service.settings.proofs
+                    proofs: service.settings.proofs,
+                    cursors: service.settings.cursors
                 ),
                 database: service.database,
                 group: service.group,

@@ -105,6 +105,7 @@ struct TestService {
             gateways: gateways,
             operators: .named([Self.operatorName]),
             proofs: try #require(ownKeys?.proofs ?? CallerProofParts(masters: [Self.proofMaster])),
+            cursors: try #require(ownKeys?.cursors ?? CursorSeal(keys: [[UInt8](repeating: 9, count: 32)])),
             unprovenDialects: unprovenDialects,
             phoneAssertions: phoneAssertions
         )

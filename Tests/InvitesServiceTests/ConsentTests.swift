@@ -148,7 +148,7 @@ import Testing
             } while !token.isEmpty
             #expect(found == ids)
             let foreign = try await service.groups(of: maria, size: 1).nextPageToken
-            #expect(await outcome { try await service.invitations(of: jose, token: foreign) } == "PAGE_TOKEN_INVALID")
+            #expect(await outcome { try await service.invitations(of: jose, token: foreign) } == "INVALID_CURSOR")
         }
     }
 

@@ -77,13 +77,13 @@ import Testing
             #expect(size.code == .invalidArgument)
             #expect(size.reason == "PAGE_SIZE_INVALID")
             let token = try await failure { try await service.groups(of: maria, token: "x") }
-            #expect(token.reason == "PAGE_TOKEN_INVALID")
+            #expect(token.reason == "INVALID_CURSOR")
             // A token of one list is none of the other.
             let members = try await service.members(of: group, askedBy: maria, size: 1)
             let foreign = try await failure {
                 try await service.groups(of: maria, token: members.nextPageToken)
             }
-            #expect(foreign.reason == "PAGE_TOKEN_INVALID")
+            #expect(foreign.reason == "INVALID_CURSOR")
             #expect(try await service.members(of: group, askedBy: maria, size: 1_000).members.count == 4)
         }
     }

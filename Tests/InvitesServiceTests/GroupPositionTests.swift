@@ -1,4 +1,5 @@
 import Postgres
+import ServiceKit
 import Testing
 
 @testable import InvitesService
@@ -16,7 +17,7 @@ struct GroupPositionTests {
         #expect(snapshot.text == text)
         let position = Self.position(snapshot)
         #expect(position.bytes.count <= GroupPosition.bytesMax)
-        #expect(GroupPosition(position.bytes) == position)
+        #expect(GroupPosition(given: position.bytes) == position)
     }
 
     @Test(arguments: [
@@ -29,9 +30,9 @@ struct GroupPositionTests {
 
     @Test func `With too many under way a position goes back to the oldest`() throws {
         let many = try #require(DatabaseSnapshot(horizon: 100, upper: 400, underWay: Array(100..<200)))
-        #expect(GroupPosition(Self.position(many).bytes)?.snapshot == DatabaseSnapshot(text: "100:100:"))
+        #expect(GroupPosition(given: Self.position(many).bytes)?.snapshot == DatabaseSnapshot(text: "100:100:"))
         let wide = try #require(DatabaseSnapshot(horizon: 100, upper: 100 + (1 << 33), underWay: [100]))
-        #expect(GroupPosition(Self.position(wide).bytes)?.snapshot == DatabaseSnapshot(text: "100:100:"))
+        #expect(GroupPosition(given: Self.position(wide).bytes)?.snapshot == DatabaseSnapshot(text: "100:100:"))
     }
 
     /// A position comes back from an app, and any time can stand in it.
@@ -77,7 +78,7 @@ struct GroupPositionTests {
                 default: bytes += (0..<4).map { _ in UInt8.random(in: .min ... .max, using: &random) }
                 }
             }
-            guard let position = GroupPosition(bytes) else { continue }
+            guard let position = GroupPosition(given: bytes) else { continue }
             #expect(DatabaseSnapshot(text: position.snapshot.text) == position.snapshot, "seed \(seed)")
         }
     }

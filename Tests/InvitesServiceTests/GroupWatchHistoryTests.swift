@@ -69,7 +69,7 @@ struct GroupWatchHistoryTests {
             try await Task.sleep(for: .milliseconds(Int.random(in: 0...20, using: &random)))
             let (changes, position) = watch.leave(begun)
             told += changes
-            begun = try await watch.begin(user, from: .after(GroupPosition(position)))
+            begun = try await watch.begin(user, from: .after(GroupPosition(given: position)))
             #expect(!begun.isReset)
         }
         return (told, begun)

@@ -59,7 +59,7 @@ struct GroupWatchTests {
                 let first = try await watch.begin(maria)
                 let member = try await service.add(phone(1), to: group, by: maria)
                 try await watch.wait(first, for: .memberChanged, in: group)
-                let position = try #require(GroupPosition(watch.position))
+                let position = try #require(GroupPosition(given: watch.position))
                 let missed = try await service.add(phone(2), to: group, by: maria)
                 let back = try await watch.begin(maria, from: .after(position))
                 #expect(!back.isReset && back.changes.map(\.memberID) == [missed.memberID])
@@ -95,7 +95,7 @@ struct GroupWatchTests {
                     return watch.position
                 }
                 let late = MemberID(id).description
-                let position = try #require(GroupPosition(held))
+                let position = try #require(GroupPosition(given: held))
                 #expect(!position.snapshot.underWay.isEmpty)
                 let back = try await watch.begin(maria, from: .after(position))
                 let end = try await service.group("End", by: maria)
@@ -111,7 +111,7 @@ struct GroupWatchTests {
         try await InvitesFixture.run { service in
             let maria = someone()
             try await TestWatch.run(service.parts.groupEvents) { watch in
-                let now = try #require(GroupPosition(Array(try await watch.begin(maria).position)))
+                let now = try #require(GroupPosition(given: Array(try await watch.begin(maria).position)))
                 let kept = service.parts.groupEvents.limits.kept.components.seconds
                 let other = GroupPosition.Epoch(
                     systemIdentifier: now.epoch.systemIdentifier,
@@ -144,7 +144,7 @@ struct GroupWatchTests {
             let maria = someone()
             try await TestWatch.run(service.parts.groupEvents) { watch in
                 let begun = try await watch.begin(maria)
-                let before = try #require(GroupPosition(watch.position))
+                let before = try #require(GroupPosition(given: watch.position))
                 try await service.database.execute("DELETE FROM group_event_epoch")
                 try await watch.waitForResets(1)
                 #expect(try await watch.begin(maria, from: .after(before)).isReset)
@@ -166,7 +166,7 @@ struct GroupWatchTests {
             )
             try await TestWatch.run(hub) { watch in
                 _ = try await watch.begin(maria)
-                let before = try #require(GroupPosition(watch.position))
+                let before = try #require(GroupPosition(given: watch.position))
                 try await service.database.execute(
                     """
                     INSERT INTO group_events (kind, user_id, group_id)
@@ -278,7 +278,7 @@ struct GroupWatchTests {
             try await TestWatch.run(service.parts.groupEvents) { watch in
                 let (asAna, asOther) = (try await watch.begin(ana), try await watch.begin(stranger))
                 let asMaria = try await watch.begin(maria)
-                let before = try #require(GroupPosition(watch.position))
+                let before = try #require(GroupPosition(given: watch.position))
                 _ = try await service.update(group, by: maria, name: "Climbers")
                 try await watch.wait(asAna, for: .invitationChanged, in: "")
                 try await watch.wait(asMaria, for: .groupChanged, in: group)
@@ -324,7 +324,7 @@ struct GroupWatchTests {
             )
             try await TestWatch.run(hub) { watch in
                 let begun = try await watch.begin(maria)
-                let position = try #require(GroupPosition(watch.position))
+                let position = try #require(GroupPosition(given: watch.position))
                 async let back = watch.begin(ana, from: .after(position))
                 let group = try await service.group(by: maria)
                 try await watch.wait(begun, for: .groupJoined, in: group)

@@ -114,6 +114,7 @@ struct InvitesFixture: Sendable {
                     keys: [proofKey].compactMap { $0 },
                     acceptsEarlierGateways: acceptsEarlierGateways
                 ),
+                cursors: try #require(CursorSeal(keys: [[UInt8](repeating: 9, count: 32)])),
                 inboxRetention: .seconds(3_600),
                 identityAddress: try #require(AddressList("127.0.0.1:7001"))
             ),

@@ -1,6 +1,7 @@
 import API
 import InvitesDomain
 import Models
+import ServiceKit
 import Synchronization
 import Testing
 
@@ -113,6 +114,14 @@ final class TestWatch: Sendable {
             try await Task.sleep(for: .milliseconds(2))
         }
         return try #require(nil as Value?, "not told within a minute")
+    }
+}
+
+extension GroupPosition {
+    /// What invites gave to a gateway; nil if it is no position.
+    init?(given bytes: [UInt8]) {
+        guard let position = try? Self(parsing: bytes[...]) else { return nil }
+        self = position
     }
 }
 

@@ -89,6 +89,7 @@ import Testing
             settings: InvitesSettings(
                 addressKey: ClientAddressKey(Secret([UInt8](repeating: 7, count: 32)), service: "invites"),
                 callers: ProvenCallers(service: "invites", keys: [Self.proofKey].compactMap { $0 }),
+                cursors: try #require(CursorSeal(keys: [[UInt8](repeating: 9, count: 32)])),
                 identityAddress: try #require(AddressList("127.0.0.1:7001"))
             ),
             database: database,

@@ -9,6 +9,7 @@ _SERVICE = {
 ALLOWED = {
     "AccountImport": {"COpenSSL", "JOSE", "Models"},
     "API": {"RPC"},
+    "Bytes": set(),
     "Certificates": {"COpenSSL"},
     "Connect": {"HTTP", "RPC", "RPCTransport"},
     "Deployment": {"Certificates", "JOSE", "KeyRings", "LocalPostgres", "Postgres", "ServiceKit", "ServiceStore"},
@@ -16,10 +17,10 @@ ALLOWED = {
     "HTTP": {"RPC"},
     "HTTPJSON": {"HTTP", "JOSE", "RPC", "RPCTransport"},
     "IdentityDomain": {"JOSE", "Models"},
-    "IdentityService": _SERVICE | {"AccountImport", "IdentityDomain", "JOSE", "OutgoingHTTP"},
-    "Images": set(),
+    "IdentityService": _SERVICE | {"AccountImport", "Bytes", "IdentityDomain", "JOSE", "OutgoingHTTP"},
+    "Images": {"Bytes"},
     "InvitesDomain": {"Models"},
-    "InvitesService": _SERVICE | {"InvitesDomain", "JOSE"},
+    "InvitesService": _SERVICE | {"Bytes", "InvitesDomain", "JOSE"},
     "JOSE": {"COpenSSL"},
     "KeyRings": {"JOSE", "ServiceKit"},
     "Load": {"API", "CTimerFD", "JOSE", "OutgoingHTTP", "RPC", "RPCTransport", "ServiceKit"},
@@ -37,7 +38,7 @@ ALLOWED = {
     "RPCTransport": {"CCrash", "CRPC", "HTTP", "RPC"},
     "SessionVerifier": {"API", "JOSE", "RPC", "RPCTransport"},
     "ServiceCommands": {"ServiceKit"},
-    "ServiceKit": {"API", "Certificates", "Connect", "HTTP", "JOSE", "OTLP", "RPC", "RPCTransport"},
+    "ServiceKit": {"API", "Bytes", "Certificates", "Connect", "HTTP", "JOSE", "OTLP", "RPC", "RPCTransport"},
     "ServiceModels": {"API", "JOSE", "KeyRings", "Models", "Postgres", "RPC", "ServiceKit", "ServiceStore"},
     "ServiceStore": {"API", "Postgres", "RPC", "RPCTransport", "ServiceKit"},
     "Executables/gateway": {"GatewayService", "ServiceCommands"},
@@ -55,6 +56,7 @@ OURS = {name for name in ALLOWED if "/" not in name} | C_MODULES
 _SYSTEM = {"Darwin", "Foundation", "FoundationEssentials", "Glibc", "Synchronization"}
 # Modules without I/O: what they may import of others is listed too.
 PURE = {
+    "Bytes": set(),
     "Certificates": _SYSTEM,
     "HTTP": _SYSTEM | {"HTTPTypes"},
     "IdentityDomain": _SYSTEM,

@@ -1751,7 +1751,8 @@ public nonisolated struct Vestibule_Invites_V1_WatchBegin: Sendable {
   /// Identity's proof of the person to this service, as in the metadata of other calls.
   public var callerProof: String = String()
 
-  /// The position of the last message that the person's app has, as it was told; empty to begin now.
+  /// The position of the last message that the person's app has, sealed with `position_key`; empty to begin now. Any other
+  /// bytes begin anew.
   public var position: Data = Data()
 
   public var unknownFields = SwiftProtobuf.UnknownStorage()
@@ -1839,6 +1840,10 @@ public nonisolated struct Vestibule_Invites_V1_WatchBegun: Sendable {
 
   /// What has changed between the position that was asked for and this one.
   public var changes: [Vestibule_Invites_V1_GroupChange] = []
+
+  /// The key of positions of this user, 32 bytes, a secret of the gateway. What the gateway gives to the user's app is a position of
+  /// this stream and the first 16 bytes of HMAC-SHA-256 over it under this key.
+  public var positionKey: Data = Data()
 
   public var unknownFields = SwiftProtobuf.UnknownStorage()
 
@@ -4704,7 +4709,7 @@ nonisolated extension Vestibule_Invites_V1_WatchGroupsResponse: SwiftProtobuf.Me
 
 nonisolated extension Vestibule_Invites_V1_WatchBegun: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
   public static let protoMessageName: String = _protobuf_package + ".WatchBegun"
-  public static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{3}watch_id\0\u{1}position\0\u{3}is_reset\0\u{1}changes\0")
+  public static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{3}watch_id\0\u{1}position\0\u{3}is_reset\0\u{1}changes\0\u{3}position_key\0")
 
   public mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
     while let fieldNumber = try decoder.nextFieldNumber() {
@@ -4716,6 +4721,7 @@ nonisolated extension Vestibule_Invites_V1_WatchBegun: SwiftProtobuf.Message, Sw
       case 2: try { try decoder.decodeSingularBytesField(value: &self.position) }()
       case 3: try { try decoder.decodeSingularBoolField(value: &self.isReset) }()
       case 4: try { try decoder.decodeRepeatedMessageField(value: &self.changes) }()
+      case 5: try { try decoder.decodeSingularBytesField(value: &self.positionKey) }()
       default: break
       }
     }
@@ -4734,6 +4740,9 @@ nonisolated extension Vestibule_Invites_V1_WatchBegun: SwiftProtobuf.Message, Sw
     if !self.changes.isEmpty {
       try visitor.visitRepeatedMessageField(value: self.changes, fieldNumber: 4)
     }
+    if !self.positionKey.isEmpty {
+      try visitor.visitSingularBytesField(value: self.positionKey, fieldNumber: 5)
+    }
     try unknownFields.traverse(visitor: &visitor)
   }
 
@@ -4742,6 +4751,7 @@ nonisolated extension Vestibule_Invites_V1_WatchBegun: SwiftProtobuf.Message, Sw
     if lhs.position != rhs.position {return false}
     if lhs.isReset != rhs.isReset {return false}
     if lhs.changes != rhs.changes {return false}
+    if lhs.positionKey != rhs.positionKey {return false}
     if lhs.unknownFields != rhs.unknownFields {return false}
     return true
   }

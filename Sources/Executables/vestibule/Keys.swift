@@ -25,12 +25,14 @@ struct RotateKeys: ParsableCommand {
 
             Programs read their folders again every few seconds and at SIGHUP. Before the first rotation all replicas of identity \
             must use the folder (VESTIBULE_IDENTITY_KEYS_FOLDER): one that has other keys refuses what these make. What profile \
-            and invites have in profile-keys and invites-keys follows from identity's keys of proofs, and is written with them; \
+            and invites have in profile-keys and invites-keys follows from identity's keys of proofs and cursors, and is written \
+            with them; \
             each run makes it right, whatever it finds there.
 
             --leaked is for keys that somebody else has: a new one takes the place of all others of that kind at once. Of \
             signing keys, apps have to refresh; of refresh keys, everybody has to sign in again; of keys of proofs, calls for \
-            people are answered with 503 until all programs have read their folders, up to five seconds. A leaked vault key seals \
+            people are answered with 503 until all programs have read their folders, up to five seconds; of keys of cursors, lists \
+            and streams begin anew. A leaked vault key seals \
             nothing more and stays until its time is over: identity needs it to seal anew what it keeps.
             """
     )

@@ -37,19 +37,20 @@ extension OpenAPI.Parameter {
         schema: .integer(minimum: 1, maximum: 100, default: 50)
     )
 
-    /// `page_token`. Tokens of one list are refused by another: the number before the hyphen tells them apart.
-    static func pageToken(component: String, list: Int) -> Self {
-        Self(
-            component: component,
-            name: "page_token",
-            place: .query,
-            schema: .text(maxLength: 34, pattern: "^(\(list)-[0-9a-f]{32})?$"),
-            description: "next_page_token of the page before; none or an empty one for the first."
-        )
-    }
+    /// `page_token`.
+    static let pageToken = Self(
+        component: "pageToken",
+        name: "page_token",
+        place: .query,
+        schema: .text(maxLength: 43, pattern: "^([A-Za-z0-9_-]{43})?$"),
+        description: """
+            next_page_token of the page before, of the same list and account; none or an empty one for the first. Any other is \
+            refused with INVALID_CURSOR, and the app begins with the first page.
+            """
+    )
 }
 
 extension OpenAPI.Schema {
     /// `next_page_token` of an answer.
-    static let nextPageToken = text("Null on the last page.", minLength: 34, maxLength: 34, orNull: true)
+    static let nextPageToken = text("Null on the last page.", minLength: 43, maxLength: 43, orNull: true)
 }

@@ -12,7 +12,7 @@ enum ListBlockedInvitersRoute {
         tag: .groups,
         summary: "A page of those whom the user blocks",
         caller: .user,
-        parameters: [.pageSize, .pageToken(component: "blockedInvitersPageToken", list: 5)],
+        parameters: [.pageSize, .pageToken],
         answers: [200: .blockedInviters],
         problems: [.fieldsAtFault]
     )

@@ -12,7 +12,7 @@ enum ListGroupsRoute {
         tag: .groups,
         summary: "A page of the user's groups, newest first",
         caller: .user,
-        parameters: [.pageSize, .pageToken(component: "groupsPageToken", list: 1)],
+        parameters: [.pageSize, .pageToken],
         answers: [200: .groups],
         problems: [.fieldsAtFault]
     )

@@ -12,7 +12,7 @@ enum ListMembersRoute {
         tag: .groups,
         summary: "A page of a group's members and pending members, oldest first",
         caller: .user,
-        parameters: [.groupID, .pageSize, .pageToken(component: "membersPageToken", list: 2)],
+        parameters: [.groupID, .pageSize, .pageToken],
         answers: [200: .members],
         problems: [.forbidden, .notFound, .fieldsAtFault]
     )

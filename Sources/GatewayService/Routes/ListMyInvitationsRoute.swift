@@ -16,7 +16,7 @@ enum ListMyInvitationsRoute {
             to join. Nothing is told of a group's members.
             """,
         caller: .user,
-        parameters: [.pageSize, .pageToken(component: "invitationsPageToken", list: 3)],
+        parameters: [.pageSize, .pageToken],
         answers: [200: .invitations],
         problems: [.fieldsAtFault]
     )

@@ -12,7 +12,7 @@ enum ListPendingRoute {
         tag: .groups,
         summary: "A page of whom a group waits for and who is in doubt, oldest first",
         caller: .user,
-        parameters: [.groupID, .pageSize, .pageToken(component: "pendingPageToken", list: 4)],
+        parameters: [.groupID, .pageSize, .pageToken],
         answers: [200: .pending],
         problems: [.forbidden, .notFound, .fieldsAtFault]
     )

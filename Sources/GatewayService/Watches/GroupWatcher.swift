@@ -1,4 +1,5 @@
 import API
+import ServiceKit
 import Synchronization
 
 /// What one who watches is told.
@@ -40,6 +41,7 @@ final class GroupWatcher: Sendable {
         var endedAt: ContinuousClock.Instant?
         var waiter: UnsafeContinuation<Void, Never>?
         var task: Task<Void, any Error>?
+        var positionKey: CursorKey?
 
         mutating func takeWaiter() -> UnsafeContinuation<Void, Never>? {
             defer { waiter = nil }
@@ -55,6 +57,9 @@ final class GroupWatcher: Sendable {
         self.number = number
         self.session = session
     }
+
+    /// Has positions sealed by this key from now on.
+    func seal(by key: CursorKey) { state.withLock { $0.positionKey = key } }
 
     /// The watching begins, or changes came: they wait with those before. False if the app is too far behind.
     func put(_ news: WatchNews) -> Bool {
@@ -112,18 +117,22 @@ final class GroupWatcher: Sendable {
         return isFirst
     }
 
-    /// The next news.
+    /// Returns the next news, with their position sealed for the account: what leaves here comes back from an app.
     ///
     /// - Throws: `WatchEnd` at the end, `CancellationError` when the task is cancelled.
     func next() async throws -> WatchNews {
         while true {
             try Task.checkCancellation()
-            let (news, end) = state.withLock { state -> (WatchNews?, WatchEnd?) in
+            let (news, key, end) = state.withLock { state -> (WatchNews?, CursorKey?, WatchEnd?) in
                 defer { state.news = nil }
                 if state.news != nil { state.toldAt = .now }
-                return (state.news, state.end)
+                return (state.news, state.positionKey, state.end)
             }
-            if let news { return news }
+            if var news {
+                // An invites of the version before gives no key, and takes positions as it gives them.
+                if let key { news.position = key.seal(news.position) }
+                return news
+            }
             if let end { throw end }
             await withTaskCancellationHandler {
                 await withUnsafeContinuation { continuation in

@@ -205,6 +205,9 @@ final class GroupWatches: Sendable {
     func take(_ message: InvitesV1.WatchGroupsResponse) {
         switch message.news {
         case .begun(let begun):
+            if let key = CursorKey(begun.positionKey) {
+                values.withLock { $0.watchers[begun.watchID] }?.seal(by: key)
+            }
             put(
                 WatchNews(position: Array(begun.position), isReset: begun.isReset, changes: begun.changes),
                 to: begun.watchID

@@ -1,5 +1,8 @@
-/// Up to where a watcher of ended sessions was told everything; opaque bytes to it.
-struct RevocationPosition: Sendable, Hashable {
+import Bytes
+import ServiceKit
+
+/// How far a watcher of ended sessions has read; opaque bytes to it, sealed as a cursor.
+struct RevocationPosition: CursorPayload, Hashable {
     /// Where the transactions' numbers mean something.
     let database: DatabaseIdentity
     /// Transactions before this one were told.
@@ -7,8 +10,10 @@ struct RevocationPosition: Sendable, Hashable {
     /// When it was made, in Unix seconds.
     let madeAtSeconds: Int64
 
+    /// The scope of positions. They are one for all callers, which are servers: a position says nothing of an account.
+    static let scope = CursorScope(method: "WatchRevocations")
+    static let bytesMax = 29
     private static let version: UInt8 = 1
-    private static let byteCount = 29
 
     init(database: DatabaseIdentity, horizon: UInt64, madeAtSeconds: Int64) {
         self.database = database
@@ -16,33 +21,27 @@ struct RevocationPosition: Sendable, Hashable {
         self.madeAtSeconds = madeAtSeconds
     }
 
-    /// What a caller gave back; nil if it is none of this version.
-    init?(_ bytes: some Collection<UInt8>) {
-        guard bytes.count == Self.byteCount, bytes.first == Self.version else { return nil }
-        var rest = bytes.dropFirst()
-        func take(_ count: Int) -> UInt64 {
-            defer { rest = rest.dropFirst(count) }
-            return rest.prefix(count).reduce(0) { $0 << 8 | UInt64($1) }
-        }
-        let systemIdentifier = Int64(bitPattern: take(8))
-        let timeline = UInt32(truncatingIfNeeded: take(4))
-        database = DatabaseIdentity(systemIdentifier: systemIdentifier, timeline: timeline)
-        horizon = take(8)
-        madeAtSeconds = Int64(bitPattern: take(8))
+    init(from reader: inout ByteReader<CursorFault>) throws(CursorFault) {
+        guard try reader.byte() == Self.version else { throw CursorFault() }
+        database = DatabaseIdentity(systemIdentifier: try reader.integer(), timeline: try reader.integer())
+        horizon = try reader.integer()
+        madeAtSeconds = try reader.integer()
     }
 
-    /// The bytes to give out.
-    var bytes: [UInt8] {
-        func bytes(_ value: some FixedWidthInteger) -> [UInt8] { withUnsafeBytes(of: value.bigEndian) { Array($0) } }
-        return [Self.version] + bytes(database.systemIdentifier) + bytes(database.timeline) + bytes(horizon)
-            + bytes(madeAtSeconds)
+    func write(to bytes: inout [UInt8]) {
+        bytes.append(Self.version)
+        bytes.append(integer: database.systemIdentifier)
+        bytes.append(integer: database.timeline)
+        bytes.append(integer: horizon)
+        bytes.append(integer: madeAtSeconds)
     }
 
     /// Whether the log as it was read now has all that was not told by then. One from so far ahead that no clock made it is no
     /// good either: a caller may have written any time into it.
     func isGood(for read: RevocationsRead, nowSeconds: Int64) -> Bool {
         let kept = IdentityStore.revocationsKeptMilliseconds / 1000
-        return database == read.database && horizon <= read.snapshot.horizon && madeAtSeconds > nowSeconds - kept
-            && madeAtSeconds < nowSeconds + kept
+        // The position may hold any time: an age that overflows is out of the range.
+        guard let age = (Checked(nowSeconds) - madeAtSeconds).value else { return false }
+        return database == read.database && horizon <= read.snapshot.horizon && -kept < age && age < kept
     }
 }

@@ -32,6 +32,8 @@ struct IdentitySettings: Sendable {
     let operators: CallerTrust
     /// Make and check proofs of callers.
     let proofs: CallerProofParts
+    /// Seals page tokens and positions.
+    let cursors: CursorSeal
     /// The dialects in which people are let in without proof.
     let unprovenDialects: Set<String>
     /// Who is told of events.
@@ -60,6 +62,7 @@ struct IdentitySettings: Sendable {
         gateways: CallerTrust = .nobody,
         operators: CallerTrust = .nobody,
         proofs: CallerProofParts,
+        cursors: CursorSeal,
         unprovenDialects: Set<String> = [],
         webhooks: [WebhookTarget] = [],
         phoneAssertions: PhoneAssertionPolicy? = nil,
@@ -79,6 +82,7 @@ struct IdentitySettings: Sendable {
         self.gateways = gateways
         self.operators = operators
         self.proofs = proofs
+        self.cursors = cursors
         self.unprovenDialects = unprovenDialects
         self.webhooks = webhooks
         self.phoneAssertions = phoneAssertions
@@ -129,6 +133,7 @@ struct IdentitySettings: Sendable {
             gateways: Self.trust(IdentityKeys.gateways, configuration),
             operators: Self.trust(IdentityKeys.operators, configuration),
             proofs: keys.proofs,
+            cursors: keys.cursors,
             unprovenDialects: unprovenDialects,
             webhooks: webhooks ?? [],
             phoneAssertions: phoneAssertions ?? nil,

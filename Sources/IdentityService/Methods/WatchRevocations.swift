@@ -51,13 +51,22 @@ extension IdentityMethods {
     ) async throws {
         // Once there was a look, what is not read here is told by a later one. What these news hold is read as well.
         guard await watcher.next() != nil else { return }
-        try await tellEarlier(from: RevocationPosition(position), responses)
+        try await tellEarlier(from: opened(position), responses)
         while let news = await watcher.next() {
             var message = IdentityV1.WatchRevocationsResponse()
             message.add(news.sessionIDs, sessionsFromMilliseconds: news.sessionsFromMilliseconds)
-            message.finish(news.position, toldAtMilliseconds: news.toldAtMilliseconds)
+            message.finish(sealed(news.position), toldAtMilliseconds: news.toldAtMilliseconds)
             try await responses.write(message)
         }
+    }
+
+    /// Opens a caller's position; nil, for a reset, if it is none of ours.
+    private func opened(_ position: some Collection<UInt8>) -> RevocationPosition? {
+        try? ownKeys.current.cursors.open(position, for: RevocationPosition.scope)
+    }
+
+    private func sealed(_ position: RevocationPosition) -> [UInt8] {
+        ownKeys.current.cursors.seal(position, for: RevocationPosition.scope)
     }
 
     /// Tells what ended before, page by page. What is committed between two pages, before the place of the second, is told by
@@ -93,7 +102,7 @@ extension IdentityMethods {
             message = IdentityV1.WatchRevocationsResponse()
             message.add(read.sessionIDs, sessionsFromMilliseconds: nil)
         }
-        message.finish(reached, toldAtMilliseconds: now)
+        message.finish(sealed(reached), toldAtMilliseconds: now)
         try await responses.write(message)
     }
 }
@@ -105,9 +114,9 @@ extension IdentityV1.WatchRevocationsResponse {
     }
 
     /// The caller knows all now.
-    fileprivate mutating func finish(_ position: RevocationPosition, toldAtMilliseconds: Int64) {
+    fileprivate mutating func finish(_ position: [UInt8], toldAtMilliseconds: Int64) {
         caughtUp = true
-        self.position = .init(position.bytes)
+        self.position = .init(position)
         self.toldAtMilliseconds = toldAtMilliseconds
     }
 }

@@ -24,13 +24,17 @@ final class KeysInUse: Sendable {
     let phoneKeys: [[UInt8]]
     /// Seal providers' tokens; nil where there are none.
     let vault: VaultKeys?
+    /// Seals page tokens and positions.
+    let cursors: CursorSeal
 
     /// - Parameters:
     ///   - mint: has the keys of our tokens, from which those of states, nonces and addresses are derived.
     ///   - proofs: the keys of proofs.
     ///   - vault: the keys of providers' tokens; nil where none is kept.
-    init(mint: SessionTokenMint, proofs: CallerProofParts, vault: VaultKeys? = nil) {
+    ///   - cursors: seals cursors.
+    init(mint: SessionTokenMint, proofs: CallerProofParts, vault: VaultKeys? = nil, cursors: CursorSeal) {
         self.mint = mint
+        self.cursors = cursors
         self.vault = vault
         self.proofs = proofs.mint
         callers = proofs.callers.reading(mint.clock)

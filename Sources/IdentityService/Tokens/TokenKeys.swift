@@ -14,6 +14,8 @@ struct TokenKeys: Sendable {
     let refreshKeys: RefreshKeys
     /// Make and check proofs of callers.
     let proofs: CallerProofParts
+    /// Seals page tokens and positions.
+    let cursors: CursorSeal
     /// Seal providers' tokens; nil without a folder that has such keys, and then none is kept.
     var vault: VaultKeys?
     /// What the folder holds of each kind; nothing of kinds that files of their own give.
@@ -58,6 +60,10 @@ struct TokenKeySource: Sendable {
         let vaultRing = ring(.vault, &faults)
         let areRead = faults.isEmpty
         let proofRing = faults.collect { () throws(ConfigurationFaults) in try IdentityKeys.proof.keys(folder) }
+        // A folder of others, or of nobody, is one fault.
+        let cursorRing = proofRing.flatMap { _ in
+            faults.collect { () throws(ConfigurationFaults) in try IdentityKeys.proof.keys(folder, .cursor) }
+        }
         // A ring that can't be read has no files in its place.
         guard areRead else { throw ConfigurationFaults(faults) }
         let (signingKey, otherKeys) = signingKeys(signingRing, &faults)
@@ -67,7 +73,9 @@ struct TokenKeySource: Sendable {
             masters: proofRing?.keys ?? [],
             acceptsEarlierGateways: acceptsEarlierGateways
         )
-        guard faults.isEmpty, let signingKey, let refreshKeys, let proofs, let proofRing else {
+        let cursors = CursorSeal(keys: cursorRing?.keys ?? [])
+        guard faults.isEmpty, let signingKey, let refreshKeys, let proofs, let proofRing, let cursors, let cursorRing
+        else {
             throw ConfigurationFaults(faults)
         }
         return TokenKeys(
@@ -75,8 +83,9 @@ struct TokenKeySource: Sendable {
             otherKeys: otherKeys,
             refreshKeys: refreshKeys,
             proofs: proofs,
+            cursors: cursors,
             vault: vault,
-            rings: [signingRing, refreshRing, proofRing.ring, vaultRing].compactMap { $0 }
+            rings: [signingRing, refreshRing, proofRing.ring, vaultRing, cursorRing.ring].compactMap { $0 }
         )
     }
 

@@ -77,13 +77,22 @@ final class GroupEventHub: Sendable {
     func close(_ stream: GroupEventStream) { state.withLock { $0.close(stream.number) } }
 
     /// A watching begins with the next look; the stream is told so.
-    func begin(_ watchID: UInt64, of userID: UserID, from start: GroupEventState.Start, on stream: GroupEventStream) {
+    ///
+    /// - Parameter positionKey: by which the gateway seals positions for the user.
+    func begin(
+        _ watchID: UInt64,
+        of userID: UserID,
+        from start: GroupEventState.Start,
+        positionKey: [UInt8] = [],
+        on stream: GroupEventStream
+    ) {
         let isTaken = state.withLock { state in
             state.await(
                 GroupEventState.Beginning(
                     watch: .init(stream: stream.number, id: watchID),
                     userID: userID,
-                    start: start
+                    start: start,
+                    positionKey: positionKey
                 )
             )
         }

@@ -1,6 +1,7 @@
 import API
 import InvitesDomain
 import Models
+import ServiceKit
 
 /// Who watches, on which stream, and what is told to whom: what ``GroupEventHub`` guards. A plain value; it waits for nothing.
 struct GroupEventState {
@@ -23,6 +24,8 @@ struct GroupEventState {
         let watch: Watch
         let userID: UserID
         let start: Start
+        /// By which the gateway seals positions for the user.
+        var positionKey: [UInt8] = []
 
         /// The snapshot after which it goes on at a position; nil if it begins anew.
         func snapshot(at now: GroupPosition, keptSeconds: Int64) -> DatabaseSnapshot? {
@@ -171,6 +174,7 @@ struct GroupEventState {
             var message = InvitesV1.WatchGroupsResponse()
             message.begun.watchID = watch.id
             message.begun.position = .init(position.bytes)
+            message.begun.positionKey = .init(begun.beginning.positionKey)
             message.begun.isReset = begun.isReset
             message.begun.changes = begun.changes.changes.map { InvitesV1.GroupChange($0) }
             return (stream: stream, message: message)

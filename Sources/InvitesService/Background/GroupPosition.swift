@@ -1,6 +1,10 @@
+import Bytes
+import Models
 import Postgres
+import ServiceKit
 
-/// Up to where one who watches was told everything; opaque bytes to apps and gateways.
+/// How far an app that watches groups has read; opaque bytes to apps and gateways. The gateway seals it for the account before it
+/// gives it to the app, and ``InvitesMethods/watchGroups(_:responses:context:)`` opens it.
 ///
 /// | bytes | what, big-endian |
 /// | --- | --- |
@@ -11,7 +15,7 @@ import Postgres
 /// | 8 | the snapshot's horizon |
 /// | 4 | its upper end, from the horizon |
 /// | 4 each | the transactions that were under way, from the horizon |
-struct GroupPosition: Sendable, Hashable {
+struct GroupPosition: CursorPayload, Hashable {
     /// Where and for how long numbers of transactions mean something.
     struct Epoch: Sendable, Hashable {
         let systemIdentifier: Int64
@@ -26,10 +30,9 @@ struct GroupPosition: Sendable, Hashable {
     /// Transactions under way that a position names. With more of them it goes back to the oldest one, and what came after that is
     /// told twice to whoever goes on from there.
     static let underWayMax = 64
-    /// The longest position.
-    static let bytesMax = headByteCount + 4 * underWayMax
+    /// The longest position: its head, and four bytes for each transaction.
+    static let bytesMax = 301
     private static let version: UInt8 = 1
-    private static let headByteCount = 45
 
     init(epoch: Epoch, madeAtSeconds: Int64, snapshot: DatabaseSnapshot) {
         self.epoch = epoch
@@ -37,40 +40,45 @@ struct GroupPosition: Sendable, Hashable {
         self.snapshot = snapshot
     }
 
-    /// What somebody gave back; nil if it is none of this version.
-    init?(_ bytes: some Collection<UInt8>) {
-        guard (Self.headByteCount...Self.bytesMax).contains(bytes.count), bytes.count % 4 == Self.headByteCount % 4,
-            bytes.first == Self.version
-        else { return nil }
-        var rest = bytes.dropFirst()
-        func take(_ count: Int) -> UInt64 {
-            defer { rest = rest.dropFirst(count) }
-            return rest.prefix(count).reduce(0) { $0 << 8 | UInt64($1) }
-        }
-        let systemIdentifier = Int64(bitPattern: take(8))
-        epoch = Epoch(systemIdentifier: systemIdentifier, id: PostgresUUID(high: take(8), low: take(8)))
-        madeAtSeconds = Int64(bitPattern: take(8))
-        let horizon = take(8)
-        let (upper, isOver) = horizon.addingReportingOverflow(take(4))
-        guard !isOver else { return nil }
+    /// The scope of an account's positions.
+    static func scope(of userID: UserID) -> CursorScope {
+        CursorScope(method: "WatchGroups", account: userID.description)
+    }
+
+    init(from reader: inout ByteReader<CursorFault>) throws(CursorFault) {
+        guard try reader.byte() == Self.version else { throw CursorFault() }
+        let systemIdentifier: Int64 = try reader.integer()
+        epoch = Epoch(
+            systemIdentifier: systemIdentifier,
+            id: PostgresUUID(high: try reader.integer(), low: try reader.integer())
+        )
+        madeAtSeconds = try reader.integer()
+        let horizon: UInt64 = try reader.integer()
+        let upper = Checked(horizon) + UInt64(try reader.integer(UInt32.self))
         var underWay: [UInt64] = []
-        while !rest.isEmpty {
-            let (transaction, isOver) = horizon.addingReportingOverflow(take(4))
-            guard !isOver else { return nil }
+        while !reader.isAtEnd {
+            let transaction = Checked(horizon) + UInt64(try reader.integer(UInt32.self))
+            guard let transaction = transaction.value, underWay.count < Self.underWayMax else { throw CursorFault() }
             underWay.append(transaction)
         }
-        guard let snapshot = DatabaseSnapshot(horizon: horizon, upper: upper, underWay: underWay) else { return nil }
+        guard let upper = upper.value,
+            let snapshot = DatabaseSnapshot(horizon: horizon, upper: upper, underWay: underWay)
+        else { throw CursorFault() }
         self.snapshot = snapshot
     }
 
-    /// The bytes to give out.
-    var bytes: [UInt8] {
-        func bytes(_ value: some FixedWidthInteger) -> [UInt8] { withUnsafeBytes(of: value.bigEndian) { Array($0) } }
-        var upper = UInt32(clamping: snapshot.upper - snapshot.horizon)
-        var underWay = snapshot.underWay.map { UInt32(clamping: $0 - snapshot.horizon) }
+    func write(to bytes: inout [UInt8]) {
+        // A snapshot's numbers are not below its horizon.
+        var upper = UInt32(clamping: snapshot.upper &- snapshot.horizon)
+        var underWay = snapshot.underWay.map { UInt32(clamping: $0 &- snapshot.horizon) }
         if underWay.count > Self.underWayMax || upper == .max { (upper, underWay) = (0, []) }
-        return [Self.version] + bytes(epoch.systemIdentifier) + epoch.id.bytes + bytes(madeAtSeconds)
-            + bytes(snapshot.horizon) + bytes(upper) + underWay.flatMap { bytes($0) }
+        bytes.append(Self.version)
+        bytes.append(integer: epoch.systemIdentifier)
+        bytes += epoch.id.bytes
+        bytes.append(integer: madeAtSeconds)
+        bytes.append(integer: snapshot.horizon)
+        bytes.append(integer: upper)
+        for transaction in underWay { bytes.append(integer: transaction) }
     }
 
     /// Whether the log as it was read now has all that was not told by then. One that is ahead of it was made by nobody.
@@ -81,9 +89,10 @@ struct GroupPosition: Sendable, Hashable {
             return false
         }
         // The app may have written any time into it: an age that overflows is older than what is kept.
-        let (age, isOver) = now.madeAtSeconds.subtractingReportingOverflow(madeAtSeconds)
-        let (limit, isUnder) = keptSeconds.subtractingReportingOverflow(Self.marginSeconds)
-        return !isOver && !isUnder && age < limit
+        guard let age = (Checked(now.madeAtSeconds) - madeAtSeconds).value,
+            let limit = (Checked(keptSeconds) - Self.marginSeconds).value
+        else { return false }
+        return age < limit
     }
 
     /// Transactions that last: what they change may be older than their end by so much.

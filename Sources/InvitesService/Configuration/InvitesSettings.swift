@@ -16,7 +16,9 @@ struct InvitesSettings: Sendable {
     let addressKey: ClientAddressKey
     /// Tells on whose behalf methods are called, by the keys that were read first.
     let callers: ProvenCallers
-    /// Where those are read from again; nil if they never are.
+    /// Seals cursors, by the keys that were read first.
+    let cursors: CursorSeal
+    /// Where those keys are read from again; nil if they never are.
     let callerSource: CallerProofSource?
     /// How long an applied event is remembered.
     let inboxRetention: Duration
@@ -33,6 +35,7 @@ struct InvitesSettings: Sendable {
         groupOpenness: GroupOpenness = .open,
         addressKey: ClientAddressKey,
         callers: ProvenCallers,
+        cursors: CursorSeal,
         inboxRetention: Duration = .seconds(7 * 86_400),
         keyRetention: Duration = .seconds(86_400),
         changesRetention: Duration = .seconds(86_400),
@@ -43,6 +46,7 @@ struct InvitesSettings: Sendable {
         self.groupOpenness = groupOpenness
         self.addressKey = addressKey
         self.callers = callers
+        self.cursors = cursors
         callerSource = nil
         self.inboxRetention = inboxRetention
         self.keyRetention = keyRetention
@@ -60,14 +64,17 @@ struct InvitesSettings: Sendable {
             try ClientAddressKey(configuration, service: InvitesKeys.program)
         }
         let callerSource = faults.collect { () throws(ConfigurationFaults) in
-            try CallerProofSource(.invites, InvitesKeys.proof, configuration)
+            try CallerProofSource(.invites, InvitesKeys.proof, configuration, hasCursors: true)
         }
-        guard let policy, let addressKey, let callerSource else { throw ConfigurationFaults(faults) }
+        guard let policy, let addressKey, let callerSource, let cursors = callerSource.cursors else {
+            throw ConfigurationFaults(faults)
+        }
         phonePolicy = policy
         limits = Self.limits(configuration)
         groupOpenness = configuration[InvitesKeys.groupOpenness]
         self.addressKey = addressKey
         callers = callerSource.callers
+        self.cursors = cursors
         self.callerSource = callerSource
         inboxRetention = configuration[InvitesKeys.inboxRetention]
         keyRetention = configuration[InvitesKeys.keyRetention]

@@ -13,7 +13,8 @@ extension InvitesMethods {
     ) async throws -> InvitesV1.ListBlockedInvitersResponse {
         try await context.answer {
             let userID = try callers.user(of: context, earlier: request.unknownFields)
-            let page = try Page(size: Int(request.pageSize), token: request.pageToken, list: .blockedInviters)
+            let tokens = PageTokens(.blockedInviters, of: userID, sealedBy: currentCursors.current)
+            let page = try tokens.page(size: request.pageSize, token: request.pageToken)
             // One more than asked for tells whether there is another page.
             let found = try await blocks.list(
                 of: userID,
@@ -25,7 +26,7 @@ extension InvitesMethods {
             var response = InvitesV1.ListBlockedInvitersResponse()
             response.inviters = shown.map { InvitesV1.BlockedInviter($0) }
             if found.count > page.size, let last = shown.last {
-                response.nextPageToken = Page.token(after: Page.Cursor(last.userID), in: .blockedInviters)
+                response.nextPageToken = tokens.token(after: last.userID)
             }
             return response
         }

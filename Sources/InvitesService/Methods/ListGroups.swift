@@ -13,7 +13,8 @@ extension InvitesMethods {
     ) async throws -> InvitesV1.ListGroupsResponse {
         try await context.answer {
             let userID = try callers.user(of: context, earlier: request.unknownFields)
-            let page = try Page(size: Int(request.pageSize), token: request.pageToken, list: .groups)
+            let tokens = PageTokens(.groups, of: userID, sealedBy: currentCursors.current)
+            let page = try tokens.page(size: request.pageSize, token: request.pageToken)
             // One more than asked for tells whether there is another page.
             let found = try await groups.list(
                 of: userID,
@@ -25,7 +26,7 @@ extension InvitesMethods {
             var response = InvitesV1.ListGroupsResponse()
             response.groups = shown.map(InvitesV1.Group.init)
             if found.count > page.size, let last = shown.last {
-                response.nextPageToken = Page.token(after: Page.Cursor(last.id), in: .groups)
+                response.nextPageToken = tokens.token(after: last.id)
             }
             return response
         }

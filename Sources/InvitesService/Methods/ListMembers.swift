@@ -14,7 +14,8 @@ extension InvitesMethods {
         try await context.answer {
             let userID = try callers.user(of: context, earlier: request.unknownFields)
             let groupID = try GroupID(request.groupID, or: InvitesFault.groupNotFound)
-            let page = try Page(size: Int(request.pageSize), token: request.pageToken, list: .members)
+            let tokens = PageTokens(.members, of: userID, in: groupID, sealedBy: currentCursors.current)
+            let page = try tokens.page(size: request.pageSize, token: request.pageToken)
             // One more than asked for tells whether there is another page.
             let found = try await members.list(
                 of: groupID,
@@ -28,7 +29,7 @@ extension InvitesMethods {
             var response = InvitesV1.ListMembersResponse()
             response.members = shown.map(InvitesV1.Member.init)
             if found.count > page.size, let last = shown.last {
-                response.nextPageToken = Page.token(after: Page.Cursor(last.id), in: .members)
+                response.nextPageToken = tokens.token(after: last.id)
             }
             return response
         }

@@ -13,7 +13,8 @@ extension InvitesMethods {
     ) async throws -> InvitesV1.ListMyInvitationsResponse {
         try await context.answer {
             let userID = try callers.user(of: context, earlier: request.unknownFields)
-            let page = try Page(size: Int(request.pageSize), token: request.pageToken, list: .invitations)
+            let tokens = PageTokens(.invitations, of: userID, sealedBy: currentCursors.current)
+            let page = try tokens.page(size: request.pageSize, token: request.pageToken)
             // One more than asked for tells whether there is another page.
             let found = try await invitations.list(
                 for: userID,
@@ -26,7 +27,7 @@ extension InvitesMethods {
             var response = InvitesV1.ListMyInvitationsResponse()
             response.invitations = shown.map { InvitesV1.Invitation($0) }
             if found.count > page.size, let last = shown.last {
-                response.nextPageToken = Page.token(after: Page.Cursor(last.id), in: .invitations)
+                response.nextPageToken = tokens.token(after: last.id)
             }
             return response
         }

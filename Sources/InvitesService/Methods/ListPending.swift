@@ -14,7 +14,8 @@ extension InvitesMethods {
         try await context.answer {
             let userID = try callers.user(of: context, earlier: request.unknownFields)
             let groupID = try GroupID(request.groupID, or: InvitesFault.groupNotFound)
-            let page = try Page(size: Int(request.pageSize), token: request.pageToken, list: .pending)
+            let tokens = PageTokens(.pending, of: userID, in: groupID, sealedBy: currentCursors.current)
+            let page = try tokens.page(size: request.pageSize, token: request.pageToken)
             // One more than asked for tells whether there is another page.
             let found = try await pending.list(
                 of: groupID,
@@ -28,7 +29,7 @@ extension InvitesMethods {
             var response = InvitesV1.ListPendingResponse()
             response.people = shown.map { InvitesV1.PendingPerson($0) }
             if found.count > page.size, let last = shown.last {
-                response.nextPageToken = Page.token(after: Page.Cursor(last.facts.id), in: .pending)
+                response.nextPageToken = tokens.token(after: last.facts.id)
             }
             return response
         }

@@ -45,11 +45,14 @@ extension InvitesMethods {
         switch request.action {
         case .begin(let begin):
             do throws(CallerProofFault) {
-                let position = begin.position.isEmpty ? nil : GroupPosition(begin.position)
+                let userID = try callers.user(proof: begin.callerProof)
+                let (cursors, scope) = (currentCursors.current, GroupPosition.scope(of: userID))
                 groupEvents.begin(
                     request.watchID,
-                    of: try callers.user(proof: begin.callerProof),
-                    from: begin.position.isEmpty ? .now : .after(position),
+                    of: userID,
+                    // A position that is none of this account begins the stream anew.
+                    from: begin.position.isEmpty ? .now : .after(try? cursors.open(begin.position, for: scope)),
+                    positionKey: cursors.key(for: scope).bytes,
                     on: stream
                 )
             } catch {

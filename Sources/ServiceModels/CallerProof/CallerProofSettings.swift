@@ -48,18 +48,17 @@ public struct CallerProofSettings: Sendable {
         ConfigurationFault(key: keysFolder.name, problem: "is required: \(maker)")
     }
 
-    /// The keys of proofs in a folder.
+    /// Returns the random keys of a kind in a folder, the current one first.
     ///
-    /// - Parameters:
-    ///   - ring: what was read; nil if there is no file.
     /// - Throws: `ConfigurationFaults` that show no key.
     public func keys(
         _ folder: KeyFolder,
+        _ kind: KeyKind = .proof,
         of service: String? = nil
     ) throws(ConfigurationFaults) -> (ring: KeyRing, keys: [[UInt8]]) {
         do throws(FileFault) {
-            guard let ring = try folder.read(.proof, of: service) else {
-                throw FileFault("\(folder.file(.proof)) is not there; `vestibule init` makes it")
+            guard let ring = try folder.read(kind, of: service) else {
+                throw FileFault("\(folder.file(kind)) is not there; `vestibule init` makes it")
             }
             var keys: [[UInt8]] = []
             for key in ring.keys { keys.append(try KeyKind.randomKey(key.text)) }
@@ -78,7 +77,9 @@ public typealias CurrentCallers = ReplaceableValue<ProvenCallers>
 public struct CallerProofSource: Sendable {
     /// Tells on whose behalf methods are called, by those keys.
     public let callers: ProvenCallers
-    private let ring: KeyRing
+    /// Seals the service's cursors; nil for a service that has none.
+    public let cursors: CursorSeal?
+    private let rings: [KeyRing]
     private let program: KeyReader.Program
     private let settings: CallerProofSettings
     private let folder: KeyFolder
@@ -86,11 +87,13 @@ public struct CallerProofSource: Sendable {
 
     /// Reads the folder that a configuration names; blocks meanwhile.
     ///
+    /// - Parameter hasCursors: whether the service has cursors, and so keys of theirs.
     /// - Throws: `ConfigurationFaults` for a folder without keys of this service.
     public init(
         _ program: KeyReader.Program,
         _ settings: CallerProofSettings,
-        _ configuration: Configuration
+        _ configuration: Configuration,
+        hasCursors: Bool = false
     ) throws(ConfigurationFaults) {
         guard let path = configuration[settings.keysFolder] else {
             throw ConfigurationFaults([settings.folderIsMissing])
@@ -100,7 +103,9 @@ public struct CallerProofSource: Sendable {
         folder = KeyFolder(path: path)
         acceptsEarlierGateways = configuration[CallerProofSettings.acceptsEarlierGateways]
         let read = try settings.keys(folder, of: program.rawValue)
-        ring = read.ring
+        let cursors = hasCursors ? try settings.keys(folder, .cursor, of: program.rawValue) : nil
+        rings = [read.ring] + (cursors.map { [$0.ring] } ?? [])
+        self.cursors = cursors.flatMap { CursorSeal(keys: $0.keys) }
         callers = ProvenCallers(
             service: program.rawValue,
             keys: read.keys.compactMap { CallerProofKey($0) },
@@ -108,17 +113,31 @@ public struct CallerProofSource: Sendable {
         )
     }
 
-    /// What reads the folder again and replaces callers by those of its keys.
-    public func reader(for callers: CurrentCallers, clock: WallClock, logger: Logger) -> KeyReader {
-        KeyReader(program: program, rings: [ring], logger: logger) {
+    /// What reads the folder again and replaces callers, and the seal of a service that has cursors, by those of its keys.
+    public func reader(
+        for callers: CurrentCallers,
+        cursors: CurrentCursors? = nil,
+        clock: WallClock,
+        logger: Logger
+    ) -> KeyReader {
+        KeyReader(program: program, rings: rings, logger: logger) {
             let read = try settings.keys(folder, of: program.rawValue)
+            let readCursors = cursors == nil ? nil : try settings.keys(folder, .cursor, of: program.rawValue)
+            let seal = readCursors.flatMap { CursorSeal(keys: $0.keys) }
             let new = ProvenCallers(
                 service: program.rawValue,
                 keys: read.keys.compactMap { CallerProofKey($0) },
                 acceptsEarlierGateways: acceptsEarlierGateways,
                 clock: clock
             )
-            return ([read.ring], { callers.replace(new) })
+            let rings = [read.ring] + (readCursors.map { [$0.ring] } ?? [])
+            return (
+                rings,
+                {
+                    callers.replace(new)
+                    if let seal { cursors?.replace(seal) }
+                }
+            )
         }
     }
 }

@@ -1,5 +1,6 @@
 import API
 import HTTPTypes
+import JOSE
 import Logging
 import RPC
 import ServiceKit
@@ -62,6 +63,24 @@ struct WatchGroupsTests {
             #expect(
                 text.hasPrefix("event: begin\ndata: {}\n\nevent: changes\nid: AQ\ndata: \(changes)\n\nevent: end\n")
             )
+        }
+    }
+
+    @Test func `What an app gets is a position that is sealed for its account`() async throws {
+        try await WatchStage.run { stage in
+            let key = [UInt8](repeating: 7, count: CursorKey.byteCount)
+            stage.first.withLock { $0.positionKey = .init(key) }
+            async let watching = stage.watch()
+            try await stage.until { stage.begun.count == 1 }
+            stage.change(.groupJoined, position: 4, to: [stage.begun[0].id])
+            let metrics = MetricsRegistry()
+            metrics.add(stage.watches)
+            try await stage.until { metrics.text.contains("vestibule_gateway_watch_changes_total 1\n") }
+            stage.watches.stop()
+            let text = try await watching.text
+            let seal = try #require(CursorKey(key))
+            #expect(text.contains("\nid: \(Base64URL.encode(seal.seal([1])))\n"))
+            #expect(text.contains("\nid: \(Base64URL.encode(seal.seal([4])))\n"))
         }
     }
 

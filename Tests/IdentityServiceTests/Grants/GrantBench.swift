@@ -172,7 +172,7 @@ struct GrantBench: Sendable {
     func use(_ keys: VaultKeys, replica: Int = 0) throws {
         let own = bench.replicas[replica].methods.ownKeys
         let proofs = try #require(CallerProofParts(masters: [TestService.proofMaster]))
-        own.replace(KeysInUse(mint: own.current.mint, proofs: proofs, vault: keys))
+        own.replace(KeysInUse(mint: own.current.mint, proofs: proofs, vault: keys, cursors: own.current.cursors))
     }
 
     /// How many sessions of an account were ended for this reason; nil for those that live.

@@ -235,8 +235,17 @@ struct OperatorMethodsTests {
                     _ = try await operators.events(session.userID, size: size)
                 }
             }
-            await expectFailure(.invalidArgument, "PAGE_TOKEN_INVALID") {
-                _ = try await operators.events(session.userID, token: "next")
+            let given = try await operators.events(session.userID, size: 1).nextPageToken
+            _ = try await operators.events(session.userID, token: given)
+            // Not another account's, not altered, and not what a token was before: an event's id.
+            let other = try await service.signIn(subject: "001.other").tokens.userID
+            for (userID, token) in [
+                (session.userID, "next"), (other, given), (session.userID, String(given.dropLast())),
+                (session.userID, "_" + given.dropFirst()), (session.userID, events[0].eventID),
+            ] {
+                await expectFailure(.invalidArgument, "INVALID_CURSOR") {
+                    _ = try await operators.events(userID, token: token)
+                }
             }
         }
     }

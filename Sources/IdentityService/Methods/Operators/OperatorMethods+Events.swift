@@ -2,6 +2,7 @@ import API
 import IdentityDomain
 import Models
 import RPC
+import ServiceKit
 
 extension OperatorMethods {
     /// How many events a page has where nobody says.
@@ -16,9 +17,15 @@ extension OperatorMethods {
             let userID = try account(request.userID)
             let size = request.pageSize == 0 ? Self.pageSizeUsual : Int(request.pageSize)
             guard 1...IdentityStore.eventsPageMax ~= size else { throw IdentityFault.operation(.pageSizeInvalid) }
+            let cursors = ownKeys.current.cursors
+            let scope = CursorScope(method: "ListSecurityEvents", account: userID.description)
             var last: EventID?
             if !request.pageToken.isEmpty {
-                last = try EventID(request.pageToken, or: IdentityFault.operation(.pageTokenInvalid))
+                do throws(CursorFault) {
+                    last = try (cursors.open(text: request.pageToken, for: scope) as EventCursor).last
+                } catch {
+                    throw IdentityFault.operation(.cursorInvalid)
+                }
             }
             // One more than is told says whether there is another page.
             let events = try await store.securityEvents(
@@ -31,7 +38,9 @@ extension OperatorMethods {
             )
             var response = OperatorV1.ListSecurityEventsResponse()
             response.events = events.prefix(size).map { OperatorV1.SecurityEvent($0) }
-            if events.count > size { response.nextPageToken = events[size - 1].eventID.description }
+            if events.count > size {
+                response.nextPageToken = cursors.text(EventCursor(last: events[size - 1].eventID), for: scope)
+            }
             return response
         }
     }

@@ -15,6 +15,8 @@ struct OperatorMethods: OperatorServiceHandler {
     let revocations: RevocationHub
     /// Who is an operator.
     let operators: CallerTrust
+    /// Our own keys, which seal page tokens.
+    let ownKeys: CurrentKeys
     let clock: WallClock
 
     /// Runs a method's body for an operator, whose name in the certificate it is given; nil where callers have none.

@@ -1,0 +1,23 @@
+import Bytes
+import Models
+import ServiceKit
+
+/// The payload of a page token of the audit log: the last event of the page before.
+struct EventCursor: CursorPayload, Hashable {
+    /// The last event that was listed.
+    let last: EventID
+
+    /// Bytes of a UUID.
+    static let bytesMax = 16
+
+    init(last: EventID) { self.last = last }
+
+    init(from reader: inout ByteReader<CursorFault>) throws(CursorFault) {
+        last = EventID(high: try reader.integer(), low: try reader.integer())
+    }
+
+    func write(to bytes: inout [UInt8]) {
+        bytes.append(integer: last.high)
+        bytes.append(integer: last.low)
+    }
+}
