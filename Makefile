@@ -62,9 +62,11 @@ test-nghttp2: ## Test the C layer against newer ones of nghttp2
 
 fuzz: SECONDS ?= 60
 fuzz: CONNECTIONS ?= 1000000
-fuzz: ## Fuzz the C layer, each fuzzer for SECONDS (60); compare HTTP/1.x over CONNECTIONS (1000000)
+fuzz: ROUNDS ?= 200000
+fuzz: ## Fuzz the C layer, each fuzzer for SECONDS (60), and cursors by ROUNDS (200000) inputs; compare HTTP/1.x over CONNECTIONS (1000000)
 	@Sources/install-dependencies.sh test
 	@Tests/Fuzz/run.sh $(SECONDS)
+	@Tests/DecoderFuzzTests/run.sh $(ROUNDS)
 	@Tests/HTTP1/run.sh $(CONNECTIONS)
 
 chaos: SECONDS ?= 60

@@ -20,8 +20,11 @@ public struct PostgresTimestamp: Sendable, Hashable, Comparable {
         return remainder < 0 ? quotient - 1 : quotient
     }
 
-    /// A moment in milliseconds since 1970, as our clocks give it.
-    public init(milliseconds: Int64) { self.init(microsecondsSince1970: milliseconds * 1_000) }
+    /// A moment in milliseconds since 1970; the first or last there is if it doesn't fit.
+    public init(milliseconds: Int64) {
+        let (product, overflow) = milliseconds.multipliedReportingOverflow(by: 1_000)
+        microsecondsSince1970 = overflow ? (milliseconds < 0 ? .min : .max) : product
+    }
 
     /// Whole milliseconds since 1970, rounded towards zero.
     public var milliseconds: Int64 { microsecondsSince1970 / 1_000 }

@@ -57,6 +57,6 @@ struct EndedSessions: Sendable {
         guard let begunAt = claims.sessionBegunAtSeconds else { return nil }
         // In whole seconds, rounded down.
         if begunAt < sessionsFromMilliseconds / 1000 { return true }
-        return begunAt * 1000 >= sessionsFromMilliseconds ? false : nil
+        return Duration.seconds(begunAt) >= .milliseconds(sessionsFromMilliseconds) ? false : nil
     }
 }

@@ -117,7 +117,8 @@ final class VerifierState: Sendable {
             }
             guard message.caughtUp else { return false }
             if !message.position.isEmpty { values.position = Array(message.position) }
-            let age = Duration.milliseconds(max(0, nowMilliseconds - message.toldAtMilliseconds))
+            // By two clocks that may differ by anything: as durations, whose difference always fits.
+            let age = max(.zero, Duration.milliseconds(nowMilliseconds) - .milliseconds(message.toldAtMilliseconds))
             values.currentUntil = now + values.silenceMax - max(.zero, age - clockTolerance)
             return true
         }

@@ -57,6 +57,9 @@ struct ValueTests {
         }
         #expect(PostgresTimestamp(microsecondsSince1970: -1).secondsSince1970 == -1)
         #expect(PostgresTimestamp(secondsSince1970: .max).microsecondsSince1970 == .max)
+        #expect(PostgresTimestamp(milliseconds: .max).microsecondsSince1970 == .max)
+        #expect(PostgresTimestamp(milliseconds: .min).microsecondsSince1970 == .min)
+        #expect(PostgresTimestamp(milliseconds: -5).microsecondsSince1970 == -5_000)
     }
 
     @Test func `Sixteen bytes make a UUID, fewer don't`() {

@@ -35,6 +35,17 @@ struct EndedSessionsTests {
         #expect(ended.isComplete)
     }
 
+    @Test(arguments: [Int64.min, -1, 0, 1, .max], [Int64.min, 1, .max])
+    func `A time of any size is compared without a trap`(begunAt: Int64, from: Int64) throws {
+        var ended = EndedSessions(countMax: 1, now: start)
+        ended.sessionsFromMilliseconds = from
+        let session = FakeIdentity.session(1)
+        let payload = #"{"iss":"i","aud":"a","sub":"u","sid":"\#(session)","exp":1,"auth_time":\#(begunAt)}"#
+        let claims = try #require(TokenClaims(Array(payload.utf8), issuer: "i", audience: "a"))
+        let isBefore = from > 0 && begunAt < from / 1000
+        #expect(ended.hasEnded(claims) == (isBefore ? true : from <= 0 || begunAt >= 1 ? false : nil))
+    }
+
     @Test func `A session's id is a UUID in either case, and nothing else`() {
         #expect(
             SessionKey("0190C2A5-7f00-7000-8000-00000000000a") == SessionKey("0190c2a5-7F00-7000-8000-00000000000A")

@@ -9,6 +9,7 @@ import unittest
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 
 import c_rules  # noqa: E402
+import decoder_rules  # noqa: E402
 import file_rules  # noqa: E402
 import import_rules  # noqa: E402
 import proto_rules  # noqa: E402
@@ -54,6 +55,48 @@ class SourceTextTests(unittest.TestCase):
         file = self.split("a.c", "char q = '\"'; gets(q); char e = '\\''; atoi(e);")
         self.assertIn("gets", file.code)
         self.assertIn("atoi", file.code)
+
+
+class DecoderRuleTests(unittest.TestCase):
+    PATH = "Sources/InvitesService/Background/Place.swift"
+    HEAD = "struct Place: CursorPayload, Hashable {\n init(from reader: inout ByteReader<CursorFault>) {}\n"
+
+    def faults(self, line, path=PATH, head=HEAD):
+        return messages(decoder_rules.check, path, f"{head}{line}\n}}\n")
+
+    def test_what_traps_on_a_decoded_number(self):
+        for line in ("now - madeAt < kept", "(now) * 1000", "count += 1", "let a = high << 8", "Int(madeAt)", "UInt32(upper)",
+                     "items[count - 1]"):
+            self.assertEqual(len(self.faults(line)), 1, line)
+
+    def test_what_does_not(self):
+        for line in ("(Checked(now) - madeAt).value", "Checked(horizon) + UInt64(try reader.integer(UInt32.self))", "a &- b",
+                     "Int(clamping: a)", "UInt64(exactly: a)", "bytes += id.bytes", "func f() -> Int { -1 }", "-kept < age"):
+            self.assertEqual(self.faults(line), [], line)
+        self.assertEqual(self.faults("now - madeAt", head="struct Place: Hashable {\n"), [])
+        self.assertEqual(self.faults("now - madeAt", path="Tests/InvitesServiceTests/Place.swift"), [])
+
+    def test_a_payload_is_read_by_the_reader(self):
+        self.assertEqual(len(self.faults("", head="struct Place: CursorPayload {\n")), 1)
+
+    def test_bytes_read_by_hand(self):
+        line = "bytes.prefix(8).reduce(0) { $0 << 8 | UInt64($1) }"
+        self.assertEqual(len(self.faults(line, head="struct A {\n")), 1)
+        self.assertEqual(self.faults(line, path="Sources/Bytes/ByteReader.swift", head="struct A {\n"), [])
+        self.assertEqual(self.faults(line, path=next(iter(decoder_rules.READ_BY_HAND)), head="struct A {\n"), [])
+
+    def test_a_cursor_is_taken_through_the_seal(self):
+        head = "struct A {\n"
+        self.assertEqual(len(self.faults("let id = EventID(request.pageToken)", head=head)), 1)
+        self.assertEqual(len(self.faults("GroupPosition(begin.position)", head=head)), 1)
+        self.assertEqual(self.faults("try tokens.page(size: 1, token: request.pageToken)", head=head), [])
+        self.assertEqual(self.faults("call.pageToken = request.pageToken", "Sources/GatewayService/A.swift", head), [])
+
+    def test_every_payload_is_in_the_fuzzer(self):
+        place = SourceFile(self.PATH, self.HEAD + "}\n")
+        fuzzer = SourceFile("Tests/DecoderFuzzTests/CursorFuzzTests.swift", "try fuzz(Place(1))")
+        self.assertEqual(list(decoder_rules.check_fuzzer([place, fuzzer])), [])
+        self.assertEqual(len(list(decoder_rules.check_fuzzer([place]))), 1)
 
 
 class FileRuleTests(unittest.TestCase):

@@ -12,6 +12,7 @@ import subprocess
 import sys
 
 import c_rules
+import decoder_rules
 import file_rules
 import import_rules
 import include_rules
@@ -53,6 +54,7 @@ def check_file(file, root):
     yield from file_rules.check_links(file, root)
     yield from c_rules.check(file)
     yield from swift_rules.check(file)
+    yield from decoder_rules.check(file)
     yield from import_rules.check(file)
     yield from proto_rules.check(file)
 
@@ -63,15 +65,19 @@ def main(arguments):
     faults = list(file_rules.check_paths(paths))
     faults += service_rules.check(paths, lambda path: read(root, path))
     layer = {}
+    swift = []
     for path in paths:
         text = read(root, path)
         if text is not None:
             file = SourceFile(path, text)
             faults += check_file(file, root)
+            if file.is_swift:
+                swift.append(file)
             faults += page_rules.check(file, paths, lambda quoted: read(root, quoted))
             if path.startswith(include_rules.LAYER) and path.endswith((".c", ".h")):
                 layer[path] = text
     faults += include_rules.check(layer)
+    faults += decoder_rules.check_fuzzer(swift)
     for fault in faults:
         print(fault)
     print(f"tidy: {len(paths)} files, {len(faults)} faults", file=sys.stderr)

@@ -68,6 +68,10 @@ extension Google_Protobuf_Timestamp {
         self.init(seconds: seconds, nanos: Int32(millisecond) * 1_000_000)
     }
 
-    /// Whole milliseconds since 1970.
-    var milliseconds: Int64 { seconds * 1000 + Int64(nanos) / 1_000_000 }
+    /// Whole milliseconds since 1970; the first or last there is if they don't fit.
+    var milliseconds: Int64 {
+        let (product, isOver) = seconds.multipliedReportingOverflow(by: 1000)
+        let (sum, isOverToo) = product.addingReportingOverflow(Int64(nanos) / 1_000_000)
+        return isOver || isOverToo ? (seconds < 0 ? .min : .max) : sum
+    }
 }

@@ -52,7 +52,7 @@ extension AppV1.AddMembersRefusal {
         json.add("detail", message)
         json.add("field", orNull: field)
         if retryAfterMs > 0 {
-            json.add("retry_after_seconds", (retryAfterMs + 999) / 1000)
+            json.add("retry_after_seconds", (retryAfterMs - 1) / 1000 + 1)
         } else {
             json.addNull("retry_after_seconds")
         }

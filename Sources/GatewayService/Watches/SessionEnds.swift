@@ -8,7 +8,7 @@ import Synchronization
 /// lasts: nothing is missed by an interruption.
 final class SessionEnds: Sendable {
     /// An end of all sessions that is younger than this when it is first heard of may have come after somebody began to watch.
-    private static let youngMilliseconds: Int64 = 60_000
+    private static let young: Duration = .seconds(60)
 
     private let watches: GroupWatches
     /// The position to go on from, and since when sessions must have begun.
@@ -45,7 +45,7 @@ final class SessionEnds: Sendable {
             let from = message.sessionsFromMilliseconds
             defer { known.sessionsFrom = from }
             if let before = known.sessionsFrom { return from != before }
-            return from > message.toldAtMilliseconds - Self.youngMilliseconds
+            return Duration.milliseconds(from) > .milliseconds(message.toldAtMilliseconds) - Self.young
         }
         // Whose session is over by it, identity knows.
         if isOver { watches.endAll(.comeAgain) }

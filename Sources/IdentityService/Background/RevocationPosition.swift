@@ -39,7 +39,7 @@ struct RevocationPosition: CursorPayload, Hashable {
     /// Whether the log as it was read now has all that was not told by then. One from so far ahead that no clock made it is no
     /// good either: a caller may have written any time into it.
     func isGood(for read: RevocationsRead, nowSeconds: Int64) -> Bool {
-        let kept = IdentityStore.revocationsKeptMilliseconds / 1000
+        let kept = IdentityStore.revocationsKeptSeconds
         // The position may hold any time: an age that overflows is out of the range.
         guard let age = (Checked(nowSeconds) - madeAtSeconds).value else { return false }
         return database == read.database && horizon <= read.snapshot.horizon && -kept < age && age < kept

@@ -56,6 +56,8 @@ extension IdentityStore {
     static let revocationMarginMilliseconds: Int64 = 1_200_000
     /// For how long it is kept which sessions ended.
     static let revocationsKeptMilliseconds = tokensBelievedMilliseconds + revocationMarginMilliseconds
+    /// The same in seconds.
+    static let revocationsKeptSeconds = revocationsKeptMilliseconds / 1000
     /// Replicas that end sessions notify the others on it.
     static let revocationChannel = "vestibule_identity_revocations"
 

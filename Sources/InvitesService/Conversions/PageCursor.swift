@@ -42,14 +42,14 @@ struct PageTokens {
     ///   - token: what ``token(after:)`` made for the page before, empty for the first page.
     /// - Throws: `InvitesFault.cursorInvalid` for any other token.
     func page(size: Int32, token: String) throws(InvitesFault) -> Page {
-        guard !token.isEmpty else { return try Page(size: Int(size), after: nil) }
+        guard !token.isEmpty else { return try Page(size: Int(clamping: size), after: nil) }
         let cursor: Page.Cursor
         do throws(CursorFault) {
             cursor = try seal.open(text: token, for: scope)
         } catch {
             throw .cursorInvalid
         }
-        return try Page(size: Int(size), after: cursor)
+        return try Page(size: Int(clamping: size), after: cursor)
     }
 
     /// Returns the token of the page that begins after an entry.
