@@ -48,6 +48,8 @@ public enum IdentityFault: Error, Sendable, Hashable {
     case web(WebSignInFault)
     /// What is asked needs a session that was opened a moment ago.
     case recentSignInRequired
+    /// The sign-in that this stands on was proven by less than a nonce or an authorization code.
+    case proofRequired
     /// What a provider told was refused.
     case notice(NoticeRejection)
     /// The providers of an account stay as they are.
@@ -62,4 +64,13 @@ public enum IdentityFault: Error, Sendable, Hashable {
     case phoneProof(PhoneProofRefusal)
     /// What another service tells of people is not taken.
     case event(EventRefusal)
+
+    /// The error of an act that ``AccountAct`` refuses.
+    public init(_ refusal: AccountAct.Refusal) {
+        self =
+            switch refusal {
+            case .recentSignInRequired: .recentSignInRequired
+            case .proofRequired: .proofRequired
+            }
+    }
 }

@@ -103,6 +103,13 @@ extension IdentityFault: DomainFault {
                 reason: "RECENT_SIGN_IN_REQUIRED",
                 message: "This needs a sign-in of the last minutes. Sign in again, then do it."
             )
+        case .proofRequired:
+            .domain(
+                .permissionDenied,
+                reason: "PROOF_REQUIRED",
+                message: "This needs a sign-in that is proven by a nonce or an authorization code. "
+                    + "See the page \"Acts that need a proven sign-in\" (ActsThatNeedProof)."
+            )
         case .web(let fault):
             fault.rpcError
         case .notice(let rejection):

@@ -1,0 +1,40 @@
+/// An act that adds, removes or ends a way into an account. An access token alone never performs one: the session must have been
+/// proven a short time ago by something that a thief of tokens does not have.
+public enum AccountAct: String, Sendable, Hashable, CaseIterable {
+    /// Linking a further provider.
+    case linkProvider = "link_provider"
+    /// Unlinking a provider.
+    case unlinkProvider = "unlink_provider"
+    /// Deleting the account at once.
+    case deleteAccount = "delete_account"
+
+    /// Why an act is refused.
+    public enum Refusal: Sendable, Hashable {
+        /// The sign-in was proven well enough, but too long ago: signing in again is enough.
+        case recentSignInRequired
+        /// The sign-in was proven by less than ``acceptedProofs``: the app has to send a nonce or an authorization code.
+        case proofRequired
+    }
+
+    /// The proofs that a thief of one token can't give (RFC 9700 section 4.5 for codes, OpenID Connect Core section 15.5.2 for nonces).
+    public static let acceptedProofs: Set<Proof> = [.nonce, .code]
+
+    /// Judges an act by the sign-in that it stands on.
+    ///
+    /// - Parameters:
+    ///   - proof: how that sign-in was proven.
+    ///   - signedInMilliseconds: when it was, in Unix milliseconds.
+    ///   - recentSeconds: the greatest age of a sign-in that is recent; 0 accepts every age.
+    /// - Returns: the reason of a refusal; nil if the act is allowed.
+    public func refusal(
+        proof: Proof,
+        signedInMilliseconds: Int64,
+        nowMilliseconds: Int64,
+        recentSeconds: Int64
+    ) -> Refusal? {
+        guard Self.acceptedProofs.contains(proof) else { return .proofRequired }
+        guard recentSeconds > 0 else { return nil }
+        return .milliseconds(nowMilliseconds) - .milliseconds(signedInMilliseconds) <= .seconds(recentSeconds)
+            ? nil : Refusal.recentSignInRequired
+    }
+}
