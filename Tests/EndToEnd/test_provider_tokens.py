@@ -124,6 +124,13 @@ def test_another_vault_key_takes_over_while_all_runs(own_stack):
     assert not is_told_the_name(second)
 
 
+def kill_identity(stack):
+    """Kills identity, and waits until it runs again."""
+    before = stack.process_of("identity")
+    os.kill(before, signal.SIGKILL)
+    stack.wait_for_restart("identity", before)
+
+
 def test_identity_that_is_killed_while_it_seals_anew_loses_no_token(own_stack):
     """In the middle of the transaction: what was sealed anew in it is as it was, and is sealed anew after the start."""
     apps = [sign_in(own_stack) for _ in range(3)]
@@ -138,9 +145,7 @@ def test_identity_that_is_killed_while_it_seals_anew_loses_no_token(own_stack):
         rotate(own_stack, "--at-once")
         is_waiting = "SELECT count(*) FROM pg_stat_activity WHERE wait_event = 'PgSleep' AND query LIKE '%provider_grants%';"
         process_table.wait_until(lambda: sql(own_stack, is_waiting) != "0", PASS_SECONDS, "sealing to be under way")
-        os.kill(own_stack.process_of("identity"), signal.SIGKILL)
-        own_stack.wait()
-        own_stack.start()
+        kill_identity(own_stack)
         assert {tokens_of(app, "key_id") for app in apps} == {old}
     finally:
         sql(own_stack, "DROP TRIGGER waits ON provider_grants; DROP FUNCTION wait_for_the_end();")
@@ -173,9 +178,7 @@ def test_identity_that_is_killed_revokes_after_it_is_back(own_stack):
     before = calls(own_stack, "revoke")
     delete(app)
     process_table.wait_until(lambda: calls(own_stack, "revoke") == before + 1, ROUND_SECONDS, "the try")
-    os.kill(own_stack.process_of("identity"), signal.SIGKILL)
-    own_stack.wait()
-    own_stack.start()
+    kill_identity(own_stack)
     assert tokens_of(app) == "revoking"
     sql(own_stack, "UPDATE provider_grants SET next_at = '-infinity' WHERE state = 'revoking';")
     wait_until_revoked(app)
