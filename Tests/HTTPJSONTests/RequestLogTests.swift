@@ -64,7 +64,7 @@ struct RequestLogTests {
     @Test func `What no route answers is told without its path`() async throws {
         _ = try await HandlerClient(handler).send(try #require(.init("ABCDEFGHIJKLMNOPQRST")), "/private")
         let line = try line()
-        #expect(line.method == "ABCDEFGHIJKLMNOP" && line.route == nil && line.code == "ROUTE_NOT_FOUND")
+        #expect(line.method == "ABCDEFGHIJKLMNOP" && line.route == nil && line.code == "METHOD_UNKNOWN")
         #expect(line.traceID.count == 32 && line.requestID == "made")
     }
 
