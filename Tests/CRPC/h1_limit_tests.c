@@ -53,45 +53,6 @@ TEST(h1_the_first_head_has_its_time_in_all) {
     h1_scene_end(&scene);
 }
 
-TEST(h1_empty_lines_in_front_of_a_request_begin_no_head) {
-    static const char *const pieces[] = {"\r\n", "\r", "\n", "\r\n\r\n"};
-    h1_scene scene;
-    begin(&scene, NULL);
-    h1_scene_ask(&scene, "POST / HTTP/1.1\r\n" HOST "Content-Length: 1\r\n\r\nx\r\n"); // one behind the body
-    EXPECT_EQUAL(scene.h1->waiting.length, 0);
-    h1_scene_turn(&scene, 11000); // past the time of a head
-    REQUIRE(scene.h1 != NULL && scene.told_count == 1);
-    for (size_t i = 0; i < sizeof pieces / sizeof pieces[0]; i++) h1_scene_ask(&scene, pieces[i]);
-    EXPECT_EQUAL(scene.h1->waiting.length, 0);
-    h1_scene_turn(&scene, 11000);
-    REQUIRE(scene.h1 != NULL && scene.told_count == 1);
-    h1_scene_ask(&scene, "\r\n" GET);
-    EXPECT_EQUAL(scene.told_count, 2);
-    EXPECT_EQUAL(h1_scene_last(&scene)->fault, CRPC_FAULT_NONE);
-    EXPECT(h1_has_sent(&scene, "HTTP/1.1 200"));
-    EXPECT_EQUAL(h1_count_answers(&scene), 2);
-    h1_scene_turn(&scene, 59999); // nor do they keep it
-    h1_scene_ask(&scene, "\r\n");
-    h1_scene_turn(&scene, 1);
-    EXPECT(scene.h1 == NULL);
-    h1_scene_end(&scene);
-}
-
-TEST(h1_a_flood_of_empty_lines_is_dismissed) {
-    crpc_limits limits;
-    crpc_limits_default(&limits);
-    limits.credit_max = 100;
-    h1_scene scene;
-    begin(&scene, &limits);
-    for (int i = 0; i < 100; i++) h1_scene_ask(&scene, "\r\n");
-    EXPECT(scene.h1 != NULL);
-    h1_scene_ask(&scene, "\r\n");
-    EXPECT(scene.h1 == NULL);
-    EXPECT_EQUAL(scene.error, CRPC_ERROR_LIMIT);
-    EXPECT_EQUAL(scene.told_count, 0);
-    h1_scene_end(&scene);
-}
-
 TEST(h1_a_head_has_its_time) {
     static const char *const beginnings[] = {"G", "GET /a HTTP/1.1\r\n" HOST "X: ", "\r\nG"};
     for (int i = 0; i < 3; i++) {

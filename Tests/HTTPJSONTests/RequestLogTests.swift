@@ -75,7 +75,7 @@ struct RequestLogTests {
         let answer = try #require(await HandlerClient(handler).answer(to: head))
         let expected =
             switch fault {
-            case .transferEncodingUnknown: 501
+            case .transferEncodingUnknown, .methodUnknown: 501
             case .headTooLarge: 431
             case .targetTooLong: 414
             case .version: 505
