@@ -19,8 +19,11 @@ final class EdgeHandler: HTTPHandler {
 
     func begin(_ exchange: HTTPExchange) -> (any HTTPBodyReceiver)? {
         let head = exchange.head
-        // What is no HTTP is told as a problem, whatever it was to be; and no call is made by OPTIONS.
-        guard head.fault == nil, head.method != .options, calls.takes(head) else { return routes.begin(exchange) }
+        // What is no HTTP, or of a method that nobody knows, is told as a problem, whatever it was to be; and no call is made by
+        // OPTIONS.
+        guard head.fault == nil, head.method != .options, head.isMethodKnown, calls.takes(head) else {
+            return routes.begin(exchange)
+        }
         return calls.begin(exchange, adding: routes.fieldsOfCalls(head))
     }
 }

@@ -118,6 +118,7 @@ struct Gateway: Sendable {
             WatchGroupsRoute.endpoint(methods),
             GetKeySetRoute.endpoint(methods),
             GetServerMetadataRoute.endpoint(methods, hasIntrospection: introspectionClients != nil),
+            IntrospectTokenRoute.endpoint(methods, introspectionClients),
             GetLivenessRoute.endpoint(),
             GetReadinessRoute.endpoint(readiness),
         ]
@@ -126,9 +127,6 @@ struct Gateway: Sendable {
                 BeginAppleByWebRoute.endpoint(authentication, webSignIn),
                 FinishAppleByWebRoute.endpoint(authentication, webSignIn),
             ]
-        }
-        if let introspectionClients {
-            endpoints.append(IntrospectTokenRoute.endpoint(methods, introspectionClients))
         }
         endpoints += dialects.endpoints(
             DialectParts(backends: backends, methods: methods)
@@ -171,7 +169,6 @@ struct Gateway: Sendable {
     ) -> RouteHandler {
         let dialects = dialects
         let hasPages = webSignIn != nil
-        let hasIntrospection = introspectionClients != nil
         let endpoints = endpoints
         var routes = endpoints.map(\.route)
         if let methodsPageAddress {
@@ -190,7 +187,7 @@ struct Gateway: Sendable {
             render: { problem, request in
                 switch request.uri.path {
                 case WebSignIn.callbackPath where hasPages: FinishAppleByWebRoute.page(telling: problem)
-                case IntrospectTokenRoute.path where hasIntrospection: OAuthError(problem).response
+                case IntrospectTokenRoute.path: OAuthError(problem).response
                 case ReceiveGoogleNoticeRoute.path: SecurityEventError(problem).response
                 default: dialects.response(to: request, telling: problem)
                 }

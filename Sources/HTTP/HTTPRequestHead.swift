@@ -41,6 +41,19 @@ public struct HTTPRequestHead: Sendable {
         self.fault = fault
     }
 
+    /// Whether the method is one of RFC 9110 section 9, RFC 5789 (PATCH), RFC 4918 (WebDAV, which crawlers send) or QUERY. Any other
+    /// is 501 (RFC 9110 section 15.6.2); one that is known and not taken at its path is 405.
+    public var isMethodKnown: Bool {
+        switch method {
+        case .get, .post, .put, .patch, .delete, .head, .options: true
+        default: Self.rareMethods.contains(method.rawValue)
+        }
+    }
+
+    private static let rareMethods: Set = [
+        "CONNECT", "TRACE", "QUERY", "COPY", "MOVE", "LOCK", "UNLOCK", "MKCOL", "PROPFIND", "PROPPATCH",
+    ]
+
     /// The target up to its query.
     public var path: Substring { target.prefix { $0 != "?" } }
 
@@ -80,6 +93,9 @@ public enum HTTPFault: String, Error, Sendable, Hashable, CaseIterable {
     case version = "HTTP_VERSION_UNSUPPORTED"
     /// A head that was begun and did not come in time.
     case headTimeout = "HEAD_TIMEOUT"
+    /// CONNECT, or on HTTP/1.x a method that is longer than any (RFC 9112 section 3). Other methods that nobody knows are no
+    /// fault: see ``HTTPRequestHead/isMethodKnown``.
+    case methodUnknown = "METHOD_UNKNOWN"
 
     /// The status that it is answered with.
     public var status: Int {
@@ -88,7 +104,7 @@ public enum HTTPFault: String, Error, Sendable, Hashable, CaseIterable {
         case .headTimeout: 408
         case .targetTooLong: 414
         case .headTooLarge: 431
-        case .transferEncodingUnknown: 501
+        case .transferEncodingUnknown, .methodUnknown: 501
         case .version: 505
         }
     }

@@ -18,6 +18,7 @@ extension HTTPFault {
         case .targetTooLong: refused(.uriTooLong, "The request's target is too long.")
         case .version: refused(.httpVersionNotSupported, "This version of HTTP is not spoken here.")
         case .headTimeout: refused(.requestTimeout, "The head of the request did not come in time.")
+        case .methodUnknown: refused(.notImplemented, Problem.methodUnknown.detail)
         }
     }
 

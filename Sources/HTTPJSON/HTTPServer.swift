@@ -93,6 +93,13 @@ public struct HTTPServer: Sendable {
             }
             throw error
         }
+        if server.connectionsMax < configuration.limits.connectionsMax {
+            let metadata: Logger.Metadata = [
+                "connections": .stringConvertible(server.connectionsMax),
+                "configured": .stringConvertible(configuration.limits.connectionsMax),
+            ]
+            logger.warning("fewer connections than configured: the limit of open files is too low", metadata: metadata)
+        }
         logger.info("listening", metadata: ["host": "\(configuration.host)", "port": .stringConvertible(port)])
         await onListening(port)
         try await withThrowingTaskGroup(of: Void.self) { tasks in

@@ -1,3 +1,4 @@
+import HTTP
 import HTTPTypes
 import JOSE
 
@@ -101,6 +102,13 @@ extension Problem {
 
     /// There is no such path.
     static let routeNotFound = Problem(.notFound, code: "ROUTE_NOT_FOUND", detail: "There is nothing at this path.")
+
+    /// A method that no path here has. The connection goes on: the request's end is known.
+    static let methodUnknown = Problem(
+        .notImplemented,
+        code: HTTPFault.methodUnknown.rawValue,
+        detail: "This method is not known here."
+    )
 
     /// The path exists, with other methods.
     static func methodNotAllowed(_ allowed: [String]) -> Problem {

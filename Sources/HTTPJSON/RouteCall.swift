@@ -83,6 +83,7 @@ final class RouteCall: HTTPBodyReceiver {
     private func atOnce() throws -> Response? {
         if let fault = exchange.head.fault { throw fault.problem }
         try handler.admit(request, RouteContext(self))
+        guard exchange.head.isMethodKnown else { throw Problem.methodUnknown }
         // A path without variables is one that was declared.
         guard match?.values.isEmpty ?? false || Self.withPath(exchange, handler, RequestPath.isPlain) else {
             throw Problem.routeNotFound

@@ -109,6 +109,7 @@ extension HTTPFault {
         case CRPC_FAULT_TARGET_TOO_LONG: self = .targetTooLong
         case CRPC_FAULT_VERSION: self = .version
         case CRPC_FAULT_HEAD_TIMEOUT: self = .headTimeout
+        case CRPC_FAULT_METHOD_UNKNOWN: self = .methodUnknown
         default: self = .malformed
         }
     }

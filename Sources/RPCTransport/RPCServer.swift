@@ -24,6 +24,8 @@ public final class RPCServer: Service {
         var isRun = false
         var listeners: [LoopListener] = []
         var isDrained = false
+        /// Of the configuration, or fewer; nil before it was started.
+        var connectionsMax: Int?
     }
     private let state = Mutex(State())
     /// Opened when somebody wants it to stop.
@@ -46,6 +48,11 @@ public final class RPCServer: Service {
     deinit {
         for listener in listeners { listener.loop.execute { listener.close() } }
     }
+
+    /// The most connections at once, on all loops: those of the configuration, or from the start on as many as the process's limit
+    /// of open files leaves (RLIMIT_NOFILE less a reserve). The first server of a process that starts raises its soft limit to the
+    /// hard one.
+    public var connectionsMax: Int { state.withLock { $0.connectionsMax } ?? configuration.connectionsMax }
 
     private var listeners: [LoopListener] { state.withLock { $0.listeners } }
 
@@ -93,7 +100,7 @@ public final class RPCServer: Service {
     }
 
     /// Listens on every loop and returns the port. May be called once. Throws `TransportError`, and then nothing is left
-    /// open; after `shutdown` that is `TransportError.closed`.
+    /// open; after `shutdown` that is `TransportError.closed`. A process that may open too few files is `TransportError.argument`.
     @discardableResult
     public func start() async throws -> Int {
         try state.withLock { state in
@@ -119,7 +126,8 @@ public final class RPCServer: Service {
 
     private func listen() async throws -> Int {
         let tls = try configuration.tls.map { try TLSRules($0, side: .server) }
-        var configuration = configuration
+        var configuration = try configuration.fitted(to: .ofProcess)
+        state.withLock { $0.connectionsMax = configuration.connectionsMax }
         for (index, loop) in group.loops.enumerated() {
             let listener = try await loop.run { [configuration, router, http, stop, count = group.loops.count] in
                 let listener = try LoopListener(

@@ -13,7 +13,8 @@ public struct ServerConfiguration: Sendable {
     public var limits = ConnectionLimits()
     /// Connections at once, on all loops. Past it the one that has been without a call for longest makes room for a new
     /// one, or else the one that has been at its handshake for longest, once it has been for a second; until then new ones
-    /// wait in the kernel.
+    /// wait in the kernel. Fewer where the process may not open as many files (`RPCServer.connectionsMax`); where files run out all
+    /// the same, connections make room in the same way.
     public var connectionsMax = 10_000
     /// Of these, those from one IPv4 address or one IPv6 network of 64 bits; 0 for no bound of its own. Past it one of the
     /// address's own makes room as above, or the new one is closed. Each loop counts for itself: it lets its share of them

@@ -42,9 +42,13 @@ def test_file_descriptors_run_out(start_server):
                 honest(b"", timeout=1)
                 time.sleep(0.02)
             assert cpu_seconds(server.pid) - before < 0.4, "it spins"
+            # Those that idle make room, for those that wait before it and then for an honest newcomer.
+            call(server.address, timeout=15)
+            for attacker in attackers:
+                attacker.read()
+            assert sum(not attacker.ended for attacker in attackers) <= 20
             for attacker in attackers:
                 attacker.socket.close()
-            # Those that waited are taken, found closed, and followed by honest ones.
             call(server.address)
 
 

@@ -104,22 +104,28 @@ TEST(an_answer_that_nobody_takes_is_given_up) {
     rig_setup setup = rig_defaults();
     setup.server.answer_stall_timeout_ms = 200;
     rig *rig = rig_start(&setup);
-    raw *raw = connect_without_window(rig, 3);
-    for (size_t i = 0; i < 3; i++) EXPECT_EQUAL(call_send(rig->server_calls[i], bytes, 1000), CRPC_OK);
-    EXPECT_EQUAL(call_finish(rig->server_calls[0], 0, ""), CRPC_OK);
-    EXPECT_EQUAL(call_finish(rig->server_calls[1], 0, ""), CRPC_OK);
-    // The first is not taken, the second slowly; the third has not ended, so that it may wait.
+    raw *raw = connect_without_window(rig, 4);
+    for (size_t i = 0; i < 4; i++) EXPECT_EQUAL(call_send(rig->server_calls[i], bytes, i < 3 ? 1000 : 60000), CRPC_OK);
+    for (size_t i = 0; i < 4; i++)
+        if (i != 2) EXPECT_EQUAL(call_finish(rig->server_calls[i], 0, ""), CRPC_OK);
+    // The first is not taken, the second by less than the least; the third has not ended, so that it may wait; the fourth is
+    // taken slowly.
     uint64_t start = now_ms();
     for (int i = 0; i < 12; i++) {
         raw_send_window_update(raw, 3, 10);
+        raw_send_window_update(raw, 7, CRPC_STREAM_PROGRESS_MIN);
         rig_run_ms(rig, 40);
         if (rig->server_calls[0]->closes == 0) EXPECT(now_ms() - start < 400);
     }
-    EXPECT_EQUAL(rig->server_calls[0]->error, NGHTTP2_CANCEL);
-    EXPECT_EQUAL(raw_error(raw_read(raw) ? raw_find(raw, NGHTTP2_RST_STREAM, 1) : NULL), NGHTTP2_CANCEL);
-    EXPECT_EQUAL(rig->server_calls[1]->closes, 0);
+    for (size_t i = 0; i < 2; i++) {
+        EXPECT_EQUAL(rig->server_calls[i]->closes, 1);
+        EXPECT_EQUAL(rig->server_calls[i]->error, NGHTTP2_CANCEL);
+        const raw_frame *reset = raw_read(raw) ? raw_find(raw, NGHTTP2_RST_STREAM, 1 + 2 * (int32_t)i) : NULL;
+        EXPECT_EQUAL(raw_error(reset), NGHTTP2_CANCEL);
+    }
     EXPECT_EQUAL(rig->server_calls[2]->closes, 0);
-    UNTIL(rig, rig->server_calls[1]->closes == 1);
+    EXPECT_EQUAL(rig->server_calls[3]->closes, 0);
+    UNTIL(rig, rig->server_calls[3]->closes == 1);
     EXPECT_EQUAL(rig->server_calls[2]->closes, 0);
     EXPECT(!raw->has_ended);
     raw_free(raw);
@@ -130,22 +136,22 @@ TEST(a_stream_that_is_full_and_not_taken_is_given_up) {
     rig_setup setup = rig_defaults();
     setup.server.answer_stall_timeout_ms = 200;
     rig *rig = rig_start(&setup);
-    raw *raw = connect_without_window(rig, 3);
-    // None of them has ended. Over the high-water mark the first is not taken, the second slowly; the third has little.
-    for (size_t i = 0; i < 3; i++) EXPECT_EQUAL(call_send(rig->server_calls[i], bytes, i < 2 ? 70000 : 1000), CRPC_OK);
+    raw *raw = connect_without_window(rig, 4);
+    // None of them has ended. Over the high-water mark the first is not taken, the second by less than the least, the fourth
+    // slowly; the third has little.
+    for (size_t i = 0; i < 4; i++) EXPECT_EQUAL(call_send(rig->server_calls[i], bytes, i != 2 ? 70000 : 1000), CRPC_OK);
     uint64_t start = now_ms();
-    while (rig->server_calls[0]->closes == 0 && now_ms() - start < 1000) {
+    for (int i = 0; rig->server_calls[0]->closes + rig->server_calls[1]->closes < 2 && now_ms() - start < 1000; i++) {
         raw_send_window_update(raw, 3, 10);
+        if (i < 12) raw_send_window_update(raw, 7, CRPC_STREAM_PROGRESS_MIN);
         rig_run_ms(rig, 40);
     }
-    EXPECT_EQUAL(rig->server_calls[0]->closes, 1);
-    EXPECT_EQUAL(rig->server_calls[0]->error, NGHTTP2_CANCEL);
-    for (int i = 0; i < 6; i++) {
-        raw_send_window_update(raw, 3, 10);
-        rig_run_ms(rig, 40);
+    for (size_t i = 0; i < 2; i++) {
+        EXPECT_EQUAL(rig->server_calls[i]->closes, 1);
+        EXPECT_EQUAL(rig->server_calls[i]->error, NGHTTP2_CANCEL);
     }
-    EXPECT_EQUAL(rig->server_calls[1]->closes, 0);
-    UNTIL(rig, rig->server_calls[1]->closes == 1);
+    EXPECT_EQUAL(rig->server_calls[3]->closes, 0);
+    UNTIL(rig, rig->server_calls[3]->closes == 1);
     EXPECT_EQUAL(rig->server_calls[2]->closes, 0);
     EXPECT_EQUAL(rig->loop->turn.stats.held_bytes, 1005);
     raw_free(raw);

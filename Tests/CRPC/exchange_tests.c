@@ -147,7 +147,7 @@ TEST(targets_and_hosts_that_no_route_can_take_are_faults) {
     raw_send_headers(raw, NGHTTP2_FLAG_END_STREAM, 13, host, 4);
     UNTIL(rig, rig->exchange_count == 7);
     EXPECT_EQUAL(rig->exchanges[4]->fault, CRPC_FAULT_HOST_MALFORMED);
-    EXPECT_EQUAL(rig->exchanges[5]->fault, CRPC_FAULT_MALFORMED);
+    EXPECT_EQUAL(rig->exchanges[5]->fault, CRPC_FAULT_METHOD_UNKNOWN);
     EXPECT(strcmp(rig->exchanges[6]->authority, "only.host") == 0);
     raw_free(raw);
     rig_end(rig);

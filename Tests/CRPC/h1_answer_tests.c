@@ -248,7 +248,7 @@ TEST(h1_a_long_body_is_not_dropped_to_its_end) {
     h1_scene scene;
     char head[200];
     (void)snprintf(
-        head, sizeof head, "POST / HTTP/1.1\r\n" HOST "Content-Length: %d\r\n\r\n", CRPC_DROPPED_BODY_MAX + 1);
+        head, sizeof head, "POST / HTTP/1.1\r\n" HOST "Content-Length: %d\r\n\r\n", CRPC_KEPT_BODY_MAX + 1);
     h1_told *told = begin(&scene, head);
     EXPECT_EQUAL(respond(told, 413, "", ""), CRPC_OK);
     h1_scene_turn(&scene, 0);
@@ -262,7 +262,7 @@ TEST(h1_a_long_body_is_not_dropped_to_its_end) {
     EXPECT_EQUAL(respond(told, 413, "", ""), CRPC_OK);
     h1_scene_turn(&scene, 0);
     expect_sent(&scene, "HTTP/1.1 413 Content Too Large\r\ncontent-length: 0\r\n\r\n");
-    for (size_t i = 0; i < CRPC_DROPPED_BODY_MAX / sizeof bytes; i++) {
+    for (size_t i = 0; i < CRPC_KEPT_BODY_MAX / sizeof bytes; i++) {
         h1_scene_feed(&scene, bytes, sizeof bytes);
         h1_scene_turn(&scene, 0);
         EXPECT(scene.h1 != NULL);

@@ -317,6 +317,86 @@ TEST(h1_a_client_that_sends_no_more_has_not_for_ever) {
     h1_scene_end(&scene);
 }
 
+TEST(h1_empty_lines_in_front_of_a_request_begin_no_head) {
+    static const char *const pieces[] = {"\r\n", "\r", "\n", "\r\n\r\n"};
+    h1_scene scene;
+    REQUIRE(h1_scene_begin(&scene, NULL) == CRPC_OK);
+    h1_scene_ask(&scene, "POST / HTTP/1.1\r\n" HOST "Content-Length: 1\r\n\r\nx\r\n"); // one behind the body
+    EXPECT_EQUAL(scene.h1->waiting.length, 0);
+    h1_scene_turn(&scene, 11000); // past the time of a head
+    REQUIRE(scene.h1 != NULL && scene.told_count == 1);
+    for (size_t i = 0; i < sizeof pieces / sizeof pieces[0]; i++) h1_scene_ask(&scene, pieces[i]);
+    EXPECT_EQUAL(scene.h1->waiting.length, 0);
+    h1_scene_turn(&scene, 11000);
+    REQUIRE(scene.h1 != NULL && scene.told_count == 1);
+    h1_scene_ask(&scene, "\r\n" GET("/"));
+    EXPECT_EQUAL(scene.told_count, 2);
+    EXPECT_EQUAL(h1_scene_last(&scene)->fault, CRPC_FAULT_NONE);
+    EXPECT(h1_has_sent(&scene, "HTTP/1.1 200"));
+    EXPECT_EQUAL(h1_count_answers(&scene), 2);
+    h1_scene_turn(&scene, 59999); // nor do they keep it
+    h1_scene_ask(&scene, "\r\n");
+    h1_scene_turn(&scene, 1);
+    EXPECT(scene.h1 == NULL);
+    h1_scene_end(&scene);
+}
+
+TEST(h1_a_flood_of_empty_lines_is_dismissed) {
+    crpc_limits limits;
+    crpc_limits_default(&limits);
+    limits.credit_max = 100;
+    h1_scene scene;
+    REQUIRE(h1_scene_begin(&scene, &limits) == CRPC_OK);
+    for (int i = 0; i < 100; i++) h1_scene_ask(&scene, "\r\n");
+    EXPECT(scene.h1 != NULL);
+    h1_scene_ask(&scene, "\r\n");
+    EXPECT(scene.h1 == NULL);
+    EXPECT_EQUAL(scene.error, CRPC_ERROR_LIMIT);
+    EXPECT_EQUAL(scene.told_count, 0);
+    h1_scene_end(&scene);
+}
+
+TEST(h1_a_stream_of_events_ends_soon_after_its_client_has_gone) {
+    h1_scene scene;
+    REQUIRE(h1_scene_begin(&scene, NULL) == CRPC_OK);
+    scene.answering = H1_BY_HAND;
+    h1_scene_ask(&scene, GET("/events"));
+    EXPECT_EQUAL(crpc_exchange_send_head(h1_scene_last(&scene)->exchange, 200, NULL, 0, -1), CRPC_OK);
+    h1_scene_turn(&scene, 60000);
+    h1_scene_half_close(&scene);
+    h1_scene_turn(&scene, CRPC_H1_HALF_LOOK_MS - 1);
+    EXPECT(scene.h1 != NULL);
+    h1_scene_turn(&scene, 1);
+    EXPECT(scene.h1 == NULL);
+    EXPECT_EQUAL(h1_scene_last(&scene)->closes, 1);
+    EXPECT(!h1_scene_last(&scene)->is_complete);
+    h1_scene_end(&scene);
+}
+
+TEST(h1_a_half_closed_client_that_still_reads_gets_its_answer) {
+    h1_scene scene;
+    REQUIRE(h1_scene_begin(&scene, NULL) == CRPC_OK);
+    scene.answering = H1_BY_HAND;
+    h1_scene_ask(&scene, GET("/long"));
+    scene.is_socket_full = true;
+    h1_told *told = h1_scene_last(&scene);
+    EXPECT_EQUAL(crpc_exchange_send_head(told->exchange, 200, NULL, 0, 3), CRPC_OK);
+    h1_scene_half_close(&scene);
+    h1_scene_turn(&scene, 3 * CRPC_H1_HALF_LOOK_MS);
+    REQUIRE(scene.h1 != NULL);
+    scene.is_socket_full = false;
+    uint8_t *memory = malloc(3);
+    REQUIRE(memory != NULL);
+    memcpy(memory, "abc", 3);
+    EXPECT_EQUAL(crpc_exchange_send(told->exchange, memory, 0, 3), CRPC_OK);
+    EXPECT_EQUAL(crpc_exchange_finish(told->exchange, NULL, 0), CRPC_OK);
+    h1_scene_turn(&scene, 0);
+    EXPECT(h1_has_sent(&scene, "abc"));
+    EXPECT(told->is_complete);
+    EXPECT(scene.h1 == NULL);
+    h1_scene_end(&scene);
+}
+
 TEST(h1_a_body_that_ends_too_soon_is_told_as_broken) {
     static const char *const beginnings[] = {
         "POST / HTTP/1.1\r\n" HOST "Content-Length: 3\r\n\r\nab",

@@ -70,7 +70,6 @@ TEST(h1_heads_that_are_http_are_taken) {
         "GET / HTTP/1.1\r\nHOST:\t x \t\r\n\r\n",
         "GET / HTTP/1.1\r\nHost:\r\n\r\n",
         "GET / HTTP/1.0\r\n\r\n",
-        "\r\nGET / HTTP/1.0\r\n\r\n",
         "DELETE /a;b=c,d/e%20?f=g&h=|^`\"<> HTTP/1.1\r\nHost: x\r\n\r\n",
         "OPTIONS * HTTP/1.1\r\nHost: x\r\n\r\n",
         "OPTIONS http://x HTTP/1.1\r\nHost: x\r\n\r\n",
@@ -97,7 +96,7 @@ TEST(h1_heads_that_are_http_are_taken) {
 
 TEST(h1_heads_that_are_not_whole_wait) {
     static const char *const heads[] = {
-        "\r", "\r\n", "G", "GET", "GET /", "GET / HTTP/1.1", "GET / HTTP/1.1\r", "GET / HTTP/1.1\r\n",
+        "\r", "G", "GET", "GET /", "GET / HTTP/1.1", "GET / HTTP/1.1\r", "GET / HTTP/1.1\r\n",
         "GET / HTTP/1.1\r\nHost: x", "GET / HTTP/1.1\r\nHost: x\r\n", "GET / HTTP/1.1\r\nHost: x\r\n\r",
         "GET nothing of a target", "GET / HTTP/1.1\r\n a folded line that has not ended",
     };
@@ -106,7 +105,7 @@ TEST(h1_heads_that_are_not_whole_wait) {
 
 TEST(h1_request_lines_that_are_none_are_refused) {
     static const char *const lines[] = {
-        "get / HTTP/1.1\r\n", "BREW / HTTP/1.1\r\n", "GE T / HTTP/1.1\r\n", "GETT / HTTP/1.1\r\n", "OPTIONSS / HTTP/1.1\r\n",
+        "GE T / HTTP/1.1\r\n", "G(T / HTTP/1.1\r\n", "GET\x80 / HTTP/1.1\r\n", " / HTTP/1.1\r\n", "BREW * HTTP/1.1\r\n",
         "GET  / HTTP/1.1\r\n", "GET\t/ HTTP/1.1\r\n", "GET /  HTTP/1.1\r\n", "GET / HTTP/1.1 \r\n", "GET / HTTP/1.1\n",
         "GET / HTTP/1.1\r\r\n", "GET /\r\n", "GET\r\n", "GET / \r\n", "GET / HTTP/1.2\r\n", "GET / HTTP/1.9\r\n",
         "GET / HTTP/2.0\r\n", "GET / HTTP/0.9\r\n", "GET / HTTP/1.10\r\n", "GET / HTTP/1.\r\n", "GET / http/1.1\r\n",
@@ -114,8 +113,8 @@ TEST(h1_request_lines_that_are_none_are_refused) {
         "GET /\x7f HTTP/1.1\r\n", "GET /\xc3\xa4 HTTP/1.1\r\n", "GET /a#b HTTP/1.1\r\n", "GET a HTTP/1.1\r\n",
         "GET * HTTP/1.1\r\n", "OPTIONS ** HTTP/1.1\r\n", "GET ?a HTTP/1.1\r\n", "GET ftp://x/ HTTP/1.1\r\n",
         "GET http:/x HTTP/1.1\r\n", "GET http:// HTTP/1.1\r\n", "GET http:///x HTTP/1.1\r\n", "GET http://a@x/ HTTP/1.1\r\n",
-        "GET http://x:y/ HTTP/1.1\r\n", "CONNECT x:443 HTTP/1.1\r\n", "CONNECT / HTTP/1.1\r\n", "GET x:443 HTTP/1.1\r\n",
-        "\r\n\r\n", "\n", "\rG", " GET / HTTP/1.1\r\n", "\x16\x03\x01\x02", "\r\n ",
+        "GET http://x:y/ HTTP/1.1\r\n", "GET x:443 HTTP/1.1\r\n",
+        "\r\n\r\n", "\n", "\rG", " GET / HTTP/1.1\r\n", "\x16\x03\x01\x02", "\r\n ", "\r\nGET / HTTP/1.1\r\n",
     };
     for (size_t i = 0; i < sizeof lines / sizeof lines[0]; i++) {
         char text[200];
@@ -123,6 +122,20 @@ TEST(h1_request_lines_that_are_none_are_refused) {
         (void)snprintf(text, sizeof text, "%s%s", lines[i], is_whole ? HOST "\r\n" : "");
         expect_fault(text, CRPC_FAULT_MALFORMED);
     }
+}
+
+TEST(h1_any_token_is_a_method_which_who_answers_knows_or_not) {
+    static const char *const methods[] = {
+        "BREW", "get", "GETT", "x", "!#$%&'*+-.^_`|~09azAZ", "ABCDEFGHIJKLMNOPQRSTUVWXYZ012345",
+    };
+    for (size_t i = 0; i < sizeof methods / sizeof methods[0]; i++) {
+        char text[200];
+        (void)snprintf(text, sizeof text, "%s / HTTP/1.1\r\n" HOST "\r\n", methods[i]);
+        expect_whole(text);
+    }
+    expect_fault("ABCDEFGHIJKLMNOPQRSTUVWXYZ0123456 / HTTP/1.1\r\n" HOST "\r\n", CRPC_FAULT_METHOD_UNKNOWN);
+    expect_fault("CONNECT x:443 HTTP/1.1\r\n" HOST "\r\n", CRPC_FAULT_METHOD_UNKNOWN);
+    expect_fault("CONNECT / HTTP/1.1\r\n" HOST "\r\n", CRPC_FAULT_METHOD_UNKNOWN);
 }
 
 TEST(h1_field_lines_that_are_none_are_refused) {

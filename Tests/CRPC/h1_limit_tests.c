@@ -39,8 +39,22 @@ TEST(h1_who_never_says_anything_is_left_without_a_word) {
     h1_scene_end(&scene);
 }
 
+TEST(h1_the_first_head_has_its_time_in_all) {
+    h1_scene scene;
+    begin(&scene, NULL);
+    h1_scene_turn(&scene, 9000);
+    h1_scene_ask(&scene, "GET / HT"); // which gives it no other while
+    h1_scene_turn(&scene, 999);
+    EXPECT_EQUAL(scene.told_count, 0);
+    h1_scene_turn(&scene, 1);
+    REQUIRE(scene.told_count == 1);
+    EXPECT_EQUAL(h1_scene_last(&scene)->fault, CRPC_FAULT_HEAD_TIMEOUT);
+    EXPECT(scene.h1 == NULL);
+    h1_scene_end(&scene);
+}
+
 TEST(h1_a_head_has_its_time) {
-    static const char *const beginnings[] = {"G", "GET /a HTTP/1.1\r\n" HOST "X: ", "\r\n"};
+    static const char *const beginnings[] = {"G", "GET /a HTTP/1.1\r\n" HOST "X: ", "\r\nG"};
     for (int i = 0; i < 3; i++) {
         h1_scene scene;
         begin(&scene, NULL);

@@ -172,7 +172,7 @@ int h1_scene_reconnect(h1_scene *scene, const crpc_limits *limits) {
     scene->unread_length = 0;
     scene->service.connection_count += 1;
     crpc_count(&scene->turn.stats.server_connections_opened, 1);
-    crpc_h1_start(h1, &scene->sent);
+    crpc_h1_start(h1, &scene->sent, scene->turn.now_ns);
     return CRPC_OK;
 }
 

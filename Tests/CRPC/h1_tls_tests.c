@@ -133,3 +133,61 @@ TEST(h1_a_client_of_tls_that_says_it_is_done_gets_its_answer) {
     client_end(&client);
     tls_end(rig);
 }
+
+// ---- What a turn reads ----
+
+extern unsigned long tls_socket_reads; // tls_flood_tests.c
+
+TEST(h1_a_turn_reads_no_more_of_a_socket_under_tls_than_its_share) {
+    // Records of a multiple of what a read has room for, so that OpenSSL often has something left and we nothing.
+    enum { ROOM = 1000, RECORD = 16 * ROOM, OVERHEAD = 22, LENGTH = 4000000, SHARE = 4 };
+    rig_setup setup = rig_defaults();
+    setup.server_tls = tls_server_rules("server", NULL);
+    setup.takes_exchanges = true;
+    setup.server.stream_window_bytes = ROOM;
+    rig *rig = rig_start(&setup);
+    size_t length;
+    char *text = text_of("POST /sink HTTP/1.1\r\nHost: a\r\nContent-Length: 4000000\r\n\r\n", LENGTH, "", 0, &length);
+    client client = client_begin(rig, text, length - LENGTH);
+    REQUIRE(SSL_set_max_send_fragment(client.ssl, RECORD - OVERHEAD) == 1);
+    UNTIL(rig, client_move(&client) && rig->exchange_count == 1);
+    client.length = length;
+    unsigned long most = 0;
+    for (int i = 0; i < 400; i++) {
+        client_move(&client);
+        unsigned long before = tls_socket_reads;
+        rig_turn(rig);
+        if (tls_socket_reads - before > most) most = tls_socket_reads - before;
+    }
+    EXPECT(rig_exchange(rig)->body_length > 100 * ROOM);
+    EXPECT_EQUAL(most, SHARE);
+    client_end(&client);
+    tls_end(rig);
+}
+
+/// Calls of SSL_shutdown.
+static unsigned shutdowns;
+int __real_SSL_shutdown(SSL *ssl);
+int __wrap_SSL_shutdown(SSL *ssl);
+int __wrap_SSL_shutdown(SSL *ssl) {
+    shutdowns += 1;
+    return __real_SSL_shutdown(ssl);
+}
+
+TEST(h1_tls_that_has_failed_is_not_shut_down) {
+    static const char forged[5 + 32] = "\x17\x03\x03\x00\x20";
+    rig *rig = start();
+    for (int is_forged = 0; is_forged < 2; is_forged++) {
+        size_t length, before = rig->exchange_count;
+        char *text = text_of("", 0, "GET /now HTTP/1.1\r\nHost: a\r\n\r\n", 1, &length);
+        client client = client_begin(rig, text, length);
+        UNTIL(rig, client_move(&client) && rig->exchange_count == before + 1 && client.answers == 1);
+        shutdowns = 0;
+        if (is_forged) raw_send(client.raw, forged, sizeof forged);
+        if (!is_forged) raw_close(client.raw, false);
+        UNTIL(rig, crpc_listener_connection_count(rig->listener) == 0);
+        EXPECT_EQUAL(shutdowns, is_forged ? 0 : 1);
+        client_end(&client);
+    }
+    tls_end(rig);
+}

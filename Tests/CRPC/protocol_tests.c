@@ -42,7 +42,7 @@ TEST(http_1_is_told_at_the_first_byte_that_differs) {
         GET_NOW, "POST /now HTTP/1.1\r\nHost: a\r\nContent-Length: 0\r\n\r\n", "PUT /now HTTP/1.0\r\n\r\n",
         "\r\nGET /now HTTP/1.1\r\nHost: a\r\n\r\n", "PRI /now HTTP/1.1\r\nHost: a\r\n\r\n",
         "PRI * HTTP/2.0\r\n\r\nSM\r\n\rX"};
-    enum { RIGHT = 4 }; // the first so many
+    enum { RIGHT = 5 }; // the first so many
     rig *rig = start();
     for (size_t i = 0; i < sizeof requests / sizeof requests[0]; i++) {
         size_t length = strlen(requests[i]);
@@ -318,6 +318,91 @@ TEST(requests_for_other_names_get_421) {
     raw_free(raw);
     raw = raw_connect_with(rig, "GET /now HTTP/1.1\r\nHost: localhost:9\r\n\r\n");
     UNTIL(rig, raw_count_text(raw, "HTTP/1.1 200 ") == 1);
+    raw_free(raw);
+    rig_end(rig);
+}
+
+// ---- Bodies that are refused ----
+
+/// Sends zeros until so many went, or the socket refuses them. The bytes that went.
+static size_t send_body(raw *raw, size_t length) {
+    static const uint8_t zeros[65536];
+    size_t sent = 0;
+    for (uint64_t end = now_ms() + RIG_PATIENCE_MS; sent < length && now_ms() < end;) {
+        size_t count = length - sent < sizeof zeros ? length - sent : sizeof zeros;
+        ssize_t went = send(raw->fd, zeros, count, MSG_NOSIGNAL | MSG_DONTWAIT);
+        if (went < 0 && errno != EAGAIN) break;
+        if (went > 0) sent += (size_t)went;
+        rig_turn(raw->rig);
+    }
+    return sent;
+}
+
+static raw *send_head(rig *rig, size_t length) {
+    char head[200];
+    (void)snprintf(head, sizeof head, "POST /now HTTP/1.1\r\nHost: a\r\nContent-Length: %zu\r\n\r\n", length);
+    raw *raw = raw_connect_with(rig, head);
+    UNTIL(rig, rig->loop->lingering_count > 0); // it was answered, and is the last
+    return raw;
+}
+
+TEST(who_sends_a_whole_body_before_reading_finds_the_answer) {
+    enum { LENGTH = 7 << 20 };
+    rig *rig = start();
+    raw *raw = send_head(rig, LENGTH);
+    EXPECT_EQUAL(crpc_listener_connection_count(rig->listener), 0); // its place is free
+    EXPECT_EQUAL(send_body(raw, LENGTH), LENGTH);
+    UNTIL(rig, raw_read(raw) && raw->has_ended);
+    EXPECT_EQUAL(raw_count_text(raw, "HTTP/1.1 200"), 1);
+    EXPECT_EQUAL(raw_count_text(raw, "\r\nconnection: close\r\n"), 1);
+    raw_close(raw, false);
+    UNTIL(rig, rig->loop->lingering_count == 0);
+    raw_free(raw);
+    rig_end(rig);
+}
+
+TEST(a_body_without_end_is_not_read_to_it) {
+    rig *rig = start();
+    raw *raw = send_head(rig, 1u << 30);
+    size_t sent = send_body(raw, 1u << 30);
+    EXPECT(sent >= CRPC_LINGER_BODY_BYTES_MAX && sent < (1u << 30));
+    EXPECT_EQUAL(rig->loop->lingering_count, 0);
+    raw_free(raw);
+    rig_end(rig);
+}
+
+TEST(of_too_many_sockets_that_linger_the_oldest_ends) {
+    rig *rig = start();
+    raw *raws[CRPC_LINGERING_MAX + 2];
+    for (int i = 0; i < CRPC_LINGERING_MAX + 2; i++) {
+        raws[i] = send_head(rig, 1u << 30);
+        uint32_t most = i < CRPC_LINGERING_MAX ? (uint32_t)i + 1 : CRPC_LINGERING_MAX;
+        UNTIL(rig, rig->loop->lingering_count == most && rig->exchange_count == (size_t)i + 1);
+        UNTIL(rig, crpc_listener_connection_count(rig->listener) == 0);
+    }
+    EXPECT(send_body(raws[0], 4 << 20) < 4 << 20);
+    EXPECT_EQUAL(send_body(raws[CRPC_LINGERING_MAX + 1], 4 << 20), 4 << 20);
+    for (int i = 0; i < CRPC_LINGERING_MAX + 2; i++) raw_free(raws[i]);
+    rig_end(rig);
+}
+
+// ---- The time of a first head ----
+
+TEST(in_clear_text_a_first_head_has_its_time_since_the_connection_was_accepted) {
+    rig_setup setup = rig_defaults();
+    setup.takes_exchanges = true;
+    setup.server.head_timeout_ms = 600;
+    rig *rig = rig_start(&setup);
+    raw *raw = raw_connect_with(rig, NULL);
+    uint64_t began = now_ms();
+    UNTIL(rig, crpc_listener_connection_count(rig->listener) == 1);
+    rig_run_ms(rig, 500);
+    raw_send(raw, "GET / HT", 8); // only now it is HTTP/1.x
+    UNTIL(rig, rig->exchange_count == 1);
+    EXPECT_EQUAL(rig_exchange(rig)->fault, CRPC_FAULT_HEAD_TIMEOUT);
+    EXPECT(now_ms() - began < 1000);
+    EXPECT_EQUAL(exchange_respond(rig_exchange(rig), 408, ""), CRPC_OK);
+    UNTIL(rig, raw_read(raw) && raw->has_ended);
     raw_free(raw);
     rig_end(rig);
 }

@@ -1,8 +1,9 @@
-#include "raw.h"
+#include "rig_exchanges.h"
 
 #include <arpa/inet.h>
 #include <netinet/in.h>
 #include <stdio.h>
+#include <sys/resource.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
@@ -240,5 +241,74 @@ TEST(a_client_of_an_ipv6_server_writes_its_address_in_brackets) {
     int length = snprintf(wanted, sizeof wanted, "[::1]:%u", (unsigned)rig->port);
     EXPECT_BYTES(crpc_connection_peer(peer->connection), strlen(wanted), wanted, (size_t)length);
     EXPECT(strncmp(crpc_connection_peer(rig_server_peer(rig)->connection), "[::1]:", 6) == 0);
+    rig_end(rig);
+}
+
+// ---- File descriptors ----
+
+/// Lets the process open so many more files.
+static void leave_files(unsigned count) {
+    struct rlimit limit;
+    REQUIRE(getrlimit(RLIMIT_NOFILE, &limit) == 0);
+    int next = dup(0); // the first that is free; those above it are, too
+    REQUIRE(next >= 0);
+    (void)close(next);
+    limit.rlim_cur = (rlim_t)next + count;
+    REQUIRE(setrlimit(RLIMIT_NOFILE, &limit) == 0);
+}
+
+TEST(where_files_run_out_the_connection_that_idles_for_longest_makes_room) {
+    enum { CROWD = 55 };
+    rig *rig = start(10000, 0);
+    raw *idle[CROWD];
+    for (int i = 0; i < CROWD; i++) idle[i] = connect_idly(rig);
+    raw *newcomer = raw_connect(rig);
+    leave_files(0);
+    UNTIL(rig, raw_read(newcomer) && raw_find(newcomer, NGHTTP2_SETTINGS, 0) != NULL);
+    raw_send_request(newcomer, 0, 1, rig_paths[METHOD_UNARY], NULL, NULL);
+    raw_send_message(newcomer, NGHTTP2_FLAG_END_STREAM, 1, "x");
+    UNTIL(rig, raw_read(newcomer) && raw_find_end(newcomer, 1) != NULL);
+    EXPECT(was_sent_away(idle[0]));
+    EXPECT(raw_read(idle[1]) && !idle[1]->has_ended);
+    EXPECT_EQUAL(rig->loop->turn.stats.connections_evicted, 1);
+    EXPECT_EQUAL(crpc_listener_connection_count(rig->listener), CROWD);
+    for (int i = 0; i < CROWD; i++) raw_free(idle[i]);
+    raw_free(newcomer);
+    rig_end(rig);
+}
+
+TEST(nobody_makes_room_where_the_last_file_is_enough) {
+    rig *rig = start(10000, 0);
+    raw *idle = connect_idly(rig);
+    rig_run_ms(rig, CRPC_ROOM_AFTER_MS + 50);
+    raw *newcomer = raw_connect(rig);
+    leave_files(1);
+    UNTIL(rig, raw_read(newcomer) && raw_find(newcomer, NGHTTP2_SETTINGS, 0) != NULL);
+    rig_run_ms(rig, 50);
+    EXPECT(raw_read(idle) && !idle->has_ended);
+    EXPECT_EQUAL(rig->loop->turn.stats.connections_evicted, 0);
+    raw_free(idle);
+    raw_free(newcomer);
+    rig_end(rig);
+}
+
+TEST(where_files_run_out_a_socket_that_lingers_goes_first) {
+    rig_setup setup = rig_defaults();
+    setup.takes_exchanges = true;
+    rig *rig = rig_start(&setup);
+    raw *idle = connect_idly(rig);
+    raw *lingering = raw_connect_with(rig, "POST /now HTTP/1.1\r\nHost: a\r\nContent-Length: 4000000\r\n\r\n");
+    UNTIL(rig, rig->loop->lingering_count == 1);
+    rig_run_ms(rig, CRPC_ROOM_AFTER_MS + 50);
+    EXPECT_EQUAL(rig->loop->lingering_count, 1);
+    raw *newcomer = raw_connect(rig);
+    leave_files(0);
+    UNTIL(rig, raw_read(newcomer) && raw_find(newcomer, NGHTTP2_SETTINGS, 0) != NULL);
+    EXPECT_EQUAL(rig->loop->lingering_count, 0);
+    EXPECT_EQUAL(raw_count_text(lingering, "HTTP/1.1 200"), 1); // which had been said
+    EXPECT(raw_read(idle) && !idle->has_ended);
+    raw_free(idle);
+    raw_free(lingering);
+    raw_free(newcomer);
     rig_end(rig);
 }

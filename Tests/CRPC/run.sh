@@ -32,7 +32,8 @@ compile_sources "$build/layer" "${common[@]}" -include "$root/Tests/CRPC/memory.
 # Without the failing allocations: it makes none.
 compile_sources "$build/crash" "${common[@]}" -I"$root/Sources/CCrash/include" -- "$root"/Sources/CCrash/*.c
 compile_sources "$build/tests" "${common[@]}" -I"$root/Sources/CCrash/include" -- "$root"/Tests/CRPC/*.c
-link_program "$build/crpc-tests" "${sanitizers[@]}" -Wl,--wrap=recv "$build"/layer/*.o "$build"/crash/*.o "$build"/tests/*.o "${LIBRARIES[@]}"
+link_program "$build/crpc-tests" "${sanitizers[@]}" -Wl,--wrap=recv,--wrap=SSL_shutdown \
+    "$build"/layer/*.o "$build"/crash/*.o "$build"/tests/*.o "${LIBRARIES[@]}"
 
 certificates=$(mktemp -d)
 trap 'rm -rf "$certificates"' EXIT

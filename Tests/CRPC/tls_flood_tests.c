@@ -229,11 +229,11 @@ TEST(keys_may_change_now_and_then) {
 }
 
 /// Calls of recv in this process, all of them the layer's while nobody else reads.
-static unsigned long reads;
+unsigned long tls_socket_reads;
 ssize_t __real_recv(int fd, void *target, size_t length, int flags);
 ssize_t __wrap_recv(int fd, void *target, size_t length, int flags);
 ssize_t __wrap_recv(int fd, void *target, size_t length, int flags) {
-    reads += 1;
+    tls_socket_reads += 1;
     return __real_recv(fd, target, length, flags);
 }
 
@@ -245,9 +245,9 @@ TEST(a_wake_up_is_one_read_under_tls_as_in_clear_text) {
         peer *peer = rig_open(rig);
         tls_expect_call(rig, peer); // SETTINGS, tickets and windows are out of the way
         rig_run_ms(rig, 20);
-        unsigned long before = reads;
+        unsigned long before = tls_socket_reads;
         for (int i = 0; i < 50; i++) tls_expect_call(rig, peer);
-        counts[is_clear] = reads - before;
+        counts[is_clear] = tls_socket_reads - before;
         is_clear ? rig_end(rig) : tls_end(rig);
     }
     // A request is one, and an answer.

@@ -2,8 +2,12 @@
 
 import http.client
 import json
+import socket
 
 import pytest
+
+import curl
+import http_client
 
 GOOD = {"identity_token": "x.y.z", "nonce": "n"}
 BODY_BYTES_MAX = 65_536
@@ -56,6 +60,24 @@ def test_an_oversize_body_that_is_only_announced(gateway, length):
         b"POST /auth/refresh HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nContent-Length: "
         + length.encode() + b"\r\n\r\n{")
     assert answer.status in (400, 413)
+
+
+@pytest.mark.parametrize("size", [200_000, 4 << 20, 7 << 20])
+def test_a_client_that_sends_all_before_it_reads_sees_the_refusal(gateway, size):
+    """As Python's http.client does, which knows nothing of an answer before its request is out."""
+    answer = gateway.send(
+        "POST", "/auth/refresh", body=b" " * size, headers={"Content-Type": "application/json"})
+    answer.problem(413, "BODY_TOO_LARGE")
+
+
+@pytest.mark.parametrize("version", ["--http1.1", "--http2-prior-knowledge"])
+def test_curl_sees_the_refusal(gateway, tmp_path, version):
+    file = tmp_path / "body"
+    file.write_bytes(b" " * (4 << 20))
+    answer = curl.ask(
+        f"http://{gateway.address}/auth/refresh", version, "--data-binary", f"@{file}", "--header", "Expect:",
+        "--header", "Content-Type: application/json")
+    assert answer.status == 413 and answer.json["code"] == "BODY_TOO_LARGE"
 
 
 def test_an_oversize_body_in_chunks(gateway):
@@ -113,6 +135,38 @@ def test_wrong_methods(gateway, method, path, allowed):
     else:
         answer.problem(405, "METHOD_NOT_ALLOWED")
     assert answer.headers["Allow"] == allowed
+
+
+@pytest.mark.parametrize("path", ["/me", "/nothing", "/vestibule.profile.v1.ProfileService/GetMe"])
+def test_methods_that_nobody_knows(gateway, path):
+    """Refused as a problem; the connection goes on."""
+    connection = gateway.connect()
+    for _ in range(2):
+        connection.request("BREW", path, body=b"{}")
+        response = connection.getresponse()
+        answer = http_client.Answer(response.status, response.headers, response.read())
+        answer.problem(501, "METHOD_UNKNOWN")
+        assert "close" not in (answer.headers["Connection"] or "")
+    connection.close()
+
+
+@pytest.mark.parametrize("authority", ["a@localhost", "evil@", "::::", "localhost:1:2"])
+def test_authorities_that_are_none(gateway, authority):
+    answer = gateway.send_bytes(b"GET /healthz HTTP/1.1\r\nHost: " + authority.encode() + b"\r\n\r\n")
+    answer.problem(400, "HOST_MALFORMED")
+
+
+def test_a_line_too_many_behind_a_body(gateway):
+    """Answered as if it weren't there, and the next request too."""
+    body = b'{"refresh_token": "x"}'
+    with socket.create_connection(gateway.address.rsplit(":", 1), timeout=http_client.SECONDS) as connection:
+        for _ in range(2):
+            connection.sendall(
+                b"POST /auth/refresh HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nContent-Length: "
+                + str(len(body)).encode() + b"\r\n\r\n" + body + b"\r\n")
+            response = http.client.HTTPResponse(connection)
+            response.begin()
+            assert response.status == 401 and response.read()
 
 
 @pytest.mark.parametrize("request_bytes", [

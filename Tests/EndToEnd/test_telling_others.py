@@ -53,7 +53,8 @@ def test_nobody_else_is_told(asked, gateway, app, secret):
         answer = introspect(asked, app.access_token, wrong)
         assert answer.status == 401 and answer.json["error"] == "invalid_client"
         assert answer.headers["WWW-Authenticate"].startswith("Basic ")
-    assert introspect(gateway, app.access_token, secret).status == 415, "there is no such route, only a provider's"
+    refused = introspect(gateway, app.access_token, secret)
+    assert refused.status == 404 and refused.code == "INTROSPECTION_NOT_CONFIGURED"
 
 
 def test_the_metadata_leads_to_what_is_there(stack, asked, gateway, app):

@@ -82,7 +82,7 @@ static void *on_exchange(void *server, void *peer, crpc_exchange *exchange, cons
     CHECK(offset == head->fields_length);
     CHECK(head->version == 10 || head->version == 11);
     CHECK(head->fault == CRPC_FAULT_NONE || head->is_last);
-    CHECK(head->fault != CRPC_FAULT_NONE || (head->method_length >= 3 && head->target_length > 0));
+    CHECK(head->fault != CRPC_FAULT_NONE || (head->method_length > 0 && head->target_length > 0));
     CHECK(head->content_length >= -1 && (head->content_length <= 0 || !head->is_last));
     if (head->target_length == 2 && head->target[1] == 'r') return NULL;
     call *call = calloc(1, sizeof *call);
@@ -231,7 +231,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t length) {
     h1->flush.run = on_flush;
     h1->close.run = on_end;
     CHECK(crpc_h1_begin(h1, &service, &limits, &below) == CRPC_OK);
-    crpc_h1_start(h1, &turn);
+    crpc_h1_start(h1, &turn, turn.now_ns);
     while (input.length > 0 && h1 != NULL) step(&input);
     if (h1 != NULL) crpc_h1_break(h1, CRPC_ERROR_CLOSED);
     run_turn(0);

@@ -20,7 +20,8 @@ static const char *const names[] = {
 static const char *const values[] = {
     "POST", "GET", "CONNECT", "OPTIONS", "HEAD", "http", "https", "HTTP", "grpc+x", "1x", "/", "/a.b/C", "*", "a", "test.local",
     "trailers", "Trailers", "0", "5", "31", "+5", "9223372036854775807", "9223372036854775808", "", " ", "\t", " a", "a ",
-    "a b", "a\tb", "\x7f", "\x80", "\x01", "A", "TEST.local", "00000000000000000000005",
+    "a b", "a\tb", "\x7f", "\x80", "\x01", "A", "TEST.local", "00000000000000000000005", "a@b", "a:1", "a:1:2", "::::", ":1",
+    "[::1]:80", "a%41", "a%4",
 };
 enum { NAME_COUNT = sizeof names / sizeof names[0], VALUE_COUNT = sizeof values / sizeof values[0] };
 

@@ -29,18 +29,40 @@ static bool is_all(const oracle_field *field, bool (*is_right)(uint8_t)) {
     return true;
 }
 
-/// RFC 3986 section 3.2, and 3.2.2 for addresses of IPv6.
-static bool is_authority_byte(uint8_t c) { return is_letter(c) || is_digit(c) || is_in("-._~%:@[]!$&'()*+,;=", c); }
 static bool is_path_byte(uint8_t c) { return c > 0x20 && c != 0x7f; }
 static bool is_scheme_byte(uint8_t c) { return is_letter(c) || is_digit(c) || is_in("+-.", c); }
 /// RFC 9110 section 5.5.
 static bool is_value_byte(uint8_t c) { return c == '\t' || (c >= 0x20 && c != 0x7f); }
 
+static bool is_hex(uint8_t c) { return is_digit(c) || is_in("abcdefABCDEF", c); }
+
+/// RFC 3986 section 3.2 without user information (RFC 9113 section 8.3.1), and with a host (RFC 9110 section 4.2.1): what is
+/// behind the last colon that is in no bracket is a port of digits, and in front of it a name, or an address in brackets.
+static bool is_authority(const oracle_field *field) {
+    const uint8_t *text = field->value;
+    size_t end = field->value_length;
+    while (end > 0 && is_digit(text[end - 1])) end -= 1;
+    bool has_port = end > 0 && text[end - 1] == ':' && (text[0] != '[' || (end > 1 && text[end - 2] == ']'));
+    size_t length = has_port ? end - 1 : field->value_length;
+    if (length == 0) return false;
+    if (text[0] == '[') {
+        if (length < 4 || text[length - 1] != ']') return false;
+        for (size_t i = 1; i + 1 < length; i++)
+            if (!is_hex(text[i]) && !is_in(":.", text[i])) return false;
+        return true;
+    }
+    for (size_t i = 0; i < length; i++) {
+        if (!is_letter(text[i]) && !is_digit(text[i]) && !is_in("-._~%!$&'()*+,;=", text[i])) return false;
+        if (text[i] == '%' && (i + 2 >= length || !is_hex(text[i + 1]) || !is_hex(text[i + 2]))) return false;
+    }
+    return true;
+}
+
 static bool is_pseudo_right(const oracle_field *field) {
     if (field->value_length == 0) return false;
     if (is_named(field, ":method")) return is_all(field, is_tchar);
     if (is_named(field, ":path")) return is_all(field, is_path_byte);
-    if (is_named(field, ":authority")) return is_all(field, is_authority_byte);
+    if (is_named(field, ":authority")) return is_authority(field);
     return is_named(field, ":scheme") && is_letter(field->value[0]) && is_all(field, is_scheme_byte);
 }
 
@@ -68,7 +90,7 @@ static bool is_regular_right(const oracle_field *field) {
     for (size_t i = 0; i < sizeof of_http_1 / sizeof of_http_1[0]; i++)
         if (is_named(field, of_http_1[i])) return false;
     if (is_named(field, "te")) return says_in_any_case(field, "trailers");
-    if (is_named(field, "host")) return field->value_length > 0 && is_all(field, is_authority_byte);
+    if (is_named(field, "host")) return field->value_length > 0 && is_authority(field);
     if (field->value_length == 0) return !is_named(field, "content-length");
     uint8_t first = field->value[0], last = field->value[field->value_length - 1];
     return is_all(field, is_value_byte) && !is_in(" \t", first) && !is_in(" \t", last);

@@ -115,11 +115,16 @@ struct OAuthTests {
         #expect(down.headers[.retryAfter] == "1")
     }
 
-    @Test func `Without clients there is no such route`() async throws {
+    @Test func `Without clients every request is refused with a code of its own`() async throws {
         let gateway = TestGateway()
-        let answer = try await ask(gateway, "token=t")
-        // The path of a provider that can't be.
-        #expect(answer.status != 200 && gateway.stubs.calls.isEmpty)
+        for (form, authorization) in [("token=t", Self.basic("orders", Self.secret)), ("token=t", nil), ("", nil)] {
+            let answer = try await ask(gateway, form, authorization: authorization)
+            #expect(answer.status == 404 && answer.body["code"] == "INTROSPECTION_NOT_CONFIGURED")
+            #expect(answer.body["error"] == "invalid_request")
+        }
+        let json = try await ask(gateway, "{}", type: "application/json")
+        #expect(json.body["code"] == "INTROSPECTION_NOT_CONFIGURED", "and not what a provider's path would say")
+        #expect(gateway.stubs.calls.isEmpty)
         let metadata = try await gateway.send(.get, "/.well-known/oauth-authorization-server")
         #expect(metadata.body["introspection_endpoint"] == nil)
     }

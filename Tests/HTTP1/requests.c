@@ -138,7 +138,7 @@ static void read_connection(story *story, const uint8_t *bytes, size_t length, s
     reader.h1->flush.run = on_flush;
     reader.h1->close.run = on_close_chore;
     if (crpc_h1_begin(reader.h1, &reader.service, &limits, NULL) != CRPC_OK) abort();
-    crpc_h1_start(reader.h1, NULL);
+    crpc_h1_start(reader.h1, NULL, reader.turn.now_ns);
     story->length = story->count = 0;
     story->is_open = false;
     for (size_t at = 0; at < length && reader.h1 != NULL; at += piece) {

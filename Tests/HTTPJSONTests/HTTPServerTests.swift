@@ -75,6 +75,21 @@ struct HTTPServerTests {
         #expect(post.headers[.allow] == "POST")
     }
 
+    @Test func `A method that nobody knows is a problem on any path`() async throws {
+        for uri in ["/things/7", "/nothing"] {
+            let (response, body) = try await Self.send(try #require(.init("BREW")), uri)
+            #expect(response.status == .notImplemented && body["code"] == "METHOD_UNKNOWN", "\(uri)")
+            #expect(response.headers[.allow] == nil)
+        }
+        // Known, and not here.
+        for method in ["TRACE", "PROPFIND", "QUERY"] {
+            let (response, body) = try await Self.send(try #require(.init(method)), "/things/7")
+            #expect(response.status == .methodNotAllowed && body["code"] == "METHOD_NOT_ALLOWED", "\(method)")
+        }
+        let (lower, _) = try await Self.send(try #require(.init("get")), "/things/7")
+        #expect(lower.status == .notImplemented, "methods have a case (RFC 9110 section 9.1)")
+    }
+
     @Test func `Headers are on every answer`() async throws {
         for uri in ["/things/7", "/nothing", "/surprise"] {
             let (response, _) = try await Self.send(.get, uri, server: Self.server(strict: 300))

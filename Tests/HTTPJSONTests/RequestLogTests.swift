@@ -64,7 +64,7 @@ struct RequestLogTests {
     @Test func `What no route answers is told without its path`() async throws {
         _ = try await HandlerClient(handler).send(try #require(.init("ABCDEFGHIJKLMNOPQRST")), "/private")
         let line = try line()
-        #expect(line.method == "ABCDEFGHIJKLMNOP" && line.route == nil && line.code == "ROUTE_NOT_FOUND")
+        #expect(line.method == "ABCDEFGHIJKLMNOP" && line.route == nil && line.code == "METHOD_UNKNOWN")
         #expect(line.traceID.count == 32 && line.requestID == "made")
     }
 
@@ -75,7 +75,7 @@ struct RequestLogTests {
         let answer = try #require(await HandlerClient(handler).answer(to: head))
         let expected =
             switch fault {
-            case .transferEncodingUnknown: 501
+            case .transferEncodingUnknown, .methodUnknown: 501
             case .headTooLarge: 431
             case .targetTooLong: 414
             case .version: 505

@@ -37,7 +37,8 @@ struct crpc_stream {
     struct {                      // what we send
         crpc_outgoing *first, *last;
         size_t queued_bytes;
-        uint64_t moved_ns;        // when the answer was finished, or some of it sent
+        uint64_t moved_ns;        // when the answer was finished, or enough of it sent (CRPC_STREAM_PROGRESS_MIN)
+        size_t moved_bytes;       // sent since then
         uint8_t *trailers;        // packed; owned
         size_t trailers_length;
         bool is_inline_used;

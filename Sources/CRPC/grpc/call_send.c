@@ -283,7 +283,11 @@ static size_t send_take_queued(crpc_stream *stream, uint8_t *target, size_t room
     }
     stream->out.queued_bytes -= count;
     crpc_let_go(connection, count);
-    stream->out.moved_ns = crpc_call_now_ns(stream);
+    stream->out.moved_bytes += count;
+    if (stream->out.moved_bytes >= CRPC_STREAM_PROGRESS_MIN || stream->out.queued_bytes == 0) {
+        stream->out.moved_bytes = 0;
+        stream->out.moved_ns = crpc_call_now_ns(stream);
+    }
     return count;
 }
 

@@ -102,7 +102,8 @@ static crpc_fault exchange_fault_of(const crpc_stream *stream, const crpc_exchan
     if (stream->h2.remote.is_head_too_large || count > h2->limits.header_fields_max) return CRPC_FAULT_HEAD_TOO_LARGE;
     if (head->target_length > CRPC_TARGET_MAX) return CRPC_FAULT_TARGET_TOO_LONG;
     if (h2->remote.authority.length == 0) return CRPC_FAULT_HOST_MALFORMED;
-    bool is_options = head->method_length == 7 && memcmp(head->method, "OPTIONS", 7) == 0;
+    if (crpc_equals(head->method, head->method_length, "CONNECT")) return CRPC_FAULT_METHOD_UNKNOWN;
+    bool is_options = crpc_equals(head->method, head->method_length, "OPTIONS");
     return exchange_is_target(head->target, head->target_length, is_options) ? CRPC_FAULT_NONE : CRPC_FAULT_MALFORMED;
 }
 

@@ -99,7 +99,7 @@ static bool answer_is_last(const crpc_h1 *h1) {
     if ((h1->state == CRPC_H1_DRAINING || h1->has_peer_ended) && !is_followed) return true;
     if (h1->coming != CRPC_H1_BODY) return false;
     // Whether a client that was not told to continue sends its body nobody knows (RFC 9110 section 10.1.1).
-    return h1->request.awaits_continue || h1->request.left > CRPC_DROPPED_BODY_MAX;
+    return h1->request.awaits_continue || h1->request.left > CRPC_KEPT_BODY_MAX;
 }
 
 /// How the end of a body is told.

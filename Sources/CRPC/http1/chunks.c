@@ -2,7 +2,7 @@
 
 #include "crpc_limits.h"
 #include "http/bytes.h"
-#include "http1/text.h"
+#include "http/syntax.h"
 
 static int chunks_digit(uint8_t c) {
     if (c >= '0' && c <= '9') return c - '0';
@@ -36,7 +36,7 @@ static crpc_chunk_state chunks_end_extension(crpc_chunks *chunks, uint8_t c) {
 
 /// A byte of extensions: a name, and perhaps a value, which is a token or quoted.
 static crpc_chunk_state chunks_take_extension(crpc_chunks *chunks, uint8_t c) {
-    bool is_token = crpc_h1_lower[c] != 0;
+    bool is_token = crpc_token_lower[c] != 0;
     if (c != '\r') chunks->line_bytes += 1;
     if (chunks->line_bytes > CRPC_CHUNK_EXTENSION_MAX) return CRPC_CHUNK_BROKEN;
     switch ((crpc_chunk_state)chunks->state) {
@@ -74,8 +74,8 @@ static crpc_chunk_state chunks_take_name(crpc_chunks *chunks, uint8_t c) {
                           crpc_equals(name, length, "host");
         return is_framing ? CRPC_CHUNK_BROKEN : CRPC_CHUNK_VALUE;
     }
-    if (length < CRPC_CHUNK_NAME_MAX) chunks->name[chunks->name_length++] = crpc_h1_lower[c];
-    return crpc_h1_lower[c] != 0 ? CRPC_CHUNK_NAME : CRPC_CHUNK_BROKEN;
+    if (length < CRPC_CHUNK_NAME_MAX) chunks->name[chunks->name_length++] = crpc_token_lower[c];
+    return crpc_token_lower[c] != 0 ? CRPC_CHUNK_NAME : CRPC_CHUNK_BROKEN;
 }
 
 /// A byte of the trailers.

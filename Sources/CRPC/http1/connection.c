@@ -45,11 +45,12 @@ int crpc_h1_begin(crpc_h1 *h1, crpc_service *service, const crpc_limits *limits,
     return h1->handlers == NULL ? CRPC_ERROR_MEMORY : CRPC_OK;
 }
 
-void crpc_h1_start(crpc_h1 *h1, void *peer) {
+void crpc_h1_start(crpc_h1 *h1, void *peer, uint64_t began_ns) {
     h1->is_started = true;
     h1->peer = peer;
     h1->idle_ns = h1->turn->now_ns;
-    crpc_h1_limit(h1, CRPC_H1_DUE_HEAD, h1->limits.head_timeout_ms);
+    if (h1->limits.head_timeout_ms != 0)
+        crpc_h1_set_due(h1, CRPC_H1_DUE_HEAD, began_ns + crpc_ns_of_ms(h1->limits.head_timeout_ms));
     if (h1->limits.connection_age_max_ms == 0) return;
     // Nine to eleven tenths; it need not be hard to guess, only different from one connection to the next.
     uint64_t mixed = (h1->turn->now_ns ^ (uint64_t)(uintptr_t)h1) * 0x9e3779b97f4a7c15u;
@@ -122,13 +123,23 @@ static void h1_find_next(crpc_h1 *h1) {
         if (h1->due_ns[i] != 0 && h1->due_ns[i] < h1->next_ns) h1->next_ns = h1->due_ns[i];
 }
 
+/// Whether a client that has ended its half has had its time. An answer of which nothing waits to go out is a stream of events
+/// that may not end for long, and whose client has gone in all likelihood.
+static bool h1_look_at_half(crpc_h1 *h1) {
+    uint64_t now = h1->turn->now_ns, next = now + crpc_ns_of_ms(CRPC_H1_HALF_LOOK_MS);
+    bool is_silent = h1->answer == CRPC_H1_ANSWER_OPEN && crpc_h1_output_is_empty(&h1->output) && !h1->is_blocked;
+    if (is_silent || h1->half_ends_ns <= now) return true;
+    crpc_h1_set_due(h1, CRPC_H1_DUE_HALF, next < h1->half_ends_ns ? next : h1->half_ends_ns);
+    return false;
+}
+
 void crpc_h1_on_time(crpc_h1 *h1) {
     if (crpc_h1_is_broken(h1) || h1->next_ns > h1->turn->now_ns) return;
     if (h1_take_due(h1, CRPC_H1_DUE_DRAIN)) {
         crpc_h1_break(h1, CRPC_ERROR_TIMEOUT);
         return;
     }
-    if (h1_take_due(h1, CRPC_H1_DUE_HALF)) {
+    if (h1_take_due(h1, CRPC_H1_DUE_HALF) && h1_look_at_half(h1)) {
         crpc_h1_break(h1, CRPC_ERROR_CLOSED);
         return;
     }

@@ -99,12 +99,14 @@ struct crpc_h1 {
     bool is_ready;                   // a head, or a fault, came
     bool is_blocked;                 // what we produced waits for the peer; what is below writes it
     bool has_peer_ended;             // nothing more comes
+    bool leaves_rest;                // it ends within a request, which the client may not have sent to its end
     int error;                       // why it is broken
     crpc_limits limits;
     crpc_chore flush, close;         // what is below sets their functions
     uint64_t due_ns[CRPC_H1_DUE_COUNT]; // 0 for not at all
     uint64_t next_ns;                // no later than the first of these
     uint64_t idle_ns;                // since when there is no request
+    uint64_t half_ends_ns;           // until when a client that has ended its half is answered
     uint32_t request_count;
     crpc_authority authority;        // of the last request
     struct {                         // what the peer may have us do (crpc_limits.h)
@@ -161,7 +163,8 @@ static inline bool crpc_h1_is_broken(const crpc_h1 *h1) { return h1->state >= CR
 int crpc_h1_begin(crpc_h1 *h1, crpc_service *service, const crpc_limits *limits, const crpc_h1_below *below);
 /// What carries it is open. `peer` is what the service's `on_open` returned, which what is below calls, as it does
 /// `on_connection_close` after `crpc_h1_tell_end`.
-void crpc_h1_start(crpc_h1 *h1, void *peer);
+/// `head_timeout_ms` of the first head runs from `began_ns` on.
+void crpc_h1_start(crpc_h1 *h1, void *peer, uint64_t began_ns);
 /// Something came, or is to be read: once before the first `feed` of a turn. False if the connection cannot go on.
 static inline bool crpc_h1_note_readable(crpc_h1 *h1) { return !crpc_h1_is_broken(h1); }
 /// Most bytes that may be fed now, at most CRPC_READ_BUFFER; 0 if nothing is to be read.
@@ -202,8 +205,9 @@ void crpc_h1_drain(crpc_h1 *h1);
 /// Takes credit. Whether the connection goes on.
 bool crpc_h1_charge(crpc_h1 *h1, uint32_t cost);
 
-/// Time that a client which has ended its half still has for its answer: it may as well have gone.
-enum { CRPC_H1_HALF_CLOSED_MS = 10000 };
+/// Time that a client which has ended its half still has for its answer: it may as well have gone. Each LOOK an answer that was
+/// begun, and of which nothing waits to go out, ends its connection.
+enum { CRPC_H1_HALF_CLOSED_MS = 10000, CRPC_H1_HALF_LOOK_MS = 1000 };
 /// A connection that drains ends once it has been idle for so long: a client that makes one request after the other has the
 /// next one on its way, and learns from its answer that it is the last.
 enum { CRPC_H1_LEAVE_MS = 500 };

@@ -1,5 +1,6 @@
 #include "http1/head.h"
 
+#include "http/syntax.h"
 #include "http1/head_fields.h"
 
 #include <string.h>
@@ -7,7 +8,7 @@
 // A head is read line by line, each in one pass. A fault counts once its line's LF is there, or could not be any more, so that
 // it does not depend on how the bytes were cut.
 
-enum { METHOD_MAX = 9, VERSION_LENGTH = 8, HEAD_LINE_MAX = METHOD_MAX + 1 + CRPC_TARGET_MAX + 1 + VERSION_LENGTH + 2 };
+enum { VERSION_LENGTH = 8, HEAD_LINE_MAX = CRPC_METHOD_MAX + 1 + CRPC_TARGET_MAX + 1 + VERSION_LENGTH + 2 };
 
 static const uint8_t asterisk[] = "*", slash[] = "/";
 
@@ -18,24 +19,6 @@ static bool head_is(const uint8_t *text, size_t length, const char *wanted, size
     return length == wanted_length && memcmp(text, wanted, wanted_length) == 0;
 }
 #define IS(text, length, wanted) head_is(text, length, wanted, sizeof(wanted) - 1)
-
-/// The methods of RFC 9110 section 9, and of WebDAV (RFC 4918 section 9), which crawlers send and servers answer with 405.
-static bool head_is_method(const uint8_t *text, size_t length) {
-    switch (length) {
-    case 3: return IS(text, length, "GET") || IS(text, length, "PUT");
-    case 4:
-        return IS(text, length, "POST") || IS(text, length, "HEAD") || IS(text, length, "COPY") ||
-               IS(text, length, "MOVE") || IS(text, length, "LOCK");
-    case 5:
-        return IS(text, length, "PATCH") || IS(text, length, "QUERY") || IS(text, length, "TRACE") ||
-               IS(text, length, "MKCOL");
-    case 6: return IS(text, length, "DELETE") || IS(text, length, "UNLOCK");
-    case 7: return IS(text, length, "OPTIONS");
-    case 8: return IS(text, length, "PROPFIND");
-    case 9: return IS(text, length, "PROPPATCH");
-    default: return false;
-    }
-}
 
 static crpc_h1_reading head_fail(crpc_h1_head *head, crpc_fault fault) {
     head->shown.fault = fault;
@@ -81,7 +64,7 @@ static bool head_take_absolute(crpc_h1_head *head, const uint8_t *target, size_t
     return shown->authority_length > 0 && crpc_h1_is_host(shown->authority, shown->authority_length);
 }
 
-/// Origin-form, absolute-form, or the asterisk of OPTIONS. CONNECT, which has the fourth one, is no method here.
+/// Origin-form, absolute-form, or the asterisk of OPTIONS. CONNECT, which has the fourth one, never gets here.
 static bool head_take_target(crpc_h1_head *head, const uint8_t *target, size_t length, uint8_t *room) {
     crpc_exchange_head *shown = &head->shown;
     if (length > 0 && target[0] == '/') {
@@ -104,10 +87,15 @@ static const uint8_t *head_take_line(
     crpc_exchange_head *shown = &head->shown;
     crpc_fault fault = CRPC_FAULT_MALFORMED;
     const uint8_t *at = line;
-    while (at < end && at - line <= METHOD_MAX && *at >= 'A' && *at <= 'Z') at += 1;
-    if (at == end || *at != ' ' || !head_is_method(line, (size_t)(at - line))) goto judge;
+    while (at < end && at - line <= CRPC_METHOD_MAX && crpc_token_lower[*at] != 0) at += 1;
+    if (at - line > CRPC_METHOD_MAX) fault = CRPC_FAULT_METHOD_UNKNOWN;
+    if (at == end || at == line || *at != ' ' || at - line > CRPC_METHOD_MAX) goto judge;
     shown->method = line;
     shown->method_length = (size_t)(at - line);
+    if (IS(line, shown->method_length, "CONNECT")) { // whose target has a form of its own, and what follows it too
+        fault = CRPC_FAULT_METHOD_UNKNOWN;
+        goto judge;
+    }
     const uint8_t *target = ++at;
     while (at < end && head_in_target[*at]) at += 1;
     size_t target_length = (size_t)(at - target);
@@ -186,17 +174,10 @@ crpc_h1_reading crpc_h1_read_head(
         .more_at = 1,
         .shown = {.version = 11, .content_length = -1, .is_last = true, .method = slash, .target = slash,
                   .authority = slash, .fields = room}};
-    if (length > 0 && bytes[0] == '\r') {
-        head->more_at = 2;
-        if (length == 1) return CRPC_H1_MORE;
-        if (bytes[1] != '\n') return head_fail(head, CRPC_FAULT_MALFORMED);
-        head->empty_lines = 1;
-        head->more_at = 3;
-        line += 2;
-    }
-    if (line == end) return CRPC_H1_MORE;
+    if (length == 1 && bytes[0] == '\r') head->more_at = 2; // the half of an empty line, perhaps
+    if (length == 0 || head->more_at == 2) return CRPC_H1_MORE;
     // What begins with no method is nothing of HTTP, and may bring no LF for long: the bytes of TLS, say.
-    if (*line < 'A' || *line > 'Z') return head_fail(head, CRPC_FAULT_MALFORMED);
+    if (crpc_token_lower[*line] == 0) return head_fail(head, CRPC_FAULT_MALFORMED);
     crpc_h1_reading reading = CRPC_H1_MORE;
     // Behind the fields, which take at most 7 bytes for each 4 that came.
     line = head_take_line(head, bytes, line, end, room + CRPC_H1_HEAD_ROOM - CRPC_TARGET_MAX - 1, &reading);

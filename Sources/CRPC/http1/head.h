@@ -31,14 +31,14 @@ typedef struct crpc_h1_head {
     size_t length;            // of a whole one
     /// Of one that is not whole: nothing new can be said before another LF has come, or so many bytes are there in all.
     size_t more_at;
-    uint8_t empty_lines;      // before it: RFC 9112 section 2.2 has us tolerate one
     bool is_chunked;
     bool keeps_alive;         // RFC 9112 section 9.3
     bool expects_continue;    // RFC 9110 section 10.1.1
     bool takes_trailers;      // TE: trailers
 } crpc_h1_head;
 
-/// Reads a head from its first byte on. `room`: CRPC_H1_HEAD_ROOM bytes.
+/// Reads a head from its first byte on; empty lines in front of it (RFC 9112 section 2.2) are the caller's to take off. `room`:
+/// CRPC_H1_HEAD_ROOM bytes.
 crpc_h1_reading crpc_h1_read_head(
     const crpc_h1_head_limits *limits, const uint8_t *bytes, size_t length, uint8_t *room, crpc_h1_head *head);
 

@@ -3,33 +3,12 @@
 #include "crpc_metadata.h"
 #include "http/authority.h"
 #include "http/bytes.h"
-#include "http1/text.h"
+#include "http/syntax.h"
 
 #include <string.h>
 
-const uint8_t crpc_h1_lower[256] = {
-    ['a'] = 'a', ['b'] = 'b', ['c'] = 'c', ['d'] = 'd', ['e'] = 'e', ['f'] = 'f', ['g'] = 'g', ['h'] = 'h', ['i'] = 'i',
-    ['j'] = 'j', ['k'] = 'k', ['l'] = 'l', ['m'] = 'm', ['n'] = 'n', ['o'] = 'o', ['p'] = 'p', ['q'] = 'q', ['r'] = 'r',
-    ['s'] = 's', ['t'] = 't', ['u'] = 'u', ['v'] = 'v', ['w'] = 'w', ['x'] = 'x', ['y'] = 'y', ['z'] = 'z',
-    ['A'] = 'a', ['B'] = 'b', ['C'] = 'c', ['D'] = 'd', ['E'] = 'e', ['F'] = 'f', ['G'] = 'g', ['H'] = 'h', ['I'] = 'i',
-    ['J'] = 'j', ['K'] = 'k', ['L'] = 'l', ['M'] = 'm', ['N'] = 'n', ['O'] = 'o', ['P'] = 'p', ['Q'] = 'q', ['R'] = 'r',
-    ['S'] = 's', ['T'] = 't', ['U'] = 'u', ['V'] = 'v', ['W'] = 'w', ['X'] = 'x', ['Y'] = 'y', ['Z'] = 'z',
-    ['0'] = '0', ['1'] = '1', ['2'] = '2', ['3'] = '3', ['4'] = '4', ['5'] = '5', ['6'] = '6', ['7'] = '7', ['8'] = '8',
-    ['9'] = '9', ['!'] = '!', ['#'] = '#', ['$'] = '$', ['%'] = '%', ['&'] = '&', ['\''] = '\'', ['*'] = '*', ['+'] = '+',
-    ['-'] = '-', ['.'] = '.', ['^'] = '^', ['_'] = '_', ['`'] = '`', ['|'] = '|', ['~'] = '~',
-};
-
-/// What a registered name has beside letters and digits, and `%`, which stands before two digits (RFC 3986 section 3.2.2).
-static const uint8_t fields_in_name[256] = {
-    ['a' ... 'z'] = 1, ['A' ... 'Z'] = 1, ['0' ... '9'] = 1, ['-'] = 1, ['.'] = 1, ['_'] = 1, ['~'] = 1, ['!'] = 1,
-    ['$'] = 1, ['&'] = 1, ['\''] = 1, ['('] = 1, [')'] = 1, ['*'] = 1, ['+'] = 1, [','] = 1, [';'] = 1, ['='] = 1,
-    ['%'] = 1,
-};
-
 static uint8_t fields_lower(uint8_t c) { return c >= 'A' && c <= 'Z' ? (uint8_t)(c | 0x20) : c; }
 static bool fields_is_blank(uint8_t c) { return c == ' ' || c == '\t'; }
-static bool fields_is_digit(uint8_t c) { return c >= '0' && c <= '9'; }
-static bool fields_is_hex(uint8_t c) { return fields_is_digit(c) || (fields_lower(c) >= 'a' && fields_lower(c) <= 'f'); }
 
 bool crpc_h1_are_alike(const uint8_t *text, size_t length, const uint8_t *other, size_t other_length) {
     if (length != other_length) return false;
@@ -43,23 +22,7 @@ bool crpc_h1_is_text(const uint8_t *text, size_t length, const char *wanted) {
 }
 
 bool crpc_h1_is_host(const uint8_t *text, size_t length) {
-    if (length > CRPC_AUTHORITY_MAX) return false; // nobody's name is so long (RFC 1035 section 2.3.4)
-    size_t at = 0;
-    if (length > 0 && text[0] == '[') {
-        at = 1;
-        while (at < length && (fields_is_hex(text[at]) || text[at] == ':' || text[at] == '.')) at += 1;
-        if (at < 3 || at == length || text[at] != ']') return false;
-        at += 1;
-    } else {
-        for (; at < length && fields_in_name[text[at]]; at++)
-            if (text[at] == '%' && (length - at < 3 || !fields_is_hex(text[at + 1]) || !fields_is_hex(text[at + 2])))
-                return false;
-    }
-    if (at == length) return true;
-    if (text[at] != ':') return false;
-    for (at += 1; at < length; at++)
-        if (!fields_is_digit(text[at])) return false;
-    return true;
+    return length <= CRPC_AUTHORITY_MAX && crpc_is_authority(text, length); // nobody's name is longer (RFC 1035 section 2.3.4)
 }
 
 // ---- Lists ----
@@ -97,22 +60,6 @@ static void fields_take_codings(crpc_h1_fields *fields, const uint8_t *value, si
 }
 
 // ---- Fields that mean something here ----
-
-/// RFC 9110 section 8.6: digits.
-static void fields_take_length(crpc_h1_fields *fields, const uint8_t *value, size_t length) {
-    int64_t number = 0;
-    fields->lengths += 1;
-    if (length == 0) fields->is_length_bad = true;
-    for (size_t i = 0; i < length; i++) {
-        int digit = value[i] - '0';
-        if (digit < 0 || digit > 9 || number > (INT64_MAX - digit) / 10) {
-            fields->is_length_bad = true;
-            return;
-        }
-        number = number * 10 + digit;
-    }
-    fields->content_length = number;
-}
 
 /// gRPC itself, which needs trailers and streams of HTTP/2; gRPC-Web is something else.
 static bool fields_are_grpc(const uint8_t *value, size_t length) {
@@ -155,7 +102,9 @@ static bool fields_keep(
         return true;
     case 14:
         if (!IS("content-length")) return true;
-        fields_take_length(fields, value, length);
+        fields->lengths += 1;
+        fields->content_length = crpc_read_content_length(value, length);
+        if (fields->content_length < 0) fields->is_length_bad = true;
         return false;
     case 16: return !IS("proxy-connection");
     case 17:
@@ -171,7 +120,7 @@ static bool fields_keep(
 const uint8_t *crpc_h1_take_field(crpc_h1_fields *fields, const uint8_t *line, const uint8_t *end) {
     uint8_t *packed = fields->packed + fields->packed_length, *name = packed + CRPC_ENTRY_OVERHEAD, *to = name;
     const uint8_t *at = line;
-    for (; at < end && crpc_h1_lower[*at] != 0; at++) *to++ = crpc_h1_lower[*at];
+    for (; at < end && crpc_token_lower[*at] != 0; at++) *to++ = crpc_token_lower[*at];
     if (at == end || at == line || *at != ':' || at - line > UINT16_MAX) return NULL;
     do at += 1;
     while (at < end && fields_is_blank(*at));

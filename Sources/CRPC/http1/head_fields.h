@@ -27,8 +27,7 @@ typedef struct crpc_h1_fields {
 /// Reads a line. What follows it, or NULL if it is none, or none yet: bytes are missing.
 const uint8_t *crpc_h1_take_field(crpc_h1_fields *fields, const uint8_t *line, const uint8_t *end);
 
-/// Whether a host with an optional port is one (RFC 9110 section 7.2, RFC 3986 section 3.2): an address in brackets, or a name.
-/// An empty one is.
+/// Whether a text is a host with an optional port (`crpc_is_authority`), of at most CRPC_AUTHORITY_MAX bytes.
 bool crpc_h1_is_host(const uint8_t *text, size_t length);
 /// Whether two texts are the same but for the case of letters.
 bool crpc_h1_are_alike(const uint8_t *text, size_t length, const uint8_t *other, size_t other_length);

@@ -14,6 +14,18 @@ void crpc_h1_refuse(crpc_h1 *h1, uint32_t status) {
     (void)crpc_exchange_respond(&h1->exchange, status, NULL, 0, NULL, 0); // if it cannot be said, the connection is broken
 }
 
+/// Sets how long an answer goes on for a client that has ended its half.
+static void h1_limit_half(crpc_h1 *h1) {
+    h1->half_ends_ns = h1->turn->now_ns + crpc_ns_of_ms(CRPC_H1_HALF_CLOSED_MS);
+    crpc_h1_limit(h1, CRPC_H1_DUE_HALF, CRPC_H1_HALF_LOOK_MS);
+}
+
+/// Reads no more requests. Whoever is within one may be sending on.
+static void h1_go_deaf(crpc_h1 *h1) {
+    if (h1->coming == CRPC_H1_HEAD || h1->coming == CRPC_H1_BODY) h1->leaves_rest = true;
+    crpc_h1_set_coming(h1, CRPC_H1_DEAF);
+}
+
 static bool h1_is_overloaded(const crpc_h1 *h1) {
     const crpc_service *service = h1->service;
     return !crpc_service_has_place(service, service->call_count, 0) ||
@@ -31,7 +43,7 @@ static void h1_begin_exchange(crpc_h1 *h1, crpc_exchange_head *shown) {
     if (h1->below != NULL && h1->below->on_ready != NULL && !h1->is_ready) h1->below->on_ready(h1);
     if (h1->below != NULL && h1->below->on_busy != NULL) h1->below->on_busy(h1);
     h1->is_ready = true;
-    if (h1->has_peer_ended) crpc_h1_limit(h1, CRPC_H1_DUE_HALF, CRPC_H1_HALF_CLOSED_MS);
+    if (h1->has_peer_ended) h1_limit_half(h1);
     if (!crpc_h1_charge(h1, CRPC_COST_FRAME)) return;
     if (shown->fault == CRPC_FAULT_NONE) {
         crpc_authority_set(&h1->authority, shown->authority, shown->authority_length);
@@ -83,7 +95,7 @@ void crpc_h1_close_exchange(crpc_h1 *h1, bool is_complete) {
     if (context != NULL && !h1->turn->is_ending)
         h1->service->callbacks->exchange.on_exchange_close(context, is_complete);
     if (crpc_h1_is_broken(h1)) return;
-    if (h1->output.closes && h1->coming != CRPC_H1_DEAF) crpc_h1_set_coming(h1, CRPC_H1_DEAF);
+    if (h1->output.closes && h1->coming != CRPC_H1_DEAF) h1_go_deaf(h1);
     if (h1->coming == CRPC_H1_ENDED) h1_await_next(h1);
     // What is left of a body has its time, whatever the handler said.
     if (h1->coming == CRPC_H1_BODY) crpc_h1_limit(h1, CRPC_H1_DUE_BODY, h1->limits.body_timeout_ms);
@@ -107,7 +119,7 @@ static void h1_begin_request(crpc_h1 *h1, const crpc_h1_head *head) {
 
 /// Tells of a request with which something is wrong; nothing behind it is looked at.
 static void h1_tell_fault(crpc_h1 *h1, crpc_h1_head *head) {
-    crpc_h1_set_coming(h1, CRPC_H1_DEAF);
+    h1_go_deaf(h1);
     h1_begin_request(h1, head);
     head->shown.content_length = -1;
     head->shown.is_last = true;
@@ -144,20 +156,25 @@ static void h1_continue(crpc_h1 *h1, bool has_more) {
     crpc_h1_mark(h1);
 }
 
-/// Takes a head. The bytes taken; 0 if it is not whole.
+/// Takes a head, or an empty line in front of one. The bytes taken; 0 if it is not whole.
 static size_t h1_take_head(crpc_h1 *h1, const uint8_t *bytes, size_t length) {
+    if (length >= 2 && bytes[0] == '\r' && bytes[1] == '\n') {
+        // RFC 9112 section 2.2: some clients put one behind a body. It begins no head, whose time would run.
+        h1->waiting.more_at = 0;
+        return crpc_h1_charge(h1, CRPC_COST_FRAME) ? 2 : length;
+    }
     crpc_h1_head_limits limits = {h1->limits.header_bytes_max, h1->limits.header_fields_max};
     crpc_h1_head head;
     crpc_h1_reading reading = crpc_h1_read_head(&limits, bytes, length, h1->turn->scratch, &head);
     if (reading == CRPC_H1_MORE) {
-        if (h1->waiting.more_at == 0) { // it has begun
-            crpc_h1_limit(h1, CRPC_H1_DUE_HEAD, h1->limits.head_timeout_ms);
+        if (h1->waiting.more_at == 0 && *bytes != '\r') { // it has begun
+            // The first one has no more time than the connection gave it when that began.
+            if (h1->request_count > 0) crpc_h1_limit(h1, CRPC_H1_DUE_HEAD, h1->limits.head_timeout_ms);
             h1->due_ns[CRPC_H1_DUE_IDLE] = 0;
         }
         h1->waiting.more_at = head.more_at;
         return 0;
     }
-    if (head.empty_lines > 0 && !crpc_h1_charge(h1, head.empty_lines * CRPC_COST_FRAME)) return length;
     if (reading == CRPC_H1_FAULTY) {
         h1_tell_fault(h1, &head);
         return length;
@@ -176,8 +193,8 @@ static size_t h1_take_head(crpc_h1 *h1, const uint8_t *bytes, size_t length) {
 /// Drops bytes of a body that nobody wants.
 static void h1_drop(crpc_h1 *h1, size_t length) {
     h1->request.dropped_bytes += length;
-    if (h1->request.dropped_bytes <= CRPC_DROPPED_BODY_MAX || h1->coming == CRPC_H1_DEAF) return;
-    crpc_h1_set_coming(h1, CRPC_H1_DEAF);
+    if (h1->request.dropped_bytes <= CRPC_KEPT_BODY_MAX || h1->coming == CRPC_H1_DEAF) return;
+    h1_go_deaf(h1);
     crpc_h1_mark(h1);
 }
 
@@ -202,7 +219,7 @@ static void h1_tell_body(crpc_h1 *h1, const uint8_t *bytes, size_t length, bool 
 void crpc_h1_break_body(crpc_h1 *h1, int error) {
     h1->due_ns[CRPC_H1_DUE_BODY] = 0;
     if (h1->coming != CRPC_H1_BODY) return;
-    crpc_h1_set_coming(h1, CRPC_H1_DEAF);
+    h1_go_deaf(h1);
     crpc_h1_mark(h1);
     if (h1->context != NULL && h1->answer < CRPC_H1_ANSWER_FINISHED)
         h1->service->callbacks->exchange.on_exchange_broken(h1->context, error);
@@ -332,7 +349,7 @@ size_t crpc_h1_read_room(const crpc_h1 *h1) {
         if (h1->context != NULL && room > window - unread) room = window - unread;
         return room < CRPC_READ_BUFFER ? room : CRPC_READ_BUFFER;
     case CRPC_H1_ENDED: return h1->waiting.length < room ? room - h1->waiting.length : 0;
-    case CRPC_H1_DEAF: return h1->request.dropped_bytes <= CRPC_DROPPED_BODY_MAX ? CRPC_READ_BUFFER : 0;
+    case CRPC_H1_DEAF: return h1->request.dropped_bytes <= CRPC_KEPT_BODY_MAX ? CRPC_READ_BUFFER : 0;
     case CRPC_H1_COMINGS: break;
     }
     return 0;
@@ -371,7 +388,7 @@ bool crpc_h1_note_end(crpc_h1 *h1) {
     h1->has_peer_ended = true;
     if (h1->coming == CRPC_H1_BODY) crpc_h1_break_body(h1, CRPC_ERROR_PROTOCOL);
     if (h1->coming == CRPC_H1_HEAD) crpc_h1_set_coming(h1, CRPC_H1_DEAF);
-    if (h1->answer != CRPC_H1_ANSWER_NONE) crpc_h1_limit(h1, CRPC_H1_DUE_HALF, CRPC_H1_HALF_CLOSED_MS);
+    if (h1->answer != CRPC_H1_ANSWER_NONE) h1_limit_half(h1);
     crpc_h1_mark(h1);
     return true;
 }

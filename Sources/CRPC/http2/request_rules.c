@@ -1,6 +1,7 @@
 #include "http2/request_rules.h"
 
 #include "http/bytes.h"
+#include "http/syntax.h"
 #include "http2/fields.h"
 
 // States: in the pseudo-headers (`is_past_pseudo` is not set) → in the other fields of the head → in the data → in the
@@ -81,45 +82,12 @@ static bool rules_is_first(crpc_request_state *state, unsigned bit, const uint8_
     return !is_again && !rules_is_blank(value, length);
 }
 
-/// RFC 9110 section 5.6.2: a token, which a method is (section 9.1).
-static bool rules_is_token(const uint8_t *text, size_t length) {
-    for (size_t i = 0; i < length; i++) {
-        uint8_t c = rules_lower(text[i]);
-        bool is_plain = (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9');
-        if (!is_plain && (c == 0 || strchr("!#$%&'*+-.^_`|~", c) == NULL)) return false;
-    }
-    return length > 0;
-}
-
-/// RFC 9113 section 8.2.1: a token without capital letters. One that begins with a colon never gets here.
-static bool rules_is_name(const uint8_t *name, size_t length) {
-    static const uint8_t allowed[256] = {
-        ['a' ... 'z'] = 1, ['0' ... '9'] = 1, ['!'] = 1, ['#'] = 1, ['$'] = 1, ['%'] = 1, ['&'] = 1, ['\''] = 1,
-        ['*'] = 1, ['+'] = 1, ['-'] = 1, ['.'] = 1, ['^'] = 1, ['_'] = 1, ['`'] = 1, ['|'] = 1, ['~'] = 1,
-    };
-    for (size_t i = 0; i < length; i++)
-        if (!allowed[name[i]]) return false;
-    return length > 0;
-}
-
-/// RFC 3986 section 3.2: what an authority is made of. Its structure is not checked: this layer does not take it apart.
-static bool rules_is_authority(const uint8_t *value, size_t length) {
-    static const uint8_t allowed[256] = {
-        ['a' ... 'z'] = 1, ['A' ... 'Z'] = 1, ['0' ... '9'] = 1, ['-'] = 1, ['.'] = 1, ['_'] = 1, ['~'] = 1, ['!'] = 1,
-        ['$'] = 1, ['&'] = 1, ['\''] = 1, ['('] = 1, [')'] = 1, ['*'] = 1, ['+'] = 1, [','] = 1, [';'] = 1, ['='] = 1,
-        ['%'] = 1, [':'] = 1, ['@'] = 1, ['['] = 1, [']'] = 1,
-    };
-    for (size_t i = 0; i < length; i++)
-        if (!allowed[value[i]]) return false;
-    return true;
-}
-
 static bool rules_take_method(crpc_request_state *state, const uint8_t *value, size_t length) {
     if (!rules_is_first(state, SEEN_METHOD, value, length)) return false;
     if (crpc_equals(value, length, "POST")) return true;
     if (crpc_equals(value, length, "CONNECT")) state->seen |= IS_CONNECT;
     if (crpc_equals(value, length, "OPTIONS")) state->seen |= IS_OPTIONS;
-    return rules_is_token(value, length);
+    return crpc_is_token(value, length);
 }
 
 static bool rules_take_scheme(crpc_request_state *state, const uint8_t *value, size_t length) {
@@ -136,17 +104,16 @@ static bool rules_take_path(crpc_request_state *state, const uint8_t *value, siz
     return rules_are_all(value, length, '!', '!');
 }
 
-/// RFC 9110 section 8.6: digits, once.
 static bool rules_take_content_length(crpc_request_state *state, const uint8_t *value, size_t length) {
-    if (state->content_length >= 0 || length == 0) return false;
-    int64_t number = 0;
-    for (size_t i = 0; i < length; i++) {
-        int digit = value[i] - '0';
-        if (digit < 0 || digit > 9 || number > (INT64_MAX - digit) / 10) return false;
-        number = number * 10 + digit;
-    }
-    state->content_length = number;
-    return true;
+    if (state->content_length >= 0) return false;
+    state->content_length = crpc_read_content_length(value, length);
+    return state->content_length >= 0;
+}
+
+/// Whether a value is an authority. Clients name the same one in each request, and what was kept is one.
+static bool rules_is_authority(const crpc_authority *authority, const uint8_t *value, size_t length) {
+    bool is_kept = length > 0 && length == authority->length && memcmp(authority->text, value, length) == 0;
+    return is_kept || crpc_is_authority(value, length);
 }
 
 static void rules_keep_authority(
@@ -158,14 +125,15 @@ static void rules_keep_authority(
 
 static bool rules_take_authority(
     crpc_request_state *state, crpc_authority *authority, const uint8_t *value, size_t length) {
-    if (!rules_is_first(state, SEEN_AUTHORITY, value, length) || !rules_is_authority(value, length)) return false;
+    if (!rules_is_first(state, SEEN_AUTHORITY, value, length) || !rules_is_authority(authority, value, length))
+        return false;
     rules_keep_authority(state, authority, value, length);
     return true;
 }
 
 static bool rules_take_host(
     crpc_request_state *state, crpc_authority *authority, const uint8_t *value, size_t length) {
-    if (!rules_is_authority(value, length) || !rules_is_first(state, SEEN_HOST, value, length)) return false;
+    if (!rules_is_authority(authority, value, length) || !rules_is_first(state, SEEN_HOST, value, length)) return false;
     if ((state->seen & SEEN_AUTHORITY) == 0) {
         rules_keep_authority(state, authority, value, length);
         return true;
@@ -189,7 +157,7 @@ static bool rules_takes_regular(
     state->is_past_pseudo = true;
     // Names that are known have been compared with what they must be.
     bool is_known = header != CRPC_HEADER_APPLICATION && field->name_length > 0;
-    if (!is_known && !rules_is_name(field->name, field->name_length)) return false;
+    if (!is_known && !crpc_is_lower_token(field->name, field->name_length)) return false;
     if (header == CRPC_HEADER_HOST) return rules_take_host(state, authority, value, length);
     if (!rules_is_value(value, length)) return false;
     switch (header) {

@@ -7,8 +7,11 @@
 #include "crpc_tls.h"
 
 /// After GOAWAY a server's socket takes in and drops what still comes, so that the peer can read it: for so long, so
-/// many bytes, and so many sockets of a loop at once.
+/// many bytes, and so many sockets of a loop at once; one more ends the one that has done so for longest.
 enum { CRPC_LINGER_MS = 1000, CRPC_LINGER_BYTES_MAX = 1 << 20, CRPC_LINGERING_MAX = 64 };
+/// The same where a request of HTTP/1.x was answered before its end, such as one whose body is too large: a client that sends all
+/// before it reads finds the answer, and no broken pipe.
+enum { CRPC_LINGER_BODY_MS = 20000, CRPC_LINGER_BODY_BYTES_MAX = 8 << 20 };
 
 /// Most DNS and URI names that are read from a peer's certificate.
 enum { CRPC_PEER_NAMES_MAX = 16 };

@@ -9,10 +9,12 @@
 /// Illegal, answered with CRPC_ERROR_CLOSED and no other effect: to send once the answer is FINISHED or RESET.
 ///
 /// What a client still sends of a request after its whole answer is read on and dropped, since many that write first lose the
-/// answer where they are stopped too early: as far as CRPC_DROPPED_BODY_MAX, and for no longer than `body_timeout_ms` since
-/// the answer, whatever `set_body_deadline` said. Then the connection ends (HTTP/1.x), or the client is told to stop
-/// (RST_STREAM with NO_ERROR, RFC 9113 section 8.1); until then its stream is one of `streams_max`. While a connection of
-/// HTTP/2 drains, two seconds since the answer are all that it waits.
+/// answer where they are stopped too early, for no longer than `body_timeout_ms` since the answer, whatever
+/// `set_body_deadline` said. HTTP/2: as far as CRPC_DROPPED_BODY_MAX; then the client is told to stop (RST_STREAM with NO_ERROR,
+/// RFC 9113 section 8.1), until which its stream is one of `streams_max`. While the connection drains, two seconds since the answer
+/// are all that it waits. HTTP/1.x: as far as CRPC_KEPT_BODY_MAX, and the connection goes on; past it, or where Content-Length says
+/// that there is more (then the answer says Connection: close), the connection ends, and its socket lingers: it says FIN, and
+/// drops as much as CRPC_LINGER_BODY_BYTES_MAX in CRPC_LINGER_BODY_MS (crpc_connect.h) before it is closed.
 ///
 /// Loop thread. Callbacks fire from inside of the loop's turn, `on_exchange_close` also from the end of its connection; none
 /// fires from inside of a function of this header.
@@ -42,8 +44,12 @@ typedef enum crpc_fault {
     CRPC_FAULT_TARGET_TOO_LONG,            // past CRPC_TARGET_MAX                                          414
     CRPC_FAULT_VERSION,                    // an HTTP version that we do not speak, or gRPC over HTTP/1.x   505
     CRPC_FAULT_HEAD_TIMEOUT,               // a head that was begun and did not come in time                408
+    CRPC_FAULT_METHOD_UNKNOWN,             // CONNECT, or HTTP/1.x and longer than CRPC_METHOD_MAX          501
 } crpc_fault;
 
+/// The longest method that HTTP/1.x reads, in bytes. Any other token is told as it is: which methods there are, and what another
+/// one gets (501, RFC 9110 section 15.6.2), is for who answers to say.
+enum { CRPC_METHOD_MAX = 32 };
 /// The longest request target, in bytes.
 enum { CRPC_TARGET_MAX = 8192 };
 
@@ -142,8 +148,10 @@ void crpc_exchange_set_last(crpc_exchange *exchange);
 /// follows in this turn or the next.
 void crpc_exchange_reset(crpc_exchange *exchange);
 
-/// Bytes of a body that are read on and dropped after the answer, so that a client that writes first reads its answer. On HTTP/2
-/// each piece of it counts for CRPC_MESSAGE_OVERHEAD more, so that a crowd of small ones is no cheaper.
-enum { CRPC_DROPPED_BODY_MAX = 262144 };
+/// HTTP/2: bytes of a body that are read on and dropped after the answer, so that a client that writes first reads its answer.
+/// Each piece of it counts for CRPC_MESSAGE_OVERHEAD more, so that a crowd of small ones is no cheaper.
+enum { CRPC_DROPPED_BODY_MAX = 8 << 20 };
+/// HTTP/1.x: those after which the connection still goes on.
+enum { CRPC_KEPT_BODY_MAX = 262144 };
 
 #endif

@@ -45,8 +45,8 @@ typedef struct crpc_limits {
     uint32_t idle_timeout_ms;
     /// Time in which a peer that lets bytes wait must take CRPC_WRITE_PROGRESS_MIN of them, or all.
     uint32_t write_stall_timeout_ms;
-    /// Server: time for which a call that we have answered, or that has more than the high-water mark queued, may wait for
-    /// the peer's windows to take any of it; past it the stream is reset. Also, while more than half of
+    /// Server: time in which the peer's windows must take CRPC_STREAM_PROGRESS_MIN bytes, or all, of a call that we have
+    /// answered, or that has more than the high-water mark queued; past it the stream is reset. Also, while more than half of
     /// `buffered_bytes_max` is held, for which a handler may leave messages unread; past it the call ends with
     /// RESOURCE_EXHAUSTED. Looked at, as the next limit is, each quarter of the shorter of the two.
     uint32_t answer_stall_timeout_ms;
@@ -57,8 +57,10 @@ typedef struct crpc_limits {
     uint32_t drain_timeout_ms;
     /// Exchanges: fields of a request's head; past it, as past `header_bytes_max`, CRPC_FAULT_HEAD_TOO_LARGE.
     uint32_t header_fields_max;
-    /// HTTP/1.x: time for the head of a request from its first byte on, and for the first one since the connection began;
-    /// past it CRPC_FAULT_HEAD_TIMEOUT, or the end of the connection where nothing has come.
+    /// HTTP/1.x: time for the head of a request from its first byte on, and for the first one since the connection began: since
+    /// it was accepted in clear text, since the handshake's end under TLS. Past it CRPC_FAULT_HEAD_TIMEOUT, or the end of the
+    /// connection where nothing has come. (In clear text one of which not a byte has come ends at `handshake_timeout_ms`: which
+    /// protocol it speaks is not known.)
     uint32_t head_timeout_ms;
     /// Exchanges: time for the whole body of a request, since its head; past it `on_exchange_broken`. Also for what is left of
     /// a body after the answer, since that; past it RST_STREAM with NO_ERROR, or the end of a connection of HTTP/1.x.
@@ -102,6 +104,9 @@ enum { CRPC_COST_FRAME = 1, CRPC_COST_PING = 2, CRPC_COST_SETTINGS = 10, CRPC_CO
 enum { CRPC_GAIN_HEADERS = 5, CRPC_GAIN_DATA = 2, CRPC_EARNING_BYTES_MIN = 16, CRPC_RAPID_RESET_MS = 100 };
 /// Least bytes that a slow peer must take in `write_stall_timeout_ms`.
 enum { CRPC_WRITE_PROGRESS_MIN = 16384 };
+/// Least bytes of one stream's answer that its client's windows must take in `answer_stall_timeout_ms`. Less than the above,
+/// since many streams share a connection.
+enum { CRPC_STREAM_PROGRESS_MIN = 4096 };
 /// Least time between PINGs on a connection without calls: two hours, as gRPC's servers have it.
 enum { CRPC_PING_IDLE_MS = 7200000 };
 /// Past HIGH_WATER queued bytes a stream or exchange is not writable; below LOW_WATER `on_writable` fires.

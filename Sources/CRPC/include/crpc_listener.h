@@ -37,7 +37,11 @@ typedef struct crpc_listener_options {
     crpc_limits limits;
     /// Connections at once. Past it the one that has been without a call for longest makes room for a new one (GOAWAY with
     /// NO_ERROR), or else the one that has been at its handshake for longest, if it is so for CRPC_ROOM_AFTER_MS; until
-    /// then new ones wait in the kernel's backlog. Those that make room are there until the end of the turn.
+    /// then new ones wait in the kernel's backlog. Those that make room are there until the end of the turn. It is the same
+    /// where the process or the system runs out of file descriptors (EMFILE, ENFILE) while somebody waits: first the socket that
+    /// lingers for longest is closed, then a connection goes, which does not linger. Fit it to RLIMIT_NOFILE, which this layer
+    /// neither reads nor changes: Swift's RPCServer raises the soft limit to the hard one when the first server of a process
+    /// starts, and takes no more connections than that leaves (FileLimit.swift).
     uint32_t connections_max;
     /// Of these, those from one IPv4 address or one IPv6 network of 64 bits; 0 for as many as there are. Past it the
     /// address's own connection makes room as above, or the new one is closed at once. Behind a proxy all clients have one

@@ -53,6 +53,7 @@ int crpc_loop_new(crpc_job_function run_job, void *context, crpc_loop **result) 
     loop->wake_fd = -1;
     crpc_turn_init(&loop->turn);
     crpc_link_init(&loop->hooks);
+    crpc_link_init(&loop->lingering);
     loop->turn.now_ns = crpc_clock_ns();
     loop->turn.scratch = malloc(CRPC_SCRATCH);
     loop->read_buffer = malloc(CRPC_READ_BUFFER);

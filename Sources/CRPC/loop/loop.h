@@ -57,7 +57,8 @@ struct crpc_loop {
     crpc_watch wake;          // of wake_fd
     crpc_watch *ready[CRPC_EVENTS_MAX]; // watches of this turn that were not called yet; NULL once freed
     int ready_at, ready_count;
-    uint32_t lingering_count; // sockets whose connection has ended
+    crpc_link lingering;      // sockets whose connection has ended, the oldest first (transport/linger.h)
+    uint32_t lingering_count;
     uint8_t *read_buffer;
     uint8_t *coded_buffer;    // what one read of a connection with TLS brought; nothing stays in it
     uint8_t *write_buffer;    // where a connection's frames of one flush are gathered

@@ -110,11 +110,12 @@ void crpc_tls_filter_end(crpc_tls_filter *filter) {
 // ---- Reading and writing ----
 
 /// SSL_get_error looks at the thread's queue of errors, so this must be empty before each call, whoever left one there.
-static int tls_failure_of(const crpc_tls_filter *filter, int outcome) {
+static int tls_failure_of(crpc_tls_filter *filter, int outcome) {
     int error = SSL_get_error(filter->ssl, outcome);
     ERR_clear_error();
     if (error == SSL_ERROR_WANT_READ || error == SSL_ERROR_WANT_WRITE) return CRPC_IO_WAITS;
     if (error == SSL_ERROR_ZERO_RETURN) return CRPC_IO_ENDED;
+    filter->has_failed = true;
     return error == SSL_ERROR_SSL ? CRPC_IO_TLS_FAILED : CRPC_IO_FAILED;
 }
 
@@ -134,13 +135,14 @@ bool crpc_tls_has_more(const crpc_tls_filter *filter) {
     return filter->coded_length > 0 || (filter->ssl != NULL && SSL_pending(filter->ssl) > 0);
 }
 
-crpc_reading crpc_tls_read(crpc_tls_filter *filter, uint8_t *target, size_t room, uint32_t messages_max) {
+crpc_reading crpc_tls_read(
+    crpc_tls_filter *filter, uint8_t *target, size_t room, uint32_t messages_max, bool drains) {
     enum { IDLE_READS_MAX = 8 };
     crpc_reading reading = {0};
     // No more than there is room for, so that next to nothing of it has to be kept.
     size_t most = room < filter->buffer_length ? room : filter->buffer_length;
-    ssize_t fetched = tls_fetch(filter, most);
-    if (fetched <= 0 && SSL_pending(filter->ssl) == 0) {
+    ssize_t fetched = drains ? CRPC_IO_WAITS : tls_fetch(filter, most);
+    if (fetched <= 0 && !crpc_tls_has_more(filter)) {
         // A peer that closed without saying so in TLS: HTTP/2 knows by itself whether something is missing.
         return (crpc_reading){.has_failed = fetched != CRPC_IO_WAITS, .failure = (int)fetched};
     }
@@ -205,7 +207,9 @@ crpc_handshake crpc_tls_shake_hands(crpc_tls_filter *filter, bool is_readable) {
         return CRPC_HANDSHAKE_DONE;
     }
     if (error == SSL_ERROR_WANT_READ && filter->coded_length == 0) return CRPC_HANDSHAKE_READS;
-    return error == SSL_ERROR_WANT_WRITE && tls_keep_coded(filter) ? CRPC_HANDSHAKE_WRITES : CRPC_HANDSHAKE_FAILED;
+    if (error == SSL_ERROR_WANT_WRITE && tls_keep_coded(filter)) return CRPC_HANDSHAKE_WRITES;
+    filter->has_failed = true;
+    return CRPC_HANDSHAKE_FAILED;
 }
 
 bool crpc_tls_speaks_http2(const crpc_tls_filter *filter) {
@@ -217,7 +221,9 @@ bool crpc_tls_speaks_http2(const crpc_tls_filter *filter) {
 
 bool crpc_tls_awaits_peer(const crpc_tls_filter *filter) { return SSL_want_read(filter->ssl); }
 
-void crpc_tls_close(crpc_tls_filter *filter) { (void)SSL_shutdown(filter->ssl); }
+void crpc_tls_close(crpc_tls_filter *filter) {
+    if (!filter->has_failed) (void)SSL_shutdown(filter->ssl);
+}
 
 void crpc_tls_peer_names(
     const crpc_tls_filter *filter, int names_max, void (*each)(void *context, const char *name, size_t length),

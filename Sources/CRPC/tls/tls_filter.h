@@ -22,6 +22,7 @@ typedef struct crpc_tls_filter {
     uint8_t *coded_kept;  // the memory that it is in, if that is not the buffer
     uint32_t messages;    // that came or went since the handshake, which cost keys; the owner sets it to 0
     bool is_open;         // the handshake is done
+    bool has_failed;      // for good: nothing more may be asked of OpenSSL, SSL_shutdown neither
     bool takes_http1;     // server: HTTP/1.1 may be agreed on as well; the owner sets it
 } crpc_tls_filter;
 
@@ -47,9 +48,10 @@ void crpc_tls_filter_end(crpc_tls_filter *filter);
 crpc_handshake crpc_tls_shake_hands(crpc_tls_filter *filter, bool is_readable);
 /// Whether HTTP/2 was agreed on (ALPN).
 bool crpc_tls_speaks_http2(const crpc_tls_filter *filter);
-/// Reads from the socket once, unless bytes of the last time are left, and decrypts. It stops once more than so many
-/// messages were counted.
-crpc_reading crpc_tls_read(crpc_tls_filter *filter, uint8_t *target, size_t room, uint32_t messages_max);
+/// Reads from the socket once, unless bytes of the last time are left or `drains`, and decrypts. It stops once more than so many
+/// messages were counted. `drains`: the connection has had its share of the turn, and only what is here already is taken.
+crpc_reading crpc_tls_read(
+    crpc_tls_filter *filter, uint8_t *target, size_t room, uint32_t messages_max, bool drains);
 /// Whether OpenSSL has something without another read.
 bool crpc_tls_has_more(const crpc_tls_filter *filter);
 /// Keeps what was read and not taken, where its owner does not go on reading: the buffer is others', too. At most the buffer's
@@ -59,7 +61,7 @@ int crpc_tls_hold(crpc_tls_filter *filter);
 ssize_t crpc_tls_write(crpc_tls_filter *filter, const uint8_t *bytes, size_t length);
 /// Whether it cannot write on before the rest of a message of the peer has come.
 bool crpc_tls_awaits_peer(const crpc_tls_filter *filter);
-/// Says close_notify, if the socket takes it.
+/// Says close_notify, if the socket takes it and TLS has not failed: SSL_shutdown must not follow a fatal error.
 void crpc_tls_close(crpc_tls_filter *filter);
 /// As `crpc_connection_peer_names`.
 void crpc_tls_peer_names(

@@ -202,7 +202,8 @@ int crpc_driver_accept(
     driver->fd = fd;
     driver->listener = listener;
     driver->address = address;
-    driver->early.due_ns = driver->loop->turn.now_ns + crpc_ns_of_ms(listener->options.limits.handshake_timeout_ms);
+    driver->accepted_ns = driver->loop->turn.now_ns;
+    driver->early.due_ns = driver->accepted_ns + crpc_ns_of_ms(listener->options.limits.handshake_timeout_ms);
     crpc_socket_write_peer(peer, driver->peer);
     int error = driver_begin(driver, tls, NULL, CRPC_READABLE);
     if (error != CRPC_OK) return error;
@@ -276,7 +277,8 @@ void crpc_driver_end(crpc_driver *driver) {
     crpc_timer_cancel(&driver->timer);
     crpc_tls_filter_end(&driver->tls);
     if (was_open && driver_may_be_heard(driver)) {
-        crpc_linger(driver->loop, driver->fd);
+        bool leaves_rest = driver->protocol == CRPC_PROTOCOL_HTTP1 && driver->h1.leaves_rest;
+        crpc_linger(driver->loop, driver->fd, leaves_rest);
     } else {
         (void)close(driver->fd);
     }

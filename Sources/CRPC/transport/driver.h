@@ -73,6 +73,7 @@ typedef struct crpc_driver {
     crpc_link idle;                 // in its idle ones, from then on while there is no call
     crpc_link idle_of_address;      // and in its address's
     crpc_address *address;          // where the peer is; NULL until the proxy's header has come
+    uint64_t accepted_ns;
     uint64_t idle_ns;               // since when there is no call, or it is at its handshake
     char peer[CRPC_ADDRESS_LENGTH];
 } crpc_driver;

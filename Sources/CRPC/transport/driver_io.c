@@ -38,9 +38,9 @@ static crpc_reading driver_read_clear(const crpc_driver *driver, uint8_t *target
 }
 
 /// The same through TLS, whose messages cost the peer credit, so that a flood of them ends the connection.
-static crpc_reading driver_read_tls(crpc_driver *driver, uint8_t *target, size_t room) {
+static crpc_reading driver_read_tls(crpc_driver *driver, uint8_t *target, size_t room, bool drains) {
     uint32_t messages_max = crpc_driver_limits(driver)->credit_max / CRPC_COST_TLS;
-    crpc_reading reading = crpc_tls_read(&driver->tls, target, room, messages_max);
+    crpc_reading reading = crpc_tls_read(&driver->tls, target, room, messages_max, drains);
     uint32_t messages = driver->tls.messages;
     driver->tls.messages = 0;
     if (messages > 0 && !crpc_driver_charge(driver, messages * CRPC_COST_TLS)) reading.length = 0;
@@ -72,11 +72,13 @@ void crpc_driver_read(crpc_driver *driver) {
     uint8_t *buffer = driver->loop->read_buffer;
     bool is_encrypted = driver->tls.ssl != NULL;
     crpc_reading reading = {.is_full = true};
-    // What TLS holds already is read however often it takes: the socket does not become readable for it again.
+    // What TLS holds already is read however often it takes: the socket does not become readable for it again. It is not read
+    // past the bound, or a peer that sends as fast as we read would keep the turn.
     for (int i = 0; reading.is_full && (i < READS_PER_TURN_MAX || crpc_tls_has_more(&driver->tls)); i++) {
         size_t room = crpc_driver_read_room(driver);
         if (room == 0) break;
-        reading = is_encrypted ? driver_read_tls(driver, buffer, room) : driver_read_clear(driver, buffer, room);
+        reading = is_encrypted ? driver_read_tls(driver, buffer, room, i >= READS_PER_TURN_MAX)
+                               : driver_read_clear(driver, buffer, room);
         if (crpc_driver_is_broken(driver)) return;
         if (reading.length > 0) {
             crpc_count(&driver->loop->turn.stats.received_bytes, reading.length);

@@ -10,14 +10,16 @@
 typedef struct lingering {
     crpc_loop *loop;
     crpc_resident resident;
+    crpc_link link; // in the loop's, the oldest first
     crpc_watch watch;
     crpc_timer timer;
     int fd;
-    size_t dropped_bytes;
+    size_t dropped_bytes, bytes_max;
 } lingering;
 
 static void linger_end(lingering *socket) {
     crpc_link_remove(&socket->resident.link);
+    crpc_link_remove(&socket->link);
     socket->loop->lingering_count -= 1;
     crpc_watch_end(&socket->watch);
     crpc_timer_cancel(&socket->timer);
@@ -35,25 +37,35 @@ static void linger_drop(void *context, int ready) {
     ssize_t count = recv(socket->fd, socket->loop->read_buffer, CRPC_READ_BUFFER, MSG_DONTWAIT);
     if (count > 0) socket->dropped_bytes += (size_t)count;
     // An error that only says "not now" comes with no readiness, so that any is the end.
-    if (count <= 0 || socket->dropped_bytes > CRPC_LINGER_BYTES_MAX) linger_end(socket);
+    if (count <= 0 || socket->dropped_bytes > socket->bytes_max) linger_end(socket);
 }
 
-void crpc_linger(crpc_loop *loop, int fd) {
+bool crpc_linger_end_oldest(crpc_loop *loop) {
+    if (crpc_link_is_empty(&loop->lingering)) return false;
+    linger_end(CRPC_CONTAINER(loop->lingering.next, lingering, link));
+    return true;
+}
+
+void crpc_linger(crpc_loop *loop, int fd, bool leaves_rest) {
     lingering *socket = NULL;
-    if (loop->lingering_count < CRPC_LINGERING_MAX && shutdown(fd, SHUT_WR) == 0)
-        socket = calloc(1, sizeof *socket);
+    if (loop->lingering_count >= CRPC_LINGERING_MAX) (void)crpc_linger_end_oldest(loop);
+    if (shutdown(fd, SHUT_WR) == 0) socket = calloc(1, sizeof *socket);
     if (socket == NULL) {
         (void)close(fd);
         return;
     }
     socket->loop = loop;
     socket->fd = fd;
+    socket->bytes_max = leaves_rest ? CRPC_LINGER_BODY_BYTES_MAX : CRPC_LINGER_BYTES_MAX;
     socket->resident.end = linger_end_with_loop;
     crpc_link_init(&socket->resident.link);
     crpc_link_append(&loop->turn.residents, &socket->resident.link);
+    crpc_link_init(&socket->link);
+    crpc_link_append(&loop->lingering, &socket->link);
     loop->lingering_count += 1;
     crpc_timer_init(&socket->timer, &loop->timers, linger_on_timer, socket);
-    bool ok = crpc_timer_set(&socket->timer, loop->turn.now_ns + crpc_ns_of_ms(CRPC_LINGER_MS)) == CRPC_OK &&
+    uint32_t ms = leaves_rest ? CRPC_LINGER_BODY_MS : CRPC_LINGER_MS;
+    bool ok = crpc_timer_set(&socket->timer, loop->turn.now_ns + crpc_ns_of_ms(ms)) == CRPC_OK &&
               crpc_watch_begin(&socket->watch, loop, fd, CRPC_READABLE, linger_drop, socket) == CRPC_OK;
     if (!ok) linger_end(socket); // then it is closed at once
 }

@@ -1,8 +1,10 @@
 #include "transport/listener.h"
 
+#include "transport/linger.h"
 #include "transport/proxy_header.h"
 
 #include <errno.h>
+#include <poll.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
@@ -10,14 +12,14 @@
 
 /// Connections accepted in one turn, so that calls on those there are not held up.
 enum { ACCEPTS_PER_TURN_MAX = 64 };
-/// How long accepting pauses when file descriptors ran out.
+/// How long accepting pauses when file descriptors, or the kernel's memory, ran out and nothing could be given up.
 enum { ACCEPT_PAUSE_MS = 100 };
 
 // ---- Accepting ----
 
 // A connection is taken while there is room, or one that makes room: the one that has had no call for longest, or else has
 // been at its handshake for longest, but neither before CRPC_ROOM_AFTER_MS. Until there is one, new ones wait in the
-// kernel.
+// kernel. Where file descriptors run out before places do, it is the same.
 
 static void listener_set_accepting(crpc_listener *listener, bool accepting) {
     if (accepting == listener->is_accepting || listener->watch.function == NULL) return;
@@ -122,14 +124,29 @@ static void listener_send_away(crpc_listener *listener, crpc_driver *driver) {
     }
 }
 
-/// Whether another connection can be taken, for which one is sent away if need be.
-static bool listener_makes_room(crpc_listener *listener) {
-    if (listener_has_room(listener)) return true;
+/// Sends one away that may be.
+static bool listener_send_one_away(crpc_listener *listener, bool lingers) {
     crpc_driver *idle = listener_first_idle(&listener->idle), *shaking = listener_first_shaking(listener);
     uint64_t now = listener->loop->turn.now_ns;
     crpc_driver *leaving = listener_leaves_ns(idle) <= now ? idle : listener_leaves_ns(shaking) <= now ? shaking : NULL;
-    if (leaving != NULL) listener_send_away(listener, leaving);
-    return leaving != NULL;
+    if (leaving == NULL) return false;
+    leaving->end.is_forced = !lingers;
+    listener_send_away(listener, leaving);
+    return true;
+}
+
+/// Whether another connection can be taken, for which one is sent away if need be.
+static bool listener_makes_room(crpc_listener *listener) {
+    return listener_has_room(listener) || listener_send_one_away(listener, true);
+}
+
+/// Gives up a file for a connection that waits, if one does and there is one: a socket that lingers, at once, or a connection with
+/// the end of this turn. Where accept says that there are no files, it has not looked whether anybody waits.
+static bool listener_frees_file(crpc_listener *listener) {
+    struct pollfd waiting = {.fd = listener->fd, .events = POLLIN};
+    if (poll(&waiting, 1, 0) <= 0) return false;
+    // One that leaves already gives up its file with this turn.
+    return listener->leaving_count > 0 || crpc_linger_end_oldest(listener->loop) || listener_send_one_away(listener, false);
 }
 
 /// Whether an address may have the connection that was counted last. One that has too many loses its own idle ones first.
@@ -192,7 +209,9 @@ static bool listener_accept_at_most(crpc_listener *listener, int most) {
         if (fd >= 0) {
             listener_take_in(listener, fd, &from);
         } else if (errno == EMFILE || errno == ENFILE || errno == ENOBUFS || errno == ENOMEM) {
-            listener->paused_until_ns = listener->loop->turn.now_ns + ACCEPT_PAUSE_MS * 1000000ull;
+            bool is_out_of_files = errno == EMFILE || errno == ENFILE;
+            if (!is_out_of_files || !listener_frees_file(listener))
+                listener->paused_until_ns = listener->loop->turn.now_ns + ACCEPT_PAUSE_MS * 1000000ull;
             return false;
         } else if (errno != EINTR && errno != ECONNABORTED) {
             return true;

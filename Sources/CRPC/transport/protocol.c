@@ -122,7 +122,9 @@ void crpc_driver_start_protocol(crpc_driver *driver) {
     } else {
         const crpc_service *service = &driver->listener->service;
         driver->peer_context = service->callbacks->on_open(service->server, &driver->connection);
-        crpc_h1_start(&driver->h1, driver->peer_context);
+        bool is_encrypted = driver->tls.ssl != NULL; // its handshake had a time of its own
+        crpc_h1_start(
+            &driver->h1, driver->peer_context, is_encrypted ? driver->loop->turn.now_ns : driver->accepted_ns);
     }
 }
 

@@ -26,7 +26,7 @@ enum GatewayKeys {
         "VESTIBULE_GATEWAY_CONNECTIONS_MAX",
         in: 1...1_000_000,
         default: 4096,
-        help: "The most open connections; more wait to be accepted."
+        help: "The most open connections, or as many as the limit of open files leaves; more wait to be accepted."
     )
     static let idleTimeout = ConfigurationKey.duration(
         "VESTIBULE_GATEWAY_IDLE_TIMEOUT",

@@ -18,16 +18,20 @@ enum IntrospectTokenRoute {
         summary: "Tells about a token (RFC 7662)",
         description: """
             For clients that are configured for it, with their id and secret by HTTP Basic. Of a token that isn't active nothing \
-            is told but that. token_use says what an active one is good for: a refresh_token authorizes no call.
+            is told but that. token_use says what an active one is good for: a refresh_token authorizes no call. Where no client \
+            is configured, every request is 404 with the code INTROSPECTION_NOT_CONFIGURED.
             """,
         caller: .client,
         body: .form(.introspection),
         answers: [200: .init("What is known of the token.", .introspected)],
+        problems: [.notFound],
         errors: .oauth
     )
 
-    static func endpoint(_ methods: AppMethods, _ clients: IntrospectionClients) -> Endpoint {
+    /// - Parameter clients: nil where none is configured: the path must not fall to a provider's sign-in.
+    static func endpoint(_ methods: AppMethods, _ clients: IntrospectionClients?) -> Endpoint {
         Endpoint(operation, isForOtherOrigins: false) { request, context in
+            guard let clients else { throw notConfigured }
             try clients.check(request.headers)
             let form = try await context.form(request)
             guard let token = form["token"], !token.isEmpty, form.repeatedName == nil else {
@@ -39,6 +43,14 @@ enum IntrospectTokenRoute {
             return .json(try await methods.identity.introspectToken(call, options: options).json)
         }
     }
+}
+
+extension IntrospectTokenRoute {
+    private static let notConfigured = Problem(
+        .notFound,
+        code: "INTROSPECTION_NOT_CONFIGURED",
+        detail: "No client is configured to ask about tokens here."
+    )
 }
 
 extension IdentityV1.IntrospectTokenResponse {

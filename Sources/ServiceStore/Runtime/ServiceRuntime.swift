@@ -110,6 +110,12 @@ public struct ServiceRuntime: Sendable {
             let metrics = try serveMetrics(environment, server)
             let port = try await server.start()
             let address = HostPort(host: configuration[keys.listen].host, port: port)
+            if server.connectionsMax < serverConfiguration.connectionsMax {
+                logger.warning(
+                    "fewer connections than configured: the limit of open files is too low",
+                    metadata: ["connections": "\(server.connectionsMax)", "configured": "\(serverConfiguration.connectionsMax)"]
+                )
+            }
             logger.notice("listening", metadata: ["address": "\(address)"])
             onListening(port)
             let serving = ServingServer(server: server, health: health, beginDrain: parts.beginDrain, logger: logger)

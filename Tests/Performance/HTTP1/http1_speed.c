@@ -83,7 +83,7 @@ int main(void) {
     h1->flush.run = on_flush;
     h1->close.run = on_end;
     if (crpc_h1_begin(h1, &service, &limits, NULL) != CRPC_OK) return 1;
-    crpc_h1_start(h1, &service);
+    crpc_h1_start(h1, &service, turn.now_ns);
 
     double reading = 1e9, whole = 1e9;
     for (int round = 0; round < ROUNDS; round++) {
