@@ -100,7 +100,8 @@ extension IdentityStore {
                     LIMIT \(earlier == nil ? 0 : changesMax))
                 ) log ON true
                 """
-            )
+            ),
+            hasChanges: true
         )
     }
 
@@ -124,7 +125,7 @@ extension IdentityStore {
         )
     }
 
-    private func read(_ rows: Rows) throws(PostgresError) -> RevocationsRead {
+    private func read(_ rows: Rows, hasChanges: Bool = false) throws(PostgresError) -> RevocationsRead {
         guard let first = rows.first else { throw Self.unreadable }
         let (snapshot, system, timeline, epoch) = try first.decode(
             String.self,
@@ -137,7 +138,7 @@ extension IdentityStore {
         var accountChanges: [AccountChange] = []
         var last: RevocationPlace?
         for row in rows {
-            if let change = try AccountChange(row, from: Self.columnCount) { accountChanges.append(change) }
+            if hasChanges, let change = try AccountChange(row, from: Self.columnCount) { accountChanges.append(change) }
             guard let session = try row.decode(4, as: PostgresUUID?.self) else { continue }
             sessionIDs.append(SessionID(session))
             guard let transaction = UInt64(try row.decode(5, as: String.self)) else { throw Self.unreadable }

@@ -91,7 +91,10 @@ struct LinkProviderTests {
     }
 
     @Test func `An identity of another account is taken, and its credentials stay good`() async throws {
-        try await TestService.run { service in
+        // Recent enough to link, and too old for one to absorb the other.
+        var limits = SessionLimits()
+        limits.deletionSignInSeconds = 0
+        try await TestService.run(limits: limits) { service in
             let session = try await service.signInAnew()
             let other = try await service.signInByGoogle()
             service.pass(seconds: 700)
