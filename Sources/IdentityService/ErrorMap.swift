@@ -110,6 +110,8 @@ extension IdentityFault: DomainFault {
                 message: "This needs a sign-in that is proven by a nonce or an authorization code. "
                     + "See the page \"Acts that need a proven sign-in\" (ActsThatNeedProof)."
             )
+        case .providerLinkedTooRecently(let waitSeconds):
+            LinkRefusal.linkedTooRecently(waitSeconds: waitSeconds)
         case .web(let fault):
             fault.rpcError
         case .notice(let rejection):

@@ -1,16 +1,17 @@
 import API
 
 extension AppMethods {
-    /// The user's live sessions, the one used last first.
+    /// The user's live sessions, the one used last first, and what was changed lately about the ways into the account.
     func listSessions(
         _ request: AppV1.ListSessionsRequest,
         _ user: SignedInUser
     ) async throws -> AppV1.ListSessionsResponse {
         var call = IdentityV1.ListSessionsRequest()
         call.accessToken = try Authentication.requiredToken(user.caller.headers)
-        let sessions = try await identity.listSessions(call, options: user.caller.callOptions()).sessions
+        let listed = try await identity.listSessions(call, options: user.caller.callOptions())
         var response = AppV1.ListSessionsResponse()
-        response.sessions = sessions.map { AppV1.Session($0) }
+        response.sessions = listed.sessions.map { AppV1.Session($0) }
+        response.recentChanges = listed.recentChanges.map { AppV1.AccountChange($0) }
         return response
     }
 }

@@ -18,15 +18,21 @@ enum ListSessionsRoute {
     static func endpoint(_ methods: AppMethods) -> Endpoint {
         Endpoint(operation) { request, context in
             let user = try await methods.authentication.user(.route(request, context), isChange: false)
-            let sessions = try await methods.listSessions(.init(), user).sessions
-            return .json { json in json.add("sessions", sessions) { $0.write(to: &$1) } }
+            let listed = try await methods.listSessions(.init(), user)
+            return .json { json in
+                json.add("sessions", listed.sessions) { $0.write(to: &$1) }
+                json.add("recent_changes", listed.recentChanges) { $0.write(to: &$1) }
+            }
         }
     }
 }
 
 extension OpenAPI.Answer {
     fileprivate static let sessions = shared(
-        "The user's sessions.",
-        .object([.required("sessions", .list(of: .listedSession, maxItems: 200))]).named("Sessions")
+        "The user's sessions, and what was changed about the ways into the account in the last thirty days, the newest first.",
+        .object([
+            .required("sessions", .list(of: .listedSession, maxItems: 200)),
+            .required("recent_changes", .list(of: .accountChange, maxItems: 50)),
+        ]).named("Sessions")
     )
 }

@@ -5,7 +5,7 @@ import RPC
 import ServiceKit
 
 extension IdentityMethods {
-    /// Returns the live sessions of the caller's account. What is being ended at this moment may still be among them.
+    /// Returns the live sessions of the caller's account, and what was changed lately about the ways into it. What is being ended at this moment may still be among them.
     func listSessions(
         _ request: IdentityV1.ListSessionsRequest,
         context: ServerContext
@@ -17,8 +17,14 @@ extension IdentityMethods {
                 nowMilliseconds: clock.nowMilliseconds,
                 deadline: context.deadline
             )
+            let changes = try await store.changes(
+                of: owner.userID,
+                nowMilliseconds: clock.nowMilliseconds,
+                deadline: context.deadline
+            )
             var response = IdentityV1.ListSessionsResponse()
             response.sessions = sessions.map { IdentityV1.Session($0, current: owner.sessionID) }
+            response.recentChanges = changes.map { IdentityV1.AccountChange($0) }
             return response
         }
     }
