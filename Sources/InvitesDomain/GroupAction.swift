@@ -2,6 +2,8 @@
 public enum GroupAction: Sendable, Hashable {
     /// See who is in it and who is awaited.
     case seeMembers
+    /// See the phone number that a person was added by.
+    case seePhone(addedByCaller: Bool)
     /// Add a person.
     case addMember
     /// Take back that a person is awaited.

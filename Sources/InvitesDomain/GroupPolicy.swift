@@ -5,13 +5,22 @@ public enum GroupPolicy {
     public static func may(_ role: GroupRole, _ action: GroupAction) -> Bool {
         switch action {
         case .seeMembers, .addMember: true
-        case .revoke(let addedByCaller), .confirm(let addedByCaller): role != .member || addedByCaller
+        case .seePhone(let addedByCaller), .revoke(let addedByCaller), .confirm(let addedByCaller):
+            role != .member || addedByCaller
         // Nobody removes the owner, and the owner leaves by handing the group over.
         case .remove(.owner): false
         case .remove(.admin): role == .owner
         case .remove(.member), .rename, .manageLinks: role != .member
         case .changeOpenness, .changeRoles, .handOver, .delete: role == .owner
         }
+    }
+
+    /// Returns whether a member adds and confirms nobody: one who is in the group by a phone number alone, which they haven't proven. Anybody
+    /// may type a number. Admins and the owner are vouched for by whoever made them so.
+    ///
+    /// - Parameter byUnprovenNumber: whether the member was linked by a number that isn't proven to be theirs, and nobody has confirmed them.
+    public static func isUnproven(_ role: GroupRole?, byUnprovenNumber: Bool) -> Bool {
+        role == .member && byUnprovenNumber
     }
 
     /// Refuses what a role may not do.

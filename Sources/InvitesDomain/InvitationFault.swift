@@ -8,6 +8,8 @@ public enum InvitationFault: Error, Sendable, Hashable {
     case personChanged
     /// A group isn't handed to somebody who is a member by their number alone.
     case memberNotConfirmed
+    /// The caller is a member by an unproven number alone, and adds and confirms nobody until somebody confirms them.
+    case memberUnconfirmed
     /// Nobody decides about this person by confirming them.
     case nothingToConfirm
     /// A token is that of no link.

@@ -5,10 +5,10 @@ public struct Invitee: Sendable, Hashable {
     /// The person's number.
     public let phone: PhoneNumber
     /// The person's name as the inviter knows it.
-    public let displayName: DisplayName
+    public let displayName: ContactName
 
     /// An invitee of values that are valid already.
-    public init(phone: PhoneNumber, displayName: DisplayName) {
+    public init(phone: PhoneNumber, displayName: ContactName) {
         self.phone = phone
         self.displayName = displayName
     }
@@ -25,9 +25,9 @@ public struct Invitee: Sendable, Hashable {
             guard error != .libraryFailed else { throw .phoneUnreadable }
             faults.append(.phone(error))
         }
-        var acceptedName: DisplayName?
+        var acceptedName: ContactName?
         do {
-            acceptedName = try DisplayName(displayName)
+            acceptedName = try ContactName(displayName)
         } catch {
             faults.append(.displayName(error, field: "display_name"))
         }

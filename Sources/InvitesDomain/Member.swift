@@ -30,34 +30,52 @@ public struct Member: Sendable, Hashable {
     public let role: GroupRole?
     /// Whether the user has the number no more that they were added by, and nobody has said since that they are the person meant.
     public let isUnconfirmed: Bool
-    /// The number that the person was added by, nil for the group's creator.
+    /// Whether the user is a member by a phone number alone that they haven't proven, and nobody has confirmed them: they add and confirm
+    /// nobody.
+    public let isUnproven: Bool
+    /// The number that the person was added by, nil for the group's creator. Only ``shownPhone`` is for callers.
     public let phone: PhoneNumber?
+    /// Whether the caller is shown the number: see ``MemberViewer``.
+    public internal(set) var isPhoneShown: Bool
     /// The name that the inviter gave; nil for a creator who gave none.
-    public let displayName: DisplayName?
+    public let displayName: ContactName?
     /// When the person was added, in Unix milliseconds.
     public let addedAtMilliseconds: Int64
 
     /// A member.
+    ///
+    /// - Parameters:
+    ///   - byUnprovenNumber: whether the user was linked by a number that isn't proven to be theirs, and nobody has confirmed them.
+    ///   - adders: the users who added the person, the first of them first.
+    ///   - viewer: the member who asks.
     public init(
         id: MemberID,
         groupID: GroupID,
         state: State,
         role: GroupRole?,
         isUnconfirmed: Bool = false,
+        byUnprovenNumber: Bool = false,
         phone: PhoneNumber?,
-        displayName: DisplayName?,
-        addedAtMilliseconds: Int64
+        displayName: ContactName?,
+        addedAtMilliseconds: Int64,
+        adders: [UserID],
+        viewer: MemberViewer
     ) {
         self.id = id
         self.groupID = groupID
         self.state = state
         self.role = role
         self.isUnconfirmed = isUnconfirmed
+        isUnproven = GroupPolicy.isUnproven(role, byUnprovenNumber: byUnprovenNumber)
         self.phone = phone
         self.displayName = displayName
         self.addedAtMilliseconds = addedAtMilliseconds
+        isPhoneShown = viewer.seesPhone(of: state.userID, isAddedByViewer: adders.contains(viewer.userID))
     }
 
     /// The user, nil until the person is one.
     public var userID: UserID? { state.userID }
+
+    /// The number as far as the caller may know it.
+    public var shownPhone: PhoneNumber? { isPhoneShown ? phone : nil }
 }

@@ -5,7 +5,7 @@ public struct NewGroup: Sendable, Hashable {
     /// What it is to be called.
     public let name: GroupName
     /// The creator's name in it, nil if not given.
-    public let ownerDisplayName: DisplayName?
+    public let ownerDisplayName: ContactName?
     /// How open it is to be; nil if that wasn't said.
     public let openness: GroupOpenness?
 
@@ -30,10 +30,10 @@ public struct NewGroup: Sendable, Hashable {
         var faults: [FieldFault] = []
         var acceptedName: GroupName?
         do { acceptedName = try GroupName(name) } catch { faults.append(.groupName(error)) }
-        var acceptedOwner: DisplayName?
+        var acceptedOwner: ContactName?
         if !ownerDisplayName.isEmpty {
             do {
-                acceptedOwner = try DisplayName(ownerDisplayName)
+                acceptedOwner = try ContactName(ownerDisplayName)
             } catch {
                 faults.append(.displayName(error, field: "owner_display_name"))
             }

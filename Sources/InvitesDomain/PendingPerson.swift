@@ -26,7 +26,7 @@ public struct PendingPerson: Sendable, Hashable {
         /// The number that the person was added by; nil for one who asks by a link.
         public let phone: PhoneNumber?
         /// The name that whoever added the person gave.
-        public let displayName: DisplayName?
+        public let displayName: ContactName?
         /// The user who added the person; nil for one who asks by a link, and if that account was closed.
         public let addedBy: UserID?
         /// Whether who asks added the person, as the first or after others.
@@ -43,7 +43,7 @@ public struct PendingPerson: Sendable, Hashable {
             kind: Kind,
             userID: UserID?,
             phone: PhoneNumber?,
-            displayName: DisplayName?,
+            displayName: ContactName?,
             addedBy: UserID?,
             isAddedByCaller: Bool,
             sinceMilliseconds: Int64,
@@ -66,6 +66,8 @@ public struct PendingPerson: Sendable, Hashable {
     public let facts: Facts
     /// The user, as far as who asks may know: nil if there is none or they may not.
     public let userID: UserID?
+    /// The number that the person was added by, as far as who asks may know it.
+    public let shownPhone: PhoneNumber?
     /// Whether who asks may confirm or keep the person now.
     public let mayConfirm: Bool
 
@@ -80,6 +82,8 @@ public struct PendingPerson: Sendable, Hashable {
     ///   - openness: the group's.
     public init(_ facts: Facts, askedBy callerID: UserID, role: GroupRole, openness: GroupOpenness) {
         self.facts = facts
+        let viewer = MemberViewer(userID: callerID, role: role)
+        shownPhone = viewer.seesPhone(of: facts.userID, isAddedByViewer: facts.isAddedByCaller) ? facts.phone : nil
         let decides = GroupPolicy.may(role, .confirm(addedByCaller: facts.isAddedByCaller))
         switch facts.kind {
         case .number:

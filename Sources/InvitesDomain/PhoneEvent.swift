@@ -4,8 +4,8 @@ import Models
 public struct PhoneEvent: Sendable, Hashable {
     /// What happened.
     public enum Change: Sendable, Hashable {
-        /// This user took the number; from somebody by proving it, or as one that nobody had.
-        case claimed(by: UserID, takenFrom: UserID? = nil)
+        /// This user took the number; from somebody by proving it, or as one that nobody had. Or had it already, and has proven it now.
+        case claimed(by: UserID, takenFrom: UserID? = nil, isProven: Bool = false)
         /// This user gave the number up; by deletion if it is because their account was closed.
         case released(by: UserID, byDeletion: Bool = false)
     }

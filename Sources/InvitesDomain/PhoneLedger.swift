@@ -44,6 +44,20 @@ public struct PhoneLedger: Sendable, Hashable {
         }
     }
 
+    /// Whose a number is.
+    public struct Standing: Sendable, Hashable {
+        /// Who has it; nil if nobody has.
+        public let owner: UserID?
+        /// Whether the owner has proven it.
+        public let isProven: Bool
+
+        /// A standing.
+        public init(owner: UserID?, isProven: Bool) {
+            self.owner = owner
+            self.isProven = isProven
+        }
+    }
+
     /// What is done at once: for each number at most one claim, and what it or a release takes from somebody. Losses come first.
     public struct Step: Sendable, Hashable {
         /// Whoever has a number no more, in the order of the events.
@@ -54,6 +68,8 @@ public struct PhoneLedger: Sendable, Hashable {
 
     /// Who has each number, for those whose owner changed; the value is nil where nobody has it any more.
     public private(set) var changedOwners: [PhoneNumber: UserID?] = [:]
+    /// Whose each number is in the end of which the events say it.
+    public private(set) var standings: [PhoneNumber: Standing] = [:]
     /// What is done to members, one after the other.
     public private(set) var steps: [Step] = []
     /// Numbers that nobody has any more since an account was closed: nothing is kept of them.
@@ -77,7 +93,7 @@ public struct PhoneLedger: Sendable, Hashable {
             if index == steps.count { steps.append(Step()) }
             let owner = current[event.phone]
             switch event.change {
-            case .claimed(let userID, let takenFrom):
+            case .claimed(let userID, let takenFrom, let isProven):
                 // Whoever had it is told of by no event of their own where it was taken, or where theirs was lost.
                 if let owner, owner != userID, owner != takenFrom {
                     steps[index].losses.append(Loss(phone: event.phone, userID: owner))
@@ -86,12 +102,14 @@ public struct PhoneLedger: Sendable, Hashable {
                     steps[index].losses.append(Loss(phone: event.phone, userID: takenFrom, prover: userID))
                 }
                 current[event.phone] = userID
+                standings[event.phone] = Standing(owner: userID, isProven: isProven)
                 steps[index].links.append(Link(phone: event.phone, userID: userID))
             case .released(let userID, let byDeletion):
                 if byDeletion { forgotten.insert(event.phone) }
                 // A release that comes after another user's claim must not take the number from them.
                 guard owner == userID else { continue }
                 current[event.phone] = nil
+                standings[event.phone] = Standing(owner: nil, isProven: false)
                 // A closed account leaves no member behind.
                 if !byDeletion { steps[index].losses.append(Loss(phone: event.phone, userID: userID)) }
             }

@@ -22,6 +22,10 @@ public struct Roster: Sendable {
     public let membersMax: Int
     /// Who has each number that is to be added; a number that isn't in it belongs to nobody.
     public let owners: [PhoneNumber: UserID]
+    /// The member who adds.
+    public let adder: MemberViewer
+    /// Those of the numbers that are proven to be their owners'.
+    public let provenPhones: Set<PhoneNumber>
     /// Owners of whom it isn't decided whether their accounts are closed.
     public let held: Set<UserID>
 
@@ -36,7 +40,9 @@ public struct Roster: Sendable {
     public init(
         groupID: GroupID,
         openness: GroupOpenness,
+        adder: MemberViewer,
         owners: [PhoneNumber: UserID],
+        provenPhones: Set<PhoneNumber>,
         held: Set<UserID>,
         related: [Member],
         memberCount: Int,
@@ -44,7 +50,9 @@ public struct Roster: Sendable {
     ) {
         self.groupID = groupID
         self.openness = openness
+        self.adder = adder
         self.owners = owners
+        self.provenPhones = provenPhones
         self.held = held
         self.memberCount = memberCount
         self.membersMax = membersMax
@@ -70,7 +78,11 @@ public struct Roster: Sendable {
         )
         let state: Member.State
         switch decision {
-        case .existing(let member): return member.phone == invitee.phone ? .known(member) : .recognized(member)
+        case .existing(var member):
+            guard member.phone == invitee.phone else { return .recognized(member) }
+            // The caller has just named the number.
+            member.isPhoneShown = true
+            return .known(member)
         case .full: return .refused(.groupFull(membersMax: membersMax))
         case .member(let userID): state = .member(userID)
         case .pending: state = openness == .consent ? .invited : .pending
@@ -80,9 +92,12 @@ public struct Roster: Sendable {
             groupID: groupID,
             state: state,
             role: state.userID == nil ? nil : .member,
+            byUnprovenNumber: state.userID != nil && !provenPhones.contains(invitee.phone),
             phone: invitee.phone,
             displayName: invitee.displayName,
-            addedAtMilliseconds: now
+            addedAtMilliseconds: now,
+            adders: [adder.userID],
+            viewer: adder
         )
         memberCount += 1
         index(member)

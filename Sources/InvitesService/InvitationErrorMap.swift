@@ -28,6 +28,12 @@ extension InvitationFault {
                 reason: "MEMBER_NOT_CONFIRMED",
                 message: "Confirm this member or make them an admin first."
             )
+        case .memberUnconfirmed:
+            .domain(
+                .permissionDenied,
+                reason: "MEMBER_UNCONFIRMED",
+                message: "Somebody of the group must confirm you before you can add or confirm people."
+            )
         case .nothingToConfirm:
             .domain(
                 .failedPrecondition,

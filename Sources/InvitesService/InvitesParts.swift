@@ -1,4 +1,5 @@
 import API
+import InvitesDomain
 import KeyRings
 import Logging
 import Models
@@ -57,6 +58,7 @@ struct InvitesParts: Sendable {
         ) { request, options throws(RPCError) in try await identity.acceptEvents(request, options: options) }
         self.events = events
         settings.callers.warn(logger)
+        logger.notice("new groups", metadata: ["openness": .string(settings.groupOpenness.rawValue)])
         var watchLimits = GroupEventHub.Limits()
         watchLimits.kept = settings.changesRetention
         let groupEvents = GroupEventHub(

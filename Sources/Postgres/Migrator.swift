@@ -4,8 +4,20 @@ import RPC
 
 /// What a migrator did, and found.
 public struct MigrationOutcome: Sendable, Hashable {
+    /// An outcome.
+    init(applied: [Int], validated: [String] = [], notValidated: [String] = [], newerNumber: Int?) {
+        self.applied = applied
+        self.validated = validated
+        self.notValidated = notValidated
+        self.newerNumber = newerNumber
+    }
+
     /// The numbers of the migrations that it applied.
     public let applied: [Int]
+    /// Constraints that were added without a look at the rows (`NOT VALID`), and that all rows have been found to satisfy now.
+    public let validated: [String]
+    /// Those that couldn't be validated, each with the reason, and are tried again at the next run.
+    public let notValidated: [String]
     /// The last migration of the schema that this older program doesn't know; nil if it knows all.
     public let newerNumber: Int?
 }
@@ -15,6 +27,10 @@ public struct MigrationOutcome: Sendable, Hashable {
 ///
 /// A statement that waits for a lock on a table holds up everybody who comes after it. So it waits a few seconds only;
 /// then the migration is undone, others get their turn, and it is tried again.
+///
+/// A constraint that looks at all rows of a large table holds up everybody, too. So migrations add it `NOT VALID`, and what is so is validated
+/// behind them, which reads the table while others read and write it. A constraint that meets a lock, or rows that break it, keeps nobody
+/// from starting: it is reported, and tried again by the next run.
 public struct Migrator: Sendable {
     private let configuration: PostgresConfiguration
     /// How long a statement of a migration waits for a lock at most.
@@ -62,7 +78,56 @@ public struct Migrator: Sendable {
             done.append(migration.number)
         }
         let newest = applied.last.map(\.number) ?? 0
-        return MigrationOutcome(applied: done, newerNumber: newest > migrations.count ? newest : nil)
+        let (validated, notValidated) = try validate(schema, session)
+        return MigrationOutcome(
+            applied: done,
+            validated: validated,
+            notValidated: notValidated,
+            newerNumber: newest > migrations.count ? newest : nil
+        )
+    }
+
+    /// Validates the constraints of a schema that migrations added without a look at the rows, each in a transaction of its own. It takes a
+    /// lock that others who read and write don't meet, for as long as the table is read.
+    ///
+    /// The lock of migrations is given back before, since another program waits for it no longer than for `patience`. Whoever doesn't own a table
+    /// leaves its constraints to the owner.
+    private func validate(
+        _ schema: String,
+        _ session: BlockingSession
+    ) throws(MigrationError) -> (validated: [String], notValidated: [String]) {
+        var constraints: [[String]] = []
+        try step(0) { () throws(BlockingSession.Failure) in
+            constraints = try session.run(
+                """
+                SELECT pg_advisory_unlock(\(Self.lockKey(schema)));
+                SELECT format('%I', c.conname), c.conrelid::regclass FROM pg_constraint c JOIN pg_class t ON t.oid = c.conrelid
+                WHERE c.connamespace = '\(schema)'::regnamespace AND NOT c.convalidated AND c.contype IN ('c', 'f')
+                    AND t.relkind = 'r' AND pg_has_role(t.relowner, 'USAGE')
+                ORDER BY 2, 1
+                """
+            )
+            try session.run("SET lock_timeout = \(lockTimeout.wholeMilliseconds)")
+        }
+        var (validated, notValidated): ([String], [String]) = ([], [])
+        for constraint in constraints {
+            let (name, table) = (constraint[0], constraint[1])
+            do throws(BlockingSession.Failure) {
+                try session.run("ALTER TABLE \(table) VALIDATE CONSTRAINT \(name)")
+                validated.append("\(table) \(name)")
+            } catch {
+                switch error {
+                // The state alone: the server's words may show a row.
+                case .server(let fault): notValidated.append("\(table) \(name) (\(fault.state))")
+                case .lost(let reason): throw .unavailable(reason)
+                }
+            }
+        }
+        return (validated, notValidated)
+    }
+
+    private static func lockKey(_ schema: String) -> String {
+        "hashtextextended('vestibule.schema_migrations.\(schema)', 0)"
     }
 
     /// Takes the lock that one program at a time holds; it ends with the session, however that ends.
@@ -75,8 +140,7 @@ public struct Migrator: Sendable {
         try step(0) { () throws(BlockingSession.Failure) in try session.run("SET statement_timeout = 0") }
         while true {
             try step(0) { () throws(BlockingSession.Failure) in
-                let key = "hashtextextended('vestibule.schema_migrations.\(schema)', 0)"
-                isLocked = try session.run("SELECT pg_try_advisory_lock(\(key))") == [["t"]]
+                isLocked = try session.run("SELECT pg_try_advisory_lock(\(Self.lockKey(schema)))") == [["t"]]
             }
             if isLocked { return }
             guard ContinuousClock.now < limit else { throw .busy }

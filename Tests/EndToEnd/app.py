@@ -20,7 +20,7 @@ PROFILE_MEMBERS = {
     "phone_proven", "phone_taken_at"}
 GROUP_MEMBERS = {"id", "name", "owner_user_id", "created_at", "openness", "role"}
 MEMBER_MEMBERS = {
-    "id", "state", "user_id", "phone_number", "display_name", "added_at", "role", "unconfirmed", "username", "avatar_url"}
+    "id", "state", "user_id", "phone_number", "display_name", "added_at", "role", "unconfirmed", "unproven", "username", "avatar_url"}
 LINK_SECONDS = 15
 
 

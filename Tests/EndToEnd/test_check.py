@@ -74,6 +74,23 @@ def test_it_tells_what_a_configuration_comes_to(command, folder):
     assert SECRET not in result.stdout and "PRIVATE KEY" not in result.stdout
 
 
+def test_it_says_what_open_groups_give_away(folder):
+    """While nobody proves numbers. The openness is invites' configuration, and looked at where it can be seen."""
+    environment = write(folder, apple())
+
+    def hints(**more):
+        result = check(environment={**environment, **more})
+        assert (result.returncode, result.stderr) == (0, "")
+        return [line for line in result.stdout.splitlines() if line.startswith("hint: VESTIBULE_IDENTITY_PHONE_ASSERTIONS_FILE ")]
+
+    (told,) = hints(VESTIBULE_INVITES_OPENNESS="open")
+    assert "new groups are open: a stranger who types a number that a group awaits is a member at once" in told
+    (told,) = hints()
+    assert "with VESTIBULE_INVITES_OPENNESS=open a stranger" in told
+    for openness in ("confirm", "consent"):
+        assert hints(VESTIBULE_INVITES_OPENNESS=openness) == hints(VESTIBULE_INVITES_GROUP_OPENNESS=openness) == []
+
+
 def test_it_tells_all_faults_at_once(folder):
     environment = write(
         folder, apple(kind="bundle", nonce="required", without_nonce="code"), {**FACEBOOK, "client_secret": SECRET},

@@ -44,7 +44,7 @@ KEYS = {
         "AVATAR_UPLOADS", "AVATAR_BYTES", "RESERVED_USERNAMES", "REQUIRED_FIELDS", "KEYS_FOLDER") | PHONE | {
         "IDENTITY_ADDRESS", "INVITES_ADDRESS", "ADDRESS_KEY_FILE", "CALLERS_WITHOUT_PROOF"},
     ("invites",): service_keys("INVITES", "GROUP_MEMBERS", "INBOX_RETENTION", "IDEMPOTENCY_RETENTION", "CHANGES_RETENTION", "USER_ADDS",
-        "ADDRESS_ADDS", "USER_GROUPS", "USER_GROUPS_MAX", "USER_GROUP_CHANGES", "USER_PENDING", "USER_NUMBERS", "GROUP_OPENNESS",
+        "ADDRESS_ADDS", "USER_GROUPS", "USER_GROUPS_MAX", "USER_GROUP_CHANGES", "USER_PENDING", "USER_NUMBERS", "OPENNESS",
         "USER_LINKS", "USER_LINK_TRIES", "ADDRESS_LINK_TRIES", "PENDING_LIFETIME", "KEYS_FOLDER") | PHONE | {
         "IDENTITY_ADDRESS", "ADDRESS_KEY_FILE", "CALLERS_WITHOUT_PROOF"},
     ("gateway",): ADDRESSES | LOG | {"PROFILE_AVATAR_BYTES", "EVENT_LOOPS", "DRAIN_LIMIT", "SERVICES_CA_FILE", "CRASHES_FOLDER", "REFLECTION"} | {
@@ -202,6 +202,23 @@ def test_identity_says_what_a_deployment_must_set(tmp_path):
     issuer, providers = result.stderr.splitlines()
     assert "VESTIBULE_IDENTITY_ISSUER is required" in issuer and "such as https://" in issuer
     assert "VESTIBULE_IDENTITY_APPLE_AUDIENCES or VESTIBULE_IDENTITY_GOOGLE_AUDIENCES" in providers
+
+
+def test_invites_says_that_a_deployment_must_name_the_openness(tmp_path):
+    """No default suits all; an empty value, as compose gives it, counts as none. Told with all else that is wrong."""
+    assert run_vestibule("init", "--folder", str(tmp_path / "secrets")).returncode == 0
+    environment = {
+        "VESTIBULE_INVITES_KEYS_FOLDER": str(tmp_path / "secrets/invites-keys"),
+        "VESTIBULE_ADDRESS_KEY_FILE": str(tmp_path / "secrets/address-key"), "VESTIBULE_PHONE_REGION": "Atlantis"}
+    for given in ({}, {"VESTIBULE_INVITES_OPENNESS": ""}):
+        result = run(("invites", "serve"), {**environment, **given})
+        assert result.returncode == 78
+        region, openness = result.stderr.splitlines()
+        assert "VESTIBULE_PHONE_REGION" in region
+        assert openness.startswith("invites: VESTIBULE_INVITES_OPENNESS is required: open, confirm or consent, such as ")
+    for name in ("OPENNESS", "GROUP_OPENNESS"):
+        result = run(("invites", "serve"), {**environment, f"VESTIBULE_INVITES_{name}": "confirm"})
+        assert "is required" not in result.stderr and len([line for line in result.stderr.splitlines() if "Atlantis" in line]) == 1
 
 
 @pytest.mark.parametrize("service, made", [("identity", "keys"), ("profile", "profile-keys"), ("invites", "invites-keys")])

@@ -137,15 +137,60 @@ def test_a_new_number_links_too(member, new_app):
     guest.wait_for_group(group)
 
 
-def test_every_member_may_invite(member, new_app):
+def test_every_member_may_invite_once_somebody_stands_for_them(member, new_app):
+    """Anybody may type an awaited number: who is there by one adds nobody before the group confirms them."""
     guest, friend = new_app(), Person()
     guest.sign_in()
     group = member.create_group()
-    member.invite(guest.person, group)
+    awaited = member.invite(guest.person, group)
     guest.complete()
     guest.wait_for_group(group)
+    (_, joined) = member.members(group)
+    assert (joined["id"], joined["unproven"], joined["unconfirmed"]) == (awaited["id"], True, False)
+    person = {"phone_number": friend.phone, "display_name": friend.name}
+    refused = guest.post(f"/groups/{group}/members", person).problem(403, "MEMBER_UNCONFIRMED")
+    assert refused["detail"] == "Somebody of the group must confirm you before you can add or confirm people."
+    guest.post(f"/groups/{group}/members/batch", {"members": [person]}).problem(403, "MEMBER_UNCONFIRMED")
+    confirm = f"/groups/{group}/members/{joined['id']}/confirm"
+    guest.post(confirm, {"user_id": guest.user_id}).problem(403, "ROLE_INSUFFICIENT")
+    assert member.post(confirm, {"user_id": guest.user_id}).expect(200)["unproven"] is False
     assert guest.invite(friend, group)["state"] == "pending"
     assert len(member.members(group)) == 3
+
+
+def test_who_sees_a_number(member, stack, new_app):
+    """Those who added the person, admins and the owner, and the person."""
+    guests, group = [new_app() for _ in range(2)], member.create_group()
+    for guest in guests:
+        guest.sign_in()
+        member.invite(guest.person, group)
+        guest.complete()
+        guest.wait_for_group(group)
+    first, second = guests
+    awaited = member.invite(Person(), group)
+
+    def numbers(app):
+        return [each["phone_number"] for each in app.members(group)]
+
+    def pending(app):
+        return [each["phone_number"] for each in app.get(f"/groups/{group}/pending").expect(200)["people"]]
+
+    everything = [None, first.person.phone, second.person.phone, awaited["phone_number"]]
+    assert numbers(member) == everything and pending(member) == [awaited["phone_number"]]
+    assert numbers(first) == [None, first.person.phone, None, None] and pending(first) == [None]
+    assert numbers(second) == [None, None, second.person.phone, None]
+    row = first.members(group)[1]["id"]
+    member.gateway.patch(f"/groups/{group}/members/{row}", {"role": "admin"}, token=member.access_token).expect(200)
+    assert numbers(first) == everything and pending(first) == [awaited["phone_number"]]
+
+
+def test_a_name_of_one_character(member):
+    path = f"/groups/{member.create_group()}/members"
+    for name in ("李", "J"):
+        member.post(path, {"phone_number": Person().phone, "display_name": name}).expect(201)
+    assert [each["display_name"] for each in member.get(path).expect(200)["members"][1:]] == ["李", "J"]
+    # What a person calls themselves has two.
+    member.save(display_name="李").problem(422, "DISPLAY_NAME_INVALID", [("display_name", "DISPLAY_NAME_INVALID")])
 
 
 def test_outsiders(member, new_app):
@@ -183,7 +228,7 @@ def test_group_requests_of_a_wrong_form(app):
 
 def test_bad_invitations(member):
     path = f"/groups/{member.create_group()}/members"
-    member.post(path, {"phone_number": "12", "display_name": "x"}).problem(422, "PHONE_INVALID", [
+    member.post(path, {"phone_number": "12", "display_name": " \u200b "}).problem(422, "PHONE_INVALID", [
         ("phone_number", "PHONE_INVALID"), ("display_name", "DISPLAY_NAME_INVALID")])
     member.post(path, {"phone_number": "+63 2 8123 4567", "display_name": "Land Line"}).problem(
         422, "PHONE_INVALID", [("phone_number", "PHONE_INVALID")])

@@ -95,6 +95,23 @@ def test_the_group_confirms(member, new_app):
     assert pending(member, group) == []
 
 
+def test_an_admin_who_is_put_out_has_no_way_back(member, new_app):
+    """By a link that they made when they were one, good for 90 days."""
+    guest = registered(new_app)
+    group = group_of(member, "open")
+    admin = member.invite(guest.person, group)["id"]
+    member.gateway.patch(f"/groups/{group}/members/{admin}", {"role": "admin"}, token=member.access_token).expect(200)
+    token = guest.post(f"/groups/{group}/links", {"lifetime_seconds": 7_776_000}).expect(201)["token"]
+    guest.stack.confidential.add(token)
+    member.gateway.send("DELETE", f"/groups/{group}/members/{admin}", token=member.access_token).expect(204)
+    late = new_app()
+    late.sign_in()
+    for app in (guest, late):
+        assert app.post("/groups/links/join", {"token": token}).status == 400
+        app.get(f"/groups/{group}/members").problem(403, "NOT_A_MEMBER")
+    assert member.get(f"/groups/{group}/links").expect(200)["links"] == []
+
+
 def test_a_link_without_a_number(member, new_app):
     guest, late = new_app(), new_app()
     for app in (guest, late):

@@ -80,6 +80,7 @@ struct GroupRouteTests {
 
     private static let member = InvitesV1.Member.with {
         ($0.memberID, $0.state, $0.userID, $0.role, $0.isUnconfirmed) = ("m-1", .member, "u-2", .admin, true)
+        $0.isUnproven = true
     }
 
     private let groupJSON: JSONObject = [
@@ -88,7 +89,7 @@ struct GroupRouteTests {
     ]
     private let memberJSON: JSONObject = [
         "id": "m-1", "state": "member", "user_id": "u-2", "phone_number": .null, "display_name": .null,
-        "added_at": .null, "username": .null, "avatar_url": .null, "role": "admin", "unconfirmed": true,
+        "added_at": .null, "username": .null, "avatar_url": .null, "role": "admin", "unconfirmed": true, "unproven": true,
     ]
 
     @Test func `Groups are told, changed and handed over`() async throws {

@@ -51,6 +51,7 @@ final class ConfigurationCheckTests {
             "VESTIBULE_DATABASE_HOST": "/tmp",
             "VESTIBULE_IDENTITY_ISSUER": "https://id.acme.org",
             "VESTIBULE_IDENTITY_PROVIDERS_FILE": "\(folder)/providers.json",
+            "VESTIBULE_INVITES_OPENNESS": "confirm",
         ]
     }
 
@@ -74,6 +75,21 @@ final class ConfigurationCheckTests {
             )
         )
         #expect(!check().report.joined().contains("UNPROVEN"))
+    }
+
+    @Test func `It says what open groups give away while nobody proves phone numbers`() throws {
+        try write("providers.json", Self.providers)
+        func hint(_ changes: [String: String]) -> String? {
+            check(changes).report.first { $0.hasPrefix("hint: VESTIBULE_IDENTITY_PHONE_ASSERTIONS_FILE") }
+        }
+        for openness in ["confirm", "consent"] { #expect(hint(["VESTIBULE_INVITES_OPENNESS": openness]) == nil) }
+        #expect(hint(["VESTIBULE_INVITES_OPENNESS": "open"])?.contains("new groups are open: a stranger who types") == true)
+        #expect(hint(["VESTIBULE_INVITES_OPENNESS": ""])?.contains("with VESTIBULE_INVITES_OPENNESS=open a stranger") == true)
+        let former = ["VESTIBULE_INVITES_OPENNESS": "", "VESTIBULE_INVITES_GROUP_OPENNESS": "open"]
+        #expect(hint(former)?.contains("new groups are open") == true)
+        // What providers are alone tells nothing of groups.
+        let alone = check(["VESTIBULE_INVITES_OPENNESS": "open"], providersPath: "\(folder)/providers.json")
+        #expect(!alone.report.joined().contains("OPENNESS"))
     }
 
     @Test func `It tells what each provider and audience comes to`() throws {

@@ -19,7 +19,9 @@ struct AdditionTests {
             role: state.userID == nil ? nil : .member,
             phone: phone ?? self.phone,
             displayName: nil,
-            addedAtMilliseconds: 0
+            addedAtMilliseconds: 0,
+            adders: [jose],
+            viewer: MemberViewer(userID: jose, role: .member)
         )
     }
 

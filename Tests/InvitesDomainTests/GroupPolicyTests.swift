@@ -1,5 +1,6 @@
 import Foundation
 import InvitesDomain
+import Models
 import Testing
 
 /// The table of who may what, as the code has it and as the page tells it.
@@ -7,6 +8,7 @@ struct GroupPolicyTests {
     /// The lines of the page's table, in their words.
     private static let rows: [(words: String, actions: [GroupAction])] = [
         ("see the members and who is awaited", [.seeMembers]),
+        ("see a person's phone number", [.seePhone(addedByCaller: false), .seePhone(addedByCaller: true)]),
         ("add people", [.addMember]),
         ("take back that a person is awaited", [.revoke(addedByCaller: false), .revoke(addedByCaller: true)]),
         ("confirm a person, or keep one in doubt", [.confirm(addedByCaller: false), .confirm(addedByCaller: true)]),
@@ -48,6 +50,25 @@ struct GroupPolicyTests {
         #expect(!GroupPolicy.may(.member, .revoke(addedByCaller: false)))
         #expect(GroupPolicy.may(.member, .confirm(addedByCaller: true)))
         #expect(!GroupPolicy.may(.member, .remove(.member)))
+    }
+
+    @Test func `A number is shown to the person, to those who added them, to admins and to the owner`() {
+        let (ana, jose) = (UserID(high: 1, low: 1), UserID(high: 1, low: 2))
+        func sees(_ role: GroupRole, _ person: UserID?, isAdder: Bool = false) -> Bool {
+            MemberViewer(userID: ana, role: role).seesPhone(of: person, isAddedByViewer: isAdder)
+        }
+        for person in [jose, nil] {
+            #expect(!sees(.member, person))
+            #expect(sees(.member, person, isAdder: true))
+            #expect(sees(.admin, person) && sees(.owner, person))
+        }
+        #expect(sees(.member, ana))
+    }
+
+    @Test func `Only a plain member by an unproven number is unproven`() {
+        #expect(GroupPolicy.isUnproven(.member, byUnprovenNumber: true))
+        for role in [GroupRole.admin, .owner, nil] { #expect(!GroupPolicy.isUnproven(role, byUnprovenNumber: true)) }
+        #expect(!GroupPolicy.isUnproven(.member, byUnprovenNumber: false))
     }
 
     @Test(arguments: GroupRole.allCases) func `Nobody removes the owner`(role: GroupRole) {

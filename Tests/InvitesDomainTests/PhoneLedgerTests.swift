@@ -105,6 +105,19 @@ struct PhoneLedgerTests {
         #expect(links(ledger) == [[.init(phone: phone, userID: maria)]])
     }
 
+    @Test func `A proof lasts until the number is claimed anew or given up`() {
+        let proven = event(.claimed(by: maria, isProven: true), phone)
+        func standing(_ events: PhoneEvent..., owners: [PhoneNumber: UserID] = [:]) -> PhoneLedger.Standing? {
+            PhoneLedger(applying: events, owners: owners).standings[phone]
+        }
+        #expect(standing(proven) == .init(owner: maria, isProven: true))
+        #expect(standing(proven, owners: [phone: maria]) == .init(owner: maria, isProven: true), "had it, proves it now")
+        #expect(standing(proven, event(.claimed(by: jose), phone)) == .init(owner: jose, isProven: false))
+        #expect(standing(proven, event(.released(by: maria), phone)) == .init(owner: nil, isProven: false))
+        #expect(standing(proven, event(.released(by: jose), phone)) == .init(owner: maria, isProven: true))
+        #expect(standing(event(.released(by: jose), phone), owners: [phone: maria]) == nil, "nothing is said of the owner")
+    }
+
     @Test func `Of several claims each takes those who wait then, and the last has the number`() {
         let events = [
             event(.claimed(by: maria), phone), event(.released(by: maria), phone), event(.claimed(by: jose), phone),
@@ -135,14 +148,16 @@ struct PhoneLedgerTests {
             case 0: return event(.released(by: user), number)
             case 1: return event(.released(by: user, byDeletion: true), number)
             case 2: return event(.claimed(by: user, takenFrom: users.randomElement(using: &generator)), number)
-            default: return event(.claimed(by: user), number)
+            default: return event(.claimed(by: user, isProven: Bool.random(using: &generator)), number)
             }
         }
         // What becomes of the members of each number, in order: what the other numbers' steps are doesn't matter.
+        var standings: [PhoneNumber: PhoneLedger.Standing] = [:]
         func apply(_ events: some Sequence<PhoneEvent>, to owners: inout [PhoneNumber: UserID]) -> [PhoneNumber:
             [String]]
         {
             let ledger = PhoneLedger(applying: Array(events), owners: owners)
+            standings.merge(ledger.standings) { _, new in new }
             for (phone, owner) in ledger.changedOwners { owners[phone] = owner }
             var effects: [PhoneNumber: [String]] = [:]
             for step in ledger.steps {
@@ -154,11 +169,14 @@ struct PhoneLedgerTests {
         }
         var whole: [PhoneNumber: UserID] = [phone: maria]
         let effects = apply(events, to: &whole)
+        let proofs = standings
         for cut in 0...events.count {
+            standings = [:]
             var parts: [PhoneNumber: UserID] = [phone: maria]
             let before = apply(events[..<cut], to: &parts)
             let after = apply(events[cut...], to: &parts)
             #expect(parts == whole, "seed \(seed), cut at \(cut)")
+            #expect(standings == proofs, "seed \(seed), cut at \(cut)")
             #expect(before.merging(after, uniquingKeysWith: +) == effects, "seed \(seed), cut at \(cut)")
         }
     }

@@ -11,17 +11,20 @@ struct RequestTests {
         #expect(
             throws: InvitesFault.invalidFields([
                 .groupName(.tooShort(charactersMin: 1)),
-                .displayName(.tooShort(charactersMin: 2), field: "owner_display_name"),
+                .displayName(.tooLong(charactersMax: 50), field: "owner_display_name"),
             ])
-        ) { try NewGroup(name: "", ownerDisplayName: "M") }
+        ) { try NewGroup(name: "", ownerDisplayName: String(repeating: "M", count: 51)) }
     }
 
     @Test func `An invitee needs a number and a name`() throws {
         let invitee = try Invitee(phoneNumber: "0917 123 4567", displayName: "Jose", policy: .philippines)
         #expect(invitee.phone.digits == "639171234567")
+        for name in ["李", "J", " Ô ", "👩‍👩‍👧"] {
+            #expect((try? Invitee(phoneNumber: "09171234567", displayName: name, policy: .philippines)) != nil)
+        }
         #expect(
             throws: InvitesFault.invalidFields([
-                .phone(.notANumber), .displayName(.tooShort(charactersMin: 2), field: "display_name"),
+                .phone(.notANumber), .displayName(.tooShort(charactersMin: 1), field: "display_name"),
             ])
         ) { try Invitee(phoneNumber: "", displayName: "", policy: .philippines) }
     }

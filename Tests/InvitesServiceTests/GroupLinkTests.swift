@@ -1,8 +1,10 @@
 import API
 import JOSE
 import Models
+import Postgres
 import RPC
 import ServiceKit
+import ServiceModels
 import Testing
 
 @testable import InvitesService
@@ -126,6 +128,76 @@ import Testing
             try await service.leave(group, jose)
             #expect(await outcome { try await service.join(by: token, jose) } == "LINK_USED")
             #expect(try await service.links(of: group, askedBy: maria).isEmpty, "it is used up")
+        }
+    }
+
+    @Test func `Whoever is put out doesn't come back by a link of their own, nor does anybody else`() async throws {
+        try await InvitesFixture.run { service in
+            let (maria, jose, ana) = (someone(), someone(), someone())
+            let group = try await service.group(by: maria)
+            try await service.join([jose, ana], to: group, by: maria)
+            let member = try await service.memberID(of: jose, in: group, askedBy: maria)
+            try await service.setRole(.admin, of: member, in: group, by: maria)
+            let theirs = try await service.link(to: group, by: jose, seconds: 7_776_000).token
+            let others = try await service.link(to: group, by: maria).token
+            try await service.remove(member, from: group, by: maria)
+            for user in [jose, someone()] {
+                #expect(await outcome { try await service.join(by: theirs, user) } != "done")
+                #expect(await outcome { try await service.preview(theirs, by: user) } == "LINK_OVER")
+            }
+            #expect(try await service.links(of: group, askedBy: maria).count == 1, "the others' links stay")
+            #expect(try await service.join(by: others, jose).state == .member, "whom they let in is theirs to say")
+            #expect(await outcome { try await service.members(of: group, askedBy: jose) } == "done")
+        }
+    }
+
+    @Test func `Whoever left doesn't come back by their own link, which stays good for others`() async throws {
+        try await InvitesFixture.run { service in
+            let (maria, jose, ana) = (someone(), someone(), someone())
+            let group = try await service.group(by: maria)
+            try await service.join([jose], to: group, by: maria)
+            let member = try await service.memberID(of: jose, in: group, askedBy: maria)
+            try await service.setRole(.admin, of: member, in: group, by: maria)
+            let token = try await service.link(to: group, by: jose).token
+            try await service.setRole(.member, of: member, in: group, by: maria)
+            try await service.leave(group, jose)
+            #expect(await outcome { try await service.join(by: token, jose) } == "LINK_USED")
+            #expect(try await service.join(by: token, ana).state == .member)
+            #expect(try await service.links(of: group, askedBy: maria).map(\.uses) == [1], "the maker spent none")
+        }
+    }
+
+    @Test func `A place that a proof takes takes the links of who had it along`() async throws {
+        try await InvitesFixture.run { service in
+            let (maria, squatter, ana) = (someone(), someone(), someone())
+            let group = try await service.group(by: maria)
+            try await service.apply(claimed(1, by: squatter, isProven: false))
+            let member = try await service.add(phone(1), to: group, by: maria).memberID
+            try await service.setRole(.admin, of: member, in: group, by: maria)
+            let token = try await service.link(to: group, by: squatter).token
+            try await service.setRole(.member, of: member, in: group, by: maria)
+            var proof = claimed(1, by: ana)
+            proof.claimed.takenFromUserID = squatter.description
+            try await service.apply(proof)
+            #expect(try await service.memberID(of: ana, in: group, askedBy: maria) == member)
+            for user in [squatter, someone()] { #expect(await outcome { try await service.join(by: token, user) } != "done") }
+        }
+    }
+
+    @Test func `Makers of links before this release count as having used them`() async throws {
+        let facts = try await freshDatabase(schema: "invites")
+        let before = Array(InvitesMigrations.all.prefix { $0.name != "makers of links" })
+        let (maria, jose) = (someone(), someone())
+        try await InvitesFixture.run(on: facts, migrations: before) { service in
+            let group = try await service.group(by: maria)
+            let token = try await service.link(to: group, by: maria).token
+            try await service.join(by: token, jose)
+            try await service.database.execute("DELETE FROM group_link_uses WHERE user_id = \(maria.uuid)")
+        }
+        try await InvitesFixture.run(on: facts) { service in
+            let used = try await service.count("SELECT count(*) FROM group_link_uses")
+            #expect(used == 2)
+            #expect(try await service.count("SELECT count(*) FROM group_links WHERE uses = 1") == 1)
         }
     }
 

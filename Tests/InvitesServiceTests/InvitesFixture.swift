@@ -237,12 +237,13 @@ func someone() -> UserID { identifiers.make() }
 func phone(_ number: Int) -> String { "0917\(1_000_000 + number)" }
 func e164(_ number: Int) -> String { "+63917\(1_000_000 + number)" }
 
-/// That a user took a number.
-func claimed(_ number: Int, by user: UserID) -> InvitesV1.PhoneEvent {
+/// That a user took a number; by proof, so that members by it may do what tests of other things have them do.
+func claimed(_ number: Int, by user: UserID, isProven: Bool = true) -> InvitesV1.PhoneEvent {
     var event = InvitesV1.PhoneEvent()
     event.eventID = identifiers.make(EventID.self).description
     event.phoneNumber = e164(number)
     event.claimed.userID = user.description
+    event.claimed.isProven = isProven
     return event
 }
 

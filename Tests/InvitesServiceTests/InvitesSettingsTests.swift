@@ -29,6 +29,7 @@ final class InvitesSettingsTests {
             program: "invites",
             environment: [
                 ClientAddressKey.key.name: "/address.key", "VESTIBULE_INVITES_KEYS_FOLDER": folder.path,
+                "VESTIBULE_INVITES_OPENNESS": "confirm",
             ].merging(values) { $1 },
             readFile: { (_, _) throws(FileFault) in [UInt8](repeating: 7, count: ClientAddressKey.byteCount) }
         )
@@ -39,7 +40,7 @@ final class InvitesSettingsTests {
         let settings = try settings([:])
         #expect(settings.phonePolicy == .philippines)
         #expect(settings.limits.membersMax == 1_000)
-        #expect(settings.groupOpenness == .open)
+        #expect(settings.groupOpenness == .confirm)
         #expect(settings.limits.pendingLifetimeMilliseconds == nil)
         #expect(settings.inboxRetention == .seconds(7 * 86_400))
     }
@@ -51,7 +52,7 @@ final class InvitesSettingsTests {
             "VESTIBULE_INVITES_USER_ADDS": "3", "VESTIBULE_INVITES_ADDRESS_ADDS": "4",
             "VESTIBULE_INVITES_USER_GROUPS": "5", "VESTIBULE_INVITES_USER_GROUPS_MAX": "6",
             "VESTIBULE_INVITES_USER_PENDING": "7", "VESTIBULE_INVITES_USER_NUMBERS": "8",
-            "VESTIBULE_INVITES_GROUP_OPENNESS": "consent", "VESTIBULE_INVITES_PENDING_LIFETIME": "30d",
+            "VESTIBULE_INVITES_OPENNESS": "consent", "VESTIBULE_INVITES_PENDING_LIFETIME": "30d",
             "VESTIBULE_INVITES_USER_LINKS": "9", "VESTIBULE_INVITES_USER_LINK_TRIES": "10",
             "VESTIBULE_INVITES_ADDRESS_LINK_TRIES": "11", "VESTIBULE_INVITES_USER_GROUP_CHANGES": "12",
         ])
@@ -82,7 +83,21 @@ final class InvitesSettingsTests {
         let faults = try #require(throws: ConfigurationFaults.self) { try InvitesSettings(configuration) }
         #expect(
             faults.faults.map(\.key)
-                == ["VESTIBULE_PHONE_REGION", ClientAddressKey.key.name, "VESTIBULE_INVITES_KEYS_FOLDER"]
+                == [
+                    "VESTIBULE_PHONE_REGION", ClientAddressKey.key.name, "VESTIBULE_INVITES_KEYS_FOLDER",
+                    "VESTIBULE_INVITES_OPENNESS",
+                ]
         )
+    }
+
+    @Test func `How open new groups are has no default`() throws {
+        // As compose hands on what nobody has set.
+        let faults = try #require(throws: ConfigurationFaults.self) { try settings(["VESTIBULE_INVITES_OPENNESS": ""]) }
+        #expect(faults.faults.map(\.key) == ["VESTIBULE_INVITES_OPENNESS"])
+        #expect(faults.faults[0].problem.contains("such as VESTIBULE_INVITES_OPENNESS=confirm"))
+        // Its name before still counts.
+        let named = ["VESTIBULE_INVITES_OPENNESS": "", "VESTIBULE_INVITES_GROUP_OPENNESS": "consent"]
+        #expect(try settings(named).groupOpenness == .consent)
+        #expect(throws: ConfigurationFaults.self) { try settings(["VESTIBULE_INVITES_OPENNESS": "wide"]) }
     }
 }

@@ -127,6 +127,21 @@ struct StackPlanTests {
         #expect(!own.greeting.contains("Supabase") && !own.greeting.contains("Providers:"))
     }
 
+    @Test func `New groups are open unless the developer says otherwise, and the greeting says so`() throws {
+        let name = "VESTIBULE_INVITES_OPENNESS"
+        let plan = try plan([:])
+        #expect(plan.environment(socketDirectory: "/socket", port: 5432)[name] == "open")
+        #expect(plan.greeting.contains("New groups: open (\(name))"))
+        for given in [name, "VESTIBULE_INVITES_GROUP_OPENNESS"] {
+            let own = try self.plan([given: "consent"])
+            let environment = own.environment(socketDirectory: "/socket", port: 5432)
+            #expect(environment[given] == "consent")
+            // Two names of one key with different values would be a fault.
+            #expect(given == name || environment[name] == nil)
+            #expect(!own.greeting.contains("New groups"))
+        }
+    }
+
     @Test func `The greeting holds three commands, each on a line of its own`() throws {
         let commands = try plan([:]).greeting.split(separator: "\n").filter { $0.contains("curl ") }
         #expect(commands.count == 3)

@@ -48,6 +48,15 @@ struct NameTests {
         }
     }
 
+    @Test func `A contact's name has 1 to 50 characters`() throws {
+        for name in ["李", "J", "é", "👩‍👩‍👧"] { #expect(try ContactName(name).value == name) }
+        #expect(try ContactName(String(repeating: "a", count: 50)).value.count == 50)
+        #expect(throws: TextFault.tooLong(charactersMax: 50)) { try ContactName(String(repeating: "a", count: 51)) }
+        #expect(throws: TextFault.tooShort(charactersMin: 1)) { try ContactName(" \u{200B} ") }
+        #expect(throws: TextFault.forbiddenCharacter) { try ContactName("Ann\nBob") }
+        #expect(!"\(try ContactName("Maria"))".contains("Maria"))
+    }
+
     @Test func `A group's name has 1 to 80 characters`() throws {
         #expect(try GroupName("G").value == "G")
         #expect(try GroupName(" " + String(repeating: "👩‍👩‍👧", count: 80)).value.count == 80)

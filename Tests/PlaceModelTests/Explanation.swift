@@ -53,16 +53,9 @@ extension PlaceAnswer {
 extension Member {
     func isSame(as real: Member) -> Bool {
         guard id.high == .max else { return self == real }
-        return Member(
-            id: real.id,
-            groupID: groupID,
-            state: state,
-            role: role,
-            isUnconfirmed: isUnconfirmed,
-            phone: phone,
-            displayName: displayName,
-            addedAtMilliseconds: addedAtMilliseconds
-        ) == real
+        return groupID == real.groupID && state == real.state && role == real.role && phone == real.phone
+            && isUnconfirmed == real.isUnconfirmed && isUnproven == real.isUnproven && shownPhone == real.shownPhone
+            && displayName == real.displayName && addedAtMilliseconds == real.addedAtMilliseconds
     }
 }
 

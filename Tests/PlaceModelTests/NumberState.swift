@@ -211,8 +211,8 @@ extension NumberState {
                 coolDown(old, of: userID, profile, until: now + rules.coolDownMilliseconds)
                 outbox.append(NumberEvent(isClaim: false, phone: old, userID: userID))
             }
-            if losers.isEmpty { tell(phone, provenBy: userID, nil) }
         }
+        if losers.isEmpty, profile.phone != phone || !profile.isProven { tell(phone, provenBy: userID, nil) }
         for loser in losers { tell(phone, provenBy: userID, loser) }
         holders[phone] = Holder(userID: userID, isProven: true)
         profile = Profile(phone: phone, isProven: true, chosenAt: profile.chosenAt)

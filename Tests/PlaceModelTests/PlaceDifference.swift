@@ -110,6 +110,9 @@ struct PlaceDifference: Sendable, CustomStringConvertible {
         if places.owners != numbers.holders.mapValues(\.userID) {
             differences.append(PlaceDifference(.lost, "numbers are \(places.owners), not \(numbers.holders)"))
         }
+        if Set(places.provers.keys) != Set(numbers.holders.filter(\.value.isProven).keys) {
+            differences.append(PlaceDifference(.other, "proven are \(places.provers), not \(numbers.holders)"))
+        }
         if !places.held.isEmpty { differences.append(PlaceDifference(.other, "held: \(places.held)")) }
         for (id, group) in places.groups { differences += atRest(group, id, places, rules, now) }
         return differences
@@ -156,7 +159,7 @@ extension PlaceState {
     /// What can be seen in the tables.
     var visible: PlaceState {
         var state = PlaceState()
-        (state.groups, state.owners, state.closed, state.held, state.refused) = (groups, owners, closed, held, refused)
+        (state.groups, state.owners, state.provers, state.closed, state.held, state.refused) = (groups, owners, provers, closed, held, refused)
         (state.blocks, state.keys, state.counts, state.asked, state.told) = (blocks, keys, counts, asked, told)
         return state
     }

@@ -34,8 +34,8 @@ extension PlaceOperation: CustomStringConvertible {
 
     private static func words(_ event: PhoneEvent) -> String {
         switch event.change {
-        case .claimed(let userID, let loser):
-            "\(event.phone.digits.suffix(3)) claimed by \(userID)\(loser.map { " from \($0)" } ?? "")"
+        case .claimed(let userID, let loser, let isProven):
+            "\(event.phone.digits.suffix(3)) \(isProven ? "proven" : "claimed") by \(userID)\(loser.map { " from \($0)" } ?? "")"
         case .released(let userID, let isByDeletion):
             "\(event.phone.digits.suffix(3)) released by \(userID)\(isByDeletion ? ", deleted" : "")"
         }

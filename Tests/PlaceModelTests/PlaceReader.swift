@@ -20,7 +20,7 @@ extension PlaceState {
         _ now: Int64
     ) async throws -> PlaceState {
         var state = model
-        (state.groups, state.owners, state.closed, state.held, state.refused) = ([:], [:], [], [:], [])
+        (state.groups, state.owners, state.provers, state.closed, state.held, state.refused) = ([:], [:], [:], [], [:], [])
         (state.blocks, state.keys, state.counts, state.asked, state.told) = ([], [:], [:], [:], [:])
         try await state.readGroups(database, scope)
         try await state.readPeople(database, scope)
@@ -125,12 +125,14 @@ extension PlaceState {
                     WHERE absorption_id = ANY(\(scope.absorptions.map(\.uuid)))),
                 ARRAY(SELECT user_id FROM blocked_inviters WHERE user_id = ANY(\(users)) ORDER BY user_id, inviter_user_id),
                 ARRAY(SELECT inviter_user_id FROM blocked_inviters WHERE user_id = ANY(\(users))
-                    ORDER BY user_id, inviter_user_id)
+                    ORDER BY user_id, inviter_user_id),
+                ARRAY(SELECT phone FROM phones WHERE phone = ANY(\(scope.phones)) AND proven_by = user_id)
             """
         )[0]
         let phones = try row.decode(0, as: [String].self)
         let holders = try row.decode(1, as: [PostgresUUID].self)
         for (phone, userID) in zip(phones, holders) { owners[phone] = UserID(userID) }
+        for phone in try row.decode(8, as: [String].self) { provers[phone] = owners[phone] }
         closed = Set(try row.decode(2, as: [PostgresUUID].self).map { UserID($0) })
         let (heldUsers, holders2) = (
             try row.decode(3, as: [PostgresUUID].self), try row.decode(4, as: [PostgresUUID].self)

@@ -19,6 +19,7 @@ extension PlaceState {
         _ now: Int64
     ) throws(InvitesFault) -> [Roster.Answer] {
         let (group, _) = try group(id, for: callerID)
+        try requireProven(callerID, in: group)
         let first = plan(people, id, group, callerID, rules, now) { _ in nil }
         let isNoted = note(first, id, callerID)
         let awaited = groups.values.reduce(0) { sum, group in
@@ -78,14 +79,15 @@ extension PlaceState {
             let owner = owners[phone].flatMap { isUnseen($0, with: phone, by: callerID, in: group, now) ? nil : $0 }
             if group.openness == .open, let owner, held[owner] != nil { return .refused(.accountHeld) }
             if let row = found(phone, owner, group.openness, there) {
-                let member = Self.domain(row, of: id, group)
-                return row.phone == phone ? .known(member) : .recognized(member)
+                let isNamed = row.phone == phone
+                let member = domain(row, of: id, group, seenBy: callerID, isNamed: isNamed)
+                return isNamed ? .known(member) : .recognized(member)
             }
             guard there.count < rules.membersMax else { return .refused(.groupFull(membersMax: rules.membersMax)) }
             var row = PlaceRow(id: person.id, phone: phone, name: person.name, addedBy: callerID, addedAt: now)
             if group.openness == .open { row.userID = owner }
             there.append(row)
-            return .added(Self.domain(row, of: id, group))
+            return .added(domain(row, of: id, group, seenBy: callerID))
         }
     }
 

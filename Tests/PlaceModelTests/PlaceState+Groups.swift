@@ -156,7 +156,7 @@ extension PlaceState {
         guard userID != group.ownerID else { throw .roleInsufficient }
         if group.role(of: userID) != new { _ = count(rules.groupChanges, of: callerID, 1, now) }
         groups[id]?.rows[memberID]?.isAdmin = new == .admin
-        return try member(memberID, of: id)
+        return try member(memberID, of: id, seenBy: callerID)
     }
 
     mutating func remove(_ memberID: MemberID, from id: GroupID, by callerID: UserID) throws(InvitesFault) {
@@ -177,7 +177,15 @@ extension PlaceState {
         case .admin: guard role == .owner else { throw .roleInsufficient }
         default: guard role != .member else { throw .roleInsufficient }
         }
+        endLinks(of: userID, to: id)
         goOut(userID, of: id)
+    }
+
+    /// Links of a user who is put out.
+    mutating func endLinks(of userID: UserID, to id: GroupID) {
+        for (key, link) in groups[id]?.links ?? [:] where link.createdBy == userID {
+            groups[id]?.links[key]?.isRevoked = true
+        }
     }
 
     /// Whoever added somebody next stands in for one who goes. Whom nobody else added, and who blocks that one, doesn't want it by that.
@@ -196,9 +204,9 @@ extension PlaceState {
         return row
     }
 
-    func member(_ memberID: MemberID, of id: GroupID) throws(InvitesFault) -> Member {
+    func member(_ memberID: MemberID, of id: GroupID, seenBy viewerID: UserID) throws(InvitesFault) -> Member {
         guard let group = groups[id], let row = group.rows[memberID] else { throw .memberNotFound }
-        return Self.domain(row, of: id, group)
+        return domain(row, of: id, group, seenBy: viewerID)
     }
 }
 

@@ -65,7 +65,7 @@ extension PlaceState {
             throw .invitation(.notFound)
         }
         try requireOpen(userID)
-        if let own = group.member(userID) { return try member(own.id, of: id) }
+        if let own = group.member(userID) { return try member(own.id, of: id, seenBy: userID) }
         guard let row = waiting(userID, in: group).first(where: { $0.id == memberID }), row.isLive(now),
             isWanted(row, by: userID)
         else { throw .invitation(.notFound) }
@@ -76,7 +76,7 @@ extension PlaceState {
         }
         let entry = Entry(userID: userID, waitingID: memberID, newID: memberID, addedBy: userID, confirmedBy: nil)
         let admitted = try admit(entry, to: id, rules, now)
-        return try member(admitted, of: id)
+        return try member(admitted, of: id, seenBy: userID)
     }
 
     mutating func decline(_ memberID: MemberID, in id: GroupID, by userID: UserID) throws(InvitesFault) {
@@ -113,13 +113,14 @@ extension PlaceState {
             if let request = group.requests[userID], request.id == memberID, request.isLive(now) {
                 try requireOpenPerson(userID)
                 let admitted = try admit(entry, to: id, rules, now)
-                return try member(admitted, of: id)
+                return try member(admitted, of: id, seenBy: callerID)
             }
-            if let own = group.member(userID) { return try member(own.id, of: id) }
+            if let own = group.member(userID) { return try member(own.id, of: id, seenBy: callerID) }
             let isAnothers = group.requests.contains { $0.value.id == memberID && $0.key != userID }
             throw isAnothers ? .invitation(.personChanged) : .memberNotFound
         }
         guard role != .member || row.inviters.contains(callerID) else { throw .roleInsufficient }
+        try requireProven(callerID, in: group)
         if let seated = row.userID { return try keep(row, seated, userID, id, callerID, role) }
         guard group.openness == .confirm else { throw .invitation(.nothingToConfirm) }
         guard waiting(userID, in: group).contains(where: { $0.id == memberID }), row.isLive(now),
@@ -127,7 +128,7 @@ extension PlaceState {
         else { throw .invitation(.personChanged) }
         try requireOpenPerson(userID)
         let admitted = try admit(entry, to: id, rules, now)
-        return try member(admitted, of: id)
+        return try member(admitted, of: id, seenBy: callerID)
     }
 
     private func requireOpenPerson(_ userID: UserID) throws(InvitesFault) {
@@ -146,13 +147,13 @@ extension PlaceState {
     ) throws(InvitesFault) -> Member {
         guard seated == userID else { throw .invitation(.personChanged) }
         guard userID != callerID || role == .owner else { throw .roleInsufficient }
-        guard let phone = row.phone else { return try member(row.id, of: id) }
+        guard let phone = row.phone else { return try member(row.id, of: id, seenBy: callerID) }
         if row.confirmedBy == nil || row.isInDoubt {
             groups[id]?.rows[row.id]?.confirmedBy = callerID
             groups[id]?.rows[row.id]?.isInDoubt = false
         }
         if row.isInDoubt, let waiting = groups[id]?.waiting(phone) { groups[id]?.rows[waiting.id] = nil }
-        return try member(row.id, of: id)
+        return try member(row.id, of: id, seenBy: callerID)
     }
 
     // MARK: - Links
@@ -171,7 +172,8 @@ extension PlaceState {
         groups[id]?.links[linkID] = PlaceLink(
             createdBy: callerID,
             expiresAt: now + Int64(new.lifetimeSeconds) * 1_000,
-            usesMax: new.usesMax
+            usesMax: new.usesMax,
+            users: [callerID]
         )
     }
 
@@ -266,6 +268,7 @@ extension PlaceState {
 
     mutating func close(_ userID: UserID) {
         owners = owners.filter { $0.value != userID }
+        provers = provers.filter { $0.value != userID }
         held[userID] = nil
         closed.insert(userID)
         for (id, group) in groups {

@@ -16,13 +16,13 @@ extension PlaceState {
         var fresh: [PhoneEvent] = []
         for event in events where applied.insert(event.id).inserted { fresh.append(event) }
         for event in fresh {
-            if case .claimed(let userID, _) = event.change, held[userID] != nil { throw .accountHeld }
+            if case .claimed(let userID, _, _) = event.change, held[userID] != nil { throw .accountHeld }
         }
         var steps: [[PhoneEvent]] = []
         var counts: [String: Int] = [:]
         for event in fresh {
             var event = event
-            if case .claimed(let userID, let loser) = event.change, closed.contains(userID) {
+            if case .claimed(let userID, let loser, _) = event.change, closed.contains(userID) {
                 // Too late for the claimant; whoever it took the number from has given it up.
                 guard let loser else { continue }
                 event = PhoneEvent(id: event.id, phone: event.phone, change: .released(by: loser))
@@ -46,7 +46,10 @@ extension PlaceState {
         }
         // Whoever lost a place and has none there again did nothing there any more.
         for (id, members) in membersBefore {
-            for userID in members.sorted() where groups[id]?.member(userID) == nil { disown(id, by: userID) }
+            for userID in members.sorted() where groups[id]?.member(userID) == nil {
+                endLinks(of: userID, to: id)
+                disown(id, by: userID)
+            }
         }
         return linkedCount
     }
@@ -59,14 +62,16 @@ extension PlaceState {
             let phone = event.phone.digits
             let owner = owners[phone]
             switch event.change {
-            case .claimed(let userID, let loser):
+            case .claimed(let userID, let loser, let isProven):
                 if let owner, owner != userID, owner != loser { losses.append(Loss(phone: phone, userID: owner)) }
                 if let loser, loser != userID { losses.append(Loss(phone: phone, userID: loser, isProof: true)) }
                 owners[phone] = userID
+                provers[phone] = isProven ? userID : nil
                 links.append((phone, userID))
             case .released(let userID, let isByDeletion):
                 guard owner == userID else { continue }
                 owners[phone] = nil
+                provers[phone] = nil
                 if !isByDeletion { losses.append(Loss(phone: phone, userID: userID)) }
             }
         }

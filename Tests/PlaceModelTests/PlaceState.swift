@@ -155,6 +155,8 @@ struct PlaceState: Equatable, Sendable {
 
     /// Who has each number, as far as profile has told.
     var owners: [String: UserID] = [:]
+    /// Who of them has proven it.
+    var provers: [String: UserID] = [:]
     var groups: [GroupID: PlaceGroup] = [:]
     var closed: Set<UserID> = []
     var held: [UserID: EventID] = [:]
@@ -211,17 +213,40 @@ struct PlaceState: Equatable, Sendable {
         )
     }
 
-    /// A row as members see it.
-    static func domain(_ row: PlaceRow, of id: GroupID, _ group: PlaceGroup) -> Member {
+    /// Whether a row is that of somebody who is there by a number alone, which they haven't proven.
+    private func isByUnprovenNumber(_ row: PlaceRow) -> Bool {
+        guard let userID = row.userID, let phone = row.phone, row.confirmedBy == nil else { return false }
+        return provers[phone] != userID
+    }
+
+    /// Refuses a plain member who is there by a number alone.
+    func requireProven(_ userID: UserID, in group: PlaceGroup) throws(InvitesFault) {
+        guard group.role(of: userID) == .member, let row = group.member(userID), isByUnprovenNumber(row) else { return }
+        throw .invitation(.memberUnconfirmed)
+    }
+
+    /// A row as a member sees it.
+    ///
+    /// - Parameter isNamed: whether the member has just named the number.
+    func domain(
+        _ row: PlaceRow,
+        of id: GroupID,
+        _ group: PlaceGroup,
+        seenBy viewerID: UserID,
+        isNamed: Bool = false
+    ) -> Member {
         Member(
             id: row.id,
             groupID: id,
             state: row.userID.map(Member.State.member) ?? (group.openness == .consent ? .invited : .pending),
             role: row.userID.map { $0 == group.ownerID ? .owner : row.isAdmin ? .admin : .member },
             isUnconfirmed: row.isInDoubt,
+            byUnprovenNumber: isByUnprovenNumber(row),
             phone: row.phone.flatMap(PhoneNumber.init(stored:)),
-            displayName: row.name.map(DisplayName.init(stored:)),
-            addedAtMilliseconds: row.addedAt
+            displayName: row.name.map(ContactName.init(stored:)),
+            addedAtMilliseconds: row.addedAt,
+            adders: row.inviters + (isNamed ? [viewerID] : []),
+            viewer: MemberViewer(userID: viewerID, role: group.role(of: viewerID) ?? .member)
         )
     }
 

@@ -116,7 +116,7 @@ final class PlaceStores: Sendable {
                 )
             )
         case .remove(let memberID, let id, let userID):
-            try await members.remove(memberID, from: id, by: userID, deadline: nil)
+            try await members.remove(memberID, from: id, by: userID, nowMilliseconds: now, deadline: nil)
             return .done
         case .add(let people, let id, let userID):
             let new = MemberStore.NewMembers(
@@ -124,7 +124,7 @@ final class PlaceStores: Sendable {
                 callerID: userID,
                 people: people.map { person in
                     MemberStore.NewMembers.Person(
-                        invitee: Invitee(phone: person.phone, displayName: DisplayName(stored: person.name)),
+                        invitee: Invitee(phone: person.phone, displayName: ContactName(stored: person.name)),
                         memberID: person.id,
                         numberCode: Self.code(of: person.phone.digits)
                     )

@@ -151,6 +151,50 @@ extension ServerTests {
             #expect(throws: MigrationError.invalidIndex("a; b")) { try MigrationPlan.check([odd]) }
         }
 
+        @Test func `What was added as not valid is validated afterwards, while others read and write`() async throws {
+            let database = try SharedTestCluster.freshDatabase()
+            let migrator = migrator(database, lockTimeout: .milliseconds(200))
+            let rows = Migration(number: 2, name: "rows", sql: "INSERT INTO a VALUES (1), (-2)")
+            let checks = Migration(
+                number: 3,
+                name: "checks",
+                sql: """
+                    ALTER TABLE a ADD CONSTRAINT a_small CHECK (n < 10) NOT VALID;
+                    ALTER TABLE a ADD CONSTRAINT a_positive CHECK (n > 0) NOT VALID;
+                    """
+            )
+            func valid() throws -> String {
+                try database.cluster.runSQL(
+                    "SELECT string_agg(conname, ',' ORDER BY conname) FROM pg_constraint WHERE conrelid = 'app.a'::regclass AND convalidated;",
+                    database: database.database
+                )
+            }
+            // Rows that break it keep nobody from starting.
+            let first = try await migrator.run([one, rows, checks], schema: "app")
+            #expect(first.applied == [1, 2, 3])
+            #expect(first.validated == ["app.a a_small"])
+            #expect(first.notValidated == ["app.a a_positive (23514)"])
+            #expect(try valid() == "a_small")
+            try database.cluster.runSQL("DELETE FROM app.a WHERE n < 0;", database: database.database)
+            try await withClient(database) { client in
+                // Nor does a lock.
+                let locked = try await client.withTransaction(deadline: .after(.seconds(60))) { transaction in
+                    try await transaction.query("LOCK TABLE app.a IN SHARE UPDATE EXCLUSIVE MODE")
+                    return try await migrator.run([one, rows, checks], schema: "app")
+                }
+                #expect(locked.notValidated == ["app.a a_positive (55P03)"])
+                // Whoever reads and writes is in nobody's way.
+                let done = try await client.withTransaction(deadline: .after(.seconds(60))) { transaction in
+                    try await transaction.query("SELECT count(*) FROM app.a")
+                    try await transaction.execute("INSERT INTO app.a VALUES (3)")
+                    return try await migrator.run([one, rows, checks], schema: "app")
+                }
+                #expect(done.validated == ["app.a a_positive"] && done.notValidated.isEmpty)
+            }
+            #expect(try valid() == "a_positive,a_small")
+            #expect(try await migrator.run([one, rows, checks], schema: "app") == MigrationOutcome(applied: [], newerNumber: nil))
+        }
+
         @Test func `Another program that migrates for too long is told of`() async throws {
             let database = try SharedTestCluster.freshDatabase()
             let migrator = migrator(database, patience: .milliseconds(200))

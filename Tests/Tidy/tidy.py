@@ -16,6 +16,7 @@ import decoder_rules
 import file_rules
 import import_rules
 import include_rules
+import migration_rules
 import page_rules
 import proto_rules
 import service_rules
@@ -56,6 +57,7 @@ def check_file(file, root):
     yield from swift_rules.check(file)
     yield from decoder_rules.check(file)
     yield from import_rules.check(file)
+    yield from migration_rules.check(file)
     yield from proto_rules.check(file)
 
 

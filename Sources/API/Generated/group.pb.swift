@@ -388,7 +388,8 @@ public nonisolated struct Vestibule_App_V1_Member: Sendable {
   /// The user; empty while pending.
   public var userID: String = String()
 
-  /// The phone number that the person was added by, E.164 with the leading plus; empty for the creator.
+  /// The phone number that the person was added by, E.164 with the leading plus; empty for the creator, and for a caller who isn't the
+  /// person, didn't add them, and is neither an admin nor the owner.
   public var phoneNumber: String = String()
 
   /// In lists the person's own name, once they are in the group and have told one. Before, and in other answers, the name that
@@ -417,6 +418,11 @@ public nonisolated struct Vestibule_App_V1_Member: Sendable {
 
   /// In lists the picture of a person who is in the group, as in Profile; empty if there is none.
   public var avatarURL: String = String()
+
+  /// Whether the user is a member by a phone number alone, which isn't proven to be theirs, and nobody of the group has confirmed them: they
+  /// add and confirm nobody (MEMBER_UNCONFIRMED) until ConfirmMember names them or the number is proven. Never so of admins, the owner, and
+  /// those who came by a link.
+  public var isUnproven: Bool = false
 
   public var unknownFields = SwiftProtobuf.UnknownStorage()
 
@@ -516,7 +522,7 @@ public nonisolated struct Vestibule_App_V1_AddMemberRequest: Sendable {
   /// The person's phone number, in any notation that the configured region understands.
   public var phoneNumber: String = String()
 
-  /// The person's name as the user knows it; 2 to 50 characters as people count them.
+  /// The person's name as the user knows it; 1 to 50 characters as people count them.
   public var displayName: String = String()
 
   public var unknownFields = SwiftProtobuf.UnknownStorage()
@@ -556,7 +562,7 @@ public nonisolated struct Vestibule_App_V1_NewMember: Sendable {
   /// The person's phone number, in any notation that the configured region understands.
   public var phoneNumber: String = String()
 
-  /// The person's name as the user knows it; 2 to 50 characters as people count them.
+  /// The person's name as the user knows it; 1 to 50 characters as people count them.
   public var displayName: String = String()
 
   public var unknownFields = SwiftProtobuf.UnknownStorage()
@@ -1018,7 +1024,8 @@ public nonisolated struct Vestibule_App_V1_PendingPerson: Sendable {
   /// where the caller may not know.
   public var userID: String = String()
 
-  /// The phone number that the person was added by, E.164 with the leading plus; empty for one who asks by a link.
+  /// The phone number that the person was added by, E.164 with the leading plus; empty for one who asks by a link, and for a caller who
+  /// isn't the person, didn't add them, and is neither an admin nor the owner.
   public var phoneNumber: String = String()
 
   /// The name that whoever added the person gave; empty if nobody gave one.
@@ -1736,7 +1743,7 @@ nonisolated extension Vestibule_App_V1_Group: SwiftProtobuf.Message, SwiftProtob
 
 nonisolated extension Vestibule_App_V1_Member: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
   public static let protoMessageName: String = _protobuf_package + ".Member"
-  public static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{3}member_id\0\u{3}group_id\0\u{1}state\0\u{3}user_id\0\u{3}phone_number\0\u{3}display_name\0\u{3}added_at\0\u{1}role\0\u{3}is_unconfirmed\0\u{2}\u{2}username\0\u{3}avatar_url\0")
+  public static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{3}member_id\0\u{3}group_id\0\u{1}state\0\u{3}user_id\0\u{3}phone_number\0\u{3}display_name\0\u{3}added_at\0\u{1}role\0\u{3}is_unconfirmed\0\u{2}\u{2}username\0\u{3}avatar_url\0\u{3}is_unproven\0")
 
   public mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
     while let fieldNumber = try decoder.nextFieldNumber() {
@@ -1755,6 +1762,7 @@ nonisolated extension Vestibule_App_V1_Member: SwiftProtobuf.Message, SwiftProto
       case 9: try { try decoder.decodeSingularBoolField(value: &self.isUnconfirmed) }()
       case 11: try { try decoder.decodeSingularStringField(value: &self.username) }()
       case 12: try { try decoder.decodeSingularStringField(value: &self.avatarURL) }()
+      case 13: try { try decoder.decodeSingularBoolField(value: &self.isUnproven) }()
       default: break
       }
     }
@@ -1798,6 +1806,9 @@ nonisolated extension Vestibule_App_V1_Member: SwiftProtobuf.Message, SwiftProto
     if !self.avatarURL.isEmpty {
       try visitor.visitSingularStringField(value: self.avatarURL, fieldNumber: 12)
     }
+    if self.isUnproven != false {
+      try visitor.visitSingularBoolField(value: self.isUnproven, fieldNumber: 13)
+    }
     try unknownFields.traverse(visitor: &visitor)
   }
 
@@ -1813,6 +1824,7 @@ nonisolated extension Vestibule_App_V1_Member: SwiftProtobuf.Message, SwiftProto
     if lhs.isUnconfirmed != rhs.isUnconfirmed {return false}
     if lhs.username != rhs.username {return false}
     if lhs.avatarURL != rhs.avatarURL {return false}
+    if lhs.isUnproven != rhs.isUnproven {return false}
     if lhs.unknownFields != rhs.unknownFields {return false}
     return true
   }

@@ -234,7 +234,7 @@ public enum GroupServiceMethods {
     )
 
     /// Adds a person by phone number: a member at once if the group is open and a user has that number, pending otherwise. Adding the
-    /// same number again returns the member there is.
+    /// same number again returns the member there is. MEMBER_UNCONFIRMED for a user who is a member by an unproven number alone.
     public static let addMember = MethodDescriptor(
         service: serviceName,
         method: "AddMember",
@@ -286,7 +286,7 @@ public enum GroupServiceMethods {
     )
 
     /// Removes a member, or a pending one. The owner removes anybody else, admins plain members, and whoever added a pending one that
-    /// one: ROLE_INSUFFICIENT. One who isn't there is a success.
+    /// one: ROLE_INSUFFICIENT. One who isn't there is a success. Links that a removed member made end.
     public static let removeMember = MethodDescriptor(
         service: serviceName,
         method: "RemoveMember",
@@ -352,7 +352,8 @@ public enum GroupServiceMethods {
     )
 
     /// Says that a user is the person meant: one who waits in a group where people are confirmed, or asks to join it, becomes a
-    /// member, and one in doubt is kept. PERSON_CHANGED if it is somebody else by now than the user whom the caller was shown.
+    /// member, and one in doubt or with an unproven number is kept. MEMBER_UNCONFIRMED for a user who is a member by an unproven number
+    /// alone. PERSON_CHANGED if it is somebody else by now than the user whom the caller was shown.
     public static let confirmMember = MethodDescriptor(
         service: serviceName,
         method: "ConfirmMember",
@@ -404,7 +405,7 @@ public enum GroupServiceMethods {
     )
 
     /// Joins the group of a link: as a member, or where people are confirmed as one who asks to. Whoever is a member or asks already
-    /// spends no use. A link lets a user in once: LINK_USED afterwards.
+    /// spends no use. A link lets a user in once, and its maker never: LINK_USED afterwards.
     public static let joinByLink = MethodDescriptor(
         service: serviceName,
         method: "JoinByLink",
@@ -500,7 +501,7 @@ public protocol GroupServiceHandler: RPCService {
     ) async throws -> AppV1.ListGroupsResponse
 
     /// Adds a person by phone number: a member at once if the group is open and a user has that number, pending otherwise. Adding the
-    /// same number again returns the member there is.
+    /// same number again returns the member there is. MEMBER_UNCONFIRMED for a user who is a member by an unproven number alone.
     func addMember(
         _ request: AppV1.AddMemberRequest,
         context: ServerContext
@@ -540,7 +541,7 @@ public protocol GroupServiceHandler: RPCService {
     ) async throws -> AppV1.DeleteGroupResponse
 
     /// Removes a member, or a pending one. The owner removes anybody else, admins plain members, and whoever added a pending one that
-    /// one: ROLE_INSUFFICIENT. One who isn't there is a success.
+    /// one: ROLE_INSUFFICIENT. One who isn't there is a success. Links that a removed member made end.
     func removeMember(
         _ request: AppV1.RemoveMemberRequest,
         context: ServerContext
@@ -592,7 +593,8 @@ public protocol GroupServiceHandler: RPCService {
     ) async throws -> AppV1.DeclineInvitationResponse
 
     /// Says that a user is the person meant: one who waits in a group where people are confirmed, or asks to join it, becomes a
-    /// member, and one in doubt is kept. PERSON_CHANGED if it is somebody else by now than the user whom the caller was shown.
+    /// member, and one in doubt or with an unproven number is kept. MEMBER_UNCONFIRMED for a user who is a member by an unproven number
+    /// alone. PERSON_CHANGED if it is somebody else by now than the user whom the caller was shown.
     func confirmMember(
         _ request: AppV1.ConfirmMemberRequest,
         context: ServerContext
@@ -632,7 +634,7 @@ public protocol GroupServiceHandler: RPCService {
     ) async throws -> AppV1.PreviewGroupLinkResponse
 
     /// Joins the group of a link: as a member, or where people are confirmed as one who asks to. Whoever is a member or asks already
-    /// spends no use. A link lets a user in once: LINK_USED afterwards.
+    /// spends no use. A link lets a user in once, and its maker never: LINK_USED afterwards.
     func joinByLink(
         _ request: AppV1.JoinByLinkRequest,
         context: ServerContext
@@ -898,7 +900,7 @@ public struct GroupServiceClient: Sendable {
     }
 
     /// Adds a person by phone number: a member at once if the group is open and a user has that number, pending otherwise. Adding the
-    /// same number again returns the member there is.
+    /// same number again returns the member there is. MEMBER_UNCONFIRMED for a user who is a member by an unproven number alone.
     public func addMember(
         _ request: AppV1.AddMemberRequest,
         options: CallOptions = CallOptions()
@@ -980,7 +982,7 @@ public struct GroupServiceClient: Sendable {
     }
 
     /// Removes a member, or a pending one. The owner removes anybody else, admins plain members, and whoever added a pending one that
-    /// one: ROLE_INSUFFICIENT. One who isn't there is a success.
+    /// one: ROLE_INSUFFICIENT. One who isn't there is a success. Links that a removed member made end.
     public func removeMember(
         _ request: AppV1.RemoveMemberRequest,
         options: CallOptions = CallOptions()
@@ -1081,7 +1083,8 @@ public struct GroupServiceClient: Sendable {
     }
 
     /// Says that a user is the person meant: one who waits in a group where people are confirmed, or asks to join it, becomes a
-    /// member, and one in doubt is kept. PERSON_CHANGED if it is somebody else by now than the user whom the caller was shown.
+    /// member, and one in doubt or with an unproven number is kept. MEMBER_UNCONFIRMED for a user who is a member by an unproven number
+    /// alone. PERSON_CHANGED if it is somebody else by now than the user whom the caller was shown.
     public func confirmMember(
         _ request: AppV1.ConfirmMemberRequest,
         options: CallOptions = CallOptions()
@@ -1163,7 +1166,7 @@ public struct GroupServiceClient: Sendable {
     }
 
     /// Joins the group of a link: as a member, or where people are confirmed as one who asks to. Whoever is a member or asks already
-    /// spends no use. A link lets a user in once: LINK_USED afterwards.
+    /// spends no use. A link lets a user in once, and its maker never: LINK_USED afterwards.
     public func joinByLink(
         _ request: AppV1.JoinByLinkRequest,
         options: CallOptions = CallOptions()

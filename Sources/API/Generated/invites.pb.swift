@@ -384,7 +384,8 @@ public nonisolated struct Vestibule_Invites_V1_Member: Sendable {
   /// The user; empty while pending.
   public var userID: String = String()
 
-  /// The phone number that the person was added by, E.164 with the leading plus; empty for the creator.
+  /// The phone number that the person was added by, E.164 with the leading plus; empty for the creator, and for a caller who isn't the
+  /// person, didn't add them, and is neither an admin nor the owner.
   public var phoneNumber: String = String()
 
   /// The name that the inviter gave; for the creator the name given when the group was created.
@@ -399,6 +400,11 @@ public nonisolated struct Vestibule_Invites_V1_Member: Sendable {
   /// Whether it is in doubt that the user is the person meant: the number that they were added by is theirs no more, and nobody
   /// of the group has said since that they are.
   public var isUnconfirmed: Bool = false
+
+  /// Whether the user is a member by a phone number alone, which isn't proven to be theirs, and nobody of the group has confirmed them: they
+  /// add and confirm nobody (MEMBER_UNCONFIRMED) until ConfirmMember names them or the number is proven. Never so of admins, the owner, and
+  /// those who came by a link.
+  public var isUnproven: Bool = false
 
   public var unknownFields = SwiftProtobuf.UnknownStorage()
 
@@ -465,7 +471,7 @@ public nonisolated struct Vestibule_Invites_V1_AddMemberRequest: Sendable {
   /// The person's phone number, in any notation that the configured region understands.
   public var phoneNumber: String = String()
 
-  /// The person's name as the inviter knows it; 2 to 50 characters as people count them.
+  /// The person's name as the inviter knows it; 1 to 50 characters as people count them.
   public var displayName: String = String()
 
   public var unknownFields = SwiftProtobuf.UnknownStorage()
@@ -505,7 +511,7 @@ public nonisolated struct Vestibule_Invites_V1_NewMember: Sendable {
   /// The person's phone number, in any notation that the configured region understands.
   public var phoneNumber: String = String()
 
-  /// The person's name as the inviter knows it; 2 to 50 characters as people count them.
+  /// The person's name as the inviter knows it; 1 to 50 characters as people count them.
   public var displayName: String = String()
 
   public var unknownFields = SwiftProtobuf.UnknownStorage()
@@ -1181,7 +1187,8 @@ public nonisolated struct Vestibule_Invites_V1_PendingPerson: Sendable {
   /// where the caller may not know.
   public var userID: String = String()
 
-  /// The phone number that the person was added by, E.164 with the leading plus; empty for one who asks by a link.
+  /// The phone number that the person was added by, E.164 with the leading plus; empty for one who asks by a link, and for a caller who
+  /// isn't the person, didn't add them, and is neither an admin nor the owner.
   public var phoneNumber: String = String()
 
   /// The name that whoever added the person gave; empty if nobody gave one.
@@ -2009,7 +2016,7 @@ nonisolated extension Vestibule_Invites_V1_Group: SwiftProtobuf.Message, SwiftPr
 
 nonisolated extension Vestibule_Invites_V1_Member: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
   public static let protoMessageName: String = _protobuf_package + ".Member"
-  public static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{3}member_id\0\u{3}group_id\0\u{1}state\0\u{3}user_id\0\u{3}phone_number\0\u{3}display_name\0\u{3}added_at_ms\0\u{1}role\0\u{3}is_unconfirmed\0")
+  public static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{3}member_id\0\u{3}group_id\0\u{1}state\0\u{3}user_id\0\u{3}phone_number\0\u{3}display_name\0\u{3}added_at_ms\0\u{1}role\0\u{3}is_unconfirmed\0\u{3}is_unproven\0")
 
   public mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
     while let fieldNumber = try decoder.nextFieldNumber() {
@@ -2026,6 +2033,7 @@ nonisolated extension Vestibule_Invites_V1_Member: SwiftProtobuf.Message, SwiftP
       case 7: try { try decoder.decodeSingularInt64Field(value: &self.addedAtMs) }()
       case 8: try { try decoder.decodeSingularEnumField(value: &self.role) }()
       case 9: try { try decoder.decodeSingularBoolField(value: &self.isUnconfirmed) }()
+      case 10: try { try decoder.decodeSingularBoolField(value: &self.isUnproven) }()
       default: break
       }
     }
@@ -2059,6 +2067,9 @@ nonisolated extension Vestibule_Invites_V1_Member: SwiftProtobuf.Message, SwiftP
     if self.isUnconfirmed != false {
       try visitor.visitSingularBoolField(value: self.isUnconfirmed, fieldNumber: 9)
     }
+    if self.isUnproven != false {
+      try visitor.visitSingularBoolField(value: self.isUnproven, fieldNumber: 10)
+    }
     try unknownFields.traverse(visitor: &visitor)
   }
 
@@ -2072,6 +2083,7 @@ nonisolated extension Vestibule_Invites_V1_Member: SwiftProtobuf.Message, SwiftP
     if lhs.addedAtMs != rhs.addedAtMs {return false}
     if lhs.role != rhs.role {return false}
     if lhs.isUnconfirmed != rhs.isUnconfirmed {return false}
+    if lhs.isUnproven != rhs.isUnproven {return false}
     if lhs.unknownFields != rhs.unknownFields {return false}
     return true
   }

@@ -278,7 +278,7 @@ public enum InvitesServiceMethods {
     )
 
     /// Adds a person by phone number: a member at once if the group is open and a user has that number, pending otherwise.
-    /// Adding the same number again returns the member there is.
+    /// Adding the same number again returns the member there is. MEMBER_UNCONFIRMED for a caller who is a member by an unproven number alone.
     public static let addMember = MethodDescriptor(
         service: serviceName,
         method: "AddMember",
@@ -338,7 +338,7 @@ public enum InvitesServiceMethods {
     )
 
     /// Removes a member, or a pending one. The owner removes anybody else, admins plain members, and whoever added a pending one that
-    /// one: ROLE_INSUFFICIENT. One who isn't there is a success.
+    /// one: ROLE_INSUFFICIENT. One who isn't there is a success. Links that a removed member made end.
     public static let removeMember = MethodDescriptor(
         service: serviceName,
         method: "RemoveMember",
@@ -443,7 +443,8 @@ public enum InvitesServiceMethods {
     )
 
     /// Says that a user is the person meant: one who waits in a group where people are confirmed, or asks to join it, becomes a
-    /// member, and one in doubt is kept. PERSON_CHANGED if it is somebody else by now than the user whom the caller was shown.
+    /// member, and one in doubt or with an unproven number is kept. MEMBER_UNCONFIRMED for a caller who is a member by an unproven number
+    /// alone. PERSON_CHANGED if it is somebody else by now than the user whom the caller was shown.
     public static let confirmMember = MethodDescriptor(
         service: serviceName,
         method: "ConfirmMember",
@@ -495,7 +496,7 @@ public enum InvitesServiceMethods {
     )
 
     /// Joins the group of a link: as a member, or where people are confirmed as one who asks to. Whoever is a member or asks already
-    /// spends no use. A link lets a user in once: LINK_USED afterwards.
+    /// spends no use. A link lets a user in once, and its maker never: LINK_USED afterwards.
     public static let joinByLink = MethodDescriptor(
         service: serviceName,
         method: "JoinByLink",
@@ -591,7 +592,7 @@ public protocol InvitesServiceHandler: RPCService {
     ) async throws -> InvitesV1.CreateGroupResponse
 
     /// Adds a person by phone number: a member at once if the group is open and a user has that number, pending otherwise.
-    /// Adding the same number again returns the member there is.
+    /// Adding the same number again returns the member there is. MEMBER_UNCONFIRMED for a caller who is a member by an unproven number alone.
     func addMember(
         _ request: InvitesV1.AddMemberRequest,
         context: ServerContext
@@ -637,7 +638,7 @@ public protocol InvitesServiceHandler: RPCService {
     ) async throws -> InvitesV1.DeleteGroupResponse
 
     /// Removes a member, or a pending one. The owner removes anybody else, admins plain members, and whoever added a pending one that
-    /// one: ROLE_INSUFFICIENT. One who isn't there is a success.
+    /// one: ROLE_INSUFFICIENT. One who isn't there is a success. Links that a removed member made end.
     func removeMember(
         _ request: InvitesV1.RemoveMemberRequest,
         context: ServerContext
@@ -720,7 +721,8 @@ public protocol InvitesServiceHandler: RPCService {
     ) async throws -> InvitesV1.DeclineInvitationResponse
 
     /// Says that a user is the person meant: one who waits in a group where people are confirmed, or asks to join it, becomes a
-    /// member, and one in doubt is kept. PERSON_CHANGED if it is somebody else by now than the user whom the caller was shown.
+    /// member, and one in doubt or with an unproven number is kept. MEMBER_UNCONFIRMED for a caller who is a member by an unproven number
+    /// alone. PERSON_CHANGED if it is somebody else by now than the user whom the caller was shown.
     func confirmMember(
         _ request: InvitesV1.ConfirmMemberRequest,
         context: ServerContext
@@ -760,7 +762,7 @@ public protocol InvitesServiceHandler: RPCService {
     ) async throws -> InvitesV1.PreviewGroupLinkResponse
 
     /// Joins the group of a link: as a member, or where people are confirmed as one who asks to. Whoever is a member or asks already
-    /// spends no use. A link lets a user in once: LINK_USED afterwards.
+    /// spends no use. A link lets a user in once, and its maker never: LINK_USED afterwards.
     func joinByLink(
         _ request: InvitesV1.JoinByLinkRequest,
         context: ServerContext
@@ -1043,7 +1045,7 @@ public struct InvitesServiceClient: Sendable {
     }
 
     /// Adds a person by phone number: a member at once if the group is open and a user has that number, pending otherwise.
-    /// Adding the same number again returns the member there is.
+    /// Adding the same number again returns the member there is. MEMBER_UNCONFIRMED for a caller who is a member by an unproven number alone.
     public func addMember(
         _ request: InvitesV1.AddMemberRequest,
         options: CallOptions = CallOptions()
@@ -1138,7 +1140,7 @@ public struct InvitesServiceClient: Sendable {
     }
 
     /// Removes a member, or a pending one. The owner removes anybody else, admins plain members, and whoever added a pending one that
-    /// one: ROLE_INSUFFICIENT. One who isn't there is a success.
+    /// one: ROLE_INSUFFICIENT. One who isn't there is a success. Links that a removed member made end.
     public func removeMember(
         _ request: InvitesV1.RemoveMemberRequest,
         options: CallOptions = CallOptions()
@@ -1298,7 +1300,8 @@ public struct InvitesServiceClient: Sendable {
     }
 
     /// Says that a user is the person meant: one who waits in a group where people are confirmed, or asks to join it, becomes a
-    /// member, and one in doubt is kept. PERSON_CHANGED if it is somebody else by now than the user whom the caller was shown.
+    /// member, and one in doubt or with an unproven number is kept. MEMBER_UNCONFIRMED for a caller who is a member by an unproven number
+    /// alone. PERSON_CHANGED if it is somebody else by now than the user whom the caller was shown.
     public func confirmMember(
         _ request: InvitesV1.ConfirmMemberRequest,
         options: CallOptions = CallOptions()
@@ -1380,7 +1383,7 @@ public struct InvitesServiceClient: Sendable {
     }
 
     /// Joins the group of a link: as a member, or where people are confirmed as one who asks to. Whoever is a member or asks already
-    /// spends no use. A link lets a user in once: LINK_USED afterwards.
+    /// spends no use. A link lets a user in once, and its maker never: LINK_USED afterwards.
     public func joinByLink(
         _ request: InvitesV1.JoinByLinkRequest,
         options: CallOptions = CallOptions()

@@ -46,6 +46,7 @@ extension AppV1.Member {
         if member.addedAtMs != 0 { addedAt = Google_Protobuf_Timestamp(milliseconds: member.addedAtMs) }
         role = AppV1.GroupRole(member.role)
         isUnconfirmed = member.isUnconfirmed
+        isUnproven = member.isUnproven
     }
 }
 

@@ -77,7 +77,13 @@ extension OpenAPI.Schema {
             "user_id",
             .text("Whom confirming is about; null where nobody is, or may not be known.", format: .uuid, orNull: true)
         ),
-        .required("phone_number", .phoneNumberOrNull("E.164; null for one who asks by a link.")),
+        .required("phone_number", 
+            .phoneNumberOrNull(
+                """
+                E.164; null for one who asks by a link, and unless the user is this person, added them, or is an admin or the owner.
+                """
+            )
+        ),
         .required("display_name", .text(minLength: 1, orNull: true)),
         .required("added_by_user_id", .text(format: .uuid, orNull: true)),
         .required("since", .moment),

@@ -13,8 +13,8 @@ extension OpenAPI.Schema {
     // Lengths count code points, and the rules characters as people count them, of which one may be several code points:
     // so these are the lengths that no name or number can have.
 
-    /// A display name that a client sends.
-    static let newDisplayName = text("2 to 50 characters as people count them.", minLength: 2, maxLength: 4000)
+    /// The name of a person whom a client adds.
+    static let newContactName = text("1 to 50 characters as people count them.", minLength: 1, maxLength: 4000)
     /// A phone number that a client sends.
     static let newPhoneNumber = text(
         "In any notation of the configured region.",

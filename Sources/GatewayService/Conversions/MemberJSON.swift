@@ -14,6 +14,7 @@ extension AppV1.Member {
         json.add("avatar_url", orNull: avatarURL)
         json.add("role", orNull: state == .member ? role.word : "")
         json.add("unconfirmed", isUnconfirmed)
+        json.add("unproven", isUnproven)
     }
 }
 
@@ -65,7 +66,13 @@ extension OpenAPI.Schema {
         .required("id", .uuid),
         .required("state", .oneOf(["member", "pending", "invited"])),
         .required("user_id", .text("Null until the person is a member.", format: .uuid, orNull: true)),
-        .required("phone_number", .phoneNumberOrNull("E.164; null for the creator.")),
+        .required("phone_number", 
+            .phoneNumberOrNull(
+                """
+                E.164; null for the creator, and unless the user is this person, added them, or is an admin or the owner.
+                """
+            )
+        ),
         .required(
             "display_name",
             .text(
@@ -89,6 +96,15 @@ extension OpenAPI.Schema {
                 "Whether the user has the number no more that they were added by, and nobody has confirmed them since."
             )
         ),
+        .required(
+            "unproven",
+            .boolean(
+                """
+                Whether the user is a member by a phone number alone that nobody has proven, and nobody has confirmed them: they add and \
+                confirm nobody until then.
+                """
+            )
+        ),
         .required("username", .text("In lists the person's own.", minLength: 1, maxLength: 20, orNull: true)),
         .required("avatar_url", .avatarOrNull),
     ]).named("Member")
@@ -96,7 +112,7 @@ extension OpenAPI.Schema {
     /// A person to add.
     static let newMember = object([
         .required("phone_number", .newPhoneNumber),
-        .required("display_name", .newDisplayName),
+        .required("display_name", .newContactName),
     ]).named("NewMember")
 
     /// What came of a person to add: one of both is null.

@@ -12,7 +12,10 @@ enum AddMemberRoute {
         id: "addMember",
         tag: .groups,
         summary: "Adds a person by phone number, pending until a user has it",
-        description: "Adding a number that is in the group already answers the member there is.",
+        description: """
+            Adding a number that is in the group already answers the member there is. 403 with MEMBER_UNCONFIRMED for a member who is in the \
+            group by an unproven number alone.
+            """,
         caller: .user,
         parameters: [.groupID],
         body: .required(.newMember),

@@ -13,7 +13,7 @@ enum AddMembersRoute {
         summary: "Adds up to 500 people by phone number, each with a result of its own",
         description: """
             One who is refused keeps nobody out, and a number that is given twice has the same member twice. The results are in the order of the \
-            request.
+            request. 403 with MEMBER_UNCONFIRMED for a member who is in the group by an unproven number alone.
             """,
         caller: .user,
         parameters: [.groupID],

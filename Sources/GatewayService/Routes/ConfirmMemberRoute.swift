@@ -2,7 +2,7 @@ import API
 import HTTPJSON
 import HTTPTypes
 
-/// `POST /groups/{id}/members/{member_id}/confirm`: one who waits or asks becomes a member, one in doubt is kept.
+/// `POST /groups/{id}/members/{member_id}/confirm`: one who waits or asks becomes a member, one in doubt or with an unproven number is kept.
 enum ConfirmMemberRoute {
     static let operation = OpenAPI.Operation(
         .post,
@@ -12,7 +12,7 @@ enum ConfirmMemberRoute {
         summary: "Says that a user is the person meant",
         description: """
             409 with PERSON_CHANGED if it is somebody else by now than the user who was shown; 400 with NOTHING_TO_CONFIRM where nobody
-            confirms people.
+            confirms people; 403 with MEMBER_UNCONFIRMED for a member who is in the group by an unproven number alone.
             """,
         caller: .user,
         parameters: [.groupID, .memberID],

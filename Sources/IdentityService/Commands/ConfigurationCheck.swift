@@ -18,7 +18,8 @@ public struct ConfigurationCheck: Sendable {
     public static let discussion = """
         Reads the configuration of identity as `serve` does: environment, --config and the providers file that they name. Tells \
         for each provider its issuer and endpoints, and for each audience its kind, what proves a sign-in there and what that \
-        leaves open; for each target of webhooks what it is told, and where; then hints. Tells all faults at once, and never a secret. Connects to nothing.
+        leaves open; for each target of webhooks what it is told, and where; then hints, such as what open groups give away while nobody \
+        proves phone numbers. Tells all faults at once, and never a secret. Connects to nothing.
 
         With --providers it looks at that file alone, so that it can be checked where identity's secrets are not: only the \
         keys about providers are read. The files that it names, private keys and client secrets, must be there.
@@ -91,7 +92,8 @@ public struct ConfigurationCheck: Sendable {
         faults += IdentityServer.runtime(configuration).faults
         webhooks = settings?.webhooks ?? []
         phoneAssertions = settings?.phoneAssertions
-        return configuration.warnings + unprovenHints(settings?.unprovenDialects ?? [])
+        let opennessHints = settings == nil || phoneAssertions != nil ? [] : openGroupHints()
+        return configuration.warnings + unprovenHints(settings?.unprovenDialects ?? []) + opennessHints
     }
 
     /// What no audience tells: that people get in without any proof.
@@ -103,6 +105,30 @@ public struct ConfigurationCheck: Sendable {
                     "lets in whoever knows a person's id at the provider, without proof, in the dialect \"\(dialect)\""
             )
         }
+    }
+
+    /// Where new groups are open, which is the configuration of invites: it is looked at where the environment or file has it.
+    private static let openness = ConfigurationKey<String?>.optionalString(
+        "VESTIBULE_INVITES_OPENNESS",
+        help: "How people become members of new groups."
+    ).formerly("VESTIBULE_INVITES_GROUP_OPENNESS")
+
+    /// What open groups give away while nobody proves phone numbers.
+    private func openGroupHints() -> [ConfigurationFault] {
+        let found = try? Configuration.load(only: [Self.openness], path: path, environment: environment)
+        let openness = found?[Self.openness]
+        guard openness == nil || openness == "open" else { return [] }
+        return [
+            ConfigurationFault(
+                key: IdentityKeys.phoneAssertionsFile.name,
+                problem: """
+                    is not set, so nobody proves phone numbers; \(openness == nil ? "with VESTIBULE_INVITES_OPENNESS=open" : "and new groups are open:") \
+                    a stranger who types a number that a group awaits is a member at once and sees the names of the members, and the owner of the \
+                    number can't register it until the stranger gives it up. Such a member is marked and adds nobody until somebody confirms them; \
+                    confirm and consent ask somebody first
+                    """
+            )
+        ]
     }
 
     private func providersConfiguration() throws(ConfigurationFaults) -> Configuration {

@@ -104,13 +104,13 @@ enum InvitesKeys {
         default: .zero,
         help: "For how long a group awaits a number that was added, and a request to join stands; 0s for ever."
     )
-    static let groupOpenness = ConfigurationKey<GroupOpenness>.choice(
-        "VESTIBULE_INVITES_GROUP_OPENNESS",
-        default: .open,
+    static let groupOpenness = ConfigurationKey<GroupOpenness?>.optionalChoice(
+        "VESTIBULE_INVITES_OPENNESS",
+        isRequired: true,
         help:
-            "How people become members of a group whose creator doesn't say: at once, when the group confirms them, or "
-            + "when they accept."
-    )
+            "How people who are added by phone number become members of a group whose creator doesn't say: at once (where nobody proves "
+            + "numbers anybody who types one), when the group confirms them, or when they accept."
+    ).formerly("VESTIBULE_INVITES_GROUP_OPENNESS")
 
     static let all: [any AnyConfigurationKey] =
         service.all + proof.all + PhonePolicy.keys + [

@@ -66,12 +66,14 @@ struct InvitesSettings: Sendable {
         let callerSource = faults.collect { () throws(ConfigurationFaults) in
             try CallerProofSource(.invites, InvitesKeys.proof, configuration, hasCursors: true)
         }
-        guard let policy, let addressKey, let callerSource, let cursors = callerSource.cursors else {
+        let openness = configuration[InvitesKeys.groupOpenness]
+        if openness == nil { faults.append(Self.opennessIsMissing) }
+        guard let policy, let addressKey, let callerSource, let cursors = callerSource.cursors, let openness else {
             throw ConfigurationFaults(faults)
         }
         phonePolicy = policy
         limits = Self.limits(configuration)
-        groupOpenness = configuration[InvitesKeys.groupOpenness]
+        groupOpenness = openness
         self.addressKey = addressKey
         callers = callerSource.callers
         self.cursors = cursors
@@ -81,6 +83,12 @@ struct InvitesSettings: Sendable {
         changesRetention = configuration[InvitesKeys.changesRetention]
         identityAddress = configuration[SharedKeys.identityAddress]
     }
+
+    /// The fault of a configuration that leaves open who gets into new groups: no default suits every deployment.
+    static let opennessIsMissing = ConfigurationFault(
+        key: InvitesKeys.groupOpenness.name,
+        problem: "is required: open, confirm or consent, such as VESTIBULE_INVITES_OPENNESS=confirm; the page Invitations compares them"
+    )
 
     private static func limits(_ configuration: Configuration) -> InvitesLimits {
         var limits = InvitesLimits()

@@ -34,7 +34,8 @@ extension InvitesV1.Member {
         }
         role = member.role.map { InvitesV1.GroupRole($0) } ?? .unspecified
         isUnconfirmed = member.isUnconfirmed
-        phoneNumber = member.phone?.e164 ?? ""
+        isUnproven = member.isUnproven
+        phoneNumber = member.shownPhone?.e164 ?? ""
         displayName = member.displayName?.value ?? ""
         addedAtMs = member.addedAtMilliseconds
     }

@@ -35,7 +35,7 @@ extension InvitesV1.PendingPerson {
             case .doubt: .doubt
             }
         userID = person.userID?.description ?? ""
-        phoneNumber = facts.phone?.e164 ?? ""
+        phoneNumber = person.shownPhone?.e164 ?? ""
         displayName = facts.displayName?.value ?? ""
         addedByUserID = facts.addedBy?.description ?? ""
         sinceMs = facts.sinceMilliseconds

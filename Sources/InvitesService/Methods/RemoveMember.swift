@@ -15,7 +15,13 @@ extension InvitesMethods {
             let callerID = try callers.user(of: context, earlier: request.unknownFields)
             let groupID = try GroupID(request.groupID, or: InvitesFault.groupNotFound)
             let memberID = try MemberID(request.memberID, or: InvitesFault.memberNotFound)
-            try await members.remove(memberID, from: groupID, by: callerID, deadline: context.deadline)
+            try await members.remove(
+                memberID,
+                from: groupID,
+                by: callerID,
+                nowMilliseconds: clock.nowMilliseconds,
+                deadline: context.deadline
+            )
             return InvitesV1.RemoveMemberResponse()
         }
     }

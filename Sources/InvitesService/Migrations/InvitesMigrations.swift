@@ -58,6 +58,8 @@ public enum InvitesMigrations {
         Migration(number: 24, name: "makers of groups", sql: "ALTER TABLE groups ADD COLUMN created_by uuid"),
         // How many groups a user has made, whoever owns them now. Null where the version before made them: its owner has, too.
         Migration(number: 25, name: "groups by maker", concurrentIndex: "groups_created_by", on: "groups (created_by)"),
+        Migration(number: 26, name: "proofs of numbers", sql: ProofTables.proofs),
+        Migration(number: 27, name: "makers of links", sql: ProofTables.makersOfLinks),
     ]
 
     /// Which numbers users asked about lately, so that asking again counts nothing: each as a code that nobody else's is compared with.

@@ -14,6 +14,8 @@ struct AdditionRoom {
     private struct Look: Hashable {
         /// Who has it.
         let owner: UserID?
+        /// Whether it is proven that they have it.
+        let isProven: Bool
         /// Why it can't be added; nil if it is locked.
         let refusal: InvitesFault?
     }
@@ -22,11 +24,11 @@ struct AdditionRoom {
     private let limits: InvitesLimits
     private let looks: [PhoneNumber: Look]
 
-    /// Locks the numbers in the order of their digits. An outsider has nothing written or locked. One statement: who has room costs no
+    /// Locks the numbers in the order of their digits. An outsider, and a member who adds nobody, has nothing written or locked. One statement: who has room costs no
     /// round trip more.
     ///
     /// - Parameter new: at least one person.
-    /// - Throws: ``InvitesFault/notAMember``.
+    /// - Throws: ``InvitesFault/notAMember`` or ``InvitationFault/memberUnconfirmed``.
     init(
         for new: MemberStore.NewMembers,
         limits: InvitesLimits,
@@ -39,6 +41,8 @@ struct AdditionRoom {
 
     /// Who has each number; a number that isn't in it belongs to nobody.
     var owners: [PhoneNumber: UserID] { looks.compactMapValues(\.owner) }
+    /// Those of the numbers that are proven to be their owners'.
+    var provenPhones: Set<PhoneNumber> { Set(looks.filter(\.value.isProven).keys) }
     /// Whether no number is locked.
     var isEmpty: Bool { looks.values.allSatisfy { $0.refusal != nil } }
 
@@ -93,26 +97,27 @@ struct AdditionRoom {
                     (SELECT max(ends_at) FROM spent WHERE kind = \(limits.userNumbers.kind)) AS numbers_end,
                     (SELECT count(*) FROM (
                         SELECT FROM members WHERE added_by = \(new.callerID.uuid) AND user_id IS NULL LIMIT \(limits.pendingMax)
-                    ) AS waiting) >= \(limits.pendingMax) AS is_full
-                WHERE EXISTS (SELECT FROM members WHERE user_id = \(new.callerID.uuid) AND group_id = \(new.groupID.uuid))
+                    ) AS waiting) >= \(limits.pendingMax) AS is_full, \(unsafeSQL: MemberRow.isUnproven) AS is_unproven
+                FROM members m WHERE m.user_id = \(new.callerID.uuid) AND m.group_id = \(new.groupID.uuid)
             ), judged AS MATERIALIZED (
-                SELECT phone, is_full, greatest(adds_end, CASE
+                SELECT phone, is_full, is_unproven, greatest(adds_end, CASE
                     WHEN numbers_end IS NOT NULL AND NOT EXISTS (
                         SELECT FROM asked_numbers WHERE user_id = \(new.callerID.uuid) AND number_code = code
                             AND asked_at > \(known) AND asked_at <= \(now)
                     ) THEN numbers_end END) AS ends_at
                 FROM room, unnest(\(new.people.map(\.invitee.phone.digits)), \(new.people.map(\.numberCode))) AS wanted (phone, code)
             ), wanted AS MATERIALIZED (
-                SELECT phone, ends_at, \(isLocking) AND (NOT is_full AND ends_at IS NULL OR EXISTS (
+                SELECT phone, ends_at, is_unproven, \(isLocking) AND NOT is_unproven AND (NOT is_full AND ends_at IS NULL OR EXISTS (
                     SELECT FROM members m WHERE m.phone = judged.phone AND m.group_id = \(new.groupID.uuid) AND m.user_id IS NULL
                 )) AS is_locked, NOT is_full AND ends_at IS NULL AS has_room
                 FROM judged
             ), locked AS (
                 INSERT INTO phones (phone) SELECT phone FROM wanted WHERE is_locked ORDER BY phone COLLATE "C"
                 ON CONFLICT (phone) DO UPDATE SET phone = excluded.phone
-                RETURNING phone, user_id
+                RETURNING phone, user_id, proven_by
             )
-            SELECT w.phone, w.is_locked OR w.has_room, w.ends_at, COALESCE(l.user_id, p.user_id)
+            SELECT w.phone, w.is_locked OR w.has_room, w.ends_at, COALESCE(l.user_id, p.user_id),
+                COALESCE(l.proven_by, p.proven_by) IS NOT NULL, w.is_unproven
             FROM wanted w LEFT JOIN locked l ON l.phone = w.phone
                 LEFT JOIN phones p ON p.phone = w.phone AND NOT w.is_locked
             """
@@ -120,15 +125,19 @@ struct AdditionRoom {
         guard !rows.isEmpty else { throw InvitesFault.notAMember }
         var looks: [PhoneNumber: Look] = [:]
         for row in rows {
-            let (digits, mayBeAdded, endsAt, userID) = try row.decode(
+            let (digits, mayBeAdded, endsAt, userID, isProven, isUnproven) = try row.decode(
                 String.self,
                 Bool.self,
                 PostgresTimestamp?.self,
-                PostgresUUID?.self
+                PostgresUUID?.self,
+                Bool.self,
+                Bool.self
             )
+            if isUnproven { throw InvitesFault.invitation(.memberUnconfirmed) }
             guard let phone = PhoneNumber(stored: digits) else { continue }
             looks[phone] = Look(
                 owner: userID.map { UserID($0) },
+                isProven: isProven,
                 refusal: mayBeAdded ? nil : refusal(until: endsAt, of: new, limits)
             )
         }

@@ -267,28 +267,34 @@ enum Admission {
         )
     }
 
-    /// A member of a group, as the transaction sees them.
+    /// A member of a group, as the transaction sees them and another member is shown them.
     ///
     /// - Throws: ``InvitesFault/memberNotFound``.
     static func member(
         _ id: MemberID,
         of groupID: GroupID,
+        seenBy viewerID: UserID,
         in transaction: PostgresTransaction
     ) async throws -> Member {
         let rows = try await transaction.query(
             """
-            SELECT \(unsafeSQL: MemberRow.columns), g.owner_user_id, g.openness
+            SELECT \(unsafeSQL: MemberRow.columns), g.owner_user_id, g.openness, viewer.role
             FROM members m JOIN groups g ON g.group_id = m.group_id
+                JOIN members viewer ON viewer.user_id = \(viewerID.uuid) AND viewer.group_id = m.group_id
             WHERE m.group_id = \(groupID.uuid) AND m.member_id = \(id.uuid)
             """
         )
-        guard let row = rows.first,
-            let member = try MemberRow.member(
-                row,
-                owner: UserID(try row.decode(MemberRow.columnCount, as: PostgresUUID.self)),
-                openness: try GroupRow.openness(row, at: MemberRow.columnCount + 1)
-            )
-        else { throw InvitesFault.memberNotFound }
+        guard let row = rows.first else { throw InvitesFault.memberNotFound }
+        let column = MemberRow.columnCount
+        let owner = UserID(try row.decode(column, as: PostgresUUID.self))
+        let role = try MemberRow.role(row, at: column + 2, isOwner: viewerID == owner)
+        let member = try MemberRow.member(
+            row,
+            owner: owner,
+            openness: try GroupRow.openness(row, at: column + 1),
+            viewer: MemberViewer(userID: viewerID, role: role)
+        )
+        guard let member else { throw InvitesFault.memberNotFound }
         return member
     }
 }

@@ -48,15 +48,20 @@ struct GroupLinkStore: Sendable {
                 in: transaction
             )
             if let wait { throw InvitesFault.tooManyAttempts(retryAfterMilliseconds: wait) }
+            // Whoever made it counts as having used it: a link is no way back for somebody who is put out.
             let made = try await transaction.execute(
                 """
-                INSERT INTO group_links (link_id, group_id, secret_hash, created_by, created_at, expires_at, uses_max)
-                SELECT \(id.uuid), \(groupID.uuid), \(token.secretHash), \(userID.uuid), \(now),
-                    \(PostgresTimestamp(milliseconds: link.expiresAtMilliseconds)), \(new.usesMax.map { Int32($0) })
-                WHERE (
-                    SELECT count(*) FROM group_links WHERE group_id = \(groupID.uuid) AND revoked_at IS NULL
-                        AND expires_at > \(now) AND (uses_max IS NULL OR uses < uses_max)
-                ) < \(GroupLink.linksMax)
+                WITH made AS (
+                    INSERT INTO group_links (link_id, group_id, secret_hash, created_by, created_at, expires_at, uses_max)
+                    SELECT \(id.uuid), \(groupID.uuid), \(token.secretHash), \(userID.uuid), \(now),
+                        \(PostgresTimestamp(milliseconds: link.expiresAtMilliseconds)), \(new.usesMax.map { Int32($0) })
+                    WHERE (
+                        SELECT count(*) FROM group_links WHERE group_id = \(groupID.uuid) AND revoked_at IS NULL
+                            AND expires_at > \(now) AND (uses_max IS NULL OR uses < uses_max)
+                    ) < \(GroupLink.linksMax)
+                    RETURNING link_id
+                )
+                INSERT INTO group_link_uses (link_id, user_id, used_at) SELECT link_id, \(userID.uuid), \(now) FROM made
                 """
             )
             guard made.affected == 1 else {
@@ -123,6 +128,21 @@ struct GroupLinkStore: Sendable {
                 """
             )
         }
+    }
+
+    /// Ends all links to groups, which are locked, that a user made who is put out of them.
+    static func revokeAll(
+        madeBy userID: PostgresUUID,
+        in groups: [PostgresUUID],
+        _ nowMilliseconds: Int64,
+        _ transaction: PostgresTransaction
+    ) async throws {
+        try await transaction.execute(
+            """
+            UPDATE group_links SET revoked_at = \(PostgresTimestamp(milliseconds: nowMilliseconds))
+            WHERE created_by = \(userID) AND group_id = ANY(\(groups)) AND revoked_at IS NULL
+            """
+        )
     }
 
     /// Forgets links that expired long ago, at most `limit` of them, and tells how many.

@@ -17,7 +17,7 @@ struct GroupStore: Sendable {
         /// The id of its creator's membership.
         let firstMember: MemberID
         /// The creator's name in it.
-        let ownerDisplayName: DisplayName?
+        let ownerDisplayName: ContactName?
         /// What tells a request with the same key from another one.
         let requestText: String
     }

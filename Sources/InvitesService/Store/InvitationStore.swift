@@ -98,7 +98,7 @@ struct InvitationStore: Sendable {
                 )
                 // Whoever is a member has nothing to accept: what waits for another number of theirs goes on waiting.
                 if let memberID = place.memberID {
-                    return try await Admission.member(memberID, of: groupID, in: transaction)
+                    return try await Admission.member(memberID, of: groupID, seenBy: userID, in: transaction)
                 }
                 // What was declined may still be accepted: whoever declined knows of it.
                 guard place.waiting.contains(where: { $0.id == id && $0.isLive && !$0.isBlocked }) else {
@@ -114,7 +114,7 @@ struct InvitationStore: Sendable {
                     nowMilliseconds: nowMilliseconds,
                     in: transaction
                 )
-                return try await Admission.member(memberID, of: groupID, in: transaction)
+                return try await Admission.member(memberID, of: groupID, seenBy: userID, in: transaction)
             }
         }
     }

@@ -5,19 +5,39 @@ import ServiceModels
 
 /// How a member lies in its row.
 enum MemberRow {
-    /// The columns that ``member(_:owner:openness:)`` reads, in order, of a table that is called `members` or `m`.
+    /// The columns that ``member(_:owner:openness:viewer:)`` reads, in order, of a table that is called `m`.
     static let columns = """
-        m.member_id, m.group_id, m.user_id, m.phone, m.display_name, m.added_at, m.role, m.unconfirmed_at IS NOT NULL
+        m.member_id, m.group_id, m.user_id, m.phone, m.display_name, m.added_at, m.role, m.unconfirmed_at IS NOT NULL,
+        m.added_by || m.also_added_by, \(isByUnprovenNumber)
         """
     /// How many they are: the number of the first column behind them.
-    static let columnCount = 8
+    static let columnCount = 10
+
+    /// SQL that is true of a row `m` of a member who is one by a number alone, which isn't proven to be theirs. OFFSET 0 keeps the plan
+    /// from reading all numbers.
+    private static let isByUnprovenNumber = """
+        (m.user_id IS NOT NULL AND m.phone IS NOT NULL AND m.confirmed_by IS NULL AND NOT EXISTS (
+            SELECT FROM phones AS proof WHERE proof.phone = m.phone AND proof.proven_by = m.user_id OFFSET 0))
+        """
+    /// SQL that is true of a row `m` of a member who adds and confirms nobody: what `GroupPolicy.isUnproven` says, for statements that decide
+    /// by it what they lock.
+    static let isUnproven = """
+        (m.role = '\(GroupRole.member.rawValue)' AND \(isByUnprovenNumber)
+            AND m.user_id <> (SELECT owned.owner_user_id FROM groups AS owned WHERE owned.group_id = m.group_id))
+        """
 
     /// The member of a row that begins with ``columns``; nil if they are null, as an outer join leaves them.
     ///
     /// - Parameters:
     ///   - owner: the group's owner.
     ///   - openness: the group's.
-    static func member(_ row: Row, owner: UserID, openness: GroupOpenness) throws -> Member? {
+    ///   - viewer: the member who asks.
+    static func member(
+        _ row: Row,
+        owner: UserID,
+        openness: GroupOpenness,
+        viewer: MemberViewer
+    ) throws -> Member? {
         guard let id = try row.decode(0, as: PostgresUUID?.self) else { return nil }
         let userID = try row.decode(2, as: PostgresUUID?.self).map { UserID($0) }
         let state = userID.map(Member.State.member) ?? (openness == .consent ? .invited : .pending)
@@ -27,9 +47,12 @@ enum MemberRow {
             state: state,
             role: try userID.map { try role(row, at: 6, isOwner: $0 == owner) },
             isUnconfirmed: try row.decode(7, as: Bool.self),
+            byUnprovenNumber: try row.decode(9, as: Bool.self),
             phone: try row.decode(3, as: String?.self).flatMap(PhoneNumber.init(stored:)),
-            displayName: try row.decode(4, as: String?.self).map(DisplayName.init(stored:)),
-            addedAtMilliseconds: try row.decode(5, as: PostgresTimestamp.self).milliseconds
+            displayName: try row.decode(4, as: String?.self).map(ContactName.init(stored:)),
+            addedAtMilliseconds: try row.decode(5, as: PostgresTimestamp.self).milliseconds,
+            adders: try row.decode(8, as: [PostgresUUID].self).map { UserID($0) },
+            viewer: viewer
         )
     }
 

@@ -38,7 +38,7 @@ extension MemberStore {
     /// Locks are taken in the same order by everyone: the numbers in the order of their digits, then the group, then the counts of
     /// quotas. However many people there are, each step is one statement. Who may add nobody now locks nothing.
     ///
-    /// - Throws: ``InvitesFault/notAMember``.
+    /// - Throws: ``InvitesFault/notAMember`` or ``InvitationFault/memberUnconfirmed``.
     func add(_ new: NewMembers, limits: InvitesLimits, deadline: Deadline?) async throws -> [Roster.Answer] {
         do {
             return try await ConflictRetry.run {
@@ -49,7 +49,7 @@ extension MemberStore {
                 ) { transaction in
                     let room = try await AdditionRoom(for: new, limits: limits, in: transaction)
                     let group = try await group(new, isLocked: !room.isEmpty, in: transaction)
-                    let roster = try await roster(of: group, for: new, room.owners, limits, in: transaction)
+                    let roster = try await roster(of: group, for: new, room, limits, in: transaction)
                     return try await add(new, to: roster, room, limits, in: transaction)
                 }
             }
@@ -213,10 +213,11 @@ extension MemberStore {
     private func roster(
         of group: AskedGroup,
         for new: NewMembers,
-        _ owners: [PhoneNumber: UserID],
+        _ room: AdditionRoom,
         _ limits: InvitesLimits,
         in transaction: PostgresTransaction
     ) async throws -> Roster {
+        let owners = room.owners
         // A statement after the locks, so that its snapshot has what was committed before they were got: also whether the caller's
         // account was closed meanwhile, or a number's owner is held since.
         let now = PostgresTimestamp(milliseconds: new.nowMilliseconds)
@@ -224,7 +225,7 @@ extension MemberStore {
         let digits = new.people.map(\.invitee.phone.digits)
         let rows = try await transaction.query(
             """
-            SELECT \(unsafeSQL: MemberRow.columns), total.members, total.has_caller,
+            SELECT \(unsafeSQL: MemberRow.columns), total.members, total.caller_role,
                 ARRAY(SELECT user_id FROM closed_accounts WHERE user_id = ANY(\(users))
                     UNION ALL SELECT user_id FROM blocked_inviters
                     WHERE user_id = ANY(\(users)) AND inviter_user_id = \(new.callerID.uuid)),
@@ -233,11 +234,13 @@ extension MemberStore {
                     WHERE d.group_id = \(new.groupID.uuid) AND d.phone = ANY(\(digits)) AND d.user_id IS NULL
                         AND NOT \(unsafeSQL: MemberRow.isLeftBehind)
                         AND (d.expires_at IS NULL OR d.expires_at > \(now)) AND NOT EXISTS (
-                            SELECT FROM members e WHERE e.user_id = d.declined_by AND e.group_id = d.group_id))
+                            SELECT FROM members e WHERE e.user_id = d.declined_by AND e.group_id = d.group_id)),
+                total.is_unproven
             FROM (
-                SELECT count(*) AS members, COALESCE(bool_or(user_id = \(new.callerID.uuid)), false) AS has_caller
-                FROM members WHERE group_id = \(new.groupID.uuid)
-                    AND (user_id IS NOT NULL OR expires_at IS NULL OR expires_at > \(now))
+                SELECT count(*) AS members, max(CASE WHEN m.user_id = \(new.callerID.uuid) THEN m.role END) AS caller_role,
+                    bool_or(CASE WHEN m.user_id = \(new.callerID.uuid) THEN \(unsafeSQL: MemberRow.isUnproven) END) AS is_unproven
+                FROM members m WHERE m.group_id = \(new.groupID.uuid)
+                    AND (m.user_id IS NOT NULL OR m.expires_at IS NULL OR m.expires_at > \(now))
             ) AS total
             LEFT JOIN members m ON m.group_id = \(new.groupID.uuid)
                 AND (m.user_id IS NOT NULL OR m.expires_at IS NULL OR m.expires_at > \(now))
@@ -246,18 +249,23 @@ extension MemberStore {
         )
         let column = MemberRow.columnCount
         let first = rows[0]
-        guard try first.decode(column + 1, as: Bool.self) else { throw InvitesFault.notAMember }
+        guard try first.decode(column + 1, as: String?.self) != nil else { throw InvitesFault.notAMember }
+        if try first.decode(column + 5, as: Bool?.self) == true { throw InvitesFault.invitation(.memberUnconfirmed) }
+        let role = try MemberRow.role(first, at: column + 1, isOwner: new.callerID == group.ownerID)
+        let adder = MemberViewer(userID: new.callerID, role: role)
         let unseen = Set(try first.decode(column + 2, as: [PostgresUUID].self).map { UserID($0) })
         let declined = Set(try first.decode(column + 4, as: [String].self))
         return Roster(
             groupID: group.id,
             openness: group.openness,
+            adder: adder,
             // In groups of consent the owner counts only where they are a member by the number, whom all see.
             owners: unseen.isEmpty && declined.isEmpty || group.openness == .consent
                 ? owners : owners.filter { !unseen.contains($0.value) && !declined.contains($0.key.digits) },
+            provenPhones: room.provenPhones,
             held: Set(try first.decode(column + 3, as: [PostgresUUID].self).map { UserID($0) }),
             related: try rows.compactMap {
-                try MemberRow.member($0, owner: group.ownerID, openness: group.openness)
+                try MemberRow.member($0, owner: group.ownerID, openness: group.openness, viewer: adder)
             },
             memberCount: Int(try first.decode(column, as: Int64.self)),
             membersMax: limits.membersMax

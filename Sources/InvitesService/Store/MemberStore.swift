@@ -31,9 +31,9 @@ struct MemberStore: Sendable {
         // One row of nulls tells an empty page from an outsider, who gets no row at all.
         let rows = try await database.query(
             """
-            SELECT \(unsafeSQL: MemberRow.columns), caller.owner_user_id, caller.openness
+            SELECT \(unsafeSQL: MemberRow.columns), caller.owner_user_id, caller.openness, caller.role
             FROM (
-                SELECT g.group_id, g.owner_user_id, g.openness FROM members c JOIN groups g ON g.group_id = c.group_id
+                SELECT g.group_id, g.owner_user_id, g.openness, c.role FROM members c JOIN groups g ON g.group_id = c.group_id
                 WHERE c.user_id = \(userID.uuid) AND c.group_id = \(groupID.uuid)
             ) AS caller
             LEFT JOIN LATERAL (
@@ -50,21 +50,43 @@ struct MemberStore: Sendable {
         guard let first = rows.first else { throw InvitesFault.notAMember }
         let owner = UserID(try first.decode(MemberRow.columnCount, as: PostgresUUID.self))
         let openness = try GroupRow.openness(first, at: MemberRow.columnCount + 1)
-        return try rows.compactMap { try MemberRow.member($0, owner: owner, openness: openness) }
+        let role = try MemberRow.role(first, at: MemberRow.columnCount + 2, isOwner: userID == owner)
+        let viewer = MemberViewer(userID: userID, role: role)
+        return try rows.compactMap { try MemberRow.member($0, owner: owner, openness: openness, viewer: viewer) }
     }
 
-    /// Puts a member out, or takes back that a person is awaited. One who isn't there is a success.
+    /// Refuses a member who adds and confirms nobody (`GroupPolicy.isUnproven`).
+    ///
+    /// - Throws: ``InvitationFault/memberUnconfirmed``.
+    static func requireProven(
+        _ userID: UserID,
+        _ role: GroupRole,
+        in groupID: GroupID,
+        _ transaction: PostgresTransaction
+    ) async throws {
+        guard GroupPolicy.isUnproven(role, byUnprovenNumber: true) else { return }
+        let rows = try await transaction.query(
+            """
+            SELECT FROM members m
+            WHERE m.user_id = \(userID.uuid) AND m.group_id = \(groupID.uuid) AND \(unsafeSQL: MemberRow.isUnproven)
+            """
+        )
+        guard rows.isEmpty else { throw InvitesFault.invitation(.memberUnconfirmed) }
+    }
+
+    /// Puts a member out with the links that they made, or takes back that a person is awaited. One who isn't there is a success.
     ///
     /// - Throws: ``InvitesFault/notAMember``, or ``InvitesFault/roleInsufficient`` if the caller may not.
     func remove(
         _ memberID: MemberID,
         from groupID: GroupID,
         by callerID: UserID,
+        nowMilliseconds: Int64,
         deadline: Deadline?
     ) async throws {
         try await ConflictRetry.run {
             try await database.withTransaction(retries: ConflictRetry.retriesMax, deadline: deadline) { transaction in
-                try await remove(memberID, from: groupID, by: callerID, in: transaction)
+                try await remove(memberID, from: groupID, by: callerID, nowMilliseconds, in: transaction)
             }
         }
     }
@@ -73,6 +95,7 @@ struct MemberStore: Sendable {
         _ memberID: MemberID,
         from groupID: GroupID,
         by callerID: UserID,
+        _ nowMilliseconds: Int64,
         in transaction: PostgresTransaction
     ) async throws {
         // The number before the group, as everybody locks; then nobody links the person meanwhile.
@@ -90,6 +113,7 @@ struct MemberStore: Sendable {
         if let userID = try row.decode(0, as: PostgresUUID?.self) {
             let role = try MemberRow.role(row, at: 1, isOwner: UserID(userID) == group.ownerID)
             try GroupPolicy.require(group.callerRole, .remove(role))
+            try await GroupLinkStore.revokeAll(madeBy: userID, in: [groupID.uuid], nowMilliseconds, transaction)
             return try await AccountStore.leave([groupID.uuid], userID, in: transaction)
         }
         try GroupPolicy.require(group.callerRole, .revoke(addedByCaller: try row.decode(2, as: Bool.self)))
@@ -117,7 +141,7 @@ struct MemberStore: Sendable {
         try await database.withTransaction(retries: ConflictRetry.retriesMax, deadline: deadline) { transaction in
             let group = try await GroupStore.lock(groupID, for: callerID, in: transaction)
             try GroupPolicy.require(group.callerRole, .changeRoles)
-            let member = try await Admission.member(memberID, of: groupID, in: transaction)
+            let member = try await Admission.member(memberID, of: groupID, seenBy: callerID, in: transaction)
             guard let earlier = member.role else { throw InvitesFault.memberNotFound }
             guard earlier != .owner else { throw InvitesFault.roleInsufficient }
             if earlier == role { return member }
@@ -128,7 +152,7 @@ struct MemberStore: Sendable {
                 """
             )
             try await UserCount.spend(limits.userGroupChanges, of: callerID, nowMilliseconds, in: transaction)
-            return try await Admission.member(memberID, of: groupID, in: transaction)
+            return try await Admission.member(memberID, of: groupID, seenBy: callerID, in: transaction)
         }
     }
 

@@ -87,7 +87,7 @@ struct PendingStore: Sendable {
                 ? .request : try row.decode(2, as: Bool.self) ? .doubt : .number,
             userID: try row.decode(3, as: PostgresUUID?.self).map { UserID($0) },
             phone: try row.decode(4, as: String?.self).flatMap(PhoneNumber.init(stored:)),
-            displayName: try row.decode(5, as: String?.self).map(DisplayName.init(stored:)),
+            displayName: try row.decode(5, as: String?.self).map(ContactName.init(stored:)),
             addedBy: try row.decode(6, as: PostgresUUID?.self).map { UserID($0) },
             isAddedByCaller: try row.decode(9),
             sinceMilliseconds: try row.decode(7, as: PostgresTimestamp.self).milliseconds,
@@ -179,8 +179,8 @@ struct PendingStore: Sendable {
     /// Makes a user a member who waits to be confirmed or asks to join, or keeps a member in doubt. Whoever is a member without doubt
     /// stays it.
     ///
-    /// - Throws: ``InvitesFault/notAMember``, ``InvitesFault/roleInsufficient``, ``InvitesFault/memberNotFound``,
-    ///   ``InvitationFault/personChanged``, ``InvitationFault/nothingToConfirm`` or ``InvitesFault/groupFull(membersMax:)``.
+    /// - Throws: ``InvitesFault/notAMember``, ``InvitesFault/roleInsufficient``, ``InvitationFault/memberUnconfirmed``,
+    ///   ``InvitesFault/memberNotFound``, ``InvitationFault/personChanged``, ``InvitationFault/nothingToConfirm`` or ``InvitesFault/groupFull(membersMax:)``.
     func confirm(_ new: Confirmation, membersMax: Int, deadline: Deadline?) async throws -> Member {
         try await ConflictRetry.run {
             try await database.withTransaction(
@@ -203,6 +203,7 @@ struct PendingStore: Sendable {
                 if let row = try await row(of: new, in: transaction) {
                     guard row.phone == phone else { throw ConflictRetry.LostRace() }
                     try GroupPolicy.require(group.callerRole, .confirm(addedByCaller: row.isAddedByCaller))
+                    try await MemberStore.requireProven(new.callerID, group.callerRole, in: new.groupID, transaction)
                     memberID =
                         row.userID == nil
                         ? try await confirmWaiting(new, group, place, membersMax, in: transaction)
@@ -211,20 +212,21 @@ struct PendingStore: Sendable {
                     try GroupPolicy.require(group.callerRole, .confirm(addedByCaller: false))
                     memberID = try await confirmRequest(new, place, membersMax, in: transaction)
                 }
-                return try await Admission.member(memberID, of: new.groupID, in: transaction)
+                return try await Admission.member(memberID, of: new.groupID, seenBy: new.callerID, in: transaction)
             }
         }
     }
 
     /// The number of the row, before anything is locked: the number's lock comes before the group's.
     ///
-    /// - Throws: ``InvitesFault/notAMember`` or ``InvitesFault/roleInsufficient``, as it is now.
+    /// - Throws: ``InvitesFault/notAMember``, ``InvitesFault/roleInsufficient`` or ``InvitationFault/memberUnconfirmed``, as it is now.
     private func phone(of new: Confirmation, in transaction: PostgresTransaction) async throws -> String? {
         guard let group = try await GroupStore.group(new.groupID, askedBy: new.callerID, in: transaction) else {
             throw InvitesFault.notAMember
         }
         let row = try await row(of: new, in: transaction)
         try GroupPolicy.require(group.callerRole, .confirm(addedByCaller: row?.isAddedByCaller ?? false))
+        try await MemberStore.requireProven(new.callerID, group.callerRole, in: new.groupID, transaction)
         return row?.phone
     }
 

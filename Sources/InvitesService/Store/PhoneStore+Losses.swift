@@ -44,8 +44,12 @@ extension PhoneStore {
     }
 
     /// Has groups forget what those did in them who lost their places and have none there again: else nothing would find it when their
-    /// account is closed.
-    func disown(_ lost: LostPlaces, in transaction: PostgresTransaction) async throws {
+    /// account is closed. Links that they made end.
+    func disown(
+        _ lost: LostPlaces,
+        _ nowMilliseconds: Int64,
+        in transaction: PostgresTransaction
+    ) async throws {
         for (user, groups) in lost.groups.sorted(by: { $0.key < $1.key }) {
             let left = try await transaction.query(
                 """
@@ -53,7 +57,9 @@ extension PhoneStore {
                 WHERE NOT EXISTS (SELECT FROM members m WHERE m.group_id = lost.group_id AND m.user_id = \(user.uuid))
                 """
             ).map { try $0.decode(0, as: PostgresUUID.self) }
-            if !left.isEmpty { try await AccountStore.disown(left, user.uuid, in: transaction) }
+            guard !left.isEmpty else { continue }
+            try await GroupLinkStore.revokeAll(madeBy: user.uuid, in: left, nowMilliseconds, transaction)
+            try await AccountStore.disown(left, user.uuid, in: transaction)
         }
     }
 

@@ -44,7 +44,7 @@ struct PhoneStore: Sendable {
         guard !fresh.isEmpty else { return 0 }
         var owners = try await Self.lock(fresh.map(\.phone) + further, in: transaction)
         let ledger = PhoneLedger(applying: fresh, owners: owners)
-        try await save(ledger.changedOwners, in: transaction)
+        try await save(ledger.standings, in: transaction)
         try await forget(ledger.forgottenPhones, in: transaction)
         guard ledger.hasLosses else {
             var links: [PhoneLedger.Link] = []
@@ -67,7 +67,7 @@ struct PhoneStore: Sendable {
                 .compactMap { phone in owners[phone].map { PhoneLedger.Link(phone: phone, userID: $0) } }
             linkedCount += try await Self.link(step.links + back, now, in: transaction)
         }
-        try await disown(lost, in: transaction)
+        try await disown(lost, nowMilliseconds, in: transaction)
         return linkedCount
     }
 
@@ -124,7 +124,7 @@ struct PhoneStore: Sendable {
         in transaction: PostgresTransaction
     ) async throws -> [PhoneEvent] {
         let claimants = events.compactMap { event in
-            if case .claimed(let userID, _) = event.change { userID.uuid } else { nil }
+            if case .claimed(let userID, _, _) = event.change { userID.uuid } else { nil }
         }
         guard !claimants.isEmpty else { return events }
         let rows = try await transaction.query(
@@ -141,7 +141,7 @@ struct PhoneStore: Sendable {
         }
         guard !closed.isEmpty else { return events }
         return events.compactMap { event in
-            guard case .claimed(let userID, let takenFrom) = event.change, closed.contains(userID) else { return event }
+            guard case .claimed(let userID, let takenFrom, _) = event.change, closed.contains(userID) else { return event }
             return takenFrom.map { PhoneEvent(id: event.id, phone: event.phone, change: .released(by: $0)) }
         }
     }
@@ -192,17 +192,19 @@ struct PhoneStore: Sendable {
     }
 
     private func save(
-        _ changedOwners: [PhoneNumber: UserID?],
+        _ standings: [PhoneNumber: PhoneLedger.Standing],
         in transaction: PostgresTransaction
     ) async throws {
-        guard !changedOwners.isEmpty else { return }
-        let phones = changedOwners.map(\.key.digits)
-        let userIDs = changedOwners.map { $0.value?.uuid }
+        guard !standings.isEmpty else { return }
+        let phones = standings.map(\.key.digits)
+        let userIDs = standings.map { $0.value.owner?.uuid }
+        let provers = standings.map { $0.value.isProven ? $0.value.owner?.uuid : nil }
         try await transaction.execute(
             """
-            UPDATE phones SET user_id = changed.user_id
-            FROM unnest(\(phones), \(userIDs)) AS changed (phone, user_id)
+            UPDATE phones SET user_id = changed.user_id, proven_by = changed.proven_by
+            FROM unnest(\(phones), \(userIDs), \(provers)) AS changed (phone, user_id, proven_by)
             WHERE phones.phone = changed.phone
+                AND (phones.user_id, phones.proven_by) IS DISTINCT FROM (changed.user_id, changed.proven_by)
             """
         )
     }

@@ -95,6 +95,8 @@ struct StackPlan: Sendable {
             ClientAddressKey.key.name: folder.addressKey,
             Crashes.folder.name: folder.crashes,
         ]
+        // A deployment must say it. Apps that split bills count on it that whoever is added is in.
+        if !isOpennessGiven { defaults[Self.openness] = "open" }
         defaults.merge(providerDefaults) { _, new in new }
         defaults.merge(browserDefaults) { _, new in new }
         var forced = [
@@ -126,11 +128,17 @@ struct StackPlan: Sendable {
         )
     }
 
+    private static let openness = "VESTIBULE_INVITES_OPENNESS"
     private static let appleAudiences = "VESTIBULE_IDENTITY_APPLE_AUDIENCES"
     private static let googleAudiences = "VESTIBULE_IDENTITY_GOOGLE_AUDIENCES"
     private static let providersFile = "VESTIBULE_IDENTITY_PROVIDERS_FILE"
     private static let dialectsName = "VESTIBULE_GATEWAY_DIALECTS"
     private static let serviceKeyFile = "VESTIBULE_GATEWAY_SUPABASE_SERVICE_KEY_FILE"
+
+    /// Whether the developer says how open new groups are; its name before still counts.
+    private var isOpennessGiven: Bool {
+        configuration.isGiven(Self.openness) || configuration.isGiven("VESTIBULE_INVITES_GROUP_OPENNESS")
+    }
 
     private var simulatorURL: String { "http://\(configuration[StackKeys.simulator].reachable)" }
     private var gatewayURL: String { "http://\(configuration[StackKeys.gateway].reachable)" }
@@ -172,6 +180,7 @@ struct StackPlan: Sendable {
     /// What is on beside the plain routes, in a line.
     private var extras: String {
         var parts = ["Methods: \(gatewayURL)/", "Simulator: \(simulatorURL)/"]
+        if !isOpennessGiven { parts.append("New groups: open (\(Self.openness)), as nobody's number is proven here") }
         if !configuration.isGiven(Self.providersFile) {
             parts.append("Providers: \(StackFolder.shown(folder.providers))")
         }

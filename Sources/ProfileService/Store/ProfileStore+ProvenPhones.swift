@@ -139,8 +139,8 @@ extension ProfileStore {
         return .settled(next, outcome, hasEvents: !events.isEmpty)
     }
 
-    /// What invites is told: nothing where the number was the user's already and nobody loses it. One claim takes from one: a second loser
-    /// is named by a second one.
+    /// What invites is told: nothing where the number was proven to be the user's already and nobody loses it. One claim takes from one: a
+    /// second loser is named by a second one.
     private static func events(
         of claim: ProvenPhone,
         from profile: Profile,
@@ -150,9 +150,9 @@ extension ProfileStore {
             PhoneEvent(kind: .claimed, phone: claim.phone, isProven: true, takenFrom: loser)
         }
         var events = losers.map(claimed)
-        guard profile.phone != claim.phone else { return events }
-        if events.isEmpty { events = [claimed(from: nil)] }
-        if let old = profile.phone { events.insert(PhoneEvent(kind: .released, phone: old), at: 0) }
+        let isKept = profile.phone == claim.phone
+        if events.isEmpty, !(isKept && profile.isPhoneProven) { events = [claimed(from: nil)] }
+        if !isKept, let old = profile.phone { events.insert(PhoneEvent(kind: .released, phone: old), at: 0) }
         return events
     }
 

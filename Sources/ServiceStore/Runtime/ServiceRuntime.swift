@@ -31,6 +31,15 @@ public struct ServiceRuntime: Sendable {
             .run(migrations, schema: configuration[keys.databaseSchema])
         let logger = Logger(label: keys.program)
         logger.notice("migrated", metadata: ["applied": .stringConvertible(outcome.applied.count)])
+        if !outcome.validated.isEmpty {
+            logger.notice("validated", metadata: ["constraints": "\(outcome.validated.joined(separator: ", "))"])
+        }
+        if !outcome.notValidated.isEmpty {
+            logger.warning(
+                "constraints couldn't be validated; the next migrate tries again",
+                metadata: ["constraints": "\(outcome.notValidated.joined(separator: ", "))"]
+            )
+        }
         if let newer = outcome.newerNumber {
             logger.warning(
                 "the schema is newer than this program, which goes on with it",

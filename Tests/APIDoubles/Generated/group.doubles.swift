@@ -29,7 +29,7 @@ public final class GroupServiceDouble: GroupServiceHandler {
         }
 
         /// Adds a person by phone number: a member at once if the group is open and a user has that number, pending otherwise. Adding the
-        /// same number again returns the member there is.
+        /// same number again returns the member there is. MEMBER_UNCONFIRMED for a user who is a member by an unproven number alone.
         public var addMember: @Sendable (
             AppV1.AddMemberRequest,
             ServerContext
@@ -81,7 +81,7 @@ public final class GroupServiceDouble: GroupServiceHandler {
         }
 
         /// Removes a member, or a pending one. The owner removes anybody else, admins plain members, and whoever added a pending one that
-        /// one: ROLE_INSUFFICIENT. One who isn't there is a success.
+        /// one: ROLE_INSUFFICIENT. One who isn't there is a success. Links that a removed member made end.
         public var removeMember: @Sendable (
             AppV1.RemoveMemberRequest,
             ServerContext
@@ -147,7 +147,8 @@ public final class GroupServiceDouble: GroupServiceHandler {
         }
 
         /// Says that a user is the person meant: one who waits in a group where people are confirmed, or asks to join it, becomes a
-        /// member, and one in doubt is kept. PERSON_CHANGED if it is somebody else by now than the user whom the caller was shown.
+        /// member, and one in doubt or with an unproven number is kept. MEMBER_UNCONFIRMED for a user who is a member by an unproven number
+        /// alone. PERSON_CHANGED if it is somebody else by now than the user whom the caller was shown.
         public var confirmMember: @Sendable (
             AppV1.ConfirmMemberRequest,
             ServerContext
@@ -199,7 +200,7 @@ public final class GroupServiceDouble: GroupServiceHandler {
         }
 
         /// Joins the group of a link: as a member, or where people are confirmed as one who asks to. Whoever is a member or asks already
-        /// spends no use. A link lets a user in once: LINK_USED afterwards.
+        /// spends no use. A link lets a user in once, and its maker never: LINK_USED afterwards.
         public var joinByLink: @Sendable (
             AppV1.JoinByLinkRequest,
             ServerContext

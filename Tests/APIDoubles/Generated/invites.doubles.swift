@@ -22,7 +22,7 @@ public final class InvitesServiceDouble: InvitesServiceHandler {
         }
 
         /// Adds a person by phone number: a member at once if the group is open and a user has that number, pending otherwise.
-        /// Adding the same number again returns the member there is.
+        /// Adding the same number again returns the member there is. MEMBER_UNCONFIRMED for a caller who is a member by an unproven number alone.
         public var addMember: @Sendable (
             InvitesV1.AddMemberRequest,
             ServerContext
@@ -82,7 +82,7 @@ public final class InvitesServiceDouble: InvitesServiceHandler {
         }
 
         /// Removes a member, or a pending one. The owner removes anybody else, admins plain members, and whoever added a pending one that
-        /// one: ROLE_INSUFFICIENT. One who isn't there is a success.
+        /// one: ROLE_INSUFFICIENT. One who isn't there is a success. Links that a removed member made end.
         public var removeMember: @Sendable (
             InvitesV1.RemoveMemberRequest,
             ServerContext
@@ -187,7 +187,8 @@ public final class InvitesServiceDouble: InvitesServiceHandler {
         }
 
         /// Says that a user is the person meant: one who waits in a group where people are confirmed, or asks to join it, becomes a
-        /// member, and one in doubt is kept. PERSON_CHANGED if it is somebody else by now than the user whom the caller was shown.
+        /// member, and one in doubt or with an unproven number is kept. MEMBER_UNCONFIRMED for a caller who is a member by an unproven number
+        /// alone. PERSON_CHANGED if it is somebody else by now than the user whom the caller was shown.
         public var confirmMember: @Sendable (
             InvitesV1.ConfirmMemberRequest,
             ServerContext
@@ -239,7 +240,7 @@ public final class InvitesServiceDouble: InvitesServiceHandler {
         }
 
         /// Joins the group of a link: as a member, or where people are confirmed as one who asks to. Whoever is a member or asks already
-        /// spends no use. A link lets a user in once: LINK_USED afterwards.
+        /// spends no use. A link lets a user in once, and its maker never: LINK_USED afterwards.
         public var joinByLink: @Sendable (
             InvitesV1.JoinByLinkRequest,
             ServerContext

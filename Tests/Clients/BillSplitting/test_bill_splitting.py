@@ -98,6 +98,36 @@ def test_profile_set_up_and_the_groups_that_waited(app, new_phone):
     assert app.auth.get_user().user.user_metadata["full_name"] == app.phone.person.name
 
 
+def test_that_the_number_is_typed_and_not_proven_is_not_felt(app, new_phone):
+    """Whoever makes a group adds people to it, by numbers that nobody proves here; who was added is in, and sees who is there."""
+    host, late = App(app.phone.stack), new_phone()
+    host.sign_in()
+    host.complete()
+    group = host.create_group()
+    app.sign_in()
+    host.invite(app.phone.person, group)
+    app.save_profile()
+    app.wait_for_group(group)
+    host.invite(late.person, group)
+    token = app.session.access_token
+
+    def read(path):
+        return app.phone.gateway.get(path, token=token).expect(200)
+
+    assert read(f"/groups/{group}")["role"] == "member" and [each["id"] for each in read("/groups")["groups"]] == [group]
+    people = read(f"/groups/{group}/members")["members"]
+    assert [each["state"] for each in people] == ["member", "member", "pending"]
+    assert [each["display_name"] for each in people] == [host.person.name, app.phone.person.name, late.person.name]
+    # The only difference, beside that others' numbers are none of theirs: the mark, which the app doesn't read.
+    assert [each["unproven"] for each in people] == [False, True, False]
+    assert [each["phone_number"] for each in people] == [None, f"+63{app.phone.person.digits}", None]
+    # Groups of their own are theirs whole.
+    own = app.phone.gateway.post("/groups", {"name": "Own"}, token=token).expect(201)["id"]
+    person = {"phone_number": late.person.phone, "display_name": "李"}
+    assert app.phone.gateway.post(f"/groups/{own}/members", person, token=token).expect(201)["state"] == "pending"
+    app.phone.gateway.post(f"/groups/{group}/leave", token=token).expect(204)
+
+
 def test_the_phone_saved_through_our_own_route(app):
     session = app.sign_in()
     host = App(app.phone.stack)

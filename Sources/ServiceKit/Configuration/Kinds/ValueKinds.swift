@@ -215,6 +215,22 @@ extension ConfigurationKey where Value: CaseIterable & RawRepresentable, Value.R
     }
 }
 
+extension ConfigurationKey {
+    /// One of an enumeration's words, as `choice` reads it. Without a required one the value is nil: whoever reads it says what is wrong.
+    public static func optionalChoice<Choice>(
+        _ name: String,
+        isRequired: Bool = false,
+        help: String
+    ) -> ConfigurationKey where Value == Choice?, Choice: CaseIterable & RawRepresentable<String> & Sendable {
+        let choice = ConfigurationKey<Choice>.choice(name, help: help)
+        return ConfigurationKey(name, kind: choice.kind, defaultText: nil, isRequired: isRequired, help: help) {
+            (input) throws(ConfigurationProblem) in
+            guard input.text(name) != nil else { return nil }
+            return try choice.value(input)
+        }
+    }
+}
+
 extension StringProtocol {
     /// The text without spaces and tabs at its ends.
     package var trimmingSpaces: SubSequence {
