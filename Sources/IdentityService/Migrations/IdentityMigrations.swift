@@ -42,6 +42,7 @@ public enum IdentityMigrations {
         Migration(number: 25, name: "of which phone numbers assertions are", sql: assertedPhones),
         Migration(number: 26, name: "ids of imported accounts", sql: importedIDs),
         Migration(number: 27, name: "openings of imported accounts", sql: accountOpenings),
+        Migration(number: 28, name: "absorptions that failed", sql: postponedAbsorptions),
     ]
 
     // From 3 on each migration locks one of the released tables, and makes no index on it while others wait. A migration keeps
