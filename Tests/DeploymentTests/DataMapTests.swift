@@ -15,7 +15,8 @@ struct DataMapTests {
         #expect(page.unlimited == [], "what is kept in it, and until when?")
         var tables: Set<String> = []
         for (schema, migrations) in [
-            ("identity", IdentityMigrations.all), ("profile", ProfileMigrations.all), ("invites", InvitesMigrations.all),
+            ("identity", IdentityMigrations.all), ("profile", ProfileMigrations.all),
+            ("invites", InvitesMigrations.all),
         ] {
             tables.formUnion(try await Self.tables(of: schema, after: migrations))
         }
@@ -47,7 +48,9 @@ struct DataMapTests {
         // Starting PostgreSQL and running SQL in it blocks, which tasks of the global executor must not.
         let facts = try await withCheckedThrowingContinuation { continuation in
             DispatchQueue.global().async {
-                continuation.resume(with: Result { try SharedTestCluster.freshDatabase(schema: schema, hasOwner: true) })
+                continuation.resume(
+                    with: Result { try SharedTestCluster.freshDatabase(schema: schema, hasOwner: true) }
+                )
             }
         }
         let owner = PostgresConfiguration(
@@ -80,7 +83,8 @@ private struct DataMap {
     var unlimited: [String] { unsaid.sorted() }
 
     init(readingPage path: String) throws {
-        let root = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent()
+        let root = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
+            .deletingLastPathComponent()
         self.init(try String(contentsOf: root.appending(path: path), encoding: .utf8))
     }
 

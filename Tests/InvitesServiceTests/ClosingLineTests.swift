@@ -11,7 +11,8 @@ import Testing
 
 /// A closing is durable at once, and forgets the user in short transactions that nobody else waits for.
 @Suite(.serialized, .timeLimit(.minutes(3))) struct ClosingLineTests {
-    @Test func `Nobody else waits while an account is being forgotten, and the account is closed already`() async throws {
+    @Test func `Nobody else waits while an account is being forgotten, and the account is closed already`() async throws
+    {
         try await InvitesFixture.run { service in
             let (maria, jose, ana) = (someone(), someone(), someone())
             let groups = try await service.groups(20, by: maria)
@@ -135,7 +136,8 @@ import Testing
         }
     }
 
-    @Test func `A closing that fails goes to the end of the line, is counted, and stops neither others nor the pruning`()
+    @Test
+    func `A closing that fails goes to the end of the line, is counted, and stops neither others nor the pruning`()
         async throws
     {
         let stuck = UserID(high: 7, low: 7)
@@ -208,7 +210,8 @@ extension InvitesFixture {
     /// Waits until somebody waits for a lock.
     fileprivate func waitForWaiting() async throws {
         // Of this database alone: other tests have theirs beside it.
-        let waiting = "SELECT count(*) FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'"
+        let waiting =
+            "SELECT count(*) FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'"
         while try await count(waiting) == 0 {
             try await Task.sleep(for: .milliseconds(5))
         }

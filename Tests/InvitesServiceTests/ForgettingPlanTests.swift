@@ -15,7 +15,9 @@ struct ForgettingPlanTests {
     @Test func `Closing an account reads no table whole, nor the groups that it was in`() async throws {
         let facts = try await freshDatabase(schema: "invites")
         try await InvitesFixture.run(on: facts) { service in
-            for statement in Self.people + Self.largeGroups { try await service.database.execute(Query(unsafeSQL: statement)) }
+            for statement in Self.people + Self.largeGroups {
+                try await service.database.execute(Query(unsafeSQL: statement))
+            }
             try await Self.analyze(facts)
             #expect(try await service.count("SELECT count(*) FROM members WHERE user_id = '\(Self.userID)'") == 301)
             let counts: Query =
@@ -31,7 +33,12 @@ struct ForgettingPlanTests {
                     }
                 }
                 return try await service.database.query(counts).reduce(into: [:]) { counts, row in
-                    let (name, whole, byIndex, fetched) = try row.decode(String.self, Int64.self, Int64.self, Int64.self)
+                    let (name, whole, byIndex, fetched) = try row.decode(
+                        String.self,
+                        Int64.self,
+                        Int64.self,
+                        Int64.self
+                    )
                     counts[name] = (whole, byIndex, fetched)
                 }
             }

@@ -62,7 +62,9 @@ import Testing
         }
     }
 
-    @Test func `The numbers that have gathered are cleaned away, and those that somebody waits for are not`() async throws {
+    @Test func `The numbers that have gathered are cleaned away, and those that somebody waits for are not`()
+        async throws
+    {
         try await InvitesFixture.run { service in
             let maria = someone()
             let group = try await service.group(by: maria)

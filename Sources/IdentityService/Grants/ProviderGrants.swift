@@ -105,10 +105,9 @@ struct ProviderGrants: Sendable {
 
     /// Gives up tokens that could not be revoked for ``GrantRevoker/givenUpAfterMilliseconds``, at most `limit` of them, and tells how many.
     func giveUp(limit: Int) async throws -> Int {
-        let now = clock.nowMilliseconds
         let count = try await store.giveUpRevocations(
-            abandonedByMilliseconds: now - GrantRevoker.givenUpAfterMilliseconds,
-            nowMilliseconds: now,
+            afterMilliseconds: GrantRevoker.givenUpAfterMilliseconds,
+            nowMilliseconds: clock.nowMilliseconds,
             limit: limit
         )
         guard count > 0 else { return 0 }

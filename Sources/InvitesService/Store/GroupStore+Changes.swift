@@ -91,7 +91,8 @@ extension GroupStore {
                     }
                 }
                 // Whoever holds or closes an account comes before, or waits until its request to join is decided.
-                let asking = change.openness.map { $0 != .confirm } ?? false
+                let asking =
+                    change.openness.map { $0 != .confirm } ?? false
                     ? try await lockThoseWhoAsk(in: groupID, for: callerID, transaction) : []
                 var owners: [PhoneNumber: UserID] = [:]
                 var locked: Set<PhoneNumber> = []

@@ -65,6 +65,8 @@ extension TestService {
         var text = MetricsText()
         parts.methods.absorber.metrics.write(to: &text)
         let prefix = "vestibule_identity_absorption\(name.hasPrefix("s_") ? "" : "_")\(name) "
-        return text.text.split(separator: "\n").first { $0.hasPrefix(prefix) }.flatMap { Double($0.dropFirst(prefix.count)) }
+        return text.text.split(separator: "\n").first { $0.hasPrefix(prefix) }.flatMap {
+            Double($0.dropFirst(prefix.count))
+        }
     }
 }
