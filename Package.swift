@@ -365,8 +365,8 @@ let package = Package(
         tests(
             "DeploymentTests",
             [
-                "Certificates", "Deployment", "JOSE", "KeyRings", "LocalPostgres", "Postgres", "RPCTransport",
-                "ServiceKit",
+                "Certificates", "Deployment", "IdentityService", "InvitesService", "JOSE", "KeyRings", "LocalPostgres",
+                "Postgres", "ProfileService", "RPCTransport", "ServiceKit",
             ]
         ),
         tests("ModelsTests", ["Models"]),

@@ -21,7 +21,7 @@ public enum SecurityEvent: String, Sendable, Hashable, CaseIterable {
     /// What is known of an account was handed out by an operator.
     case accountExported = "account_exported"
     /// What a provider granted for an account that was closed, or had left it, is worth nothing any more. Told with the provider
-    /// and the app.
+    /// and the app, and whether it was given up after thirty days in which nobody could be told.
     case providerTokenRevoked = "provider_token_revoked"
     /// A provider told something of the person's account there. Told with the provider, what it was, and how many sessions ended
     /// by it.

@@ -115,7 +115,7 @@ struct IdentityParts: Sendable {
             group: group
         )
         let questions = questions
-        grants = ProviderGrants(
+        let grants = ProviderGrants(
             settings,
             http: http,
             store: store,
@@ -127,6 +127,7 @@ struct IdentityParts: Sendable {
             randomBytes: randomBytes,
             logger: logger
         )
+        self.grants = grants
         let identifiers = IdentifierSource(clock: clock) { randomBytes(8).reduce(0) { $0 << 8 | UInt64($1) } }
         let absorber = Absorber(
             store: store,
@@ -174,7 +175,7 @@ struct IdentityParts: Sendable {
                 signIns, refreshes, sessionUses, acknowledgements, revocations,
                 ProviderKeyMetrics(keys: keys, clock: clock),
                 questions.metrics, OutboxMetricsList(closings.metrics + [phoneProofs.relay.metrics]), grants.metrics,
-                notices.metrics,
+                notices.metrics, absorber.metrics,
                 deliverer.metrics,
             ] + (keyReader.map { [$0] } ?? [])
         let steps = [
@@ -200,9 +201,8 @@ struct IdentityParts: Sendable {
             Cleanup.Step("assertions of phone numbers") { limit in
                 try await store.forgetPhoneAssertions(nowMilliseconds: clock.nowMilliseconds, limit: limit)
             },
-            Cleanup.Step("provider notices") { limit in
-                try await store.forgetNotices(nowMilliseconds: clock.nowMilliseconds, limit: limit)
-            },
+            Cleanup.Step("provider notices") { limit in try await notices.forget(limit: limit) },
+            Cleanup.Step("tokens that can't be revoked") { limit in try await grants.giveUp(limit: limit) },
             Cleanup.Step("webhooks") { limit in
                 let now = clock.nowMilliseconds
                 let targets = try await store.forgetWebhookTargets(nowMilliseconds: now)

@@ -20,6 +20,8 @@ struct InvitesMethods: InvitesServiceHandler {
     let members: MemberStore
     let phones: PhoneStore
     let accounts: AccountStore
+    /// Forgets those whose accounts are closed.
+    let closings: ClosingRunner
     let invitations: InvitationStore
     let pending: PendingStore
     let links: GroupLinkStore

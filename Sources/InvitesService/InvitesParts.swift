@@ -27,6 +27,9 @@ struct InvitesParts: Sendable {
     /// Looks for changes of groups while somebody watches.
     var groupEvents: GroupEventHub { methods.groupEvents }
 
+    /// Forgets those whose accounts are closed.
+    var closings: ClosingRunner { methods.closings }
+
     /// Puts the parts together. Nothing happens before they are registered and run.
     init(
         settings: InvitesSettings,
@@ -48,6 +51,8 @@ struct InvitesParts: Sendable {
             logger: logger
         )
         let accounts = AccountStore(database: database)
+        let closings = ClosingRunner(store: accounts, clock: clock, logger: logger)
+        let unusedPhones = UnusedPhones(database: database)
         let invitations = InvitationStore(database: database)
         let links = GroupLinkStore(database: database)
         let events = EventRelay(
@@ -73,6 +78,7 @@ struct InvitesParts: Sendable {
             members: members,
             phones: phones,
             accounts: accounts,
+            closings: closings,
             invitations: invitations,
             pending: PendingStore(database: database),
             links: links,
@@ -105,9 +111,7 @@ struct InvitesParts: Sendable {
                 let time = clock.nowMilliseconds - settings.limits.userNumbers.windowMilliseconds
                 return try await members.forgetNumbers(askedByMilliseconds: time, limit: limit)
             },
-            Cleanup.Step("what closed accounts left") { limit in
-                try await accounts.sweep(nowMilliseconds: clock.nowMilliseconds, limit: limit)
-            },
+            Cleanup.Step("numbers that nobody waits for") { _ in try await unusedPhones.forget() },
             Cleanup.Step("closed accounts") { limit in
                 try await accounts.forgetClosedAccounts(nowMilliseconds: clock.nowMilliseconds, limit: limit)
             },

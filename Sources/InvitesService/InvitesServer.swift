@@ -73,11 +73,12 @@ public struct InvitesServer: AccountServer, OutboxServer {
             )
             environment.metrics.add(parts.events.relay.metrics)
             environment.metrics.add(parts.groupEvents)
+            environment.metrics.add(parts.closings.metrics)
             if let keyReader = parts.keyReader { environment.metrics.add(keyReader) }
             var background: [any Service] = [
                 parts.events.relay, BackgroundWork { await parts.events.ask() },
                 BackgroundWork { await parts.cleanup.run() }, BackgroundWork { await parts.keyReader?.run() },
-                BackgroundWork { await parts.groupEvents.run() },
+                BackgroundWork { await parts.groupEvents.run() }, BackgroundWork { await parts.closings.run() },
             ]
             if environment.isMeasured { background.append(BackgroundWork { await parts.events.watch() }) }
             return ServiceParts(

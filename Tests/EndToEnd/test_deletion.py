@@ -111,6 +111,32 @@ def test_nothing_of_a_person_is_left(stack, new_app, whole):
     assert held == "deleted|t|t"
 
 
+def test_the_numbers_of_contacts_go_with_who_invited_them(stack, new_app):
+    app, other = new_app(), new_app()
+    for one in (app, other):
+        one.sign_in()
+        one.complete()
+    contacts = [new_app().person for _ in range(4)]
+    group = app.create_group()
+    for contact in contacts:
+        app.post(f"/groups/{group}/members", {"phone_number": contact.phone, "display_name": contact.name}).expect(201)
+    # Whom somebody else waits for as well stays, under the name that they gave.
+    shared = other.create_group()
+    other.post(f"/groups/{shared}/members", {"phone_number": contacts[0].phone, "display_name": "Somebody"}).expect(201)
+    before = "".join(dump(stack).values())
+    assert all(contact.digits in before and contact.name in before for contact in contacts), "the search finds what is there"
+
+    app.delete()
+    process_table.wait_until(lambda: is_forgotten(stack, app.user_id), 15, "the end of all that is left")
+    rows = dump(stack)
+    for table, text in rows.items():
+        for contact in contacts:
+            assert contact.name not in text, table
+        for contact in contacts[1:]:
+            assert contact.digits not in text, table
+    assert {table for table, text in rows.items() if contacts[0].digits in text} == {"invites.members", "invites.phones"}
+
+
 def test_the_same_person_is_new_the_next_moment(stack, whole):
     user_id = whole.user_id
     number, name = whole.person.phone, whole.get("/me").expect(200)["username"]

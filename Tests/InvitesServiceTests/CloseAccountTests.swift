@@ -108,10 +108,10 @@ import Testing
             try await service.database.execute(
                 "INSERT INTO groups (group_id, name, owner_user_id, created_at) VALUES (gen_random_uuid(), 'x', \(maria.uuid), now())"
             )
-            await service.parts.cleanup.clean()
+            await service.parts.closings.round()
             #expect(try await service.groups(of: maria).groups.count == 1, "not yet")
             service.clock.advance(milliseconds: 60_000)
-            await service.parts.cleanup.clean()
+            await service.parts.closings.round()
             #expect(try await service.groups(of: maria).groups.isEmpty)
             #expect(try await service.count("SELECT count(*) FROM groups") == 1)
             #expect(try await service.members(of: group, askedBy: jose).members.count == 1)
@@ -156,7 +156,7 @@ import Testing
             try await service.add(phone(1), to: group, by: jose)
             // A claim that has found the account open, and has not linked it yet.
             let closing = try await service.database.withTransaction { linking in
-                _ = try await linking.query("SELECT FROM holding FOR SHARE")
+                _ = try await linking.query("SELECT FROM user_locks FOR SHARE")
                 let closing = Task { try await service.close(maria) }
                 var triesLeft = 100
                 while triesLeft > 0, try await service.count("SELECT count(*) FROM pg_locks WHERE NOT granted") == 0 {
@@ -223,7 +223,7 @@ import Testing
                     try await tasks.waitForAll()
                 }
                 service.clock.advance(milliseconds: 60_000)
-                await service.parts.cleanup.clean()
+                await service.parts.closings.round()
                 #expect(
                     try await service.count(
                         """

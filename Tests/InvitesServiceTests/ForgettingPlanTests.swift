@@ -1,6 +1,7 @@
 import LocalPostgres
 import Models
 import Postgres
+import ServiceKit
 import ServiceModels
 import Testing
 
@@ -11,15 +12,17 @@ import Testing
 struct ForgettingPlanTests {
     private static let userID = UserID(high: 0xC4CA_4238_A0B9_2382, low: 0x0DCC_509A_6F75_849B)
 
-    @Test func `Closing an account reads no table whole`() async throws {
+    @Test func `Closing an account reads no table whole, nor the groups that it was in`() async throws {
         let facts = try await freshDatabase(schema: "invites")
         try await InvitesFixture.run(on: facts) { service in
-            for statement in Self.people { try await service.database.execute(Query(unsafeSQL: statement)) }
+            for statement in Self.people + Self.largeGroups {
+                try await service.database.execute(Query(unsafeSQL: statement))
+            }
             try await Self.analyze(facts)
-            #expect(try await service.count("SELECT count(*) FROM members WHERE user_id = '\(Self.userID)'") == 1)
+            #expect(try await service.count("SELECT count(*) FROM members WHERE user_id = '\(Self.userID)'") == 301)
             let counts: Query =
-                "SELECT relname, coalesce(seq_tup_read, 0), coalesce(idx_scan, 0) FROM pg_stat_user_tables"
-            func read() async throws -> [String: (whole: Int64, byIndex: Int64)] {
+                "SELECT relname, coalesce(seq_tup_read, 0), coalesce(idx_scan, 0), coalesce(idx_tup_fetch, 0) FROM pg_stat_user_tables"
+            func read() async throws -> [String: (whole: Int64, byIndex: Int64, fetched: Int64)] {
                 // What a session has counted it tells about once a second, when it is asked something.
                 for _ in 0..<2 {
                     try await Task.sleep(for: .milliseconds(700))
@@ -30,12 +33,19 @@ struct ForgettingPlanTests {
                     }
                 }
                 return try await service.database.query(counts).reduce(into: [:]) { counts, row in
-                    let (name, whole, byIndex) = try row.decode(String.self, Int64.self, Int64.self)
-                    counts[name] = (whole, byIndex)
+                    let (name, whole, byIndex, fetched) = try row.decode(
+                        String.self,
+                        Int64.self,
+                        Int64.self,
+                        Int64.self
+                    )
+                    counts[name] = (whole, byIndex, fetched)
                 }
             }
             let before = try await read()
-            try await service.close(Self.userID)
+            let accounts = service.parts.methods.accounts
+            try await accounts.close(Self.userID, nowMilliseconds: 1_700_000_000_000, deadline: nil)
+            #expect(try await accounts.forget(Self.userID, until: .now.advanced(by: .seconds(120))))
             var after = try await read()
             // All that a session has counted comes at once, later on a busy machine.
             for _ in 0..<20 where after["members"]!.byIndex <= before["members"]!.byIndex { after = try await read() }
@@ -44,9 +54,32 @@ struct ForgettingPlanTests {
                 let whole = count.whole - (before[name]?.whole ?? 0)
                 #expect(whole < 1_000, "\(name)")
             }
-            #expect(try await service.count("SELECT count(*) FROM members WHERE user_id = '\(Self.userID)'") == 0)
+            // Of the 60,000 members of the large groups the user is, has added or has confirmed one in seventy.
+            let fetched = after["members"]!.fetched - before["members"]!.fetched
+            #expect(fetched > 300 && fetched < 20_000, "\(fetched)")
+            let left = try await AccountStore(database: service.database).trace(Self.userID).held
+            #expect(left.filter { $0.count > 0 }.map(\.name) == [])
         }
     }
+
+    /// The user, and 199 others, in 300 of many groups.
+    private static let largeGroups = [
+        """
+        INSERT INTO groups (group_id, name, owner_user_id, created_by, created_at)
+        SELECT md5('e' || i)::uuid, 'Elsewhere', md5('o' || i)::uuid, md5('o' || i)::uuid, now() \(twentyThousand)
+        """,
+        """
+        INSERT INTO groups (group_id, name, owner_user_id, created_by, created_at)
+        SELECT md5('b' || g)::uuid, 'Crowd', md5('o' || g)::uuid, md5('o' || g)::uuid, now() FROM generate_series(1, 300) g
+        """,
+        """
+        INSERT INTO members (group_id, member_id, user_id, added_by, also_added_by, confirmed_by, added_at, linked_at)
+        SELECT md5('b' || g)::uuid, md5(g || 'n' || i)::uuid, CASE i WHEN 1 THEN '\(userID)' ELSE md5(g || 'p' || i)::uuid END,
+            CASE i WHEN 2 THEN '\(userID)' ELSE md5('o' || g)::uuid END,
+            CASE i WHEN 3 THEN ARRAY['\(userID)']::uuid[] ELSE '{}' END, CASE i WHEN 4 THEN '\(userID)'::uuid END, now(), now()
+        FROM generate_series(1, 300) g, generate_series(1, 200) i
+        """,
+    ]
 
     private static let person = "md5(i::text)::uuid"
     private static let another = "md5((i * 7 % 20000 + 1)::text)::uuid"

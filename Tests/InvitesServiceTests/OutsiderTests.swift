@@ -19,7 +19,7 @@ import Testing
             let refused = try await service.database.withTransaction { transaction in
                 try await transaction.query("SELECT FROM phones FOR UPDATE")
                 try await transaction.query("SELECT FROM groups FOR UPDATE")
-                try await transaction.query("SELECT FROM holding FOR UPDATE")
+                try await transaction.query("SELECT FROM user_locks FOR UPDATE")
                 return await [
                     outcome { try await service.add(phone(1), to: group, by: stranger) },
                     outcome { try await service.add([phone(1), phone(2)], to: group, by: stranger) },

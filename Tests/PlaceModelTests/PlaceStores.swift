@@ -217,7 +217,9 @@ final class PlaceStores: Sendable {
             )
         case .reopen(let userID, let absorption):
             try await accounts.reopen(userID, absorption: absorption, nowMilliseconds: now, deadline: nil)
-        case .close(let userID): try await accounts.close(userID, nowMilliseconds: now, deadline: nil)
+        case .close(let userID):
+            try await accounts.close(userID, nowMilliseconds: now, deadline: nil)
+            _ = try await accounts.forget(userID, until: .now.advanced(by: .seconds(60)))
         default: preconditionFailure("no operation of accounts")
         }
         return .done

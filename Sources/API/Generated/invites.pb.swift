@@ -1063,7 +1063,7 @@ public nonisolated struct Vestibule_Invites_V1_CloseAccountRequest: Sendable {
   public init() {}
 }
 
-/// The user is forgotten.
+/// The account is closed.
 public nonisolated struct Vestibule_Invites_V1_CloseAccountResponse: Sendable {
   // SwiftProtobuf.Message conformance is added in an extension below. See the
   // `Message` and `Message+*Additions` files in the SwiftProtobuf library for

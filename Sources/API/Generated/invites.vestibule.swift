@@ -128,7 +128,7 @@ public enum InvitesV1 {
     /// The account that was closed.
     public typealias CloseAccountRequest = Vestibule_Invites_V1_CloseAccountRequest
 
-    /// The user is forgotten.
+    /// The account is closed.
     public typealias CloseAccountResponse = Vestibule_Invites_V1_CloseAccountResponse
 
     /// The account that may be absorbed.
@@ -384,9 +384,10 @@ public enum InvitesServiceMethods {
         isIdempotent: true
     )
 
-    /// Forgets a user whose account was closed: the user is in no group any more when this answers. A group of theirs goes to
-    /// an admin, or to a plain member where there is none, and of these to who has been in it for longest; one without another member is
-    /// deleted. Closing again changes nothing. For identity alone: by certificate and method list.
+    /// Closes a user's account for good: when this answers nothing makes the user a member any more. The user is forgotten by then, or
+    /// soon if there is much of them. A group of theirs goes to an admin, or to a plain member where there is none, and of these to who has
+    /// been in it for longest; one without another member is deleted. Closing again changes nothing. For identity alone: by certificate and
+    /// method list.
     public static let closeAccount = MethodDescriptor(
         service: serviceName,
         method: "CloseAccount",
@@ -674,9 +675,10 @@ public protocol InvitesServiceHandler: RPCService {
         context: ServerContext
     ) async throws -> InvitesV1.ApplyPhoneEventsResponse
 
-    /// Forgets a user whose account was closed: the user is in no group any more when this answers. A group of theirs goes to
-    /// an admin, or to a plain member where there is none, and of these to who has been in it for longest; one without another member is
-    /// deleted. Closing again changes nothing. For identity alone: by certificate and method list.
+    /// Closes a user's account for good: when this answers nothing makes the user a member any more. The user is forgotten by then, or
+    /// soon if there is much of them. A group of theirs goes to an admin, or to a plain member where there is none, and of these to who has
+    /// been in it for longest; one without another member is deleted. Closing again changes nothing. For identity alone: by certificate and
+    /// method list.
     func closeAccount(
         _ request: InvitesV1.CloseAccountRequest,
         context: ServerContext
@@ -1211,9 +1213,10 @@ public struct InvitesServiceClient: Sendable {
         )
     }
 
-    /// Forgets a user whose account was closed: the user is in no group any more when this answers. A group of theirs goes to
-    /// an admin, or to a plain member where there is none, and of these to who has been in it for longest; one without another member is
-    /// deleted. Closing again changes nothing. For identity alone: by certificate and method list.
+    /// Closes a user's account for good: when this answers nothing makes the user a member any more. The user is forgotten by then, or
+    /// soon if there is much of them. A group of theirs goes to an admin, or to a plain member where there is none, and of these to who has
+    /// been in it for longest; one without another member is deleted. Closing again changes nothing. For identity alone: by certificate and
+    /// method list.
     public func closeAccount(
         _ request: InvitesV1.CloseAccountRequest,
         options: CallOptions = CallOptions()

@@ -13,7 +13,7 @@ import ServiceKit
 struct Absorber: Sendable {
     /// How often is looked for absorptions that nobody goes on with.
     static let pollInterval: Duration = .seconds(5)
-    /// How many of them are taken at once.
+    /// How many of them have their turn between two looks at what waits.
     static let takenMax = 16
     /// How long a service may take for one step.
     static let timeout: Duration = .seconds(3)
@@ -27,6 +27,7 @@ struct Absorber: Sendable {
     /// Called after a commit that ended sessions and closed an account.
     let accountClosed: @Sendable () -> Void
     let logger: Logger
+    let metrics = AbsorptionMetrics()
 
     /// Goes through all steps that are left.
     ///
@@ -78,20 +79,25 @@ struct Absorber: Sendable {
         }
     }
 
-    /// Goes on with what others have left.
+    /// Goes on with what others have left, one after the other. What fails waits behind the others.
     func round() async {
         do {
-            let left = try await store.takeAbsorptions(nowMilliseconds: clock.nowMilliseconds, limit: Self.takenMax)
-            for absorption in left {
-                do { _ = try await finish(absorption) } catch {
-                    // Its time runs out, and then it is taken again.
+            var turnsLeft = Self.takenMax
+            while turnsLeft > 0, let left = try await store.takeAbsorption(nowMilliseconds: clock.nowMilliseconds) {
+                turnsLeft -= 1
+                do { _ = try await finish(left) } catch IdentityFault.link(.absorptionUnderWay) {
+                    // Somebody else goes on with it.
+                } catch {
                     guard !Task.isCancelled else { return }
+                    metrics.countFailure()
                     logger.warning(
                         "an absorption is gone on with later",
-                        metadata: ["step": "\(absorption.step.rawValue)", "cause": "\(error)"]
+                        metadata: ["step": "\(left.step.rawValue)", "cause": "\(error)"]
                     )
+                    try await store.postpone(left, nowMilliseconds: clock.nowMilliseconds)
                 }
             }
+            metrics.set(oldest: try await store.oldestAbsorption(), nowMilliseconds: clock.nowMilliseconds)
         } catch {
             guard !Task.isCancelled else { return }
             logger.debug("absorptions are not looked for", metadata: ["cause": "\(error)"])

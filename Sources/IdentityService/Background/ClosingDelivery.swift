@@ -6,7 +6,7 @@ import ServiceKit
 /// Tells a service that accounts were closed.
 struct ClosingDelivery: Sendable {
     /// How long the service may take for a batch. The relay holds a transaction meanwhile, so it is well below what that may
-    /// take.
+    /// take. It is enough for any account: a service answers when the closing is durable, and forgets what takes longer beside the calls.
     static let timeout = Duration.seconds(5)
     /// How many calls of a batch are under way at once.
     static let callsMax = 8

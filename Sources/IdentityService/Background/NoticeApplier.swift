@@ -60,6 +60,19 @@ final class NoticeApplier: Sendable {
         }
     }
 
+    /// Forgets messages that are too old to come again, at most `limit` events of them, and tells how many.
+    func forget(limit: Int) async throws -> Int {
+        let (count, lost) = try await store.forgetNotices(nowMilliseconds: clock.nowMilliseconds, limit: limit)
+        if lost > 0 {
+            metrics.countLost(lost)
+            logger.error(
+                "provider notices could not be applied for sixty days and are deleted: what they ask for was not done",
+                metadata: ["count": "\(lost)"]
+            )
+        }
+        return count
+    }
+
     /// Applies one; throws only if it can't be put off either, since there is no database then.
     private func apply(_ key: NoticeKey) async throws -> Bool {
         let applied: AppliedNotice?

@@ -9,6 +9,8 @@ import ServiceKit
 /// Of a token: taken for a while, longer with each try → the provider is asked → it has answered, and the token is forgotten. Whoever is
 /// killed in between leaves it to whoever takes it when the while is over; revoking twice is no fault (RFC 7009 section 2.2).
 struct GrantRevoker: Sendable {
+    /// For how long a token is kept that can't be revoked: then it is deleted and its consent stays at the provider.
+    static let givenUpAfterMilliseconds: Int64 = 30 * 86_400_000
     /// The pause between two looks for tokens.
     static let interval: Duration = .seconds(5)
     /// How many are taken together: all are asked for well within the minute that they are taken for.

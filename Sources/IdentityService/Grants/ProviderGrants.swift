@@ -103,6 +103,22 @@ struct ProviderGrants: Sendable {
         }
     }
 
+    /// Gives up tokens that could not be revoked for ``GrantRevoker/givenUpAfterMilliseconds``, at most `limit` of them, and tells how many.
+    func giveUp(limit: Int) async throws -> Int {
+        let count = try await store.giveUpRevocations(
+            afterMilliseconds: GrantRevoker.givenUpAfterMilliseconds,
+            nowMilliseconds: clock.nowMilliseconds,
+            limit: limit
+        )
+        guard count > 0 else { return 0 }
+        metrics.countGivenUp(count)
+        logger.error(
+            "tokens could not be revoked for thirty days and are given up: the consents stand at their providers",
+            metadata: ["count": "\(count)"]
+        )
+        return count
+    }
+
     /// Counts what waits.
     func look() async {
         guard let vault = keys.current.vault else { return }

@@ -81,6 +81,10 @@ final class GrantMetrics: MetricsSource {
         "vestibule_identity_provider_tokens_resealed_total",
         help: "Tokens of providers that were sealed anew under another key."
     )
+    private let givenUp = CounterFamily(
+        "vestibule_identity_provider_tokens_given_up_total",
+        help: "Tokens of providers that could not be revoked for thirty days and were deleted."
+    )
     private let state = Mutex(State())
 
     /// Counts for these providers, and for these apps whether their checks are stopped.
@@ -140,6 +144,9 @@ final class GrantMetrics: MetricsSource {
     /// Counts tokens that were sealed anew.
     func countResealed(_ count: Int) { resealed[0].add(UInt64(count)) }
 
+    /// Counts tokens that were given up.
+    func countGivenUp(_ count: Int) { givenUp[0].add(UInt64(count)) }
+
     /// Takes what waits now.
     func set(_ backlog: GrantBacklog, stopped: [(provider: String, clientID: String, reason: String)]) {
         state.withLock { $0 = State(backlog: backlog, stopped: stopped) }
@@ -157,7 +164,7 @@ final class GrantMetrics: MetricsSource {
 
     /// Adds the families.
     func write(to text: inout MetricsText) {
-        for family in [kept, checks, revocations, signedOut, resealed] { family.write(to: &text) }
+        for family in [kept, checks, revocations, signedOut, resealed, givenUp] { family.write(to: &text) }
         let (backlog, stopped) = state.withLock { ($0.backlog, $0.stopped) }
         guard let backlog else { return }
         text.single(

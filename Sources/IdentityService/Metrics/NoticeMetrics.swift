@@ -66,6 +66,10 @@ final class NoticeMetrics: MetricsSource {
         labels: [],
         values: [[]]
     )
+    private let lost = CounterFamily(
+        "vestibule_identity_provider_notices_lost_total",
+        help: "Events of providers that could not be applied for sixty days and were deleted."
+    )
     private let outcomes = Dictionary(uniqueKeysWithValues: Outcome.all.enumerated().map { ($1, $0) })
 
     /// Counts a message.
@@ -83,10 +87,14 @@ final class NoticeMetrics: MetricsSource {
     /// Counts a try that failed.
     func countFailure() { failures[0].add() }
 
+    /// Counts events that were never applied.
+    func countLost(_ count: Int) { lost[0].add(UInt64(count)) }
+
     /// Adds the families.
     func write(to text: inout MetricsText) {
         received.write(to: &text)
         applied.write(to: &text)
         failures.write(to: &text)
+        lost.write(to: &text)
     }
 }

@@ -27,4 +27,9 @@ extension IdentityMigrations {
         );
         CREATE INDEX absorptions_held_until ON absorptions (held_until);
         """
+
+    static let postponedAbsorptions = """
+        -- How often in a row an absorption failed, and from when on it is tried again; null if it did not.
+        ALTER TABLE absorptions ADD COLUMN failures integer NOT NULL DEFAULT 0, ADD COLUMN retry_at timestamptz;
+        """
 }

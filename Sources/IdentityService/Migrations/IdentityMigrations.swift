@@ -57,6 +57,7 @@ public enum IdentityMigrations {
         ),
         Migration(number: 31, name: "when identities came to their accounts", sql: linkTimes),
         Migration(number: 32, name: "proof of the sign-ins that bring numbers", sql: provenSignIns),
+        Migration(number: 33, name: "absorptions that failed", sql: postponedAbsorptions),
     ]
 
     // From 3 on each migration locks one of the released tables, and makes no index on it while others wait. A migration keeps

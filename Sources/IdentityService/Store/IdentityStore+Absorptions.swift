@@ -5,7 +5,7 @@ import RPC
 import ServiceModels
 
 extension IdentityStore {
-    /// For how long whoever goes on with an absorption has it alone: longer than a step may take.
+    /// For how long whoever goes on with an absorption has it alone: longer than a step may take, and each step renews it.
     static let absorptionLeaseMilliseconds: Int64 = 10_000
     /// How long ago the session may have been opened by which somebody has an account absorbed.
     static let absorptionSignInMilliseconds: Int64 = 600_000
@@ -52,7 +52,8 @@ extension IdentityStore {
     func go(_ absorption: Absorption, to step: Absorption.Step, nowMilliseconds: Int64) async throws -> Bool {
         let rows = try await database.execute(
             """
-            UPDATE absorptions SET state = \(step.rawValue), held_until = \(Self.leaseEnd(nowMilliseconds))
+            UPDATE absorptions SET state = \(step.rawValue), held_until = \(Self.leaseEnd(nowMilliseconds)),
+                failures = 0, retry_at = NULL
             WHERE absorption_id = \(absorption.id.uuid) AND state = \(absorption.step.rawValue)
             """
         )
@@ -69,7 +70,7 @@ extension IdentityStore {
             let rows = try await transaction.execute(
                 """
                 UPDATE absorptions SET absorption_id = \(id.uuid), absorbed = absorber, absorber = absorbed, state = 'asking',
-                    may_turn = false, held_until = \(Self.leaseEnd(nowMilliseconds))
+                    may_turn = false, held_until = \(Self.leaseEnd(nowMilliseconds)), failures = 0, retry_at = NULL
                 WHERE absorption_id = \(absorption.id.uuid) AND may_turn
                     AND (SELECT count(*) FROM accounts WHERE user_id IN (absorbed, absorber)) = 2
                 """
@@ -90,17 +91,40 @@ extension IdentityStore {
         }
     }
 
-    /// Takes absorptions that nobody goes on with, at most `limit` of them.
-    func takeAbsorptions(nowMilliseconds: Int64, limit: Int) async throws -> [Absorption] {
+    /// Takes the absorption that nobody goes on with for longest; nil if there is none. One at a time, since its steps renew the lease and
+    /// those of others would be over before their turn.
+    func takeAbsorption(nowMilliseconds: Int64) async throws -> Absorption? {
         let now = PostgresTimestamp(milliseconds: nowMilliseconds)
         return try await database.execute(
             """
-            UPDATE absorptions SET held_until = \(Self.leaseEnd(nowMilliseconds)) WHERE absorption_id IN (
-                SELECT absorption_id FROM absorptions WHERE held_until <= \(now)
-                ORDER BY held_until LIMIT \(limit) FOR UPDATE SKIP LOCKED)
+            UPDATE absorptions SET held_until = \(Self.leaseEnd(nowMilliseconds)) WHERE absorption_id = (
+                SELECT absorption_id FROM absorptions
+                WHERE held_until <= \(now) AND (retry_at IS NULL OR retry_at <= \(now))
+                ORDER BY held_until LIMIT 1 FOR UPDATE SKIP LOCKED)
             RETURNING \(unsafeSQL: Self.absorptionColumns)
             """
-        ).map { try Absorption($0) }
+        ).first.map { try Absorption($0) }
+    }
+
+    /// Puts an absorption behind the others that failed: twice as long each time, up to ten minutes. Whoever shows the same credentials
+    /// again goes on with it all the same.
+    func postpone(_ absorption: Absorption, nowMilliseconds: Int64) async throws {
+        let now = PostgresTimestamp(milliseconds: nowMilliseconds)
+        // By both: one that was turned has another id, and the other order.
+        let pair = [absorption.absorbed, absorption.absorber].map(\.uuid)
+        try await database.execute(
+            """
+            UPDATE absorptions SET failures = LEAST(failures + 1, 1000),
+                retry_at = \(now) + LEAST(600, 10 * 2 ^ LEAST(failures, 10)) * interval '1 second'
+            WHERE absorbed = ANY(\(pair)) AND absorber = ANY(\(pair))
+            """
+        )
+    }
+
+    /// Since when the oldest absorption is under way, in Unix milliseconds; nil if none is.
+    func oldestAbsorption() async throws -> Int64? {
+        try await database.query("SELECT min(begun_at) FROM absorptions")[0].decode(0, as: PostgresTimestamp?.self)?
+            .milliseconds
     }
 
     /// Throws while one of the accounts is absorbed or absorbs; called under the locks of their rows.

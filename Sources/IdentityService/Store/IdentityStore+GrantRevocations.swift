@@ -54,6 +54,32 @@ extension IdentityStore {
         )
     }
 
+    /// Gives up what could not be revoked for so long, at most `limit` tokens, and tells how many: nothing of a deleted account stays for
+    /// ever for a provider that doesn't answer, isn't configured any more, or a key that is gone. The audit log tells of each. By the clock of the database, which dated them.
+    func giveUpRevocations(
+        afterMilliseconds: Int64,
+        nowMilliseconds: Int64,
+        limit: Int
+    ) async throws(PostgresError) -> Int {
+        let now = PostgresTimestamp(milliseconds: nowMilliseconds)
+        return try await database.execute(
+            """
+            WITH given_up AS (
+                DELETE FROM provider_grants WHERE grant_id IN (
+                    SELECT grant_id FROM provider_grants WHERE state = 'revoking'
+                        AND abandoned_at <= clock_timestamp() - \(afterMilliseconds) * interval '1 millisecond'
+                    ORDER BY abandoned_at LIMIT \(limit) FOR UPDATE SKIP LOCKED)
+                RETURNING user_id, provider, client_id
+            )
+            INSERT INTO security_events (event_id, user_id, kind, occurred_at, details)
+            SELECT security_event_id(\(now), false), user_id, \(SecurityEvent.providerTokenRevoked.rawValue), \(now),
+                jsonb_build_object('provider', provider, 'client_id', client_id, 'given_up', true)
+            FROM given_up
+            """,
+            deadline: .after(Self.grantStatementLimit)
+        ).affected
+    }
+
     /// Seals anew what is sealed under retired keys: at most `limit` of it, beyond the row `after`, in one transaction.
     ///
     /// - Parameters:

@@ -132,17 +132,24 @@ extension IdentityStore {
         )
     }
 
-    /// Forgets messages that are too old to come again, at most `limit` events of them, and tells how many.
-    func forgetNotices(nowMilliseconds: Int64, limit: Int) async throws(PostgresError) -> Int {
+    /// Forgets messages that are too old to come again, at most `limit` events of them, and tells how many, and how many of these could
+    /// never be applied.
+    func forgetNotices(
+        nowMilliseconds: Int64,
+        limit: Int
+    ) async throws(PostgresError) -> (count: Int, lost: Int) {
         let before = PostgresTimestamp(milliseconds: nowMilliseconds - ProviderNotice.rememberedSeconds * 1000)
         let rows = try await database.execute(
             """
             DELETE FROM provider_notices WHERE (provider, jti, number) IN (
                 SELECT provider, jti, number FROM provider_notices WHERE received_at <= \(before)
                 ORDER BY received_at LIMIT \(limit) FOR UPDATE SKIP LOCKED)
+            RETURNING applied_at IS NULL
             """
         )
-        return rows.affected
+        var lost = 0
+        for row in rows where try row.decode(0, as: Bool.self) { lost += 1 }
+        return (rows.count, lost)
     }
 
     // MARK: - Steps of applying

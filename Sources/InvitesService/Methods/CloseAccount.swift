@@ -5,15 +5,14 @@ import RPC
 import ServiceKit
 
 extension InvitesMethods {
-    /// Forgets a user whose account was closed. For identity alone.
+    /// Closes a user's account for good: what is not forgotten of them at once is forgotten soon. For identity alone.
     func closeAccount(
         _ request: InvitesV1.CloseAccountRequest,
         context: ServerContext
     ) async throws -> InvitesV1.CloseAccountResponse {
         try await context.answer {
-            try await accounts.close(
+            try await closings.close(
                 UserID(request.userID, or: InvitesFault.userIDInvalid),
-                nowMilliseconds: clock.nowMilliseconds,
                 deadline: context.deadline
             )
             return InvitesV1.CloseAccountResponse()

@@ -60,7 +60,53 @@ public enum InvitesMigrations {
         Migration(number: 25, name: "groups by maker", concurrentIndex: "groups_created_by", on: "groups (created_by)"),
         Migration(number: 26, name: "proofs of numbers", sql: ProofTables.proofs),
         Migration(number: 27, name: "makers of links", sql: ProofTables.makersOfLinks),
+        Migration(number: 28, name: "locks of users", sql: UserLocks.table),
+        Migration(number: 29, name: "the line of closings", sql: lineOfClosings),
+        Migration(
+            number: 30,
+            name: "closings by when they are due",
+            concurrentIndex: "closed_accounts_due_at",
+            on: "closed_accounts (due_at) WHERE swept_at IS NULL"
+        ),
+        // What is to be forgotten of who added and confirmed: not by way of all members of all their groups.
+        Migration(
+            number: 31,
+            name: "members by who added them",
+            concurrentIndex: "members_added_by",
+            on: "members (added_by, group_id)"
+        ),
+        Migration(
+            number: 32,
+            name: "members by who confirmed them",
+            concurrentIndex: "members_confirmed_by",
+            on: "members (confirmed_by, group_id) WHERE confirmed_by IS NOT NULL"
+        ),
+        Migration(
+            number: 33,
+            name: "members by who else added them",
+            concurrentIndex: "members_also_added_by",
+            on: "members USING gin (also_added_by) WHERE also_added_by <> '{}'"
+        ),
+        Migration(
+            number: 34,
+            name: "merged numbers by who added them",
+            concurrentIndex: "merged_numbers_added_by",
+            on: "merged_numbers (added_by, group_id)"
+        ),
+        // Among them those that nobody waits for.
+        Migration(
+            number: 35,
+            name: "numbers of nobody",
+            concurrentIndex: "phones_nobody",
+            on: "phones (phone) WHERE user_id IS NULL"
+        ),
     ]
+
+    /// When a closing is worked on next, and how often in a row it failed. Closings of the version before are due at once.
+    private static let lineOfClosings = """
+        ALTER TABLE closed_accounts ADD COLUMN due_at timestamptz NOT NULL DEFAULT now(),
+            ADD COLUMN tries integer NOT NULL DEFAULT 0;
+        """
 
     /// Which numbers users asked about lately, so that asking again counts nothing: each as a code that nobody else's is compared with.
     private static let askedNumbers = """
@@ -129,8 +175,8 @@ public enum InvitesMigrations {
         """
 
     /// Users for whom nothing changes while it isn't decided whether another account absorbs theirs; absorptions that were
-    /// refused, so that a call that comes late holds nobody; and the row whose lock orders claims of numbers and the holding of
-    /// users. (A row, since an advisory lock could be taken by every role of the database.)
+    /// refused, so that a call that comes late holds nobody; and the row whose lock ordered claims of numbers and the holding of
+    /// users, for the version before ``UserLocks``.
     private static let heldAccounts = """
         CREATE TABLE held_accounts (
             user_id uuid PRIMARY KEY,

@@ -13,7 +13,7 @@ extension AccountStore {
     /// Holds a user who is in no group, in one transaction: nothing changes for them until their account is closed or reopened.
     ///
     /// Whoever claims a number for the user, adds one that they have to a group or makes them a group at the same moment comes before
-    /// and keeps the account, or after and is told to try again: those who apply events by the row of `holding`, those who add by the
+    /// and keeps the account, or after and is told to try again: those who apply events or join by the user's lock, those who add by the
     /// number's row, and those who make groups by the count of the user's groups.
     ///
     /// - Parameter groups: by what groups of the user are counted.
@@ -31,7 +31,7 @@ extension AccountStore {
             retries: ConflictRetry.retriesMax,
             deadline: deadline
         ) { transaction in
-            try await transaction.query("SELECT FROM holding FOR UPDATE")
+            try await UserLocks.lock(userID, in: transaction)
             try await transaction.query(
                 "SELECT FROM phones WHERE user_id = \(user) ORDER BY phone COLLATE \"C\" FOR UPDATE"
             )
@@ -79,7 +79,7 @@ extension AccountStore {
     ) async throws {
         let now = PostgresTimestamp(milliseconds: nowMilliseconds)
         try await database.withTransaction(retries: ConflictRetry.retriesMax, deadline: deadline) { transaction in
-            try await transaction.query("SELECT FROM holding FOR UPDATE")
+            try await UserLocks.lock(userID, in: transaction)
             try await refuse(absorption.uuid, now, in: transaction)
             try await transaction.execute(
                 "DELETE FROM held_accounts WHERE user_id = \(userID.uuid) AND absorption_id = \(absorption.uuid)"

@@ -5,77 +5,131 @@ import RPC
 import ServiceModels
 import ServiceStore
 
-/// What is forgotten of users whose accounts were closed, in PostgreSQL.
+/// Users whose accounts were closed, and how far they are forgotten, in PostgreSQL.
+///
+/// A closing is a row of `closed_accounts` until `swept_at` is set. That row comes first, in a short transaction: from then on nobody
+/// makes the user a member. What there is of them is forgotten group by group, in short transactions behind it, which go on after a crash.
 struct AccountStore: Sendable {
     /// For how long it is known whose accounts were closed: much longer than an event of profile waits.
     static let closedAccountMilliseconds: Int64 = 60 * 86_400_000
     /// How long after a closing is looked for what was under way in that moment: longer than any transaction takes.
     static let sweepMilliseconds: Int64 = 60_000
+    /// For how long a closing is left to whoever works on it: longer than ``ClosingRunner`` works on one at a time.
+    static let leaseMilliseconds: Int64 = 60_000
+    /// The longest wait before a closing is tried again that failed.
+    static let postponedMillisecondsMax: Int64 = 600_000
     /// Who has added a member whose account was closed since: nobody.
     static let nobody = PostgresUUID(high: 0, low: 0)
     /// The same as SQL; not as it is written elsewhere, since statements stand in traces, where no id of a person may be.
     static let nobodySQL = "lpad('', 32, '0')::uuid"
-    /// How often a closing is begun anew because a group that was to be deleted got a member meanwhile.
-    private static let triesMax = 4
 
     let database: PostgresClient
 
-    /// A group that was to be deleted got a member in that moment, who is to have it.
-    private struct GroupInherited: Error {}
-
-    /// Forgets a user, in one transaction; what was forgotten before stays so.
+    /// Writes down that an account is closed, and has its numbers be nobody's, in one short transaction. What else there is of the user
+    /// is forgotten by ``forget(_:until:)``.
     ///
-    /// Locks are taken in the order that all others keep: the row of `holding`, by which those who link wait, the user's numbers, by
-    /// which those who add wait, groups, in the order of their ids, then counts of quotas. So whoever links or adds the user comes
-    /// before, and is seen here, or after, and finds the account closed and its numbers nobody's. A transaction that began before and
-    /// doesn't see that the account is closed may still make the user a group: what it leaves is forgotten by
-    /// ``sweep(nowMilliseconds:limit:)``.
+    /// Locks are taken in the order that all others keep: the user's lock, by which those who link wait, then the user's numbers, by which
+    /// those who add wait. So whoever links or adds the user comes before, and is seen by what forgets the user, or after, and finds the
+    /// account closed and its numbers nobody's. A transaction that began before and doesn't see that the account is closed may still make
+    /// the user a group: it is found a minute later, when the user is forgotten once more.
     func close(_ userID: UserID, nowMilliseconds: Int64, deadline: Deadline?) async throws {
         let now = PostgresTimestamp(milliseconds: nowMilliseconds)
-        var triesLeft = Self.triesMax
-        while true {
-            triesLeft -= 1
-            do {
-                return try await database.withTransaction(
-                    retries: ConflictRetry.retriesMax,
-                    deadline: deadline
-                ) { transaction in
-                    try await release(numbersOf: userID, in: transaction)
-                    try await transaction.execute(
-                        """
-                        WITH released AS (DELETE FROM held_accounts WHERE user_id = \(userID.uuid))
-                        INSERT INTO closed_accounts (user_id, closed_at) VALUES (\(userID.uuid), \(now))
-                        ON CONFLICT (user_id) DO NOTHING
-                        """
-                    )
-                    try await forget(userID, in: transaction)
-                }
-            } catch let error as GroupInherited {
-                guard triesLeft > 0 else { throw PostgresError.unavailable("\(error)") }
-            }
-        }
-    }
-
-    /// Forgets once more those whose accounts were closed a while ago, at most `limit` of them, and tells how many.
-    func sweep(nowMilliseconds: Int64, limit: Int) async throws -> Int {
-        let before = PostgresTimestamp(milliseconds: nowMilliseconds - Self.sweepMilliseconds)
-        let rows = try await database.query(
-            """
-            SELECT user_id FROM closed_accounts WHERE swept_at IS NULL AND closed_at <= \(before)
-            ORDER BY closed_at LIMIT \(limit)
-            """
-        )
-        for row in rows {
-            let userID = UserID(try row.decode(0, as: PostgresUUID.self))
-            try await close(userID, nowMilliseconds: nowMilliseconds, deadline: nil)
-            try await database.execute(
+        let leaseEnd = PostgresTimestamp(milliseconds: nowMilliseconds + Self.leaseMilliseconds)
+        try await database.withTransaction(
+            retries: ConflictRetry.retriesMax,
+            deadline: deadline
+        ) { transaction in
+            try await UserLocks.lock(userID, in: transaction)
+            try await release(numbersOf: userID, in: transaction)
+            try await transaction.execute(
                 """
-                UPDATE closed_accounts SET swept_at = \(PostgresTimestamp(milliseconds: nowMilliseconds))
-                WHERE user_id = \(userID.uuid)
+                WITH released AS (DELETE FROM held_accounts WHERE user_id = \(userID.uuid))
+                INSERT INTO closed_accounts (user_id, closed_at, due_at) VALUES (\(userID.uuid), \(now), \(leaseEnd))
+                ON CONFLICT (user_id) DO NOTHING
                 """
             )
         }
-        return rows.count
+    }
+
+    /// The numbers that profile has told to be the user's are nobody's; its release comes later, and finds them so.
+    private func release(numbersOf userID: UserID, in transaction: PostgresTransaction) async throws {
+        let rows = try await transaction.execute(
+            """
+            WITH theirs AS MATERIALIZED (
+                SELECT phone FROM phones WHERE user_id = \(userID.uuid) ORDER BY phone COLLATE "C" FOR UPDATE
+            )
+            UPDATE phones SET user_id = NULL FROM theirs WHERE phones.phone = theirs.phone RETURNING phones.phone
+            """
+        )
+        try await PhoneStore.forgetUnused(rows, in: transaction)
+    }
+
+    // MARK: - The line of closings
+
+    /// Takes the closing that is due for longest; nil if none is. Nobody else takes it within ``leaseMilliseconds``.
+    func takeClosing(nowMilliseconds: Int64) async throws -> UserID? {
+        let now = PostgresTimestamp(milliseconds: nowMilliseconds)
+        let leaseEnd = PostgresTimestamp(milliseconds: nowMilliseconds + Self.leaseMilliseconds)
+        let rows = try await database.execute(
+            """
+            UPDATE closed_accounts SET due_at = \(leaseEnd) WHERE user_id = (
+                SELECT user_id FROM closed_accounts WHERE swept_at IS NULL AND due_at <= \(now)
+                ORDER BY due_at LIMIT 1 FOR UPDATE SKIP LOCKED)
+            RETURNING user_id
+            """
+        )
+        return try rows.first.map { UserID(try $0.decode(0, as: PostgresUUID.self)) }
+    }
+
+    /// Puts a closing at the end of the line: all of it is forgotten, which is looked at once more a minute after the closing and is done
+    /// then; or there is more to forget; or it failed, and waits twice as long each time.
+    ///
+    /// - Parameter beganAtMilliseconds: when it was begun to forget the user this time.
+    func putBack(
+        _ userID: UserID,
+        _ outcome: ClosingOutcome,
+        beganAtMilliseconds: Int64,
+        nowMilliseconds: Int64
+    ) async throws {
+        let now = PostgresTimestamp(milliseconds: nowMilliseconds)
+        let sweptFrom = PostgresTimestamp(milliseconds: beganAtMilliseconds - Self.sweepMilliseconds)
+        let change: Query =
+            switch outcome {
+            case .forgotten:
+                """
+                UPDATE closed_accounts SET tries = 0, due_at = closed_at + \(Self.sweepMilliseconds) * interval '1 millisecond',
+                    swept_at = CASE WHEN closed_at <= \(sweptFrom) THEN \(now) END
+                WHERE user_id = \(userID.uuid) AND swept_at IS NULL
+                """
+            case .unfinished:
+                """
+                UPDATE closed_accounts SET tries = 0, due_at = \(now)
+                WHERE user_id = \(userID.uuid) AND swept_at IS NULL
+                """
+            case .failed:
+                """
+                UPDATE closed_accounts SET tries = LEAST(tries + 1, 1000),
+                    due_at = \(now) + LEAST(\(Self.postponedMillisecondsMax), 5000 * 2 ^ LEAST(tries, 20)) * interval '1 millisecond'
+                WHERE user_id = \(userID.uuid) AND swept_at IS NULL
+                """
+            }
+        try await database.execute(change)
+    }
+
+    /// What waits: since when the oldest closing does that isn't done, and the oldest hold of an absorption, in Unix milliseconds.
+    func backlog() async throws -> AccountBacklog {
+        let row = try await database.query(
+            """
+            SELECT (SELECT count(*) FROM closed_accounts WHERE swept_at IS NULL),
+                (SELECT min(closed_at) FROM closed_accounts WHERE swept_at IS NULL), (SELECT min(held_at) FROM held_accounts)
+            """
+        )[0]
+        let (count, closedAt, heldAt) = try row.decode(Int64.self, PostgresTimestamp?.self, PostgresTimestamp?.self)
+        return AccountBacklog(
+            closings: count,
+            oldestClosingMilliseconds: closedAt?.milliseconds,
+            oldestHoldMilliseconds: heldAt?.milliseconds
+        )
     }
 
     /// Forgets which accounts were closed long ago, at most `limit` of them, and tells how many.
@@ -89,162 +143,24 @@ struct AccountStore: Sendable {
             """
         ).affected
     }
+}
 
-    // MARK: - Steps of a closing
+/// How far a user was forgotten.
+enum ClosingOutcome: Sendable, Hashable {
+    /// Nothing is left.
+    case forgotten
+    /// The time was over: there is more.
+    case unfinished
+    /// Something could not be forgotten.
+    case failed
+}
 
-    /// The numbers that profile has told to be the user's are nobody's; its release comes later, and finds them so.
-    private func release(numbersOf userID: UserID, in transaction: PostgresTransaction) async throws {
-        try await transaction.query("SELECT FROM holding FOR UPDATE")
-        try await transaction.execute(
-            """
-            WITH theirs AS MATERIALIZED (
-                SELECT phone FROM phones WHERE user_id = \(userID.uuid) ORDER BY phone COLLATE "C" FOR UPDATE
-            )
-            UPDATE phones SET user_id = NULL FROM theirs WHERE phones.phone = theirs.phone
-            """
-        )
-    }
-
-    private func forget(_ userID: UserID, in transaction: PostgresTransaction) async throws {
-        let user = userID.uuid
-        let groups = try await transaction.query(
-            """
-            SELECT group_id FROM groups
-            WHERE group_id IN (
-                SELECT group_id FROM groups WHERE owner_user_id = \(user)
-                UNION SELECT group_id FROM groups WHERE created_by = \(user)
-                UNION SELECT group_id FROM members WHERE user_id = \(user))
-            ORDER BY group_id FOR UPDATE
-            """
-        ).map { try $0.decode(0, as: PostgresUUID.self) }
-        if !groups.isEmpty {
-            try await Self.leave(groups, user, in: transaction)
-            try await hand(on: groups, user, in: transaction)
-            try await transaction.execute(
-                "UPDATE groups SET created_by = \(Self.nobody) WHERE group_id = ANY(\(groups)) AND created_by = \(user)"
-            )
-        }
-        try await transaction.execute(
-            """
-            UPDATE members SET declined_by = NULL, also_added_by = array_remove(also_added_by, \(Self.nobody))
-            WHERE declined_by = \(user)
-            """
-        )
-        try await transaction.execute(
-            """
-            WITH withdrawn AS (DELETE FROM join_requests WHERE user_id = \(user)),
-                unused AS (DELETE FROM group_link_uses WHERE user_id = \(user)),
-                unblocked AS (DELETE FROM blocked_inviters WHERE user_id = \(user) OR inviter_user_id = \(user)),
-                untold AS (DELETE FROM event_outbox WHERE user_id = \(user)),
-                unasked AS (DELETE FROM asked_numbers WHERE user_id = \(user)),
-                merged AS (DELETE FROM merged_numbers WHERE user_id = \(user))
-            DELETE FROM group_keys WHERE user_id = \(user)
-            """
-        )
-        // Behind all that triggers tell of it.
-        try await transaction.execute("DELETE FROM group_events WHERE user_id = \(user)")
-        try await QuotaStore.forget(subject: userID.bytes, in: transaction)
-    }
-
-    /// Takes a user out of groups, which are locked. Nothing of them is left there: whom they added was added by who added them next, or by
-    /// nobody, and whom they confirmed was confirmed by nobody, so that closing the account later has to look for nothing in groups that
-    /// they left. Whoever blocks them is not wanted by their leaving: what waits for such a person by nobody else is declined.
-    static func leave(
-        _ groups: [PostgresUUID],
-        _ user: PostgresUUID,
-        in transaction: PostgresTransaction
-    ) async throws {
-        try await transaction.execute(
-            """
-            WITH merged AS (DELETE FROM merged_numbers WHERE group_id = ANY(\(groups)) AND user_id = \(user))
-            DELETE FROM members WHERE group_id = ANY(\(groups)) AND user_id = \(user)
-            """
-        )
-        try await disown(groups, user, in: transaction)
-    }
-
-    /// Has groups, which are locked, forget what a user did in them who is no member any more: whom they added was added by who added them
-    /// next, or by nobody.
-    static func disown(
-        _ groups: [PostgresUUID],
-        _ user: PostgresUUID,
-        in transaction: PostgresTransaction
-    ) async throws {
-        try await transaction.execute(
-            """
-            UPDATE members m
-            SET added_by = \(Self.nobody), also_added_by = ARRAY[\(Self.nobody)]::uuid[], declined_by = p.user_id
-            FROM phones p JOIN blocked_inviters b ON b.user_id = p.user_id AND b.inviter_user_id = \(user)
-            WHERE m.group_id = ANY(\(groups)) AND m.user_id IS NULL AND m.added_by = \(user) AND m.also_added_by = '{}'
-                AND p.phone = m.phone AND m.declined_by IS DISTINCT FROM p.user_id
-            """
-        )
-        try await transaction.execute(
-            """
-            WITH merged AS (
-                UPDATE merged_numbers SET added_by = \(Self.nobody)
-                WHERE group_id = ANY(\(groups)) AND added_by = \(user) AND user_id <> \(user)
-            )
-            UPDATE members SET
-                added_by = CASE WHEN added_by = \(user) THEN COALESCE(also_added_by[1], \(Self.nobody)) ELSE added_by END,
-                also_added_by = CASE WHEN added_by = \(user) THEN also_added_by[2:] ELSE array_remove(also_added_by, \(user)) END,
-                confirmed_by = CASE WHEN confirmed_by = \(user) THEN \(Self.nobody) ELSE confirmed_by END
-            WHERE group_id = ANY(\(groups)) AND (added_by = \(user) OR confirmed_by = \(user) OR \(user) = ANY(also_added_by))
-            """
-        )
-        try await transaction.execute(
-            """
-            UPDATE group_links SET created_by = \(Self.nobody)
-            WHERE group_id = ANY(\(groups)) AND created_by = \(user)
-            """
-        )
-    }
-
-    /// Gives a user's groups, which are locked and which the user has left, to their admins, else to plain members, and of these to who has
-    /// been in them for longest. Where nobody is a member they stay.
-    static func giveToHeirs(
-        _ groups: [PostgresUUID],
-        of user: PostgresUUID,
-        in transaction: PostgresTransaction
-    ) async throws {
-        try await transaction.execute(
-            """
-            UPDATE groups g SET owner_user_id = heir.user_id, created_by = COALESCE(g.created_by, g.owner_user_id)
-            FROM (
-                SELECT DISTINCT ON (group_id) group_id, user_id FROM members
-                WHERE group_id = ANY(\(groups)) AND user_id IS NOT NULL
-                ORDER BY group_id, role = \(GroupRole.admin.rawValue) DESC, linked_at, member_id
-            ) AS heir
-            WHERE g.group_id = heir.group_id AND g.owner_user_id = \(user)
-            """
-        )
-    }
-
-    /// Gives the user's groups to their heirs, and deletes those without a member.
-    private func hand(
-        on groups: [PostgresUUID],
-        _ user: PostgresUUID,
-        in transaction: PostgresTransaction
-    ) async throws {
-        try await Self.giveToHeirs(groups, of: user, in: transaction)
-        // Whoever is linked at this moment by a replica of the version before holds the row that this waits for, and is no pending member
-        // after it.
-        try await transaction.execute(
-            """
-            DELETE FROM members m USING groups g
-            WHERE g.group_id = ANY(\(groups)) AND g.owner_user_id = \(user) AND m.group_id = g.group_id
-                AND m.user_id IS NULL
-            """
-        )
-        try await transaction.execute(
-            """
-            DELETE FROM groups g WHERE g.group_id = ANY(\(groups)) AND g.owner_user_id = \(user)
-                AND NOT EXISTS (SELECT FROM members m WHERE m.group_id = g.group_id)
-            """
-        )
-        let left = try await transaction.query(
-            "SELECT FROM groups WHERE group_id = ANY(\(groups)) AND owner_user_id = \(user)"
-        )
-        guard left.isEmpty else { throw GroupInherited() }
-    }
+/// What waits to be forgotten or decided.
+struct AccountBacklog: Sendable, Hashable {
+    /// How many closings aren't done.
+    var closings: Int64 = 0
+    /// Since when the oldest of them waits.
+    var oldestClosingMilliseconds: Int64?
+    /// Since when the oldest hold of an absorption stands.
+    var oldestHoldMilliseconds: Int64?
 }

@@ -6,8 +6,8 @@ import ServiceModels
 
 /// The steps by which a user becomes a member who accepts, is confirmed, or comes by a link.
 ///
-/// Locks are taken in the order of all others: the row of `holding`, the user's numbers, the group. Whoever registers or adds one
-/// of these numbers comes before or after, and the person is in the group once.
+/// Locks are taken in the order of all others: the user's lock (``UserLocks``), the user's numbers, the group. Whoever registers or adds
+/// one of these numbers comes before or after, and the person is in the group once.
 enum Admission {
     /// A row that waits for a number of the user's.
     struct Waiting: Sendable {
@@ -66,7 +66,9 @@ enum Admission {
     ) async throws -> [String] {
         let rows = try await transaction.query(
             """
-            WITH locked AS MATERIALIZED (SELECT singleton FROM holding FOR SHARE)
+            WITH locked AS MATERIALIZED (
+                SELECT lock FROM user_locks WHERE lock = ANY(\(UserLocks.numbers(of: [userID]))) FOR SHARE
+            )
             SELECT phone, user_id FROM phones
             WHERE (user_id = \(userID.uuid) OR phone = \(phone)) AND (SELECT count(*) FROM locked) >= 0
             ORDER BY phone COLLATE "C"

@@ -89,9 +89,11 @@ extension GroupStore {
                             in: transaction
                         )
                     }
-                    // Whoever holds an account comes before, or waits until its request to join is decided.
-                    try await transaction.query("SELECT FROM holding FOR SHARE")
                 }
+                // Whoever holds or closes an account comes before, or waits until its request to join is decided.
+                let asking =
+                    change.openness.map { $0 != .confirm } ?? false
+                    ? try await lockThoseWhoAsk(in: groupID, for: callerID, transaction) : []
                 var owners: [PhoneNumber: UserID] = [:]
                 var locked: Set<PhoneNumber> = []
                 if change.openness == .open {
@@ -116,6 +118,9 @@ extension GroupStore {
                     try await link(owners, in: groupID, now, transaction)
                 }
                 if group.openness == .confirm, changed.openness != .confirm {
+                    // Somebody asked after we looked: their lock isn't shared.
+                    let now = try await thoseWhoAsk(in: groupID, for: callerID, transaction)
+                    guard asking.isSuperset(of: now) else { throw ConflictRetry.LostRace() }
                     try await PendingStore.admitAll(
                         to: changed,
                         by: callerID,
@@ -149,6 +154,32 @@ extension GroupStore {
             """
         )
         return changed
+    }
+
+    /// Shares the locks of those who ask to join a group, if the caller is in it, and tells who they are.
+    private func lockThoseWhoAsk(
+        in groupID: GroupID,
+        for callerID: UserID,
+        _ transaction: PostgresTransaction
+    ) async throws -> Set<UserID> {
+        let users = try await thoseWhoAsk(in: groupID, for: callerID, transaction)
+        try await UserLocks.share(users, in: transaction)
+        return users
+    }
+
+    private func thoseWhoAsk(
+        in groupID: GroupID,
+        for callerID: UserID,
+        _ transaction: PostgresTransaction
+    ) async throws -> Set<UserID> {
+        let rows = try await transaction.query(
+            """
+            SELECT user_id FROM join_requests r WHERE group_id = \(groupID.uuid) AND EXISTS (
+                SELECT FROM members c WHERE c.user_id = \(callerID.uuid) AND c.group_id = r.group_id
+            )
+            """
+        )
+        return Set(try rows.map { UserID(try $0.decode(0, as: PostgresUUID.self)) })
     }
 
     /// The numbers that a group waits for, if the caller is in it.

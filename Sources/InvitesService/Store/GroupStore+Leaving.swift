@@ -111,7 +111,6 @@ extension GroupStore {
             "DELETE FROM members WHERE group_id = \(groupID.uuid) RETURNING phone"
         )
         try await transaction.execute("DELETE FROM groups WHERE group_id = \(groupID.uuid)")
-        let phones = try rows.compactMap { try $0.decode(0, as: String?.self).flatMap(PhoneNumber.init(stored:)) }
-        try await PhoneStore.forgetUnused(phones, in: transaction)
+        try await PhoneStore.forgetUnused(rows, in: transaction)
     }
 }

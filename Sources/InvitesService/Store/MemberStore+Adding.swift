@@ -50,7 +50,17 @@ extension MemberStore {
                     let room = try await AdditionRoom(for: new, limits: limits, in: transaction)
                     let group = try await group(new, isLocked: !room.isEmpty, in: transaction)
                     let roster = try await roster(of: group, for: new, room, limits, in: transaction)
-                    return try await add(new, to: roster, room, limits, in: transaction)
+                    let answers = try await add(new, to: roster, room, limits, in: transaction)
+                    // Who is in by a number that they gave up waits for nobody by it.
+                    let nobodys = answers.indices.map { (answers[$0], new.people[$0].invitee.phone) }.filter {
+                        if case .known(let member) = $0 {
+                            member.userID != nil && room.owners[$1] == nil
+                        } else {
+                            false
+                        }
+                    }
+                    try await PhoneStore.forgetUnused(nobodys.map(\.1), in: transaction)
+                    return answers
                 }
             }
         } catch let refused as AllRefused {

@@ -109,7 +109,11 @@ struct MemberStore: Sendable {
             FOR UPDATE
             """
         )
-        guard let row = rows.first else { return try await PendingStore.reject(memberID, in: group, transaction) }
+        guard let row = rows.first else {
+            // Whoever waited is gone since we looked.
+            if let phone { try await PhoneStore.forgetUnused([phone], in: transaction) }
+            return try await PendingStore.reject(memberID, in: group, transaction)
+        }
         if let userID = try row.decode(0, as: PostgresUUID?.self) {
             let role = try MemberRow.role(row, at: 1, isOwner: UserID(userID) == group.ownerID)
             try GroupPolicy.require(group.callerRole, .remove(role))

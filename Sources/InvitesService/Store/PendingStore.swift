@@ -112,7 +112,7 @@ struct PendingStore: Sendable {
     /// Makes those members who asked to join a group in which nobody is confirmed any more, oldest first, as far as there is room. The
     /// rest wait on to be confirmed, and so do those of whom it isn't decided whether their accounts are closed.
     ///
-    /// - Parameter group: the group, which is locked, after the row of `holding`.
+    /// - Parameter group: the group, which is locked, after the locks of those who asked to join it.
     static func admitAll(
         to group: Group,
         by callerID: UserID,
@@ -341,6 +341,7 @@ struct PendingStore: Sendable {
             try await transaction.execute(
                 "DELETE FROM members WHERE group_id = \(new.groupID.uuid) AND phone = \(phone) AND user_id IS NULL"
             )
+            if let phone = PhoneNumber(stored: phone) { try await PhoneStore.forgetUnused([phone], in: transaction) }
         }
         return new.memberID
     }

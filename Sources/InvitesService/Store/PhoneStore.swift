@@ -46,6 +46,30 @@ struct PhoneStore: Sendable {
         let ledger = PhoneLedger(applying: fresh, owners: owners)
         try await save(ledger.standings, in: transaction)
         try await forget(ledger.forgottenPhones, in: transaction)
+        for (phone, owner) in ledger.changedOwners { owners[phone] = owner }
+        let linkedCount = try await carryOut(
+            ledger,
+            owners,
+            locked: further.union(fresh.map(\.phone)),
+            now,
+            in: transaction
+        )
+        // A release leaves a number that nobody has, and mostly nobody waits for.
+        let nobodys = Set(fresh.map(\.phone)).filter { owners[$0] == nil }.subtracting(ledger.forgottenPhones)
+        try await Self.forgetUnused(Array(nobodys), in: transaction)
+        return linkedCount
+    }
+
+    /// Carries out what the events come to, and tells how many pending members became members.
+    ///
+    /// - Parameter owners: who has each of the numbers now.
+    private func carryOut(
+        _ ledger: PhoneLedger,
+        _ owners: [PhoneNumber: UserID],
+        locked: Set<PhoneNumber>,
+        _ now: PostgresTimestamp,
+        in transaction: PostgresTransaction
+    ) async throws -> Int {
         guard ledger.hasLosses else {
             var links: [PhoneLedger.Link] = []
             for link in ledger.steps.flatMap(\.links) where !links.contains(link) { links.append(link) }
@@ -55,12 +79,11 @@ struct PhoneStore: Sendable {
             return try await Self.link(links, now, in: transaction)
         }
         try await lockGroups(of: ledger, in: transaction)
-        for (phone, owner) in ledger.changedOwners { owners[phone] = owner }
         var linkedCount = 0
         var lost = LostPlaces()
         for step in ledger.steps {
             let again = try await apply(step.losses, now, &lost, in: transaction)
-            let unlocked = again.subtracting(fresh.map(\.phone)).subtracting(further)
+            let unlocked = again.subtracting(locked)
             guard unlocked.isEmpty else { throw UnlockedNumbers(phones: unlocked) }
             try await settle(step.links, in: transaction)
             let back = again.subtracting(step.links.map(\.phone)).sorted { $0.digits < $1.digits }
@@ -92,17 +115,18 @@ struct PhoneStore: Sendable {
     /// Writes down that the events are applied, and returns those that weren't before, in their order.
     ///
     /// A second delivery at the same moment waits here until the first has committed. Sorted, so that two deliveries
-    /// of overlapping events don't wait for each other. Before it whoever is holding a user is waited for, so that what comes after
-    /// sees it; no delivery waits for another one by that.
+    /// of overlapping events don't wait for each other. Before it the locks of those who claim numbers are shared: whoever holds or
+    /// closes the account of one is waited for, so that what comes after sees it; no delivery waits for another one by that.
     private func enter(
         _ events: [PhoneEvent],
         _ now: PostgresTimestamp,
         in transaction: PostgresTransaction
     ) async throws -> [PhoneEvent] {
         let ids = events.map(\.id).sorted().map(\.uuid)
+        let locks = UserLocks.numbers(of: Self.claimants(of: events))
         let rows = try await transaction.execute(
             """
-            WITH locked AS MATERIALIZED (SELECT singleton FROM holding FOR SHARE)
+            WITH locked AS MATERIALIZED (SELECT lock FROM user_locks WHERE lock = ANY(\(locks)) ORDER BY lock FOR SHARE)
             INSERT INTO inbox (event_id, applied_at)
             SELECT event_id, \(now) FROM unnest(\(ids)) AS event (event_id) WHERE (SELECT count(*) FROM locked) >= 0
             ORDER BY event_id
@@ -115,6 +139,13 @@ struct PhoneStore: Sendable {
         return events.filter { entered.remove($0.id.uuid) != nil }
     }
 
+    /// Those who claim numbers.
+    private static func claimants(of events: [PhoneEvent]) -> [UserID] {
+        events.compactMap { event in
+            if case .claimed(let userID, _, _) = event.change { userID } else { nil }
+        }
+    }
+
     /// Without the claims of users whose accounts were closed: they come late, and their releases come behind. Whoever such a claim took
     /// the number from has given it up all the same.
     ///
@@ -123,9 +154,7 @@ struct PhoneStore: Sendable {
         _ events: [PhoneEvent],
         in transaction: PostgresTransaction
     ) async throws -> [PhoneEvent] {
-        let claimants = events.compactMap { event in
-            if case .claimed(let userID, _, _) = event.change { userID.uuid } else { nil }
-        }
+        let claimants = Self.claimants(of: events).map(\.uuid)
         guard !claimants.isEmpty else { return events }
         let rows = try await transaction.query(
             """
@@ -214,21 +243,6 @@ struct PhoneStore: Sendable {
         guard !phones.isEmpty else { return }
         try await transaction.execute(
             "DELETE FROM phones WHERE phone = ANY(\(phones.map(\.digits))) AND user_id IS NULL"
-        )
-    }
-
-    /// Forgets numbers that nobody has and nobody waits for any more. A number that somebody else has locked is left alone, so that
-    /// nobody is waited for whatever is locked here.
-    static func forgetUnused(_ phones: [PhoneNumber], in transaction: PostgresTransaction) async throws {
-        guard !phones.isEmpty else { return }
-        try await transaction.execute(
-            """
-            DELETE FROM phones WHERE phone IN (
-                SELECT phone FROM phones p WHERE phone = ANY(\(phones.map(\.digits))) AND user_id IS NULL
-                    AND NOT EXISTS (SELECT FROM members m WHERE m.phone = p.phone AND m.user_id IS NULL)
-                FOR UPDATE SKIP LOCKED
-            )
-            """
         )
     }
 }

@@ -128,9 +128,10 @@ public final class InvitesServiceDouble: InvitesServiceHandler {
             throw RPCError(.unimplemented, "\(InvitesServiceMethods.applyPhoneEvents.path) has no answer in this test")
         }
 
-        /// Forgets a user whose account was closed: the user is in no group any more when this answers. A group of theirs goes to
-        /// an admin, or to a plain member where there is none, and of these to who has been in it for longest; one without another member is
-        /// deleted. Closing again changes nothing. For identity alone: by certificate and method list.
+        /// Closes a user's account for good: when this answers nothing makes the user a member any more. The user is forgotten by then, or
+        /// soon if there is much of them. A group of theirs goes to an admin, or to a plain member where there is none, and of these to who has
+        /// been in it for longest; one without another member is deleted. Closing again changes nothing. For identity alone: by certificate and
+        /// method list.
         public var closeAccount: @Sendable (
             InvitesV1.CloseAccountRequest,
             ServerContext

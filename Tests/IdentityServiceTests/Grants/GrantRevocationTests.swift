@@ -65,6 +65,32 @@ struct GrantRevocationTests {
         }
     }
 
+    @Test func `A token that can't be revoked for thirty days is given up, and told`() async throws {
+        try await GrantBench.run { bench in
+            let people = try await bench.keepTokens(2)
+            try await bench.abandon(people[0].tokens.userID)
+            // Its provider answers nobody, and isn't even asked where keys or the configuration are gone.
+            let age: Query =
+                "UPDATE provider_grants SET abandoned_at = abandoned_at - interval '15 days' WHERE state = 'revoking'"
+            try await bench.store.database.execute(age)
+            #expect(try await bench.grants.giveUp(limit: 10) == 0)
+            #expect(try await bench.rows("revoking") == 1)
+            try await bench.store.database.execute(age)
+            #expect(try await bench.grants.giveUp(limit: 10) == 1)
+            #expect(try await bench.rows("revoking") == 0)
+            #expect(try await bench.rows("kept") == 1, "what is in use has no end")
+            #expect(bench.metric("vestibule_identity_provider_tokens_given_up_total") == "1")
+            let told = try await bench.store.database.query(
+                """
+                SELECT user_id::text || ' ' || (details->>'provider') || ' ' || (details->>'given_up') FROM security_events
+                WHERE kind = 'provider_token_revoked'
+                """
+            ).map { try $0.decode(0, as: String.self) }
+            #expect(told == ["\(people[0].tokens.userID) apple true"])
+            #expect(bench.bench.log.text.contains("given up"))
+        }
+    }
+
     @Test func `Only what was abandoned is revoked, and only if it was committed`() async throws {
         struct Undone: Error {}
         try await GrantBench.run { bench in

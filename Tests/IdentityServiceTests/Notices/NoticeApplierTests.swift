@@ -156,6 +156,18 @@ struct NoticeApplierTests {
             service.clock.advance(seconds: 1)
             await service.parts.cleanup.clean()
             #expect(try await service.count("provider_notices") == 0)
+            #expect(service.noticeCounts.contains("notices_lost_total 1"), "it was not applied")
+        }
+    }
+
+    @Test func `A message that was applied is forgotten without a word`() async throws {
+        try await TestService.run { service in
+            try await service.accept(TestNotice(atSeconds: service.clock.nowSeconds))
+            await service.notices.applyDue()
+            service.clock.advance(seconds: ProviderNotice.rememberedSeconds)
+            await service.parts.cleanup.clean()
+            #expect(try await service.count("provider_notices") == 0)
+            #expect(!service.noticeCounts.contains { $0.hasPrefix("notices_lost_total") })
         }
     }
 }

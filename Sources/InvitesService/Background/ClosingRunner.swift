@@ -1,0 +1,82 @@
+import InvitesDomain
+import Logging
+import Models
+import RPC
+import ServiceKit
+
+/// Forgets those whose accounts are closed: at once, as far as that is soon done, and the rest beside the calls.
+///
+/// Closings wait in a line, `closed_accounts`. One that fails or isn't done yet goes to its end, so that none holds up the others. Each
+/// replica runs one of these; one works on a closing at a time, and what a crash leaves is taken up when its lease is over.
+struct ClosingRunner: Sendable {
+    /// The pause between two looks for closings that are due.
+    static let interval: Duration = .seconds(5)
+    /// How long a call takes that closes an account, at most: much shorter than identity waits for it.
+    static let callLimit: Duration = .seconds(2)
+    /// How long is worked on one closing before the others have their turn: shorter than the lease, with the statements that are under way.
+    static let turnLimit: Duration = .seconds(20)
+    /// How many turns there are between two looks at what waits.
+    static let turnsMax = 64
+
+    let store: AccountStore
+    let metrics = ClosingMetrics()
+    let clock: WallClock
+    let logger: Logger
+
+    /// Closes an account. When it returns the account is closed for good, and a user who is in few groups forgotten.
+    func close(_ userID: UserID, deadline: Deadline?) async throws {
+        try await store.close(userID, nowMilliseconds: clock.nowMilliseconds, deadline: deadline)
+        await forget(userID, within: Self.callLimit)
+    }
+
+    /// Works on what is due, until the task is cancelled.
+    func run() async {
+        while !Task.isCancelled {
+            await round()
+            try? await Task.sleep(for: Self.interval)
+        }
+    }
+
+    /// Works on all that is due.
+    func round() async {
+        do {
+            var turnsLeft = Self.turnsMax
+            while turnsLeft > 0, let userID = try await store.takeClosing(nowMilliseconds: clock.nowMilliseconds) {
+                turnsLeft -= 1
+                await forget(userID, within: Self.turnLimit)
+                guard !Task.isCancelled else { return }
+            }
+            metrics.set(try await store.backlog(), nowMilliseconds: clock.nowMilliseconds)
+        } catch {
+            guard !Task.isCancelled else { return }
+            logger.warning("closed accounts are not forgotten, will try again", metadata: ["cause": "\(error)"])
+        }
+    }
+
+    /// Forgets a user as far as the time allows, and puts the closing back into its line.
+    private func forget(_ userID: UserID, within limit: Duration) async {
+        let began = clock.nowMilliseconds
+        do {
+            let outcome: ClosingOutcome
+            do {
+                let isAll = try await store.forget(userID, until: .now.advanced(by: limit))
+                outcome = isAll ? .forgotten : .unfinished
+            } catch {
+                guard !Task.isCancelled else { return }
+                metrics.countFailure()
+                logger.warning("a closed account is not forgotten, will try again", metadata: ["cause": "\(error)"])
+                outcome = .failed
+            }
+            try await store.putBack(
+                userID,
+                outcome,
+                beganAtMilliseconds: began,
+                nowMilliseconds: clock.nowMilliseconds
+            )
+        } catch {
+            // It is taken up when its lease is over.
+            guard !Task.isCancelled else { return }
+            logger.warning("a closed account is looked at again later", metadata: ["cause": "\(error)"])
+        }
+    }
+}

@@ -1,0 +1,190 @@
+import InvitesDomain
+import Models
+import Postgres
+import RPC
+import ServiceModels
+import ServiceStore
+
+/// What is forgotten of a user whose account is closed: bounded parts, each in a transaction of its own. What was forgotten stays so.
+extension AccountStore {
+    /// How many of the user's groups are looked for at once.
+    static let groupsFoundMax = 1_000
+    /// How many groups one transaction has locked.
+    static let groupsTogetherMax = 8
+    /// How many rows of a table one transaction forgets beside those of groups.
+    static let rowsTogetherMax = 1_000
+    /// How long one transaction may take.
+    static let partLimit = Duration.seconds(5)
+    /// After so many parts that failed nothing more is tried this time.
+    static let failuresMax = 4
+    /// How often a part is begun anew because a group that was to be deleted got a member meanwhile.
+    private static let triesMax = 4
+
+    /// A group that was to be deleted got a member in that moment, who is to have it.
+    private struct GroupInherited: Error {}
+
+    /// Forgets a user whose account is closed, part by part, until all is forgotten or the time is over. At least one part is tried. A part
+    /// that fails doesn't keep the others.
+    ///
+    /// - Returns: whether nothing is left.
+    /// - Throws: what the first part threw that failed, when the others are done.
+    func forget(_ userID: UserID, until end: ContinuousClock.Instant) async throws -> Bool {
+        let user = userID.uuid
+        var failures: [any Error] = []
+        var after = Self.nobody
+        repeat {
+            let found = try await groups(of: user, after: after)
+            for start in stride(from: 0, to: found.count, by: Self.groupsTogetherMax) {
+                let part = Array(found[start..<min(start + Self.groupsTogetherMax, found.count)])
+                do { try await forget(user, in: part) } catch {
+                    failures.append(error)
+                    guard failures.count < Self.failuresMax, !Task.isCancelled else { throw failures[0] }
+                }
+                guard ContinuousClock.now < end else {
+                    if let failure = failures.first { throw failure }
+                    return false
+                }
+            }
+            guard found.count == Self.groupsFoundMax, let last = found.last else { break }
+            after = last
+        } while true
+        while try await forgetRest(of: userID) {
+            guard ContinuousClock.now < end else { return false }
+        }
+        if let failure = failures.first { throw failure }
+        return true
+    }
+
+    /// Groups in which there is something of a user, in the order of their ids, behind one.
+    private func groups(of user: PostgresUUID, after: PostgresUUID) async throws -> [PostgresUUID] {
+        try await database.query(
+            """
+            SELECT group_id FROM groups WHERE owner_user_id = \(user) AND group_id > \(after)
+            UNION SELECT group_id FROM groups WHERE created_by = \(user) AND group_id > \(after)
+            UNION SELECT group_id FROM members WHERE user_id = \(user) AND group_id > \(after)
+            UNION SELECT group_id FROM members WHERE added_by = \(user) AND group_id > \(after)
+            UNION SELECT group_id FROM members WHERE confirmed_by = \(user) AND group_id > \(after)
+            UNION SELECT group_id FROM members
+                WHERE also_added_by @> ARRAY[\(user)]::uuid[] AND also_added_by <> '{}' AND group_id > \(after)
+            UNION SELECT group_id FROM merged_numbers WHERE added_by = \(user) AND group_id > \(after)
+            UNION SELECT group_id FROM group_links WHERE created_by = \(user) AND group_id > \(after)
+            ORDER BY group_id LIMIT \(Self.groupsFoundMax)
+            """
+        ).map { try $0.decode(0, as: PostgresUUID.self) }
+    }
+
+    /// Takes a user out of groups, in one transaction that locks them in the order of their ids.
+    private func forget(_ user: PostgresUUID, in groups: [PostgresUUID]) async throws {
+        for _ in 1...Self.triesMax {
+            do {
+                return try await database.withTransaction(
+                    retries: ConflictRetry.retriesMax,
+                    deadline: .after(Self.partLimit)
+                ) { transaction in
+                    try await transaction.query(
+                        "SELECT FROM groups WHERE group_id = ANY(\(groups)) ORDER BY group_id FOR UPDATE"
+                    )
+                    try await Self.leave(groups, user, in: transaction)
+                    try await hand(on: groups, user, in: transaction)
+                    try await transaction.execute(
+                        """
+                        UPDATE groups SET created_by = \(Self.nobody)
+                        WHERE group_id = ANY(\(groups)) AND created_by = \(user)
+                        """
+                    )
+                }
+            } catch is GroupInherited { continue }
+        }
+        throw PostgresError.unavailable("groups of a closed account got members again and again")
+    }
+
+    /// Gives the user's groups to their heirs, and deletes those without a member, with the numbers that nobody else waits for.
+    private func hand(
+        on groups: [PostgresUUID],
+        _ user: PostgresUUID,
+        in transaction: PostgresTransaction
+    ) async throws {
+        try await Self.giveToHeirs(groups, of: user, in: transaction)
+        // Whoever is linked at this moment by a replica of the version before holds the row that this waits for, and is no pending member
+        // after it.
+        let phones = try await transaction.execute(
+            """
+            DELETE FROM members m USING groups g
+            WHERE g.group_id = ANY(\(groups)) AND g.owner_user_id = \(user) AND m.group_id = g.group_id
+                AND m.user_id IS NULL
+            RETURNING m.phone
+            """
+        )
+        try await transaction.execute(
+            """
+            DELETE FROM groups g WHERE g.group_id = ANY(\(groups)) AND g.owner_user_id = \(user)
+                AND NOT EXISTS (SELECT FROM members m WHERE m.group_id = g.group_id)
+            """
+        )
+        let left = try await transaction.query(
+            "SELECT FROM groups WHERE group_id = ANY(\(groups)) AND owner_user_id = \(user)"
+        )
+        guard left.isEmpty else { throw GroupInherited() }
+        try await PhoneStore.forgetUnused(phones, in: transaction)
+    }
+
+    /// Forgets what there is of a user beside groups, at most ``rowsTogetherMax`` rows of each table; whether there may be more.
+    private func forgetRest(of userID: UserID) async throws -> Bool {
+        let user = userID.uuid
+        return try await database.withTransaction(
+            retries: ConflictRetry.retriesMax,
+            deadline: .after(Self.partLimit)
+        ) { transaction in
+            let declined = try await transaction.execute(
+                """
+                UPDATE members SET declined_by = NULL, also_added_by = array_remove(also_added_by, \(Self.nobody))
+                WHERE declined_by = \(user) AND (group_id, member_id) IN (
+                    SELECT group_id, member_id FROM members WHERE declined_by = \(user)
+                    ORDER BY group_id, member_id LIMIT \(Self.rowsTogetherMax) FOR UPDATE)
+                """
+            ).affected
+            let row = try await transaction.execute(Self.restOf(user))[0]
+            // Behind all that triggers tell of it.
+            let events = try await transaction.execute(
+                """
+                DELETE FROM group_events WHERE (xid, id) IN (
+                    SELECT xid, id FROM group_events WHERE user_id = \(user) LIMIT \(Self.rowsTogetherMax))
+                """
+            ).affected
+            try await QuotaStore.forget(subject: userID.bytes, in: transaction)
+            return max(declined, events, Int(try row.decode(0, as: Int64.self))) >= Self.rowsTogetherMax
+        }
+    }
+
+    /// Deletes rows that are the user's alone, and tells of how many of one table at most.
+    private static func restOf(_ user: PostgresUUID) -> Query {
+        """
+        WITH withdrawn AS (
+            DELETE FROM join_requests WHERE user_id = \(user) AND group_id IN (
+                SELECT group_id FROM join_requests WHERE user_id = \(user) LIMIT \(rowsTogetherMax)) RETURNING 1
+        ), unused AS (
+            DELETE FROM group_link_uses WHERE user_id = \(user) AND link_id IN (
+                SELECT link_id FROM group_link_uses WHERE user_id = \(user) LIMIT \(rowsTogetherMax)) RETURNING 1
+        ), unblocked AS (
+            DELETE FROM blocked_inviters WHERE user_id = \(user) RETURNING 1
+        ), wanted AS (
+            DELETE FROM blocked_inviters WHERE inviter_user_id = \(user) AND user_id <> \(user) AND user_id IN (
+                SELECT user_id FROM blocked_inviters WHERE inviter_user_id = \(user) LIMIT \(rowsTogetherMax)) RETURNING 1
+        ), untold AS (
+            DELETE FROM event_outbox WHERE id IN (
+                SELECT id FROM event_outbox WHERE user_id = \(user) LIMIT \(rowsTogetherMax)) RETURNING 1
+        ), unasked AS (
+            DELETE FROM asked_numbers WHERE user_id = \(user) AND number_code IN (
+                SELECT number_code FROM asked_numbers WHERE user_id = \(user) LIMIT \(rowsTogetherMax)) RETURNING 1
+        ), merged AS (
+            DELETE FROM merged_numbers WHERE user_id = \(user) AND (phone, group_id) IN (
+                SELECT phone, group_id FROM merged_numbers WHERE user_id = \(user) LIMIT \(rowsTogetherMax)) RETURNING 1
+        ), keys AS (
+            DELETE FROM group_keys WHERE user_id = \(user) AND idempotency_key IN (
+                SELECT idempotency_key FROM group_keys WHERE user_id = \(user) LIMIT \(rowsTogetherMax)) RETURNING 1
+        )
+        SELECT greatest((SELECT count(*) FROM withdrawn), (SELECT count(*) FROM unused), (SELECT count(*) FROM wanted),
+            (SELECT count(*) FROM untold), (SELECT count(*) FROM unasked), (SELECT count(*) FROM merged), (SELECT count(*) FROM keys))
+        """
+    }
+}

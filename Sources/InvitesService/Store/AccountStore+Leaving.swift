@@ -1,0 +1,88 @@
+import InvitesDomain
+import Models
+import Postgres
+
+/// How groups forget a user, in transactions that have them locked.
+extension AccountStore {
+    /// Takes a user out of groups, which are locked. Nothing of them is left there: whom they added was added by who added them next, or by
+    /// nobody, and whom they confirmed was confirmed by nobody, so that closing the account later has to look for nothing in groups that
+    /// they left. Whoever blocks them is not wanted by their leaving: what waits for such a person by nobody else is declined.
+    static func leave(
+        _ groups: [PostgresUUID],
+        _ user: PostgresUUID,
+        in transaction: PostgresTransaction
+    ) async throws {
+        try await transaction.execute(
+            """
+            WITH merged AS (DELETE FROM merged_numbers WHERE group_id = ANY(\(groups)) AND user_id = \(user))
+            DELETE FROM members WHERE group_id = ANY(\(groups)) AND user_id = \(user)
+            """
+        )
+        try await disown(groups, user, in: transaction)
+    }
+
+    /// Has groups, which are locked, forget what a user did in them who is no member any more: whom they added was added by who added them
+    /// next, or by nobody. What they did is found by indexes of who added and confirmed: a group's other members are not looked at.
+    static func disown(
+        _ groups: [PostgresUUID],
+        _ user: PostgresUUID,
+        in transaction: PostgresTransaction
+    ) async throws {
+        try await transaction.execute(
+            """
+            UPDATE members m
+            SET added_by = \(Self.nobody), also_added_by = ARRAY[\(Self.nobody)]::uuid[], declined_by = p.user_id
+            FROM phones p JOIN blocked_inviters b ON b.user_id = p.user_id AND b.inviter_user_id = \(user)
+            WHERE m.group_id = ANY(\(groups)) AND m.user_id IS NULL AND m.added_by = \(user) AND m.also_added_by = '{}'
+                AND p.phone = m.phone AND m.declined_by IS DISTINCT FROM p.user_id
+            """
+        )
+        try await transaction.execute(
+            """
+            WITH merged AS (
+                UPDATE merged_numbers SET added_by = \(Self.nobody)
+                WHERE group_id = ANY(\(groups)) AND added_by = \(user) AND user_id <> \(user)
+            ), touched AS MATERIALIZED (
+                SELECT group_id, member_id FROM members WHERE added_by = \(user) AND group_id = ANY(\(groups))
+                UNION SELECT group_id, member_id FROM members WHERE confirmed_by = \(user) AND group_id = ANY(\(groups))
+                UNION SELECT group_id, member_id FROM members
+                    WHERE also_added_by @> ARRAY[\(user)]::uuid[] AND also_added_by <> '{}' AND group_id = ANY(\(groups))
+            )
+            UPDATE members m SET
+                added_by = CASE WHEN added_by = \(user) THEN COALESCE(also_added_by[1], \(Self.nobody)) ELSE added_by END,
+                also_added_by = CASE WHEN added_by = \(user) THEN also_added_by[2:] ELSE array_remove(also_added_by, \(user)) END,
+                confirmed_by = CASE WHEN confirmed_by = \(user) THEN \(Self.nobody) ELSE confirmed_by END
+            FROM touched
+            WHERE m.group_id = touched.group_id AND m.member_id = touched.member_id
+                AND (added_by = \(user) OR confirmed_by = \(user) OR \(user) = ANY(also_added_by))
+            """
+        )
+        try await transaction.execute(
+            """
+            UPDATE group_links SET created_by = \(Self.nobody)
+            WHERE group_id = ANY(\(groups)) AND created_by = \(user)
+            """
+        )
+    }
+
+    /// Gives a user's groups, which are locked and which the user has left, to their admins, else to plain members, and of these to who has
+    /// been in them for longest. Where nobody is a member they stay.
+    static func giveToHeirs(
+        _ groups: [PostgresUUID],
+        of user: PostgresUUID,
+        in transaction: PostgresTransaction
+    ) async throws {
+        try await transaction.execute(
+            """
+            UPDATE groups g SET owner_user_id = heir.user_id, created_by = COALESCE(g.created_by, g.owner_user_id)
+            FROM (
+                SELECT DISTINCT ON (group_id) group_id, user_id FROM members
+                WHERE group_id IN (SELECT group_id FROM groups WHERE group_id = ANY(\(groups)) AND owner_user_id = \(user))
+                    AND user_id IS NOT NULL
+                ORDER BY group_id, role = \(GroupRole.admin.rawValue) DESC, linked_at, member_id
+            ) AS heir
+            WHERE g.group_id = heir.group_id AND g.owner_user_id = \(user)
+            """
+        )
+    }
+}
