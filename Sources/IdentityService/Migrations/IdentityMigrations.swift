@@ -1,4 +1,5 @@
 import Postgres
+import ServiceStore
 
 /// The schema "identity", forward only: a migration that was released is never changed.
 public enum IdentityMigrations {
@@ -42,6 +43,15 @@ public enum IdentityMigrations {
         Migration(number: 25, name: "of which phone numbers assertions are", sql: assertedPhones),
         Migration(number: 26, name: "ids of imported accounts", sql: importedIDs),
         Migration(number: 27, name: "openings of imported accounts", sql: accountOpenings),
+        Migration(number: 28, name: "whose names are kept that were told once", sql: toldNames),
+        Migration(
+            number: 29,
+            name: "names that were told once, by person",
+            concurrentIndex: "told_once_person",
+            on: "told_once (provider, subject) WHERE subject IS NOT NULL"
+        ),
+        Migration(number: 30, name: "verified reservations of e-mail addresses", sql: verifiedReservations),
+        Migration(number: 31, name: "counts of quotas", sql: QuotaStore.table),
     ]
 
     // From 3 on each migration locks one of the released tables, and makes no index on it while others wait. A migration keeps
