@@ -7,6 +7,9 @@ public struct EmailReservation: Sendable, Hashable {
     public let dialect: String
     /// The address in lower case, as it is compared.
     public let email: String
+    /// Whether the credentials that ask for it carry the address as the provider verified it. Such a reservation takes the place of
+    /// one that nobody proved.
+    public private(set) var isVerified = false
 
     /// An address to reserve.
     ///
@@ -18,5 +21,15 @@ public struct EmailReservation: Sendable, Hashable {
         }
         self.dialect = dialect
         self.email = email
+    }
+
+    /// The member of an account's metadata in which the gateway keeps the address of a dialect.
+    public var metadataMember: String { "\(dialect)_email" }
+
+    /// The reservation as credentials prove it: verified if they carry the same address and the provider verified that.
+    public func proven(by claims: ProviderClaims) -> EmailReservation {
+        var proven = self
+        proven.isVerified = claims.isEmailVerified && claims.email?.lowercased() == email
+        return proven
     }
 }

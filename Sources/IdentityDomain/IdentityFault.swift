@@ -64,6 +64,8 @@ public enum IdentityFault: Error, Sendable, Hashable {
     case phoneAssertion(PhoneAssertionRejection)
     /// A proven phone number isn't the user's all the same.
     case phoneProof(PhoneProofRefusal)
+    /// The person has asked about too many e-mail addresses.
+    case tooManyAddresses(retryAfterMilliseconds: Int64)
     /// What another service tells of people is not taken.
     case event(EventRefusal)
 

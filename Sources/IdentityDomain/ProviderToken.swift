@@ -59,15 +59,15 @@ public struct ProviderToken: Sendable {
         )
     }
 
-    /// Throws unless the policy would accept what the token says, once a key has verified it: issuer, audience, times, nonce,
-    /// code and subject are judged, and nothing of them may be believed.
-    public func checkPlausible(
+    /// The claims as they would be if a key had verified the token: issuer, audience, times, nonce, code and subject are judged,
+    /// and nothing of them may be believed.
+    public func plausibleClaims(
         policy: ProviderPolicy,
         nowSeconds: Int64,
-        nonce: String,
+        nonce: String?,
         code: String
-    ) throws(TokenRejection) {
-        _ = try policy.judge(
+    ) throws(TokenRejection) -> ProviderClaims {
+        try policy.judge(
             payload: jws.unverifiedPayload,
             algorithm: algorithm,
             nowSeconds: nowSeconds,

@@ -1,11 +1,12 @@
+import JOSE
 import Models
 
 /// What verified credentials and the app say, ready to be stored: everything that one sign-in changes.
 public struct SignIn: Sendable, Hashable {
     /// SHA-256 over what the provider signed, or of what it knows the sign-in by: it buys one session.
-    public let fingerprint: [UInt8]
+    public private(set) var fingerprint: [UInt8]
     /// A second fingerprint by which a retry finds the session; nil if there is none.
-    public let retryFingerprint: [UInt8]?
+    public private(set) var retryFingerprint: [UInt8]?
     /// The hash of the ticket that is used up by this; nil for one without ticket.
     public var ticketHash: [UInt8]?
     /// The provider.
@@ -46,7 +47,7 @@ public struct SignIn: Sendable, Hashable {
     /// The phone number that the provider says is the person's, and is trusted for; nil if it says none.
     public let provenPhone: String?
     /// By what is found that was told with these credentials before they could be verified (``ToldOnce/key``).
-    public let toldOnceKeys: [[UInt8]]
+    public private(set) var toldOnceKeys: [[UInt8]]
 
     /// Puts together what is kept of a sign-in. What the app says is taken only where the token says nothing, and
     /// dropped where it is no name or e-mail: nothing of it is a reason to refuse.
@@ -86,6 +87,16 @@ public struct SignIn: Sendable, Hashable {
         acceptedUntilSeconds = max(claims.acceptedUntilSeconds, evidence.acceptedUntilSeconds)
         toldOnceKeys = evidence.toldOnceKeys
         provenPhone = claims.phoneNumber
+    }
+
+    /// The sign-in that opens a session once the same credentials have linked their identity. Linking has used them up, so it goes by
+    /// a fingerprint of its own, which buys one session and finds it again on a retry. It makes no account.
+    public var afterLinking: SignIn {
+        var opening = self
+        opening.fingerprint = SHA256.hash(Array("vestibule linked session 1\0".utf8) + fingerprint)
+        (opening.retryFingerprint, opening.ticketHash, opening.createsAccount) = (nil, nil, false)
+        opening.toldOnceKeys = []
+        return opening
     }
 }
 

@@ -42,6 +42,13 @@ public struct MetadataChange: Sendable, Hashable {
     /// The members; one that is null is to be removed.
     let members: JSONObject
 
+    /// The change that removes one member.
+    public init(removing name: String) {
+        var members = JSONObject()
+        members[name] = .null
+        self.members = members
+    }
+
     /// The change of a text, which is a JSON object.
     ///
     /// - Throws: `metadataTooLarge` if it is longer than metadata may be, or `metadataInvalid`.

@@ -128,6 +128,13 @@ extension IdentityFault: DomainFault {
             refusal.rpcError
         case .event(let refusal):
             refusal.rpcError
+        case .tooManyAddresses(let retryAfterMilliseconds):
+            .domain(
+                .resourceExhausted,
+                reason: "RATE_LIMITED",
+                message: "Too many e-mail addresses were tried. Please try again later.",
+                retryAfter: .milliseconds(retryAfterMilliseconds)
+            )
         }
     }
 }

@@ -10,6 +10,7 @@ import RPC
 import RPCTransport
 import ServiceKit
 import ServiceModels
+import ServiceStore
 
 /// The service's parts, put together: what is registered and what runs beside it.
 struct IdentityParts: Sendable {
@@ -192,6 +193,7 @@ struct IdentityParts: Sendable {
             Cleanup.Step("what was told once") { limit in
                 try await store.forgetToldOnce(nowMilliseconds: clock.nowMilliseconds, limit: limit)
             },
+            QuotaStore.cleanup(database, clock),
             Cleanup.Step("web tickets") { limit in
                 try await store.forgetWebTickets(nowMilliseconds: clock.nowMilliseconds, limit: limit)
             },

@@ -76,6 +76,10 @@ struct BrowserSettingsTests {
         "app://é",
         "app://\u{202e}x", "app://x\u{2028}", "app://x?a=%zz", "app://x?code=1", "app://x?a=1&id%5ftoken=2",
         "app://x?state=1", "app://x?a=1&email=a%40b.c", "app://x?name=Ann", "app://x?user=1", "app://x?a?b",
+        "app://x?ID_TOKEN=1", "app://x?Code=2", "app://x?code%5B%5D=x", "app://x?code%5B0%5D=x", "app://x?%43ode=1",
+        "app://x?a=1&STATE%5Bx%5D", "app://x?id.token=1", "app://x?id%20token=1", "app://x?+code=1",
+        "app://x?code%20=1",
+        "app://x?%2563ode=1", "app://x?a=1;code=2", "app://x?%C5%BFtate=1", "app://x?code%00=1",
         "app://" + String(repeating: "a", count: 512),
     ])
     func `No app URL`(text: String) {

@@ -3,6 +3,7 @@ import IdentityDomain
 import JOSE
 import Postgres
 import RPC
+import ServiceKit
 import Testing
 
 @testable import IdentityService
@@ -14,13 +15,12 @@ struct EmailReservationTests {
         subject: String,
         email: String,
         dialect: String = "wordpress",
-        create: Bool = true
+        create: Bool = true,
+        claims: [String: JSONValue?] = [:]
     ) async throws -> IdentityV1.SignInResponse {
-        let token = try service.provider.appleToken(
-            subject: subject,
-            at: service.clock,
-            ["jti": .string(Base64URL.encode(SecureRandom.bytes(8)))]
-        )
+        var claims = claims
+        claims["jti"] = .string(Base64URL.encode(SecureRandom.bytes(8)))
+        let token = try service.provider.appleToken(subject: subject, at: service.clock, claims)
         return try await service.signIn {
             ($0.idToken, $0.nonce, $0.create) = (token, TestProvider.rawNonce, create)
             ($0.emailReservation.dialect, $0.emailReservation.email) = (dialect, email)
@@ -86,6 +86,92 @@ struct EmailReservationTests {
             #expect(outcomes.count { $0 == "EMAIL_TAKEN" } == 5, "\(outcomes)")
             #expect(try await service.count("accounts") == 1)
             #expect(try await service.count("email_reservations") == 1)
+        }
+    }
+
+    /// Asks about an address as somebody whose token tells another one.
+    private func find(
+        _ service: TestService,
+        _ subject: String,
+        _ email: String,
+        _ claims: [String: JSONValue?] = [:]
+    ) async throws -> IdentityV1.FindAccountResponse {
+        let token = try service.provider.appleToken(subject: subject, at: service.clock, claims)
+        return try await service.findAccount {
+            ($0.idToken, $0.nonce) = (token, TestProvider.rawNonce)
+            ($0.emailReservation.dialect, $0.emailReservation.email) = ("wordpress", email)
+        }
+    }
+
+    @Test func `An address that the provider verified beats one that somebody only said`() async throws {
+        try await TestService.runWithAudiences { service in
+            let address = "Victim@Example.com"
+            let verified: [String: JSONValue?] = ["email": .string(address.lowercased()), "is_private_email": false]
+            var said = verified
+            said["email_verified"] = false
+            let squatter = try await signIn(service, subject: "squatter", email: address).tokens.userID
+            let kept = #"{"theme":1.50,"wordpress_email":"Victim@Example.com"}"#
+            try await service.database.execute(
+                """
+                INSERT INTO user_metadata (user_id, metadata, updated_at)
+                SELECT user_id, \(kept), created_at FROM accounts
+                """
+            )
+            #expect(try await find(service, "owner", address, said).emailIsTaken)
+            await expectFailure(.alreadyExists, "EMAIL_TAKEN") {
+                try await signIn(service, subject: "owner", email: address, claims: said)
+            }
+            #expect(try await !find(service, "owner", address, verified).emailIsTaken)
+            let owner = try await signIn(service, subject: "owner", email: address, claims: verified).tokens.userID
+            let reserved: String = try await service.value(
+                "SELECT user_id || ' ' || is_verified FROM email_reservations"
+            )
+            #expect(reserved == "\(owner) true")
+            #expect(try await service.account(squatter).metadataJson == #"{"theme":1.50}"#)
+            // It is nobody else's from now on, be it said or verified.
+            for claims in [said, verified] {
+                await expectFailure(.alreadyExists, "EMAIL_TAKEN") {
+                    try await signIn(service, subject: "squatter", email: address, claims: claims)
+                }
+                #expect(try await find(service, "squatter", address, claims).emailIsTaken)
+            }
+            #expect(try await service.count("email_reservations") == 1)
+        }
+    }
+
+    @Test func `A person's own address becomes verified once a token says so`() async throws {
+        try await TestService.runWithAudiences { service in
+            try await signIn(service, subject: "ana", email: "ana@example.com")
+            let verified: [String: JSONValue?] = ["email": "ana@example.com", "email_verified": true]
+            try await signIn(service, subject: "ana", email: "ana@example.com", claims: verified)
+            await expectFailure(.alreadyExists, "EMAIL_TAKEN") {
+                try await signIn(service, subject: "bea", email: "ana@example.com", claims: verified)
+            }
+            // A later token without it takes nothing back.
+            try await signIn(service, subject: "ana", email: "ana@example.com")
+            #expect(try await service.value("SELECT is_verified FROM email_reservations", as: Bool.self))
+        }
+    }
+
+    @Test func `A person asks about some addresses and no more, by one token or many`() async throws {
+        try await TestService.runWithAudiences { service in
+            try await signIn(service, subject: "ana", email: "ana@example.com")
+            let questions = IdentityStore.emailQuestions.countMax
+            let outcomes = try await gather(questions + 10) { number in
+                do {
+                    return try await find(service, "prober", "ana@example.com").emailIsTaken ? "taken" : "free"
+                } catch let error as RPCError {
+                    return error.code == .resourceExhausted && error.retryAfter != nil ? error.reason ?? "" : "\(error)"
+                }
+            }
+            #expect(outcomes.count { $0 == "taken" } == questions)
+            #expect(outcomes.count { $0 == "RATE_LIMITED" } == 10, "\(outcomes)")
+            // Without an address nothing is asked, and others have their own questions.
+            let token = try service.provider.appleToken(subject: "prober", at: service.clock)
+            _ = try await service.findAccount { ($0.idToken, $0.nonce) = (token, TestProvider.rawNonce) }
+            #expect(try await find(service, "bea", "ana@example.com").emailIsTaken)
+            service.clock.advance(seconds: 3_600)
+            #expect(try await find(service, "prober", "ana@example.com").emailIsTaken)
         }
     }
 

@@ -381,7 +381,8 @@ public nonisolated struct Vestibule_Identity_V1_SignInRequest: @unchecked Sendab
   }
 
   /// An e-mail address to reserve for the account in a dialect whose accounts have distinct ones; taken by another
-  /// account it is ALREADY_EXISTS with EMAIL_TAKEN, and nothing changes.
+  /// account it is ALREADY_EXISTS with EMAIL_TAKEN, and nothing changes. Credentials that carry the address as verified by the
+  /// provider take it from an account whose own don't.
   public var emailReservation: Vestibule_Identity_V1_EmailReservation {
     get {_storage._emailReservation ?? Vestibule_Identity_V1_EmailReservation()}
     set {_uniqueStorage()._emailReservation = newValue}
@@ -532,7 +533,7 @@ public nonisolated struct Vestibule_Identity_V1_FindAccountResponse: Sendable {
   /// The account's number; 0 if there is none yet.
   public var accountNumber: Int64 = 0
 
-  /// Whether another account has reserved the address of `email_reservation`.
+  /// Whether another account has reserved the address of `email_reservation`, and the credentials can't take it from that one.
   public var emailIsTaken: Bool = false
 
   /// Proof of the person to other services; for gateways only, and only where the credentials would open the account.
@@ -1071,6 +1072,10 @@ public nonisolated struct Vestibule_Identity_V1_LinkProviderRequest: Sendable {
   /// Clears the value of `credentials`. Subsequent reads from it will return its default value.
   public mutating func clearCredentials() {self._credentials = nil}
 
+  /// Whether the answer has a new session's tokens in any case, for apps that go on with them. The session is of the account that the
+  /// identity opens then, by the same credentials; a repetition within a minute gets the same one.
+  public var opensSession: Bool = false
+
   public var unknownFields = SwiftProtobuf.UnknownStorage()
 
   public init() {}
@@ -1094,7 +1099,7 @@ public nonisolated struct Vestibule_Identity_V1_LinkProviderResponse: @unchecked
   /// Clears the value of `account`. Subsequent reads from it will return its default value.
   public mutating func clearAccount() {_uniqueStorage()._account = nil}
 
-  /// A new session's tokens, if another account has absorbed the caller's.
+  /// A new session's tokens, if another account has absorbed the caller's or `opens_session` is true.
   public var tokens: Vestibule_Identity_V1_SessionTokens {
     get {_storage._tokens ?? Vestibule_Identity_V1_SessionTokens()}
     set {_uniqueStorage()._tokens = newValue}
@@ -3030,7 +3035,7 @@ nonisolated extension Vestibule_Identity_V1_EndSessionResponse: SwiftProtobuf.Me
 
 nonisolated extension Vestibule_Identity_V1_LinkProviderRequest: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
   public static let protoMessageName: String = _protobuf_package + ".LinkProviderRequest"
-  public static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{3}access_token\0\u{1}credentials\0")
+  public static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{3}access_token\0\u{1}credentials\0\u{3}opens_session\0")
 
   public mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
     while let fieldNumber = try decoder.nextFieldNumber() {
@@ -3040,6 +3045,7 @@ nonisolated extension Vestibule_Identity_V1_LinkProviderRequest: SwiftProtobuf.M
       switch fieldNumber {
       case 1: try { try decoder.decodeSingularStringField(value: &self.accessToken) }()
       case 2: try { try decoder.decodeSingularMessageField(value: &self._credentials) }()
+      case 3: try { try decoder.decodeSingularBoolField(value: &self.opensSession) }()
       default: break
       }
     }
@@ -3056,12 +3062,16 @@ nonisolated extension Vestibule_Identity_V1_LinkProviderRequest: SwiftProtobuf.M
     try { if let v = self._credentials {
       try visitor.visitSingularMessageField(value: v, fieldNumber: 2)
     } }()
+    if self.opensSession != false {
+      try visitor.visitSingularBoolField(value: self.opensSession, fieldNumber: 3)
+    }
     try unknownFields.traverse(visitor: &visitor)
   }
 
   public static func ==(lhs: Vestibule_Identity_V1_LinkProviderRequest, rhs: Vestibule_Identity_V1_LinkProviderRequest) -> Bool {
     if lhs.accessToken != rhs.accessToken {return false}
     if lhs._credentials != rhs._credentials {return false}
+    if lhs.opensSession != rhs.opensSession {return false}
     if lhs.unknownFields != rhs.unknownFields {return false}
     return true
   }

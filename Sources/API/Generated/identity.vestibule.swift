@@ -228,7 +228,8 @@ public enum IdentityServiceMethods {
 
     /// Tells which account credentials name, without a session and without using them up. Authorization codes can't be
     /// looked up so, since they are spent by their exchange: ask SignIn with `create` false. Of a blocked account, and of one that
-    /// its provider has disabled, it is refused as SignIn is.
+    /// its provider has disabled, it is refused as SignIn is. With an `email_reservation` it is RESOURCE_EXHAUSTED with RATE_LIMITED
+    /// after 20 questions of a person within an hour.
     public static let findAccount = MethodDescriptor(
         service: serviceName,
         method: "FindAccount",
@@ -528,7 +529,8 @@ public protocol IdentityServiceHandler: RPCService {
 
     /// Tells which account credentials name, without a session and without using them up. Authorization codes can't be
     /// looked up so, since they are spent by their exchange: ask SignIn with `create` false. Of a blocked account, and of one that
-    /// its provider has disabled, it is refused as SignIn is.
+    /// its provider has disabled, it is refused as SignIn is. With an `email_reservation` it is RESOURCE_EXHAUSTED with RATE_LIMITED
+    /// after 20 questions of a person within an hour.
     func findAccount(
         _ request: IdentityV1.FindAccountRequest,
         context: ServerContext
@@ -950,7 +952,8 @@ public struct IdentityServiceClient: Sendable {
 
     /// Tells which account credentials name, without a session and without using them up. Authorization codes can't be
     /// looked up so, since they are spent by their exchange: ask SignIn with `create` false. Of a blocked account, and of one that
-    /// its provider has disabled, it is refused as SignIn is.
+    /// its provider has disabled, it is refused as SignIn is. With an `email_reservation` it is RESOURCE_EXHAUSTED with RATE_LIMITED
+    /// after 20 questions of a person within an hour.
     public func findAccount(
         _ request: IdentityV1.FindAccountRequest,
         options: CallOptions = CallOptions()

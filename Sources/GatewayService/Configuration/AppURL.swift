@@ -74,7 +74,19 @@ struct AppURL: Sendable, Hashable {
     }
 
     private static func isAcceptableQuery(_ query: String) -> Bool {
-        guard !query.contains("?"), let fields = try? FormFields(parsing: query.utf8) else { return false }
-        return fields.fields.allSatisfy { !ours.contains($0.name) }
+        guard !query.contains("?") else { return false }
+        // Some readers take a semicolon for an ampersand.
+        return [query, query.replacing(";", with: "&")].allSatisfy { query in
+            guard let fields = try? FormFields(parsing: query.utf8) else { return false }
+            return fields.fields.allSatisfy { isTheirs($0.name) }
+        }
+    }
+
+    /// Whether a decoded name is none of ``ours`` to any reader: some compare without case, take `code[]` for `code` and `id.token` for
+    /// `id_token`, drop spaces around a name, or decode it twice. Letters beyond ASCII may fold into ours.
+    private static func isTheirs(_ name: String) -> Bool {
+        guard name.utf8.allSatisfy({ 0x20...0x7e ~= $0 && $0 != UInt8(ascii: "%") }) else { return false }
+        let bare = name.prefix { $0 != "[" }.split(separator: " ").joined(separator: "_")
+        return !ours.contains(bare.replacing(".", with: "_").lowercased())
     }
 }

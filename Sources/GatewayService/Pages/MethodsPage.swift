@@ -92,6 +92,7 @@ struct MethodsPage: Sendable {
         ("LINK, LINK_TOKEN", "The id and the token of a link that CreateGroupLink answers."),
         ("SINGLE", "The token that a sign-in at /api/auth/apple answers."),
         ("APPLE_USER, EMAIL, USERNAME", "Apple's id of the person of TOKEN, and what they are to be called."),
+        ("IDENTITY_ID", "The identity_id of one of the identities in GET /auth/v1/user."),
         ("SERVICE_KEY, USER_ID", "The key of supabase's admin routes, and whom to look up."),
     ]
 

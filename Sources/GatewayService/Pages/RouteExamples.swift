@@ -151,6 +151,7 @@ enum RouteExamples {
         ),
         "supabaseGetUser": .user(),
         "supabaseUpdateUser": .user(body: #"{"data":{"full_name":"Maria Santos"}}"#),
+        "supabaseUnlinkIdentity": .user("/auth/v1/user/identities/$IDENTITY_ID"),
         "supabaseLogout": .user("/auth/v1/logout?scope=local"),
         "supabaseSettings": .init(),
         "supabaseHealth": .init(),

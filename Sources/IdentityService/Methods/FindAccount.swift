@@ -1,5 +1,6 @@
 import API
 import IdentityDomain
+import JOSE
 import Models
 import RPC
 import ServiceKit
@@ -17,20 +18,29 @@ extension IdentityMethods {
             guard let provider = ProviderName(credentials.provider).flatMap({ providers[$0] }) else {
                 throw IdentityFault.providerUnknown
             }
-            let reservation = try EmailReservation(credentials)
+            let asked = try EmailReservation(credentials)
             let credential = try await subject(of: credentials, provider: provider, context: context)
+            let reservation = asked.flatMap { asked in credential.claims.map(asked.proven) ?? asked }
+            // The answer reveals whether an address is registered: a person gets few of them.
+            if reservation != nil, let asker = asker(credential, provider.policy.name, context) {
+                try await store.countEmailQuestion(
+                    of: asker,
+                    nowMilliseconds: clock.nowMilliseconds,
+                    deadline: context.deadline
+                )
+            }
             func account(_ subject: String) async throws -> FoundAccount {
                 try await store.findAccount(
                     provider: provider.policy.name,
                     subject: subject,
-                    issuedAtSeconds: credential.issuedAtSeconds,
+                    issuedAtSeconds: credential.claims?.issuedAtSeconds,
                     reservation: reservation,
                     deadline: context.deadline
                 )
             }
             var found = try await account(credential.subject)
             // Whom a sign-in would find by what Apple tells after an app went to another team.
-            if found.userID == nil, let transferSubject = credential.transferSubject,
+            if found.userID == nil, let transferSubject = credential.claims?.transferSubject,
                 let former = try await store.subject(transferredBy: transferSubject, deadline: context.deadline)
             {
                 found = try await account(former)
@@ -61,14 +71,28 @@ extension IdentityMethods {
         }
     }
 
+    /// Whom credentials name.
+    private struct Credential {
+        let subject: String
+        /// What the provider says of the person; nil for credentials without proof.
+        var claims: ProviderClaims?
+        /// The dialect in which credentials without proof are shown.
+        var unprovenDialect: String?
+    }
+
+    /// For whom questions about e-mail addresses are counted: the person that credentials prove, or the client's address, since
+    /// without proof anybody can say another name each time. Nil for a client that has none.
+    private func asker(_ credential: Credential, _ provider: ProviderName, _ context: ServerContext) -> [UInt8]? {
+        guard credential.unprovenDialect == nil else { return addressKey.code(of: context.metadata) }
+        return SHA256.hash("vestibule asked emails 1\0\(provider)\0\(credential.subject)")
+    }
+
     /// Whom credentials name, and for those without proof the dialect in which they are shown.
     private func subject(
         of credentials: IdentityV1.SignInRequest,
         provider: ProviderConfiguration,
         context: ServerContext
-    ) async throws -> (
-        subject: String, transferSubject: String?, issuedAtSeconds: Int64?, unprovenDialect: String?
-    ) {
+    ) async throws -> Credential {
         let kind = try CredentialKind(credentials)
         switch kind {
         case .idToken:
@@ -79,14 +103,14 @@ extension IdentityMethods {
                 throw IdentityFault.signIn(.tokenStale)
             }
             try credentials.checkSubject(token.claims.subject)
-            return (token.claims.subject, token.claims.transferSubject, token.claims.issuedAtSeconds, nil)
+            return Credential(subject: token.claims.subject, claims: token.claims)
         case .accessToken:
             let evidence = try await evidence(of: credentials, kind, provider: provider, context: context)
             guard let evidence else { throw IdentityFault.signIn(.credentialsMissing) }
-            return (evidence.claims.subject, nil, evidence.claims.issuedAtSeconds, nil)
+            return Credential(subject: evidence.claims.subject, claims: evidence.claims)
         case .unproven:
             let signIn = try UnprovenSignIn(credentials, provider: provider.policy, allowed: unprovenDialects)
-            return (signIn.subject, nil, nil, signIn.dialect)
+            return Credential(subject: signIn.subject, unprovenDialect: signIn.dialect)
         case .code, .tickets:
             // To look them up would spend them.
             throw IdentityFault.signIn(.credentialsMissing)

@@ -70,28 +70,15 @@ extension IdentityMethods {
             let token = try ProviderToken(parsing: request.idToken, policy: policy)
             // Without it there is no c_hash to check, and nothing that the second ticket could stand for.
             guard !request.authorizationCode.isEmpty else { throw TokenRejection.codeHash }
-            let (nonce, code) = (rawNonce ?? "", request.authorizationCode)
-            let key: VerificationKey
-            do {
-                key = try await keys.key(id: token.keyID, algorithm: token.algorithm, of: policy.name)
-            } catch {
-                guard mayProveLater(error, provider: policy.name) else { throw error }
-                try token.checkPlausible(policy: policy, nowSeconds: clock.nowSeconds, nonce: nonce, code: code)
-                await keepTold(
-                    fullName: request.fullName,
-                    email: request.email,
-                    key: token.fingerprint,
-                    provider: policy,
-                    context: context
-                )
-                throw error
-            }
-            let claims = try token.claims(
-                verifiedWith: key,
+            let code = request.authorizationCode
+            let claims = try await verifiedClaims(
+                token,
+                request.idToken,
+                nonce: rawNonce ?? "",
+                code: code,
+                told: ToldWords(fullName: request.fullName, email: request.email, deviceName: ""),
                 policy: policy,
-                nowSeconds: clock.nowSeconds,
-                nonce: nonce,
-                code: code
+                context: context
             )
             return WebGrant(
                 fingerprint: token.fingerprint,

@@ -15,7 +15,7 @@ extension IdentityMethods {
         try await context.answer(mayBeRepeated: true) {
             let owner = try await owner(request.accessToken, context)
             let session = LinkingSession(userID: owner.userID, sessionID: owner.sessionID)
-            let linked = try await link(request.credentials, to: session, context)
+            let linked = try await link(request, to: session, context)
             let deadline = context.deadline
             guard let account = try await store.account(linked.userID, deadline: deadline) else {
                 throw IdentityFault.sessionInvalid
@@ -35,10 +35,11 @@ extension IdentityMethods {
 
     /// Which account the identity opens then, and the session that was opened if it isn't the caller's.
     private func link(
-        _ credentials: IdentityV1.SignInRequest,
+        _ request: IdentityV1.LinkProviderRequest,
         to session: LinkingSession,
         _ context: ServerContext
     ) async throws -> (userID: UserID, session: StoredSession?) {
+        let credentials = request.credentials
         guard let provider = ProviderName(credentials.provider).flatMap({ providers[$0] }) else {
             throw IdentityFault.providerUnknown
         }
@@ -77,7 +78,8 @@ extension IdentityMethods {
                 address: addressKey.code(of: context.metadata),
                 nowMilliseconds: now
             )
-            return linked
+            guard request.opensSession, linked.session == nil else { return linked }
+            return (linked.userID, try await sessionAfterLinking(signIn, nowMilliseconds: now, context))
         } catch IdentityFault.token(.replayed) where kind == .code {
             throw IdentityFault.signIn(.codeSpent)
         }

@@ -65,11 +65,11 @@ extension IdentityMethods {
                 signIn,
                 new: newSession(),
                 phone: SignInPhone(signIn, eventID: identifiers.make(), keys: phoneKeys),
-                reservation: reservation,
+                reservation: reservation?.proven(by: evidence.claims),
                 nowMilliseconds: now,
                 deadline: context.deadline
             )
-            let outcome = try await outcomeOfProof(first, signIn, nowMilliseconds: now, context)
+            var outcome = try await outcomeOfProof(first, signIn, nowMilliseconds: now, context)
             await grants.take(
                 evidence,
                 of: outcome.session.facts.userID,
@@ -78,6 +78,15 @@ extension IdentityMethods {
                 nowMilliseconds: now
             )
             signIns.countPerson(signIn)
+            if outcome.isNewUser, outcome.session.toldName == nil {
+                outcome.session.toldName = await nameToldBefore(
+                    signIn,
+                    isInBrowser: kind == .tickets,
+                    userID: outcome.session.facts.userID,
+                    policy: provider.policy,
+                    context: context
+                )
+            }
             return outcome
         } catch IdentityFault.token(.replayed) where kind == .code {
             throw IdentityFault.signIn(.codeSpent)

@@ -1,4 +1,5 @@
 import Postgres
+import ServiceStore
 
 /// The schema "identity", forward only: a migration that was released is never changed.
 public enum IdentityMigrations {
@@ -58,6 +59,15 @@ public enum IdentityMigrations {
         Migration(number: 31, name: "when identities came to their accounts", sql: linkTimes),
         Migration(number: 32, name: "proof of the sign-ins that bring numbers", sql: provenSignIns),
         Migration(number: 33, name: "absorptions that failed", sql: postponedAbsorptions),
+        Migration(number: 34, name: "whose names are kept that were told once", sql: toldNames),
+        Migration(
+            number: 35,
+            name: "names that were told once, by person",
+            concurrentIndex: "told_once_person",
+            on: "told_once (provider, subject) WHERE subject IS NOT NULL"
+        ),
+        Migration(number: 36, name: "verified reservations of e-mail addresses", sql: verifiedReservations),
+        Migration(number: 37, name: "counts of quotas", sql: QuotaStore.table),
     ]
 
     // From 3 on each migration locks one of the released tables, and makes no index on it while others wait. A migration keeps

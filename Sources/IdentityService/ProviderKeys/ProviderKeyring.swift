@@ -65,6 +65,15 @@ final class ProviderKeyring: Sendable {
     /// Whether there are keys that serve now, be it with or without one that somebody asks for.
     var isServing: Bool { state.withLock { $0.cache.isServing(nowMilliseconds: clock.nowMilliseconds) } }
 
+    /// The key, if it is there. Nothing is fetched.
+    func knownKey(id: String, algorithm: SignatureAlgorithm) -> VerificationKey? {
+        let decision = state.withLock { state in
+            state.cache.afterFetch(keyID: id, algorithm: algorithm, nowMilliseconds: clock.nowMilliseconds)
+        }
+        guard case .use(let key) = decision else { return nil }
+        return key
+    }
+
     /// The key, after a fetch if the cache wants one.
     func key(id: String, algorithm: SignatureAlgorithm) async throws -> VerificationKey {
         let (decision, fetchesEnded) = state.withLock { state in

@@ -53,4 +53,9 @@ final class ProviderKeys: Sendable {
         guard let keyring = providers[name] else { throw IdentityFault.providerUnknown }
         return try await keyring.key(id: id, algorithm: algorithm)
     }
+
+    /// The provider's key of this `kid`, if it is among those that serve now. Nothing is fetched.
+    func knownKey(id: String, algorithm: SignatureAlgorithm, of name: ProviderName) -> VerificationKey? {
+        providers[name]?.knownKey(id: id, algorithm: algorithm)
+    }
 }

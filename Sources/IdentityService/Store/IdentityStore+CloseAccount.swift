@@ -79,6 +79,7 @@ extension IdentityStore {
                 WHERE user_id = \(user) AND revoked_at IS NULL
                 """
             )
+            try await forgetToldNames(of: userID, in: transaction)
             try await abandonGrants(of: userID, provider: nil, in: transaction)
             let closing = try await transaction.execute(removal(of: userID, why: why, eventIDs: eventIDs, now))[0]
             return AccountClosing(isNew: true, consentsLeft: try closing.decode(0))

@@ -1,12 +1,22 @@
 import IdentityDomain
+import JOSE
 import Models
 import Postgres
 import RPC
+import ServiceKit
 import ServiceModels
+import ServiceStore
 
 extension IdentityStore {
+    /// How often a transaction that reserves an address is tried again after PostgreSQL broke a deadlock.
+    static let reservationRetriesMax = 3
+    /// How many addresses a person may ask about.
+    static let emailQuestions = Quota(kind: "email_questions", countMax: 20, windowMilliseconds: 3_600_000)
+
     /// Reserves an address for an account, in the place of the one that it has in the dialect, within the caller's
-    /// transaction. Of two accounts at the same moment one gets it, and the other waits to be told so.
+    /// transaction. Of two accounts at the same moment one gets it, and the other waits for the answer.
+    ///
+    /// A verified reservation takes an address from an account that only said it. That account's metadata loses it, too.
     ///
     /// - Throws: `emailTaken` if it is another account's; the transaction must be undone then.
     func reserve(
@@ -17,20 +27,68 @@ extension IdentityStore {
     ) async throws {
         let now = PostgresTimestamp(milliseconds: nowMilliseconds)
         // Whoever has it is read under the lock of its row: DO NOTHING would not tell of one that is committed meanwhile.
-        let owner = try await execute(
+        let row = try await execute(
             """
-            INSERT INTO email_reservations (dialect, email, user_id, created_at)
-            VALUES (\(reservation.dialect), \(reservation.email), \(userID.uuid), \(now))
+            INSERT INTO email_reservations (dialect, email, user_id, created_at, is_verified)
+            VALUES (\(reservation.dialect), \(reservation.email), \(userID.uuid), \(now), \(reservation.isVerified))
             ON CONFLICT (dialect, email) DO UPDATE SET dialect = EXCLUDED.dialect
-            RETURNING user_id
+            RETURNING user_id, is_verified
             """
-        ).first?.decode(0, as: PostgresUUID.self)
-        guard owner == userID.uuid else { throw IdentityFault.signIn(.emailTaken) }
+        ).first
+        guard let (owner, isVerified) = try row?.decode(PostgresUUID.self, Bool.self) else {
+            throw IdentityFault.signIn(.emailTaken)
+        }
+        guard owner == userID.uuid || reservation.isVerified && !isVerified else {
+            throw IdentityFault.signIn(.emailTaken)
+        }
+        // Before the account's own is changed, which may have the only place that it has in the dialect.
         _ = try await execute(
             """
             DELETE FROM email_reservations
             WHERE user_id = \(userID.uuid) AND dialect = \(reservation.dialect) AND email <> \(reservation.email)
             """
         )
+        guard reservation.isVerified, !isVerified else { return }
+        _ = try await execute(
+            """
+            UPDATE email_reservations SET user_id = \(userID.uuid), is_verified = true, created_at = \(now)
+            WHERE dialect = \(reservation.dialect) AND email = \(reservation.email)
+            """
+        )
+        if owner != userID.uuid { try await forget(reservation, of: owner, now, execute) }
+    }
+
+    /// Takes an address out of the metadata of an account that has lost it.
+    private func forget(
+        _ reservation: EmailReservation,
+        of owner: PostgresUUID,
+        _ now: PostgresTimestamp,
+        _ execute: Execute
+    ) async throws {
+        let row = try await execute("SELECT metadata FROM user_metadata WHERE user_id = \(owner) FOR UPDATE").first
+        guard let stored = try row?.decode(0, as: String.self) else { return }
+        let metadata = try UserMetadata(stored: stored)
+        let member = reservation.metadataMember
+        guard metadata.object[member] != nil else { return }
+        let text = try metadata.applying(MetadataChange(removing: member)).text
+        _ = try await execute(
+            "UPDATE user_metadata SET metadata = \(text), updated_at = \(now) WHERE user_id = \(owner)"
+        )
+    }
+
+    /// Counts that somebody asks about an address.
+    ///
+    /// - Parameter asker: whom it is counted for, 32 bytes.
+    /// - Throws: `IdentityFault.tooManyAddresses` if they have asked about too many; or what the database throws.
+    func countEmailQuestion(of asker: [UInt8], nowMilliseconds: Int64, deadline: Deadline?) async throws {
+        let wait = try await database.withTransaction(deadline: deadline) { transaction in
+            try await QuotaStore.spend(
+                Self.emailQuestions,
+                of: asker,
+                nowMilliseconds: nowMilliseconds,
+                in: transaction
+            )
+        }
+        if let wait { throw IdentityFault.tooManyAddresses(retryAfterMilliseconds: wait) }
     }
 }

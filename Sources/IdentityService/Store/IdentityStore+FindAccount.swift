@@ -41,6 +41,7 @@ extension IdentityStore {
                 account.blocked_at IS NOT NULL, EXISTS (
                 SELECT FROM email_reservations reservation
                 WHERE dialect = \(reservation?.dialect) AND email = \(reservation?.email)
+                    AND (is_verified OR NOT \(reservation?.isVerified ?? false))
                     AND reservation.user_id IS DISTINCT FROM identity.user_id)
             FROM (VALUES (true)) one
             LEFT JOIN provider_identities identity ON provider = \(provider.value) AND subject = \(subject)

@@ -71,7 +71,10 @@ extension IdentityStore {
         var outcome: SignInOutcome
         do {
             if let reservation {
-                outcome = try await database.withTransaction(deadline: deadline) { transaction in
+                outcome = try await database.withTransaction(
+                    retries: Self.reservationRetriesMax,
+                    deadline: deadline
+                ) { transaction in
                     let execute: Execute = { try await transaction.execute($0) }
                     let outcome = try await openSession(
                         signIn,

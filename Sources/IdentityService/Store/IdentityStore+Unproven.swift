@@ -18,7 +18,10 @@ extension IdentityStore {
         deadline: Deadline?
     ) async throws -> SignInOutcome {
         let statement = registerStatement(signIn, new: new, nowMilliseconds: nowMilliseconds)
-        return try await database.withTransaction(deadline: deadline) { transaction in
+        return try await database.withTransaction(
+            retries: Self.reservationRetriesMax,
+            deadline: deadline
+        ) { transaction in
             guard let row = try await transaction.execute(statement).first else {
                 throw IdentityFault.signIn(.accountExists)
             }

@@ -15,7 +15,7 @@ struct StoredSession: Sendable, Hashable {
     /// The number of its tokens to hand out.
     let number: UInt32
     /// The name that a provider told us of the person; nil if none is known.
-    let toldName: String?
+    var toldName: String?
     /// When it ends at the latest, in Unix seconds.
     let endsAtSeconds: Int64
     /// The account's number; nil where it was not asked for.

@@ -46,37 +46,30 @@ extension IdentityMethods {
         SHA256.hash("vestibule tickets 1\0\(request.idToken)\0\(request.authorizationCode)\0\(request.codeVerifier)")
     }
 
-    /// Verifies an ID token. If the provider's keys can't be had now, what was told with a plausible token is kept until it
-    /// proves itself.
+    /// Verifies an ID token. Where that fails for now, what was told with it is kept for the person.
     func verifiedToken(
         _ request: IdentityV1.SignInRequest,
         provider: ProviderConfiguration,
         context: ServerContext
     ) async throws -> VerifiedIDToken {
         let policy = provider.policy
-        let (nonce, code) = (request.nonce, request.authorizationCode)
         do {
             let token = try ProviderToken(parsing: request.idToken, policy: policy)
-            let key: VerificationKey
-            do {
-                key = try await keys.key(id: token.keyID, algorithm: token.algorithm, of: policy.name)
-            } catch {
-                guard mayProveLater(error, provider: policy.name) else { throw error }
-                try token.checkPlausible(policy: policy, nowSeconds: clock.nowSeconds, nonce: nonce, code: code)
-                await keepTold(request, token.fingerprint, policy, context)
-                throw error
-            }
-            let claims = try token.claims(
-                verifiedWith: key,
+            let claims = try await verifiedClaims(
+                token,
+                request.idToken,
+                nonce: request.nonce,
+                code: request.authorizationCode,
+                told: ToldWords(request),
                 policy: policy,
-                nowSeconds: clock.nowSeconds,
-                nonce: nonce,
-                code: code
-            )
-            guard request.clientID.isEmpty || request.clientID == claims.audience else { throw TokenRejection.audience }
-            if claims.policy.nonce == .server {
+                context: context
+            ) { claims in
+                guard request.clientID.isEmpty || request.clientID == claims.audience else {
+                    throw TokenRejection.audience
+                }
+                guard claims.policy.nonce == .server else { return }
                 try nonces.check(
-                    nonce,
+                    request.nonce,
                     provider: policy.name,
                     audience: claims.audience,
                     nowSeconds: clock.nowSeconds
@@ -124,9 +117,17 @@ extension IdentityMethods {
                     provider: provider,
                     context: context
                 )
-            } catch IdentityFault.providerUnavailable {
-                await keepTold(request, token.fingerprint, provider.policy, context)
-                throw IdentityFault.providerUnavailable
+            } catch {
+                // The token is the provider's, whatever became of the code.
+                await keepTold(
+                    ToldWords(request),
+                    key: token.fingerprint,
+                    of: token.claims,
+                    token: nil,
+                    provider.policy,
+                    context
+                )
+                throw error
             }
         }
         return evidence
@@ -201,7 +202,7 @@ extension IdentityMethods {
             evidence.refreshToken = exchanged.refreshToken
             return evidence
         } catch IdentityFault.providerUnavailable {
-            await keepTold(request, toldKey, policy, context)
+            await keepTold(ToldWords(request), key: toldKey, of: nil, token: nil, policy, context)
             throw IdentityFault.providerUnavailable
         }
     }
@@ -283,19 +284,11 @@ extension IdentityMethods {
         guard exchanged.claims.audience == clientID else { throw IdentityFault.signIn(.codeForeign) }
         return exchanged
     }
+}
 
-    private func keepTold(
-        _ request: IdentityV1.SignInRequest,
-        _ key: [UInt8],
-        _ provider: ProviderPolicy,
-        _ context: ServerContext
-    ) async {
-        await keepTold(
-            fullName: request.fullName,
-            email: request.email,
-            key: key,
-            provider: provider,
-            context: context
-        )
+extension ToldWords {
+    /// What comes with a sign-in.
+    fileprivate init(_ request: IdentityV1.SignInRequest) {
+        self.init(fullName: request.fullName, email: request.email, deviceName: request.deviceName)
     }
 }

@@ -10,12 +10,16 @@ struct DevelopmentProviders: Sendable {
         let nonce: String
         let withoutNonce: String
         let keyNumber: Int
+        /// How long our access tokens for it live; nil as the configuration says.
+        var accessTokenSeconds: Int64?
     }
 
     static let teamID = "DEVTEAM001"
     static let appleKeyCount = 2
     static let googleClientID = "example.apps.googleusercontent.com"
     static let facebookClientID = "1234567890"
+    /// How long our access tokens live for apps that never refresh: the most that there may be.
+    private static let unrefreshedSeconds: Int64 = 3600
 
     private static let appleApps = [
         AppleApp(
@@ -32,7 +36,8 @@ struct DevelopmentProviders: Sendable {
             match: "sha256",
             nonce: "optional",
             withoutNonce: "fresh",
-            keyNumber: 1
+            keyNumber: 1,
+            accessTokenSeconds: unrefreshedSeconds
         ),
         AppleApp(
             clientID: "com.example.services",
@@ -40,7 +45,8 @@ struct DevelopmentProviders: Sendable {
             match: "either",
             nonce: "optional",
             withoutNonce: "fresh",
-            keyNumber: 1
+            keyNumber: 1,
+            accessTokenSeconds: unrefreshedSeconds
         ),
         AppleApp(
             clientID: "com.example.debug",
@@ -92,7 +98,7 @@ struct DevelopmentProviders: Sendable {
 
     private var apple: JSONObject {
         let audiences = Self.appleApps.map { app -> JSONValue in
-            [
+            var audience: JSONObject = [
                 "id": .string(app.clientID), "kind": .string(app.kind), "match": .string(app.match),
                 "nonce": .string(app.nonce), "without_nonce": .string(app.withoutNonce),
                 "apple_key": [
@@ -100,6 +106,8 @@ struct DevelopmentProviders: Sendable {
                     "private_key_file": .string("secrets/\(StackFolder.appleKeyName(app.keyNumber))"),
                 ],
             ]
+            audience["access_token_lifetime_seconds"] = app.accessTokenSeconds.map { .integer($0) }
+            return .object(audience)
         }
         return [
             "name": "apple",
@@ -126,10 +134,12 @@ struct DevelopmentProviders: Sendable {
                 [
                     "id": .string(Self.googleClientID), "kind": "web", "match": "either", "nonce": "optional",
                     "without_nonce": "fresh", "client_secret_file": .string("secrets/\(StackFolder.googleSecretName)"),
+                    "access_token_lifetime_seconds": .integer(Self.unrefreshedSeconds),
                 ],
                 [
                     "id": .string("ios.\(Self.googleClientID)"), "kind": "native", "match": "either",
                     "nonce": "unknown", "without_nonce": "fresh",
+                    "access_token_lifetime_seconds": .integer(Self.unrefreshedSeconds),
                 ],
                 [
                     "id": .string("plain.\(Self.googleClientID)"), "kind": "web", "match": "either",

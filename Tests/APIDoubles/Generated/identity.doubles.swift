@@ -26,7 +26,8 @@ public final class IdentityServiceDouble: IdentityServiceHandler {
 
         /// Tells which account credentials name, without a session and without using them up. Authorization codes can't be
         /// looked up so, since they are spent by their exchange: ask SignIn with `create` false. Of a blocked account, and of one that
-        /// its provider has disabled, it is refused as SignIn is.
+        /// its provider has disabled, it is refused as SignIn is. With an `email_reservation` it is RESOURCE_EXHAUSTED with RATE_LIMITED
+        /// after 20 questions of a person within an hour.
         public var findAccount: @Sendable (
             IdentityV1.FindAccountRequest,
             ServerContext

@@ -1,5 +1,6 @@
 """The bill splitter's story: sign-in, profile set-up, the groups that waited for the number, three ways to sign out."""
 
+import secrets
 import time
 
 import pytest
@@ -53,6 +54,43 @@ def test_bodies_member_by_member(phone):
 
     answer = phone.gateway.post("/auth/v1/logout?scope=local", token=token, headers=headers)
     assert (answer.status, answer.content) == (204, b"")
+
+
+def test_a_provider_is_linked(phone):
+    """`linkIdentity({provider, token, nonce})` of newer clients, as TypeScript sends it: the account stays the same one."""
+    credential, nonce = phone.apple_with_nonce()
+    raw = secrets.token_hex(16)
+    google = phone.google(nonce=raw)
+    phone.keep_secret(raw)
+
+    def ask(body, token=ANON_KEY):
+        answer = phone.gateway.post(
+            "/auth/v1/token?grant_type=id_token", body, token=token, headers={"apikey": ANON_KEY})
+        if answer.status == 200:
+            phone.keep_secret(answer.json["access_token"], answer.json["refresh_token"])
+        return answer
+
+    session = ask({
+        "provider": "apple", "id_token": credential.identity_token, "nonce": nonce,
+        "authorization_code": credential.authorization_code}).expect(200)
+    body = {
+        "provider": "google", "id_token": google["id_token"], "nonce": raw, "access_token": google["access_token"],
+        "link_identity": True, "gotrue_meta_security": {"captcha_token": None}}
+    # Before there is a session the client sends the app's key: nobody is signed in instead.
+    for token, status, code in ((ANON_KEY, 403, "bad_jwt"), (None, 401, "no_authorization")):
+        refused = ask(body, token)
+        assert (refused.status, refused.json["error_code"]) == (status, code), refused.content
+    linked = ask(body, session["access_token"]).expect(200)
+    expect_shape(linked, SESSION)
+    assert linked["user"]["id"] == session["user"]["id"]
+    assert {each["provider"] for each in linked["user"]["identities"]} == {"apple", "google"}
+    # Both sessions go on, and both providers open the account.
+    refreshed = phone.gateway.post(
+        "/auth/v1/token?grant_type=refresh_token", {"refresh_token": linked["refresh_token"]}).expect(200)
+    phone.keep_secret(refreshed["access_token"], refreshed["refresh_token"])
+    assert phone.gateway.get("/auth/v1/user", token=session["access_token"]).expect(200)["id"] == session["user"]["id"]
+    again = ask({"provider": "google", "id_token": phone.google()["id_token"]}).expect(200)
+    assert again["user"]["id"] == session["user"]["id"]
 
 
 def test_session_and_refresh(app):

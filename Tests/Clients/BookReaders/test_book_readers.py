@@ -76,7 +76,14 @@ def test_register_without_a_required_field(reader, missing, how):
     reader.expect_failure(reader.post("register", body), *MISSING)
 
 
-@pytest.mark.parametrize("username", ["two words", "dash-ed", "näme", "a.b.c", "ab", "x" * 21, "emoji😀"])
+@pytest.mark.parametrize("username", ["ab", "x" * 21])
+def test_register_with_a_username_of_another_length(reader, username):
+    reader.expect_failure(
+        reader.register(username=username), 400, "invalid_username", "Username must be 3 to 20 characters long")
+    assert reader.register().status == 200
+
+
+@pytest.mark.parametrize("username", ["two words", "dash-ed", "näme", "a.b.c", "a!", "emoji😀"])
 def test_register_with_a_username_that_cannot_be_one(reader, username):
     reader.expect_failure(reader.register(username=username), *BAD_USERNAME)
     # Nothing is left of it.
@@ -98,6 +105,32 @@ def test_register_with_a_taken_email(reader, new_reader):
         other.expect_failure(
             other.register(email=email), 409, "email_exists", "An account with this email already exists")
     assert other.register().status == 200
+
+
+def test_an_address_that_apple_verified_beats_one_that_was_said(reader, new_reader):
+    squatter = new_reader()
+    address = reader.phone.person.email
+    squatter.register(email=address).expect(200)
+    me = squatter.get("/wp-json/wp/v2/users/me").expect(200)
+    assert (me["email"], me["email_verified"]) == (address, False)
+    reader.register().expect(200)
+    me = reader.get("/wp-json/wp/v2/users/me").expect(200)
+    assert (me["email"], me["email_verified"]) == (address, True)
+    me = squatter.get("/wp-json/wp/v2/users/me").expect(200)
+    assert (me["email"], me["email_verified"]) == (squatter.phone.person.email, True)
+    squatter.ask_apple()
+    assert squatter.login().expect(200)["email"] == squatter.phone.person.email
+
+
+def test_addresses_are_not_probed(reader, new_reader):
+    """Who is registered is told a person twenty times an hour."""
+    reader.register().expect(200)
+    prober = new_reader()
+    answers = [prober.register(email=reader.phone.person.email) for _ in range(25)]
+    assert [answer.status for answer in answers] == [409] * 20 + [429] * 5
+    assert answers[-1].json["code"] == "rate_limited" and answers[-1].json["data"] == {"status": 429}
+    # The quota is the person's, and nobody else's.
+    assert new_reader().register().status == 200
 
 
 def test_register_twice(reader):

@@ -24,6 +24,9 @@ def expect_answer(answer, decoder):
     assert {"id_token", "access_token", "refresh_token", "expires_in"} <= set(body)
     expect_shape(body, KOTLIN)
     expect_shape(body, TYPESCRIPT)
+    # The demo's apps never refresh: as its backend has it, an hour.
+    id_token = tokens.parts(body["id_token"])[1]
+    assert body["expires_in"] == 3600 == id_token["exp"] - id_token["iat"]
     assert decoder.decode("", answer.content) == {name: body[name] for name in KOTLIN_NAMES}
     return body
 
@@ -198,3 +201,25 @@ def test_a_name_told_once_to_a_backend_that_could_not_verify_it(parts, without_k
     retry = body | {"full_name": None, "email": None}
     process_table.wait_until(lambda: app.post(provider, retry).status == 200, 60, "a session")
     assert app.post(provider, retry).expect(200)["suggested_display_name"] == person.name
+
+
+def test_a_name_told_once_is_there_after_a_second_tap(parts, without_keys):
+    """Apple gives the second tap another token, and no name."""
+    app = NativeApp(Phone(parts.stack))
+    name = app.phone.person.name
+    body = apple_body(app.phone.apple(BARE))
+    assert body["full_name"] == name
+    bring_back = without_keys("apple")
+    app.post("apple", body).problem(503, "PROVIDER_UNAVAILABLE")
+    bring_back()
+
+    answers = []
+
+    def second_tap_signs_in():
+        again = apple_body(app.phone.apple(BARE))
+        assert again["full_name"] is None and again["identity_token"] != body["identity_token"]
+        answers.append(app.post("apple", again))
+        return answers[-1].status == 200
+
+    process_table.wait_until(second_tap_signs_in, 60, "a session")
+    assert answers[-1].json["is_new_user"] and answers[-1].json["suggested_display_name"] == name

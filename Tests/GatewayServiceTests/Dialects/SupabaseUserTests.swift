@@ -75,6 +75,33 @@ struct SupabaseUserTests {
         #expect(json["app_metadata"] == ["provider": "keycloak", "providers": ["keycloak"]])
     }
 
+    @Test func `What the provider verified is told as it says, whatever an app wrote`() async throws {
+        var account = Maria.account
+        account.metadataJson =
+            #"{"email":"ceo@example.com","email_verified":true,"phone_verified":true,"sub":"s","iss":"i","provider_id":"p","a":1}"#
+        account.identities[0].email = ""
+        account.identities[0].emailVerified = false
+        let metadata = SupabaseUser(account: account, profile: nil).json["user_metadata"]?.object
+        #expect(metadata?["email"] == nil && metadata?["email_verified"] == false)
+        #expect(metadata?["phone_verified"] == false && metadata?["iss"] == "https://appleid.apple.com")
+        #expect(metadata?["sub"] == .string(Maria.subject) && metadata?["provider_id"] == .string(Maria.subject))
+        #expect(metadata?["a"] == 1)
+
+        let gateway = TestGateway.speaking(.supabase)
+        let kept = Asked<IdentityV1.UpdateUserMetadataRequest>()
+        gateway.stubs.identity.set { answers in
+            answers.updateUserMetadata = { request, _ in
+                kept.add(request)
+                return .init()
+            }
+        }
+        // As clients send back what they have read.
+        let whole = #"{"data":{"email":"x","email_verified":true,"sub":null,"iss":1,"provider_id":"p","theme":"dark"}}"#
+        #expect(try await gateway.sendAsUser(.put, Self.user, whole).status == 200)
+        #expect(try await gateway.sendAsUser(.put, Self.user, #"{"data":{"phone_verified":true}}"#).status == 200)
+        #expect(kept.all.map(\.changesJson) == [#"{"theme":"dark"}"#])
+    }
+
     @Test func `An identity's id is a UUID and stays the same`() throws {
         let first = Maria.account.identities[0]
         var second = first
@@ -223,7 +250,7 @@ struct SupabaseUserTests {
     @Test func `Without a service key there are no such routes`() async throws {
         let gateway = TestGateway.speaking(.supabase)
         let answer = try await gateway.send(.get, Self.admin, token: "")
-        #expect(answer.status == 404 && answer.body["error_code"] == "not_found")
+        #expect(answer.status == 422 && answer.body["error_code"] == "not_supported")
     }
 
     @Test(arguments: [

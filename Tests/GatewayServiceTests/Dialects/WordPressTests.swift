@@ -182,11 +182,19 @@ struct WordPressTests {
         #expect(answer.body["display_name"] == "Maria", "a name that is there stays")
     }
 
-    @Test func `Without a full name the provider's is taken`() async throws {
+    @Test func `Without a full name none is saved that nobody has seen`() async throws {
         let gateway = Self.forNewcomer()
+        let named = Asked<ProfileV1.UpdateProfileRequest>()
+        gateway.stubs.profile.set { answers in
+            answers.updateProfile = { request, _ in
+                named.add(request)
+                return .with { $0.profile.username = request.username }
+            }
+        }
         let body = #"{"appleUserID":"a","email":"m@example.com","username":"maria_2"}"#
         let answer = try await gateway.send(.post, Self.registerPath, body)
-        #expect(answer.body["display_name"] == "Maria Santos")
+        #expect(answer.status == 200 && answer.body["display_name"] == "")
+        #expect(named.all.map(\.hasDisplayName) == [false], "identity suggests one")
     }
 
     @Test func `A name that can be none keeps nobody out`() async throws {
@@ -224,7 +232,34 @@ struct WordPressTests {
         #expect(gateway.stubs.calls.isEmpty)
     }
 
-    @Test(arguments: ["ab", "maria santos", "maría", "a-b-c", "abcdefghij_abcdefghijk", " abc", "abc\\u0000"])
+    @Test(arguments: ["ab", "a", "abcdefghij_abcdefghijk"])
+    func `A username has its length`(username: String) async throws {
+        let gateway = Self.forNewcomer()
+        let body = #"{"appleUserID":"a","email":"m@example.com","username":"\#(username)"}"#
+        let answer = try await gateway.send(.post, Self.registerPath, body)
+        #expect(answer.status == 400)
+        #expect(answer.body == Self.error(400, "invalid_username", "Username must be 3 to 20 characters long"))
+        #expect(gateway.stubs.calls.isEmpty)
+    }
+
+    @Test func `Too many questions about addresses are told as such`() async throws {
+        let gateway = Self.forNewcomer()
+        gateway.stubs.identity.set {
+            $0.findAccount = { _, _ in
+                throw RPCError.domain(
+                    .resourceExhausted,
+                    reason: "RATE_LIMITED",
+                    message: "Too many e-mail addresses were tried.",
+                    retryAfter: .seconds(60)
+                )
+            }
+        }
+        let answer = try await gateway.send(.post, Self.registerPath, Self.register)
+        #expect(answer.status == 429 && answer.headers[.retryAfter] == "60")
+        #expect(answer.body == Self.error(429, "rate_limited", "Too many e-mail addresses were tried."))
+    }
+
+    @Test(arguments: ["a!", "maria santos", "maría", "a-b-c", " abc", "abc\\u0000"])
     func `A username has its form`(username: String) async throws {
         let gateway = Self.forNewcomer()
         let body = #"{"appleUserID":"a","email":"m@example.com","username":"\#(username)"}"#

@@ -5,6 +5,7 @@ import Models
 import Postgres
 import RPC
 import ServiceModels
+import SwiftProtobuf
 import Testing
 
 @testable import IdentityService
@@ -57,6 +58,35 @@ struct LinkProviderTests {
                 #expect(try await service.linkGoogle(session.accessToken, token: text) == first)
             }
             #expect(try await service.count("security_events WHERE kind = 'provider_linked'") == 1)
+        }
+    }
+
+    @Test func `Where the app asks for it, what linked opens a session of the account, once`() async throws {
+        try await TestService.run { service in
+            let session = try await service.signInAnew()
+            let token = try service.googleToken()
+            func link(_ opensSession: Bool = true) async throws -> IdentityV1.LinkProviderResponse {
+                try await service.client.linkProvider(
+                    .with {
+                        ($0.accessToken, $0.opensSession) = (session.accessToken, opensSession)
+                        ($0.credentials.provider, $0.credentials.idToken) = ("google", token)
+                        $0.credentials.nonce = TestProvider.rawNonce
+                    }
+                )
+            }
+            let linked = try await link()
+            #expect(linked.tokens.userID == session.userID && linked.tokens.sessionID != session.sessionID)
+            #expect(try await service.check(linked.tokens.accessToken).userID == session.userID)
+            _ = try await service.check(session.accessToken)
+            #expect(try await link().tokens.sessionID == linked.tokens.sessionID, "a retry gets the same one")
+            #expect(try await !link(false).hasTokens)
+            service.pass(seconds: 61)
+            await expectFailure(.unauthenticated, "TOKEN_REPLAYED") { _ = try await link() }
+            await expectFailure(.unauthenticated, "TOKEN_REPLAYED") {
+                _ = try await service.signIn(token: token, provider: "google")
+            }
+            let opened = try await (service.count("accounts"), service.count("sessions"))
+            #expect(opened == (1, 2))
         }
     }
 

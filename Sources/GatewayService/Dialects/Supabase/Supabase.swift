@@ -23,6 +23,7 @@ enum Supabase {
             SupabaseToken.endpoint(parts),
             SupabaseGetUser.endpoint(parts),
             SupabaseUpdateUser.endpoint(parts),
+            SupabaseUnlinkIdentity.endpoint(parts),
             SupabaseLogout.endpoint(parts),
             SupabaseSettings.endpoint(parts),
             SupabaseHealth.endpoint(),

@@ -12,8 +12,20 @@ struct SupabaseError: Equatable {
     let headers: HTTPFields
 
     init(_ problem: Problem, _ request: Request) {
-        let isToken = request.uri.path == SupabaseToken.path
-        self.init(problem, grant: isToken ? SupabaseToken.grant(request) : nil)
+        let path = request.uri.path
+        let isNotServed = problem.code == "ROUTE_NOT_FOUND" || problem.code == "METHOD_NOT_ALLOWED"
+        if isNotServed, let refusal = SupabaseRefusal.of(path) {
+            self.init(status: refusal.status, code: refusal.code, message: refusal.message)
+        } else {
+            self.init(problem, grant: path == SupabaseToken.path ? SupabaseToken.grant(request) : nil)
+        }
+    }
+
+    private init(status: HTTPResponse.Status, code: String, message: String) {
+        self.status = status
+        self.code = code
+        self.message = message
+        headers = HTTPFields()
     }
 
     /// As a request tells it that asked for tokens by `grant`, or for something else.
@@ -21,8 +33,8 @@ struct SupabaseError: Equatable {
         let told: Told
         switch grant {
         case .refreshToken: told = Self.refusedRefresh(problem) ?? Self.common(problem)
-        case .idToken: told = Self.refusedSignIn(problem) ?? Self.common(problem)
-        case nil: told = Self.refusedSession(problem) ?? Self.common(problem)
+        case .idToken: told = Self.refusedSignIn(problem) ?? Self.refusedAct(problem) ?? Self.common(problem)
+        case nil: told = Self.refusedSession(problem) ?? Self.refusedAct(problem) ?? Self.common(problem)
         }
         let keepsSession = grant == .refreshToken && !Self.endsRefresh.contains(told.status.code)
         status = keepsSession && told.status != .gatewayTimeout ? .serviceUnavailable : told.status
@@ -51,9 +63,12 @@ struct SupabaseError: Equatable {
         }
     }
 
-    /// What is wrong with a provider's token; nil for anything else.
+    /// What is wrong with a provider's token, or with the bearer token of who links one; nil for anything else.
     private static func refusedSignIn(_ problem: Problem) -> Told? {
         switch problem.code {
+        case "AUTHENTICATION_REQUIRED", "ACCESS_TOKEN_INVALID", "ACCESS_TOKEN_EXPIRED": refusedSession(problem)
+        case _ where problem.code.hasPrefix("SESSION_"): refusedSession(problem)
+        case "PROOF_REQUIRED": nil
         case "PROVIDER_UNKNOWN": (.badRequest, "provider_disabled", problem.sentence)
         case _ where problem.status == .unauthorized: (.badRequest, "invalid_credentials", problem.detail)
         default: nil
@@ -68,6 +83,24 @@ struct SupabaseError: Equatable {
         }
         if problem.code.hasPrefix("SESSION_") { return (.forbidden, "session_not_found", problem.detail) }
         return (.forbidden, "bad_jwt", "invalid JWT: \(problem.detail)")
+    }
+
+    /// Why the identities of an account stay as they are; nil for anything else.
+    private static func refusedAct(_ problem: Problem) -> Told? {
+        switch problem.code {
+        case "IDENTITY_TAKEN":
+            (.unprocessableContent, "identity_already_exists", "Identity is already linked to another user")
+        case "PROVIDER_ALREADY_LINKED": (.unprocessableContent, "provider_already_linked", problem.detail)
+        case "RECENT_SIGN_IN_REQUIRED": (.badRequest, "reauthentication_needed", problem.detail)
+        case "PROOF_REQUIRED": (.forbidden, "proof_required", problem.detail)
+        case "LAST_PROVIDER":
+            (
+                .unprocessableContent, "single_identity_not_deletable",
+                "User must have at least 1 identity after unlinking"
+            )
+        case "IDENTITY_NOT_FOUND": (.unprocessableContent, "identity_not_found", problem.detail)
+        default: nil
+        }
     }
 
     private static func common(_ problem: Problem) -> Told {

@@ -5,7 +5,7 @@ import JOSE
 import RPC
 
 /// `POST /auth/v1/token`: opens a session for a provider's ID token (`grant_type=id_token`) or continues one
-/// (`grant_type=refresh_token`).
+/// (`grant_type=refresh_token`). With `link_identity` the ID token is linked to the bearer token's account (``SupabaseLinkIdentity``).
 ///
 /// The answer tells the whole account. One that can't be had fails the request, which loses nothing: the same ID token again
 /// within a minute, or the same refresh token again, answers the same. A profile that can't be had leaves `phone` empty, so
@@ -29,7 +29,7 @@ enum SupabaseToken {
         parameters: [.supabaseGrant],
         body: .required(.supabaseGrantBody),
         answers: [200: .init("The session, and whose it is.", .supabaseSession)],
-        problems: [.forbidden],
+        problems: [.refused, .forbidden, .fieldsAtFault],
         errors: .supabase
     )
 
@@ -56,6 +56,9 @@ enum SupabaseToken {
         }
     }
 
+    /// The member of a body that asks to link what else would sign in.
+    private static let linkMember = "link_identity"
+
     /// The grant that a request's query names; nil for none or another.
     static func grant(_ request: Request) -> Grant? {
         request.uri.queryParameters.get("grant_type").flatMap { Grant(rawValue: $0) }
@@ -71,7 +74,11 @@ enum SupabaseToken {
         call.provider = input.string("provider")
         call.idToken = input.string("id_token")
         call.nonce = input.optionalString("nonce") ?? ""
+        // Apple's, with which its token for the account is had, that is revoked when the account is deleted.
+        call.authorizationCode = input.optionalString("authorization_code") ?? ""
+        let links = input.optionalBool(linkMember) ?? false
         try input.finish()
+        if links { return try await SupabaseLinkIdentity.link(call, request, context, parts) }
         let options = parts.authentication.callOptionsWithAddress(.route(request, context))
         let signIn = try await parts.backends.identity.signIn(call, options: options)
         return (signIn.tokens, signIn.callerProofs)
@@ -111,6 +118,11 @@ extension OpenAPI.Schema {
             .optional("provider", .text("apple, google, …", orNull: true)),
             .optional("id_token", .text("The provider's ID token.", orNull: true)),
             .optional("nonce", .text("The raw nonce.", orNull: true)),
+            .optional("authorization_code", .text("The code that came with the ID token.", orNull: true)),
+            .optional(
+                "link_identity",
+                .boolean("True links the identity to the account of the bearer token.", orNull: true)
+            ),
             .optional("refresh_token", .text(orNull: true)),
         ],
         description: "With grant_type=id_token provider and id_token are needed, with refresh_token that one."

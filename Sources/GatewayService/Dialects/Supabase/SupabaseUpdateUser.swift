@@ -8,7 +8,8 @@ import RPC
 ///
 /// The number first, since it may be taken: then nothing was changed. Asking again does nothing twice. An e-mail address is the
 /// provider's to change, and there are no passwords. The member that ``WordPress`` keeps with an account is none of the app's:
-/// it holds an address that no other account has, which whoever wrote it here could make any address.
+/// it holds an address that no other account has, and written here it could be any address. Members that the provider verified are
+/// ignored: clients send back the whole metadata that they have read.
 enum SupabaseUpdateUser {
     static let operation = OpenAPI.Operation(
         .put,
@@ -27,7 +28,7 @@ enum SupabaseUpdateUser {
         Endpoint(operation) { request, context in
             let proofs = try await parts.authentication.user(request, context, in: .supabase).proofs
             var input = try await context.json(request)
-            let data = input.optionalObject("data")
+            var data = input.optionalObject("data")
             let phone = input.optionalString("phone") ?? ""
             if let email = input.optionalString("email"), !email.isEmpty {
                 let known = try await parts.people.account(proofs, context.callOptions()).email
@@ -36,6 +37,7 @@ enum SupabaseUpdateUser {
             if !(input.optionalString("password") ?? "").isEmpty { refuse("password", &input) }
             if data?[WordPress.emailMember] != nil { refuse("data.\(WordPress.emailMember)", &input) }
             try input.finish()
+            for name in SupabaseUser.providersMembers { data?[name] = nil }
             if !phone.isEmpty {
                 var change = ProfileV1.UpdateProfileRequest()
                 change.phoneNumber = phone

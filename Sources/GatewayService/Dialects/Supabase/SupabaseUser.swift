@@ -69,11 +69,15 @@ struct SupabaseUser {
         return metadata
     }
 
-    /// What the provider of the last sign-in told, and over it what the app keeps.
+    /// The members of `user_metadata` that only the provider says: what an app keeps by these names isn't told.
+    static let providersMembers: Set = ["email", "email_verified", "phone_verified", "iss", "sub", "provider_id"]
+
+    /// What the provider of the last sign-in told, and over it what the app keeps, but for what only the provider says.
     private var userMetadata: JSONObject {
         let latest = account.identities.max { $0.lastSignInAtMs < $1.lastSignInAtMs }
         var metadata = latest.map(told) ?? JSONObject()
-        for member in account.metadata.members where member.name != WordPress.emailMember {
+        for member in account.metadata.members
+        where member.name != WordPress.emailMember && !Self.providersMembers.contains(member.name) {
             metadata[member.name] = member.value
         }
         return metadata

@@ -10,7 +10,8 @@ import HTTPTypes
 /// repeats it, is not looked at.
 enum WordPress {
     /// The member of an account's metadata that holds the e-mail address with which a person registered here. The provider's
-    /// may be a relay, which the person has never seen.
+    /// may be a relay, which the person has never seen. Identity removes it (`EmailReservation.metadataMember`) when an account for
+    /// which the provider verified the address takes it.
     static let emailMember = "wordpress_email"
 
     static func endpoints(_ parts: DialectParts) -> [Endpoint] {

@@ -30,6 +30,7 @@ enum WordPressCurrentUser {
                 "slug": .string(profile.username.lowercased()),
                 "username": .string(profile.username),
                 "email": .string(person.email),
+                "email_verified": .bool(person.isEmailVerified(account)),
             ])
         }
     }
@@ -42,5 +43,6 @@ extension OpenAPI.Schema {
         .required("slug", .text("The username in small letters.")),
         .required("username", .text("Empty if the person has none.")),
         .required("email", .text("Empty if none is known.")),
+        .required("email_verified", .boolean("Whether a provider verified it for this account.")),
     ]).named("WordPressUser")
 }

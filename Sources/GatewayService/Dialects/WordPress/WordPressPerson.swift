@@ -18,6 +18,11 @@ struct WordPressPerson {
         self.init(email: registered.isEmpty ? account.email : registered, profile: profile)
     }
 
+    /// Whether a provider verified the address for the account.
+    func isEmailVerified(_ account: IdentityV1.Account) -> Bool {
+        account.identities.contains { $0.emailVerified && $0.email.lowercased() == email.lowercased() }
+    }
+
     /// Whether they count as registered.
     var isRegistered: Bool { !profile.username.isEmpty }
 

@@ -30,25 +30,22 @@ enum WordPressRegister {
             let registration = try Registration(&input)
             try input.finish()
             let options = parts.authentication.callOptionsWithAddress(.route(request, context))
-            let profile = try await checkIsNew(registration, parts, options, context)
-            let signIn = try await open(registration, isKnown: profile != nil, parts, options)
-            let hasName = profile?.displayName.isEmpty == false
-            let suggestion = hasName ? "" : signIn.suggestedDisplayName
-            let name = registration.fullName.isEmpty ? suggestion : registration.fullName
-            let person = try await register(registration, as: name, signIn.callerProofs, parts, options)
+            let isKnown = try await checkIsNew(registration, parts, options, context)
+            let signIn = try await open(registration, isKnown: isKnown, parts, options)
+            let person = try await register(registration, signIn.callerProofs, parts, options)
             return .json(person.session(signIn.tokens, message: "Registration successful"))
         }
     }
 
     /// Finds what stands in the way, and changes nothing.
     ///
-    /// - Returns: the profile of the person's account, which has no username; nil if there is no account.
+    /// - Returns: whether there is an account of the person's, which has no username.
     private static func checkIsNew(
         _ registration: Registration,
         _ parts: DialectParts,
         _ options: CallOptions,
         _ context: RouteContext
-    ) async throws -> ProfileV1.Profile? {
+    ) async throws -> Bool {
         var search = IdentityV1.FindAccountRequest()
         search.credentials = registration.call
         let found: IdentityV1.FindAccountResponse
@@ -58,12 +55,10 @@ enum WordPressRegister {
             if error.reason == "EMAIL_INVALID" { throw emailInvalid }
             throw error
         }
-        var profile: ProfileV1.Profile?
         if !found.userID.isEmpty {
             guard found.hasCallerProofs || !registration.call.hasUnproven else { throw WordPress.proofRequired }
             let known = try await parts.people.profile(found.callerProofs, context.callOptions())
             guard known.username.isEmpty else { throw appleIDExists }
-            profile = known
         }
         guard !found.emailIsTaken else { throw emailExists }
         var question = ProfileV1.CheckUsernameRequest()
@@ -75,7 +70,7 @@ enum WordPressRegister {
         } catch let error as RPCError {
             throw refusal(ofUsername: error)
         }
-        return profile
+        return !found.userID.isEmpty
     }
 
     /// Opens the account and the session, and reserves the e-mail address.
@@ -102,10 +97,10 @@ enum WordPressRegister {
         }
     }
 
-    /// Notes the address and takes the username.
+    /// Notes the address and takes the username, with the name of the registration itself: one that was told before nobody has seen
+    /// here, and so it isn't saved.
     private static func register(
         _ registration: Registration,
-        as name: String,
         _ proofs: IdentityV1.CallerProofs,
         _ parts: DialectParts,
         _ options: CallOptions
@@ -117,7 +112,7 @@ enum WordPressRegister {
         _ = try await parts.backends.identity.updateUserMetadata(metadata, options: noting)
         var update = ProfileV1.UpdateProfileRequest()
         update.username = registration.username
-        if !name.isEmpty { update.displayName = name }
+        if !registration.fullName.isEmpty { update.displayName = registration.fullName }
         do {
             let profile = try await take(update, parts.backends.profile, options.proving(proofs.profile))
             return WordPressPerson(email: registration.email, profile: profile)
@@ -185,8 +180,9 @@ private struct Registration {
         guard !appleUserID.isEmpty, !email.isEmpty, !username.isEmpty else {
             throw WordPress.refusal("INVALID_REQUEST", "Missing required fields")
         }
-        guard 3...20 ~= username.utf8.count, username.utf8.allSatisfy(Self.isUsernameByte) else {
-            throw Self.usernameInvalid
+        guard username.utf8.allSatisfy(Self.isUsernameByte) else { throw Self.usernameInvalid }
+        guard 3...20 ~= username.utf8.count else {
+            throw WordPress.refusal("INVALID_USERNAME", "Username must be 3 to 20 characters long")
         }
         fullName = input.optionalString("fullName") ?? ""
         var call = WordPress.credentials(appleUserID: appleUserID, &input)
