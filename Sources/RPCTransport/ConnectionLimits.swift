@@ -42,8 +42,8 @@ public struct ConnectionLimits: Sendable, Hashable {
     /// Time in which a peer must read 16 KB, or all, of the bytes that wait to be sent to it. Else the connection ends, and
     /// its calls with it.
     public var writeStallTimeout: Duration = .seconds(20)
-    /// Time for which an answer that is complete, or has 64 KB queued, may wait for the client to take any of it; past it the
-    /// call is reset. While a client has more than half of `bufferedBytesMax` held, a handler may also leave messages unread
+    /// Time in which a client must take 4 KB, or all, of an answer that is complete or has 64 KB queued; past it the call is reset.
+    /// While a client has more than half of `bufferedBytesMax` held, a handler may also leave messages unread
     /// for no longer than this; past it the call ends with RESOURCE_EXHAUSTED.
     public var answerStallTimeout: Duration = .seconds(30)
     /// Time in which a message must be complete once it began to arrive. Then the call ends with DEADLINE_EXCEEDED.
@@ -52,8 +52,8 @@ public struct ConnectionLimits: Sendable, Hashable {
     public var drainTimeout: Duration = .seconds(20)
     /// Fields of a request that is no gRPC call; past it, as past `headerBytesMax`, it is refused as `HTTPFault.headTooLarge`.
     public var headerFieldsMax = 100
-    /// HTTP/1.x: time for the head of a request from its first byte on, and for the first one since the connection began. Then
-    /// it is refused as `HTTPFault.headTimeout`, or closed where nothing has come.
+    /// HTTP/1.x: time for the head of a request from its first byte on, and for the first one since the connection was accepted, or
+    /// since its TLS handshake. Then it is refused as `HTTPFault.headTimeout`, or closed where nothing has come.
     public var headTimeout: Duration = .seconds(10)
     /// Time for the whole body of a request that is no gRPC call, since its head. Then `HTTPBodyFailure.timeout`.
     public var bodyTimeout: Duration = .seconds(30)

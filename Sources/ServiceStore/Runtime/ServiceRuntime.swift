@@ -122,7 +122,10 @@ public struct ServiceRuntime: Sendable {
             if server.connectionsMax < serverConfiguration.connectionsMax {
                 logger.warning(
                     "fewer connections than configured: the limit of open files is too low",
-                    metadata: ["connections": "\(server.connectionsMax)", "configured": "\(serverConfiguration.connectionsMax)"]
+                    metadata: [
+                        "connections": "\(server.connectionsMax)",
+                        "configured": "\(serverConfiguration.connectionsMax)",
+                    ]
                 )
             }
             logger.notice("listening", metadata: ["address": "\(address)"])
