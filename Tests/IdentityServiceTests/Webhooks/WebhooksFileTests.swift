@@ -42,7 +42,8 @@ struct WebhooksFileTests {
 
     @Test func `Targets are read with their secrets, from the file and from others`() throws {
         let types = [
-            "account.created", "session.ended", "account.deleted", "provider.linked", "provider.unlinked", "profile.completed",
+            "account.created", "session.ended", "account.deleted", "provider.linked", "provider.unlinked",
+            "profile.completed",
             "phone.changed", "group.joined",
         ]
         let listed = types.map { "\"\($0)\"" }.joined(separator: ", ")
