@@ -22,7 +22,10 @@ extension OpenAPI.Schema {
     static let accountChange = object([
         .required(
             "kind",
-            .text("provider_linked or provider_unlinked. More may be added: show those that the app knows.", minLength: 1)
+            .text(
+                "provider_linked or provider_unlinked. More may be added: show those that the app knows.",
+                minLength: 1
+            )
         ),
         .required("provider", .text("The provider that it is about.", minLength: 1, orNull: true)),
         .required("occurred_at", .moment),

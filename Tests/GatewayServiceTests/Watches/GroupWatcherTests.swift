@@ -41,7 +41,9 @@ struct GroupWatcherTests {
         #expect(news.isReset && news.changes.isEmpty && news.position == [2])
     }
 
-    @Test func `A change of the account comes with the last position, through resets, and at most so many of them`() async throws {
+    @Test func `A change of the account comes with the last position, through resets, and at most so many of them`()
+        async throws
+    {
         let watcher = Self.watcher()
         let change = IdentityV1.AccountChange.with { ($0.userID, $0.kind) = ("u", "provider_linked") }
         watcher.notify(change)

@@ -123,7 +123,8 @@ struct WatchGroupsTests {
             ])
             stage.watches.stop()
             let text = try await watching.text
-            let told = #"event: account_changed\#ndata: "#
+            let told =
+                #"event: account_changed\#ndata: "#
                 + #"{"kind":"provider_linked","provider":"google","occurred_at":"2027-01-15T08:00:00.000Z"}\#n\#n"#
             #expect(text.contains(told))
             #expect(text.split(separator: "event: account_changed").count == 2)

@@ -80,13 +80,16 @@ struct AccountChangeTests {
             try await service.linkGoogle(session.accessToken, token: service.googleToken())
             try await service.unlink(session.accessToken, "google")
             #expect(
-                try await service.deliveries("target || ' ' || type || ' ' || data") == [
-                    "provider.linked", "provider.unlinked",
-                ].map {
-                    #"links \#($0) {"user_id": "\#(session.userID)", "provider": "google", "session_id": "\#(session.sessionID)"}"#
-                }
+                try await service.deliveries("target || ' ' || type || ' ' || data")
+                    == [
+                        "provider.linked", "provider.unlinked",
+                    ].map {
+                        #"links \#($0) {"user_id": "\#(session.userID)", "provider": "google", "session_id": "\#(session.sessionID)"}"#
+                    }
             )
-            let events = try await service.words("SELECT event_id::text FROM security_events WHERE kind LIKE 'provider_%'")
+            let events = try await service.words(
+                "SELECT event_id::text FROM security_events WHERE kind LIKE 'provider_%'"
+            )
             #expect(Set(try await service.words("SELECT event_id::text FROM webhook_deliveries")) == Set(events))
         }
     }

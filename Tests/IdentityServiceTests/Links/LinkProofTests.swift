@@ -37,7 +37,9 @@ struct LinkProofTests {
                     try await service.unlink(token, "google")
                 }
                 await expectFailure(.permissionDenied, "RECENT_SIGN_IN_REQUIRED") {
-                    try await service.link(token) { ($0.provider, $0.idToken) = ("google", try service.googleToken("thief")) }
+                    try await service.link(token) {
+                        ($0.provider, $0.idToken) = ("google", try service.googleToken("thief"))
+                    }
                 }
             }
             #expect(try await service.identities().count == 2)
@@ -86,7 +88,9 @@ struct LinkProofTests {
             let thief = try await service.signInByGoogle("thief")
             let leaked = try service.provider.bareToken(at: service.clock)
             await expectFailure(.permissionDenied, "PROOF_REQUIRED") {
-                try await service.link(thief.accessToken) { ($0.provider, $0.idToken, $0.nonce) = ("apple", leaked, "") }
+                try await service.link(thief.accessToken) {
+                    ($0.provider, $0.idToken, $0.nonce) = ("apple", leaked, "")
+                }
             }
             // Nor by the provider's access token, about which the provider isn't even asked.
             try service.exchange.answer(leaked, for: "access", service: service)
@@ -103,7 +107,9 @@ struct LinkProofTests {
         }
     }
 
-    @Test func `A code beside a token without nonce proves it, where a sign-in would take the token alone`() async throws {
+    @Test func `A code beside a token without nonce proves it, where a sign-in would take the token alone`()
+        async throws
+    {
         try await TestService.runWithAudiences { service in
             let session = try await service.signInByGoogle()
             let token = try service.provider.bareToken(at: service.clock)

@@ -84,11 +84,14 @@ struct OpeningTests {
             keysURL: "http://127.0.0.1:1/apple",
             isTrustedForPhones: true
         )
-        return try [ProviderConfiguration(policy: apple)] + TestProvider.providers().filter { $0.policy.name == .google }
+        return try [ProviderConfiguration(policy: apple)]
+            + TestProvider.providers().filter { $0.policy.name == .google }
     }
 
     @Test(arguments: [true, false])
-    func `The sign-in that brings the number must be proven itself, whatever else its account has`(isProven: Bool) async throws {
+    func `The sign-in that brings the number must be proven itself, whatever else its account has`(isProven: Bool)
+        async throws
+    {
         try await ImportedPerson.run(providers: Self.providersOfBareTokens()) { person in
             let service = person.service
             // A thief's account with a proven session, to which the person's identity was linked by a leaked token.
