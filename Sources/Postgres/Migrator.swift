@@ -101,7 +101,7 @@ public struct Migrator: Sendable {
             constraints = try session.run(
                 """
                 SELECT pg_advisory_unlock(\(Self.lockKey(schema)));
-                SELECT format('%I', c.conname), c.conrelid::regclass FROM pg_constraint c JOIN pg_class t ON t.oid = c.conrelid
+                SELECT format('%I', c.conname), format('\(schema).%I', t.relname) FROM pg_constraint c JOIN pg_class t ON t.oid = c.conrelid
                 WHERE c.connamespace = '\(schema)'::regnamespace AND NOT c.convalidated AND c.contype IN ('c', 'f')
                     AND t.relkind = 'r' AND pg_has_role(t.relowner, 'USAGE')
                 ORDER BY 2, 1

@@ -81,7 +81,9 @@ def test_nothing_of_a_person_is_left(stack, new_app, whole):
     assert before["identity"]["held"]["accounts"] == 1 and before["invites"]["held"]["members"] == 2
     assert [before["profile"]["held"][name] for name in ("phones", "avatars", "quotas")] == [1, 1, 2]
     assert all(before["invites"]["held"][name] == 1 for name in (
-        "join_requests", "group_links", "group_link_uses", "blocked_inviters", "blocked_by"))
+        "join_requests", "group_links", "blocked_inviters", "blocked_by"))
+    # One by which they asked, and one that they made, by which they never can.
+    assert before["invites"]["held"]["group_link_uses"] == 2
     # No target of webhooks wants to know.
     assert all(before[name]["held"]["event_outbox"] == 0 for name in ("profile", "invites"))
     whole_profile = whole.get("/me").expect(200)

@@ -100,6 +100,7 @@ def test_an_admin_who_is_put_out_has_no_way_back(member, new_app):
     guest = registered(new_app)
     group = group_of(member, "open")
     admin = member.invite(guest.person, group)["id"]
+    guest.wait_for_group(group)
     member.gateway.patch(f"/groups/{group}/members/{admin}", {"role": "admin"}, token=member.access_token).expect(200)
     token = guest.post(f"/groups/{group}/links", {"lifetime_seconds": 7_776_000}).expect(201)["token"]
     guest.stack.confidential.add(token)

@@ -89,7 +89,8 @@ struct GroupRouteTests {
     ]
     private let memberJSON: JSONObject = [
         "id": "m-1", "state": "member", "user_id": "u-2", "phone_number": .null, "display_name": .null,
-        "added_at": .null, "username": .null, "avatar_url": .null, "role": "admin", "unconfirmed": true, "unproven": true,
+        "added_at": .null, "username": .null, "avatar_url": .null, "role": "admin", "unconfirmed": true,
+        "unproven": true,
     ]
 
     @Test func `Groups are told, changed and handed over`() async throws {

@@ -83,8 +83,13 @@ final class ConfigurationCheckTests {
             check(changes).report.first { $0.hasPrefix("hint: VESTIBULE_IDENTITY_PHONE_ASSERTIONS_FILE") }
         }
         for openness in ["confirm", "consent"] { #expect(hint(["VESTIBULE_INVITES_OPENNESS": openness]) == nil) }
-        #expect(hint(["VESTIBULE_INVITES_OPENNESS": "open"])?.contains("new groups are open: a stranger who types") == true)
-        #expect(hint(["VESTIBULE_INVITES_OPENNESS": ""])?.contains("with VESTIBULE_INVITES_OPENNESS=open a stranger") == true)
+        #expect(
+            hint(["VESTIBULE_INVITES_OPENNESS": "open"])?.contains("new groups are open: a stranger who types") == true
+        )
+        #expect(
+            hint(["VESTIBULE_INVITES_OPENNESS": ""])?.contains("with VESTIBULE_INVITES_OPENNESS=open a stranger")
+                == true
+        )
         let former = ["VESTIBULE_INVITES_OPENNESS": "", "VESTIBULE_INVITES_GROUP_OPENNESS": "open"]
         #expect(hint(former)?.contains("new groups are open") == true)
         // What providers are alone tells nothing of groups.

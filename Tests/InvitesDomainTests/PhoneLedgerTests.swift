@@ -111,11 +111,17 @@ struct PhoneLedgerTests {
             PhoneLedger(applying: events, owners: owners).standings[phone]
         }
         #expect(standing(proven) == .init(owner: maria, isProven: true))
-        #expect(standing(proven, owners: [phone: maria]) == .init(owner: maria, isProven: true), "had it, proves it now")
+        #expect(
+            standing(proven, owners: [phone: maria]) == .init(owner: maria, isProven: true),
+            "had it, proves it now"
+        )
         #expect(standing(proven, event(.claimed(by: jose), phone)) == .init(owner: jose, isProven: false))
         #expect(standing(proven, event(.released(by: maria), phone)) == .init(owner: nil, isProven: false))
         #expect(standing(proven, event(.released(by: jose), phone)) == .init(owner: maria, isProven: true))
-        #expect(standing(event(.released(by: jose), phone), owners: [phone: maria]) == nil, "nothing is said of the owner")
+        #expect(
+            standing(event(.released(by: jose), phone), owners: [phone: maria]) == nil,
+            "nothing is said of the owner"
+        )
     }
 
     @Test func `Of several claims each takes those who wait then, and the last has the number`() {

@@ -180,7 +180,9 @@ import Testing
             proof.claimed.takenFromUserID = squatter.description
             try await service.apply(proof)
             #expect(try await service.memberID(of: ana, in: group, askedBy: maria) == member)
-            for user in [squatter, someone()] { #expect(await outcome { try await service.join(by: token, user) } != "done") }
+            for user in [squatter, someone()] {
+                #expect(await outcome { try await service.join(by: token, user) } != "done")
+            }
         }
     }
 

@@ -117,7 +117,9 @@ import Testing
     @Test func `All fields at fault are told at once`() async throws {
         try await InvitesFixture.run { service in
             let maria = someone()
-            let group = try await failure { try await service.group(" ", by: maria, called: String(repeating: "M", count: 51)) }
+            let group = try await failure {
+                try await service.group(" ", by: maria, called: String(repeating: "M", count: 51))
+            }
             #expect(group.code == .invalidArgument)
             #expect(group.fieldViolations.map(\.field) == ["name", "owner_display_name"])
             #expect(group.fieldViolations.map(\.reason) == ["GROUP_NAME_INVALID", "DISPLAY_NAME_INVALID"])

@@ -55,7 +55,7 @@ import Testing
         } catch let error as RPCError {
             let expected: Set<String> = [
                 "NOT_A_MEMBER", "ROLE_INSUFFICIENT", "MEMBER_NOT_FOUND", "OWNER_MUST_HAND_OVER", "ACCOUNT_HELD",
-                "GROUP_FULL", "MEMBER_NOT_CONFIRMED",
+                "GROUP_FULL", "MEMBER_NOT_CONFIRMED", "MEMBER_UNCONFIRMED",
             ]
             #expect(expected.contains(error.reason ?? ""), "\(error)")
         }

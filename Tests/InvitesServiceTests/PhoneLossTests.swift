@@ -190,7 +190,7 @@ func taken(_ number: Int, by user: UserID, from holder: UserID) -> InvitesV1.Pho
             try await service.apply(released(1, by: jose), claimed(2, by: jose))
             #expect(try await rows(of: group, service) == ["\(maria) ", "\(jose) 1?", "- 1", "- 3"])
             try await service.apply(claimed(4, by: maria))
-            try await service.add(phone(4), named: "Maria", to: group, by: jose)
+            try await service.add(phone(4), named: "Maria", to: group, by: maria)
             try await service.apply(taken(2, by: ana, from: jose), released(4, by: maria))
             #expect(
                 try await rows(of: group, service) == ["\(maria) ", "\(jose) 1?", "- 1", "\(ana) 2", "- 3", "- 4"]

@@ -47,9 +47,13 @@ struct UnprovenMemberTests {
             #expect(member.isUnproven && !member.isUnconfirmed)
             let refused = try await failure { try await service.add(phone(2), to: scene.group, by: scene.stranger) }
             #expect(refused.code == .permissionDenied && refused.reason == "MEMBER_UNCONFIRMED")
-            let many = await outcome { try await service.add([phone(2), phone(3)], to: scene.group, by: scene.stranger) }
+            let many = await outcome {
+                try await service.add([phone(2), phone(3)], to: scene.group, by: scene.stranger)
+            }
             #expect(many == "MEMBER_UNCONFIRMED")
-            #expect(await outcome { try await service.link(to: scene.group, by: scene.stranger) } == "ROLE_INSUFFICIENT")
+            #expect(
+                await outcome { try await service.link(to: scene.group, by: scene.stranger) } == "ROLE_INSUFFICIENT"
+            )
             #expect(try await service.count("SELECT count(*) FROM phones") == 1, "a refused call leaves nothing")
             #expect(try await service.count("SELECT count(*) FROM asked_numbers") == 1, "nor is it counted")
             let vouching = await outcome {
@@ -70,7 +74,8 @@ struct UnprovenMemberTests {
             try await service.apply(claimed(1, by: scene.stranger))
             #expect(try await !scene.member().isUnproven)
             #expect(
-                try await service.count("SELECT count(*) FROM group_events WHERE kind = 'member.changed'") == watched + 1,
+                try await service.count("SELECT count(*) FROM group_events WHERE kind = 'member.changed'") == watched
+                    + 1,
                 "those who watch are told"
             )
             #expect(await scene.adding() == "done")
@@ -95,7 +100,8 @@ struct UnprovenMemberTests {
         }
     }
 
-    @Test func `A user who has a number already is marked when they are added by it, unless it is proven`() async throws {
+    @Test func `A user who has a number already is marked when they are added by it, unless it is proven`() async throws
+    {
         try await InvitesFixture.run { service in
             let (maria, typist, prover) = (someone(), someone(), someone())
             let group = try await service.group(by: maria)
@@ -174,11 +180,15 @@ struct NumberVisibilityTests {
             #expect(try await shown(group, to: maria, service) == all)
             #expect(
                 try await shown(group, to: jose, service)
-                    == all.merging(["Ana": "", "Ben": ""]) { $1 }, "himself, and whom he added"
+                    == all.merging(["Ana": "", "Ben": ""]) { $1 },
+                "himself, and whom he added"
             )
             let none = ["Maria": "", "Jose": "", "Ana": "", "Ben": "", "Cleo": ""]
             #expect(try await shown(group, to: ben, service) == none.merging(["Ben": e164(3)]) { $1 })
-            #expect(try await service.add(phone(9), named: "C", to: group, by: ben).phoneNumber == e164(9), "he named it")
+            #expect(
+                try await service.add(phone(9), named: "C", to: group, by: ben).phoneNumber == e164(9),
+                "he named it"
+            )
             #expect(try await shown(group, to: ben, service)["Cleo"] == e164(9))
             #expect(try await shown(group, to: ana, service)["Cleo"] == "")
             for (user, isShown) in [(maria, true), (jose, true), (ben, true), (ana, false)] {
@@ -217,13 +227,19 @@ struct NumberVisibilityTests {
         }
     }
 
-    @Test(arguments: ["李", "J", " O\u{302} ", "👩‍👩‍👧"]) func `A person's name may have one character`(name: String) async throws {
+    @Test(arguments: ["李", "J", " O\u{302} ", "👩‍👩‍👧"]) func `A person's name may have one character`(name: String)
+        async throws
+    {
         try await InvitesFixture.run { service in
             let maria = someone()
             let group = try await service.group(by: maria, called: "M")
             let member = try await service.add(phone(1), named: name, to: group, by: maria)
             #expect(member.displayName.count == 1)
-            #expect(try await service.members(of: group, askedBy: maria).members.map(\.displayName) == ["M", member.displayName])
+            #expect(
+                try await service.members(of: group, askedBy: maria).members.map(\.displayName) == [
+                    "M", member.displayName,
+                ]
+            )
         }
     }
 }

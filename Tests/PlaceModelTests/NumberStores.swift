@@ -170,7 +170,8 @@ extension NumberEvent {
             id: id,
             phone: phone,
             change: isClaim
-                ? .claimed(by: userID, takenFrom: takenFrom, isProven: isProven) : .released(by: userID, byDeletion: isByDeletion)
+                ? .claimed(by: userID, takenFrom: takenFrom, isProven: isProven)
+                : .released(by: userID, byDeletion: isByDeletion)
         )
     }
 }

@@ -159,7 +159,9 @@ extension PlaceState {
     /// What can be seen in the tables.
     var visible: PlaceState {
         var state = PlaceState()
-        (state.groups, state.owners, state.provers, state.closed, state.held, state.refused) = (groups, owners, provers, closed, held, refused)
+        (state.groups, state.owners, state.provers, state.closed, state.held, state.refused) = (
+            groups, owners, provers, closed, held, refused
+        )
         (state.blocks, state.keys, state.counts, state.asked, state.told) = (blocks, keys, counts, asked, told)
         return state
     }

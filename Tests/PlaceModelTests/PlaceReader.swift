@@ -20,7 +20,9 @@ extension PlaceState {
         _ now: Int64
     ) async throws -> PlaceState {
         var state = model
-        (state.groups, state.owners, state.provers, state.closed, state.held, state.refused) = ([:], [:], [:], [], [:], [])
+        (state.groups, state.owners, state.provers, state.closed, state.held, state.refused) = (
+            [:], [:], [:], [], [:], []
+        )
         (state.blocks, state.keys, state.counts, state.asked, state.told) = ([], [:], [:], [:], [:])
         try await state.readGroups(database, scope)
         try await state.readPeople(database, scope)

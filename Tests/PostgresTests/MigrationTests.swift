@@ -192,7 +192,10 @@ extension ServerTests {
                 #expect(done.validated == ["app.a a_positive"] && done.notValidated.isEmpty)
             }
             #expect(try valid() == "a_positive,a_small")
-            #expect(try await migrator.run([one, rows, checks], schema: "app") == MigrationOutcome(applied: [], newerNumber: nil))
+            #expect(
+                try await migrator.run([one, rows, checks], schema: "app")
+                    == MigrationOutcome(applied: [], newerNumber: nil)
+            )
         }
 
         @Test func `Another program that migrates for too long is told of`() async throws {

@@ -29,7 +29,8 @@ import Testing
             #expect(
                 try await service.toldInFull() == [
                     "claimed 1 \(maria) proven", "claimed 2 \(jose)", "claimed 2 \(jose) proven",
-                ], "whose members by it may add people from now on"
+                ],
+                "whose members by it may add people from now on"
             )
             #expect(try await service.prove(e164(2), of: jose).outcome == .proven)
             #expect(try await service.toldInFull().count == 3, "twice is no news")

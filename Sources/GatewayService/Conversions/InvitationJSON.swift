@@ -77,7 +77,8 @@ extension OpenAPI.Schema {
             "user_id",
             .text("Whom confirming is about; null where nobody is, or may not be known.", format: .uuid, orNull: true)
         ),
-        .required("phone_number", 
+        .required(
+            "phone_number",
             .phoneNumberOrNull(
                 """
                 E.164; null for one who asks by a link, and unless the user is this person, added them, or is an admin or the owner.

@@ -66,7 +66,8 @@ extension OpenAPI.Schema {
         .required("id", .uuid),
         .required("state", .oneOf(["member", "pending", "invited"])),
         .required("user_id", .text("Null until the person is a member.", format: .uuid, orNull: true)),
-        .required("phone_number", 
+        .required(
+            "phone_number",
             .phoneNumberOrNull(
                 """
                 E.164; null for the creator, and unless the user is this person, added them, or is an admin or the owner.

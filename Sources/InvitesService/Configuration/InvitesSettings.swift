@@ -87,7 +87,8 @@ struct InvitesSettings: Sendable {
     /// The fault of a configuration that leaves open who gets into new groups: no default suits every deployment.
     static let opennessIsMissing = ConfigurationFault(
         key: InvitesKeys.groupOpenness.name,
-        problem: "is required: open, confirm or consent, such as VESTIBULE_INVITES_OPENNESS=confirm; the page Invitations compares them"
+        problem:
+            "is required: open, confirm or consent, such as VESTIBULE_INVITES_OPENNESS=confirm; the page Invitations compares them"
     )
 
     private static func limits(_ configuration: Configuration) -> InvitesLimits {

@@ -16,7 +16,11 @@ extension PhoneEvent {
             guard let userID = UserID(claimed.userID) else { return nil }
             let takenFrom = UserID(claimed.takenFromUserID)
             guard takenFrom != nil || claimed.takenFromUserID.isEmpty else { return nil }
-            self.init(id: id, phone: phone, change: .claimed(by: userID, takenFrom: takenFrom, isProven: claimed.isProven))
+            self.init(
+                id: id,
+                phone: phone,
+                change: .claimed(by: userID, takenFrom: takenFrom, isProven: claimed.isProven)
+            )
         case .released(let released):
             guard let userID = UserID(released.userID) else { return nil }
             self.init(id: id, phone: phone, change: .released(by: userID, byDeletion: released.byDeletion))

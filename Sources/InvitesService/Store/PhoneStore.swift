@@ -170,7 +170,9 @@ struct PhoneStore: Sendable {
         }
         guard !closed.isEmpty else { return events }
         return events.compactMap { event in
-            guard case .claimed(let userID, let takenFrom, _) = event.change, closed.contains(userID) else { return event }
+            guard case .claimed(let userID, let takenFrom, _) = event.change, closed.contains(userID) else {
+                return event
+            }
             return takenFrom.map { PhoneEvent(id: event.id, phone: event.phone, change: .released(by: $0)) }
         }
     }
