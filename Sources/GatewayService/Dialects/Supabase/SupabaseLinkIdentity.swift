@@ -1,5 +1,6 @@
 import API
 import HTTPJSON
+import HTTPTypes
 import RPC
 
 /// `link_identity` beside an ID token (`linkIdentity({provider, token})` of newer clients): the identity is linked to the account of
