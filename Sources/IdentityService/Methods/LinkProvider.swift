@@ -55,7 +55,8 @@ extension IdentityMethods {
                 to: session.userID,
                 deadline: context.deadline
             )
-            guard isKnown else { throw IdentityFault.signIn(.ticketInvalid) }
+            // What linked is not there any more, so it opens no session either.
+            guard isKnown, !request.opensSession else { throw IdentityFault.signIn(.ticketInvalid) }
             return (session.userID, nil)
         }
         let now = clock.nowMilliseconds

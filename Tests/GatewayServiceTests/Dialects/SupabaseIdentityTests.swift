@@ -64,6 +64,12 @@ struct SupabaseIdentityTests {
         #expect(!gateway.stubs.calls.contains("LinkProvider"))
     }
 
+    @Test func `An answer without a session is a 503, after which clients try again`() async throws {
+        let gateway = Self.speaking { _ in .with { $0.account = Maria.account } }
+        let answer = try await gateway.sendAsUser(.post, SupabaseTokenTests.signIn, Self.link)
+        #expect(answer.status == 503 && answer.body["access_token"] == nil && answer.headers[.retryAfter] == "1")
+    }
+
     @Test(arguments: [
         (Status.Code.alreadyExists, "IDENTITY_TAKEN", 422, "identity_already_exists"),
         (.alreadyExists, "PROVIDER_ALREADY_LINKED", 422, "provider_already_linked"),
