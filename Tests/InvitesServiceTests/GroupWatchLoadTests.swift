@@ -74,9 +74,9 @@ struct GroupWatchLoadTests {
                     FROM generate_series(1, 12000) i ORDER BY i
                     """
                 )
+                let (told, last) = try await goes
                 let end = try await service.group("End", by: maria)
                 try await watch.wait(stays, for: .groupJoined, in: end)
-                let (told, last) = try await goes
                 try await watch.wait(last, for: .groupJoined, in: end)
                 let wanted = (1...120).map { MemberID(high: 0, low: UInt64($0 * 100)).description }
                 func members(_ changes: [InvitesV1.GroupChange]) -> [String] {
