@@ -36,8 +36,9 @@ public struct GroupChangeSet: Sendable, Hashable {
     /// Members of one group whose changes are told by themselves; those of more are told as one without an id.
     public static let membersToldMax = 16
 
-    /// The changes; their order means nothing.
-    public private(set) var changes: Set<GroupChange> = []
+    /// The changes, in the order in which they were added.
+    public private(set) var changes: [GroupChange] = []
+    private var known: Set<GroupChange> = []
     private var memberCounts: [GroupID: Int] = [:]
 
     /// None.
@@ -48,18 +49,18 @@ public struct GroupChangeSet: Sendable, Hashable {
 
     /// Adds one.
     public mutating func insert(_ change: GroupChange) {
-        guard change.kind == .memberChanged, let groupID = change.groupID else {
-            changes.insert(change)
-            return
-        }
+        guard !known.contains(change) else { return }
+        guard change.kind == .memberChanged, let groupID = change.groupID else { return append(change) }
         let many = GroupChange(.memberChanged, groupID: groupID)
-        guard !changes.contains(many), !changes.contains(change) else { return }
+        guard !known.contains(many) else { return }
         memberCounts[groupID, default: 0] += 1
-        if change == many || memberCounts[groupID, default: 0] > Self.membersToldMax {
-            changes = changes.filter { $0.kind != .memberChanged || $0.groupID != groupID }
-            changes.insert(many)
-        } else {
-            changes.insert(change)
-        }
+        guard change == many || memberCounts[groupID, default: 0] > Self.membersToldMax else { return append(change) }
+        changes.removeAll { $0.kind == .memberChanged && $0.groupID == groupID }
+        append(many)
+    }
+
+    private mutating func append(_ change: GroupChange) {
+        known.insert(change)
+        changes.append(change)
     }
 }

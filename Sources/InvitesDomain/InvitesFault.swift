@@ -14,6 +14,8 @@ public enum InvitesFault: Error, Sendable, Hashable {
     case tooManyAttempts(retryAfterMilliseconds: Int64)
     /// The user has made as many groups as a user may.
     case tooManyGroups(groupsMax: Int)
+    /// A person is a member of as many groups as a user may be, or as many groups await their number.
+    case memberGroupsFull(groupsMax: Int)
     /// The user waits for as many people as a user may, in all groups together.
     case tooManyPending(pendingMax: Int)
     /// The user's role in the group doesn't allow it.

@@ -37,6 +37,12 @@ extension InvitesFault: DomainFault {
                 reason: "TOO_MANY_GROUPS",
                 message: "A user can make at most \(groupsMax) groups."
             )
+        case .memberGroupsFull(let groupsMax):
+            .domain(
+                .failedPrecondition,
+                reason: "MEMBER_GROUPS_FULL",
+                message: "A person can be in at most \(groupsMax) groups."
+            )
         case .tooManyPending(let pendingMax):
             .domain(
                 .failedPrecondition,

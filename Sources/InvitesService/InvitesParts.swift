@@ -39,7 +39,11 @@ struct InvitesParts: Sendable {
         clock: WallClock = .system,
         logger: Logger
     ) {
-        let phones = PhoneStore(database: database, identifiers: IdentifierSource(clock: clock))
+        let phones = PhoneStore(
+            database: database,
+            identifiers: IdentifierSource(clock: clock),
+            membershipsMax: settings.limits.membershipsMax
+        )
         let groups = GroupStore(database: database)
         let members = MemberStore(database: database)
         let currentCallers = CurrentCallers(settings.callers.reading(clock), group: group)
@@ -117,6 +121,11 @@ struct InvitesParts: Sendable {
             },
             Cleanup.Step("refused absorptions") { limit in
                 try await accounts.forgetRefusedAbsorptions(nowMilliseconds: clock.nowMilliseconds, limit: limit)
+            },
+            Cleanup.Step("places that found no room") { limit in
+                // Others go on waiting, and are no reason to look again at once.
+                _ = try await phones.linkWaiting(nowMilliseconds: clock.nowMilliseconds, limit: limit)
+                return 0
             },
             Cleanup.Step("changes of groups") { limit in try await groupEvents.forget(limit: limit) },
             events.cleanup,

@@ -18,20 +18,40 @@ struct CursorFuzzTests {
         GroupPosition(
             epoch: epoch,
             madeAtSeconds: 1_700_000_000,
-            snapshot: try #require(DatabaseSnapshot(text: text))
+            point: GroupLogPoint(try #require(DatabaseSnapshot(text: text)))
         )
     }
 
     @Test(arguments: ["1:1:", "10:20:10,15,19", "4294967296:8589934590:4294967296,4294967298"])
     func `A position of groups is none, or one that is compared and written`(text: String) throws {
         let now = try Self.position("1000:2000:1000")
-        try fuzz(Self.position(text)) { position in
+        let whole = try Self.position(text)
+        // Inside a transaction: the first that isn't known, and one that is under way.
+        let snapshot = whole.point.snapshot
+        let inside = try ([snapshot.upper] + snapshot.underWay).map { transaction in
+            let partial = GroupLogPoint.Row(transaction: transaction, id: 7)
+            return GroupPosition(
+                epoch: Self.epoch,
+                madeAtSeconds: 1_700_000_000,
+                point: try #require(GroupLogPoint(snapshot, partial: partial))
+            )
+        }
+        for good in [whole] + inside { try fuzzGroups(good, now) }
+    }
+
+    private func fuzzGroups(_ good: GroupPosition, _ now: GroupPosition) throws {
+        try fuzz(good) { position in
             for kept: Int64 in [.min, -1, 0, 1, 86_400, .max] {
                 _ = position.isGood(at: now, keptSeconds: kept)
                 _ = now.isGood(at: position, keptSeconds: kept)
             }
+            _ = (position.point.unread, position.point.partialText, position.point.partialID)
+            for transaction: UInt64 in [0, 1, 1_999, .max] {
+                let row = GroupLogPoint.Row(transaction: transaction, id: .min)
+                _ = position.point.advanced(to: row, readBy: now.point.snapshot)
+            }
             // PostgreSQL refuses a snapshot that is none, and with it what is asked in the same statement.
-            #expect(DatabaseSnapshot(text: position.snapshot.text) == position.snapshot)
+            #expect(DatabaseSnapshot(text: position.point.snapshot.text) == position.point.snapshot)
         }
     }
 

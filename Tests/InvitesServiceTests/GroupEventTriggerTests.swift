@@ -238,7 +238,7 @@ struct GroupEventTriggerTests {
         }
     }
 
-    @Test func `A position that somebody made up makes no more work than a bound, and begins anew`() async throws {
+    @Test func `A position from before everything makes no more work than a bound, and begins anew`() async throws {
         try await InvitesFixture.run { service in
             let maria = someone()
             let store = GroupEventStore(database: service.database)
@@ -249,9 +249,9 @@ struct GroupEventTriggerTests {
                 SELECT 'invitation.changed', \(maria.uuid), NULL, NULL FROM generate_series(1, \(count))
                 """
             )
-            let now = try await store.look(since: nil, limit: 0).position.snapshot
-            let forged = try #require(DatabaseSnapshot(horizon: 1, upper: now.upper, underWay: []))
-            let absent = GroupEventStore.Absent(userID: maria, snapshot: forged)
+            let now = try await store.page(after: nil, limit: 0).head.point
+            let forged = try #require(DatabaseSnapshot(horizon: 1, upper: now.snapshot.upper, underWay: []))
+            let absent = GroupEventStore.Absent(userID: maria, point: GroupLogPoint(forged))
             #expect(try await store.missed(by: [absent], until: now, limit: 10).map(\.count) == [10])
         }
     }

@@ -1,5 +1,6 @@
 import API
 import InvitesDomain
+import Logging
 import Models
 import Postgres
 import ServiceModels
@@ -11,15 +12,25 @@ import Testing
 @Suite(.timeLimit(.minutes(3)))
 struct GroupWatchHistoryTests {
     /// Five people and eight numbers; each of the writers picks by chance.
-    @Test(arguments: [1, 2, 3] as [UInt64])
-    func `Of what changes nothing is lost and nothing told twice`(seed: UInt64) async throws {
+    @Test(arguments: [(1, 1_000), (2, 1_000), (3, 1_000), (4, 3), (5, 1)] as [(UInt64, Int)])
+    func `Of what changes nothing is lost and nothing told twice, however small the pages`(
+        seed: UInt64,
+        page: Int
+    ) async throws {
         try await InvitesFixture.run { service in
+            var limits = GroupEventHub.Limits()
+            (limits.eventsPerLookMax, limits.pollInterval) = (page, .milliseconds(5))
+            let hub = GroupEventHub(
+                store: GroupEventStore(database: service.database),
+                limits: limits,
+                logger: Logger(label: "test")
+            )
             let people = (0..<5).map { _ in someone() }
             // Hers stays hers: what changes in it concerns her throughout.
             let owner = someone()
             let group = try await service.group(by: owner)
             try await service.database.execute("DELETE FROM group_events")
-            try await TestWatch.run(service.parts.groupEvents) { watch in
+            try await TestWatch.run(hub) { watch in
                 let begun = try await watch.begin(owner)
                 async let returning = Self.comeAndGo(owner, seed: seed &+ 99, rounds: 40, watch)
                 try await withThrowingTaskGroup(of: Void.self) { tasks in

@@ -47,6 +47,7 @@ struct InvitesFixture: Sendable {
         userGroups: .daily("groups", countMax: 1_000_000),
         userGroupChanges: .daily("group changes", countMax: 1_000_000),
         groupsMax: 10_000,
+        membershipsMax: 10_000,
         membersMax: 1_000
     )
 

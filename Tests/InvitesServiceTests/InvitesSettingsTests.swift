@@ -39,7 +39,7 @@ final class InvitesSettingsTests {
     @Test func `By default the Philippines' mobile numbers are taken, and a thousand members a group`() throws {
         let settings = try settings([:])
         #expect(settings.phonePolicy == .philippines)
-        #expect(settings.limits.membersMax == 1_000)
+        #expect(settings.limits.membersMax == 1_000 && settings.limits.membershipsMax == 1_000)
         #expect(settings.groupOpenness == .confirm)
         #expect(settings.limits.pendingLifetimeMilliseconds == nil)
         #expect(settings.inboxRetention == .seconds(7 * 86_400))
@@ -55,6 +55,7 @@ final class InvitesSettingsTests {
             "VESTIBULE_INVITES_OPENNESS": "consent", "VESTIBULE_INVITES_PENDING_LIFETIME": "30d",
             "VESTIBULE_INVITES_USER_LINKS": "9", "VESTIBULE_INVITES_USER_LINK_TRIES": "10",
             "VESTIBULE_INVITES_ADDRESS_LINK_TRIES": "11", "VESTIBULE_INVITES_USER_GROUP_CHANGES": "12",
+            "VESTIBULE_INVITES_USER_MEMBERSHIPS": "13",
         ])
         #expect(settings.limits.pendingLifetimeMilliseconds == Int64(2_592_000_000))
         #expect(settings.groupOpenness == .consent)
@@ -66,8 +67,9 @@ final class InvitesSettingsTests {
             limits.userAdds.countMax, limits.addressAdds.countMax, limits.userGroups.countMax, limits.groupsMax,
             limits.pendingMax, limits.userNumbers.countMax, limits.userLinks.countMax, limits.userLinkTries.countMax,
             limits.addressLinkTries.countMax, limits.userGroupChanges.countMax,
+            limits.membershipsMax,
         ]
-        #expect(counts == [3, 4, 5, 6, 7, 8, 9, 10, 11, 12])
+        #expect(counts == [3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13])
     }
 
     @Test func `All faults are told together`() throws {

@@ -14,6 +14,7 @@ final class TestWatch: Sendable {
         var refused: [UInt64: String] = [:]
         var told: [UInt64: [InvitesV1.GroupChange]] = [:]
         var resets = 0
+        var anew: [UInt64: Int] = [:]
         var position: [UInt8] = []
         var lastID: UInt64 = 0
         var hasEnded = false
@@ -55,6 +56,9 @@ final class TestWatch: Sendable {
     private func take(_ message: InvitesV1.WatchGroupsResponse) {
         state.withLock { state in
             switch message.news {
+            case .begun(let begun) where state.begun[begun.watchID] != nil:
+                state.anew[begun.watchID, default: 0] += begun.isReset ? 1 : 0
+                state.position = Array(begun.position)
             case .begun(let begun):
                 state.begun[begun.watchID] = begun
                 state.told[begun.watchID, default: []] += begun.changes
@@ -73,6 +77,8 @@ final class TestWatch: Sendable {
 
     var position: [UInt8] { state.withLock { $0.position } }
     var resets: Int { state.withLock { $0.resets } }
+    /// How often one began anew by itself.
+    func resets(of begun: InvitesV1.WatchBegun) -> Int { state.withLock { $0.anew[begun.watchID] ?? 0 } }
     var hasEnded: Bool { state.withLock { $0.hasEnded } }
 
     /// Has somebody watch, and waits until it has begun.
@@ -102,6 +108,11 @@ final class TestWatch: Sendable {
         }
     }
 
+    /// Waits until one began anew by itself.
+    func waitForReset(of begun: InvitesV1.WatchBegun) async throws {
+        _ = try await until { $0.anew[begun.watchID] }
+    }
+
     /// Waits until something was told that many times.
     func waitForResets(_ count: Int) async throws { _ = try await until { $0.resets >= count ? true : nil } }
 
@@ -118,6 +129,13 @@ final class TestWatch: Sendable {
 }
 
 extension GroupPosition {
+    /// A position between transactions.
+    init(epoch: Epoch, madeAtSeconds: Int64, snapshot: DatabaseSnapshot) {
+        self.init(epoch: epoch, madeAtSeconds: madeAtSeconds, point: GroupLogPoint(snapshot))
+    }
+
+    var snapshot: DatabaseSnapshot { point.snapshot }
+
     /// What invites gave to a gateway; nil if it is no position.
     init?(given bytes: [UInt8]) {
         guard let position = try? Self(parsing: bytes[...]) else { return nil }

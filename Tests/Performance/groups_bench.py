@@ -35,7 +35,7 @@ LIMITS = {
        for part in ("PER_SECOND", "BURST")},
     **{f"VESTIBULE_INVITES_{name}": "100000" for name in (
         "USER_ADDS", "ADDRESS_ADDS", "USER_NUMBERS", "USER_PENDING")},
-    **{f"VESTIBULE_INVITES_{name}": "10000" for name in ("USER_GROUPS", "USER_GROUPS_MAX")},
+    **{f"VESTIBULE_INVITES_{name}": "10000" for name in ("USER_GROUPS", "USER_GROUPS_MAX", "USER_MEMBERSHIPS")},
     "VESTIBULE_INVITES_GROUP_MEMBERS": "1000",
 }
 # MemberStore.list, as it is sent for a first page.

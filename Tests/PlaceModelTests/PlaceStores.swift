@@ -43,7 +43,11 @@ final class PlaceStores: Sendable {
     private func attempt(_ operation: PlaceOperation, _ now: Int64) async throws -> PlaceAnswer {
         switch operation {
         case .apply(let events):
-            let phones = PhoneStore(database: database, identifiers: identifiers)
+            let phones = PhoneStore(
+                database: database,
+                identifiers: identifiers,
+                membershipsMax: limits.membershipsMax
+            )
             return .count(try await phones.apply(events, nowMilliseconds: now, deadline: nil))
         case .create, .change, .delete, .leave, .handOver: return try await attemptGroups(operation, now)
         case .setRole, .remove, .add: return try await attemptMembers(operation, now)
@@ -146,7 +150,7 @@ final class PlaceStores: Sendable {
                     memberID,
                     in: id,
                     by: userID,
-                    membersMax: rules.membersMax,
+                    limits: limits,
                     nowMilliseconds: now,
                     deadline: nil
                 )
@@ -163,7 +167,7 @@ final class PlaceStores: Sendable {
                 nowMilliseconds: now
             )
             let pending = PendingStore(database: database)
-            return .member(try await pending.confirm(new, membersMax: rules.membersMax, deadline: nil))
+            return .member(try await pending.confirm(new, limits: limits, deadline: nil))
         case .expire:
             _ = try await invitations.forgetExpired(nowMilliseconds: now, limit: 10_000)
             return .done
@@ -204,7 +208,7 @@ final class PlaceStores: Sendable {
         case .block(let inviterID, let userID):
             try await blocks.block(inviterID, by: userID, nowMilliseconds: now, deadline: nil)
         case .unblock(let inviterID, let userID):
-            try await blocks.unblock(inviterID, by: userID, nowMilliseconds: now, deadline: nil)
+            try await blocks.unblock(inviterID, by: userID, limits: limits, nowMilliseconds: now, deadline: nil)
         case .hold(let userID, let absorption):
             return .verdict(
                 try await accounts.hold(

@@ -649,7 +649,7 @@ public nonisolated struct Vestibule_App_V1_AddMembersRefusal: Sendable {
   // methods supported on all messages.
 
   /// As AddMember would say it: PHONE_INVALID, DISPLAY_NAME_INVALID, GROUP_FULL, TOO_MANY_ATTEMPTS, TOO_MANY_PENDING,
-  /// ACCOUNT_HELD.
+  /// MEMBER_GROUPS_FULL, ACCOUNT_HELD.
   public var reason: String = String()
 
   /// Words for people.

@@ -598,7 +598,7 @@ public nonisolated struct Vestibule_Invites_V1_AddMembersRefusal: Sendable {
   // methods supported on all messages.
 
   /// As AddMember would say it: PHONE_INVALID, DISPLAY_NAME_INVALID, GROUP_FULL, TOO_MANY_ATTEMPTS, TOO_MANY_PENDING,
-  /// ACCOUNT_HELD.
+  /// MEMBER_GROUPS_FULL, ACCOUNT_HELD.
   public var reason: String = String()
 
   /// Words for people.
@@ -1787,7 +1787,7 @@ public nonisolated struct Vestibule_Invites_V1_WatchGroupsResponse: Sendable {
   /// What it is.
   public var news: Vestibule_Invites_V1_WatchGroupsResponse.OneOf_News? = nil
 
-  /// A watching has begun.
+  /// A watching has begun. A second one for the same watching, with is_reset: this user alone begins anew.
   public var begun: Vestibule_Invites_V1_WatchBegun {
     get {
       if case .begun(let v)? = news {return v}
@@ -1818,7 +1818,7 @@ public nonisolated struct Vestibule_Invites_V1_WatchGroupsResponse: Sendable {
 
   /// What it is.
   public nonisolated enum OneOf_News: Equatable, Sendable {
-    /// A watching has begun.
+    /// A watching has begun. A second one for the same watching, with is_reset: this user alone begins anew.
     case begun(Vestibule_Invites_V1_WatchBegun)
     /// A watching doesn't begin.
     case refused(Vestibule_Invites_V1_WatchRefused)
@@ -1880,10 +1880,10 @@ public nonisolated struct Vestibule_Invites_V1_GroupNews: Sendable {
   // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
   // methods supported on all messages.
 
-  /// Up to where everything is told now.
+  /// Up to where everything is delivered now, for all who watch in the stream.
   public var position: Data = Data()
 
-  /// Whether it isn't known what has changed: each of them begins anew at this position.
+  /// Whether it isn't known what has changed, of all groups: each of them begins anew at this position.
   public var isReset: Bool = false
 
   /// Changes, with whom they are for.
@@ -1903,7 +1903,7 @@ public nonisolated struct Vestibule_Invites_V1_WatchedChanges: Sendable {
   /// The numbers of their watchings.
   public var watchIds: [UInt64] = []
 
-  /// What has changed; their order means nothing.
+  /// What has changed, in order; one kind and id comes once, where it came first.
   public var changes: [Vestibule_Invites_V1_GroupChange] = []
 
   public var unknownFields = SwiftProtobuf.UnknownStorage()

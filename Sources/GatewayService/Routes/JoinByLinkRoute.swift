@@ -12,7 +12,7 @@ enum JoinByLinkRoute {
         tag: .groups,
         summary: "Joins the group of a link",
         description: """
-            Pending where people are confirmed. 404 with LINK_INVALID; 400 with LINK_OVER, LINK_USED or GROUP_FULL.
+            Pending where people are confirmed. 404 with LINK_INVALID; 400 with LINK_OVER, LINK_USED, GROUP_FULL or MEMBER_GROUPS_FULL.
             """,
         caller: .user,
         body: .required(.groupLinkToken),

@@ -1,5 +1,4 @@
 import API
-import InvitesDomain
 import Logging
 import Models
 import Postgres
@@ -9,9 +8,11 @@ import Synchronization
 /// Looks for what has changed in groups, for all who watch theirs at this replica, and only while somebody does: at once when this
 /// replica has changed something or another one notifies it, and each `pollInterval` in any case.
 ///
-/// A look reads what its snapshot of the database sees and the one before did not, so nothing is passed over and nothing told
-/// twice, whenever it is committed. Who begins is told what they missed up to the snapshot of a look, and hears the looks after it.
-/// One task looks, one look at a time.
+/// A look reads what its snapshot of the database sees and the ones before did not, a page at most, so nothing is passed over and
+/// nothing delivered twice, whenever it is committed. Who begins gets what they missed up to the end of a look, and what the looks
+/// after it read. One task looks, one look at a time, and at once again while a page is full.
+///
+/// Many events delay other events and reset nobody: a ``GroupEventReset`` is for those only whose own changes are not known or too many.
 ///
 /// Any thread; nothing waits for a lock but for moments, and no call waits for a look.
 final class GroupEventHub: Sendable {
@@ -19,6 +20,8 @@ final class GroupEventHub: Sendable {
     struct Limits: Sendable {
         /// How often to look without being told.
         var pollInterval: Duration = .milliseconds(200)
+        /// How long to wait after a look that failed.
+        var retryInterval: Duration = .milliseconds(100)
         /// How long those who tell at the same time are gathered, and so the least time between two looks.
         var gatheringTime: Duration = .milliseconds(2)
         /// The least time between two notifications of the other replicas.
@@ -29,11 +32,13 @@ final class GroupEventHub: Sendable {
         var streamsMax = 64
         /// Watchings at once, in all streams.
         var watchesMax = 100_000
-        /// Events that one look reads. If more come at once, all who watch begin anew.
-        var eventsPerLookMax = 5_000
+        /// Events that one look reads; the next one goes on at once.
+        var eventsPerLookMax = 1_000
+        /// Changes that one who watches gets of one look; with more they begin anew.
+        var changesPerLookMax = 256
         /// Watchings that begin with one look; the others wait for the next.
         var beginsPerLookMax = 500
-        /// Events that one who comes back is told; with more they begin anew.
+        /// Events that one who comes back gets; with more they begin anew.
         var missedMax = 256
         /// For how long changes are kept.
         var kept: Duration = .seconds(86_400)
@@ -41,14 +46,14 @@ final class GroupEventHub: Sendable {
 
     let limits: Limits
     let counts = GroupEventCounts()
-    private let state: Mutex<GroupEventState>
+    let state: Mutex<GroupEventState>
+    let store: GroupEventStore
+    let logger: Logger
     private let bell = Doorbell()
     private let announcements: AsyncStream<Void>
     private let announcement: AsyncStream<Void>.Continuation
     private let watched: AsyncStream<Void>
     private let isWatched: AsyncStream<Void>.Continuation
-    private let store: GroupEventStore
-    private let logger: Logger
 
     /// Without watchers yet.
     init(store: GroupEventStore, limits: Limits = Limits(), logger: Logger) {
@@ -138,117 +143,29 @@ final class GroupEventHub: Sendable {
     /// How many watch.
     var watchCount: Int { state.withLock { $0.users.count } }
 
-    /// For how long looks have failed while somebody watches; zero if they don't.
-    var failingTime: Duration {
-        guard let since = state.withLock({ $0.failingSince }) else { return .zero }
+    /// For how long looks have failed or left something unread while somebody watches; zero if the last one read everything.
+    var behindTime: Duration {
+        guard let since = state.withLock({ $0.behindSince }) else { return .zero }
         return ContinuousClock.now - since
     }
 
     /// Forgets what changed before the time for which it is kept, at most `limit` changes, and tells how many.
     func forget(limit: Int) async throws -> Int { try await store.forget(olderThan: limits.kept, limit: limit) }
 
-    // MARK: - Looking
-
     private func look() async {
         while !Task.isCancelled {
             let hasStreams = state.withLock { !$0.streams.isEmpty }
+            var isMore = false
             if hasStreams {
-                await lookOnce()
+                isMore = await lookOnce()
                 for (stream, message) in state.withLock({ $0.signsOfLife(now: .now) }) { tell(message, to: stream) }
             }
-            await bell.wait(atMost: hasStreams ? limits.pollInterval : .seconds(3_600))
+            if !isMore { await bell.wait(atMost: hasStreams ? limits.pollInterval : .seconds(3_600)) }
             try? await Task.sleep(for: limits.gatheringTime)
         }
     }
 
-    /// One look, and what it saw to all who are concerned. What it needs for that is read before anything is told: a failure changes nothing.
-    /// What those missed who begin is their matter alone: if it can't be read they wait for the next look, and the others hear all the same.
-    private func lookOnce() async {
-        let (known, beginnings) = state.withLock { ($0.known, Array($0.beginnings.prefix(limits.beginsPerLookMax))) }
-        do {
-            let look = try await store.look(since: known?.snapshot, limit: limits.eventsPerLookMax)
-            let isReset =
-                look.events.count >= limits.eventsPerLookMax || known.map { $0.epoch != look.position.epoch } ?? false
-            let audiences = isReset ? GroupEventStore.Audiences() : try await store.audiences(of: look.events)
-            let begun = await caughtUp(beginnings, at: look.position)
-            if isReset { logger.warning("who watches groups begins anew", metadata: ["watches": "\(watchCount)"]) }
-            let told = state.withLock { state in
-                state.failingSince = nil
-                let told = state.publish(look, isReset: isReset, audiences)
-                return told + state.begin(begun, at: look.position)
-            }
-            for (stream, message) in told { tell(message, to: stream) }
-        } catch {
-            guard !Task.isCancelled else { return }
-            let isFirst = state.withLock { state in
-                defer { state.failingSince = state.failingSince ?? .now }
-                return state.failingSince == nil
-            }
-            if isFirst {
-                logger.warning(
-                    "changes of groups can't be read: who watches hears nothing",
-                    metadata: ["cause": "\(error)"]
-                )
-            }
-        }
-    }
-
-    /// What those missed who begin.
-    private func caughtUp(
-        _ beginnings: [GroupEventState.Beginning],
-        at now: GroupPosition
-    ) async -> [GroupEventState.Begun] {
-        let kept = limits.kept.components.seconds
-        var (watches, absent): ([GroupEventState.Watch], [GroupEventStore.Absent]) = ([], [])
-        for beginning in beginnings {
-            guard let snapshot = beginning.snapshot(at: now, keptSeconds: kept) else { continue }
-            watches.append(beginning.watch)
-            absent.append(GroupEventStore.Absent(userID: beginning.userID, snapshot: snapshot))
-        }
-        let missed: [[GroupChange]]
-        do {
-            missed = try await store.missed(by: absent, until: now.snapshot, limit: limits.missedMax)
-            state.withLock { $0.failedCatchUps = 0 }
-        } catch {
-            let failures = state.withLock { state in
-                state.failedCatchUps += 1
-                return state.failedCatchUps
-            }
-            logger.warning(
-                "what those missed who come back to watch groups can't be read",
-                metadata: ["cause": "\(error)", "watches": "\(watches.count)"]
-            )
-            if failures < Self.catchUpTriesMax {
-                let waiting = Set(watches)
-                return begun(beginnings.filter { !waiting.contains($0.watch) }, [:])
-            }
-            // Not again and again in front of all others: they begin anew.
-            missed = []
-            state.withLock { $0.failedCatchUps = 0 }
-        }
-        return begun(beginnings, Dictionary(zip(watches, missed)) { first, _ in first })
-    }
-
-    /// How often it is tried to read what those missed who come back.
-    private static let catchUpTriesMax = 3
-
-    /// Those who begin, with what each missed; who was away and of whom that isn't known begins anew.
-    private func begun(
-        _ beginnings: [GroupEventState.Beginning],
-        _ missedBy: [GroupEventState.Watch: [GroupChange]]
-    ) -> [GroupEventState.Begun] {
-        beginnings.map { beginning in
-            let missed = missedBy[beginning.watch]
-            let isTooMuch = missed.map { $0.count >= limits.missedMax } ?? beginning.wasAway
-            return GroupEventState.Begun(
-                beginning: beginning,
-                isReset: isTooMuch,
-                changes: isTooMuch ? GroupChangeSet() : GroupChangeSet(missed ?? [])
-            )
-        }
-    }
-
-    private func tell(_ message: InvitesV1.WatchGroupsResponse, to stream: GroupEventStream) {
+    func tell(_ message: InvitesV1.WatchGroupsResponse, to stream: GroupEventStream) {
         guard stream.put(message) else {
             if stream.end(.behind) { counts.count(.behind) }
             return

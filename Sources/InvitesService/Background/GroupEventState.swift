@@ -27,28 +27,31 @@ struct GroupEventState {
         /// By which the gateway seals positions for the user.
         var positionKey: [UInt8] = []
 
-        /// The snapshot after which it goes on at a position; nil if it begins anew.
-        func snapshot(at now: GroupPosition, keptSeconds: Int64) -> DatabaseSnapshot? {
-            guard case .after(let position?) = start, position.isGood(at: now, keptSeconds: keptSeconds) else {
+        /// The point from which it goes on; nil if it begins anew.
+        ///
+        /// - Parameter head: how the database sees the log.
+        func point(at head: GroupPosition, keptSeconds: Int64) -> GroupLogPoint? {
+            guard case .after(let position?) = start, position.isGood(at: head, keptSeconds: keptSeconds) else {
                 return nil
             }
-            return position.snapshot
+            return position.point
         }
 
-        /// Whether somebody wants to know what they have missed.
+        /// Whether the app has been away, and asks for what it missed.
         var wasAway: Bool { if case .after = start { true } else { false } }
     }
 
     /// A watching that begins with a look.
     struct Begun: Sendable {
         let beginning: Beginning
-        let isReset: Bool
+        /// Why it begins anew; nil if it doesn't.
+        let reset: GroupEventReset?
         let changes: GroupChangeSet
     }
 
     typealias Message = (stream: GroupEventStream, message: InvitesV1.WatchGroupsResponse)
 
-    /// The largest message in bytes, roughly; what would be larger is told as a reset.
+    /// The largest message in bytes, roughly; what would be larger is sent in parts.
     static let messageBytesMax = 2 << 20
     private static let changeBytes = 84
     private static let watchBytes = 5
@@ -62,16 +65,21 @@ struct GroupEventState {
     private var watches: [UserID: [Watch]] = [:]
     /// Those that have not begun, in the order in which they came.
     private(set) var beginnings: [Beginning] = []
-    /// What is known from looking; nil while nobody watches, and until there was a look.
+    /// How far the log was read and delivered; nil while nobody watches, and until there was a look.
     private(set) var known: GroupPosition?
     /// When each stream was told something last.
     private var toldAt: [UInt64: ContinuousClock.Instant] = [:]
-    /// Since when looks fail; nil if the last one did not.
-    var failingSince: ContinuousClock.Instant?
+    /// Since when looks fail or leave something unread; nil if the last one read everything.
+    var behindSince: ContinuousClock.Instant?
+    /// How much the next look reads.
+    var lookSize: GroupLookSize
     /// How often in a row what those missed who come back couldn't be read.
     var failedCatchUps = 0
 
-    init(limits: GroupEventHub.Limits) { self.limits = limits }
+    init(limits: GroupEventHub.Limits) {
+        self.limits = limits
+        lookSize = GroupLookSize(max: limits.eventsPerLookMax)
+    }
 
     mutating func open() -> GroupEventStream? {
         guard !isStopping, streams.count < limits.streamsMax else { return nil }
@@ -88,7 +96,7 @@ struct GroupEventState {
         beginnings.removeAll { $0.watch.stream == number }
         for watch in users.keys.filter({ $0.stream == number }) { end(watch) }
         // The next one begins anew.
-        if streams.isEmpty { (known, failingSince) = (nil, nil) }
+        if streams.isEmpty { (known, behindSince) = (nil, nil) }
     }
 
     /// Keeps one until the next look; false if there are too many. A number that is in use is not begun twice.
@@ -109,38 +117,104 @@ struct GroupEventState {
 
     // MARK: - What a look saw
 
-    /// The messages to those who watched before the look.
+    /// Those of some beginnings that begin at a position; the others wait for a later look.
+    ///
+    /// - Parameters:
+    ///   - beginnings: those that were known before the look.
+    ///   - head: how the database sees the log. An app that comes from another replica may have read more of it than this one.
+    func due(_ beginnings: [Beginning], at now: GroupPosition, _ head: GroupPosition) -> [Beginning] {
+        let kept = limits.kept.components.seconds
+        return Array(
+            beginnings.lazy.filter { $0.point(at: head, keptSeconds: kept).map(now.point.contains) ?? true }
+                .prefix(limits.beginsPerLookMax)
+        )
+    }
+
+    /// The users who watch and have begun.
+    var watching: [UserID] { Array(watches.keys) }
+
+    /// All begin anew at a position.
+    mutating func reset(at position: GroupPosition) -> [Message] {
+        advance(to: position)
+        return streams.values.map { (stream: $0, message: news(isReset: true)) }
+    }
+
+    /// The messages to those who watched before the look; nil, and nothing has happened, if a message would be too large and there are
+    /// fewer events to begin with.
+    ///
+    /// - Parameters:
+    ///   - events: what was read since ``known``, in order.
+    ///   - position: the position behind them.
+    ///   - unresolved: users who begin anew, since it isn't known whether they get one of the events.
+    ///   - audiences: recipients of the events.
     mutating func publish(
-        _ look: GroupEventStore.Look,
-        isReset: Bool,
+        _ events: [GroupEventStore.Event],
+        upTo position: GroupPosition,
+        unresolved: [UserID] = [],
         _ audiences: GroupEventStore.Audiences
-    ) -> [Message] {
-        known = look.position
-        if isReset { return streams.values.map { (stream: $0, message: news(isReset: true)) } }
-        var ofGroups: [GroupID: GroupChangeSet] = [:]
-        var ofUsers: [UserID: GroupChangeSet] = [:]
-        for event in look.events {
+    ) -> Published? {
+        var news = GroupNewsDraft()
+        for event in events {
             switch event.audience {
-            case .user(let userID):
-                if watches[userID] != nil { ofUsers[userID, default: GroupChangeSet()].insert(event.change) }
-            case .members(let groupID): ofGroups[groupID, default: GroupChangeSet()].insert(event.change)
+            case .user(let userID): if watches[userID] != nil { news.add(event.change, for: userID) }
+            case .members(let groupID): news.add(event.change, of: groupID)
             case .awaited(let groupID):
                 for userID in audiences.awaited[groupID] ?? [] where watches[userID] != nil {
-                    ofUsers[userID, default: GroupChangeSet()].insert(event.change)
+                    news.add(event.change, for: userID)
                 }
             }
         }
+        let floods = news.floods(changesMax: limits.changesPerLookMax) { groupID in
+            (audiences.members[groupID] ?? []).filter { watches[$0] != nil }
+        }
+        let resets = floods.union(unresolved)
         var told: [UInt64: [InvitesV1.WatchedChanges]] = [:]
-        for (groupID, changes) in ofGroups { add(changes, for: audiences.members[groupID] ?? [], to: &told) }
-        for (userID, changes) in ofUsers { add(changes, for: [userID], to: &told) }
-        return told.compactMap { number, watched in
-            guard let stream = streams[number] else { return nil }
-            toldAt[number] = .now
+        for (changes, users) in news.parts(audiences.members, without: resets) { add(changes, for: users, to: &told) }
+        let isTooLarge = told.values.contains { watched in
             let bytes = watched.reduce(0) {
                 $0 + $1.watchIds.count * Self.watchBytes + $1.changes.count * Self.changeBytes
             }
-            let fits = bytes <= Self.messageBytesMax
-            return (stream: stream, message: news(isReset: !fits, fits ? watched : []))
+            return bytes > Self.messageBytesMax
+        }
+        guard !isTooLarge || events.count <= 1 else { return nil }
+        advance(to: position)
+        let messages = told.compactMap { number, watched -> Message? in
+            guard let stream = streams[number] else { return nil }
+            toldAt[number] = .now
+            return (stream: stream, message: self.news(isReset: false, watched))
+        }
+        return Published(
+            messages: messages + resets.flatMap { anew($0) },
+            floodedCount: watchCount(of: floods),
+            unresolvedCount: watchCount(of: Set(unresolved).subtracting(floods))
+        )
+    }
+
+    private mutating func advance(to position: GroupPosition) {
+        // All may have gone during the look. Who comes then begins at the next one, and not with all that was since.
+        known = streams.isEmpty ? nil : position
+    }
+
+    /// What is sent of some events.
+    struct Published {
+        let messages: [Message]
+        /// Watchings that begin anew since they would get too many changes.
+        let floodedCount: Int
+        /// Watchings that begin anew since it isn't known what they would get.
+        let unresolvedCount: Int
+    }
+
+    private func watchCount(of users: Set<UserID>) -> Int { users.reduce(0) { $0 + (watches[$1]?.count ?? 0) } }
+
+    /// The messages by which a user's watchings begin anew. Behind all others: they have the position that those lead to.
+    private func anew(_ userID: UserID) -> [Message] {
+        (watches[userID] ?? []).compactMap { watch in
+            guard let stream = streams[watch.stream] else { return nil }
+            var message = InvitesV1.WatchGroupsResponse()
+            message.begun.watchID = watch.id
+            message.begun.position = .init(known?.bytes ?? [])
+            message.begun.isReset = true
+            return (stream: stream, message: message)
         }
     }
 
@@ -175,7 +249,7 @@ struct GroupEventState {
             message.begun.watchID = watch.id
             message.begun.position = .init(position.bytes)
             message.begun.positionKey = .init(begun.beginning.positionKey)
-            message.begun.isReset = begun.isReset
+            message.begun.isReset = begun.reset != nil
             message.begun.changes = begun.changes.changes.map { InvitesV1.GroupChange($0) }
             return (stream: stream, message: message)
         }

@@ -8,12 +8,14 @@ import ServiceKit
 ///
 /// | bytes | what, big-endian |
 /// | --- | --- |
-/// | 1 | the version, 1 |
+/// | 1 | the version: 1, or 2 for a position inside a transaction |
 /// | 8 | the number of the database's cluster |
 /// | 16 | the epoch, which a crash or a failover of the database ends |
 /// | 8 | when it was made by the database's clock, in Unix seconds |
 /// | 8 | the snapshot's horizon |
 /// | 4 | its upper end, from the horizon |
+/// | 4 | version 2: the transaction of which a part was read, from the horizon |
+/// | 8 | version 2: the last row that was read of it |
 /// | 4 each | the transactions that were under way, from the horizon |
 struct GroupPosition: CursorPayload, Hashable {
     /// Where and for how long numbers of transactions mean something.
@@ -24,20 +26,21 @@ struct GroupPosition: CursorPayload, Hashable {
 
     let epoch: Epoch
     let madeAtSeconds: Int64
-    /// What was told, or is older than the watching.
-    let snapshot: DatabaseSnapshot
+    /// What was delivered, or is older than the watching.
+    let point: GroupLogPoint
 
     /// Transactions under way that a position names. With more of them it goes back to the oldest one, and what came after that is
-    /// told twice to whoever goes on from there.
+    /// delivered twice to an app that goes on from there.
     static let underWayMax = 64
-    /// The longest position: its head, and four bytes for each transaction.
-    static let bytesMax = 301
+    /// The longest position: its head, what a part of a transaction takes, and four bytes for each transaction.
+    static let bytesMax = 313
     private static let version: UInt8 = 1
+    private static let partialVersion: UInt8 = 2
 
-    init(epoch: Epoch, madeAtSeconds: Int64, snapshot: DatabaseSnapshot) {
+    init(epoch: Epoch, madeAtSeconds: Int64, point: GroupLogPoint) {
         self.epoch = epoch
         self.madeAtSeconds = madeAtSeconds
-        self.snapshot = snapshot
+        self.point = point
     }
 
     /// The scope of an account's positions.
@@ -46,7 +49,8 @@ struct GroupPosition: CursorPayload, Hashable {
     }
 
     init(from reader: inout ByteReader<CursorFault>) throws(CursorFault) {
-        guard try reader.byte() == Self.version else { throw CursorFault() }
+        let version = try reader.byte()
+        guard version == Self.version || version == Self.partialVersion else { throw CursorFault() }
         let systemIdentifier: Int64 = try reader.integer()
         epoch = Epoch(
             systemIdentifier: systemIdentifier,
@@ -55,6 +59,10 @@ struct GroupPosition: CursorPayload, Hashable {
         madeAtSeconds = try reader.integer()
         let horizon: UInt64 = try reader.integer()
         let upper = Checked(horizon) + UInt64(try reader.integer(UInt32.self))
+        var partial: (transaction: Checked<UInt64>, id: Int64)?
+        if version == Self.partialVersion {
+            partial = (Checked(horizon) + UInt64(try reader.integer(UInt32.self)), try reader.integer())
+        }
         var underWay: [UInt64] = []
         while !reader.isAtEnd {
             let transaction = Checked(horizon) + UInt64(try reader.integer(UInt32.self))
@@ -64,28 +72,43 @@ struct GroupPosition: CursorPayload, Hashable {
         guard let upper = upper.value,
             let snapshot = DatabaseSnapshot(horizon: horizon, upper: upper, underWay: underWay)
         else { throw CursorFault() }
-        self.snapshot = snapshot
+        guard let partial else {
+            point = GroupLogPoint(snapshot)
+            return
+        }
+        guard let transaction = partial.transaction.value,
+            let point = GroupLogPoint(snapshot, partial: .init(transaction: transaction, id: partial.id))
+        else { throw CursorFault() }
+        self.point = point
     }
 
     func write(to bytes: inout [UInt8]) {
-        // A snapshot's numbers are not below its horizon.
+        // A snapshot's numbers are not below its horizon, and neither is a transaction that was read in part.
+        let snapshot = point.snapshot
         var upper = UInt32(clamping: snapshot.upper &- snapshot.horizon)
         var underWay = snapshot.underWay.map { UInt32(clamping: $0 &- snapshot.horizon) }
-        if underWay.count > Self.underWayMax || upper == .max { (upper, underWay) = (0, []) }
-        bytes.append(Self.version)
+        var partial = point.partial
+        if underWay.count > Self.underWayMax || upper == .max { (upper, underWay, partial) = (0, [], nil) }
+        bytes.append(partial == nil ? Self.version : Self.partialVersion)
         bytes.append(integer: epoch.systemIdentifier)
         bytes += epoch.id.bytes
         bytes.append(integer: madeAtSeconds)
         bytes.append(integer: snapshot.horizon)
         bytes.append(integer: upper)
+        if let partial {
+            bytes.append(integer: UInt32(clamping: partial.transaction &- snapshot.horizon))
+            bytes.append(integer: partial.id)
+        }
         for transaction in underWay { bytes.append(integer: transaction) }
     }
 
-    /// Whether the log as it was read now has all that was not told by then. One that is ahead of it was made by nobody.
+    /// Whether the log as it is now has all that was not delivered by then. A position that is ahead of it was made by nobody.
     ///
-    /// - Parameter keptSeconds: for how long what has changed is kept.
+    /// - Parameters:
+    ///   - now: how the database sees the log, however far this replica has read it.
+    ///   - keptSeconds: for how long what has changed is kept.
     func isGood(at now: GroupPosition, keptSeconds: Int64) -> Bool {
-        guard epoch == now.epoch, snapshot.upper <= now.snapshot.upper, madeAtSeconds <= now.madeAtSeconds else {
+        guard epoch == now.epoch, now.point.contains(point), madeAtSeconds <= now.madeAtSeconds else {
             return false
         }
         // The app may have written any time into it: an age that overflows is older than what is kept.

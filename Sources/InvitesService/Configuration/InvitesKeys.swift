@@ -68,6 +68,12 @@ enum InvitesKeys {
         help: "How many groups a user may have made at all."
     )
 
+    static let memberships = ConfigurationKey.int(
+        "VESTIBULE_INVITES_USER_MEMBERSHIPS",
+        in: 1...10_000,
+        default: 1_000,
+        help: "How many groups a user may be a member of, and how many may await one phone number."
+    )
     static let userPending = ConfigurationKey.int(
         "VESTIBULE_INVITES_USER_PENDING",
         in: 1...1_000_000,
@@ -115,7 +121,8 @@ enum InvitesKeys {
     static let all: [any AnyConfigurationKey] =
         service.all + proof.all + PhonePolicy.keys + [
             groupMembersMax, inboxRetention, keyRetention, changesRetention, userAdds, addressAdds, userGroups,
-            userGroupChanges, groupsMax, userPending, userNumbers, userLinks, userLinkTries, addressLinkTries,
+            userGroupChanges, groupsMax, memberships, userPending, userNumbers, userLinks, userLinkTries,
+            addressLinkTries,
             pendingLifetime,
             groupOpenness,
             ClientAddressKey.key, SharedKeys.identityAddress,

@@ -17,6 +17,8 @@ struct InvitesLimits: Sendable {
     var userGroupChanges = Quota.daily("group changes", countMax: 100)
     /// Groups that a user has made at all.
     var groupsMax = 200
+    /// Groups that a user is a member of, and groups that await one number.
+    var membershipsMax = 1_000
     /// Members that a group may have, pending ones included.
     var membersMax = 1_000
     /// Links by which people join that a user makes.

@@ -101,6 +101,7 @@ struct InvitesSettings: Sendable {
             countMax: configuration[InvitesKeys.userGroupChanges]
         )
         limits.groupsMax = configuration[InvitesKeys.groupsMax]
+        limits.membershipsMax = configuration[InvitesKeys.memberships]
         limits.userNumbers = Quota(
             kind: limits.userNumbers.kind,
             countMax: configuration[InvitesKeys.userNumbers],

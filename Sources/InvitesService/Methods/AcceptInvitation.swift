@@ -19,7 +19,7 @@ extension InvitesMethods {
                 memberID,
                 in: groupID,
                 by: userID,
-                membersMax: limits.membersMax,
+                limits: limits,
                 nowMilliseconds: clock.nowMilliseconds,
                 deadline: context.deadline
             )

@@ -23,7 +23,7 @@ extension InvitesMethods {
             )
             let member = try await pending.confirm(
                 confirmation,
-                membersMax: limits.membersMax,
+                limits: limits,
                 deadline: context.deadline
             )
             var response = InvitesV1.ConfirmMemberResponse()

@@ -17,6 +17,7 @@ extension InvitesMethods {
             try await blocks.unblock(
                 inviterID,
                 by: userID,
+                limits: limits,
                 nowMilliseconds: clock.nowMilliseconds,
                 deadline: context.deadline
             )

@@ -1,5 +1,21 @@
 import ServiceKit
 
+/// Why an app that watches groups begins anew: it lists everything again.
+enum GroupEventReset: Int, CaseIterable, Sendable {
+    /// Its position is too old or unknown.
+    case position
+    /// It missed more than is kept apart for it.
+    case missed
+    /// It would get too many changes of one look.
+    case flood
+    /// The recipients of a change couldn't be read, and it may be one of them.
+    case unresolved
+    /// The database crashed or was restored, so that nothing is known of what was before.
+    case database
+    /// What changed can't be read.
+    case unreadable
+}
+
 /// What was told to those who watch groups, in sums.
 final class GroupEventCounts: Sendable {
     fileprivate let told = CounterFamily(
@@ -13,7 +29,29 @@ final class GroupEventCounts: Sendable {
         values: GroupEventStream.End.allCases.map { [$0.label] }
     )
 
+    fileprivate let resets = CounterFamily(
+        "vestibule_invites_watch_resets_total",
+        help: "Apps that watch groups and began anew, by reason.",
+        labels: ["reason"],
+        values: GroupEventReset.allCases.map { ["\($0)"] }
+    )
+    fileprivate let skipped = CounterFamily(
+        "vestibule_invites_group_events_skipped_total",
+        help: "Changes of groups whose recipients can't be read, and that were skipped for some of them."
+    )
+
     func countTold(_ count: Int) { told[0].add(UInt64(count)) }
+
+    /// Counts apps that begin anew.
+    func count(_ reset: GroupEventReset, _ count: Int = 1) { resets[reset.rawValue].add(UInt64(count)) }
+
+    /// How many began anew for a reason.
+    func count(of reset: GroupEventReset) -> UInt64 { resets[reset.rawValue].value }
+
+    func countSkipped() { skipped[0].add() }
+
+    /// How many changes were skipped.
+    var skippedCount: UInt64 { skipped[0].value }
 
     func count(_ reason: GroupEventStream.End) { closed[reason.rawValue].add() }
 }
@@ -36,14 +74,17 @@ extension GroupEventHub: MetricsSource {
             help: "Apps that watch their groups by this replica.",
             Double(watchCount)
         )
-        let behind = failingTime.components
+        let behind = behindTime.components
         text.single(
             "vestibule_invites_watches_behind_seconds",
             .gauge,
-            help: "For how long changes of groups can't be read while somebody watches; 0 if they can.",
+            help:
+                "For how long changes of groups have not been read to the end while somebody watches; 0 if they have.",
             Double(behind.seconds) + Double(behind.attoseconds) / 1e18
         )
         counts.told.write(to: &text)
         counts.closed.write(to: &text)
+        counts.resets.write(to: &text)
+        counts.skipped.write(to: &text)
     }
 }

@@ -181,21 +181,22 @@ enum Admission {
     ///
     /// - Parameter place: where the user stands, by ``place(of:in:with:nowMilliseconds:in:)``.
     /// - Returns: the membership's id.
-    /// - Throws: ``InvitesFault/groupFull(membersMax:)``.
+    /// - Throws: ``InvitesFault/groupFull(membersMax:)`` or ``InvitesFault/memberGroupsFull(groupsMax:)``.
     static func admit(
         _ entry: Entry,
         to groupID: GroupID,
         from place: Place,
-        membersMax: Int,
+        limits: InvitesLimits,
         nowMilliseconds: Int64,
         in transaction: PostgresTransaction
     ) async throws -> MemberID {
         let now = PostgresTimestamp(milliseconds: nowMilliseconds)
         let kept = place.memberID == nil ? place.waiting.first { $0.id == entry.waitingID } ?? place.oldestWaiting : nil
         // What is waited for counts already, unless it has expired.
-        if place.memberID == nil, kept?.isLive != true, place.memberCount >= membersMax {
-            throw InvitesFault.groupFull(membersMax: membersMax)
+        if place.memberID == nil, kept?.isLive != true, place.memberCount >= limits.membersMax {
+            throw InvitesFault.groupFull(membersMax: limits.membersMax)
         }
+        if place.memberID == nil { try await MembershipRoom.require(for: entry.userID, limits, in: transaction) }
         let merged = place.waiting.map(\.id).filter { $0 != kept?.id }
         try await transaction.execute(
             """

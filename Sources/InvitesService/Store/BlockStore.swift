@@ -62,15 +62,22 @@ struct BlockStore: Sendable {
     ///
     /// - Throws: ``InvitesFault/accountHeld``, ``InvitesFault/accountClosed`` or
     ///   ``InvitesFault/tooManyAttempts(retryAfterMilliseconds:)``.
-    func unblock(_ inviterID: UserID, by userID: UserID, nowMilliseconds: Int64, deadline: Deadline?) async throws {
+    func unblock(
+        _ inviterID: UserID,
+        by userID: UserID,
+        limits: InvitesLimits,
+        nowMilliseconds: Int64,
+        deadline: Deadline?
+    ) async throws {
         try await ConflictRetry.run {
-            try await end(inviterID, of: userID, nowMilliseconds: nowMilliseconds, deadline: deadline)
+            try await end(inviterID, of: userID, limits: limits, nowMilliseconds: nowMilliseconds, deadline: deadline)
         }
     }
 
     private func end(
         _ inviterID: UserID,
         of userID: UserID,
+        limits: InvitesLimits,
         nowMilliseconds: Int64,
         deadline: Deadline?
     ) async throws {
@@ -102,7 +109,12 @@ struct BlockStore: Sendable {
             }
             if try await PhoneStore.lockGroups(waitingFor: links, in: transaction).areThere {
                 let now = PostgresTimestamp(milliseconds: nowMilliseconds)
-                _ = try await PhoneStore.link(links, now, in: transaction)
+                _ = try await PhoneStore.link(
+                    links,
+                    now,
+                    membershipsMax: limits.membershipsMax,
+                    in: transaction
+                )
             }
             try await UserCount.spend(Self.unblocks, of: userID, nowMilliseconds, in: transaction)
         }

@@ -20,6 +20,9 @@ struct DatabaseSnapshot: Sendable, Hashable {
         self.underWay = underWay
     }
 
+    /// A snapshot that sees the transactions before a number, which is from 1 to Int64.max.
+    init(horizon: UInt64) { (self.horizon, upper, underWay) = (horizon, horizon, []) }
+
     /// As PostgreSQL writes it: `horizon:upper:under,way`.
     init?(text: String) {
         let parts = text.split(separator: ":", omittingEmptySubsequences: false)
@@ -28,6 +31,9 @@ struct DatabaseSnapshot: Sendable, Hashable {
         guard !underWay.contains(nil) else { return nil }
         self.init(horizon: horizon, upper: upper, underWay: underWay.compactMap { $0 })
     }
+
+    /// Whether it sees what a transaction changed, if that has not been undone.
+    func sees(_ transaction: UInt64) -> Bool { transaction < upper && !underWay.contains(transaction) }
 
     /// As PostgreSQL reads it.
     var text: String { "\(horizon):\(upper):\(underWay.map(String.init).joined(separator: ","))" }

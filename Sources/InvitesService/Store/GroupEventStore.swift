@@ -11,14 +11,14 @@ struct GroupEventStore: Sendable {
 
     let database: PostgresClient
 
-    /// A change and whom it is for.
+    /// A change and its audience.
     struct Event: Sendable, Hashable {
-        /// Whom a change is for.
+        /// Who gets a change.
         enum Audience: Sendable, Hashable {
             case user(UserID)
-            /// The members of a group as they are when it is told.
+            /// The members of a group at the moment of delivery.
             case members(GroupID)
-            /// Those who have a number that a group awaits when it is told.
+            /// Those who have a number that a group awaits at the moment of delivery.
             case awaited(GroupID)
         }
 
@@ -26,50 +26,51 @@ struct GroupEventStore: Sendable {
         let audience: Audience
     }
 
-    /// Who is concerned by changes of groups.
-    struct Audiences: Sendable {
-        var members: [GroupID: [UserID]] = [:]
-        var awaited: [GroupID: [UserID]] = [:]
+    /// A row of the log.
+    struct Entry: Sendable {
+        let row: GroupLogPoint.Row
+        /// Nil for a kind of a later version.
+        let event: Event?
     }
 
-    /// What one snapshot of the database sees and the one before did not.
-    struct Look: Sendable {
-        let position: GroupPosition
-        let events: [Event]
+    /// What one snapshot of the database sees of the log and is not read yet, or the first part of it.
+    struct Page: Sendable {
+        /// From where it was read; nil for no entries.
+        let start: GroupPosition?
+        /// How the database sees the log.
+        let head: GroupPosition
+        /// In the order of the log.
+        let entries: [Entry]
+        /// Whether there may be more.
+        let isFull: Bool
+
+        /// The events of some entries.
+        func events(in places: Range<Int>) -> [Event] { entries[places].compactMap(\.event) }
+
+        /// The position behind the first entries.
+        func position(behind count: Int) -> GroupPosition {
+            guard let start, count < entries.count || isFull else { return head }
+            guard count > 0,
+                let point = start.point.advanced(to: entries[count - 1].row, readBy: head.point.snapshot)
+            else { return start }
+            // The time stays, since what is not read may be as old.
+            return GroupPosition(epoch: start.epoch, madeAtSeconds: start.madeAtSeconds, point: point)
+        }
     }
 
-    /// Who wants to know what they have missed.
-    struct Absent: Sendable {
-        let userID: UserID
-        let snapshot: DatabaseSnapshot
-    }
-
-    /// All at once in one statement, since it is the statement's snapshot that the rest is told by.
+    /// All at once in one statement, since its snapshot is what the rest is judged by.
     private static let here = """
         SELECT pg_current_snapshot() AS snapshot, (SELECT system_identifier FROM pg_control_system()) AS system,
             (SELECT epoch FROM group_event_epoch) AS epoch, clock_timestamp() AS now
         """
 
-    /// What was committed since a snapshot.
+    /// Reads the next page of the log.
     ///
     /// - Parameters:
-    ///   - earlier: a snapshot of the same epoch; nil for no events.
-    ///   - limit: the most events to read. If so many come there may be more.
-    func look(since earlier: DatabaseSnapshot?, limit: Int) async throws -> Look {
-        let text = earlier?.text ?? "1:1:"
-        let rows = try await database.query(
-            """
-            SELECT here.snapshot::text, here.system, here.epoch, here.now, e.kind, e.user_id, e.group_id, e.member_id
-            FROM (\(unsafeSQL: Self.here)) here LEFT JOIN LATERAL (
-                SELECT kind, user_id, group_id, member_id FROM group_events
-                WHERE (xid >= pg_snapshot_xmax(\(text)::pg_snapshot)
-                        OR xid = ANY (ARRAY(SELECT pg_snapshot_xip(\(text)::pg_snapshot))))
-                    -- Of one that was restored from elsewhere the number may still be to come.
-                    AND pg_visible_in_snapshot(xid, here.snapshot)
-                LIMIT \(earlier == nil ? 0 : limit)
-            ) e ON true
-            """
-        )
+    ///   - start: how far it was read; nil for no entries. Of another epoch there are none either.
+    ///   - limit: the most rows to read.
+    func page(after start: GroupPosition?, limit: Int) async throws -> Page {
+        let rows = try await read(after: start?.point, limit: limit)
         let (snapshotText, system, epoch, now) = try rows[0].decode(
             String.self,
             Int64.self,
@@ -78,104 +79,58 @@ struct GroupEventStore: Sendable {
         )
         guard let epoch else {
             try await beginEpoch()
-            return try await look(since: nil, limit: 0)
+            return try await page(after: nil, limit: 0)
         }
         guard let snapshot = DatabaseSnapshot(text: snapshotText) else { throw Self.unreadable }
-        let position = GroupPosition(
+        let head = GroupPosition(
             epoch: GroupPosition.Epoch(systemIdentifier: system, id: epoch),
             madeAtSeconds: now.secondsSince1970,
-            snapshot: snapshot
+            point: GroupLogPoint(snapshot)
         )
-        return Look(position: position, events: try rows.compactMap { try Self.event($0, at: 4) })
+        guard let start, start.epoch == head.epoch else {
+            return Page(start: nil, head: head, entries: [], isFull: false)
+        }
+        let entries = try rows.compactMap { row -> Entry? in
+            guard let text = try row.decode(4, as: String?.self) else { return nil }
+            guard let transaction = UInt64(text) else { throw Self.unreadable }
+            return Entry(
+                row: GroupLogPoint.Row(transaction: transaction, id: try row.decode(5)),
+                event: try Self.event(row, at: 6)
+            )
+        }
+        return Page(start: start, head: head, entries: entries, isFull: entries.count >= limit)
     }
 
-    /// Whom events of groups are told: the members that are users, and those who have numbers that groups await.
-    func audiences(of events: [Event]) async throws -> Audiences {
-        var (ofMembers, ofAwaited): (Set<GroupID>, Set<GroupID>) = ([], [])
-        for event in events {
-            switch event.audience {
-            case .user: continue
-            case .members(let groupID): ofMembers.insert(groupID)
-            case .awaited(let groupID): ofAwaited.insert(groupID)
-            }
-        }
-        guard !ofMembers.isEmpty || !ofAwaited.isEmpty else { return Audiences() }
-        let rows = try await database.query(
+    /// The rows behind a point in their order, each part of them by the key of the table. First comes the rest of the transaction that was
+    /// read in part.
+    private func read(after start: GroupLogPoint?, limit: Int) async throws -> Rows {
+        let point = start ?? GroupLogPoint(Self.beginning)
+        let (unread, limit) = (point.unread, start == nil ? 0 : limit)
+        return try await database.query(
             """
-            SELECT group_id, true, array_agg(user_id) FROM members
-            WHERE group_id = ANY(\(ofMembers.map(\.uuid))) AND linked_at IS NOT NULL GROUP BY group_id
-            UNION ALL
-            SELECT m.group_id, false, array_agg(DISTINCT p.user_id)
-            FROM members m CROSS JOIN LATERAL (SELECT user_id FROM phones WHERE phone = m.phone OFFSET 0) p
-            WHERE m.group_id = ANY(\(ofAwaited.map(\.uuid))) AND m.user_id IS NULL AND p.user_id IS NOT NULL
-            GROUP BY m.group_id
+            SELECT here.snapshot::text, here.system, here.epoch, here.now, e.xid::text, e.id, e.kind, e.user_id, e.group_id,
+                e.member_id
+            FROM (\(unsafeSQL: Self.here)) here LEFT JOIN LATERAL (
+                SELECT * FROM (
+                    (SELECT 1 AS part, xid, id, kind, user_id, group_id, member_id FROM group_events
+                    WHERE xid = ANY(\(unread.late)::text[]::xid8[]) AND pg_visible_in_snapshot(xid, here.snapshot)
+                    ORDER BY xid, id LIMIT \(limit))
+                    UNION ALL
+                    (SELECT 0, xid, id, kind, user_id, group_id, member_id FROM group_events
+                    WHERE xid = \(point.partialText)::text::xid8 AND id > \(point.partialID)
+                        AND pg_visible_in_snapshot(xid, here.snapshot)
+                    ORDER BY xid, id LIMIT \(limit))
+                    UNION ALL
+                    -- Of a row that was restored from elsewhere the transaction may still be to come.
+                    (SELECT 1, xid, id, kind, user_id, group_id, member_id FROM group_events
+                    WHERE xid >= \(unread.from)::text::xid8 AND pg_visible_in_snapshot(xid, here.snapshot)
+                    ORDER BY xid, id LIMIT \(limit))
+                ) unread
+                ORDER BY part, xid, id LIMIT \(limit)
+            ) e ON true
+            ORDER BY e.part, e.xid, e.id
             """
         )
-        var audiences = Audiences()
-        for row in rows {
-            let (group, areMembers, users) = try row.decode(PostgresUUID.self, Bool.self, [PostgresUUID].self)
-            if areMembers {
-                audiences.members[GroupID(group)] = users.map { UserID($0) }
-            } else {
-                audiences.awaited[GroupID(group)] = users.map { UserID($0) }
-            }
-        }
-        return audiences
-    }
-
-    /// The most rows that are looked at for one who comes back; more than are told.
-    static let examinedMax = 2_000
-
-    /// What each of those missed between their snapshot and one of now, in the order in which they are given.
-    ///
-    /// A position is a client's word: one that was made up, from long ago with everything since under way, makes no more work than
-    /// `examinedMax` rows, and comes to the limit then.
-    ///
-    /// - Parameter limit: the most events for each. If so many come there may be more.
-    func missed(by absent: [Absent], until now: DatabaseSnapshot, limit: Int) async throws -> [[GroupChange]] {
-        guard !absent.isEmpty else { return [] }
-        let users = absent.map(\.userID.uuid)
-        let snapshots = absent.map(\.snapshot.text)
-        let invitations = GroupChange.Kind.invitationChanged.rawValue
-        let rows = try await database.query(
-            """
-            SELECT watcher.place, e.kind, watcher.user_id, e.group_id, e.member_id
-            FROM unnest(\(users), \(snapshots)::text[]) WITH ORDINALITY AS watcher (user_id, snapshot, place)
-            CROSS JOIN LATERAL (
-                SELECT kind, group_id, member_id FROM (
-                SELECT examined.*, count(*) OVER () AS examined_count FROM (
-                    SELECT xid, kind, group_id, member_id FROM group_events
-                    WHERE user_id = watcher.user_id AND xid >= pg_snapshot_xmin(watcher.snapshot::pg_snapshot)
-                    UNION ALL
-                    SELECT g.xid, g.kind, g.group_id, g.member_id
-                    FROM members m JOIN group_events g ON g.group_id = m.group_id AND g.user_id IS NULL
-                        AND g.xid >= pg_snapshot_xmin(watcher.snapshot::pg_snapshot)
-                        AND g.kind <> \(invitations)
-                    WHERE m.user_id = watcher.user_id
-                    UNION ALL
-                    SELECT g.xid, g.kind, g.group_id, g.member_id
-                    FROM phones p JOIN members m ON m.phone = p.phone AND m.user_id IS NULL
-                        JOIN group_events g ON g.group_id = m.group_id AND g.user_id IS NULL
-                            AND g.xid >= pg_snapshot_xmin(watcher.snapshot::pg_snapshot)
-                            AND g.kind = \(invitations)
-                    WHERE p.user_id = watcher.user_id
-                    LIMIT \(Self.examinedMax)
-                ) examined
-                ) own
-                WHERE examined_count >= \(Self.examinedMax)
-                    OR (NOT pg_visible_in_snapshot(xid, watcher.snapshot::pg_snapshot)
-                        AND pg_visible_in_snapshot(xid, \(now.text)::pg_snapshot))
-                LIMIT \(limit)
-            ) e
-            """
-        )
-        var missed = [[GroupChange]](repeating: [], count: absent.count)
-        for row in rows {
-            let place = Int(try row.decode(0, as: Int64.self)) - 1
-            guard missed.indices.contains(place), let event = try Self.event(row, at: 1) else { throw Self.unreadable }
-            missed[place].append(event.change)
-        }
-        return missed
     }
 
     /// Tells all replicas that something may have changed. In a transaction of its own: notifying takes a lock until the commit, of
@@ -207,7 +162,7 @@ struct GroupEventStore: Sendable {
     }
 
     /// The event of a row from a column on: kind, user, group, member; nil for nulls.
-    private static func event(_ row: Row, at column: Int) throws -> Event? {
+    static func event(_ row: Row, at column: Int) throws -> Event? {
         guard let name = try row.decode(column, as: String?.self) else { return nil }
         // A kind of a later version is for its replicas.
         guard let kind = GroupChange.Kind(rawValue: name) else { return nil }
@@ -225,5 +180,8 @@ struct GroupEventStore: Sendable {
         return Event(change: change, audience: kind == .invitationChanged ? .awaited(groupID) : .members(groupID))
     }
 
-    private static let unreadable = PostgresError.decoding(DecodingFault(column: 0, reason: "no snapshot"))
+    /// Sees nothing.
+    private static let beginning = DatabaseSnapshot(horizon: 1)
+
+    static let unreadable = PostgresError.decoding(DecodingFault(column: 0, reason: "no snapshot"))
 }

@@ -118,8 +118,8 @@ extension GroupLinkStore {
     /// Makes the user a member of a link's group, or one who asks to join it where people are confirmed. Whoever is a member, asks
     /// already or waits to be confirmed spends no use; what waits for the user's numbers becomes their membership.
     ///
-    /// - Throws: ``InvitationFault/linkInvalid`` if the group is gone, ``InvitationFault/linkOver``, ``InvitationFault/linkUsed`` or
-    ///   ``InvitesFault/groupFull(membersMax:)``.
+    /// - Throws: ``InvitationFault/linkInvalid`` if the group is gone, ``InvitationFault/linkOver``, ``InvitationFault/linkUsed``,
+    ///   ``InvitesFault/groupFull(membersMax:)``, or ``InvitesFault/memberGroupsFull(groupsMax:)``.
     func join(
         _ target: Target,
         _ visit: Visit,
@@ -234,7 +234,7 @@ extension GroupLinkStore {
             ),
             to: target.groupID,
             from: place,
-            membersMax: limits.membersMax,
+            limits: limits,
             nowMilliseconds: visit.nowMilliseconds,
             in: transaction
         )

@@ -115,7 +115,7 @@ extension GroupStore {
                     )
                     owners.merge(theirs) { owner, _ in owner }
                     let now = PostgresTimestamp(milliseconds: nowMilliseconds)
-                    try await link(owners, in: groupID, now, transaction)
+                    try await link(owners, in: groupID, now, limits, transaction)
                 }
                 if group.openness == .confirm, changed.openness != .confirm {
                     // Somebody asked after we looked: their lock isn't shared.
@@ -124,7 +124,7 @@ extension GroupStore {
                     try await PendingStore.admitAll(
                         to: changed,
                         by: callerID,
-                        membersMax: limits.membersMax,
+                        limits: limits,
                         nowMilliseconds: nowMilliseconds,
                         in: transaction
                     )
@@ -202,6 +202,7 @@ extension GroupStore {
         _ owners: [PhoneNumber: UserID],
         in groupID: GroupID,
         _ now: PostgresTimestamp,
+        _ limits: InvitesLimits,
         _ transaction: PostgresTransaction
     ) async throws {
         guard !owners.isEmpty else { return }
@@ -217,6 +218,12 @@ extension GroupStore {
         let links = owners.filter { !closed.contains($0.value.uuid) }
             .map { PhoneLedger.Link(phone: $0.key, userID: $0.value) }
             .sorted { $0.phone.digits < $1.phone.digits }
-        _ = try await PhoneStore.link(links, inGroup: groupID, now, in: transaction)
+        _ = try await PhoneStore.link(
+            links,
+            inGroup: groupID,
+            now,
+            membershipsMax: limits.membershipsMax,
+            in: transaction
+        )
     }
 }

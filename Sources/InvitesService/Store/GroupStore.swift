@@ -27,7 +27,8 @@ struct GroupStore: Sendable {
     /// - Returns: the group; with a key that was used before, the one that was created then.
     /// - Throws: ``InvitesFault/idempotencyKeyReused`` if the key came with another name or openness then,
     ///   ``InvitesFault/notAMember`` if the group was deleted since, or the user is in it no more,
-    ///   ``InvitesFault/tooManyAttempts(retryAfterMilliseconds:)`` or ``InvitesFault/tooManyGroups(groupsMax:)``.
+    ///   ``InvitesFault/tooManyAttempts(retryAfterMilliseconds:)``, ``InvitesFault/tooManyGroups(groupsMax:)`` or
+    ///   ``InvitesFault/memberGroupsFull(groupsMax:)``.
     func create(
         _ creation: Creation,
         key: IdempotencyKey?,
@@ -133,12 +134,14 @@ struct GroupStore: Sendable {
                             UNION ALL (SELECT 1 FROM groups WHERE owner_user_id = \(group.ownerID.uuid) AND created_by IS NULL
                                 LIMIT \(limits.groupsMax))
                         ) AS made
-                    ) >= \(limits.groupsMax) AS is_full
+                    ) >= \(limits.groupsMax) AS is_full,
+                    \(unsafeSQL: MembershipRoom.isFull("me.user_id", limits.membershipsMax)) AS is_everywhere
+                FROM (SELECT \(group.ownerID.uuid)::uuid AS user_id) AS me
             ), created AS (
                 INSERT INTO groups (group_id, name, owner_user_id, created_by, created_at, openness)
                 SELECT \(group.id.uuid), \(group.name.value), \(group.ownerID.uuid), \(group.ownerID.uuid), \(createdAt),
                     \(group.openness.rawValue)
-                FROM standing WHERE NOT (is_closed OR is_held OR is_full)
+                FROM standing WHERE NOT (is_closed OR is_held OR is_full OR is_everywhere)
                 RETURNING group_id, owner_user_id, created_at
             ), entered AS (
                 INSERT INTO members (group_id, member_id, user_id, display_name, added_by, added_at, linked_at)
@@ -146,13 +149,14 @@ struct GroupStore: Sendable {
                     owner_user_id, created_at, created_at
                 FROM created
             )
-            SELECT is_closed, is_held, is_full FROM standing
+            SELECT is_closed, is_held, is_full, is_everywhere FROM standing
             """
         )[0]
-        let (isClosed, isHeld, isFull) = try row.decode(Bool.self, Bool.self, Bool.self)
+        let (isClosed, isHeld, isFull, isEverywhere) = try row.decode(Bool.self, Bool.self, Bool.self, Bool.self)
         if isClosed { throw InvitesFault.accountClosed }
         if isHeld { throw InvitesFault.accountHeld }
         if isFull { throw InvitesFault.tooManyGroups(groupsMax: limits.groupsMax) }
+        if isEverywhere { throw InvitesFault.memberGroupsFull(groupsMax: limits.membershipsMax) }
     }
 
     /// A user's groups, newest first, at most `limit` of them, after the one that the page before ended with.

@@ -69,12 +69,13 @@ struct InvitationStore: Sendable {
 
     /// Makes a user a member who accepts what waits for them; one who is a member already stays it.
     ///
-    /// - Throws: ``InvitationFault/notFound``, or ``InvitationFault/confirmationNeeded`` where it isn't theirs to decide.
+    /// - Throws: ``InvitationFault/notFound``, ``InvitationFault/confirmationNeeded`` where it isn't theirs to decide,
+    ///   ``InvitesFault/groupFull(membersMax:)`` or ``InvitesFault/memberGroupsFull(groupsMax:)``.
     func accept(
         _ id: MemberID,
         in groupID: GroupID,
         by userID: UserID,
-        membersMax: Int,
+        limits: InvitesLimits,
         nowMilliseconds: Int64,
         deadline: Deadline?
     ) async throws -> Member {
@@ -110,7 +111,7 @@ struct InvitationStore: Sendable {
                     Admission.Entry(userID: userID, waitingID: id, newID: id, addedBy: userID, confirmedBy: nil),
                     to: groupID,
                     from: place,
-                    membersMax: membersMax,
+                    limits: limits,
                     nowMilliseconds: nowMilliseconds,
                     in: transaction
                 )

@@ -78,6 +78,8 @@ extension MemberStore {
         // What it would come to, without limits: who is known already costs nothing.
         var answers = plan(new, roster) { _ in nil }
         var refusals = try await room.refusals(of: answers, in: transaction)
+        refusals.merge(try await MembershipRoom.refusals(of: answers, new, limits, in: transaction)) { first, _ in first
+        }
         let isNoted = try await note(answers, new, roster.openness, in: transaction)
         let costly = answers.indices.filter { answers[$0].isCostly && refusals[$0] == nil }
         guard !costly.isEmpty else {

@@ -110,13 +110,14 @@ struct PendingStore: Sendable {
     }
 
     /// Makes those members who asked to join a group in which nobody is confirmed any more, oldest first, as far as there is room. The
-    /// rest wait on to be confirmed, and so do those of whom it isn't decided whether their accounts are closed.
+    /// rest wait on to be confirmed, and so do those who are in as many groups as a user may be, and those of whom it isn't decided whether
+    /// their accounts are closed.
     ///
     /// - Parameter group: the group, which is locked, after the locks of those who asked to join it.
     static func admitAll(
         to group: Group,
         by callerID: UserID,
-        membersMax: Int,
+        limits: InvitesLimits,
         nowMilliseconds: Int64,
         in transaction: PostgresTransaction
     ) async throws {
@@ -129,8 +130,9 @@ struct PendingStore: Sendable {
                     AND NOT EXISTS (SELECT FROM members m WHERE m.user_id = r.user_id AND m.group_id = r.group_id)
                     AND NOT EXISTS (SELECT FROM closed_accounts c WHERE c.user_id = r.user_id)
                     AND NOT EXISTS (SELECT FROM held_accounts h WHERE h.user_id = r.user_id)
+                    AND NOT \(unsafeSQL: MembershipRoom.isFull("r.user_id", limits.membershipsMax))
                 ORDER BY r.member_id
-                LIMIT greatest(0, \(membersMax) - (
+                LIMIT greatest(0, \(limits.membersMax) - (
                     SELECT count(*) FROM members WHERE group_id = \(group.id.uuid)
                         AND (user_id IS NOT NULL OR expires_at IS NULL OR expires_at > \(now))
                 ))
@@ -180,8 +182,9 @@ struct PendingStore: Sendable {
     /// stays it.
     ///
     /// - Throws: ``InvitesFault/notAMember``, ``InvitesFault/roleInsufficient``, ``InvitationFault/memberUnconfirmed``,
-    ///   ``InvitesFault/memberNotFound``, ``InvitationFault/personChanged``, ``InvitationFault/nothingToConfirm`` or ``InvitesFault/groupFull(membersMax:)``.
-    func confirm(_ new: Confirmation, membersMax: Int, deadline: Deadline?) async throws -> Member {
+    ///   ``InvitesFault/memberNotFound``, ``InvitationFault/personChanged``, ``InvitationFault/nothingToConfirm``,
+    ///   ``InvitesFault/groupFull(membersMax:)`` or ``InvitesFault/memberGroupsFull(groupsMax:)``.
+    func confirm(_ new: Confirmation, limits: InvitesLimits, deadline: Deadline?) async throws -> Member {
         try await ConflictRetry.run {
             try await database.withTransaction(
                 retries: ConflictRetry.retriesMax,
@@ -206,11 +209,11 @@ struct PendingStore: Sendable {
                     try await MemberStore.requireProven(new.callerID, group.callerRole, in: new.groupID, transaction)
                     memberID =
                         row.userID == nil
-                        ? try await confirmWaiting(new, group, place, membersMax, in: transaction)
+                        ? try await confirmWaiting(new, group, place, limits, in: transaction)
                         : try await keep(new, row, group, in: transaction)
                 } else {
                     try GroupPolicy.require(group.callerRole, .confirm(addedByCaller: false))
-                    memberID = try await confirmRequest(new, place, membersMax, in: transaction)
+                    memberID = try await confirmRequest(new, place, limits, in: transaction)
                 }
                 return try await Admission.member(memberID, of: new.groupID, seenBy: new.callerID, in: transaction)
             }
@@ -252,7 +255,7 @@ struct PendingStore: Sendable {
         _ new: Confirmation,
         _ group: Group,
         _ place: Admission.Place,
-        _ membersMax: Int,
+        _ limits: InvitesLimits,
         in transaction: PostgresTransaction
     ) async throws -> MemberID {
         guard group.openness == .confirm else { throw InvitesFault.invitation(.nothingToConfirm) }
@@ -266,18 +269,18 @@ struct PendingStore: Sendable {
         guard isBlocked.isEmpty, place.waiting.contains(where: { $0.id == new.memberID && $0.isShown }) else {
             throw InvitesFault.invitation(.personChanged)
         }
-        return try await admit(new, waitingID: new.memberID, place, membersMax, in: transaction)
+        return try await admit(new, waitingID: new.memberID, place, limits, in: transaction)
     }
 
     /// A user who asked to join becomes a member; one who is a member already, however that came, is it.
     private func confirmRequest(
         _ new: Confirmation,
         _ place: Admission.Place,
-        _ membersMax: Int,
+        _ limits: InvitesLimits,
         in transaction: PostgresTransaction
     ) async throws -> MemberID {
         if place.requestID == new.memberID {
-            return try await admit(new, waitingID: nil, place, membersMax, in: transaction)
+            return try await admit(new, waitingID: nil, place, limits, in: transaction)
         }
         if let memberID = place.memberID { return memberID }
         let rows = try await transaction.query(
@@ -293,7 +296,7 @@ struct PendingStore: Sendable {
         _ new: Confirmation,
         waitingID: MemberID?,
         _ place: Admission.Place,
-        _ membersMax: Int,
+        _ limits: InvitesLimits,
         in transaction: PostgresTransaction
     ) async throws -> MemberID {
         do {
@@ -312,7 +315,7 @@ struct PendingStore: Sendable {
             ),
             to: new.groupID,
             from: place,
-            membersMax: membersMax,
+            limits: limits,
             nowMilliseconds: new.nowMilliseconds,
             in: transaction
         )

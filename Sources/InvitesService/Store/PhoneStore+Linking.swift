@@ -51,11 +51,17 @@ extension PhoneStore {
     /// Where the user is in the group already, or waits in it under two numbers, the pending rows that are too many
     /// merge into the one that stays: a user is in a group once. The numbers are remembered, in case the user loses one.
     ///
-    /// - Parameter groupID: the group in which alone they are linked; nil for all.
+    /// A user becomes a member of no more groups than there is room for, of the oldest first. What is waited for in the others goes on
+    /// waiting, and ``linkWaiting(nowMilliseconds:limit:)`` finds it when there is room again. A claim never fails by it.
+    ///
+    /// - Parameters:
+    ///   - groupID: the group in which alone they are linked; nil for all.
+    ///   - membershipsMax: groups that a user is a member of at most.
     static func link(
         _ links: [PhoneLedger.Link],
         inGroup groupID: GroupID? = nil,
         _ now: PostgresTimestamp,
+        membershipsMax: Int,
         in transaction: PostgresTransaction
     ) async throws -> Int {
         guard !links.isEmpty else { return 0 }
@@ -63,7 +69,7 @@ extension PhoneStore {
         let userIDs = links.map(\.userID.uuid)
         let rows = try await transaction.execute(
             """
-            WITH waiting AS (
+            WITH found AS MATERIALIZED (
                 SELECT m.group_id, m.member_id, link.user_id,
                     EXISTS (
                         SELECT 1 FROM members e WHERE e.user_id = link.user_id AND e.group_id = m.group_id
@@ -77,6 +83,17 @@ extension PhoneStore {
                 WHERE (m.expires_at IS NULL OR m.expires_at > \(now)) AND m.declined_by IS DISTINCT FROM link.user_id
                     AND (\(groupID?.uuid)::uuid IS NULL OR m.group_id = \(groupID?.uuid))
                     AND \(unsafeSQL: MemberRow.isWanted(by: "link.user_id"))
+            ), room AS MATERIALIZED (
+                SELECT user_id, \(membershipsMax) - \(unsafeSQL: MembershipRoom.count(of: "person.user_id", membershipsMax)) AS free
+                FROM (SELECT DISTINCT user_id FROM found WHERE NOT is_member) AS person
+            ), fitting AS (
+                SELECT f.group_id, f.user_id FROM (
+                    SELECT group_id, user_id, row_number() OVER (PARTITION BY user_id ORDER BY group_id) AS place
+                    FROM found WHERE NOT is_member AND rank = 1
+                ) AS f JOIN room ON room.user_id = f.user_id AND f.place <= room.free
+            ), waiting AS MATERIALIZED (
+                SELECT f.* FROM found f
+                WHERE f.is_member OR (f.group_id, f.user_id) IN (SELECT group_id, user_id FROM fitting)
             ), merged AS (
                 DELETE FROM members m USING waiting w
                 WHERE m.group_id = w.group_id AND m.member_id = w.member_id AND (w.is_member OR w.rank > 1)

@@ -9,6 +9,8 @@ import ServiceModels
 struct PhoneStore: Sendable {
     let database: PostgresClient
     let identifiers: IdentifierSource
+    /// Groups that a user is a member of at most.
+    let membershipsMax: Int
 
     /// Applies events that weren't applied before, in one transaction, and tells how many pending members became
     /// members.
@@ -76,7 +78,7 @@ struct PhoneStore: Sendable {
             let places = try await Self.lockGroups(waitingFor: links, in: transaction)
             if places.hasDoubts { try await settle(links, in: transaction) }
             guard places.areThere else { return 0 }
-            return try await Self.link(links, now, in: transaction)
+            return try await Self.link(links, now, membershipsMax: membershipsMax, in: transaction)
         }
         try await lockGroups(of: ledger, in: transaction)
         var linkedCount = 0
@@ -88,7 +90,12 @@ struct PhoneStore: Sendable {
             try await settle(step.links, in: transaction)
             let back = again.subtracting(step.links.map(\.phone)).sorted { $0.digits < $1.digits }
                 .compactMap { phone in owners[phone].map { PhoneLedger.Link(phone: phone, userID: $0) } }
-            linkedCount += try await Self.link(step.links + back, now, in: transaction)
+            linkedCount += try await Self.link(
+                step.links + back,
+                now,
+                membershipsMax: membershipsMax,
+                in: transaction
+            )
         }
         try await disown(lost, nowMilliseconds, in: transaction)
         return linkedCount

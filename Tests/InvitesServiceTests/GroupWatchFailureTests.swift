@@ -1,0 +1,129 @@
+import API
+import InvitesDomain
+import LocalPostgres
+import Logging
+import Models
+import Postgres
+import ServiceModels
+import Testing
+
+@testable import InvitesService
+
+/// What becomes of those who watch where the database refuses some rows, as a damaged page or a query that takes too long would.
+@Suite(.timeLimit(.minutes(5)))
+struct GroupWatchFailureTests {
+    /// Makes every statement fail that reads a row which `poison` names: a policy that the service's role is under.
+    private static let policies = """
+        CREATE TABLE poison (id uuid PRIMARY KEY);
+        CREATE FUNCTION is_whole(wanted uuid) RETURNS boolean LANGUAGE plpgsql SET search_path FROM CURRENT AS $$
+        BEGIN
+            IF EXISTS (SELECT FROM poison WHERE id = wanted) THEN RAISE EXCEPTION 'a row can not be read'; END IF;
+            RETURN true;
+        END $$;
+        ALTER TABLE members ENABLE ROW LEVEL SECURITY;
+        CREATE POLICY whole ON members USING (is_whole(group_id)) WITH CHECK (true);
+        ALTER TABLE group_events ENABLE ROW LEVEL SECURITY;
+        CREATE POLICY whole ON group_events USING (is_whole(member_id)) WITH CHECK (true);
+        ANALYZE;
+        """
+
+    /// Runs a test on a database with so many members that one group is read by an index.
+    private static func run(_ body: (InvitesFixture, GroupEventHub) async throws -> Void) async throws {
+        let facts = try await freshDatabase(schema: "invites")
+        try await InvitesFixture.run(on: facts) { service in
+            try await service.database.execute(
+                """
+                INSERT INTO groups (group_id, name, owner_user_id, created_at)
+                SELECT md5('g' || i)::uuid, 'Hikers', gen_random_uuid(), now() FROM generate_series(1, 200) i
+                """
+            )
+            try await service.database.execute(
+                """
+                INSERT INTO members (group_id, member_id, user_id, added_by, added_at, linked_at)
+                SELECT md5('g' || (i % 200 + 1))::uuid, gen_random_uuid(), gen_random_uuid(), gen_random_uuid(), now(), now()
+                FROM generate_series(1, 20000) i
+                """
+            )
+            var owner = PostgresConfiguration(
+                host: facts.socketDirectory,
+                port: facts.port,
+                user: facts.owner,
+                password: facts.password,
+                database: facts.database,
+                searchPath: facts.schema
+            )
+            owner.queryTimeout = .seconds(60)
+            let migration = Migration(number: InvitesMigrations.all.count + 1, name: "poison", sql: policies)
+            try await Migrator(owner).run(InvitesMigrations.all + [migration], schema: facts.schema)
+            var limits = GroupEventHub.Limits()
+            (limits.pollInterval, limits.retryInterval) = (.milliseconds(5), .milliseconds(1))
+            let hub = GroupEventHub(
+                store: GroupEventStore(database: service.database),
+                limits: limits,
+                logger: Logger(label: "test")
+            )
+            try await body(service, hub)
+        }
+    }
+
+    private static func poison(_ id: PostgresUUID, _ service: InvitesFixture) async throws {
+        try await service.database.execute("INSERT INTO poison (id) VALUES (\(id))")
+    }
+
+    @Test func `A change whose recipients can't be read resets those whom it may concern, and the others hear on`()
+        async throws
+    {
+        try await Self.run { service, hub in
+            let (maria, ana, jose) = (someone(), someone(), someone())
+            let (bad, good) = (try await service.group(by: maria), try await service.group(by: ana))
+            try await TestWatch.run(hub) { watch in
+                let (asMaria, asAna) = (try await watch.begin(maria), try await watch.begin(ana))
+                var others: [InvitesV1.WatchBegun] = []
+                for user in [jose] + (0..<20).map({ _ in someone() }) { others.append(try await watch.begin(user)) }
+                // Before anything of the group is told.
+                try await Self.poison(try #require(GroupID(bad)).uuid, service)
+                try await service.database.execute(
+                    """
+                    INSERT INTO group_events (kind, group_id, member_id)
+                    SELECT 'member.changed', CASE WHEN i = 300 THEN \(try #require(GroupID(bad)).uuid)
+                        ELSE \(try #require(GroupID(good)).uuid) END,
+                        CASE WHEN i IN (1, 600) THEN ('00000000-0000-0000-0000-' || lpad(i::text, 12, '0'))::uuid
+                            ELSE '00000000-0000-0000-0000-000000000001' END
+                    FROM generate_series(1, 600) i ORDER BY i
+                    """
+                )
+                let end = try await service.group("End", by: jose)
+                try await watch.wait(others[0], for: .groupJoined, in: end)
+                try await watch.waitForReset(of: asMaria)
+                #expect(watch.resets(of: asMaria) == 1 && watch.resets == 0)
+                for begun in others + [asAna] { #expect(watch.resets(of: begun) == 0) }
+                let told = Set(watch.told(asAna).filter { $0.groupID == good }.map(\.memberID).map { $0.suffix(3) })
+                #expect(told.isSuperset(of: ["001", "600"]))
+                #expect(hub.counts.skippedCount == 1 && hub.counts.count(of: .unresolved) == 1)
+                #expect(hub.behindTime < .seconds(30))
+            }
+        }
+    }
+
+    @Test func `A log that can't be read is begun anew behind what can't, instead of being tried for ever`()
+        async throws
+    {
+        try await Self.run { service, hub in
+            let (maria, id) = (someone(), PostgresUUID(high: 7, low: 7))
+            try await TestWatch.run(hub) { watch in
+                let begun = try await watch.begin(maria)
+                try await Self.poison(id, service)
+                let first = try await service.group(by: maria)
+                try await service.database.execute(
+                    "INSERT INTO group_events (kind, group_id, member_id) VALUES ('member.changed', gen_random_uuid(), \(id))"
+                )
+                try await watch.waitForResets(1)
+                // What came before was delivered.
+                try await watch.wait(begun, for: .groupJoined, in: first)
+                let next = try await service.group(by: maria)
+                try await watch.wait(begun, for: .groupJoined, in: next)
+                #expect(watch.resets == 1 && hub.counts.count(of: .unreadable) == 1)
+            }
+        }
+    }
+}
