@@ -8,9 +8,10 @@ extension AppMethods {
     ) async throws -> AppV1.ListSessionsResponse {
         var call = IdentityV1.ListSessionsRequest()
         call.accessToken = try Authentication.requiredToken(user.caller.headers)
-        let sessions = try await identity.listSessions(call, options: user.caller.callOptions()).sessions
+        let listed = try await identity.listSessions(call, options: user.caller.callOptions())
         var response = AppV1.ListSessionsResponse()
-        response.sessions = sessions.map { AppV1.Session($0) }
+        response.sessions = listed.sessions.map { AppV1.Session($0) }
+        if listed.deletesAtMs != 0 { response.deletesAt = .init(milliseconds: listed.deletesAtMs) }
         return response
     }
 }

@@ -18,8 +18,11 @@ enum ListSessionsRoute {
     static func endpoint(_ methods: AppMethods) -> Endpoint {
         Endpoint(operation) { request, context in
             let user = try await methods.authentication.user(.route(request, context), isChange: false)
-            let sessions = try await methods.listSessions(.init(), user).sessions
-            return .json { json in json.add("sessions", sessions) { $0.write(to: &$1) } }
+            let listed = try await methods.listSessions(.init(), user)
+            return .json { json in
+                json.add("sessions", listed.sessions) { $0.write(to: &$1) }
+                json.add("deletes_at", listed.hasDeletesAt ? listed.deletesAt : nil)
+            }
         }
     }
 }
@@ -27,6 +30,12 @@ enum ListSessionsRoute {
 extension OpenAPI.Answer {
     fileprivate static let sessions = shared(
         "The user's sessions.",
-        .object([.required("sessions", .list(of: .listedSession, maxItems: 200))]).named("Sessions")
+        .object([
+            .required("sessions", .list(of: .listedSession, maxItems: 200)),
+            .required(
+                "deletes_at",
+                .text("When the user's account will be deleted, if that is scheduled.", format: .dateTime, orNull: true)
+            ),
+        ]).named("Sessions")
     )
 }

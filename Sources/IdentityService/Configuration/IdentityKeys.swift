@@ -122,8 +122,16 @@ enum IdentityKeys {
         in: .zero ... .seconds(86_400),
         default: .seconds(SessionLimits().deletionSignInSeconds),
         help:
-            "How long ago the session may have been opened by which a person deletes their account; 0 for any time. Whoever "
-            + "finds an unlocked phone deletes nothing by it."
+            "How long ago the sign-in may be, by a nonce or a code, by which a person deletes their account; 0 for any time. "
+            + "An unlocked phone that somebody finds deletes nothing by it."
+    )
+    static let deletionDelay = ConfigurationKey.duration(
+        "VESTIBULE_IDENTITY_DELETION_DELAY",
+        in: .seconds(86_400) ... .seconds(30 * 86_400),
+        default: .seconds(SessionLimits().deletionDelaySeconds),
+        help:
+            "How long after it was asked for a deletion happens that neither a nonce nor a code proves. Until then any session "
+            + "of the account cancels it."
     )
     static let eventRetention = ConfigurationKey.duration(
         "VESTIBULE_IDENTITY_AUDIT_RETENTION",
@@ -270,7 +278,7 @@ enum IdentityKeys {
         service.all + proof.all + PhonePolicy.keys + [
             issuer, audience, signingKey, otherSigningKey, refreshKey, otherRefreshKey, accessTokenLifetime,
             singleTokenLifetime, refreshGrace, gateways, operators, inactivity, sessionLifetime, sessionsMax,
-            deletionSignIn, eventRetention, webhooksFile, grantChecksPerSecond, grantRefusalsPercentMax,
+            deletionSignIn, deletionDelay, eventRetention, webhooksFile, grantChecksPerSecond, grantRefusalsPercentMax,
             phoneAssertionsFile, unprovenLogins,
             providers, providersFile,
             appleAudiences, appleKeysURL, appleTeamID, appleKeyID,

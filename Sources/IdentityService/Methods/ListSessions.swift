@@ -5,7 +5,7 @@ import RPC
 import ServiceKit
 
 extension IdentityMethods {
-    /// Returns the live sessions of the caller's account. What is being ended at this moment may still be among them.
+    /// Returns the live sessions of the caller's account, and when it will be deleted. What is being ended at this moment may still be among them.
     func listSessions(
         _ request: IdentityV1.ListSessionsRequest,
         context: ServerContext
@@ -18,6 +18,7 @@ extension IdentityMethods {
                 deadline: context.deadline
             )
             var response = IdentityV1.ListSessionsResponse()
+            response.deletesAtMs = try await store.deletionTime(of: owner.userID, deadline: context.deadline) ?? 0
             response.sessions = sessions.map { IdentityV1.Session($0, current: owner.sessionID) }
             return response
         }

@@ -42,6 +42,8 @@ public enum IdentityMigrations {
         Migration(number: 25, name: "of which phone numbers assertions are", sql: assertedPhones),
         Migration(number: 26, name: "ids of imported accounts", sql: importedIDs),
         Migration(number: 27, name: "openings of imported accounts", sql: accountOpenings),
+        Migration(number: 28, name: "scheduled deletions", sql: scheduledDeletions),
+        Migration(number: 29, name: "events of scheduled deletions", sql: scheduledDeletionEvents),
     ]
 
     // From 3 on each migration locks one of the released tables, and makes no index on it while others wait. A migration keeps
