@@ -76,7 +76,8 @@ extension Problem {
             problem.headers[.wwwAuthenticate] = challenge(error.reason)
             return problem
         case .permissionDenied:
-            return domain(error, .forbidden, "This is not allowed.")
+            let problem = domain(error, .forbidden, "This is not allowed.")
+            return error.retryAfter.map { problem.retryingAfter($0) } ?? problem
         case .notFound:
             return domain(error, .notFound, "There is no such thing.")
         case .alreadyExists, .aborted:

@@ -5,8 +5,9 @@
 public enum AccountOpening {
     /// By what it is known that the account is the person's.
     public enum Ground: Sendable, Hashable {
-        /// They have proven its number: `provider` or `assertion`.
-        case proof(String)
+        /// They have proven its number: by `provider` or `assertion`, and in a session that was itself proven by a nonce or a code, or
+        /// not. Another session of theirs counts for nothing: it may be another person's who got hold of a token.
+        case proof(String, isSignInProven: Bool)
         /// An operator says so, by the name in their certificate; nil where callers have none.
         case byOperator(String?)
     }
@@ -21,8 +22,8 @@ public enum AccountOpening {
         case blocked
         /// It wasn't imported, or somebody can open it: it has a provider or a session.
         case notOpenable
-        /// The other account isn't empty, not each of its providers may open an account, or its person has proven a number and
-        /// never more of who they are than by a token alone.
+        /// The other account isn't empty, not each of its providers may open an account, or the sign-in that brought the number was
+        /// proven by a token alone.
         case notAbsorbable
     }
 
@@ -55,14 +56,11 @@ public enum AccountOpening {
         public let isBlocked: Bool
         /// Of each identity whether it opens the account everywhere: proven, and not disabled.
         public let identities: [Bool]
-        /// Whether a session of it was proven by more than a token that another backend could have had.
-        public let isProven: Bool
 
         /// What is known.
-        public init(isBlocked: Bool, identities: [Bool], isProven: Bool) {
+        public init(isBlocked: Bool, identities: [Bool]) {
             self.isBlocked = isBlocked
             self.identities = identities
-            self.isProven = isProven
         }
     }
 
@@ -80,7 +78,7 @@ public enum AccountOpening {
         guard holder.isOpenable else { return .notOpenable }
         guard !claimant.identities.isEmpty, claimant.identities.allSatisfy({ $0 }) else { return .notAbsorbable }
         switch ground {
-        case .proof: return claimant.isProven ? nil : .notAbsorbable
+        case .proof(_, let isSignInProven): return isSignInProven ? nil : .notAbsorbable
         case .byOperator: return nil
         }
     }

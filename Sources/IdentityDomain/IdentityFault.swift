@@ -52,6 +52,8 @@ public enum IdentityFault: Error, Sendable, Hashable {
     case proofRequired
     /// Credentials that must be of the caller's account are of another one, or of none.
     case credentialsForeign
+    /// A provider that was linked a short time ago takes no older one away yet, for so many seconds.
+    case providerLinkedTooRecently(waitSeconds: Int64)
     /// What a provider told was refused.
     case notice(NoticeRejection)
     /// The providers of an account stay as they are.

@@ -9,16 +9,22 @@ public enum ProofStep: Sendable, Hashable {
 extension ProviderClaims {
     /// What proves a sign-in by the ID token that says this, as its audience asks.
     ///
-    /// - Parameter hasCode: whether an authorization code came along.
-    /// - Throws: `codeRequired`, or the refusal of a nonce that nothing else may stand for.
-    public func proofStep(hasCode: Bool) throws(IdentityFault) -> ProofStep {
+    /// - Parameters:
+    ///   - hasCode: whether an authorization code came along.
+    ///   - isForAct: whether an ``AccountAct`` stands on it: then a token that is merely fresh proves nothing, whatever its audience
+    ///     accepts for a sign-in, and the code that came along must be exchanged.
+    /// - Throws: `codeRequired` or `proofRequired`, or the refusal of a nonce that nothing else may stand for.
+    public func proofStep(hasCode: Bool, isForAct: Bool = false) throws(IdentityFault) -> ProofStep {
         if nonceVerdict == .proven { return .proven(.nonce) }
         switch policy.withoutNonce {
         case .refuse: throw .token(.nonce)
         case .code:
             guard hasCode else { throw .signIn(.codeRequired) }
             return .exchangeCode
-        case .fresh: return .proven(.fresh)
+        case .fresh:
+            guard isForAct else { return .proven(.fresh) }
+            guard hasCode else { throw .proofRequired }
+            return .exchangeCode
         }
     }
 

@@ -57,6 +57,13 @@ public enum SecurityEvent: String, Sendable, Hashable, CaseIterable {
     case accountOpened = "account_opened"
 }
 
+extension SecurityEvent {
+    /// The changes of an account of which its owner is notified in their other sessions: each adds, removes or ends a way into it.
+    public static let accountChanges: [SecurityEvent] = [
+        .providerLinked, .providerUnlinked, .deletionScheduled, .deletionCancelled,
+    ]
+}
+
 /// Why a session was ended, as its row says.
 public enum SessionEnd: String, Sendable, Hashable, CaseIterable {
     /// Its owner signed out, here or everywhere.

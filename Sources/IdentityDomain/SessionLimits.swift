@@ -25,7 +25,7 @@ public struct SessionLimits: Sendable, Hashable {
     public var sessionsMax = 50
     /// The most that ``sessionsMax`` may be, and how many sessions a list of them holds.
     public static let sessionsListedMax = 200
-    /// How long ago the session may have been opened that deletes its account; 0 for any time.
+    /// How long ago the session may have been opened by which an ``AccountAct`` is performed; 0 for any time.
     public var deletionSignInSeconds: Int64 = 600
     /// How long after it was asked for a scheduled deletion happens: the time in which it can be cancelled.
     public var deletionDelaySeconds: Int64 = 7 * 86_400

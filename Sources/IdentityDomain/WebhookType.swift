@@ -10,6 +10,10 @@ public enum WebhookType: String, Sendable, Hashable, CaseIterable {
     case deletionScheduled = "account.deletion_scheduled"
     /// The scheduled deletion of an account was cancelled.
     case deletionCancelled = "account.deletion_cancelled"
+    /// A provider opens an account from now on.
+    case providerLinked = "provider.linked"
+    /// A provider was unlinked from an account.
+    case providerUnlinked = "provider.unlinked"
     /// A profile has all fields that the app requires, as the profile service tells.
     case profileCompleted = "profile.completed"
     /// A phone number is another one, or there is none any more, as the profile service tells.

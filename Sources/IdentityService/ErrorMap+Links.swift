@@ -30,4 +30,15 @@ extension LinkRefusal {
             )
         }
     }
+    /// What callers are told whose provider takes no older one away yet.
+    static func linkedTooRecently(waitSeconds: Int64) -> RPCError {
+        let hours = (waitSeconds + 3_599) / 3_600
+        return .domain(
+            .permissionDenied,
+            reason: "PROVIDER_LINKED_TOO_RECENTLY",
+            message: "A provider that was linked less than a day ago can't take the place of an older one yet. "
+                + "Try again in \(hours == 1 ? "an hour" : "\(hours) hours").",
+            retryAfter: .seconds(waitSeconds)
+        )
+    }
 }

@@ -116,6 +116,8 @@ extension IdentityFault: DomainFault {
                 reason: "CREDENTIALS_FOREIGN",
                 message: "These credentials are not of an identity of this account."
             )
+        case .providerLinkedTooRecently(let waitSeconds):
+            LinkRefusal.linkedTooRecently(waitSeconds: waitSeconds)
         case .web(let fault):
             fault.rpcError
         case .notice(let rejection):

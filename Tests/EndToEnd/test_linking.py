@@ -9,10 +9,13 @@ import signal
 import pytest
 
 import process_table
-from app import DELETED, App
+from app import DELETED, GOOGLE_CLIENT, App
 from app_clients import WAYS, Refused, client_of
 from stack import new_stack
+from watching import Watching
 
+# An app whose tokens carry no nonce: a sign-in takes them alone.
+BARE_CLIENT = "com.example.bare"
 MEMBERS = {"provider", "email", "private_email", "linked_at", "last_sign_in_at", "disabled"}
 MOMENT = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z")
 
@@ -107,6 +110,102 @@ def test_by_rpc(stack, app, way):
     assert listed(app) == ["apple"]
 
 
+# What a token alone doesn't do
+
+def age(stack, app, seconds):
+    """Lets the sign-in of an app's session, and what is linked, be that much older."""
+    for table in ("sessions", "provider_identities"):
+        stack.sql(
+            f"UPDATE identity.{table} SET created_at = created_at - interval '{seconds} seconds' WHERE user_id = '{app.user_id}'")
+
+
+def test_a_stolen_token_takes_no_account(stack, app, new_app):
+    """A thief has a copy of the owner's tokens, and an account at Google."""
+    age(stack, app, 11 * 60)
+    app.refresh().expect(200)
+    thief = new_app()
+    mine = thief.ask_google()
+    app.post("/auth/identities/google", mine).problem(403, "RECENT_SIGN_IN_REQUIRED")
+    app.sign_in()
+    link_google(app).expect(200)
+    age(stack, app, 11 * 60)
+    unlink(app, "apple").problem(403, "RECENT_SIGN_IN_REQUIRED")
+    # Google signs the thief in to an account of their own.
+    assert thief.present("google", mine).expect(200)["user_id"] != app.user_id
+    assert listed(app) == ["apple", "google"]
+
+
+def test_a_provider_that_was_linked_today_takes_no_older_one_away(stack, app, new_app):
+    """The thief had the unlocked phone for a minute, a moment after its owner signed in; the owner is notified and undoes it."""
+    age(stack, app, 40 * 86_400)
+    owner = new_app(app.person)
+    owner.sign_in()
+    app.sign_in()
+    thief = new_app()
+    with Watching(owner) as watching, Watching(app) as own:
+        app.post("/auth/identities/google", thief.ask_google()).expect(200)
+        watching.wait(lambda: "account_changed" in watching.kinds, "news of the account")
+        (told,) = [data for name, data in watching.events if name == "account_changed"]
+        assert (told["kind"], told["provider"]) == ("provider_linked", "google") and MOMENT.fullmatch(told["occurred_at"])
+        assert "account_changed" not in own.kinds, "its own session knows"
+    assert thief.sign_in("google")["user_id"] == app.user_id
+    for way_in in (thief, app):
+        answer = unlink(way_in, "apple")
+        answer.problem(403, "PROVIDER_LINKED_TOO_RECENTLY")
+        assert 86_000 < int(answer.headers["Retry-After"]) <= 86_400
+    change, = owner.get("/auth/sessions").expect(200)["recent_changes"]
+    assert (change["kind"], change["provider"], change["session_id"]) == (
+        "provider_linked", "google", app.session["session_id"])
+    assert unlink(owner, "google").status == 204
+    thief.get("/me").problem(401, "SESSION_REVOKED")
+    assert owner.gateway.send("DELETE", f"/auth/sessions/{change['session_id']}", token=owner.access_token).status == 204
+    kinds = [each["kind"] for each in owner.get("/auth/sessions").expect(200)["recent_changes"]]
+    assert kinds == ["provider_unlinked", "provider_linked"]
+    assert listed(owner) == ["apple"]
+
+
+def bare_apple(app):
+    """What an app has that knows no nonce, or a thief of its token."""
+    order = {"client_id": BARE_CLIENT, "person": app.person.simulated}
+    answer = app.stack.simulator.post("/control/apple/sign-in", order).expect(200)
+    app._keep(answer["identity_token"], answer["authorization_code"])
+    return {name: answer[name] for name in ("identity_token", "authorization_code")}
+
+
+def google_access_token(app):
+    order = {"client_id": GOOGLE_CLIENT, "person": app.person.simulated}
+    answer = app.stack.simulator.post("/control/google/sign-in", order).expect(200)
+    app._keep(answer["access_token"], answer["id_token"])
+    return {"access_token": answer["access_token"], "client_id": GOOGLE_CLIENT}
+
+
+def test_a_leaked_token_binds_nobody_to_a_strangers_account(app, new_app):
+    """Somebody who is new here finds no account of a thief's waiting for them."""
+    victim, thief = new_app(), new_app()
+    thief.sign_in("google")
+    leaked = bare_apple(victim)
+    thief.post("/auth/identities/apple", {"identity_token": leaked["identity_token"]}).problem(403, "PROOF_REQUIRED")
+    app.post("/auth/identities/google", google_access_token(victim)).problem(403, "PROOF_REQUIRED")
+    assert listed(thief) == ["google"] and listed(app) == ["apple"]
+    for provider in ("apple", "google"):
+        assert victim.sign_in(provider)["is_new_user"]
+    # The app that has the code beside the token links by it.
+    own = new_app()
+    own.sign_in("google")
+    answer = own.post("/auth/identities/apple", bare_apple(own)).expect(200)
+    assert [identity["provider"] for identity in answer["identities"]] == ["google", "apple"]
+
+
+def test_a_session_by_a_token_alone_links_and_unlinks_nothing(new_app):
+    weak = new_app()
+    weak.present("apple", {"identity_token": bare_apple(weak)["identity_token"]}).expect(200)
+    request = weak.ask_google()
+    weak.post("/auth/identities/google", request).problem(403, "PROOF_REQUIRED")
+    unlink(weak, "apple").problem(403, "PROOF_REQUIRED")
+    # What Google gave is good for a sign-in still.
+    assert new_app(weak.person).present("google", request).expect(200)["is_new_user"]
+
+
 # Absorbing
 
 def link_with(app, provider):
@@ -164,7 +263,7 @@ def test_an_old_session_has_nothing_absorbed(stack, app, new_app):
     stack.sql(
         "UPDATE identity.sessions SET created_at = created_at - interval '11 minutes' "
         f"WHERE session_id = '{app.session['session_id']}'")
-    link_google(app).problem(409, "IDENTITY_TAKEN")
+    link_google(app).problem(403, "RECENT_SIGN_IN_REQUIRED")
     app.sign_in()
     link_google(app).expect(200)
     other.get("/me").problem(401, "SESSION_INVALID")

@@ -167,6 +167,22 @@ struct LinkedProviderTests {
         #expect(seen.withLock { $0.allSatisfy { $0.accessToken == StubServices.accessToken } })
     }
 
+    @Test func `A provider that is too young for it is refused with the time when it is possible`() async throws {
+        gateway.stubs.identity.set {
+            $0.unlinkProvider = { _, _ in
+                throw RPCError.domain(
+                    .permissionDenied,
+                    reason: "PROVIDER_LINKED_TOO_RECENTLY",
+                    message: "Not yet.",
+                    retryAfter: .seconds(86_000)
+                )
+            }
+        }
+        let answer = try await gateway.sendAsUser(.delete, "/auth/identities/apple")
+        #expect(answer.status == 403 && answer.code == "PROVIDER_LINKED_TOO_RECENTLY")
+        #expect(answer.headers[.retryAfter] == "86000")
+    }
+
     @Test func `Nobody sees or changes any without a token`() async throws {
         let auth = try AppClients(gateway).auth
         let calls: [() async throws -> Void] = [

@@ -37,6 +37,12 @@ struct SessionRouteTests {
                             $0.lastUsedAtMs = 1
                         },
                     ]
+                    $0.recentChanges = [
+                        .with {
+                            ($0.kind, $0.provider, $0.occurredAtMs) = ("provider_linked", "google", 1_769_903_999_123)
+                            ($0.sessionID, $0.deviceName) = (Self.session.sessionID, "Blue phone")
+                        }, .with { $0.kind = "other" },
+                    ]
                 }
             }
         }
@@ -46,7 +52,22 @@ struct SessionRouteTests {
             "id": .string(StubServices.tokens.sessionID), "device_name": .null, "provider": "google",
             "created_at": "1970-01-01T00:00:00.000Z", "last_used_at": "1970-01-01T00:00:00.001Z", "current": false,
         ]
-        #expect(answer.body == ["sessions": [.object(Self.json), .object(other)], "deletes_at": .null])
+        let changes: [JSONValue] = [
+            [
+                "kind": "provider_linked", "provider": "google", "occurred_at": "2026-01-31T23:59:59.123Z",
+                "session_id": "0190c2a5-7f00-7000-8000-000000000009", "device_name": "Blue phone",
+            ],
+            [
+                "kind": "other", "provider": .null, "occurred_at": "1970-01-01T00:00:00.000Z", "session_id": .null,
+                "device_name": .null,
+            ],
+        ]
+        #expect(
+            answer.body == [
+                "sessions": [.object(Self.json), .object(other)], "deletes_at": .null,
+                "recent_changes": .array(changes),
+            ]
+        )
         #expect(seen.withLock { $0 } == [.with { $0.accessToken = StubServices.accessToken }])
         #expect(gateway.stubs.calls == ["CheckSession", "ListSessions"])
     }
@@ -54,7 +75,7 @@ struct SessionRouteTests {
     @Test func `When the account will be deleted stands beside the sessions`() async throws {
         gateway.stubs.identity.set { $0.listSessions = { _, _ in .with { $0.deletesAtMs = 1_769_903_999_123 } } }
         let answer = try await gateway.sendAsUser(.get, "/auth/sessions")
-        #expect(answer.body == ["sessions": [], "deletes_at": "2026-01-31T23:59:59.123Z"])
+        #expect(answer.body == ["sessions": [], "deletes_at": "2026-01-31T23:59:59.123Z", "recent_changes": []])
         let listed = try await AppClients(gateway).auth.listSessions(.init(), options: AppClients.asUser)
         #expect(listed.deletesAt == .init(seconds: 1_769_903_999, nanos: 123_000_000))
     }

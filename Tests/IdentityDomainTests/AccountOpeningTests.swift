@@ -3,7 +3,7 @@ import Testing
 
 /// Whether an imported account is opened.
 struct AccountOpeningTests {
-    private let proof = AccountOpening.Ground.proof("provider")
+    private let proof = AccountOpening.Ground.proof("provider", isSignInProven: true)
 
     private func holder(
         isImported: Bool = true,
@@ -14,12 +14,8 @@ struct AccountOpeningTests {
         .init(isImported: isImported, isBlocked: isBlocked, identityCount: identities, hasSessions: hasSessions)
     }
 
-    private func claimant(
-        isBlocked: Bool = false,
-        _ identities: [Bool] = [true],
-        isProven: Bool = true
-    ) -> AccountOpening.Claimant {
-        .init(isBlocked: isBlocked, identities: identities, isProven: isProven)
+    private func claimant(isBlocked: Bool = false, _ identities: [Bool] = [true]) -> AccountOpening.Claimant {
+        .init(isBlocked: isBlocked, identities: identities)
     }
 
     @Test func `Of all that is known everything has to fit`() {
@@ -33,8 +29,8 @@ struct AccountOpeningTests {
                         identities: identities,
                         hasSessions: bit(2)
                     ),
-                    claimant: claimant(isBlocked: bit(3), [true, bit(4)], isProven: bit(5)),
-                    ground: proof
+                    claimant: claimant(isBlocked: bit(3), [true, bit(4)]),
+                    ground: .proof("provider", isSignInProven: bit(5))
                 )
                 let isFit = bit(0) && !bit(1) && identities == 0 && !bit(2) && !bit(3) && bit(4) && bit(5)
                 #expect((refusal == nil) == isFit, "\(bits) \(identities)")
@@ -59,12 +55,12 @@ struct AccountOpeningTests {
     }
 
     @Test func `A token alone opens nothing but for an operator`() {
-        let bare = claimant(isProven: false)
-        #expect(AccountOpening.refusal(holder: holder(), claimant: bare, ground: proof) == .notAbsorbable)
-        #expect(AccountOpening.refusal(holder: holder(), claimant: bare, ground: .byOperator(nil)) == nil)
+        let bare = AccountOpening.Ground.proof("provider", isSignInProven: false)
+        #expect(AccountOpening.refusal(holder: holder(), claimant: claimant(), ground: bare) == .notAbsorbable)
+        #expect(AccountOpening.refusal(holder: holder(), claimant: claimant(), ground: .byOperator(nil)) == nil)
         let native = AccountOpening.refusal(
             holder: holder(isImported: false),
-            claimant: bare,
+            claimant: claimant(),
             ground: .byOperator("anybody")
         )
         #expect(native == .notOpenable)

@@ -301,6 +301,9 @@ public nonisolated struct Vestibule_App_V1_ListSessionsResponse: Sendable {
   /// The one used last first.
   public var sessions: [Vestibule_App_V1_Session] = []
 
+  /// What was changed about the ways into the account in the last thirty days, the newest first, at most 50: for the app to show.
+  public var recentChanges: [Vestibule_App_V1_AccountChange] = []
+
   /// When the user's account will be deleted, if its deletion is scheduled; absent if it isn't. CancelDeletion undoes it until then.
   public var deletesAt: SwiftProtobuf.Google_Protobuf_Timestamp {
     get {_deletesAt ?? SwiftProtobuf.Google_Protobuf_Timestamp()}
@@ -316,6 +319,42 @@ public nonisolated struct Vestibule_App_V1_ListSessionsResponse: Sendable {
   public init() {}
 
   fileprivate var _deletesAt: SwiftProtobuf.Google_Protobuf_Timestamp? = nil
+}
+
+/// A change of the ways into the user's account.
+public nonisolated struct Vestibule_App_V1_AccountChange: Sendable {
+  // SwiftProtobuf.Message conformance is added in an extension below. See the
+  // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
+  // methods supported on all messages.
+
+  /// What was changed: `provider_linked`, `provider_unlinked`,
+  /// `deletion_scheduled`, `deletion_cancelled`. More may be added: show those that the app knows.
+  public var kind: String = String()
+
+  /// The provider that it is about; empty if it is about none.
+  public var provider: String = String()
+
+  /// When.
+  public var occurredAt: SwiftProtobuf.Google_Protobuf_Timestamp {
+    get {_occurredAt ?? SwiftProtobuf.Google_Protobuf_Timestamp()}
+    set {_occurredAt = newValue}
+  }
+  /// Returns true if `occurredAt` has been explicitly set.
+  public var hasOccurredAt: Bool {self._occurredAt != nil}
+  /// Clears the value of `occurredAt`. Subsequent reads from it will return its default value.
+  public mutating func clearOccurredAt() {self._occurredAt = nil}
+
+  /// The id of the session by which it was made, a UUID; empty if it was by none. It may be over.
+  public var sessionID: String = String()
+
+  /// What that session's device is called; empty if nobody named it, or the session isn't known any more. Empty in WatchGroups.
+  public var deviceName: String = String()
+
+  public var unknownFields = SwiftProtobuf.UnknownStorage()
+
+  public init() {}
+
+  fileprivate var _occurredAt: SwiftProtobuf.Google_Protobuf_Timestamp? = nil
 }
 
 /// A session as the user sees it.
@@ -1048,7 +1087,7 @@ nonisolated extension Vestibule_App_V1_ListSessionsRequest: SwiftProtobuf.Messag
 
 nonisolated extension Vestibule_App_V1_ListSessionsResponse: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
   public static let protoMessageName: String = _protobuf_package + ".ListSessionsResponse"
-  public static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}sessions\0\u{4}\u{2}deletes_at\0")
+  public static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}sessions\0\u{3}recent_changes\0\u{3}deletes_at\0")
 
   public mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
     while let fieldNumber = try decoder.nextFieldNumber() {
@@ -1057,6 +1096,7 @@ nonisolated extension Vestibule_App_V1_ListSessionsResponse: SwiftProtobuf.Messa
       // enabled. https://github.com/apple/swift-protobuf/issues/1034
       switch fieldNumber {
       case 1: try { try decoder.decodeRepeatedMessageField(value: &self.sessions) }()
+      case 2: try { try decoder.decodeRepeatedMessageField(value: &self.recentChanges) }()
       case 3: try { try decoder.decodeSingularMessageField(value: &self._deletesAt) }()
       default: break
       }
@@ -1071,6 +1111,9 @@ nonisolated extension Vestibule_App_V1_ListSessionsResponse: SwiftProtobuf.Messa
     if !self.sessions.isEmpty {
       try visitor.visitRepeatedMessageField(value: self.sessions, fieldNumber: 1)
     }
+    if !self.recentChanges.isEmpty {
+      try visitor.visitRepeatedMessageField(value: self.recentChanges, fieldNumber: 2)
+    }
     try { if let v = self._deletesAt {
       try visitor.visitSingularMessageField(value: v, fieldNumber: 3)
     } }()
@@ -1079,7 +1122,62 @@ nonisolated extension Vestibule_App_V1_ListSessionsResponse: SwiftProtobuf.Messa
 
   public static func ==(lhs: Vestibule_App_V1_ListSessionsResponse, rhs: Vestibule_App_V1_ListSessionsResponse) -> Bool {
     if lhs.sessions != rhs.sessions {return false}
+    if lhs.recentChanges != rhs.recentChanges {return false}
     if lhs._deletesAt != rhs._deletesAt {return false}
+    if lhs.unknownFields != rhs.unknownFields {return false}
+    return true
+  }
+}
+
+nonisolated extension Vestibule_App_V1_AccountChange: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
+  public static let protoMessageName: String = _protobuf_package + ".AccountChange"
+  public static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}kind\0\u{1}provider\0\u{3}occurred_at\0\u{3}session_id\0\u{3}device_name\0")
+
+  public mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
+    while let fieldNumber = try decoder.nextFieldNumber() {
+      // The use of inline closures is to circumvent an issue where the compiler
+      // allocates stack space for every case branch when no optimizations are
+      // enabled. https://github.com/apple/swift-protobuf/issues/1034
+      switch fieldNumber {
+      case 1: try { try decoder.decodeSingularStringField(value: &self.kind) }()
+      case 2: try { try decoder.decodeSingularStringField(value: &self.provider) }()
+      case 3: try { try decoder.decodeSingularMessageField(value: &self._occurredAt) }()
+      case 4: try { try decoder.decodeSingularStringField(value: &self.sessionID) }()
+      case 5: try { try decoder.decodeSingularStringField(value: &self.deviceName) }()
+      default: break
+      }
+    }
+  }
+
+  public func traverse<V: SwiftProtobuf.Visitor>(visitor: inout V) throws {
+    // The use of inline closures is to circumvent an issue where the compiler
+    // allocates stack space for every if/case branch local when no optimizations
+    // are enabled. https://github.com/apple/swift-protobuf/issues/1034 and
+    // https://github.com/apple/swift-protobuf/issues/1182
+    if !self.kind.isEmpty {
+      try visitor.visitSingularStringField(value: self.kind, fieldNumber: 1)
+    }
+    if !self.provider.isEmpty {
+      try visitor.visitSingularStringField(value: self.provider, fieldNumber: 2)
+    }
+    try { if let v = self._occurredAt {
+      try visitor.visitSingularMessageField(value: v, fieldNumber: 3)
+    } }()
+    if !self.sessionID.isEmpty {
+      try visitor.visitSingularStringField(value: self.sessionID, fieldNumber: 4)
+    }
+    if !self.deviceName.isEmpty {
+      try visitor.visitSingularStringField(value: self.deviceName, fieldNumber: 5)
+    }
+    try unknownFields.traverse(visitor: &visitor)
+  }
+
+  public static func ==(lhs: Vestibule_App_V1_AccountChange, rhs: Vestibule_App_V1_AccountChange) -> Bool {
+    if lhs.kind != rhs.kind {return false}
+    if lhs.provider != rhs.provider {return false}
+    if lhs._occurredAt != rhs._occurredAt {return false}
+    if lhs.sessionID != rhs.sessionID {return false}
+    if lhs.deviceName != rhs.deviceName {return false}
     if lhs.unknownFields != rhs.unknownFields {return false}
     return true
   }

@@ -43,6 +43,9 @@ extension AppV1 {
     /// The user's sessions.
     public typealias ListSessionsResponse = Vestibule_App_V1_ListSessionsResponse
 
+    /// A change of the ways into the user's account.
+    public typealias AccountChange = Vestibule_App_V1_AccountChange
+
     /// A session as the user sees it.
     public typealias Session = Vestibule_App_V1_Session
 
@@ -133,7 +136,7 @@ public enum AuthServiceMethods {
         isIdempotent: true
     )
 
-    /// The user's live sessions, the one used last first, at most 200.
+    /// The user's live sessions, the one used last first, at most 200; and what was changed lately about the ways into the account.
     public static let listSessions = MethodDescriptor(
         service: serviceName,
         method: "ListSessions",
@@ -171,6 +174,10 @@ public enum AuthServiceMethods {
     /// identity opens another account with IDENTITY_TAKEN: then nothing changes, and what the provider gave is good for a sign-in still.
     /// But if one of the two accounts is empty, having neither phone number nor username nor group, and the user signed in to this one
     /// within ten minutes, the other one absorbs it, and the answer has a new session if this one was absorbed.
+    ///
+    /// Needs a sign-in of the last minutes (else PERMISSION_DENIED with RECENT_SIGN_IN_REQUIRED: sign in again, then link). Both that
+    /// sign-in and what is linked must be proven by a nonce or an authorization code: else PERMISSION_DENIED with PROOF_REQUIRED. An access
+    /// token proves nothing here, nor does an ID token without a nonce; send the authorization code beside it.
     public static let linkProvider = MethodDescriptor(
         service: serviceName,
         method: "LinkProvider",
@@ -180,6 +187,9 @@ public enum AuthServiceMethods {
 
     /// Takes a provider from the user's account. Sessions that it opened end, the one of the access token too. The last one that can
     /// sign in stays: FAILED_PRECONDITION with LAST_PROVIDER. One that is not linked is a success.
+    ///
+    /// Needs a recent, proven sign-in as LinkProvider does. PERMISSION_DENIED with PROVIDER_LINKED_TOO_RECENTLY where a provider that was
+    /// linked less than a day ago would take the place of an older one; RetryInfo has when it is possible.
     public static let unlinkProvider = MethodDescriptor(
         service: serviceName,
         method: "UnlinkProvider",
@@ -246,7 +256,7 @@ public protocol AuthServiceHandler: RPCService {
         context: ServerContext
     ) async throws -> AppV1.SignOutEverywhereResponse
 
-    /// The user's live sessions, the one used last first, at most 200.
+    /// The user's live sessions, the one used last first, at most 200; and what was changed lately about the ways into the account.
     func listSessions(
         _ request: AppV1.ListSessionsRequest,
         context: ServerContext
@@ -276,6 +286,10 @@ public protocol AuthServiceHandler: RPCService {
     /// identity opens another account with IDENTITY_TAKEN: then nothing changes, and what the provider gave is good for a sign-in still.
     /// But if one of the two accounts is empty, having neither phone number nor username nor group, and the user signed in to this one
     /// within ten minutes, the other one absorbs it, and the answer has a new session if this one was absorbed.
+    ///
+    /// Needs a sign-in of the last minutes (else PERMISSION_DENIED with RECENT_SIGN_IN_REQUIRED: sign in again, then link). Both that
+    /// sign-in and what is linked must be proven by a nonce or an authorization code: else PERMISSION_DENIED with PROOF_REQUIRED. An access
+    /// token proves nothing here, nor does an ID token without a nonce; send the authorization code beside it.
     func linkProvider(
         _ request: AppV1.LinkProviderRequest,
         context: ServerContext
@@ -283,6 +297,9 @@ public protocol AuthServiceHandler: RPCService {
 
     /// Takes a provider from the user's account. Sessions that it opened end, the one of the access token too. The last one that can
     /// sign in stays: FAILED_PRECONDITION with LAST_PROVIDER. One that is not linked is a success.
+    ///
+    /// Needs a recent, proven sign-in as LinkProvider does. PERMISSION_DENIED with PROVIDER_LINKED_TOO_RECENTLY where a provider that was
+    /// linked less than a day ago would take the place of an older one; RetryInfo has when it is possible.
     func unlinkProvider(
         _ request: AppV1.UnlinkProviderRequest,
         context: ServerContext
@@ -457,7 +474,7 @@ public struct AuthServiceClient: Sendable {
         )
     }
 
-    /// The user's live sessions, the one used last first, at most 200.
+    /// The user's live sessions, the one used last first, at most 200; and what was changed lately about the ways into the account.
     public func listSessions(
         _ request: AppV1.ListSessionsRequest,
         options: CallOptions = CallOptions()
@@ -515,6 +532,10 @@ public struct AuthServiceClient: Sendable {
     /// identity opens another account with IDENTITY_TAKEN: then nothing changes, and what the provider gave is good for a sign-in still.
     /// But if one of the two accounts is empty, having neither phone number nor username nor group, and the user signed in to this one
     /// within ten minutes, the other one absorbs it, and the answer has a new session if this one was absorbed.
+    ///
+    /// Needs a sign-in of the last minutes (else PERMISSION_DENIED with RECENT_SIGN_IN_REQUIRED: sign in again, then link). Both that
+    /// sign-in and what is linked must be proven by a nonce or an authorization code: else PERMISSION_DENIED with PROOF_REQUIRED. An access
+    /// token proves nothing here, nor does an ID token without a nonce; send the authorization code beside it.
     public func linkProvider(
         _ request: AppV1.LinkProviderRequest,
         options: CallOptions = CallOptions()
@@ -529,6 +550,9 @@ public struct AuthServiceClient: Sendable {
 
     /// Takes a provider from the user's account. Sessions that it opened end, the one of the access token too. The last one that can
     /// sign in stays: FAILED_PRECONDITION with LAST_PROVIDER. One that is not linked is a success.
+    ///
+    /// Needs a recent, proven sign-in as LinkProvider does. PERMISSION_DENIED with PROVIDER_LINKED_TOO_RECENTLY where a provider that was
+    /// linked less than a day ago would take the place of an older one; RetryInfo has when it is possible.
     public func unlinkProvider(
         _ request: AppV1.UnlinkProviderRequest,
         options: CallOptions = CallOptions()

@@ -1618,6 +1618,10 @@ public nonisolated struct Vestibule_App_V1_WatchGroupsResponse: Sendable {
   /// nothing, and in a sign of life, which comes every twenty seconds.
   public var changes: [Vestibule_App_V1_GroupChange] = []
 
+  /// What was changed about the ways into the account by another session of the user. A hint: those from before the stream began, or
+  /// while a service restarts, are not here. AuthService/ListSessions has all of the last thirty days.
+  public var accountChanges: [Vestibule_App_V1_AccountChange] = []
+
   public var unknownFields = SwiftProtobuf.UnknownStorage()
 
   public init() {}
@@ -3901,7 +3905,7 @@ nonisolated extension Vestibule_App_V1_WatchGroupsRequest: SwiftProtobuf.Message
 
 nonisolated extension Vestibule_App_V1_WatchGroupsResponse: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
   public static let protoMessageName: String = _protobuf_package + ".WatchGroupsResponse"
-  public static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}position\0\u{3}is_reset\0\u{1}changes\0")
+  public static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}position\0\u{3}is_reset\0\u{1}changes\0\u{3}account_changes\0")
 
   public mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
     while let fieldNumber = try decoder.nextFieldNumber() {
@@ -3912,6 +3916,7 @@ nonisolated extension Vestibule_App_V1_WatchGroupsResponse: SwiftProtobuf.Messag
       case 1: try { try decoder.decodeSingularStringField(value: &self.position) }()
       case 2: try { try decoder.decodeSingularBoolField(value: &self.isReset) }()
       case 3: try { try decoder.decodeRepeatedMessageField(value: &self.changes) }()
+      case 4: try { try decoder.decodeRepeatedMessageField(value: &self.accountChanges) }()
       default: break
       }
     }
@@ -3927,6 +3932,9 @@ nonisolated extension Vestibule_App_V1_WatchGroupsResponse: SwiftProtobuf.Messag
     if !self.changes.isEmpty {
       try visitor.visitRepeatedMessageField(value: self.changes, fieldNumber: 3)
     }
+    if !self.accountChanges.isEmpty {
+      try visitor.visitRepeatedMessageField(value: self.accountChanges, fieldNumber: 4)
+    }
     try unknownFields.traverse(visitor: &visitor)
   }
 
@@ -3934,6 +3942,7 @@ nonisolated extension Vestibule_App_V1_WatchGroupsResponse: SwiftProtobuf.Messag
     if lhs.position != rhs.position {return false}
     if lhs.isReset != rhs.isReset {return false}
     if lhs.changes != rhs.changes {return false}
+    if lhs.accountChanges != rhs.accountChanges {return false}
     if lhs.unknownFields != rhs.unknownFields {return false}
     return true
   }

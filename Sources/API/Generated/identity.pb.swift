@@ -915,8 +915,41 @@ public nonisolated struct Vestibule_Identity_V1_ListSessionsResponse: Sendable {
   /// The one used last first.
   public var sessions: [Vestibule_Identity_V1_Session] = []
 
+  /// What was changed about the ways into the account in the last thirty days, the newest first, at most 50.
+  public var recentChanges: [Vestibule_Identity_V1_AccountChange] = []
+
   /// When the account will be deleted, in Unix milliseconds, if its deletion is scheduled; 0 if it isn't.
   public var deletesAtMs: Int64 = 0
+
+  public var unknownFields = SwiftProtobuf.UnknownStorage()
+
+  public init() {}
+}
+
+/// A change of the ways into an account.
+public nonisolated struct Vestibule_Identity_V1_AccountChange: Sendable {
+  // SwiftProtobuf.Message conformance is added in an extension below. See the
+  // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
+  // methods supported on all messages.
+
+  /// The account's id, a UUID; empty in a list of its owner.
+  public var userID: String = String()
+
+  /// What was changed, as the audit log names it: `provider_linked`, `provider_unlinked`,
+  /// `deletion_scheduled`, `deletion_cancelled`. Ignore what is unknown.
+  public var kind: String = String()
+
+  /// The provider that it is about; empty if it is about none.
+  public var provider: String = String()
+
+  /// When, in Unix milliseconds.
+  public var occurredAtMs: Int64 = 0
+
+  /// The id of the session by which it was made, a UUID; empty if it was by none.
+  public var sessionID: String = String()
+
+  /// What that session's device is called; empty if nobody named it, or the session isn't known any more. Only in a list.
+  public var deviceName: String = String()
 
   public var unknownFields = SwiftProtobuf.UnknownStorage()
 
@@ -1700,6 +1733,10 @@ public nonisolated struct Vestibule_Identity_V1_WatchRevocationsResponse: Sendab
 
   /// How long after its end the token of a session may still look valid. Only in a first message.
   public var believedMilliseconds: Int64 = 0
+
+  /// What was changed about the ways into accounts since the message before: hints, to be handed on to the account's other sessions.
+  /// They are not repeated to a caller who comes back, and some may be missing: ListSessions has all.
+  public var accountChanges: [Vestibule_Identity_V1_AccountChange] = []
 
   public var unknownFields = SwiftProtobuf.UnknownStorage()
 
@@ -2764,7 +2801,7 @@ nonisolated extension Vestibule_Identity_V1_ListSessionsRequest: SwiftProtobuf.M
 
 nonisolated extension Vestibule_Identity_V1_ListSessionsResponse: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
   public static let protoMessageName: String = _protobuf_package + ".ListSessionsResponse"
-  public static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}sessions\0\u{4}\u{2}deletes_at_ms\0")
+  public static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}sessions\0\u{3}recent_changes\0\u{3}deletes_at_ms\0")
 
   public mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
     while let fieldNumber = try decoder.nextFieldNumber() {
@@ -2773,6 +2810,7 @@ nonisolated extension Vestibule_Identity_V1_ListSessionsResponse: SwiftProtobuf.
       // enabled. https://github.com/apple/swift-protobuf/issues/1034
       switch fieldNumber {
       case 1: try { try decoder.decodeRepeatedMessageField(value: &self.sessions) }()
+      case 2: try { try decoder.decodeRepeatedMessageField(value: &self.recentChanges) }()
       case 3: try { try decoder.decodeSingularInt64Field(value: &self.deletesAtMs) }()
       default: break
       }
@@ -2783,6 +2821,9 @@ nonisolated extension Vestibule_Identity_V1_ListSessionsResponse: SwiftProtobuf.
     if !self.sessions.isEmpty {
       try visitor.visitRepeatedMessageField(value: self.sessions, fieldNumber: 1)
     }
+    if !self.recentChanges.isEmpty {
+      try visitor.visitRepeatedMessageField(value: self.recentChanges, fieldNumber: 2)
+    }
     if self.deletesAtMs != 0 {
       try visitor.visitSingularInt64Field(value: self.deletesAtMs, fieldNumber: 3)
     }
@@ -2791,7 +2832,63 @@ nonisolated extension Vestibule_Identity_V1_ListSessionsResponse: SwiftProtobuf.
 
   public static func ==(lhs: Vestibule_Identity_V1_ListSessionsResponse, rhs: Vestibule_Identity_V1_ListSessionsResponse) -> Bool {
     if lhs.sessions != rhs.sessions {return false}
+    if lhs.recentChanges != rhs.recentChanges {return false}
     if lhs.deletesAtMs != rhs.deletesAtMs {return false}
+    if lhs.unknownFields != rhs.unknownFields {return false}
+    return true
+  }
+}
+
+nonisolated extension Vestibule_Identity_V1_AccountChange: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
+  public static let protoMessageName: String = _protobuf_package + ".AccountChange"
+  public static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{3}user_id\0\u{1}kind\0\u{1}provider\0\u{3}occurred_at_ms\0\u{3}session_id\0\u{3}device_name\0")
+
+  public mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
+    while let fieldNumber = try decoder.nextFieldNumber() {
+      // The use of inline closures is to circumvent an issue where the compiler
+      // allocates stack space for every case branch when no optimizations are
+      // enabled. https://github.com/apple/swift-protobuf/issues/1034
+      switch fieldNumber {
+      case 1: try { try decoder.decodeSingularStringField(value: &self.userID) }()
+      case 2: try { try decoder.decodeSingularStringField(value: &self.kind) }()
+      case 3: try { try decoder.decodeSingularStringField(value: &self.provider) }()
+      case 4: try { try decoder.decodeSingularInt64Field(value: &self.occurredAtMs) }()
+      case 5: try { try decoder.decodeSingularStringField(value: &self.sessionID) }()
+      case 6: try { try decoder.decodeSingularStringField(value: &self.deviceName) }()
+      default: break
+      }
+    }
+  }
+
+  public func traverse<V: SwiftProtobuf.Visitor>(visitor: inout V) throws {
+    if !self.userID.isEmpty {
+      try visitor.visitSingularStringField(value: self.userID, fieldNumber: 1)
+    }
+    if !self.kind.isEmpty {
+      try visitor.visitSingularStringField(value: self.kind, fieldNumber: 2)
+    }
+    if !self.provider.isEmpty {
+      try visitor.visitSingularStringField(value: self.provider, fieldNumber: 3)
+    }
+    if self.occurredAtMs != 0 {
+      try visitor.visitSingularInt64Field(value: self.occurredAtMs, fieldNumber: 4)
+    }
+    if !self.sessionID.isEmpty {
+      try visitor.visitSingularStringField(value: self.sessionID, fieldNumber: 5)
+    }
+    if !self.deviceName.isEmpty {
+      try visitor.visitSingularStringField(value: self.deviceName, fieldNumber: 6)
+    }
+    try unknownFields.traverse(visitor: &visitor)
+  }
+
+  public static func ==(lhs: Vestibule_Identity_V1_AccountChange, rhs: Vestibule_Identity_V1_AccountChange) -> Bool {
+    if lhs.userID != rhs.userID {return false}
+    if lhs.kind != rhs.kind {return false}
+    if lhs.provider != rhs.provider {return false}
+    if lhs.occurredAtMs != rhs.occurredAtMs {return false}
+    if lhs.sessionID != rhs.sessionID {return false}
+    if lhs.deviceName != rhs.deviceName {return false}
     if lhs.unknownFields != rhs.unknownFields {return false}
     return true
   }
@@ -4202,7 +4299,7 @@ nonisolated extension Vestibule_Identity_V1_WatchRevocationsRequest: SwiftProtob
 
 nonisolated extension Vestibule_Identity_V1_WatchRevocationsResponse: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
   public static let protoMessageName: String = _protobuf_package + ".WatchRevocationsResponse"
-  public static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{3}session_ids\0\u{3}sessions_from_milliseconds\0\u{1}position\0\u{1}reset\0\u{3}caught_up\0\u{3}told_at_milliseconds\0\u{3}heartbeat_milliseconds\0\u{3}believed_milliseconds\0")
+  public static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{3}session_ids\0\u{3}sessions_from_milliseconds\0\u{1}position\0\u{1}reset\0\u{3}caught_up\0\u{3}told_at_milliseconds\0\u{3}heartbeat_milliseconds\0\u{3}believed_milliseconds\0\u{3}account_changes\0")
 
   public mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
     while let fieldNumber = try decoder.nextFieldNumber() {
@@ -4218,6 +4315,7 @@ nonisolated extension Vestibule_Identity_V1_WatchRevocationsResponse: SwiftProto
       case 6: try { try decoder.decodeSingularInt64Field(value: &self.toldAtMilliseconds) }()
       case 7: try { try decoder.decodeSingularInt64Field(value: &self.heartbeatMilliseconds) }()
       case 8: try { try decoder.decodeSingularInt64Field(value: &self.believedMilliseconds) }()
+      case 9: try { try decoder.decodeRepeatedMessageField(value: &self.accountChanges) }()
       default: break
       }
     }
@@ -4252,6 +4350,9 @@ nonisolated extension Vestibule_Identity_V1_WatchRevocationsResponse: SwiftProto
     if self.believedMilliseconds != 0 {
       try visitor.visitSingularInt64Field(value: self.believedMilliseconds, fieldNumber: 8)
     }
+    if !self.accountChanges.isEmpty {
+      try visitor.visitRepeatedMessageField(value: self.accountChanges, fieldNumber: 9)
+    }
     try unknownFields.traverse(visitor: &visitor)
   }
 
@@ -4264,6 +4365,7 @@ nonisolated extension Vestibule_Identity_V1_WatchRevocationsResponse: SwiftProto
     if lhs.toldAtMilliseconds != rhs.toldAtMilliseconds {return false}
     if lhs.heartbeatMilliseconds != rhs.heartbeatMilliseconds {return false}
     if lhs.believedMilliseconds != rhs.believedMilliseconds {return false}
+    if lhs.accountChanges != rhs.accountChanges {return false}
     if lhs.unknownFields != rhs.unknownFields {return false}
     return true
   }

@@ -89,6 +89,9 @@ public enum IdentityV1 {
     /// Sessions of one account.
     public typealias ListSessionsResponse = Vestibule_Identity_V1_ListSessionsResponse
 
+    /// A change of the ways into an account.
+    public typealias AccountChange = Vestibule_Identity_V1_AccountChange
+
     /// A session as the person sees it.
     public typealias Session = Vestibule_Identity_V1_Session
 
@@ -320,8 +323,11 @@ public enum IdentityServiceMethods {
     )
 
     /// Links the provider identity that credentials name to the caller's account, by the rules of ListSessions: it opens that account
-    /// from then on. The credentials are judged as SignIn judges them and used up by it, but never by an e-mail; without proof they are
-    /// refused with PROOF_REQUIRED. An identity that the account has is a success, and nothing changes. If the account has another one of
+    /// from then on. The credentials are judged as SignIn judges them and used up by it, but never by an e-mail. Both they and the
+    /// caller's session must be proven by a nonce or an authorization code: else it is PERMISSION_DENIED with PROOF_REQUIRED. A code
+    /// beside an ID token that carries no proven nonce is exchanged, whatever the audience accepts for a sign-in. The session must have
+    /// been opened a moment ago (ten minutes unless configured otherwise): else it is PERMISSION_DENIED with RECENT_SIGN_IN_REQUIRED.
+    /// An identity that the account has is a success, and nothing changes. If the account has another one of
     /// that provider it is ALREADY_EXISTS with PROVIDER_ALREADY_LINKED, if it opens another account with IDENTITY_TAKEN: then
     /// nothing changes, and the credentials are good still.
     ///
@@ -338,6 +344,10 @@ public enum IdentityServiceMethods {
     /// Takes a provider's identity from the caller's account, by the rules of ListSessions. Sessions that it opened end, the caller's
     /// too, and what the provider granted is revoked. An account must keep one that can sign in: else FAILED_PRECONDITION with
     /// LAST_PROVIDER. Unlinking what isn't linked is a success.
+    ///
+    /// The session must be recent and proven as that of LinkProvider. A provider that was linked less than a day ago neither unlinks
+    /// an older one by a session that it opened, nor is all that is left in the place of one that was linked a day ago or before: else
+    /// PERMISSION_DENIED with PROVIDER_LINKED_TOO_RECENTLY, and RetryInfo has when it is possible.
     public static let unlinkProvider = MethodDescriptor(
         service: serviceName,
         method: "UnlinkProvider",
@@ -609,8 +619,11 @@ public protocol IdentityServiceHandler: RPCService {
     ) async throws -> IdentityV1.EndSessionResponse
 
     /// Links the provider identity that credentials name to the caller's account, by the rules of ListSessions: it opens that account
-    /// from then on. The credentials are judged as SignIn judges them and used up by it, but never by an e-mail; without proof they are
-    /// refused with PROOF_REQUIRED. An identity that the account has is a success, and nothing changes. If the account has another one of
+    /// from then on. The credentials are judged as SignIn judges them and used up by it, but never by an e-mail. Both they and the
+    /// caller's session must be proven by a nonce or an authorization code: else it is PERMISSION_DENIED with PROOF_REQUIRED. A code
+    /// beside an ID token that carries no proven nonce is exchanged, whatever the audience accepts for a sign-in. The session must have
+    /// been opened a moment ago (ten minutes unless configured otherwise): else it is PERMISSION_DENIED with RECENT_SIGN_IN_REQUIRED.
+    /// An identity that the account has is a success, and nothing changes. If the account has another one of
     /// that provider it is ALREADY_EXISTS with PROVIDER_ALREADY_LINKED, if it opens another account with IDENTITY_TAKEN: then
     /// nothing changes, and the credentials are good still.
     ///
@@ -625,6 +638,10 @@ public protocol IdentityServiceHandler: RPCService {
     /// Takes a provider's identity from the caller's account, by the rules of ListSessions. Sessions that it opened end, the caller's
     /// too, and what the provider granted is revoked. An account must keep one that can sign in: else FAILED_PRECONDITION with
     /// LAST_PROVIDER. Unlinking what isn't linked is a success.
+    ///
+    /// The session must be recent and proven as that of LinkProvider. A provider that was linked less than a day ago neither unlinks
+    /// an older one by a session that it opened, nor is all that is left in the place of one that was linked a day ago or before: else
+    /// PERMISSION_DENIED with PROVIDER_LINKED_TOO_RECENTLY, and RetryInfo has when it is possible.
     func unlinkProvider(
         _ request: IdentityV1.UnlinkProviderRequest,
         context: ServerContext
@@ -1114,8 +1131,11 @@ public struct IdentityServiceClient: Sendable {
     }
 
     /// Links the provider identity that credentials name to the caller's account, by the rules of ListSessions: it opens that account
-    /// from then on. The credentials are judged as SignIn judges them and used up by it, but never by an e-mail; without proof they are
-    /// refused with PROOF_REQUIRED. An identity that the account has is a success, and nothing changes. If the account has another one of
+    /// from then on. The credentials are judged as SignIn judges them and used up by it, but never by an e-mail. Both they and the
+    /// caller's session must be proven by a nonce or an authorization code: else it is PERMISSION_DENIED with PROOF_REQUIRED. A code
+    /// beside an ID token that carries no proven nonce is exchanged, whatever the audience accepts for a sign-in. The session must have
+    /// been opened a moment ago (ten minutes unless configured otherwise): else it is PERMISSION_DENIED with RECENT_SIGN_IN_REQUIRED.
+    /// An identity that the account has is a success, and nothing changes. If the account has another one of
     /// that provider it is ALREADY_EXISTS with PROVIDER_ALREADY_LINKED, if it opens another account with IDENTITY_TAKEN: then
     /// nothing changes, and the credentials are good still.
     ///
@@ -1137,6 +1157,10 @@ public struct IdentityServiceClient: Sendable {
     /// Takes a provider's identity from the caller's account, by the rules of ListSessions. Sessions that it opened end, the caller's
     /// too, and what the provider granted is revoked. An account must keep one that can sign in: else FAILED_PRECONDITION with
     /// LAST_PROVIDER. Unlinking what isn't linked is a success.
+    ///
+    /// The session must be recent and proven as that of LinkProvider. A provider that was linked less than a day ago neither unlinks
+    /// an older one by a session that it opened, nor is all that is left in the place of one that was linked a day ago or before: else
+    /// PERMISSION_DENIED with PROVIDER_LINKED_TOO_RECENTLY, and RetryInfo has when it is possible.
     public func unlinkProvider(
         _ request: IdentityV1.UnlinkProviderRequest,
         options: CallOptions = CallOptions()

@@ -29,6 +29,18 @@ extension AppV1.Session {
     }
 }
 
+extension AppV1.AccountChange {
+    /// The change as the account's owner sees it.
+    init(_ change: IdentityV1.AccountChange) {
+        self.init()
+        kind = change.kind
+        provider = change.provider
+        occurredAt = Google_Protobuf_Timestamp(milliseconds: change.occurredAtMs)
+        sessionID = change.sessionID
+        deviceName = change.deviceName
+    }
+}
+
 extension AppV1.LinkedProvider {
     /// The provider as its user sees it. Relay addresses are shown to nobody.
     init(_ identity: IdentityV1.ProviderIdentity) {

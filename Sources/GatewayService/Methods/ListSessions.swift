@@ -1,7 +1,7 @@
 import API
 
 extension AppMethods {
-    /// The user's live sessions, the one used last first.
+    /// The user's live sessions, the one used last first, and what was changed lately about the ways into the account.
     func listSessions(
         _ request: AppV1.ListSessionsRequest,
         _ user: SignedInUser
@@ -12,6 +12,7 @@ extension AppMethods {
         var response = AppV1.ListSessionsResponse()
         response.sessions = listed.sessions.map { AppV1.Session($0) }
         if listed.deletesAtMs != 0 { response.deletesAt = .init(milliseconds: listed.deletesAtMs) }
+        response.recentChanges = listed.recentChanges.map { AppV1.AccountChange($0) }
         return response
     }
 }

@@ -33,6 +33,7 @@ extension AppV1.WatchGroupsResponse {
         position = Base64URL.encode(news.position)
         isReset = news.isReset
         changes = news.changes.map { AppV1.GroupChange($0) }
+        accountChanges = news.accountChanges.map { AppV1.AccountChange($0) }
     }
 }
 

@@ -58,8 +58,8 @@ extension OpenAPI {
             case .refused: [.requestID, .wwwAuthenticate]
             case .contentTypeUnsupported: [.requestID, .accept]
             case .tooManyRequests: [.requestID, .retryAfter]
-            case .unavailable, .tooLate: [.requestID, .retryAfterIfKnown]
-            case .malformed, .forbidden, .notFound, .bodyTooLate, .conflict, .bodyTooLarge, .fieldsAtFault,
+            case .forbidden, .unavailable, .tooLate: [.requestID, .retryAfterIfKnown]
+            case .malformed, .notFound, .bodyTooLate, .conflict, .bodyTooLarge, .fieldsAtFault,
                 .headersTooLarge, .failed, .notImplemented:
                 [.requestID]
             }

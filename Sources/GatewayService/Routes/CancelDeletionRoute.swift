@@ -10,7 +10,8 @@ enum CancelDeletionRoute {
         id: "cancelDeletion",
         tag: .profile,
         summary: "Cancels the scheduled deletion of the user's account",
-        description: "Any session of the account may, until the time has come. Where none is scheduled it is a success.",
+        description:
+            "Any session of the account may, until the time has come. Where none is scheduled it is a success.",
         caller: .user,
         answers: [204: .init("No deletion is scheduled.")]
     )

@@ -12,7 +12,11 @@ enum LinkProviderRoute {
         tag: .auth,
         summary: "Links a further provider to the user's account",
         description: """
-            The body is that of a sign-in by the provider; create is ignored. One that is linked is a success. 409 with \
+            The body is that of a sign-in by the provider; create is ignored. One that is linked is a success. 403 with \
+            RECENT_SIGN_IN_REQUIRED where the session was not opened within the last minutes: have the user sign in again and ask \
+            with the new token. 403 with PROOF_REQUIRED where the session, or what is linked, is proven by neither a nonce nor an \
+            authorization code: an access token proves nothing here, and beside an ID token without a nonce the code must be sent. 409 \
+            with \
             PROVIDER_ALREADY_LINKED where the account has another identity of the provider, with IDENTITY_TAKEN where the identity \
             opens another account: then nothing changes, and what the provider gave is good for a sign-in still. 404 with \
             PROVIDER_UNKNOWN where no provider of this name is configured. Where one of the two accounts is empty, and the user has \
@@ -31,7 +35,7 @@ enum LinkProviderRoute {
             )
         ),
         answers: [200: .providerLinked],
-        problems: [.notFound, .conflict, .fieldsAtFault]
+        problems: [.forbidden, .notFound, .conflict, .fieldsAtFault]
     )
 
     static func endpoint(_ methods: AppMethods) -> Endpoint {

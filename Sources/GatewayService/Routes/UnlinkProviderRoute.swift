@@ -13,12 +13,13 @@ enum UnlinkProviderRoute {
         summary: "Takes a provider from the user's account",
         description: """
             Sessions that it opened end, the one that asks too. 409 with LAST_PROVIDER where the account would be left with none that \
-            can sign in.
+            can sign in. 403 with RECENT_SIGN_IN_REQUIRED or PROOF_REQUIRED as for linking, and with PROVIDER_LINKED_TOO_RECENTLY where \
+            a provider that was linked less than a day ago would take the place of an older one: Retry-After has when it is possible.
             """,
         caller: .user,
         parameters: [.provider],
         answers: [204: .init("The provider is not linked.")],
-        problems: [.notFound, .conflict]
+        problems: [.forbidden, .notFound, .conflict]
     )
 
     static func endpoint(_ methods: AppMethods) -> Endpoint {

@@ -14,8 +14,9 @@ enum WatchGroupsRoute {
         description: """
             Server-sent events. `begin` comes at once and says where the stream begins; `reset` instead if it isn't known what was \
             missed, and whenever the app is to list everything anew. `changes` has a JSON object with `changes`, each with its \
-            `type` (group.joined, group.left, group.changed, member.changed, invitation.changed) and the ids that it has. `end` \
-            has the `code` of why the stream ends. To be read by fetch with the access token in a header: an EventSource can send \
+            `type` (group.joined, group.left, group.changed, member.changed, invitation.changed) and the ids that it has. \
+            `account_changed` says that another session changed the ways into the account (kind, provider, occurred_at, as in \
+            recent_changes of GET /auth/sessions, which has those that were missed). `end` has the `code` of why the stream ends. To be read by fetch with the access token in a header: an EventSource can send \
             none.
             """,
         caller: .user,
@@ -56,12 +57,25 @@ extension EventStream {
     /// - Parameter name: what news without a change are called; nil where they are a sign of life.
     fileprivate func tell(_ news: WatchNews, name: String?) async throws {
         let position = Base64URL.encode(news.position)
-        if news.isReset { return try await send("{}", event: "reset", id: position) }
-        if news.changes.isEmpty, name == nil { return try await sendComment() }
-        if let name { try await send("{}", event: name, id: news.changes.isEmpty ? position : nil) }
-        guard !news.changes.isEmpty else { return }
+        if news.isReset {
+            try await send("{}", event: "reset", id: position)
+        } else {
+            if let name { try await send("{}", event: name, id: news.changes.isEmpty ? position : nil) }
+            if news.changes.isEmpty {
+                if name == nil, news.accountChanges.isEmpty { try await sendComment() }
+            } else {
+                try await tell(news.changes, at: position)
+            }
+        }
+        for change in news.accountChanges {
+            let data = JSONWriter.object { AppV1.AccountChange(change).writeNotice(to: &$0) }
+            try await send(String(decoding: data, as: UTF8.self), event: "account_changed")
+        }
+    }
+
+    private func tell(_ changes: [InvitesV1.GroupChange], at position: String) async throws {
         let data = JSONWriter.object { json in
-            json.add("changes", news.changes) { change, json in
+            json.add("changes", changes) { change, json in
                 json.add("type", change.kind.eventName)
                 if !change.groupID.isEmpty { json.add("group_id", change.groupID) }
                 if !change.memberID.isEmpty { json.add("member_id", change.memberID) }

@@ -10,6 +10,8 @@ struct WatchNews: Sendable {
     var isReset: Bool
     /// What has changed; none in a sign of life.
     var changes: [InvitesV1.GroupChange]
+    /// What another session of the account has changed about the ways into it.
+    var accountChanges: [IdentityV1.AccountChange] = []
 }
 
 /// Why one who watches is told no more.
@@ -30,11 +32,15 @@ enum WatchEnd: Error, Sendable, Hashable, CaseIterable {
 final class GroupWatcher: Sendable {
     /// Changes that wait for one app at most.
     static let changesMax = 512
+    /// Changes of the account that wait for one app at most. Those beyond are dropped: the list of sessions has them.
+    static let accountChangesMax = 16
     /// How long an end may wait to be told to an app that takes nothing.
     static let endLimit: Duration = .seconds(5)
 
     private struct State {
         var news: WatchNews?
+        /// Up to where everything was put here.
+        var position: [UInt8] = []
         var isBegun = false
         var toldAt = ContinuousClock.now
         var end: WatchEnd?
@@ -72,12 +78,31 @@ final class GroupWatcher: Sendable {
             guard all.count <= Self.changesMax else { return (false, nil) }
             let isReset = news.isReset || state.news?.isReset ?? false
             state.isBegun = true
+            state.position = news.position
             // Whoever begins anew needs no changes.
-            state.news = WatchNews(position: news.position, isReset: isReset, changes: isReset ? [] : all)
+            state.news = WatchNews(
+                position: news.position,
+                isReset: isReset,
+                changes: isReset ? [] : all,
+                accountChanges: state.news?.accountChanges ?? []
+            )
             return (true, state.takeWaiter())
         }
         waiter?.resume()
         return fits
+    }
+
+    /// Another session of the account has changed the ways into it. One who hasn't begun finds it in the list of sessions.
+    func notify(_ change: IdentityV1.AccountChange) {
+        let waiter = state.withLock { state -> UnsafeContinuation<Void, Never>? in
+            guard state.isBegun, state.end == nil else { return nil }
+            var news = state.news ?? WatchNews(position: state.position, isReset: false, changes: [])
+            guard news.accountChanges.count < Self.accountChangesMax else { return nil }
+            news.accountChanges.append(change)
+            state.news = news
+            return state.takeWaiter()
+        }
+        waiter?.resume()
     }
 
     /// It isn't known what has changed: the app begins anew at a position.
@@ -94,6 +119,7 @@ final class GroupWatcher: Sendable {
         let (waiter, task) = state.withLock { state -> (UnsafeContinuation<Void, Never>?, Task<Void, any Error>?) in
             if let endedAt = state.endedAt, now - endedAt > Self.endLimit { return (nil, state.task) }
             guard state.isBegun, state.news == nil, now - state.toldAt >= heartbeat else { return (nil, nil) }
+            state.position = position
             state.news = WatchNews(position: position, isReset: false, changes: [])
             return (state.takeWaiter(), nil)
         }

@@ -254,6 +254,20 @@ final class GroupWatches: Sendable {
         for watcher in watchers { end(watcher, .revoked) }
     }
 
+    /// The ways into accounts were changed: notifies those who watch by another session than the one that did it.
+    func notify(_ changes: [IdentityV1.AccountChange]) {
+        guard !changes.isEmpty else { return }
+        let byUser = Dictionary(grouping: changes, by: \.userID)
+        let watchers = values.withLock { values in
+            values.watchers.values.filter { byUser[$0.session.userID] != nil }
+        }
+        for watcher in watchers {
+            for change in byUser[watcher.session.userID] ?? [] where change.sessionID != watcher.session.sessionID {
+                watcher.notify(change)
+            }
+        }
+    }
+
     /// Ends what is over by the clock, and tells signs of life.
     func tick() {
         let (now, seconds) = (ContinuousClock.now, nowSeconds())

@@ -2,10 +2,11 @@ import API
 import RPC
 import Synchronization
 
-/// Takes from identity which sessions end, and ends those who watch by them.
+/// Takes from identity which sessions end, and ends those who watch by them; and which accounts were changed, and notifies those who
+/// watch by other sessions of theirs.
 ///
 /// A stream that begins anew tells again what ended in the last eighty minutes, longer than an access token and so any watching
-/// lasts: nothing is missed by an interruption.
+/// lasts: no end is missed by an interruption. A change of an account may be: the list of sessions has it.
 final class SessionEnds: Sendable {
     /// An end of all sessions that is younger than this when it is first heard of may have come after somebody began to watch.
     private static let young: Duration = .seconds(60)
@@ -39,6 +40,7 @@ final class SessionEnds: Sendable {
 
     private func take(_ message: IdentityV1.WatchRevocationsResponse) {
         watches.endSessions(message.sessionIds)
+        watches.notify(message.accountChanges)
         let isOver = known.withLock { known in
             if message.caughtUp, !message.position.isEmpty { known.position = Array(message.position) }
             guard message.hasSessionsFromMilliseconds else { return false }

@@ -49,7 +49,7 @@ struct PhoneProofs: Sendable {
         func tell(_ event: PhoneProofEvent, _ deadline: Deadline) async throws -> ToldProof {
             var answer = try await claim(event, mayOpen: true, CallOptions(deadline: deadline))
             if case .opens(let holder) = answer {
-                let ground = AccountOpening.Ground.proof(event.proof)
+                let ground = AccountOpening.Ground.proof(event.proof, isSignInProven: event.isSignInProven)
                 switch try await opener.open(holder, for: event.userID, ground, deadline: deadline) {
                 case .opened: return .opened(holder)
                 case .isUnderWay: return .opening

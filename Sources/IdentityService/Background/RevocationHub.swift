@@ -27,6 +27,8 @@ final class RevocationHub: Sendable {
         var watchersPerCallerMax = 64
         /// Sessions that one look reads. Who watches while more end at once reads them page by page instead.
         var sessionsPerLookMax = 10_000
+        /// Changes of accounts that one look reads. Those beyond are found in the lists of their owners alone.
+        var changesPerLookMax = 1_000
         /// Sessions on a page of those that ended before.
         var sessionsPerPage = 1_000
         /// Transactions before a position, or before a failure, whose sessions are told again. A server that crashes may give the
@@ -167,7 +169,11 @@ final class RevocationHub: Sendable {
         let now = clock.nowMilliseconds
         let earlier = state.withLock { $0.known?.snapshot }
         do {
-            let read = try await store.revocations(since: earlier, limit: limits.sessionsPerLookMax)
+            let read = try await store.revocations(
+                since: earlier,
+                limit: limits.sessionsPerLookMax,
+                changesMax: limits.changesPerLookMax
+            )
             publish(read, lookedAtMilliseconds: now)
         } catch {
             guard !Task.isCancelled else { return }
@@ -219,9 +225,12 @@ final class RevocationHub: Sendable {
             let now = ContinuousClock.now
             // The look after this one may be that much later.
             let isDue = state.toldAt.map { now - $0 >= limits.heartbeat / 2 } ?? true
-            guard isDue || isFirst || isMoved || !read.sessionIDs.isEmpty else { return [] }
+            guard isDue || isFirst || isMoved || !read.sessionIDs.isEmpty || !read.accountChanges.isEmpty else {
+                return []
+            }
             state.toldAt = now
             news.sessionIDs = read.sessionIDs
+            news.accountChanges = read.accountChanges
             if !isMoved { news.sessionsFromMilliseconds = nil }
             counts.countTold(read.sessionIDs.count * state.watchers.count)
             return state.watchers.values.filter { !$0.put(news) }

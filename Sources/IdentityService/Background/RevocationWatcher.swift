@@ -4,6 +4,7 @@ import Synchronization
 /// News for one who watches ended sessions, put together from as many looks as there were since the last time.
 struct RevocationNews: Sendable, Hashable {
     var sessionIDs: [SessionID] = []
+    var accountChanges: [AccountChange] = []
     var sessionsFromMilliseconds: Int64?
     var position: RevocationPosition
     /// When the last look was begun, in Unix milliseconds.
@@ -14,6 +15,8 @@ struct RevocationNews: Sendable, Hashable {
 final class RevocationWatcher: Sendable {
     /// Sessions that wait for one watcher at most.
     static let sessionsMax = 20_000
+    /// Changes of accounts that wait for one watcher at most; those beyond are dropped, since their owners find them in their lists.
+    static let changesMax = 2_000
     /// How long news may lie there: a caller who takes none for longer is cut off.
     static let waitLimit: Duration = .seconds(10)
 
@@ -65,6 +68,7 @@ final class RevocationWatcher: Sendable {
             // Not two owners while it grows.
             state.news = nil
             news.sessionIDs += more.sessionIDs
+            news.accountChanges += more.accountChanges.prefix(max(0, Self.changesMax - news.accountChanges.count))
             news.sessionsFromMilliseconds = more.sessionsFromMilliseconds ?? news.sessionsFromMilliseconds
             news.position = more.position
             news.toldAtMilliseconds = more.toldAtMilliseconds

@@ -117,14 +117,15 @@ enum IdentityKeys {
         help:
             "How many sessions of one account may be alive. A sign-in beyond them ends the one that was used longest ago."
     )
-    static let deletionSignIn = ConfigurationKey.duration(
-        "VESTIBULE_IDENTITY_DELETION_SIGN_IN",
+    static let recentSignIn = ConfigurationKey.duration(
+        "VESTIBULE_IDENTITY_RECENT_SIGN_IN",
         in: .zero ... .seconds(86_400),
         default: .seconds(SessionLimits().deletionSignInSeconds),
         help:
-            "How long ago the sign-in may be, by a nonce or a code, by which a person deletes their account; 0 for any time. "
-            + "An unlocked phone that somebody finds deletes nothing by it."
+            "How long ago the session may have been opened by which a person links or unlinks a provider or deletes their "
+            + "account; 0 for any time. An unlocked phone or a copied token is not enough for these."
     )
+    .formerly("VESTIBULE_IDENTITY_DELETION_SIGN_IN")
     static let deletionDelay = ConfigurationKey.duration(
         "VESTIBULE_IDENTITY_DELETION_DELAY",
         in: .seconds(86_400) ... .seconds(30 * 86_400),
@@ -278,7 +279,7 @@ enum IdentityKeys {
         service.all + proof.all + PhonePolicy.keys + [
             issuer, audience, signingKey, otherSigningKey, refreshKey, otherRefreshKey, accessTokenLifetime,
             singleTokenLifetime, refreshGrace, gateways, operators, inactivity, sessionLifetime, sessionsMax,
-            deletionSignIn, deletionDelay, eventRetention, webhooksFile, grantChecksPerSecond, grantRefusalsPercentMax,
+            recentSignIn, deletionDelay, eventRetention, webhooksFile, grantChecksPerSecond, grantRefusalsPercentMax,
             phoneAssertionsFile, unprovenLogins,
             providers, providersFile,
             appleAudiences, appleKeysURL, appleTeamID, appleKeyID,

@@ -199,7 +199,7 @@ struct IdentitySettings: Sendable {
         limits.inactivitySeconds = configuration[IdentityKeys.inactivity].components.seconds
         limits.absoluteSeconds = configuration[IdentityKeys.sessionLifetime].components.seconds
         limits.sessionsMax = configuration[IdentityKeys.sessionsMax]
-        limits.deletionSignInSeconds = configuration[IdentityKeys.deletionSignIn].components.seconds
+        limits.deletionSignInSeconds = configuration[IdentityKeys.recentSignIn].components.seconds
         limits.deletionDelaySeconds = configuration[IdentityKeys.deletionDelay].components.seconds
         limits.eventRetentionSeconds = configuration[IdentityKeys.eventRetention].components.seconds
         return limits

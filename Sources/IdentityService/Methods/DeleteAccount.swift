@@ -75,9 +75,8 @@ extension IdentityMethods {
         }
         let name = provider.policy.name
         let kind = try CredentialKind(request)
-        guard let evidence = try await evidence(of: request, kind, provider: provider, context: context) else {
-            throw IdentityFault.signIn(.ticketInvalid)
-        }
+        let found = try await evidence(of: request, kind, provider: provider, isForAct: true, context: context)
+        guard let evidence = found else { throw IdentityFault.signIn(.ticketInvalid) }
         let now = clock.nowMilliseconds
         let refusal = AccountAct.deleteAccount.refusal(
             proof: evidence.proof,

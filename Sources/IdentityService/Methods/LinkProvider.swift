@@ -6,7 +6,7 @@ import ServiceKit
 
 extension IdentityMethods {
     /// Links the identity that credentials name to the caller's account. The credentials are judged as a sign-in's, and so are not by
-    /// any e-mail of theirs.
+    /// any e-mail of theirs; but both they and the session must be proven by a nonce or a code, and the session recent (`AccountAct`).
     func linkProvider(
         _ request: IdentityV1.LinkProviderRequest,
         context: ServerContext
@@ -44,7 +44,8 @@ extension IdentityMethods {
         }
         let name = provider.policy.name
         let kind = try CredentialKind(credentials)
-        guard let evidence = try await evidence(of: credentials, kind, provider: provider, context: context) else {
+        let found = try await evidence(of: credentials, kind, provider: provider, isForAct: true, context: context)
+        guard let evidence = found else {
             // The answer before may have been lost.
             let fingerprint = Self.fingerprint(ofTickets: credentials)
             let isKnown = try await store.haveLinked(

@@ -24,6 +24,7 @@ extension IdentityMethods {
             let event = try await store.enter(
                 assertion,
                 of: userID,
+                by: try callers.sessionIfAny(of: context),
                 eventID: identifiers.make(),
                 keys: phoneKeys,
                 nowMilliseconds: now,

@@ -55,6 +55,7 @@ extension IdentityMethods {
         while let news = await watcher.next() {
             var message = IdentityV1.WatchRevocationsResponse()
             message.add(news.sessionIDs, sessionsFromMilliseconds: news.sessionsFromMilliseconds)
+            message.accountChanges = news.accountChanges.map { IdentityV1.AccountChange($0) }
             message.finish(sealed(news.position), toldAtMilliseconds: news.toldAtMilliseconds)
             try await responses.write(message)
         }

@@ -42,8 +42,23 @@ public enum IdentityMigrations {
         Migration(number: 25, name: "of which phone numbers assertions are", sql: assertedPhones),
         Migration(number: 26, name: "ids of imported accounts", sql: importedIDs),
         Migration(number: 27, name: "openings of imported accounts", sql: accountOpenings),
-        Migration(number: 28, name: "scheduled deletions", sql: scheduledDeletions),
-        Migration(number: 29, name: "events of scheduled deletions", sql: scheduledDeletionEvents),
+        Migration(number: 28, name: "changes of accounts, for their owners", sql: accountChanges),
+        Migration(
+            number: 29,
+            name: "rare security events by account",
+            concurrentIndex: "security_events_rare",
+            on: "security_events (user_id, event_id) WHERE \(rareEvents)"
+        ),
+        Migration(
+            number: 30,
+            name: "rare security events by transaction",
+            concurrentIndex: "security_events_rare_xid",
+            on: "security_events (xid) WHERE \(rareEvents)"
+        ),
+        Migration(number: 31, name: "when identities came to their accounts", sql: linkTimes),
+        Migration(number: 32, name: "proof of the sign-ins that bring numbers", sql: provenSignIns),
+        Migration(number: 33, name: "scheduled deletions", sql: scheduledDeletions),
+        Migration(number: 34, name: "events of scheduled deletions", sql: scheduledDeletionEvents),
     ]
 
     // From 3 on each migration locks one of the released tables, and makes no index on it while others wait. A migration keeps

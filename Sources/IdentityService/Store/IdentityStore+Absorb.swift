@@ -106,7 +106,7 @@ extension IdentityStore {
                     jsonb_build_object('provider', provider, 'absorbed', \(absorption.absorbed.description))
                 FROM unnest(\(providers)) AS moved (provider)
             )
-            UPDATE provider_identities SET user_id = \(absorber) WHERE user_id = \(absorbed)
+            UPDATE provider_identities SET user_id = \(absorber), linked_at = \(now) WHERE user_id = \(absorbed)
             """
         )
     }

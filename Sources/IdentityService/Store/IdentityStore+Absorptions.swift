@@ -26,7 +26,7 @@ extension IdentityStore {
         nowMilliseconds: Int64,
         deadline: Deadline?
     ) async throws -> Absorption {
-        guard Self.provesOwnership(signIn.proof) else { throw IdentityFault.link(.identityTaken) }
+        guard AccountAct.acceptedProofs.contains(signIn.proof) else { throw IdentityFault.proofRequired }
         let now = PostgresTimestamp(milliseconds: nowMilliseconds)
         for _ in 1...Self.linkTriesMax {
             do {
@@ -143,9 +143,6 @@ extension IdentityStore {
         PostgresTimestamp(milliseconds: nowMilliseconds + absorptionLeaseMilliseconds)
     }
 
-    /// Whether a proof is enough to have an account absorbed.
-    private static func provesOwnership(_ proof: Proof?) -> Bool { proof == .nonce || proof == .code }
-
     private static func fingerprints(of signIn: SignIn) -> [[UInt8]] {
         [signIn.fingerprint] + (signIn.retryFingerprint.map { [$0] } ?? [])
     }
@@ -206,18 +203,15 @@ extension IdentityStore {
             SELECT blocked_at IS NOT NULL FROM accounts WHERE user_id = ANY(\(users)) ORDER BY user_id FOR NO KEY UPDATE
             """
         ).map { try $0.decode(0, as: Bool.self) }
-        try await check(session, now, in: transaction)
+        _ = try await check(session, for: .linkProvider, now, in: transaction)
         if areBlocked.contains(true) { throw IdentityFault.signIn(.accountBlocked) }
         let openedFrom = PostgresTimestamp(milliseconds: now.milliseconds - Self.absorptionSignInMilliseconds)
-        let row = try await transaction.query(
-            """
-            SELECT proof FROM sessions
-            WHERE session_id = \(session.sessionID.uuid) AND created_at >= \(openedFrom)
-            """
-        ).first
-        let proof = try row?.decode(0, as: String?.self).flatMap(Proof.init(rawValue:))
+        // Recent by a bound of its own, whatever other acts are allowed.
+        let recent = try await transaction.query(
+            "SELECT FROM sessions WHERE session_id = \(session.sessionID.uuid) AND created_at >= \(openedFrom)"
+        )
         let providers = identities.map(\.provider)
-        guard Self.provesOwnership(proof), Set(providers).count == providers.count,
+        guard !recent.isEmpty, Set(providers).count == providers.count,
             identities.allSatisfy(\.mayOpen),
             wanted.tokensFrom.map({ $0 > PostgresTimestamp(secondsSince1970: signIn.issuedAtSeconds) }) != true
         else { throw IdentityFault.link(.identityTaken) }

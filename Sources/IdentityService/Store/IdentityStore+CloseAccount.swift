@@ -180,9 +180,8 @@ extension IdentityStore {
     }
 
     private func checkSignIn(_ opened: (proof: Proof?, createdAt: PostgresTimestamp), _ now: PostgresTimestamp) throws {
-        guard let proof = opened.proof else { throw IdentityFault.proofRequired }
         let refusal = AccountAct.deleteAccount.refusal(
-            proof: proof,
+            proof: opened.proof,
             signedInMilliseconds: opened.createdAt.milliseconds,
             nowMilliseconds: now.milliseconds,
             recentSeconds: limits.deletionSignInSeconds

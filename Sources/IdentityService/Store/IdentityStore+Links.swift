@@ -25,13 +25,15 @@ extension IdentityStore {
     ///
     /// - Returns: whether it is new; false if the account had it before, and then nothing was done.
     /// - Throws: `IdentityFault` with `link`, or with what a sign-in by the credentials would be refused for, or with
-    ///   `sessionInvalid` or `sessionRevoked` of the session, and nothing is done; or what the database throws.
+    ///   `sessionInvalid` or `sessionRevoked` of the session, or with `recentSignInRequired` or `proofRequired`, and nothing is
+    ///   done; or what the database throws.
     func link(
         _ signIn: SignIn,
         to session: LinkingSession,
         nowMilliseconds: Int64,
         deadline: Deadline?
     ) async throws -> Bool {
+        guard AccountAct.acceptedProofs.contains(signIn.proof) else { throw IdentityFault.proofRequired }
         for _ in 1...Self.linkTriesMax {
             do {
                 return try await database.withTransaction(
@@ -60,7 +62,8 @@ extension IdentityStore {
     ///
     /// - Parameter configured: the providers that sign in people now: an account must keep one of them.
     /// - Returns: false if the account has no identity of the provider; then nothing was done.
-    /// - Throws: `IdentityFault.link(.lastProvider)`, or of the session as a link; or what the database throws.
+    /// - Throws: `IdentityFault.link(.lastProvider)`, `providerLinkedTooRecently`, or of the session as a link; or what the database
+    ///   throws.
     func unlink(
         _ provider: ProviderName,
         from session: LinkingSession,
@@ -72,13 +75,23 @@ extension IdentityStore {
         let user = session.userID.uuid
         return try await database.withTransaction(retries: Self.linkRetriesMax, deadline: deadline) { transaction in
             let identities = try await lockIdentities(of: [session.userID], in: transaction)
-            try await check(session, now, in: transaction)
-            guard identities.contains(where: { $0.provider == provider.value }) else { return false }
+            let askingProvider = try await check(session, for: .unlinkProvider, now, in: transaction)
+            guard let removed = identities.first(where: { $0.provider == provider.value }) else { return false }
             try await checkNotAbsorbing([session.userID], in: transaction)
-            let remaining = identities.filter { $0.provider != provider.value }
             let names = Set(configured.map(\.value))
-            guard remaining.contains(where: { $0.mayOpen && names.contains($0.provider) }) else {
-                throw IdentityFault.link(.lastProvider)
+            let remaining = identities.filter { $0 != removed && $0.mayOpen && names.contains($0.provider) }
+            guard !remaining.isEmpty else { throw IdentityFault.link(.lastProvider) }
+            // A session ends with the identity that opened it: without one there is nothing to judge it by.
+            guard let asking = identities.first(where: { $0.provider == askingProvider }) else {
+                throw IdentityFault.recentSignInRequired
+            }
+            let times = ProviderRemoval.LinkTimes(
+                removed: removed.linkedAt.milliseconds,
+                asking: asking.linkedAt.milliseconds,
+                remaining: remaining.map(\.linkedAt.milliseconds)
+            )
+            if let from = ProviderRemoval.possibleFrom(times, nowMilliseconds: nowMilliseconds) {
+                throw IdentityFault.providerLinkedTooRecently(waitSeconds: (from - nowMilliseconds - 1) / 1000 + 1)
             }
             try await transaction.query(
                 """
@@ -139,7 +152,7 @@ extension IdentityStore {
     ) async throws -> Bool {
         let told = try await claim(signIn, for: session.userID, now, in: transaction)
         let identities = try await lockIdentities(of: [session.userID], and: signIn, in: transaction)
-        try await check(session, now, in: transaction)
+        _ = try await check(session, for: .linkProvider, now, in: transaction)
         let own = identities.filter { $0.userID == session.userID }
         let wanted = identities.first { $0.provider == signIn.provider.value && $0.subject == signIn.subject }
         if let wanted, wanted.userID == session.userID, !wanted.isUnproven { return false }
@@ -212,28 +225,44 @@ extension IdentityStore {
         return Told(email: email, fullName: fullName)
     }
 
-    /// Throws unless the account is there and the session is alive. Locks the account against all who change what it consists of,
-    /// and nobody who only begins or uses a session.
+    /// Throws unless the account is there, the session is alive, and an act may stand on its sign-in. Locks the account against all
+    /// who change what it consists of, and nobody who only begins or uses a session.
+    ///
+    /// - Returns: the provider that opened the session.
     func check(
         _ session: LinkingSession,
+        for act: AccountAct,
         _ now: PostgresTimestamp,
         in transaction: PostgresTransaction
-    ) async throws {
+    ) async throws -> String {
         try await transaction.query(
             "SELECT FROM accounts WHERE user_id = \(session.userID.uuid) FOR NO KEY UPDATE"
         )
         // Of an account that was deleted meanwhile there is none. A statement of its own, to see what was waited for.
         let row = try await transaction.query(
             """
-            SELECT \(unsafeSQL: Self.isEnded), expires_at <= \(now) FROM sessions session
+            SELECT \(unsafeSQL: Self.isEnded), expires_at <= \(now), proof, created_at, provider FROM sessions session
             WHERE session_id = \(session.sessionID.uuid) AND user_id = \(session.userID.uuid)
             """
         ).first
-        guard let (isEnded, isExpired) = try row?.decode(Bool.self, Bool.self) else {
-            throw IdentityFault.sessionInvalid
-        }
+        guard let row else { throw IdentityFault.sessionInvalid }
+        let (isEnded, isExpired, proof, begunAt, provider) = try row.decode(
+            Bool.self,
+            Bool.self,
+            String?.self,
+            PostgresTimestamp.self,
+            String.self
+        )
         if isEnded { throw IdentityFault.sessionRevoked }
         if isExpired { throw IdentityFault.sessionExpired }
+        let refusal = act.refusal(
+            proof: proof.flatMap { Proof(rawValue: $0) },
+            signedInMilliseconds: begunAt.milliseconds,
+            nowMilliseconds: now.milliseconds,
+            recentSeconds: limits.deletionSignInSeconds
+        )
+        if let refusal { throw IdentityFault(refusal) }
+        return provider
     }
 
     /// Makes the identity the account's. One that the account's person registered without proof is proven by it, and what was told of

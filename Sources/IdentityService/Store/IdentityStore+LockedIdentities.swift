@@ -14,6 +14,8 @@ struct LockedIdentity: Sendable, Hashable {
     let tokensFrom: PostgresTimestamp?
     /// Whether it was registered without proof, and nobody has proven it since.
     let isUnproven: Bool
+    /// When it came to its account.
+    let linkedAt: PostgresTimestamp
 
     /// Whether it opens its account everywhere, if its provider is configured.
     var mayOpen: Bool { !isDisabled && !isUnproven }
@@ -34,7 +36,8 @@ extension IdentityStore {
         while true {
             let rows = try await transaction.query(
                 """
-                SELECT provider, subject, user_id, disabled_at IS NOT NULL, tokens_from, unproven_dialect IS NOT NULL
+                SELECT provider, subject, user_id, disabled_at IS NOT NULL, tokens_from, unproven_dialect IS NOT NULL,
+                    COALESCE(linked_at, created_at)
                 FROM provider_identities
                 WHERE user_id = ANY(\(users.map(\.uuid)))
                     OR provider = \(signIn?.provider.value) AND subject = \(signIn?.subject)
@@ -42,13 +45,14 @@ extension IdentityStore {
                 """
             )
             let locked = try rows.map { row in
-                let (provider, subject, userID, isDisabled, tokensFrom, isUnproven) = try row.decode(
+                let (provider, subject, userID, isDisabled, tokensFrom, isUnproven, linkedAt) = try row.decode(
                     String.self,
                     String.self,
                     PostgresUUID.self,
                     Bool.self,
                     PostgresTimestamp?.self,
-                    Bool.self
+                    Bool.self,
+                    PostgresTimestamp.self
                 )
                 return LockedIdentity(
                     provider: provider,
@@ -56,7 +60,8 @@ extension IdentityStore {
                     userID: UserID(userID),
                     isDisabled: isDisabled,
                     tokensFrom: tokensFrom,
-                    isUnproven: isUnproven
+                    isUnproven: isUnproven,
+                    linkedAt: linkedAt
                 )
             }
             // Once more, if there was anything to wait for: the snapshot is from before it, and doesn't have what came meanwhile.

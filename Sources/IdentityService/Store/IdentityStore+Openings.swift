@@ -181,17 +181,14 @@ extension IdentityStore {
         let rows = try await transaction.query(
             """
             SELECT user_id, imported_at IS NOT NULL, blocked_at IS NOT NULL,
-                EXISTS (SELECT FROM sessions live WHERE live.user_id = known.user_id AND revoked_at IS NULL),
-                EXISTS (SELECT FROM sessions proven WHERE proven.user_id = known.user_id
-                    AND proof IN (\(Proof.nonce.rawValue), \(Proof.code.rawValue)))
+                EXISTS (SELECT FROM sessions live WHERE live.user_id = known.user_id AND revoked_at IS NULL)
             FROM accounts known WHERE user_id = ANY(\(users))
             """
         )
         var (found, other): (AccountOpening.Holder?, AccountOpening.Claimant?)
         for row in rows {
-            let (user, isImported, isBlocked, hasSessions, isProven) = try row.decode(
+            let (user, isImported, isBlocked, hasSessions) = try row.decode(
                 PostgresUUID.self,
-                Bool.self,
                 Bool.self,
                 Bool.self,
                 Bool.self
@@ -205,11 +202,7 @@ extension IdentityStore {
                     hasSessions: hasSessions
                 )
             } else {
-                other = AccountOpening.Claimant(
-                    isBlocked: isBlocked,
-                    identities: own.map(\.mayOpen),
-                    isProven: isProven
-                )
+                other = AccountOpening.Claimant(isBlocked: isBlocked, identities: own.map(\.mayOpen))
             }
         }
         return AccountOpening.refusal(holder: found, claimant: other, ground: ground)
@@ -226,7 +219,7 @@ extension IdentityStore {
         let now = PostgresTimestamp(milliseconds: nowMilliseconds)
         let (word, operatorName): (String, String?) =
             switch ground {
-            case .proof(let proof): (proof, nil)
+            case .proof(let proof, _): (proof, nil)
             case .byOperator(let name): ("operator", name)
             }
         // No credentials are taken: those of the sign-in that proved the number are given back by whoever answers it.

@@ -16,6 +16,9 @@ struct PhoneProofEvent: OutboxEvent, Hashable {
     let phoneNumber: String
     /// By what it is known: `provider`, `assertion` or `import`.
     let proof: String
+    /// Whether the sign-in that brought it was itself proven by a nonce or a code: only then it opens an imported account. False if
+    /// that isn't known.
+    let isSignInProven: Bool
     /// From when on a number that the user chose stays, since the proof was accepted before, in Unix milliseconds: the time at which it was
     /// written down. While its person waits, it is the end of the wait: nothing that they do afterwards comes sooner, and clocks of
     /// services may differ by so much.
@@ -33,7 +36,7 @@ typealias PhoneProofOutbox = TableOutbox<PhoneProofRows>
 struct PhoneProofRows: OutboxRows {
     static let table = "phone_proofs"
     static let keyColumn = "user_id"
-    static let eventColumns = ["event_id", "user_id", "phone", "proof", "created_at"]
+    static let eventColumns = ["event_id", "user_id", "phone", "proof", "is_sign_in_proven", "created_at"]
     static let about = "o.proof || ' of …' || right(o.phone, 3) || ' by ' || o.user_id::text"
     static let aboutInFull = "o.proof || ' of ' || o.phone || ' by ' || o.user_id::text"
 
@@ -44,7 +47,8 @@ struct PhoneProofRows: OutboxRows {
             userID: UserID(try row.decode(first + 1, as: PostgresUUID.self)),
             phoneNumber: try row.decode(first + 2),
             proof: try row.decode(first + 3),
-            outdatedAfterMilliseconds: try row.decode(first + 4, as: PostgresTimestamp.self).milliseconds,
+            isSignInProven: try row.decode(first + 4, as: Bool?.self) ?? false,
+            outdatedAfterMilliseconds: try row.decode(first + 5, as: PostgresTimestamp.self).milliseconds,
             failureCount: failureCount,
             trace: trace
         )
@@ -71,24 +75,29 @@ extension IdentityStore {
 
     /// Writes down that an assertion proves a number, for profile to be told; once for each assertion.
     ///
-    /// - Parameter keys: hash the number, newest first.
+    /// - Parameters:
+    ///   - sessionID: the session that brings it, which must be a proven one for the number to open an imported account; nil if it
+    ///     isn't known.
+    ///   - keys: hash the number, newest first.
     /// - Returns: the event to tell profile of; that of before if the assertion comes again.
     /// - Throws: `IdentityFault.sessionRevoked` if the account was closed meanwhile; `IdentityFault.phoneAssertion(.invalid)` if its `jti` was
     ///   another user's or number's; what the database throws.
     func enter(
         _ assertion: PhoneAssertion,
         of userID: UserID,
+        by sessionID: SessionID?,
         eventID: EventID,
         keys: [[UInt8]],
         nowMilliseconds: Int64,
         deadline: Deadline?
     ) async throws -> PhoneProofEvent {
-        func event(_ eventID: EventID, outdatedAfterMilliseconds: Int64? = nil) -> PhoneProofEvent {
+        func event(_ eventID: EventID, _ isProven: Bool, outdatedAfterMilliseconds: Int64? = nil) -> PhoneProofEvent {
             PhoneProofEvent(
                 eventID: eventID,
                 userID: userID,
                 phoneNumber: assertion.phoneNumber,
                 proof: "assertion",
+                isSignInProven: isProven,
                 outdatedAfterMilliseconds: outdatedAfterMilliseconds
                     ?? PhoneProofs.waitEndMilliseconds(nowMilliseconds: nowMilliseconds)
             )
@@ -106,9 +115,11 @@ extension IdentityStore {
                     ON CONFLICT (fingerprint) DO NOTHING
                     RETURNING event_id, user_id
                 )
-                INSERT INTO phone_proofs (event_id, user_id, phone, proof, created_at, trace)
-                SELECT event_id, user_id, \(assertion.phoneNumber), 'assertion', \(now), \(Traces.current) FROM entered
-                RETURNING event_id
+                INSERT INTO phone_proofs (event_id, user_id, phone, proof, is_sign_in_proven, created_at, trace)
+                SELECT event_id, user_id, \(assertion.phoneNumber), 'assertion',
+                    \(isProven: sessionID, of: userID), \(now), \(Traces.current)
+                FROM entered
+                RETURNING is_sign_in_proven
                 """,
                 deadline: deadline
             )
@@ -117,28 +128,29 @@ extension IdentityStore {
             if error.sqlState == .foreignKeyViolation { throw IdentityFault.sessionRevoked }
             throw error
         }
-        if !entered.isEmpty { return event(eventID) }
+        if let isProven = try entered.first?.decode(0, as: Bool.self) { return event(eventID, isProven) }
         // A statement of its own, since the one before may have waited for the first use.
         let row = try await database.query(
             """
-            SELECT used.event_id, used.user_id, used.phone_hash, waiting.created_at
+            SELECT used.event_id, used.user_id, used.phone_hash, waiting.created_at, \(isProven: sessionID, of: userID)
             FROM phone_assertions used LEFT JOIN phone_proofs waiting USING (event_id)
             WHERE fingerprint = \(assertion.fingerprint)
             """,
             deadline: deadline
         ).first
         guard let row else { throw IdentityFault.phoneAssertion(.expired) }
-        let (earlier, user, hash, enteredAt) = try row.decode(
+        let (earlier, user, hash, enteredAt, isProven) = try row.decode(
             PostgresUUID.self,
             PostgresUUID.self,
             [UInt8]?.self,
-            PostgresTimestamp?.self
+            PostgresTimestamp?.self,
+            Bool.self
         )
         guard UserID(user) == userID, hash.map(hashes.contains) ?? true else {
             throw IdentityFault.phoneAssertion(.invalid)
         }
         // Their person was answered before, and may have chosen another number since. What doesn't wait any more profile has decided.
-        return event(EventID(earlier), outdatedAfterMilliseconds: enteredAt?.milliseconds)
+        return event(EventID(earlier), isProven, outdatedAfterMilliseconds: enteredAt?.milliseconds)
     }
 
     /// Whether an older proof of the same user waits, which must be told before this one.
@@ -221,5 +233,18 @@ extension IdentityStore {
                 ORDER BY expires_at LIMIT \(limit) FOR UPDATE SKIP LOCKED)
             """
         ).affected
+    }
+}
+
+extension Query.StringInterpolation {
+    /// Whether a session of a user, alive or over, was proven by a nonce or a code.
+    fileprivate mutating func appendInterpolation(isProven sessionID: SessionID?, of userID: UserID) {
+        appendLiteral("EXISTS (SELECT FROM sessions bringing WHERE bringing.session_id = ")
+        appendInterpolation(sessionID?.uuid)
+        appendLiteral(" AND bringing.user_id = ")
+        appendInterpolation(userID.uuid)
+        appendLiteral(" AND bringing.proof = ANY(")
+        appendInterpolation(AccountAct.acceptedProofs.map(\.rawValue))
+        appendLiteral("))")
     }
 }

@@ -35,6 +35,8 @@ struct RevocationsRead: Sendable, Hashable {
     /// Sessions that were begun before it have ended, in Unix milliseconds.
     let sessionsFromMilliseconds: Int64
     let sessionIDs: [SessionID]
+    /// Changes of accounts of which their owners are notified; none in a reading by place.
+    var accountChanges: [AccountChange] = []
     /// The last one's place in the log; nil if there is none.
     let last: RevocationPlace?
 }
@@ -68,27 +70,38 @@ extension IdentityStore {
             left(pg_walfile_name(pg_current_wal_lsn()), 8) AS timeline, (SELECT sessions_from FROM session_epoch) AS epoch
         """
     private static let columns = "snapshot, system, timeline, epoch, log.session_id, log.xid::text, log.id"
-    private static let isPast = "xid < pg_snapshot_xmax(pg_current_snapshot())"
+    private static let columnCount = 7
+    fileprivate static let isPast = "xid < pg_snapshot_xmax(pg_current_snapshot())"
 
     /// What ended since a snapshot, in no order.
     ///
     /// - Parameters:
     ///   - earlier: a snapshot of the same database; nil for none of it.
-    ///   - limit: the most to read. If so many come there may be more.
-    func revocations(since earlier: RevocationSnapshot?, limit: Int) async throws(PostgresError) -> RevocationsRead {
+    ///   - limit: the most sessions to read. If so many come there may be more.
+    ///   - changesMax: the most changes of accounts to read. Those beyond are never read: their owners find them in their lists.
+    func revocations(
+        since earlier: RevocationSnapshot?,
+        limit: Int,
+        changesMax: Int
+    ) async throws(PostgresError) -> RevocationsRead {
         let snapshot = earlier?.text ?? "1:1:"
         return try read(
             try await database.query(
                 """
-                SELECT \(unsafeSQL: Self.columns) FROM (\(unsafeSQL: Self.here)) here LEFT JOIN (
-                    SELECT id, xid, session_id FROM revocations
-                    WHERE (xid >= pg_snapshot_xmax(\(snapshot)::pg_snapshot)
-                            OR xid = ANY (ARRAY(SELECT pg_snapshot_xip(\(snapshot)::pg_snapshot))))
-                        AND \(unsafeSQL: Self.isPast)
-                    LIMIT \(earlier == nil ? 0 : limit)
+                SELECT \(unsafeSQL: Self.columns), \(unsafeSQL: AccountChange.columns)
+                FROM (\(unsafeSQL: Self.here)) here LEFT JOIN (
+                    (SELECT id, xid, session_id, NULL::uuid AS user_id, NULL AS kind, NULL::timestamptz AS occurred_at,
+                        NULL AS provider, NULL::uuid AS by_session_id
+                    FROM revocations WHERE \(isUnseenBy: snapshot) LIMIT \(earlier == nil ? 0 : limit))
+                    UNION ALL
+                    (SELECT NULL, NULL, NULL, user_id, kind, occurred_at, details ->> 'provider', session_id
+                    FROM security_events
+                    WHERE \(isUnseenBy: snapshot) AND \(unsafeSQL: AccountChange.isChange) AND user_id IS NOT NULL
+                    LIMIT \(earlier == nil ? 0 : changesMax))
                 ) log ON true
                 """
-            )
+            ),
+            hasChanges: true
         )
     }
 
@@ -112,7 +125,7 @@ extension IdentityStore {
         )
     }
 
-    private func read(_ rows: Rows) throws(PostgresError) -> RevocationsRead {
+    private func read(_ rows: Rows, hasChanges: Bool = false) throws(PostgresError) -> RevocationsRead {
         guard let first = rows.first else { throw Self.unreadable }
         let (snapshot, system, timeline, epoch) = try first.decode(
             String.self,
@@ -122,8 +135,10 @@ extension IdentityStore {
         )
         guard let timeline = UInt32(timeline, radix: 16) else { throw Self.unreadable }
         var sessionIDs: [SessionID] = []
+        var accountChanges: [AccountChange] = []
         var last: RevocationPlace?
         for row in rows {
+            if hasChanges, let change = try AccountChange(row, from: Self.columnCount) { accountChanges.append(change) }
             guard let session = try row.decode(4, as: PostgresUUID?.self) else { continue }
             sessionIDs.append(SessionID(session))
             guard let transaction = UInt64(try row.decode(5, as: String.self)) else { throw Self.unreadable }
@@ -135,6 +150,7 @@ extension IdentityStore {
             // Without its row nobody is let in.
             sessionsFromMilliseconds: max(0, (epoch ?? PostgresTimestamp(microsecondsSince1970: .max)).milliseconds),
             sessionIDs: sessionIDs,
+            accountChanges: accountChanges,
             last: last
         )
     }
@@ -158,5 +174,16 @@ extension IdentityStore {
             """
         )
         return rows.affected
+    }
+}
+
+extension Query.StringInterpolation {
+    /// Whether a row was written by a transaction that a snapshot did not see, and is no later one's.
+    fileprivate mutating func appendInterpolation(isUnseenBy snapshot: String) {
+        appendLiteral("(xid >= pg_snapshot_xmax(")
+        appendInterpolation(snapshot)
+        appendLiteral("::pg_snapshot) OR xid = ANY (ARRAY(SELECT pg_snapshot_xip(")
+        appendInterpolation(snapshot)
+        appendLiteral("::pg_snapshot)))) AND \(IdentityStore.isPast)")
     }
 }

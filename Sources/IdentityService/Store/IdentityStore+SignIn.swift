@@ -152,6 +152,7 @@ extension IdentityStore {
                 userID: facts.userID,
                 phoneNumber: phone.phoneNumber,
                 proof: "provider",
+                isSignInProven: AccountAct.acceptedProofs.contains(signIn.proof),
                 outdatedAfterMilliseconds: PhoneProofs.waitEndMilliseconds(nowMilliseconds: nowMilliseconds)
             )
         }
@@ -360,13 +361,15 @@ extension Query.StringInterpolation {
             """
             ) END RETURNING provider
             ), phone_news AS (
-                INSERT INTO phone_proofs (event_id, user_id, phone, proof, trace, created_at) SELECT 
+                INSERT INTO phone_proofs (event_id, user_id, phone, proof, is_sign_in_proven, trace, created_at) SELECT 
             """
         )
         appendInterpolation(phone.eventID.uuid)
         appendLiteral(", user_id, ")
         appendInterpolation(phone.phoneNumber)
         appendLiteral(", 'provider', ")
+        appendInterpolation(AccountAct.acceptedProofs.contains(signIn.proof))
+        appendLiteral(", ")
         appendInterpolation(Traces.current)
         appendLiteral(", ")
         appendInterpolation(now)

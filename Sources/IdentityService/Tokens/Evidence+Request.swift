@@ -16,18 +16,25 @@ struct VerifiedIDToken: Sendable {
 extension IdentityMethods {
     /// Verifies what was presented and finds what proves the sign-in; nil for tickets that are not there any more, which may
     /// have bought a session a moment ago. A code is exchanged here, before anything is stored.
+    ///
+    /// - Parameter isForAct: whether an ``AccountAct`` stands on it: then only a nonce or a code proves it, whatever the audience accepts
+    ///   for a sign-in.
     func evidence(
         of request: IdentityV1.SignInRequest,
         _ kind: CredentialKind,
         provider: ProviderConfiguration,
+        isForAct: Bool = false,
         context: ServerContext
     ) async throws -> Evidence? {
         let evidence: Evidence?
         switch kind {
-        case .idToken: evidence = try await idTokenEvidence(request, provider: provider, context: context)
-        case .tickets: evidence = try await ticketEvidence(request, provider: provider, context: context)
+        case .idToken: evidence = try await idTokenEvidence(request, provider, isForAct: isForAct, context)
+        case .tickets: evidence = try await ticketEvidence(request, provider, isForAct: isForAct, context)
         case .code: evidence = try await codeEvidence(request, provider: provider, context: context)
-        case .accessToken: evidence = try await accessTokenEvidence(request, provider: provider, context: context)
+        case .accessToken:
+            // Before the provider is asked.
+            if isForAct { throw IdentityFault.proofRequired }
+            evidence = try await accessTokenEvidence(request, provider: provider, context: context)
         case .unproven: throw IdentityFault.signIn(.proofRequired)
         }
         if let evidence { try request.checkSubject(evidence.claims.subject) }
@@ -83,8 +90,9 @@ extension IdentityMethods {
 
     private func idTokenEvidence(
         _ request: IdentityV1.SignInRequest,
-        provider: ProviderConfiguration,
-        context: ServerContext
+        _ provider: ProviderConfiguration,
+        isForAct: Bool,
+        _ context: ServerContext
     ) async throws -> Evidence {
         let token = try await verifiedToken(request, provider: provider, context: context)
         let code = request.authorizationCode
@@ -96,7 +104,7 @@ extension IdentityMethods {
             email: request.email,
             toldOnceKeys: [token.fingerprint]
         )
-        switch try token.claims.proofStep(hasCode: !code.isEmpty) {
+        switch try token.claims.proofStep(hasCode: !code.isEmpty, isForAct: isForAct) {
         case .proven(let proof):
             evidence.proof = proof
             evidence.unexchangedCode = CodeGrant(
@@ -126,8 +134,9 @@ extension IdentityMethods {
 
     private func ticketEvidence(
         _ request: IdentityV1.SignInRequest,
-        provider: ProviderConfiguration,
-        context: ServerContext
+        _ provider: ProviderConfiguration,
+        isForAct: Bool,
+        _ context: ServerContext
     ) async throws -> Evidence? {
         let redeemable = try await redeemable(request, policy: provider.policy, deadline: context.deadline)
         guard let (grant, ticketHash) = redeemable else { return nil }
@@ -139,7 +148,7 @@ extension IdentityMethods {
             email: request.email.isEmpty ? grant.email : request.email,
             toldOnceKeys: [grant.fingerprint]
         )
-        switch try grant.claims.proofStep(hasCode: !grant.code.isEmpty) {
+        switch try grant.claims.proofStep(hasCode: !grant.code.isEmpty, isForAct: isForAct) {
         case .proven(let proof):
             evidence.proof = proof
             evidence.unexchangedCode = CodeGrant(

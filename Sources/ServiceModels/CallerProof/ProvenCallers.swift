@@ -64,6 +64,14 @@ public final class ProvenCallers: Sendable {
         return try user(provenBy: text)
     }
 
+    /// The session in which the user of a call acts, or nil where the proof names none or the call brings no proof.
+    ///
+    /// - Throws: `CallerProofFault`.
+    public func sessionIfAny(of context: ServerContext) throws(CallerProofFault) -> SessionID? {
+        guard let text = context.metadata.first(CallerProofKey.metadataName) else { return nil }
+        return try proof(text).sessionID
+    }
+
     /// The user of a proof that came in a message, where one stream is for many people.
     ///
     /// - Throws: `CallerProofFault`; `missing` for an empty text.
@@ -72,8 +80,10 @@ public final class ProvenCallers: Sendable {
         return try user(provenBy: text)
     }
 
-    private func user(provenBy text: String) throws(CallerProofFault) -> UserID {
-        try CallerProof(text, under: keys, for: service, nowMilliseconds: clock.nowMilliseconds).userID
+    private func user(provenBy text: String) throws(CallerProofFault) -> UserID { try proof(text).userID }
+
+    private func proof(_ text: String) throws(CallerProofFault) -> CallerProof {
+        try CallerProof(text, under: keys, for: service, nowMilliseconds: clock.nowMilliseconds)
     }
 }
 

@@ -58,7 +58,7 @@ public final class AuthServiceDouble: AuthServiceHandler {
             throw RPCError(.unimplemented, "\(AuthServiceMethods.signOutEverywhere.path) has no answer in this test")
         }
 
-        /// The user's live sessions, the one used last first, at most 200.
+        /// The user's live sessions, the one used last first, at most 200; and what was changed lately about the ways into the account.
         public var listSessions: @Sendable (
             AppV1.ListSessionsRequest,
             ServerContext
@@ -96,6 +96,10 @@ public final class AuthServiceDouble: AuthServiceHandler {
         /// identity opens another account with IDENTITY_TAKEN: then nothing changes, and what the provider gave is good for a sign-in still.
         /// But if one of the two accounts is empty, having neither phone number nor username nor group, and the user signed in to this one
         /// within ten minutes, the other one absorbs it, and the answer has a new session if this one was absorbed.
+        ///
+        /// Needs a sign-in of the last minutes (else PERMISSION_DENIED with RECENT_SIGN_IN_REQUIRED: sign in again, then link). Both that
+        /// sign-in and what is linked must be proven by a nonce or an authorization code: else PERMISSION_DENIED with PROOF_REQUIRED. An access
+        /// token proves nothing here, nor does an ID token without a nonce; send the authorization code beside it.
         public var linkProvider: @Sendable (
             AppV1.LinkProviderRequest,
             ServerContext
@@ -105,6 +109,9 @@ public final class AuthServiceDouble: AuthServiceHandler {
 
         /// Takes a provider from the user's account. Sessions that it opened end, the one of the access token too. The last one that can
         /// sign in stays: FAILED_PRECONDITION with LAST_PROVIDER. One that is not linked is a success.
+        ///
+        /// Needs a recent, proven sign-in as LinkProvider does. PERMISSION_DENIED with PROVIDER_LINKED_TOO_RECENTLY where a provider that was
+        /// linked less than a day ago would take the place of an older one; RetryInfo has when it is possible.
         public var unlinkProvider: @Sendable (
             AppV1.UnlinkProviderRequest,
             ServerContext

@@ -115,8 +115,11 @@ public final class IdentityServiceDouble: IdentityServiceHandler {
         }
 
         /// Links the provider identity that credentials name to the caller's account, by the rules of ListSessions: it opens that account
-        /// from then on. The credentials are judged as SignIn judges them and used up by it, but never by an e-mail; without proof they are
-        /// refused with PROOF_REQUIRED. An identity that the account has is a success, and nothing changes. If the account has another one of
+        /// from then on. The credentials are judged as SignIn judges them and used up by it, but never by an e-mail. Both they and the
+        /// caller's session must be proven by a nonce or an authorization code: else it is PERMISSION_DENIED with PROOF_REQUIRED. A code
+        /// beside an ID token that carries no proven nonce is exchanged, whatever the audience accepts for a sign-in. The session must have
+        /// been opened a moment ago (ten minutes unless configured otherwise): else it is PERMISSION_DENIED with RECENT_SIGN_IN_REQUIRED.
+        /// An identity that the account has is a success, and nothing changes. If the account has another one of
         /// that provider it is ALREADY_EXISTS with PROVIDER_ALREADY_LINKED, if it opens another account with IDENTITY_TAKEN: then
         /// nothing changes, and the credentials are good still.
         ///
@@ -133,6 +136,10 @@ public final class IdentityServiceDouble: IdentityServiceHandler {
         /// Takes a provider's identity from the caller's account, by the rules of ListSessions. Sessions that it opened end, the caller's
         /// too, and what the provider granted is revoked. An account must keep one that can sign in: else FAILED_PRECONDITION with
         /// LAST_PROVIDER. Unlinking what isn't linked is a success.
+        ///
+        /// The session must be recent and proven as that of LinkProvider. A provider that was linked less than a day ago neither unlinks
+        /// an older one by a session that it opened, nor is all that is left in the place of one that was linked a day ago or before: else
+        /// PERMISSION_DENIED with PROVIDER_LINKED_TOO_RECENTLY, and RetryInfo has when it is possible.
         public var unlinkProvider: @Sendable (
             IdentityV1.UnlinkProviderRequest,
             ServerContext

@@ -41,6 +41,26 @@ struct GroupWatcherTests {
         #expect(news.isReset && news.changes.isEmpty && news.position == [2])
     }
 
+    @Test func `A change of the account comes with the last position, through resets, and at most so many of them`() async throws {
+        let watcher = Self.watcher()
+        let change = IdentityV1.AccountChange.with { ($0.userID, $0.kind) = ("u", "provider_linked") }
+        watcher.notify(change)
+        #expect(watcher.put(Self.news(1, ["a"])))
+        #expect(try await watcher.next().accountChanges.isEmpty, "it hadn't begun: the list has it")
+        for _ in 0...GroupWatcher.accountChangesMax { watcher.notify(change) }
+        var news = try await watcher.next()
+        #expect(news.accountChanges.count == GroupWatcher.accountChangesMax)
+        #expect(news.position == [1] && !news.isReset && news.changes.isEmpty)
+        watcher.notify(change)
+        #expect(watcher.put(Self.news(2, ["b"])))
+        watcher.reset(at: [3])
+        news = try await watcher.next()
+        #expect(news.accountChanges == [change] && news.isReset && news.position == [3])
+        #expect(watcher.end(.comeAgain))
+        watcher.notify(change)
+        await #expect(throws: WatchEnd.comeAgain) { try await watcher.next() }
+    }
+
     @Test func `An app that takes nothing is too far behind`() {
         let watcher = Self.watcher()
         #expect(watcher.put(Self.news(1, (0..<GroupWatcher.changesMax).map(String.init))))

@@ -108,6 +108,60 @@ struct WatchGroupsTests {
         }
     }
 
+    @Test func `Other sessions of an account hear that it was changed, and nobody else`() async throws {
+        try await WatchStage.run { stage in
+            async let watching = stage.watch()
+            try await stage.until { stage.begun.count == 1 }
+            stage.change(.groupJoined, position: 4, to: [stage.begun[0].id])
+            let metrics = MetricsRegistry()
+            metrics.add(stage.watches)
+            try await stage.until { metrics.text.contains("vestibule_gateway_watch_changes_total 1\n") }
+            stage.watches.notify([
+                WatchStage.accountChange("another", by: "x"),
+                WatchStage.accountChange(StubServices.userID, by: WatchStage.sessionID),
+                WatchStage.accountChange(StubServices.userID, by: "the thief's"),
+            ])
+            stage.watches.stop()
+            let text = try await watching.text
+            let told = #"event: account_changed\#ndata: "#
+                + #"{"kind":"provider_linked","provider":"google","occurred_at":"2027-01-15T08:00:00.000Z"}\#n\#n"#
+            #expect(text.contains(told))
+            #expect(text.split(separator: "event: account_changed").count == 2)
+        }
+    }
+
+    @Test func `An RPC is told of the account's changes as identity tells them`() async throws {
+        try await WatchStage.run { stage in
+            var logger = Logger(label: "test")
+            logger.logLevel = .critical
+            let router = try stage.gateway.gateway.router(timeLimit: .seconds(60), logger: logger)
+            let client = GroupServiceClient(InProcessChannel(router))
+            var options = CallOptions()
+            options.metadata.add("authorization", "Bearer \(StubServices.accessToken)")
+            let told = Mutex<[AppV1.WatchGroupsResponse]>([])
+            let error = await #expect(throws: RPCError.self) {
+                try await client.watchGroups(.init(), options: options) { messages in
+                    for try await message in messages {
+                        let count = told.withLock { told in
+                            told.append(message)
+                            return told.count
+                        }
+                        if count == 1 {
+                            stage.change(WatchStage.accountChange(StubServices.userID, by: WatchStage.sessionID))
+                            stage.change(WatchStage.accountChange(StubServices.userID, by: "the thief's"))
+                        }
+                        if count == 2 { stage.end([WatchStage.sessionID]) }
+                    }
+                }
+            }
+            #expect(error?.reason == "SESSION_REVOKED")
+            let messages = told.withLock { $0 }
+            #expect(messages.map(\.position) == ["AQ", "AQ"])
+            #expect(messages.last?.accountChanges.map(\.sessionID) == ["the thief's"])
+            #expect(messages.last?.accountChanges.map(\.kind) == ["provider_linked"])
+        }
+    }
+
     @Test func `The end of all sessions has everybody come again`() async throws {
         try await WatchStage.run { stage in
             async let watching = stage.watch()

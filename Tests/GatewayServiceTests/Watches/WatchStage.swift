@@ -174,6 +174,17 @@ final class WatchStage: Sendable {
         )
     }
 
+    /// A change of an account.
+    static func accountChange(_ userID: String, by sessionID: String) -> IdentityV1.AccountChange {
+        .with {
+            ($0.userID, $0.kind, $0.provider) = (userID, "provider_linked", "google")
+            ($0.occurredAtMs, $0.sessionID) = (1_800_000_000_000, sessionID)
+        }
+    }
+
+    /// Has identity tell that an account was changed.
+    func change(_ change: IdentityV1.AccountChange) { endSession.yield(.with { $0.accountChanges = [change] }) }
+
     /// `GET /me/events` until it ends; the text of it.
     func watch(after position: String? = nil) async throws -> (status: Int, text: String) {
         var headers: HTTPFields = [.authorization: "Bearer \(StubServices.accessToken)"]

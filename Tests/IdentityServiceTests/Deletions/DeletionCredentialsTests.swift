@@ -61,6 +61,19 @@ struct DeletionCredentialsTests {
         }
     }
 
+    @Test func `A code beside a token without nonce deletes, where for a sign-in the token would do`() async throws {
+        try await TestService.runWithAudiences { service in
+            let session = try await service.signInBare()
+            let exchanged = try service.provider.bareToken(at: service.clock, ["jti": "exchanged"])
+            try service.exchange.answer(exchanged, for: "c0de", service: service)
+            _ = try await service.askForDeletion(session.accessToken) {
+                ($0.provider, $0.authorizationCode) = ("apple", "c0de")
+                $0.idToken = try service.provider.bareToken(at: service.clock, ["jti": "bare"])
+            }
+            #expect(try await service.count("accounts") == 0)
+        }
+    }
+
     @Test func `Somebody else's credentials delete nobody, and stay good`() async throws {
         try await TestService.run { service in
             let session = try await service.signInAnew()

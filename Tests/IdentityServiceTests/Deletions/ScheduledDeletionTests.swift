@@ -35,6 +35,8 @@ struct ScheduledDeletionTests {
             )
             let listed = try await service.client.listSessions(.with { $0.accessToken = token })
             #expect(listed.deletesAtMs == asked + 7 * Self.day * 1000)
+            #expect(listed.recentChanges.map(\.kind) == ["deletion_scheduled"])
+            #expect(listed.recentChanges.map(\.sessionID) == [session.sessionID])
             #expect(service.deletions("scheduled") == 1)
         }
     }
@@ -96,7 +98,9 @@ struct ScheduledDeletionTests {
             service.clock.advance(seconds: 1)
             let refreshed = try await service.refresh(session.refreshToken).tokens
             await service.parts.deletions.round()
-            await expectFailure(.unauthenticated, "SESSION_INVALID") { _ = try await service.check(refreshed.accessToken) }
+            await expectFailure(.unauthenticated, "SESSION_INVALID") {
+                _ = try await service.check(refreshed.accessToken)
+            }
             #expect(try await service.words("SELECT why FROM account_closings") == ["deleted"])
             #expect(try await service.count("outbox") == 2)
             #expect(try await service.count("scheduled_deletions") == 0)
@@ -168,7 +172,9 @@ struct ScheduledDeletionTests {
             await expectFailure(.unauthenticated, "SESSION_REVOKED") {
                 try await service.cancelDeletion(first.accessToken)
             }
-            await expectFailure(.unauthenticated, "ACCESS_TOKEN_INVALID") { try await service.cancelDeletion("nonsense") }
+            await expectFailure(.unauthenticated, "ACCESS_TOKEN_INVALID") {
+                try await service.cancelDeletion("nonsense")
+            }
             #expect(try await service.count("scheduled_deletions") == 1)
         }
     }
@@ -246,7 +252,8 @@ struct ScheduledDeletionTests {
     }
 
     @Test(arguments: 1...3)
-    func `Of a cancellation and the deletion one comes first, and the account is whole or gone`(seed: Int) async throws {
+    func `Of a cancellation and the deletion one comes first, and the account is whole or gone`(seed: Int) async throws
+    {
         try await TestService.runWithAudiences { service in
             for round in 0..<6 {
                 let session = try await service.signInBare(subject: "\(seed).\(round)")

@@ -40,19 +40,24 @@ struct LinkRaceTests {
     }
 
     @Test func `Two who want each other's identity both fail, and none waits for ever`() async throws {
-        try await TestService.run { service in
-            let maria = try await service.signInAnew()
-            let jose = try await service.signInByGoogle()
-            // Proven too weakly for one to absorb the other.
-            for tokens in [maria, jose] { try await service.setProof("fresh", of: tokens) }
+        // Recent enough to link, and too old for one to absorb the other.
+        var limits = SessionLimits()
+        limits.deletionSignInSeconds = 0
+        try await TestService.run(limits: limits) { service in
+            var maria = try await service.signInAnew()
+            var jose = try await service.signInByGoogle()
+            service.clock.advance(seconds: IdentityStore.absorptionSignInMilliseconds / 1000 + 1)
+            maria = try await service.refresh(maria.refreshToken).tokens
+            jose = try await service.refresh(jose.refreshToken).tokens
+            let (mariasToken, josesToken) = (maria.accessToken, jose.accessToken)
             for round in 0..<20 {
                 let (apple, google) = (
                     try service.provider.appleToken(at: service.clock, ["jti": .string("\(round)")]),
                     try service.googleToken()
                 )
                 let reasons = try await Self.together([
-                    { try await service.linkGoogle(maria.accessToken, token: google) },
-                    { try await service.link(jose.accessToken) { ($0.provider, $0.idToken) = ("apple", apple) } },
+                    { try await service.linkGoogle(mariasToken, token: google) },
+                    { try await service.link(josesToken) { ($0.provider, $0.idToken) = ("apple", apple) } },
                 ])
                 #expect(reasons == ["IDENTITY_TAKEN", "IDENTITY_TAKEN"])
             }

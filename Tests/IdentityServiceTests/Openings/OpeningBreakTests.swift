@@ -108,7 +108,7 @@ struct OpeningBreakTests {
                     service.parts.methods.identifiers.make(),
                     of: try #require(UserID(person.old)),
                     for: try #require(UserID(claimant)),
-                    .proof("assertion"),
+                    .proof("assertion", isSignInProven: true),
                     nowMilliseconds: service.clock.nowMilliseconds,
                     deadline: nil
                 )

@@ -1,9 +1,11 @@
 import API
 import AccountImport
 import IdentityDomain
+import JOSE
 import Models
 import Postgres
 import RPC
+import ServiceModels
 import SwiftProtobuf
 import Testing
 
@@ -66,6 +68,73 @@ struct OpeningTests {
             _ = try await service.prove(person.assertion(of: again, id: "second"), by: again)
             try await person.expectOpen()
             #expect(try await person.openings().count == 2)
+        }
+    }
+
+    /// Apple, whose tokens without nonce sign in too, and Google.
+    private static func providersOfBareTokens() throws -> [ProviderConfiguration] {
+        let apple = try ProviderPolicy(
+            name: .apple,
+            issuers: ["https://appleid.apple.com"],
+            audiences: [
+                AudiencePolicy(id: "com.example.app", match: .sha256),
+                AudiencePolicy(id: "com.example.bare", match: .sha256, nonce: .optional, withoutNonce: .fresh),
+            ],
+            algorithms: [.es256],
+            keysURL: "http://127.0.0.1:1/apple",
+            isTrustedForPhones: true
+        )
+        return try [ProviderConfiguration(policy: apple)] + TestProvider.providers().filter { $0.policy.name == .google }
+    }
+
+    @Test(arguments: [true, false])
+    func `The sign-in that brings the number must be proven itself, whatever else its account has`(isProven: Bool) async throws {
+        try await ImportedPerson.run(providers: Self.providersOfBareTokens()) { person in
+            let service = person.service
+            // A thief's account with a proven session, to which the person's identity was linked by a leaked token.
+            let thief = try await service.signInByGoogle("thief")
+            let user = try #require(UserID(thief.userID))
+            try await service.database.execute(
+                """
+                INSERT INTO provider_identities (provider, subject, user_id, is_email_verified, is_private_email, created_at,
+                    last_sign_in_at) VALUES ('apple', '001.person', \(user.uuid), false, false, now(), now())
+                """
+            )
+            let answer: IdentityV1.SignInResponse
+            if isProven {
+                answer = try await service.signIn(token: person.token())
+            } else {
+                let leaked = try service.provider.bareToken(
+                    at: service.clock,
+                    PhoneBackend.verified(ImportedPerson.number)
+                )
+                answer = try await service.signIn { $0.idToken = leaked }
+            }
+            try await person.settle()
+            #expect((answer.tokens.userID == person.old) == isProven)
+            let openings = try await person.openings().filter { $0.hasPrefix("account_opened") }
+            #expect(openings.isEmpty == !isProven)
+            if !isProven {
+                #expect(answer.tokens.userID == thief.userID)
+                try await person.expectNothingUnderWay()
+                #expect(try await service.phoneEvents() == ["phone_conflict \(thief.userID) {\"proof\": \"provider\"}"])
+            }
+        }
+    }
+
+    @Test func `An assertion opens nothing in a session that a token alone opened`() async throws {
+        try await ImportedPerson.run { person in
+            let service = person.service
+            let proven = try await service.signIn()
+            let bare = try await service.signIn(changes: ["jti": "second"])
+            #expect(bare.tokens.userID == proven.tokens.userID)
+            try await service.setProof("fresh", of: bare.tokens)
+            let text = try person.assertion(of: bare)
+            await expectFailure(.alreadyExists, "PHONE_TAKEN") { _ = try await service.prove(text, by: bare) }
+            try await person.expectNothingUnderWay()
+            // The same assertion in a session that is proven.
+            await expectFailure(.unauthenticated, "ACCOUNT_OPENED") { _ = try await service.prove(text, by: proven) }
+            try await person.expectOpen()
         }
     }
 

@@ -19,11 +19,14 @@ struct ImportedPerson {
     let old: String
 
     /// Runs with Apple, as if it told numbers, Google, and a backend that asserts them.
-    static func run(_ body: (ImportedPerson) async throws -> Void) async throws {
+    static func run(
+        providers: [ProviderConfiguration]? = nil,
+        _ body: (ImportedPerson) async throws -> Void
+    ) async throws {
         let backend = try PhoneBackend()
         let google = try TestProvider.providers().filter { $0.policy.name == .google }
-        let providers = try PhoneBackend.providers() + google
-        try await TestService.run(providers: providers, phoneAssertions: backend.policy) { service in
+        let known = try PhoneBackend.providers() + google
+        try await TestService.run(providers: providers ?? known, phoneAssertions: backend.policy) { service in
             _ = service.others.absorptions { $0.closed = [] }
             let old = try await service.importAccount("1001")
             service.others.importNumber(number, of: old)
