@@ -86,6 +86,7 @@ struct Gateway: Sendable {
             GetMeRoute.endpoint(methods),
             UpdateMeRoute.endpoint(methods), ProvePhoneRoute.endpoint(methods),
             DeleteMeRoute.endpoint(methods),
+            CancelDeletionRoute.endpoint(methods),
             CheckUsernameRoute.endpoint(methods),
             SetAvatarRoute.endpoint(methods),
             DeleteAvatarRoute.endpoint(methods),

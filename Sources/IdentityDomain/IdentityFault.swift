@@ -50,6 +50,8 @@ public enum IdentityFault: Error, Sendable, Hashable {
     case recentSignInRequired
     /// The sign-in that this stands on was proven by less than a nonce or an authorization code.
     case proofRequired
+    /// Credentials that must be of the caller's account are of another one, or of none.
+    case credentialsForeign
     /// A provider that was linked a short time ago takes no older one away yet, for so many seconds.
     case providerLinkedTooRecently(waitSeconds: Int64)
     /// What a provider told was refused.

@@ -16,6 +16,10 @@ public enum SecurityEvent: String, Sendable, Hashable, CaseIterable {
     case allSessionsEnded = "all_sessions_ended"
     /// An account was deleted, by its owner or an operator. Told with by whom.
     case accountDeleted = "account_deleted"
+    /// The deletion of an account was scheduled. Told with its time; the session is the one that asked.
+    case deletionScheduled = "deletion_scheduled"
+    /// The scheduled deletion of an account was cancelled. The session is the one that asked.
+    case deletionCancelled = "deletion_cancelled"
     /// An account was closed for another reason. Told with it.
     case accountClosed = "account_closed"
     /// What is known of an account was handed out by an operator.
@@ -55,7 +59,9 @@ public enum SecurityEvent: String, Sendable, Hashable, CaseIterable {
 
 extension SecurityEvent {
     /// The changes of an account of which its owner is notified in their other sessions: each adds, removes or ends a way into it.
-    public static let accountChanges: [SecurityEvent] = [.providerLinked, .providerUnlinked]
+    public static let accountChanges: [SecurityEvent] = [
+        .providerLinked, .providerUnlinked, .deletionScheduled, .deletionCancelled,
+    ]
 }
 
 /// Why a session was ended, as its row says.

@@ -27,6 +27,8 @@ public struct SessionLimits: Sendable, Hashable {
     public static let sessionsListedMax = 200
     /// How long ago the session may have been opened by which an ``AccountAct`` is performed; 0 for any time.
     public var deletionSignInSeconds: Int64 = 600
+    /// How long after it was asked for a scheduled deletion happens: the time in which it can be cancelled.
+    public var deletionDelaySeconds: Int64 = 7 * 86_400
     /// For how long the audit log keeps what it tells.
     public var eventRetentionSeconds: Int64 = 400 * 86_400
     /// The least of that: a service can't make the log forget younger events, as the database sees to.

@@ -6,6 +6,10 @@ public enum WebhookType: String, Sendable, Hashable, CaseIterable {
     case sessionEnded = "session.ended"
     /// An account was deleted, or closed for another reason.
     case accountDeleted = "account.deleted"
+    /// The deletion of an account was scheduled.
+    case deletionScheduled = "account.deletion_scheduled"
+    /// The scheduled deletion of an account was cancelled.
+    case deletionCancelled = "account.deletion_cancelled"
     /// A provider opens an account from now on.
     case providerLinked = "provider.linked"
     /// A provider was unlinked from an account.

@@ -110,6 +110,12 @@ extension IdentityFault: DomainFault {
                 message: "This needs a sign-in that is proven by a nonce or an authorization code. "
                     + "See the page \"Acts that need a proven sign-in\" (ActsThatNeedProof)."
             )
+        case .credentialsForeign:
+            .domain(
+                .permissionDenied,
+                reason: "CREDENTIALS_FOREIGN",
+                message: "These credentials are not of an identity of this account."
+            )
         case .providerLinkedTooRecently(let waitSeconds):
             LinkRefusal.linkedTooRecently(waitSeconds: waitSeconds)
         case .web(let fault):

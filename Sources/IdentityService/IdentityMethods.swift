@@ -24,6 +24,7 @@ struct IdentityMethods: IdentityServiceHandler {
     let unprovenDialects: Set<String>
     let signIns: SignInMetrics
     let refreshes: RefreshMetrics
+    let deletions: DeletionMetrics
     let sessionUses: SessionUses
     let acknowledgements: Acknowledgements
     /// Tells who watches which sessions end.

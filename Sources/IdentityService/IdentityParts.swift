@@ -37,6 +37,8 @@ struct IdentityParts: Sendable {
     let grants: ProviderGrants
     /// Tells the targets of webhooks what happened.
     let webhooks: WebhookDeliverer
+    /// Deletes the accounts whose scheduled deletion is due.
+    let deletions: ScheduledDeletions
     /// Applies what providers told.
     private let notices: NoticeApplier
     private let keys: ProviderKeys
@@ -130,6 +132,10 @@ struct IdentityParts: Sendable {
         )
         self.grants = grants
         let identifiers = IdentifierSource(clock: clock) { randomBytes(8).reduce(0) { $0 << 8 | UInt64($1) } }
+        let accountClosed: @Sendable () -> Void = {
+            revocations.announce()
+            closings.nudge()
+        }
         let absorber = Absorber(
             store: store,
             profile: profile,
@@ -137,12 +143,18 @@ struct IdentityParts: Sendable {
             keys: ownKeys,
             identifiers: identifiers,
             clock: clock,
-            accountClosed: {
-                revocations.announce()
-                closings.nudge()
-            },
+            accountClosed: accountClosed,
             logger: logger
         )
+        let deletions = ScheduledDeletions(
+            store: store,
+            identifiers: identifiers,
+            metrics: DeletionMetrics(),
+            clock: clock,
+            accountClosed: accountClosed,
+            logger: logger
+        )
+        self.deletions = deletions
         let opener = AccountOpener(
             store: store,
             absorber: absorber,
@@ -176,7 +188,7 @@ struct IdentityParts: Sendable {
                 signIns, refreshes, sessionUses, acknowledgements, revocations,
                 ProviderKeyMetrics(keys: keys, clock: clock),
                 questions.metrics, OutboxMetricsList(closings.metrics + [phoneProofs.relay.metrics]), grants.metrics,
-                notices.metrics, absorber.metrics,
+                notices.metrics, absorber.metrics, deletions.metrics,
                 deliverer.metrics,
             ] + (keyReader.map { [$0] } ?? [])
         let steps = [
@@ -235,6 +247,7 @@ struct IdentityParts: Sendable {
             unprovenDialects: settings.unprovenDialects,
             signIns: signIns,
             refreshes: refreshes,
+            deletions: deletions.metrics,
             sessionUses: sessionUses,
             acknowledgements: acknowledgements,
             revocations: revocations,
@@ -318,6 +331,11 @@ struct IdentityParts: Sendable {
     /// Goes on with absorptions of accounts that others have left, until the task is cancelled.
     func absorb() async {
         await methods.absorber.run()
+    }
+
+    /// Deletes the accounts whose scheduled deletion is due, until the task is cancelled.
+    func deleteScheduled() async {
+        await deletions.run()
     }
 
     /// Applies what providers told of their people, until the task is cancelled. Without it that is only stored.

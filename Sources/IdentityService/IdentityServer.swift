@@ -164,6 +164,7 @@ public struct IdentityServer: AccountServer, OutboxServer {
                     BackgroundWork { await parts.acknowledge() },
                     BackgroundWork { await parts.tellRevocations() },
                     BackgroundWork { await parts.applyNotices() },
+                    BackgroundWork { await parts.deleteScheduled() },
                     BackgroundWork { await parts.tellWebhooks() },
                     BackgroundWork { await parts.absorb() },
                     BackgroundWork { await parts.cleanup.run() },

@@ -1,10 +1,12 @@
 """An account's end: deleted in all services, with nothing left of the person in the database."""
 
+import datetime
 import json
 import os
 import pathlib
 import signal
 import subprocess
+import time
 import uuid
 
 import pytest
@@ -12,7 +14,7 @@ import pytest
 import process_table
 import tokens
 from account_command import account, is_forgotten, trace
-from app import App, letters
+from app import GOOGLE_CLIENT, App, letters
 from app_clients import WAYS, client_of
 from stack import new_stack
 
@@ -158,13 +160,131 @@ def test_the_same_person_is_new_the_next_moment(stack, whole):
 
 
 def test_an_old_session_deletes_nothing(stack, app):
-    stack.sql(
-        "UPDATE identity.sessions SET created_at = created_at - interval '11 minutes' "
-        f"WHERE session_id = '{app.session['session_id']}'")
+    make_old(app)
     app.gateway.send("DELETE", "/me", token=app.access_token).problem(403, "RECENT_SIGN_IN_REQUIRED")
     app.get("/me").expect(200)
     app.sign_in()
     app.delete()
+
+
+def revocations(stack):
+    return stack.simulator.get("/control/counts").expect(200)["apple"]["revoke"]
+
+
+def make_old(app):
+    """Lets the session be opened longer ago than a deletion asks for."""
+    app.stack.sql(
+        "UPDATE identity.sessions SET created_at = created_at - interval '11 minutes' "
+        f"WHERE session_id = '{app.session['session_id']}'")
+
+
+def test_apples_code_in_the_body_deletes_and_withdraws_the_consent(stack, new_app):
+    app = new_app()
+    # Without a code there is no token to revoke.
+    app.present("apple", {name: value for name, value in app.ask_apple().items() if name != "authorization_code"}).expect(200)
+    make_old(app)
+    app.gateway.send("DELETE", "/me", token=app.access_token).problem(403, "RECENT_SIGN_IN_REQUIRED")
+    waiting = "SELECT count(*) FROM identity.provider_grants WHERE state = 'revoking'"
+    process_table.wait_until(lambda: stack.sql(waiting) == "0", 30, "the end of what others left to be revoked")
+    before = revocations(stack)
+    credentials = {"provider": "apple", **app.ask_apple()}
+    for _ in range(2):
+        # The second is of an app that lost the answer.
+        assert app.gateway.send("DELETE", "/me", credentials, token=app.access_token).status == 204
+    app.get("/me").problem(401, "SESSION_INVALID")
+    process_table.wait_until(lambda: revocations(stack) > before, 15, "the revocation")
+    process_table.wait_until(lambda: is_forgotten(stack, app.user_id), 15, "the end of all that is left")
+    assert revocations(stack) == before + 1
+    # Apple takes the person for somebody new.
+    app.ask_apple()
+    assert app.told_user is not None
+    # What deleted the account opens no other one.
+    del credentials["provider"]
+    app.gateway.post("/auth/apple", credentials).problem(401, "TOKEN_REPLAYED")
+
+
+def test_credentials_of_somebody_else_or_without_proof_delete_nothing(stack, app, new_app):
+    other = new_app()
+    app.gateway.send("DELETE", "/me", {"provider": "apple", **other.ask_apple()}, token=app.access_token).problem(
+        403, "CREDENTIALS_FOREIGN")
+    token, client = leaked_access_token(app)
+    app.gateway.send(
+        "DELETE", "/me", {"provider": "google", "access_token": token, "client_id": client}, token=app.access_token).problem(
+        403, "PROOF_REQUIRED")
+    app.gateway.send("DELETE", "/me", {"authorization_code": "c"}, token=app.access_token).problem(
+        400, "REQUEST_INVALID", [("provider", "REQUIRED")])
+    app.get("/me").expect(200)
+
+
+def leaked_access_token(app):
+    """An access token of Google's for the person, as any app that was given it has it, and its app."""
+    answer = app.stack.simulator.post("/control/google/sign-in", {
+        "client_id": GOOGLE_CLIENT, "person": app.person.simulated}).expect(200)
+    app.stack.confidential |= {answer["access_token"], answer["id_token"]}
+    return answer["access_token"], GOOGLE_CLIENT
+
+
+@pytest.fixture
+def thief(stack, new_app):
+    """An owner at Google, and a phone that has their access token alone."""
+    owner = new_app()
+    owner.sign_in("google")
+    owner.complete()
+    owner.create_group()
+    thief = App(stack, owner.person)
+    token, client = leaked_access_token(owner)
+    thief.present("google", {"access_token": token, "client_id": client}).expect(200)
+    assert thief.user_id == owner.user_id
+    thief.owner = owner
+    return thief
+
+
+def deletes_at(app):
+    return app.get("/auth/sessions").expect(200)["deletes_at"]
+
+
+def test_a_leaked_access_token_deletes_nobody(stack, thief):
+    answer = thief.gateway.send("DELETE", "/me", token=thief.access_token).expect(202)
+    when = datetime.datetime.fromisoformat(answer["deletes_at"]) - datetime.datetime.now(datetime.UTC)
+    assert datetime.timedelta(days=6, hours=23) < when < datetime.timedelta(days=7, seconds=5)
+    assert thief.gateway.send("DELETE", "/me", token=thief.access_token).expect(202) == answer
+    owner = thief.owner
+    assert owner.get("/me").expect(200)["phone_number"] == owner.person.phone
+    assert deletes_at(owner) == answer["deletes_at"]
+    for _ in range(2):
+        assert owner.gateway.send("DELETE", "/me/deletion", token=owner.access_token).status == 204
+    assert deletes_at(owner) is None
+    kinds = stack.sql(
+        f"SELECT kind FROM identity.security_events WHERE user_id = '{owner.user_id}' AND kind LIKE 'deletion%' ORDER BY event_id")
+    assert kinds.split() == ["deletion_scheduled", "deletion_cancelled"]
+    owner.delete()
+
+
+@pytest.mark.parametrize("way", WAYS)
+def test_a_scheduled_deletion_by_rpc(stack, thief, way):
+    with client_of(stack.addresses["gateway"], way) as client:
+        scheduled = client.call("AccountService/DeleteMe", thief.access_token)
+        assert scheduled.deletes_at.seconds > time.time() + 6 * 86_400
+        listed = client.call("AuthService/ListSessions", thief.owner.access_token)
+        assert listed.deletes_at == scheduled.deletes_at
+        client.call("AccountService/CancelDeletion", thief.owner.access_token)
+        assert not client.call("AuthService/ListSessions", thief.owner.access_token).HasField("deletes_at")
+
+
+def pass_the_delay(app):
+    """Lets the time come for which the deletion of an account is scheduled."""
+    changed = app.stack.sql(
+        "UPDATE identity.scheduled_deletions SET deletes_at = now(), next_at = now() "
+        f"WHERE user_id = '{app.user_id}' RETURNING user_id")
+    assert app.user_id in changed
+
+
+def test_a_scheduled_deletion_happens_when_its_time_has_come(stack, thief):
+    thief.gateway.send("DELETE", "/me", token=thief.access_token).expect(202)
+    assert trace(stack, thief.user_id)["identity"]["held"]["scheduled_deletions"] == 1
+    pass_the_delay(thief)
+    process_table.wait_until(lambda: is_forgotten(stack, thief.user_id), 20, "the deletion")
+    thief.owner.get("/me").problem(401, "SESSION_INVALID")
 
 
 def test_a_consent_that_is_left_is_told(stack, new_app):
@@ -231,6 +351,14 @@ def test_a_deletion_survives_every_death():
             os.kill(stack.process_of(name), signal.SIGSTOP)
         for app in apps:
             app.delete()
+        # One whose time comes while nobody is there to delete it.
+        late = App(stack)
+        late.sign_in("google")
+        stack.sql(f"UPDATE identity.sessions SET proof = 'fresh' WHERE session_id = '{late.session['session_id']}'")
+        late.gateway.send("DELETE", "/me", token=late.access_token).expect(202)
+        os.kill(stack.process_of("identity"), signal.SIGSTOP)
+        pass_the_delay(late)
+        apps.append(late)
         assert not is_forgotten(stack, apps[0].user_id)
         postmaster = stack.postmaster
         stack.kill_all()

@@ -22,7 +22,7 @@ CHECKS = (
 # number of no plan (422) no schema can tell; a token (401), a group (404) or an app's user (403) it cannot invent.
 ACCEPTED = ["2xx", "401", "403", "404", "409", "422"]
 REQUESTS = {"AppleSignIn", "GoogleSignIn", "ProviderSignIn", "ProviderLink", "SignInToCome", "AppleNotification", "RefreshToken", "SignOut",
-            "SignOutEverywhere", "SessionName", "ProfileChange", "PhoneProof",
+            "SignOutEverywhere", "SessionName", "ProfileChange", "PhoneProof", "DeletionCredentials",
             "NewGroup", "NewMember", "NewMembers", "PersonToAdd", "GroupChange", "MemberChange", "NewOwner", "ConfirmedMember",
             "NewGroupLink", "GroupLinkToken", "AppleSingleTokenSignIn", "GoogleSingleTokenSignIn", "WordPressLogin",
             "WordPressRegistration", "SupabaseGrant", "SupabaseUserChange", "SupabaseUserDeletion"}

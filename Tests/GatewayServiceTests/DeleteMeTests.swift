@@ -59,6 +59,88 @@ struct DeleteMeTests {
         #expect(error.code == .permissionDenied && error.reason == "RECENT_SIGN_IN_REQUIRED")
     }
 
+    @Test func `Credentials of the body go to identity as those of a sign-in`() async throws {
+        let gateway = TestGateway()
+        let seen = Mutex<[IdentityV1.DeleteAccountRequest]>([])
+        gateway.stubs.identity.set {
+            $0.deleteAccount = { request, _ in
+                seen.withLock { $0.append(request) }
+                return .init()
+            }
+        }
+        let body =
+            #"{"provider":"apple","identity_token":"t","nonce":"n","authorization_code":"c","client_id":"i","#
+            + #""redirect_uri":"r","code_verifier":"v"}"#
+        #expect(try await gateway.sendAsUser(.delete, "/me", body).status == 204)
+        let credentials = AppV1.SignInWithProviderRequest.with {
+            ($0.provider, $0.idToken, $0.nonce, $0.authorizationCode) = ("apple", "t", "n", "c")
+            ($0.clientID, $0.redirectUri, $0.codeVerifier) = ("i", "r", "v")
+        }
+        _ = try await AppClients(gateway).account.deleteMe(
+            .with { $0.credentials = credentials },
+            options: AppClients.asUser
+        )
+        let expected = IdentityV1.DeleteAccountRequest.with {
+            $0.accessToken = StubServices.accessToken
+            ($0.credentials.provider, $0.credentials.idToken, $0.credentials.nonce) = ("apple", "t", "n")
+            ($0.credentials.authorizationCode, $0.credentials.clientID) = ("c", "i")
+            ($0.credentials.redirectUri, $0.credentials.codeVerifier) = ("r", "v")
+        }
+        #expect(seen.withLock { $0 } == [expected, expected])
+    }
+
+    @Test(arguments: ["{}", #"{"reason":"I moved"}"#, #"{"create":true}"#])
+    func `A body without credentials leaves it to the session`(body: String) async throws {
+        let gateway = TestGateway()
+        gateway.stubs.identity.set {
+            $0.deleteAccount = { request, _ in
+                #expect(!request.hasCredentials)
+                return .init()
+            }
+        }
+        #expect(try await gateway.sendAsUser(.delete, "/me", body).status == 204)
+    }
+
+    @Test func `Credentials that lack something are named, and nobody is asked`() async throws {
+        let gateway = TestGateway()
+        let bodies = [
+            (#"{"authorization_code":"c"}"#, ["provider"]), (#"{"id_token":"t","nonce":"n"}"#, ["provider"]),
+            (#"{"provider":"apple"}"#, ["id_token"]), (#"{"provider":7,"id_token":"t"}"#, ["provider"]),
+        ]
+        for (body, fields) in bodies {
+            let answer = try await gateway.sendAsUser(.delete, "/me", body)
+            #expect(answer.status == 400 && answer.fields == fields, "\(body)")
+        }
+        #expect(try await gateway.sendAsUser(.delete, "/me", "[]").status == 400)
+        #expect(gateway.stubs.calls.isEmpty)
+    }
+
+    @Test func `A deletion that is scheduled is accepted, with its time`() async throws {
+        let gateway = TestGateway()
+        gateway.stubs.identity.set { $0.deleteAccount = { _, _ in .with { $0.deletesAtMs = 1_769_903_999_123 } } }
+        let answer = try await gateway.sendAsUser(.delete, "/me")
+        #expect(answer.status == 202 && answer.body == ["deletes_at": "2026-01-31T23:59:59.123Z"])
+        let response = try await AppClients(gateway).account.deleteMe(.init(), options: AppClients.asUser)
+        #expect(response.deletesAt == .init(seconds: 1_769_903_999, nanos: 123_000_000))
+    }
+
+    @Test func `A scheduled deletion is cancelled by whom the token names`() async throws {
+        let gateway = TestGateway()
+        let seen = Mutex<[String]>([])
+        gateway.stubs.identity.set {
+            $0.cancelDeletion = { request, _ in
+                seen.withLock { $0.append(request.accessToken) }
+                return .init()
+            }
+        }
+        #expect(try await gateway.sendAsUser(.delete, "/me/deletion").status == 204)
+        _ = try await AppClients(gateway).account.cancelDeletion(.init(), options: AppClients.asUser)
+        #expect(seen.withLock { $0 } == [StubServices.accessToken, StubServices.accessToken])
+        #expect(try await gateway.send(.delete, "/me/deletion", token: "").status == 401)
+        let error = try await refusal { _ = try await AppClients(gateway).account.cancelDeletion(.init()) }
+        #expect(error.code == .unauthenticated && error.reason == "AUTHENTICATION_REQUIRED")
+    }
+
     private static let admin = "/auth/v1/admin/users/\(StubServices.userID)"
     private static let serviceKey = "service-key-of-32-bytes-or-more-1"
 

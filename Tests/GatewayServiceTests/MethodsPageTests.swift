@@ -57,7 +57,7 @@ struct MethodsPageTests {
             AppV1.ListProvidersRequest.self, AppV1.LinkProviderRequest.self, AppV1.UnlinkProviderRequest.self,
             AppV1.GetMeRequest.self,
             AppV1.UpdateMeRequest.self, AppV1.CheckUsernameRequest.self, AppV1.ProvePhoneRequest.self,
-            AppV1.DeleteMeRequest.self,
+            AppV1.DeleteMeRequest.self, AppV1.CancelDeletionRequest.self,
             AppV1.CreateGroupRequest.self,
             AppV1.ListGroupsRequest.self, AppV1.AddMemberRequest.self, AppV1.ListMembersRequest.self,
             AppV1.AddMembersRequest.self, AppV1.GetGroupRequest.self, AppV1.UpdateGroupRequest.self,

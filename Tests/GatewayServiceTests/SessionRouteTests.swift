@@ -63,10 +63,21 @@ struct SessionRouteTests {
             ],
         ]
         #expect(
-            answer.body == ["sessions": [.object(Self.json), .object(other)], "recent_changes": .array(changes)]
+            answer.body == [
+                "sessions": [.object(Self.json), .object(other)], "deletes_at": .null,
+                "recent_changes": .array(changes),
+            ]
         )
         #expect(seen.withLock { $0 } == [.with { $0.accessToken = StubServices.accessToken }])
         #expect(gateway.stubs.calls == ["CheckSession", "ListSessions"])
+    }
+
+    @Test func `When the account will be deleted stands beside the sessions`() async throws {
+        gateway.stubs.identity.set { $0.listSessions = { _, _ in .with { $0.deletesAtMs = 1_769_903_999_123 } } }
+        let answer = try await gateway.sendAsUser(.get, "/auth/sessions")
+        #expect(answer.body == ["sessions": [], "deletes_at": "2026-01-31T23:59:59.123Z", "recent_changes": []])
+        let listed = try await AppClients(gateway).auth.listSessions(.init(), options: AppClients.asUser)
+        #expect(listed.deletesAt == .init(seconds: 1_769_903_999, nanos: 123_000_000))
     }
 
     @Test func `A session is renamed and told`() async throws {

@@ -283,12 +283,24 @@ public nonisolated struct Vestibule_App_V1_DeleteMeRequest: Sendable {
   // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
   // methods supported on all messages.
 
+  /// What a provider gave the app a moment ago, as for a sign-in; `create` is ignored. Absent where the session alone decides.
+  public var credentials: Vestibule_App_V1_SignInWithProviderRequest {
+    get {_credentials ?? Vestibule_App_V1_SignInWithProviderRequest()}
+    set {_credentials = newValue}
+  }
+  /// Returns true if `credentials` has been explicitly set.
+  public var hasCredentials: Bool {self._credentials != nil}
+  /// Clears the value of `credentials`. Subsequent reads from it will return its default value.
+  public mutating func clearCredentials() {self._credentials = nil}
+
   public var unknownFields = SwiftProtobuf.UnknownStorage()
 
   public init() {}
+
+  fileprivate var _credentials: Vestibule_App_V1_SignInWithProviderRequest? = nil
 }
 
-/// The account is deleted.
+/// The account is deleted, or will be.
 public nonisolated struct Vestibule_App_V1_DeleteMeResponse: Sendable {
   // SwiftProtobuf.Message conformance is added in an extension below. See the
   // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
@@ -298,6 +310,40 @@ public nonisolated struct Vestibule_App_V1_DeleteMeResponse: Sendable {
   /// of these that could be revoked. An Apple user does it in their Apple Account's settings, or Apple doesn't tell name and e-mail
   /// again at the next sign-in.
   public var consentsLeft: [String] = []
+
+  /// When the account will be deleted, if its deletion is scheduled; absent if it is deleted.
+  public var deletesAt: SwiftProtobuf.Google_Protobuf_Timestamp {
+    get {_deletesAt ?? SwiftProtobuf.Google_Protobuf_Timestamp()}
+    set {_deletesAt = newValue}
+  }
+  /// Returns true if `deletesAt` has been explicitly set.
+  public var hasDeletesAt: Bool {self._deletesAt != nil}
+  /// Clears the value of `deletesAt`. Subsequent reads from it will return its default value.
+  public mutating func clearDeletesAt() {self._deletesAt = nil}
+
+  public var unknownFields = SwiftProtobuf.UnknownStorage()
+
+  public init() {}
+
+  fileprivate var _deletesAt: SwiftProtobuf.Google_Protobuf_Timestamp? = nil
+}
+
+/// Cancels the deletion of the account of the user who calls.
+public nonisolated struct Vestibule_App_V1_CancelDeletionRequest: Sendable {
+  // SwiftProtobuf.Message conformance is added in an extension below. See the
+  // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
+  // methods supported on all messages.
+
+  public var unknownFields = SwiftProtobuf.UnknownStorage()
+
+  public init() {}
+}
+
+/// Nothing: no deletion is scheduled.
+public nonisolated struct Vestibule_App_V1_CancelDeletionResponse: Sendable {
+  // SwiftProtobuf.Message conformance is added in an extension below. See the
+  // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
+  // methods supported on all messages.
 
   public var unknownFields = SwiftProtobuf.UnknownStorage()
 
@@ -664,6 +710,79 @@ nonisolated extension Vestibule_App_V1_CheckUsernameResponse: SwiftProtobuf.Mess
 
 nonisolated extension Vestibule_App_V1_DeleteMeRequest: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
   public static let protoMessageName: String = _protobuf_package + ".DeleteMeRequest"
+  public static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}credentials\0")
+
+  public mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
+    while let fieldNumber = try decoder.nextFieldNumber() {
+      // The use of inline closures is to circumvent an issue where the compiler
+      // allocates stack space for every case branch when no optimizations are
+      // enabled. https://github.com/apple/swift-protobuf/issues/1034
+      switch fieldNumber {
+      case 1: try { try decoder.decodeSingularMessageField(value: &self._credentials) }()
+      default: break
+      }
+    }
+  }
+
+  public func traverse<V: SwiftProtobuf.Visitor>(visitor: inout V) throws {
+    // The use of inline closures is to circumvent an issue where the compiler
+    // allocates stack space for every if/case branch local when no optimizations
+    // are enabled. https://github.com/apple/swift-protobuf/issues/1034 and
+    // https://github.com/apple/swift-protobuf/issues/1182
+    try { if let v = self._credentials {
+      try visitor.visitSingularMessageField(value: v, fieldNumber: 1)
+    } }()
+    try unknownFields.traverse(visitor: &visitor)
+  }
+
+  public static func ==(lhs: Vestibule_App_V1_DeleteMeRequest, rhs: Vestibule_App_V1_DeleteMeRequest) -> Bool {
+    if lhs._credentials != rhs._credentials {return false}
+    if lhs.unknownFields != rhs.unknownFields {return false}
+    return true
+  }
+}
+
+nonisolated extension Vestibule_App_V1_DeleteMeResponse: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
+  public static let protoMessageName: String = _protobuf_package + ".DeleteMeResponse"
+  public static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{3}consents_left\0\u{3}deletes_at\0")
+
+  public mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
+    while let fieldNumber = try decoder.nextFieldNumber() {
+      // The use of inline closures is to circumvent an issue where the compiler
+      // allocates stack space for every case branch when no optimizations are
+      // enabled. https://github.com/apple/swift-protobuf/issues/1034
+      switch fieldNumber {
+      case 1: try { try decoder.decodeRepeatedStringField(value: &self.consentsLeft) }()
+      case 2: try { try decoder.decodeSingularMessageField(value: &self._deletesAt) }()
+      default: break
+      }
+    }
+  }
+
+  public func traverse<V: SwiftProtobuf.Visitor>(visitor: inout V) throws {
+    // The use of inline closures is to circumvent an issue where the compiler
+    // allocates stack space for every if/case branch local when no optimizations
+    // are enabled. https://github.com/apple/swift-protobuf/issues/1034 and
+    // https://github.com/apple/swift-protobuf/issues/1182
+    if !self.consentsLeft.isEmpty {
+      try visitor.visitRepeatedStringField(value: self.consentsLeft, fieldNumber: 1)
+    }
+    try { if let v = self._deletesAt {
+      try visitor.visitSingularMessageField(value: v, fieldNumber: 2)
+    } }()
+    try unknownFields.traverse(visitor: &visitor)
+  }
+
+  public static func ==(lhs: Vestibule_App_V1_DeleteMeResponse, rhs: Vestibule_App_V1_DeleteMeResponse) -> Bool {
+    if lhs.consentsLeft != rhs.consentsLeft {return false}
+    if lhs._deletesAt != rhs._deletesAt {return false}
+    if lhs.unknownFields != rhs.unknownFields {return false}
+    return true
+  }
+}
+
+nonisolated extension Vestibule_App_V1_CancelDeletionRequest: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
+  public static let protoMessageName: String = _protobuf_package + ".CancelDeletionRequest"
   public static let _protobuf_nameMap = SwiftProtobuf._NameMap()
 
   public mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
@@ -675,37 +794,26 @@ nonisolated extension Vestibule_App_V1_DeleteMeRequest: SwiftProtobuf.Message, S
     try unknownFields.traverse(visitor: &visitor)
   }
 
-  public static func ==(lhs: Vestibule_App_V1_DeleteMeRequest, rhs: Vestibule_App_V1_DeleteMeRequest) -> Bool {
+  public static func ==(lhs: Vestibule_App_V1_CancelDeletionRequest, rhs: Vestibule_App_V1_CancelDeletionRequest) -> Bool {
     if lhs.unknownFields != rhs.unknownFields {return false}
     return true
   }
 }
 
-nonisolated extension Vestibule_App_V1_DeleteMeResponse: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
-  public static let protoMessageName: String = _protobuf_package + ".DeleteMeResponse"
-  public static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{3}consents_left\0")
+nonisolated extension Vestibule_App_V1_CancelDeletionResponse: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
+  public static let protoMessageName: String = _protobuf_package + ".CancelDeletionResponse"
+  public static let _protobuf_nameMap = SwiftProtobuf._NameMap()
 
   public mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
-    while let fieldNumber = try decoder.nextFieldNumber() {
-      // The use of inline closures is to circumvent an issue where the compiler
-      // allocates stack space for every case branch when no optimizations are
-      // enabled. https://github.com/apple/swift-protobuf/issues/1034
-      switch fieldNumber {
-      case 1: try { try decoder.decodeRepeatedStringField(value: &self.consentsLeft) }()
-      default: break
-      }
-    }
+    // Load everything into unknown fields
+    while try decoder.nextFieldNumber() != nil {}
   }
 
   public func traverse<V: SwiftProtobuf.Visitor>(visitor: inout V) throws {
-    if !self.consentsLeft.isEmpty {
-      try visitor.visitRepeatedStringField(value: self.consentsLeft, fieldNumber: 1)
-    }
     try unknownFields.traverse(visitor: &visitor)
   }
 
-  public static func ==(lhs: Vestibule_App_V1_DeleteMeResponse, rhs: Vestibule_App_V1_DeleteMeResponse) -> Bool {
-    if lhs.consentsLeft != rhs.consentsLeft {return false}
+  public static func ==(lhs: Vestibule_App_V1_CancelDeletionResponse, rhs: Vestibule_App_V1_CancelDeletionResponse) -> Bool {
     if lhs.unknownFields != rhs.unknownFields {return false}
     return true
   }

@@ -35,8 +35,14 @@ public enum AppV1 {
     /// Deletes the account of the user who calls.
     public typealias DeleteMeRequest = Vestibule_App_V1_DeleteMeRequest
 
-    /// The account is deleted.
+    /// The account is deleted, or will be.
     public typealias DeleteMeResponse = Vestibule_App_V1_DeleteMeResponse
+
+    /// Cancels the deletion of the account of the user who calls.
+    public typealias CancelDeletionRequest = Vestibule_App_V1_CancelDeletionRequest
+
+    /// Nothing: no deletion is scheduled.
+    public typealias CancelDeletionResponse = Vestibule_App_V1_CancelDeletionResponse
 }
 
 /// Describes the methods of `vestibule.app.v1.AccountService`.
@@ -81,12 +87,24 @@ public enum AccountServiceMethods {
         isIdempotent: true
     )
 
-    /// Deletes the user's account for good; all its sessions end. The session must have been opened by a sign-in a moment ago:
-    /// else it is PERMISSION_DENIED with RECENT_SIGN_IN_REQUIRED, and the app has the user sign in again first. Deleting again by a
-    /// token of the deleted account is a success.
+    /// Deletes the user's account for good; all its sessions end.
+    ///
+    /// With credentials any live session will do: they must be of an identity of this account (else PERMISSION_DENIED with
+    /// CREDENTIALS_FOREIGN) and be proven by a nonce or an authorization code (else PERMISSION_DENIED with PROOF_REQUIRED). They are used
+    /// up. Without, a session that was proven by a nonce or a code must have been opened by a sign-in a moment ago: else it is
+    /// PERMISSION_DENIED with RECENT_SIGN_IN_REQUIRED, and the app sends credentials or has the user sign in again. A session that was
+    /// proven by less only schedules the deletion (`deletes_at`). Deleting again by a token of the deleted account is a success.
     public static let deleteMe = MethodDescriptor(
         service: serviceName,
         method: "DeleteMe",
+        kind: .unary,
+        isIdempotent: true
+    )
+
+    /// Cancels the scheduled deletion of the user's account. Where none is scheduled it is a success.
+    public static let cancelDeletion = MethodDescriptor(
+        service: serviceName,
+        method: "CancelDeletion",
         kind: .unary,
         isIdempotent: true
     )
@@ -98,6 +116,7 @@ public enum AccountServiceMethods {
         checkUsername,
         provePhone,
         deleteMe,
+        cancelDeletion,
     ]
 }
 
@@ -135,13 +154,23 @@ public protocol AccountServiceHandler: RPCService {
         context: ServerContext
     ) async throws -> AppV1.ProvePhoneResponse
 
-    /// Deletes the user's account for good; all its sessions end. The session must have been opened by a sign-in a moment ago:
-    /// else it is PERMISSION_DENIED with RECENT_SIGN_IN_REQUIRED, and the app has the user sign in again first. Deleting again by a
-    /// token of the deleted account is a success.
+    /// Deletes the user's account for good; all its sessions end.
+    ///
+    /// With credentials any live session will do: they must be of an identity of this account (else PERMISSION_DENIED with
+    /// CREDENTIALS_FOREIGN) and be proven by a nonce or an authorization code (else PERMISSION_DENIED with PROOF_REQUIRED). They are used
+    /// up. Without, a session that was proven by a nonce or a code must have been opened by a sign-in a moment ago: else it is
+    /// PERMISSION_DENIED with RECENT_SIGN_IN_REQUIRED, and the app sends credentials or has the user sign in again. A session that was
+    /// proven by less only schedules the deletion (`deletes_at`). Deleting again by a token of the deleted account is a success.
     func deleteMe(
         _ request: AppV1.DeleteMeRequest,
         context: ServerContext
     ) async throws -> AppV1.DeleteMeResponse
+
+    /// Cancels the scheduled deletion of the user's account. Where none is scheduled it is a success.
+    func cancelDeletion(
+        _ request: AppV1.CancelDeletionRequest,
+        context: ServerContext
+    ) async throws -> AppV1.CancelDeletionResponse
 }
 
 extension AccountServiceHandler {
@@ -181,6 +210,13 @@ extension AccountServiceHandler {
             response: AppV1.DeleteMeResponse.self
         ) { request, context in
             try await self.deleteMe(request, context: context)
+        }
+        router.unary(
+            AccountServiceMethods.cancelDeletion,
+            request: AppV1.CancelDeletionRequest.self,
+            response: AppV1.CancelDeletionResponse.self
+        ) { request, context in
+            try await self.cancelDeletion(request, context: context)
         }
     }
 }
@@ -254,9 +290,13 @@ public struct AccountServiceClient: Sendable {
         )
     }
 
-    /// Deletes the user's account for good; all its sessions end. The session must have been opened by a sign-in a moment ago:
-    /// else it is PERMISSION_DENIED with RECENT_SIGN_IN_REQUIRED, and the app has the user sign in again first. Deleting again by a
-    /// token of the deleted account is a success.
+    /// Deletes the user's account for good; all its sessions end.
+    ///
+    /// With credentials any live session will do: they must be of an identity of this account (else PERMISSION_DENIED with
+    /// CREDENTIALS_FOREIGN) and be proven by a nonce or an authorization code (else PERMISSION_DENIED with PROOF_REQUIRED). They are used
+    /// up. Without, a session that was proven by a nonce or a code must have been opened by a sign-in a moment ago: else it is
+    /// PERMISSION_DENIED with RECENT_SIGN_IN_REQUIRED, and the app sends credentials or has the user sign in again. A session that was
+    /// proven by less only schedules the deletion (`deletes_at`). Deleting again by a token of the deleted account is a success.
     public func deleteMe(
         _ request: AppV1.DeleteMeRequest,
         options: CallOptions = CallOptions()
@@ -265,6 +305,19 @@ public struct AccountServiceClient: Sendable {
             AccountServiceMethods.deleteMe,
             request,
             response: AppV1.DeleteMeResponse.self,
+            options: options
+        )
+    }
+
+    /// Cancels the scheduled deletion of the user's account. Where none is scheduled it is a success.
+    public func cancelDeletion(
+        _ request: AppV1.CancelDeletionRequest,
+        options: CallOptions = CallOptions()
+    ) async throws(RPCError) -> AppV1.CancelDeletionResponse {
+        try await channel.unary(
+            AccountServiceMethods.cancelDeletion,
+            request,
+            response: AppV1.CancelDeletionResponse.self,
             options: options
         )
     }

@@ -304,9 +304,21 @@ public nonisolated struct Vestibule_App_V1_ListSessionsResponse: Sendable {
   /// What was changed about the ways into the account in the last thirty days, the newest first, at most 50: for the app to show.
   public var recentChanges: [Vestibule_App_V1_AccountChange] = []
 
+  /// When the user's account will be deleted, if its deletion is scheduled; absent if it isn't. CancelDeletion undoes it until then.
+  public var deletesAt: SwiftProtobuf.Google_Protobuf_Timestamp {
+    get {_deletesAt ?? SwiftProtobuf.Google_Protobuf_Timestamp()}
+    set {_deletesAt = newValue}
+  }
+  /// Returns true if `deletesAt` has been explicitly set.
+  public var hasDeletesAt: Bool {self._deletesAt != nil}
+  /// Clears the value of `deletesAt`. Subsequent reads from it will return its default value.
+  public mutating func clearDeletesAt() {self._deletesAt = nil}
+
   public var unknownFields = SwiftProtobuf.UnknownStorage()
 
   public init() {}
+
+  fileprivate var _deletesAt: SwiftProtobuf.Google_Protobuf_Timestamp? = nil
 }
 
 /// A change of the ways into the user's account.
@@ -315,7 +327,8 @@ public nonisolated struct Vestibule_App_V1_AccountChange: Sendable {
   // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
   // methods supported on all messages.
 
-  /// What was changed: `provider_linked`, `provider_unlinked`. More may be added: show those that the app knows.
+  /// What was changed: `provider_linked`, `provider_unlinked`,
+  /// `deletion_scheduled`, `deletion_cancelled`. More may be added: show those that the app knows.
   public var kind: String = String()
 
   /// The provider that it is about; empty if it is about none.
@@ -1074,7 +1087,7 @@ nonisolated extension Vestibule_App_V1_ListSessionsRequest: SwiftProtobuf.Messag
 
 nonisolated extension Vestibule_App_V1_ListSessionsResponse: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
   public static let protoMessageName: String = _protobuf_package + ".ListSessionsResponse"
-  public static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}sessions\0\u{3}recent_changes\0")
+  public static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}sessions\0\u{3}recent_changes\0\u{3}deletes_at\0")
 
   public mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
     while let fieldNumber = try decoder.nextFieldNumber() {
@@ -1084,24 +1097,33 @@ nonisolated extension Vestibule_App_V1_ListSessionsResponse: SwiftProtobuf.Messa
       switch fieldNumber {
       case 1: try { try decoder.decodeRepeatedMessageField(value: &self.sessions) }()
       case 2: try { try decoder.decodeRepeatedMessageField(value: &self.recentChanges) }()
+      case 3: try { try decoder.decodeSingularMessageField(value: &self._deletesAt) }()
       default: break
       }
     }
   }
 
   public func traverse<V: SwiftProtobuf.Visitor>(visitor: inout V) throws {
+    // The use of inline closures is to circumvent an issue where the compiler
+    // allocates stack space for every if/case branch local when no optimizations
+    // are enabled. https://github.com/apple/swift-protobuf/issues/1034 and
+    // https://github.com/apple/swift-protobuf/issues/1182
     if !self.sessions.isEmpty {
       try visitor.visitRepeatedMessageField(value: self.sessions, fieldNumber: 1)
     }
     if !self.recentChanges.isEmpty {
       try visitor.visitRepeatedMessageField(value: self.recentChanges, fieldNumber: 2)
     }
+    try { if let v = self._deletesAt {
+      try visitor.visitSingularMessageField(value: v, fieldNumber: 3)
+    } }()
     try unknownFields.traverse(visitor: &visitor)
   }
 
   public static func ==(lhs: Vestibule_App_V1_ListSessionsResponse, rhs: Vestibule_App_V1_ListSessionsResponse) -> Bool {
     if lhs.sessions != rhs.sessions {return false}
     if lhs.recentChanges != rhs.recentChanges {return false}
+    if lhs._deletesAt != rhs._deletesAt {return false}
     if lhs.unknownFields != rhs.unknownFields {return false}
     return true
   }

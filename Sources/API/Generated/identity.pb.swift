@@ -919,6 +919,9 @@ public nonisolated struct Vestibule_Identity_V1_ListSessionsResponse: Sendable {
   /// What was changed about the ways into the account in the last thirty days, the newest first, at most 50.
   public var recentChanges: [Vestibule_Identity_V1_AccountChange] = []
 
+  /// When the account will be deleted, in Unix milliseconds, if its deletion is scheduled; 0 if it isn't.
+  public var deletesAtMs: Int64 = 0
+
   public var unknownFields = SwiftProtobuf.UnknownStorage()
 
   public init() {}
@@ -933,7 +936,8 @@ public nonisolated struct Vestibule_Identity_V1_AccountChange: Sendable {
   /// The account's id, a UUID; empty in a list of its owner.
   public var userID: String = String()
 
-  /// What was changed, as the audit log names it: `provider_linked`, `provider_unlinked`. Ignore what is unknown.
+  /// What was changed, as the audit log names it: `provider_linked`, `provider_unlinked`,
+  /// `deletion_scheduled`, `deletion_cancelled`. Ignore what is unknown.
   public var kind: String = String()
 
   /// The provider that it is about; empty if it is about none.
@@ -1367,12 +1371,24 @@ public nonisolated struct Vestibule_Identity_V1_DeleteAccountRequest: Sendable {
   /// An access token or a single token of a session of the account.
   public var accessToken: String = String()
 
+  /// What a provider gave the app a moment ago, as for a sign-in; `create` is ignored. Absent where the session alone decides.
+  public var credentials: Vestibule_Identity_V1_SignInRequest {
+    get {_credentials ?? Vestibule_Identity_V1_SignInRequest()}
+    set {_credentials = newValue}
+  }
+  /// Returns true if `credentials` has been explicitly set.
+  public var hasCredentials: Bool {self._credentials != nil}
+  /// Clears the value of `credentials`. Subsequent reads from it will return its default value.
+  public mutating func clearCredentials() {self._credentials = nil}
+
   public var unknownFields = SwiftProtobuf.UnknownStorage()
 
   public init() {}
+
+  fileprivate var _credentials: Vestibule_Identity_V1_SignInRequest? = nil
 }
 
-/// The account is deleted.
+/// The account is deleted, or will be.
 public nonisolated struct Vestibule_Identity_V1_DeleteAccountResponse: Sendable {
   // SwiftProtobuf.Message conformance is added in an extension below. See the
   // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
@@ -1380,6 +1396,34 @@ public nonisolated struct Vestibule_Identity_V1_DeleteAccountResponse: Sendable 
 
   /// Providers at which the person has to withdraw their consent themselves, since no token was kept to do it with: "apple" or none.
   public var consentsLeft: [String] = []
+
+  /// When the account will be deleted, in Unix milliseconds, if its deletion is scheduled; 0 if it is deleted.
+  public var deletesAtMs: Int64 = 0
+
+  public var unknownFields = SwiftProtobuf.UnknownStorage()
+
+  public init() {}
+}
+
+/// The account whose deletion is to be cancelled: that of an access token.
+public nonisolated struct Vestibule_Identity_V1_CancelDeletionRequest: Sendable {
+  // SwiftProtobuf.Message conformance is added in an extension below. See the
+  // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
+  // methods supported on all messages.
+
+  /// An access token or a single token of a session of the account.
+  public var accessToken: String = String()
+
+  public var unknownFields = SwiftProtobuf.UnknownStorage()
+
+  public init() {}
+}
+
+/// Nothing: no deletion is scheduled.
+public nonisolated struct Vestibule_Identity_V1_CancelDeletionResponse: Sendable {
+  // SwiftProtobuf.Message conformance is added in an extension below. See the
+  // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
+  // methods supported on all messages.
 
   public var unknownFields = SwiftProtobuf.UnknownStorage()
 
@@ -2762,7 +2806,7 @@ nonisolated extension Vestibule_Identity_V1_ListSessionsRequest: SwiftProtobuf.M
 
 nonisolated extension Vestibule_Identity_V1_ListSessionsResponse: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
   public static let protoMessageName: String = _protobuf_package + ".ListSessionsResponse"
-  public static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}sessions\0\u{3}recent_changes\0")
+  public static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}sessions\0\u{3}recent_changes\0\u{3}deletes_at_ms\0")
 
   public mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
     while let fieldNumber = try decoder.nextFieldNumber() {
@@ -2772,6 +2816,7 @@ nonisolated extension Vestibule_Identity_V1_ListSessionsResponse: SwiftProtobuf.
       switch fieldNumber {
       case 1: try { try decoder.decodeRepeatedMessageField(value: &self.sessions) }()
       case 2: try { try decoder.decodeRepeatedMessageField(value: &self.recentChanges) }()
+      case 3: try { try decoder.decodeSingularInt64Field(value: &self.deletesAtMs) }()
       default: break
       }
     }
@@ -2784,12 +2829,16 @@ nonisolated extension Vestibule_Identity_V1_ListSessionsResponse: SwiftProtobuf.
     if !self.recentChanges.isEmpty {
       try visitor.visitRepeatedMessageField(value: self.recentChanges, fieldNumber: 2)
     }
+    if self.deletesAtMs != 0 {
+      try visitor.visitSingularInt64Field(value: self.deletesAtMs, fieldNumber: 3)
+    }
     try unknownFields.traverse(visitor: &visitor)
   }
 
   public static func ==(lhs: Vestibule_Identity_V1_ListSessionsResponse, rhs: Vestibule_Identity_V1_ListSessionsResponse) -> Bool {
     if lhs.sessions != rhs.sessions {return false}
     if lhs.recentChanges != rhs.recentChanges {return false}
+    if lhs.deletesAtMs != rhs.deletesAtMs {return false}
     if lhs.unknownFields != rhs.unknownFields {return false}
     return true
   }
@@ -3594,6 +3643,80 @@ nonisolated extension Vestibule_Identity_V1_AcceptNoticeResponse: SwiftProtobuf.
 
 nonisolated extension Vestibule_Identity_V1_DeleteAccountRequest: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
   public static let protoMessageName: String = _protobuf_package + ".DeleteAccountRequest"
+  public static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{3}access_token\0\u{1}credentials\0")
+
+  public mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
+    while let fieldNumber = try decoder.nextFieldNumber() {
+      // The use of inline closures is to circumvent an issue where the compiler
+      // allocates stack space for every case branch when no optimizations are
+      // enabled. https://github.com/apple/swift-protobuf/issues/1034
+      switch fieldNumber {
+      case 1: try { try decoder.decodeSingularStringField(value: &self.accessToken) }()
+      case 2: try { try decoder.decodeSingularMessageField(value: &self._credentials) }()
+      default: break
+      }
+    }
+  }
+
+  public func traverse<V: SwiftProtobuf.Visitor>(visitor: inout V) throws {
+    // The use of inline closures is to circumvent an issue where the compiler
+    // allocates stack space for every if/case branch local when no optimizations
+    // are enabled. https://github.com/apple/swift-protobuf/issues/1034 and
+    // https://github.com/apple/swift-protobuf/issues/1182
+    if !self.accessToken.isEmpty {
+      try visitor.visitSingularStringField(value: self.accessToken, fieldNumber: 1)
+    }
+    try { if let v = self._credentials {
+      try visitor.visitSingularMessageField(value: v, fieldNumber: 2)
+    } }()
+    try unknownFields.traverse(visitor: &visitor)
+  }
+
+  public static func ==(lhs: Vestibule_Identity_V1_DeleteAccountRequest, rhs: Vestibule_Identity_V1_DeleteAccountRequest) -> Bool {
+    if lhs.accessToken != rhs.accessToken {return false}
+    if lhs._credentials != rhs._credentials {return false}
+    if lhs.unknownFields != rhs.unknownFields {return false}
+    return true
+  }
+}
+
+nonisolated extension Vestibule_Identity_V1_DeleteAccountResponse: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
+  public static let protoMessageName: String = _protobuf_package + ".DeleteAccountResponse"
+  public static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{3}consents_left\0\u{3}deletes_at_ms\0")
+
+  public mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
+    while let fieldNumber = try decoder.nextFieldNumber() {
+      // The use of inline closures is to circumvent an issue where the compiler
+      // allocates stack space for every case branch when no optimizations are
+      // enabled. https://github.com/apple/swift-protobuf/issues/1034
+      switch fieldNumber {
+      case 1: try { try decoder.decodeRepeatedStringField(value: &self.consentsLeft) }()
+      case 2: try { try decoder.decodeSingularInt64Field(value: &self.deletesAtMs) }()
+      default: break
+      }
+    }
+  }
+
+  public func traverse<V: SwiftProtobuf.Visitor>(visitor: inout V) throws {
+    if !self.consentsLeft.isEmpty {
+      try visitor.visitRepeatedStringField(value: self.consentsLeft, fieldNumber: 1)
+    }
+    if self.deletesAtMs != 0 {
+      try visitor.visitSingularInt64Field(value: self.deletesAtMs, fieldNumber: 2)
+    }
+    try unknownFields.traverse(visitor: &visitor)
+  }
+
+  public static func ==(lhs: Vestibule_Identity_V1_DeleteAccountResponse, rhs: Vestibule_Identity_V1_DeleteAccountResponse) -> Bool {
+    if lhs.consentsLeft != rhs.consentsLeft {return false}
+    if lhs.deletesAtMs != rhs.deletesAtMs {return false}
+    if lhs.unknownFields != rhs.unknownFields {return false}
+    return true
+  }
+}
+
+nonisolated extension Vestibule_Identity_V1_CancelDeletionRequest: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
+  public static let protoMessageName: String = _protobuf_package + ".CancelDeletionRequest"
   public static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{3}access_token\0")
 
   public mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
@@ -3615,38 +3738,27 @@ nonisolated extension Vestibule_Identity_V1_DeleteAccountRequest: SwiftProtobuf.
     try unknownFields.traverse(visitor: &visitor)
   }
 
-  public static func ==(lhs: Vestibule_Identity_V1_DeleteAccountRequest, rhs: Vestibule_Identity_V1_DeleteAccountRequest) -> Bool {
+  public static func ==(lhs: Vestibule_Identity_V1_CancelDeletionRequest, rhs: Vestibule_Identity_V1_CancelDeletionRequest) -> Bool {
     if lhs.accessToken != rhs.accessToken {return false}
     if lhs.unknownFields != rhs.unknownFields {return false}
     return true
   }
 }
 
-nonisolated extension Vestibule_Identity_V1_DeleteAccountResponse: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
-  public static let protoMessageName: String = _protobuf_package + ".DeleteAccountResponse"
-  public static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{3}consents_left\0")
+nonisolated extension Vestibule_Identity_V1_CancelDeletionResponse: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
+  public static let protoMessageName: String = _protobuf_package + ".CancelDeletionResponse"
+  public static let _protobuf_nameMap = SwiftProtobuf._NameMap()
 
   public mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
-    while let fieldNumber = try decoder.nextFieldNumber() {
-      // The use of inline closures is to circumvent an issue where the compiler
-      // allocates stack space for every case branch when no optimizations are
-      // enabled. https://github.com/apple/swift-protobuf/issues/1034
-      switch fieldNumber {
-      case 1: try { try decoder.decodeRepeatedStringField(value: &self.consentsLeft) }()
-      default: break
-      }
-    }
+    // Load everything into unknown fields
+    while try decoder.nextFieldNumber() != nil {}
   }
 
   public func traverse<V: SwiftProtobuf.Visitor>(visitor: inout V) throws {
-    if !self.consentsLeft.isEmpty {
-      try visitor.visitRepeatedStringField(value: self.consentsLeft, fieldNumber: 1)
-    }
     try unknownFields.traverse(visitor: &visitor)
   }
 
-  public static func ==(lhs: Vestibule_Identity_V1_DeleteAccountResponse, rhs: Vestibule_Identity_V1_DeleteAccountResponse) -> Bool {
-    if lhs.consentsLeft != rhs.consentsLeft {return false}
+  public static func ==(lhs: Vestibule_Identity_V1_CancelDeletionResponse, rhs: Vestibule_Identity_V1_CancelDeletionResponse) -> Bool {
     if lhs.unknownFields != rhs.unknownFields {return false}
     return true
   }

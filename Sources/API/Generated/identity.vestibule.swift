@@ -152,8 +152,14 @@ public enum IdentityV1 {
     /// The account to delete: that of an access token.
     public typealias DeleteAccountRequest = Vestibule_Identity_V1_DeleteAccountRequest
 
-    /// The account is deleted.
+    /// The account is deleted, or will be.
     public typealias DeleteAccountResponse = Vestibule_Identity_V1_DeleteAccountResponse
+
+    /// The account whose deletion is to be cancelled: that of an access token.
+    public typealias CancelDeletionRequest = Vestibule_Identity_V1_CancelDeletionRequest
+
+    /// Nothing: no deletion is scheduled.
+    public typealias CancelDeletionResponse = Vestibule_Identity_V1_CancelDeletionResponse
 
     /// The account to delete, as an operator.
     public typealias RemoveAccountRequest = Vestibule_Identity_V1_RemoveAccountRequest
@@ -388,12 +394,27 @@ public enum IdentityServiceMethods {
     )
 
     /// Deletes the caller's account for good, by the rules of ListSessions: its sessions end, its identities are free at once, so
-    /// that the same person who signs in again is new, and the other services are told to forget the person. The session must
-    /// have been opened a moment ago (ten minutes unless configured otherwise): else it is PERMISSION_DENIED with
-    /// RECENT_SIGN_IN_REQUIRED, and the person signs in again first. Deleting again by a token of a deleted account is a success.
+    /// that the same person who signs in again is new, and the other services are told to forget the person.
+    ///
+    /// With credentials, which SignIn would take, any live session will do: they must be of an identity of this account (else
+    /// PERMISSION_DENIED with CREDENTIALS_FOREIGN) and be proven by a nonce or a code (else PERMISSION_DENIED with PROOF_REQUIRED). They
+    /// are used up. A code among them is exchanged first, so that what the provider granted is revoked.
+    ///
+    /// Without credentials the session decides. Proven by a nonce or a code it must have been opened a moment ago (ten minutes unless
+    /// configured otherwise): else it is PERMISSION_DENIED with RECENT_SIGN_IN_REQUIRED, and the person signs in again first. Proven by
+    /// less it deletes nothing at once: the deletion is scheduled (`deletes_at_ms`), and CancelDeletion undoes it until then. Scheduling it
+    /// again changes nothing. Deleting again by a token of a deleted account is a success.
     public static let deleteAccount = MethodDescriptor(
         service: serviceName,
         method: "DeleteAccount",
+        kind: .unary,
+        isIdempotent: true
+    )
+
+    /// Cancels the scheduled deletion of the caller's account, by the rules of ListSessions. Where none is scheduled it is a success.
+    public static let cancelDeletion = MethodDescriptor(
+        service: serviceName,
+        method: "CancelDeletion",
         kind: .unary,
         isIdempotent: true
     )
@@ -497,6 +518,7 @@ public enum IdentityServiceMethods {
         updateUserMetadata,
         provePhone,
         deleteAccount,
+        cancelDeletion,
         removeAccount,
         getAccountState,
         acceptNotice,
@@ -657,13 +679,26 @@ public protocol IdentityServiceHandler: RPCService {
     ) async throws -> IdentityV1.ProvePhoneResponse
 
     /// Deletes the caller's account for good, by the rules of ListSessions: its sessions end, its identities are free at once, so
-    /// that the same person who signs in again is new, and the other services are told to forget the person. The session must
-    /// have been opened a moment ago (ten minutes unless configured otherwise): else it is PERMISSION_DENIED with
-    /// RECENT_SIGN_IN_REQUIRED, and the person signs in again first. Deleting again by a token of a deleted account is a success.
+    /// that the same person who signs in again is new, and the other services are told to forget the person.
+    ///
+    /// With credentials, which SignIn would take, any live session will do: they must be of an identity of this account (else
+    /// PERMISSION_DENIED with CREDENTIALS_FOREIGN) and be proven by a nonce or a code (else PERMISSION_DENIED with PROOF_REQUIRED). They
+    /// are used up. A code among them is exchanged first, so that what the provider granted is revoked.
+    ///
+    /// Without credentials the session decides. Proven by a nonce or a code it must have been opened a moment ago (ten minutes unless
+    /// configured otherwise): else it is PERMISSION_DENIED with RECENT_SIGN_IN_REQUIRED, and the person signs in again first. Proven by
+    /// less it deletes nothing at once: the deletion is scheduled (`deletes_at_ms`), and CancelDeletion undoes it until then. Scheduling it
+    /// again changes nothing. Deleting again by a token of a deleted account is a success.
     func deleteAccount(
         _ request: IdentityV1.DeleteAccountRequest,
         context: ServerContext
     ) async throws -> IdentityV1.DeleteAccountResponse
+
+    /// Cancels the scheduled deletion of the caller's account, by the rules of ListSessions. Where none is scheduled it is a success.
+    func cancelDeletion(
+        _ request: IdentityV1.CancelDeletionRequest,
+        context: ServerContext
+    ) async throws -> IdentityV1.CancelDeletionResponse
 
     /// Deletes any account as DeleteAccount does, for services that act for an operator and not for a person: by certificate and
     /// method list. One that was deleted is a success; one that never was is NOT_FOUND with ACCOUNT_NOT_FOUND.
@@ -857,6 +892,13 @@ extension IdentityServiceHandler {
             response: IdentityV1.DeleteAccountResponse.self
         ) { request, context in
             try await self.deleteAccount(request, context: context)
+        }
+        router.unary(
+            IdentityServiceMethods.cancelDeletion,
+            request: IdentityV1.CancelDeletionRequest.self,
+            response: IdentityV1.CancelDeletionResponse.self
+        ) { request, context in
+            try await self.cancelDeletion(request, context: context)
         }
         router.unary(
             IdentityServiceMethods.removeAccount,
@@ -1192,9 +1234,16 @@ public struct IdentityServiceClient: Sendable {
     }
 
     /// Deletes the caller's account for good, by the rules of ListSessions: its sessions end, its identities are free at once, so
-    /// that the same person who signs in again is new, and the other services are told to forget the person. The session must
-    /// have been opened a moment ago (ten minutes unless configured otherwise): else it is PERMISSION_DENIED with
-    /// RECENT_SIGN_IN_REQUIRED, and the person signs in again first. Deleting again by a token of a deleted account is a success.
+    /// that the same person who signs in again is new, and the other services are told to forget the person.
+    ///
+    /// With credentials, which SignIn would take, any live session will do: they must be of an identity of this account (else
+    /// PERMISSION_DENIED with CREDENTIALS_FOREIGN) and be proven by a nonce or a code (else PERMISSION_DENIED with PROOF_REQUIRED). They
+    /// are used up. A code among them is exchanged first, so that what the provider granted is revoked.
+    ///
+    /// Without credentials the session decides. Proven by a nonce or a code it must have been opened a moment ago (ten minutes unless
+    /// configured otherwise): else it is PERMISSION_DENIED with RECENT_SIGN_IN_REQUIRED, and the person signs in again first. Proven by
+    /// less it deletes nothing at once: the deletion is scheduled (`deletes_at_ms`), and CancelDeletion undoes it until then. Scheduling it
+    /// again changes nothing. Deleting again by a token of a deleted account is a success.
     public func deleteAccount(
         _ request: IdentityV1.DeleteAccountRequest,
         options: CallOptions = CallOptions()
@@ -1203,6 +1252,19 @@ public struct IdentityServiceClient: Sendable {
             IdentityServiceMethods.deleteAccount,
             request,
             response: IdentityV1.DeleteAccountResponse.self,
+            options: options
+        )
+    }
+
+    /// Cancels the scheduled deletion of the caller's account, by the rules of ListSessions. Where none is scheduled it is a success.
+    public func cancelDeletion(
+        _ request: IdentityV1.CancelDeletionRequest,
+        options: CallOptions = CallOptions()
+    ) async throws(RPCError) -> IdentityV1.CancelDeletionResponse {
+        try await channel.unary(
+            IdentityServiceMethods.cancelDeletion,
+            request,
+            response: IdentityV1.CancelDeletionResponse.self,
             options: options
         )
     }

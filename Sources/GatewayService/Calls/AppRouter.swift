@@ -42,6 +42,7 @@ struct AppRouter: Sendable {
         addForUsers(AccountServiceMethods.checkUsername, to: &router, methods.checkUsername)
         addForUsers(AccountServiceMethods.provePhone, isChange: true, to: &router, methods.provePhone)
         add(AccountServiceMethods.deleteMe, to: &router, methods.deleteMe)
+        addForUsers(AccountServiceMethods.cancelDeletion, isChange: true, to: &router, methods.cancelDeletion)
         addForUsers(GroupServiceMethods.createGroup, isChange: true, to: &router, methods.createGroup)
         addForUsers(GroupServiceMethods.listGroups, to: &router, methods.listGroups)
         addForUsers(GroupServiceMethods.addMember, isChange: true, to: &router, methods.addMember)

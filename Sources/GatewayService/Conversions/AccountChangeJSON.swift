@@ -23,7 +23,8 @@ extension OpenAPI.Schema {
         .required(
             "kind",
             .text(
-                "provider_linked or provider_unlinked. More may be added: show those that the app knows.",
+                "provider_linked, provider_unlinked, deletion_scheduled or deletion_cancelled. More may be added: show those that the "
+                    + "app knows.",
                 minLength: 1
             )
         ),

@@ -1,14 +1,19 @@
 import API
+import SwiftProtobuf
 
 extension AppMethods {
-    /// Deletes the user's account.
+    /// Deletes the user's account, or schedules its deletion.
     ///
     /// Identity judges the token with the deletion: asked before, it would refuse whoever asks again because the answer was lost.
     func deleteMe(_ request: AppV1.DeleteMeRequest, _ caller: Caller) async throws -> AppV1.DeleteMeResponse {
         var call = IdentityV1.DeleteAccountRequest()
         call.accessToken = try Authentication.requiredToken(caller.headers)
+        if request.hasCredentials { call.credentials = IdentityV1.SignInRequest(request.credentials) }
+        let options = authentication.callOptionsWithAddress(caller)
+        let deletion = try await identity.deleteAccount(call, options: options)
         var response = AppV1.DeleteMeResponse()
-        response.consentsLeft = try await identity.deleteAccount(call, options: caller.callOptions()).consentsLeft
+        response.consentsLeft = deletion.consentsLeft
+        if deletion.deletesAtMs != 0 { response.deletesAt = .init(milliseconds: deletion.deletesAtMs) }
         return response
     }
 }

@@ -11,6 +11,7 @@ extension AppMethods {
         let listed = try await identity.listSessions(call, options: user.caller.callOptions())
         var response = AppV1.ListSessionsResponse()
         response.sessions = listed.sessions.map { AppV1.Session($0) }
+        if listed.deletesAtMs != 0 { response.deletesAt = .init(milliseconds: listed.deletesAtMs) }
         response.recentChanges = listed.recentChanges.map { AppV1.AccountChange($0) }
         return response
     }

@@ -110,7 +110,18 @@ struct MethodExample: Sendable {
             #"{"assertion":"'$ASSERTION'"}"#,
             needsToken: true
         ),
-        .init(AccountServiceMethods.deleteMe, "Deletes the user's account for good.", "{}", needsToken: true),
+        .init(
+            AccountServiceMethods.deleteMe,
+            "Deletes the user's account for good.",
+            #"{"credentials":{"provider":"google","idToken":"'$GOOGLE_TOKEN'","nonce":"'$NONCE'"}}"#,
+            needsToken: true
+        ),
+        .init(
+            AccountServiceMethods.cancelDeletion,
+            "Cancels the scheduled deletion of the user's account.",
+            "{}",
+            needsToken: true
+        ),
         .init(
             GroupServiceMethods.createGroup,
             "Creates a group with the user as its first member.",

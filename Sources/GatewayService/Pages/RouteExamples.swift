@@ -72,6 +72,7 @@ enum RouteExamples {
 
     private static let apple = #"{"identity_token":"'$TOKEN'","nonce":"'$NONCE'"}"#
     private static let google = #"{"id_token":"'$GOOGLE_TOKEN'","nonce":"'$NONCE'"}"#
+    private static let deletion = #"{"provider":"google","id_token":"'$GOOGLE_TOKEN'","nonce":"'$NONCE'"}"#
     private static let member = #"{"phone_number":"+639171234567","display_name":"Ana Cruz"}"#
 
     private static let all: [String: Example] = [
@@ -98,7 +99,8 @@ enum RouteExamples {
         "watchGroups": .user(),
         "updateMe": .user(body: #"{"display_name":"Maria Santos"}"#),
         "provePhone": .user(body: #"{"assertion":"'$ASSERTION'"}"#),
-        "deleteMe": .user(),
+        "deleteMe": .user(body: deletion),
+        "cancelDeletion": .user(),
         "checkUsername": .user("/usernames/maria"),
         "setAvatar": .image,
         "deleteAvatar": .user(),

@@ -75,28 +75,33 @@ extension OpenAPI.Schema {
     /// What every route that signs in takes besides the ID token. A member that is null counts as absent.
     static func credentials(_ name: String, idToken: [Member]) -> Self {
         object(
-            idToken + [
-                .optional("nonce", .text("The raw nonce, where the app made one.", maxLength: 2048, orNull: true)),
-                .optional(
-                    "authorization_code",
-                    .text("Beside the ID token, or alone together with client_id.", maxLength: 2048, orNull: true)
-                ),
-                .optional("access_token", .text("The provider's, alone together with client_id.", orNull: true)),
-                .optional(
-                    "client_id",
-                    .text("The audience that a code or an access token without ID token is for.", orNull: true)
-                ),
-                .optional("redirect_uri", .text("The one that the code was issued to, if any.", orNull: true)),
-                .optional(
-                    "code_verifier",
-                    .text("PKCE (RFC 7636), of the code or of the tickets.", maxLength: 128, orNull: true)
-                ),
-                .optional("full_name", .text("Apple tells it the first time only.", orNull: true)),
-                .optional("email", .text("Kept only where no token tells one.", orNull: true)),
-                .optional("device_name", .text("Shown in the list of sessions.", orNull: true)),
-                .optional("create", .boolean("Whether somebody new gets an account; true if absent.", orNull: true)),
-            ],
+            credentialMembers(idToken: idToken),
             description: "An ID token, an authorization code or an access token is needed."
         ).requiringText(inOneOf: idToken.map(\.name) + ["authorization_code", "access_token"]).named(name)
+    }
+
+    /// The members of credentials, the ID token's first.
+    static func credentialMembers(idToken: [Member]) -> [Member] {
+        idToken + [
+            .optional("nonce", .text("The raw nonce, where the app made one.", maxLength: 2048, orNull: true)),
+            .optional(
+                "authorization_code",
+                .text("Beside the ID token, or alone together with client_id.", maxLength: 2048, orNull: true)
+            ),
+            .optional("access_token", .text("The provider's, alone together with client_id.", orNull: true)),
+            .optional(
+                "client_id",
+                .text("The audience that a code or an access token without ID token is for.", orNull: true)
+            ),
+            .optional("redirect_uri", .text("The one that the code was issued to, if any.", orNull: true)),
+            .optional(
+                "code_verifier",
+                .text("PKCE (RFC 7636), of the code or of the tickets.", maxLength: 128, orNull: true)
+            ),
+            .optional("full_name", .text("Apple tells it the first time only.", orNull: true)),
+            .optional("email", .text("Kept only where no token tells one.", orNull: true)),
+            .optional("device_name", .text("Shown in the list of sessions.", orNull: true)),
+            .optional("create", .boolean("Whether somebody new gets an account; true if absent.", orNull: true)),
+        ]
     }
 }

@@ -3,7 +3,8 @@ import HTTPJSON
 import HTTPTypes
 import JOSE
 
-/// `DELETE /me`: deletes the user's account. One that is deleted is a success, as long as the token would be good.
+/// `DELETE /me`: deletes the user's account, or schedules its deletion. One that is deleted is a success, as long as the token would be
+/// good.
 enum DeleteMeRoute {
     static let operation = OpenAPI.Operation(
         .delete,
@@ -12,22 +13,57 @@ enum DeleteMeRoute {
         tag: .profile,
         summary: "Deletes the user's account for good",
         description: """
-            All sessions end. Whoever signs in again with the same provider is somebody new. 403 with RECENT_SIGN_IN_REQUIRED where \
-            the session was not opened within the last minutes: have the user sign in again and ask with the new token. 200 where \
-            there is something to tell the user: at the providers of `consents_left` they have to withdraw their consent themselves.
+            All sessions end. Whoever signs in again with the same provider is somebody new. The body may have what the provider gave \
+            the app a moment ago, as for a sign-in: an ID token with its nonce, an authorization code, or both. It must be of an \
+            identity of this account, else 403 with CREDENTIALS_FOREIGN, and be proven by the nonce or the code, else 403 with \
+            PROOF_REQUIRED. It is used up, and Apple's code lets us withdraw the user's consent at Apple. Without credentials the \
+            session decides. One that was opened with a nonce or a code within the last minutes deletes at once; an older one is \
+            answered with 403 and RECENT_SIGN_IN_REQUIRED: ask with credentials, or have the user sign in again. Any other session \
+            schedules the deletion, 202 with `deletes_at`; asking again changes nothing, and DELETE /me/deletion cancels it. \
+            200 where there is something to tell the user: at the providers of `consents_left` they have to withdraw their consent \
+            themselves.
             """,
         caller: .user,
-        answers: [200: .deletedWithConsentsLeft, 204: .init("The account is deleted.")],
-        problems: [.forbidden]
+        body: .optional(.deletionCredentials),
+        answers: [
+            200: .deletedWithConsentsLeft, 202: .deletionScheduled, 204: .init("The account is deleted."),
+        ],
+        problems: [.forbidden, .fieldsAtFault]
     )
 
     static func endpoint(_ methods: AppMethods) -> Endpoint {
         Endpoint(operation) { request, context in
-            let deletion = try await methods.deleteMe(.init(), .route(request, context))
+            var call = AppV1.DeleteMeRequest()
+            if var input = try await context.optionalJSON(request), credentials.contains(where: input.contains) {
+                call.credentials = ProviderCredentials.request(input.string("provider"), &input)
+                try input.finish()
+            }
+            let deletion = try await methods.deleteMe(call, .route(request, context))
+            if deletion.hasDeletesAt {
+                return .json(status: .accepted) { json in json.add("deletes_at", deletion.deletesAt) }
+            }
             if deletion.consentsLeft.isEmpty { return Response(status: .noContent) }
             return .json { json in json.add("consents_left", deletion.consentsLeft) }
         }
     }
+
+    /// The members of a body with credentials.
+    private static let credentials: [String] = [
+        "provider", "id_token", "identity_token", "authorization_code", "access_token",
+    ]
+}
+
+extension OpenAPI.Schema {
+    fileprivate static let deletionCredentials = object(
+        [
+            .optional("provider", .text("A configured provider's name, with all of the following.", minLength: 1))
+        ]
+            + credentialMembers(idToken: [
+                .optional("id_token", .text("The provider's ID token.", orNull: true)),
+                .optional("identity_token", .text("The same, by Apple's name for it.", orNull: true)),
+            ]),
+        description: "Without any of these the session decides."
+    ).named("DeletionCredentials")
 }
 
 extension OpenAPI.Answer {
@@ -43,5 +79,9 @@ extension OpenAPI.Answer {
                 )
             )
         ])
+    )
+    fileprivate static let deletionScheduled = OpenAPI.Answer(
+        "The account will be deleted, and any of its sessions can cancel that until then.",
+        .object([.required("deletes_at", .text("When it will be deleted.", format: .dateTime))])
     )
 }

@@ -126,6 +126,14 @@ enum IdentityKeys {
             + "account; 0 for any time. An unlocked phone or a copied token is not enough for these."
     )
     .formerly("VESTIBULE_IDENTITY_DELETION_SIGN_IN")
+    static let deletionDelay = ConfigurationKey.duration(
+        "VESTIBULE_IDENTITY_DELETION_DELAY",
+        in: .seconds(86_400) ... .seconds(30 * 86_400),
+        default: .seconds(SessionLimits().deletionDelaySeconds),
+        help:
+            "How long after it was asked for a deletion happens that neither a nonce nor a code proves. Until then any session "
+            + "of the account cancels it."
+    )
     static let eventRetention = ConfigurationKey.duration(
         "VESTIBULE_IDENTITY_AUDIT_RETENTION",
         in: .seconds(SessionLimits.eventRetentionSecondsMin) ... .seconds(4_000 * 86_400),
@@ -271,7 +279,7 @@ enum IdentityKeys {
         service.all + proof.all + PhonePolicy.keys + [
             issuer, audience, signingKey, otherSigningKey, refreshKey, otherRefreshKey, accessTokenLifetime,
             singleTokenLifetime, refreshGrace, gateways, operators, inactivity, sessionLifetime, sessionsMax,
-            recentSignIn, eventRetention, webhooksFile, grantChecksPerSecond, grantRefusalsPercentMax,
+            recentSignIn, deletionDelay, eventRetention, webhooksFile, grantChecksPerSecond, grantRefusalsPercentMax,
             phoneAssertionsFile, unprovenLogins,
             providers, providersFile,
             appleAudiences, appleKeysURL, appleTeamID, appleKeyID,

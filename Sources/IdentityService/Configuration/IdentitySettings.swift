@@ -200,6 +200,7 @@ struct IdentitySettings: Sendable {
         limits.absoluteSeconds = configuration[IdentityKeys.sessionLifetime].components.seconds
         limits.sessionsMax = configuration[IdentityKeys.sessionsMax]
         limits.deletionSignInSeconds = configuration[IdentityKeys.recentSignIn].components.seconds
+        limits.deletionDelaySeconds = configuration[IdentityKeys.deletionDelay].components.seconds
         limits.eventRetentionSeconds = configuration[IdentityKeys.eventRetention].components.seconds
         return limits
     }

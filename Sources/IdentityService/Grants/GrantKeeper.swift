@@ -2,6 +2,7 @@ import IdentityDomain
 import Logging
 import Models
 import Postgres
+import RPC
 import ServiceKit
 
 /// Keeps the refresh tokens that come with sign-ins, sealed.
@@ -23,6 +24,9 @@ final class GrantKeeper: Sendable {
 
     /// For how long a sign-in that is proven by its code waits until its token is kept; then the queue tries.
     static let keptBeforeAnswer: Duration = .seconds(1)
+
+    /// For how long a deletion waits until the code that came with it is exchanged.
+    static let exchangedBeforeDeletion: Duration = .seconds(4)
 
     private enum Source: Sendable {
         case token(NewGrant)
@@ -126,6 +130,40 @@ final class GrantKeeper: Sendable {
         }
     }
 
+    /// Takes what came with the credentials that an account is deleted by, before its deletion. Returns when the token is kept or can't
+    /// be had: the deletion waits for a provider no longer than ``exchangedBeforeDeletion``, and goes on without it.
+    ///
+    /// - Parameter address: a code of the address that the request came from; nil if that isn't known.
+    func takeBeforeDeletion(
+        _ evidence: Evidence,
+        of userID: UserID,
+        provider: ProviderName,
+        address: [UInt8]?,
+        nowMilliseconds: Int64
+    ) async {
+        guard keys.current.vault != nil else { return }
+        let person = Person(
+            userID: userID,
+            provider: provider,
+            subject: evidence.claims.subject,
+            clientID: evidence.claims.audience,
+            atMilliseconds: nowMilliseconds
+        )
+        let job: Job
+        if let refreshToken = evidence.refreshToken {
+            job = Job(person: person, source: .token(person.grant(refreshToken)))
+        } else if let code = evidence.unexchangedCode, canExchange(code) {
+            job = Job(person: person, source: .code(code, address: address))
+        } else {
+            return
+        }
+        do {
+            try await attempt(job, deadline: .after(Self.exchangedBeforeDeletion), limit: Self.keptBeforeAnswer)
+        } catch {
+            fail(job, error)
+        }
+    }
+
     private func add(_ job: Job) {
         switch addJob.yield(job) {
         case .enqueued: break
@@ -160,9 +198,13 @@ final class GrantKeeper: Sendable {
         }
     }
 
-    private func attempt(_ job: Job) async throws {
+    private func attempt(
+        _ job: Job,
+        deadline: Deadline? = nil,
+        limit: Duration = IdentityStore.grantStatementLimit
+    ) async throws {
         switch job.source {
-        case .token(let grant): try await keep(grant)
+        case .token(let grant): try await keep(grant, limit: limit)
         case .code(let code, let address):
             guard let codes = codes[job.person.provider] else { return metrics.count(job.person.provider, .none) }
             let exchanged = try await codes.claims(
@@ -171,7 +213,7 @@ final class GrantKeeper: Sendable {
                 redirectURI: code.redirectURI,
                 codeVerifier: code.codeVerifier,
                 address: address,
-                deadline: nil
+                deadline: deadline
             )
             // Else somebody sent the code of somebody else along.
             guard exchanged.claims.subject == job.person.subject, exchanged.claims.audience == job.person.clientID
@@ -179,12 +221,12 @@ final class GrantKeeper: Sendable {
                 throw IdentityFault.signIn(.codeForeign)
             }
             guard let refreshToken = exchanged.refreshToken else { return metrics.count(job.person.provider, .none) }
-            try await keep(job.person.grant(refreshToken))
+            try await keep(job.person.grant(refreshToken), limit: limit)
         }
     }
 
     /// Seals a token and keeps it. Throws what the database throws.
-    private func keep(_ grant: NewGrant, limit: Duration = IdentityStore.grantStatementLimit) async throws {
+    private func keep(_ grant: NewGrant, limit: Duration) async throws {
         guard let vault = keys.current.vault else { return metrics.count(grant.provider, .lost) }
         let place = GrantPlace(
             grantID: randomBytes(16),

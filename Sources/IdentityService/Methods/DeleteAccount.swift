@@ -5,8 +5,9 @@ import RPC
 import ServiceKit
 
 extension IdentityMethods {
-    /// Deletes the account of a token that lets somebody in now, by a session that was opened a moment ago. A token of an account
-    /// that is deleted gets the same answer: the one before may have been lost.
+    /// Deletes the account of a token that lets somebody in now, by credentials or by a session whose sign-in is proven and recent; a
+    /// session that is proven by less has the deletion scheduled. A token of an account that is deleted gets the same answer: the one
+    /// before may have been lost.
     func deleteAccount(
         _ request: IdentityV1.DeleteAccountRequest,
         context: ServerContext
@@ -19,13 +20,24 @@ extension IdentityMethods {
                 guard let closing = try await deletion(of: request.accessToken, context) else { throw error }
                 return .init(closing)
             }
-            let age = store.limits.deletionSignInSeconds
-            let now = clock.nowMilliseconds
-            let session = DeletingSession(
-                sessionID: owner.sessionID,
-                openedFromMilliseconds: age == 0 ? 0 : now - age * 1000
-            )
-            return .init(try await close(owner.userID, why: .deleted, session: session, context))
+            if request.hasCredentials {
+                return .init(try await delete(owner, by: request.credentials, context))
+            }
+            do {
+                let session = DeletingSession(sessionID: owner.sessionID, credentials: nil)
+                return .init(try await close(owner.userID, why: .deleted, ground: .session(session), context))
+            } catch IdentityFault.proofRequired {
+                let scheduled = try await store.scheduleDeletion(
+                    of: owner.userID,
+                    by: owner.sessionID,
+                    nowMilliseconds: clock.nowMilliseconds,
+                    deadline: context.deadline
+                )
+                if scheduled.isNew { deletions.count(.scheduled) }
+                var response = IdentityV1.DeleteAccountResponse()
+                response.deletesAtMs = scheduled.deletesAtMilliseconds
+                return response
+            }
         }
     }
 
@@ -33,13 +45,13 @@ extension IdentityMethods {
     @discardableResult func close(
         _ userID: UserID,
         why: ClosingReason,
-        session: DeletingSession?,
+        ground: ClosingGround,
         _ context: ServerContext
     ) async throws -> AccountClosing {
         let closing = try await store.closeAccount(
             userID,
             why: why,
-            session: session,
+            ground: ground,
             eventIDs: (identifiers.make(), identifiers.make()),
             nowMilliseconds: clock.nowMilliseconds,
             deadline: context.deadline
@@ -49,6 +61,57 @@ extension IdentityMethods {
             accountClosed()
         }
         return closing
+    }
+
+    /// Deletes an account by credentials of a provider, which a thief of the session's token doesn't have. What the provider grants for
+    /// a code among them is kept before the deletion, which has it revoked; without it the person withdraws their consent themselves.
+    private func delete(
+        _ owner: (userID: UserID, sessionID: SessionID),
+        by request: IdentityV1.SignInRequest,
+        _ context: ServerContext
+    ) async throws -> AccountClosing {
+        guard let provider = ProviderName(request.provider).flatMap({ providers[$0] }) else {
+            throw IdentityFault.providerUnknown
+        }
+        let name = provider.policy.name
+        let kind = try CredentialKind(request)
+        let found = try await evidence(of: request, kind, provider: provider, isForAct: true, context: context)
+        guard let evidence = found else { throw IdentityFault.signIn(.ticketInvalid) }
+        let now = clock.nowMilliseconds
+        let refusal = AccountAct.deleteAccount.refusal(
+            proof: evidence.proof,
+            signedInMilliseconds: evidence.claims.issuedAtSeconds * 1000,
+            nowMilliseconds: now,
+            recentSeconds: store.limits.deletionSignInSeconds
+        )
+        if let refusal { throw IdentityFault(refusal) }
+        let credentials = SignIn(
+            evidence,
+            provider: name,
+            deviceName: "",
+            createsAccount: true,
+            nowSeconds: now / 1000,
+            leewaySeconds: provider.policy.clockLeewaySeconds
+        )
+        do {
+            // A person whom Apple has moved to another team, and who isn't imported yet, is found by their identity from before.
+            try await store.moveSubject(of: credentials, nowMilliseconds: now, deadline: context.deadline)
+            // Before anything is kept of what may be somebody else's.
+            guard try await store.isIdentity(credentials, of: owner.userID, deadline: context.deadline) else {
+                throw IdentityFault.credentialsForeign
+            }
+            await grants.takeBeforeDeletion(
+                evidence,
+                of: owner.userID,
+                provider: name,
+                address: addressKey.code(of: context.metadata),
+                nowMilliseconds: now
+            )
+            let session = DeletingSession(sessionID: owner.sessionID, credentials: credentials)
+            return try await close(owner.userID, why: .deleted, ground: .session(session), context)
+        } catch IdentityFault.token(.replayed) where kind == .code {
+            throw IdentityFault.signIn(.codeSpent)
+        }
     }
 
     /// What the deletion of a token's account came to; nil if the token is not ours, or not of this time, or its account was not

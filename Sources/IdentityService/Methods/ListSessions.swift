@@ -5,7 +5,8 @@ import RPC
 import ServiceKit
 
 extension IdentityMethods {
-    /// Returns the live sessions of the caller's account, and what was changed lately about the ways into it. What is being ended at this moment may still be among them.
+    /// Returns the live sessions of the caller's account, when it will be deleted, and what was changed lately about the ways into it. What
+    /// is being ended at this moment may still be among them.
     func listSessions(
         _ request: IdentityV1.ListSessionsRequest,
         context: ServerContext
@@ -23,6 +24,7 @@ extension IdentityMethods {
                 deadline: context.deadline
             )
             var response = IdentityV1.ListSessionsResponse()
+            response.deletesAtMs = try await store.deletionTime(of: owner.userID, deadline: context.deadline) ?? 0
             response.sessions = sessions.map { IdentityV1.Session($0, current: owner.sessionID) }
             response.recentChanges = changes.map { IdentityV1.AccountChange($0) }
             return response

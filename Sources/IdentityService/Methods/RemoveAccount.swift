@@ -12,7 +12,7 @@ extension IdentityMethods {
     ) async throws -> IdentityV1.RemoveAccountResponse {
         try await context.answer {
             let userID = try UserID(request.userID, or: IdentityFault.userIDInvalid)
-            try await close(userID, why: .byOperator, session: nil, context)
+            try await close(userID, why: .byOperator, ground: .others, context)
             return IdentityV1.RemoveAccountResponse()
         }
     }

@@ -68,6 +68,8 @@ public enum IdentityMigrations {
         ),
         Migration(number: 36, name: "verified reservations of e-mail addresses", sql: verifiedReservations),
         Migration(number: 37, name: "counts of quotas", sql: QuotaStore.table),
+        Migration(number: 38, name: "scheduled deletions", sql: scheduledDeletions),
+        Migration(number: 39, name: "events of scheduled deletions", sql: scheduledDeletionEvents),
     ]
 
     // From 3 on each migration locks one of the released tables, and makes no index on it while others wait. A migration keeps

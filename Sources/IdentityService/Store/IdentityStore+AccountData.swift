@@ -13,6 +13,7 @@ extension IdentityStore {
             held: [
                 AccountPlace("accounts"), AccountPlace("provider_identities"), AccountPlace("sessions"),
                 AccountPlace("user_metadata"), AccountPlace("email_reservations"), AccountPlace("imported_ids"),
+                AccountPlace("scheduled_deletions"),
                 // Numbers that profile was not told of yet, and assertions that are good still.
                 AccountPlace("phone_proofs"), AccountPlace("phone_assertions"),
                 // Those who were not told yet have more.
@@ -56,6 +57,7 @@ extension IdentityStore {
                     WHERE user_id = \(user)),
                 'sessions', (SELECT coalesce(json_agg(to_jsonb(listed) - 'nonce' ORDER BY created_at), '[]')
                     FROM sessions listed WHERE user_id = \(user)),
+                'scheduled_deletion', (SELECT to_json(listed) FROM scheduled_deletions listed WHERE user_id = \(user)),
                 'metadata', (SELECT metadata::json FROM user_metadata WHERE user_id = \(user)),
                 'email_reservations', (SELECT coalesce(json_agg(listed ORDER BY created_at), '[]')
                     FROM email_reservations listed WHERE user_id = \(user)),

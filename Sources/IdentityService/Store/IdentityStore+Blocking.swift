@@ -65,7 +65,8 @@ extension IdentityStore {
         }
     }
 
-    /// Lets an account's person sign in again.
+    /// Lets an account's person sign in again. A scheduled deletion waits for the whole delay once more: nobody could cancel it
+    /// meanwhile.
     ///
     /// - Returns: whether the account was blocked; nil if there is none.
     func unblockAccount(
@@ -75,12 +76,17 @@ extension IdentityStore {
         deadline: Deadline?
     ) async throws(PostgresError) -> Bool? {
         let (user, now) = (userID.uuid, PostgresTimestamp(milliseconds: nowMilliseconds))
+        let deletesAt = PostgresTimestamp(milliseconds: nowMilliseconds + limits.deletionDelaySeconds * 1000)
         let row = try await database.execute(
             """
             WITH unblocked AS (
                 UPDATE accounts SET blocked_at = NULL, block_reason = NULL
                 WHERE user_id = \(user) AND blocked_at IS NOT NULL
                 RETURNING user_id
+            ), put_off AS (
+                UPDATE scheduled_deletions SET deletes_at = GREATEST(deletes_at, \(deletesAt)),
+                    next_at = GREATEST(next_at, \(deletesAt))
+                WHERE user_id IN (SELECT user_id FROM unblocked)
             ), told AS (
                 INSERT INTO security_events (event_id, user_id, kind, occurred_at, details)
                 SELECT security_event_id(\(now), false), user_id, \(SecurityEvent.accountUnblocked.rawValue), \(now),

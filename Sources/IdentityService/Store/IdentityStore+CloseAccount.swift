@@ -5,11 +5,22 @@ import RPC
 import ServiceKit
 import ServiceModels
 
+/// On what the closing of an account stands.
+enum ClosingGround: Sendable, Hashable {
+    /// An operator or a provider closes it: nothing is judged.
+    case others
+    /// Its owner deletes it, by a session.
+    case session(DeletingSession)
+    /// Its owner had its deletion scheduled, and the time has come.
+    case schedule
+}
+
 /// By what a person shows that they may delete their account.
 struct DeletingSession: Sendable, Hashable {
     let sessionID: SessionID
-    /// The session must have been opened at this time or later.
-    let openedFromMilliseconds: Int64
+    /// The credentials of a provider that came with the request, which must be of this account and are used up; their proof and age
+    /// are judged already. Nil where the sign-in counts that opened the session.
+    let credentials: SignIn?
 }
 
 /// What the closing of an account came to.
@@ -37,14 +48,15 @@ extension IdentityStore {
     /// at the same moment comes before, and their session ends too, or after, and is somebody new. Announce the end of sessions
     /// and kick the relays when this returns true.
     ///
-    /// - Parameter session: the session by which its owner deletes it; nil where somebody else closes it.
+    /// - Parameter ground: what is judged first, under the locks.
     /// - Returns: what it came to; if it was closed before, nothing was done.
-    /// - Throws: `IdentityFault` with `accountNotFound`, or with `recentSignInRequired`, `sessionRevoked` or `sessionInvalid` of the
-    ///   session, and nothing is done; or what the database throws.
+    /// - Throws: `IdentityFault` with `accountNotFound`, with `recentSignInRequired`, `proofRequired`, `sessionRevoked` or
+    ///   `sessionInvalid` of the session, or with `credentialsForeign` or what a sign-in by the credentials would be refused for;
+    ///   ``DeletionNotDue``; and nothing is done. Or what the database throws.
     func closeAccount(
         _ userID: UserID,
         why: ClosingReason,
-        session: DeletingSession? = nil,
+        ground: ClosingGround = .others,
         eventIDs: (profile: EventID, invites: EventID),
         nowMilliseconds: Int64,
         deadline: Deadline?
@@ -55,7 +67,9 @@ extension IdentityStore {
             deadline: deadline
         ) { transaction in
             let user = userID.uuid
-            _ = try await lockIdentities(of: [userID], in: transaction)
+            // First, as by a sign-in.
+            let claim = try await claim(ground.credentials, for: userID, now, in: transaction)
+            let identities = try await lockIdentities(of: [userID], and: ground.credentials, in: transaction)
             let account = try await transaction.query("SELECT FROM accounts WHERE user_id = \(user) FOR UPDATE")
             guard !account.isEmpty else {
                 // One that was absorbed lives on as another: that isn't what its owner asked for.
@@ -64,14 +78,26 @@ extension IdentityStore {
                 ).first
                 guard let known else { throw IdentityFault.accountNotFound }
                 let (reason, consents) = try known.decode(String.self, [String].self)
-                if session != nil, reason == ClosingReason.absorbed.rawValue { throw IdentityFault.sessionInvalid }
+                if case .session = ground, reason == ClosingReason.absorbed.rawValue {
+                    throw IdentityFault.sessionInvalid
+                }
                 return AccountClosing(isNew: false, consentsLeft: consents)
             }
             // Statements of their own, since their snapshots must have what was committed before the locks were got.
             try await transaction.query(
                 "SELECT FROM sessions WHERE user_id = \(user) AND revoked_at IS NULL ORDER BY session_id FOR UPDATE"
             )
-            if let session { try await check(session, of: userID, in: transaction) }
+            switch ground {
+            case .others: break
+            case .schedule: try await checkDue(userID, now, in: transaction)
+            case .session(let session):
+                let opened = try await liveSession(session.sessionID, of: userID, in: transaction)
+                if let credentials = session.credentials {
+                    try await check(credentials, claim, of: userID, among: identities, in: transaction)
+                } else {
+                    try checkSignIn(opened, now)
+                }
+            }
             try await transaction.execute(
                 """
                 UPDATE sessions SET revoked_at = \(now), revoke_reason = \(SessionEnd.accountDeleted.rawValue),
@@ -133,23 +159,35 @@ extension IdentityStore {
 
     // MARK: - Steps of a closing
 
-    /// Judges the session as the refresh or sign-out before left it.
-    private func check(
-        _ session: DeletingSession,
+    /// How a session was opened that lives, as the refresh or sign-out before left it. Called under the lock of the account.
+    ///
+    /// - Returns: what proved its sign-in, nil for one from before proofs were recorded; and when that was.
+    func liveSession(
+        _ sessionID: SessionID,
         of userID: UserID,
         in transaction: PostgresTransaction
-    ) async throws {
+    ) async throws -> (proof: Proof?, createdAt: PostgresTimestamp) {
         let row = try await transaction.query(
             """
-            SELECT \(unsafeSQL: Self.isEnded), created_at FROM sessions session
-            WHERE session_id = \(session.sessionID.uuid) AND user_id = \(userID.uuid)
+            SELECT \(unsafeSQL: Self.isEnded), created_at, proof FROM sessions session
+            WHERE session_id = \(sessionID.uuid) AND user_id = \(userID.uuid)
             """
         ).first
-        guard let (isEnded, createdAt) = try row?.decode(Bool.self, PostgresTimestamp.self) else {
+        guard let (isEnded, createdAt, proof) = try row?.decode(Bool.self, PostgresTimestamp.self, String?.self) else {
             throw IdentityFault.sessionInvalid
         }
         if isEnded { throw IdentityFault.sessionRevoked }
-        guard createdAt.milliseconds >= session.openedFromMilliseconds else { throw IdentityFault.recentSignInRequired }
+        return (proof.flatMap(Proof.init(rawValue:)), createdAt)
+    }
+
+    private func checkSignIn(_ opened: (proof: Proof?, createdAt: PostgresTimestamp), _ now: PostgresTimestamp) throws {
+        let refusal = AccountAct.deleteAccount.refusal(
+            proof: opened.proof,
+            signedInMilliseconds: opened.createdAt.milliseconds,
+            nowMilliseconds: now.milliseconds,
+            recentSeconds: limits.deletionSignInSeconds
+        )
+        if let refusal { throw IdentityFault(refusal) }
     }
 
     /// Writes the closing down, has others told, and deletes the account; identities, sessions, metadata and reservations go with

@@ -47,14 +47,26 @@ public final class AccountServiceDouble: AccountServiceHandler {
             throw RPCError(.unimplemented, "\(AccountServiceMethods.provePhone.path) has no answer in this test")
         }
 
-        /// Deletes the user's account for good; all its sessions end. The session must have been opened by a sign-in a moment ago:
-        /// else it is PERMISSION_DENIED with RECENT_SIGN_IN_REQUIRED, and the app has the user sign in again first. Deleting again by a
-        /// token of the deleted account is a success.
+        /// Deletes the user's account for good; all its sessions end.
+        ///
+        /// With credentials any live session will do: they must be of an identity of this account (else PERMISSION_DENIED with
+        /// CREDENTIALS_FOREIGN) and be proven by a nonce or an authorization code (else PERMISSION_DENIED with PROOF_REQUIRED). They are used
+        /// up. Without, a session that was proven by a nonce or a code must have been opened by a sign-in a moment ago: else it is
+        /// PERMISSION_DENIED with RECENT_SIGN_IN_REQUIRED, and the app sends credentials or has the user sign in again. A session that was
+        /// proven by less only schedules the deletion (`deletes_at`). Deleting again by a token of the deleted account is a success.
         public var deleteMe: @Sendable (
             AppV1.DeleteMeRequest,
             ServerContext
         ) async throws -> AppV1.DeleteMeResponse = { _, _ in
             throw RPCError(.unimplemented, "\(AccountServiceMethods.deleteMe.path) has no answer in this test")
+        }
+
+        /// Cancels the scheduled deletion of the user's account. Where none is scheduled it is a success.
+        public var cancelDeletion: @Sendable (
+            AppV1.CancelDeletionRequest,
+            ServerContext
+        ) async throws -> AppV1.CancelDeletionResponse = { _, _ in
+            throw RPCError(.unimplemented, "\(AccountServiceMethods.cancelDeletion.path) has no answer in this test")
         }
 
         /// No answers.
@@ -106,5 +118,12 @@ public final class AccountServiceDouble: AccountServiceHandler {
         context: ServerContext
     ) async throws -> AppV1.DeleteMeResponse {
         try await answers.withLock(\.deleteMe)(request, context)
+    }
+
+    public func cancelDeletion(
+        _ request: AppV1.CancelDeletionRequest,
+        context: ServerContext
+    ) async throws -> AppV1.CancelDeletionResponse {
+        try await answers.withLock(\.cancelDeletion)(request, context)
     }
 }

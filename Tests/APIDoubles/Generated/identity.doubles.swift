@@ -186,14 +186,29 @@ public final class IdentityServiceDouble: IdentityServiceHandler {
         }
 
         /// Deletes the caller's account for good, by the rules of ListSessions: its sessions end, its identities are free at once, so
-        /// that the same person who signs in again is new, and the other services are told to forget the person. The session must
-        /// have been opened a moment ago (ten minutes unless configured otherwise): else it is PERMISSION_DENIED with
-        /// RECENT_SIGN_IN_REQUIRED, and the person signs in again first. Deleting again by a token of a deleted account is a success.
+        /// that the same person who signs in again is new, and the other services are told to forget the person.
+        ///
+        /// With credentials, which SignIn would take, any live session will do: they must be of an identity of this account (else
+        /// PERMISSION_DENIED with CREDENTIALS_FOREIGN) and be proven by a nonce or a code (else PERMISSION_DENIED with PROOF_REQUIRED). They
+        /// are used up. A code among them is exchanged first, so that what the provider granted is revoked.
+        ///
+        /// Without credentials the session decides. Proven by a nonce or a code it must have been opened a moment ago (ten minutes unless
+        /// configured otherwise): else it is PERMISSION_DENIED with RECENT_SIGN_IN_REQUIRED, and the person signs in again first. Proven by
+        /// less it deletes nothing at once: the deletion is scheduled (`deletes_at_ms`), and CancelDeletion undoes it until then. Scheduling it
+        /// again changes nothing. Deleting again by a token of a deleted account is a success.
         public var deleteAccount: @Sendable (
             IdentityV1.DeleteAccountRequest,
             ServerContext
         ) async throws -> IdentityV1.DeleteAccountResponse = { _, _ in
             throw RPCError(.unimplemented, "\(IdentityServiceMethods.deleteAccount.path) has no answer in this test")
+        }
+
+        /// Cancels the scheduled deletion of the caller's account, by the rules of ListSessions. Where none is scheduled it is a success.
+        public var cancelDeletion: @Sendable (
+            IdentityV1.CancelDeletionRequest,
+            ServerContext
+        ) async throws -> IdentityV1.CancelDeletionResponse = { _, _ in
+            throw RPCError(.unimplemented, "\(IdentityServiceMethods.cancelDeletion.path) has no answer in this test")
         }
 
         /// Deletes any account as DeleteAccount does, for services that act for an operator and not for a person: by certificate and
@@ -415,6 +430,13 @@ public final class IdentityServiceDouble: IdentityServiceHandler {
         context: ServerContext
     ) async throws -> IdentityV1.DeleteAccountResponse {
         try await answers.withLock(\.deleteAccount)(request, context)
+    }
+
+    public func cancelDeletion(
+        _ request: IdentityV1.CancelDeletionRequest,
+        context: ServerContext
+    ) async throws -> IdentityV1.CancelDeletionResponse {
+        try await answers.withLock(\.cancelDeletion)(request, context)
     }
 
     public func removeAccount(

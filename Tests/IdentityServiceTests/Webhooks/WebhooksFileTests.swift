@@ -42,9 +42,9 @@ struct WebhooksFileTests {
 
     @Test func `Targets are read with their secrets, from the file and from others`() throws {
         let types = [
-            "account.created", "session.ended", "account.deleted", "provider.linked", "provider.unlinked",
-            "profile.completed",
-            "phone.changed", "group.joined",
+            "account.created", "session.ended", "account.deleted", "account.deletion_scheduled",
+            "account.deletion_cancelled", "provider.linked", "provider.unlinked", "profile.completed", "phone.changed",
+            "group.joined",
         ]
         let listed = types.map { "\"\($0)\"" }.joined(separator: ", ")
         let content = Self.target(["secret_files": #"["crm"]"#, "types": "[\(listed)]"])
