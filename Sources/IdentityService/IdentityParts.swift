@@ -231,6 +231,7 @@ struct IdentityParts: Sendable {
             accessTokens: accessTokens ?? questions.accessTokens,
             grants: grants.keeper,
             unprovenDialects: settings.unprovenDialects,
+            namesAudiences: settings.namesAudiences,
             signIns: signIns,
             refreshes: refreshes,
             sessionUses: sessionUses,

@@ -179,7 +179,7 @@ struct ToldOnceTests {
                 (try provider.appleToken(at: clock, ["aud": "com.other.app"]), "TOKEN_AUDIENCE"),
                 (try provider.appleToken(at: clock, ["exp": .integer(clock.nowSeconds - 61)]), "TOKEN_EXPIRED"),
                 (try provider.appleToken(at: clock, ["iat": .integer(clock.nowSeconds + 99)]), "TOKEN_NOT_YET_VALID"),
-                (try provider.appleToken(at: clock, ["nonce": "another"]), "TOKEN_NONCE"),
+                (try provider.appleToken(at: clock, ["nonce": "another"]), "TOKEN_NONCE_MISMATCH"),
                 ("not a token", "TOKEN_MALFORMED"),
             ]
             for (token, reason) in cases {

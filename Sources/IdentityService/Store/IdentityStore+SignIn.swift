@@ -152,7 +152,7 @@ extension IdentityStore {
                 userID: facts.userID,
                 phoneNumber: phone.phoneNumber,
                 proof: "provider",
-                outdatedAfterMilliseconds: PhoneProofs.waitEndMilliseconds(nowMilliseconds: nowMilliseconds)
+                acceptedAtMilliseconds: nil
             )
         }
         return outcome
