@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
-# Writes the Swift messages, stubs and test doubles of every proto. `make proto` calls it.
+# Writes the Swift messages, stubs and test doubles of every proto, and what pages say of them. `make proto` calls it.
 #
-#   proto/generate.sh           writes the folders named Generated anew
-#   proto/generate.sh --check   changes nothing; fails if a folder is not what the protos and plugins give
+#   proto/generate.sh           writes the folders named Generated and those parts of pages anew
+#   proto/generate.sh --check   changes nothing; fails if something is not what the protos and plugins give
 #
 # Needs protoc (Debian: protobuf-compiler, libprotobuf-dev). The plugins are built in .build first, unless PLUGIN_FOLDER
 # names a folder that has them.
@@ -98,6 +98,8 @@ refresh generate_doubles proto Tests/APIDoubles/Generated API
 # One method, whose two packages end alike: OTLP has its stub by hand.
 refresh generate Sources/OTLP/Protos Sources/OTLP/Generated
 refresh generate Tests/Interop/proto Tests/Interop/Generated InteropDescriptors
+
+if $check; then proto/pages.py --check || stale=true; else proto/pages.py; fi
 
 if $stale; then
     fail "generated code is not fresh (differences above; + is what it should be): run 'make proto' and commit"

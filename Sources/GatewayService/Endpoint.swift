@@ -22,6 +22,7 @@ struct Endpoint: Sendable {
             operation.path,
             isForOtherOrigins: isForOtherOrigins,
             bodyBytesMax: bodyBytesMax,
+            bodyFields: operation.bodyFields,
             handler: handler
         )
     }

@@ -3,7 +3,7 @@ import HTTPTypes
 
 extension HTTPFault {
     /// The answer to it, after which the connection ends: where the next request begins is anybody's guess.
-    var problem: Problem {
+    public var problem: Problem {
         switch self {
         case .malformed: refused(.badRequest, "This is no HTTP/1.1 request.")
         case .hostCount: refused(.badRequest, "An HTTP/1.1 request has one Host field.")

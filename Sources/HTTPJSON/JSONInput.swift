@@ -3,17 +3,20 @@ import JOSE
 
 /// A request's JSON object, read field by field: takes note of every fault, so that all are reported together.
 ///
-/// Unknown fields are passed over, so that newer clients can talk to older servers. A wrong type is a fault that names
-/// the field; absent and null are the same for optional fields.
+/// An unknown field is a fault where the route names the fields that it knows (``Route/bodyFields``), else it is ignored. A wrong
+/// type is a fault that names the field; absent and null are the same for optional fields.
 public struct JSONInput: Sendable {
     private let object: JSONObject
     private let prefix: String
     private var faults: [Problem.Field] = []
 
     /// Reads an object; `prefix` is put before field names in faults.
-    public init(_ object: JSONObject, prefix: String = "") {
+    ///
+    /// - Parameter fields: the fields that it may have, any other being a fault; nil if unknown fields are ignored.
+    public init(_ object: JSONObject, prefix: String = "", fields: JSONFieldNames? = nil) {
         self.object = object
         self.prefix = prefix
+        faults = fields?.faults(of: object, prefix: prefix) ?? []
     }
 
     /// Whether the field is there, be it null.
@@ -51,9 +54,13 @@ public struct JSONInput: Sendable {
 
     /// A whole number within a range that may be absent or null. Some languages write 3 as 3.0.
     public mutating func optionalInteger(_ name: String, in range: ClosedRange<Int64>) -> Int64? {
-        optional(name, expected: "a whole number from \(range.lowerBound) to \(range.upperBound)") { value in
-            (value.integer ?? Self.whole(value)).flatMap { range.contains($0) ? $0 : nil }
+        let expected = "a whole number from \(range.lowerBound) to \(range.upperBound)"
+        guard let number = optional(name, expected: expected, { $0.integer ?? Self.whole($0) }) else { return nil }
+        guard range.contains(number) else {
+            addFault(name, code: "OUT_OF_RANGE", detail: "This field must be \(expected).")
+            return nil
         }
+        return number
     }
 
     /// The integer of a number that is written with a fraction of zeros.

@@ -21,6 +21,8 @@ public struct Route: Sendable {
     public let isForOtherOrigins: Bool
     /// The largest request body, in bytes; nil for that of the server's limits.
     public let bodyBytesMax: Int?
+    /// The fields that its JSON body may have, any other being refused; nil if unknown fields are ignored.
+    public let bodyFields: JSONFieldNames?
     let answering: Answering
 
     /// A route.
@@ -29,12 +31,14 @@ public struct Route: Sendable {
         _ path: String,
         isForOtherOrigins: Bool = true,
         bodyBytesMax: Int? = nil,
+        bodyFields: JSONFieldNames? = nil,
         handler: @escaping Handler
     ) {
         self.method = method
         self.path = path
         self.isForOtherOrigins = isForOtherOrigins
         self.bodyBytesMax = bodyBytesMax
+        self.bodyFields = bodyFields
         answering = .inTask(handler)
     }
 
@@ -49,6 +53,7 @@ public struct Route: Sendable {
         self.path = path
         self.isForOtherOrigins = isForOtherOrigins
         bodyBytesMax = nil
+        bodyFields = nil
         answering = .atOnce(handler)
     }
 }

@@ -88,13 +88,22 @@ final class RouteCall: HTTPBodyReceiver {
         guard match?.values.isEmpty ?? false || Self.withPath(exchange, handler, RequestPath.isPlain) else {
             throw Problem.routeNotFound
         }
-        guard let rule = handler.configuration.crossOrigin, CrossOrigin.isPreflight(request),
-            rule.origin(of: request.headers) != nil
-        else { return nil }
+        guard CrossOrigin.isPreflight(request) else { return nil }
+        guard let rule = handler.configuration.crossOrigin, rule.origin(of: request.headers) != nil else {
+            explainRefusedPreflight()
+            return nil
+        }
         let methods =
             match.map { handler.table.endpoints[$0.endpoint].methodsForOtherOrigins }
             ?? handler.configuration.methodsOfCalls(exchange.head)
         return methods.isEmpty ? nil : rule.preflightAnswer(methods: methods)
+    }
+
+    private func explainRefusedPreflight() {
+        guard let setting = handler.configuration.crossOriginSetting, let origin = request.headers[.origin],
+            CrossOrigin.isOrigin(origin)
+        else { return }
+        logger.warning("pages of this origin may not call; add it to \(setting)", metadata: ["origin": "\(origin)"])
     }
 
     private func foundEntry() throws(Problem) -> RouteHandler.Entry {

@@ -137,7 +137,8 @@ extension RouteContext {
             )
         }
         do {
-            return JSONInput(try JSONObject(parsing: bytes, limits: JSONLimits(bytesMax: limits.bodyBytesMax)))
+            let object = try JSONObject(parsing: bytes, limits: JSONLimits(bytesMax: limits.bodyBytesMax))
+            return JSONInput(object, fields: call.entry?.route.bodyFields)
         } catch {
             throw Problem(.badRequest, code: "JSON_MALFORMED", detail: Self.detail(error), cause: error)
         }

@@ -23,6 +23,9 @@ public final class RouteHandler: HTTPHandler {
         public var takesTrailingSlash = false
         /// The pages of other origins that may call the routes; nil for none.
         public var crossOrigin: CrossOrigin?
+        /// The setting that lists those pages, for development: the log names it when the preflight of another page is refused. Nil
+        /// for no such line.
+        public var crossOriginSetting: String?
         /// The methods of a path that another handler of the port answers, so that pages of other origins may call it too; empty
         /// for any other path.
         public var methodsOfCalls: @Sendable (HTTPRequestHead) -> [String] = { _ in [] }

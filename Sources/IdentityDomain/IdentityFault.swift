@@ -4,6 +4,8 @@ import Models
 public enum IdentityFault: Error, Sendable, Hashable {
     /// The provider's ID token was refused.
     case token(TokenRejection)
+    /// The provider's ID token was refused for its audience, which development is told.
+    case tokenAudience(String)
     /// No provider of that name is configured.
     case providerUnknown
     /// The provider's keys cannot be had now.

@@ -17,7 +17,7 @@ extension ProviderClaims {
     public func proofStep(hasCode: Bool, isForAct: Bool = false) throws(IdentityFault) -> ProofStep {
         if nonceVerdict == .proven { return .proven(.nonce) }
         switch policy.withoutNonce {
-        case .refuse: throw .token(.nonce)
+        case .refuse: throw .token(.nonceMissing)
         case .code:
             guard hasCode else { throw .signIn(.codeRequired) }
             return .exchangeCode

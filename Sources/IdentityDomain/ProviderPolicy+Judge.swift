@@ -92,19 +92,20 @@ extension ProviderPolicy {
         by audience: AudiencePolicy
     ) throws(TokenRejection) -> NonceVerdict {
         guard let presented else { return .notProven }
-        guard presented.utf8.count <= ProviderToken.proofBytesMax else { throw .nonce }
+        guard presented.utf8.count <= ProviderToken.proofBytesMax else { throw .nonceMismatch }
         let claim = claims["nonce"]
         if let text = claim?.string, !text.isEmpty, !presented.isEmpty,
             audience.match.matches(claim: text, rawNonce: presented)
         {
             return .proven
         }
+        let rejection: TokenRejection = claim == nil || presented.isEmpty ? .nonceMissing : .nonceMismatch
         switch audience.nonce {
-        case .required, .server: throw .nonce
-        case .optional: if claim != nil || !presented.isEmpty { throw .nonce }
+        case .required, .server: throw rejection
+        case .optional: if claim != nil || !presented.isEmpty { throw rejection }
         case .unknown: break
         }
-        guard audience.withoutNonce != .refuse else { throw .nonce }
+        guard audience.withoutNonce != .refuse else { throw rejection }
         return .notProven
     }
 

@@ -59,6 +59,19 @@ public struct ProviderToken: Sendable {
         )
     }
 
+    /// What `aud` of a token says, for the answer to a developer; nil if it says nothing that can be shown.
+    public static func unverifiedAudience(of text: String) -> String? {
+        guard let payload = try? CompactJWS(parsing: text).unverifiedPayload,
+            let claims = try? JSONObject(parsing: payload, limits: JSONLimits(bytesMax: 16 * 1024))
+        else { return nil }
+        let names = claims["aud"]?.string.map { [$0] } ?? claims["aud"]?.array?.compactMap(\.string) ?? []
+        let isShowable = { (name: String) in
+            1...AudiencePolicy.idBytesMax ~= name.utf8.count && name.utf8.allSatisfy { 0x21...0x7e ~= $0 }
+        }
+        guard 1...4 ~= names.count, names.allSatisfy(isShowable) else { return nil }
+        return names.joined(separator: ", ")
+    }
+
     /// The claims as they would be if a key had verified the token: issuer, audience, times, nonce, code and subject are judged,
     /// and nothing of them may be believed.
     public func plausibleClaims(

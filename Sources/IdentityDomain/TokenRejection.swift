@@ -18,8 +18,10 @@ public enum TokenRejection: Error, Sendable, Hashable, CaseIterable {
     case expired
     /// Before `nbf`, or issued in the future.
     case notYetValid
-    /// The nonce is missing on either side, or does not match.
-    case nonce
+    /// The nonce is missing in the token, in the request, or in both where one is required.
+    case nonceMissing
+    /// The token has another nonce than the request.
+    case nonceMismatch
     /// `c_hash` does not match the authorization code.
     case codeHash
     /// The token bought a session before.

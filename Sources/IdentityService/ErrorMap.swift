@@ -10,6 +10,12 @@ extension IdentityFault: DomainFault {
         switch self {
         case .token(let rejection):
             .domain(.unauthenticated, reason: rejection.reason, message: rejection.message)
+        case .tokenAudience(let named):
+            .domain(
+                .unauthenticated,
+                reason: TokenRejection.audience.reason,
+                message: "\(TokenRejection.audience.message) Its audience is \(named)."
+            )
         case .providerUnknown:
             .domain(
                 .invalidArgument,
@@ -59,7 +65,7 @@ extension IdentityFault: DomainFault {
         case .tokenMissing:
             .domain(
                 .invalidArgument,
-                reason: "TOKEN_MALFORMED",
+                reason: SignInRefusal.credentialsMissing.reason,
                 message: "An access token or a refresh token is needed."
             )
         case .scopeUnknown:
@@ -281,7 +287,8 @@ extension TokenRejection {
         case .audience: "TOKEN_AUDIENCE"
         case .expired: "TOKEN_EXPIRED"
         case .notYetValid: "TOKEN_NOT_YET_VALID"
-        case .nonce: "TOKEN_NONCE"
+        case .nonceMissing: "TOKEN_NONCE_MISSING"
+        case .nonceMismatch: "TOKEN_NONCE_MISMATCH"
         case .codeHash: "TOKEN_CODE_HASH"
         case .replayed: "TOKEN_REPLAYED"
         case .subject: "TOKEN_SUBJECT"
@@ -299,7 +306,8 @@ extension TokenRejection {
         case .audience: "The ID token was issued to another app."
         case .expired: "The ID token has expired."
         case .notYetValid: "The ID token is not valid yet."
-        case .nonce: "The ID token does not carry the nonce that came with it, or one is required and none came."
+        case .nonceMissing: "A nonce is missing: in the ID token, in the request, or in both."
+        case .nonceMismatch: "The ID token carries another nonce than the request."
         case .codeHash: "The authorization code does not match the ID token."
         case .replayed: "The ID token was used before. Sign in with the provider again."
         case .subject: "The ID token names no person."

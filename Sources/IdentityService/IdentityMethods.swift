@@ -22,6 +22,8 @@ struct IdentityMethods: IdentityServiceHandler {
     let grants: GrantKeeper
     /// The dialects in which people are let in without proof; none, unless the operator says so.
     let unprovenDialects: Set<String>
+    /// Whether a sign-in that is refused for the audience of its token is answered with that audience: for development.
+    let namesAudiences: Bool
     let signIns: SignInMetrics
     let refreshes: RefreshMetrics
     let deletions: DeletionMetrics

@@ -245,6 +245,7 @@ struct IdentityParts: Sendable {
             accessTokens: accessTokens ?? questions.accessTokens,
             grants: grants.keeper,
             unprovenDialects: settings.unprovenDialects,
+            namesAudiences: settings.namesAudiences,
             signIns: signIns,
             refreshes: refreshes,
             deletions: deletions.metrics,

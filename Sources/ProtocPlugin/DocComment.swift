@@ -4,6 +4,12 @@ import SwiftProtobufPluginLibrary
 enum DocComment {
     private static let prefix = "///"
 
+    /// The proto's own comment on one line; empty where the proto says nothing.
+    static func text(of descriptor: some ProvidesSourceCodeLocation) -> String {
+        descriptor.protoSourceComments(commentPrefix: "").split(separator: "\n")
+            .map { $0.drop { $0 == " " } }.joined(separator: " ")
+    }
+
     /// The proto's own comment as documentation lines; `fallback` where the proto says nothing.
     static func lines(
         of descriptor: some ProvidesSourceCodeLocation & ProvidesDeprecationComment,

@@ -8,7 +8,9 @@ import SwiftProtobufPluginLibrary
 /// belong in one run, so that a package that spreads over several files gets one namespace.
 @main
 struct VestibulePlugin: CodeGenerator {
-    var customOptionExtensions: [any AnyMessageExtension] { [MethodOptions.connectGet] }
+    var customOptionExtensions: [any AnyMessageExtension] {
+        [MethodOptions.connectGet, ErrorValueOptions.http, ErrorValueOptions.grpc, ErrorValueOptions.action]
+    }
 
     var supportedFeatures: [Google_Protobuf_Compiler_CodeGeneratorResponse.Feature] { [.proto3Optional] }
 
@@ -22,7 +24,7 @@ struct VestibulePlugin: CodeGenerator {
         for method in files.flatMap(\.services).flatMap(\.methods) { try MethodOptions(method).check() }
         let names = SwiftNames(files: files)
         for file in files {
-            guard let contents = FileStubs(file: file, names: names, content: options.content).contents else {
+            guard let contents = try FileStubs(file: file, names: names, content: options.content).contents() else {
                 continue
             }
             try generatorOutputs.add(fileName: options.outputName(for: file), contents: contents)

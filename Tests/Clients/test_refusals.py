@@ -51,7 +51,7 @@ class Attempt:
         credentials_older_by_two_minutes(self.phone.stack)
         return self.apple(identity_token=token)
 
-    def token_nonce(self):
+    def token_nonce_missing(self):
         return self.apple(identity_token=self.phone.apple(APP).identity_token)
 
     def token_subject(self):
@@ -115,7 +115,7 @@ class Attempt:
 
 REASONS = {
     "CODE_REQUIRED": 401, "CODE_SPENT": 401, "CODE_FOREIGN": 401, "TOKEN_CODE_HASH": 401, "TOKEN_STALE": 401,
-    "TOKEN_REPLAYED": 401, "TOKEN_NONCE": 401, "TOKEN_SUBJECT": 401, "ACCESS_TOKEN_FOREIGN": 401,
+    "TOKEN_REPLAYED": 401, "TOKEN_NONCE_MISSING": 401, "TOKEN_SUBJECT": 401, "ACCESS_TOKEN_FOREIGN": 401,
     "PROVIDER_TOKEN_INVALID": 401, "TICKET_INVALID": 401, "CLIENT_UNKNOWN": 422, "ACCOUNT_NOT_FOUND": 404,
     "EXCHANGE_NOT_CONFIGURED": 422, "PROVIDER_UNKNOWN": 404, "PROVIDER_UNAVAILABLE": 503, "invalid_token": 401,
     "email_exists": 409, "WEB_STATE_INVALID": 400,

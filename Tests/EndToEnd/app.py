@@ -166,10 +166,11 @@ class App:
         return self.post("/groups", {"name": name or f"Group {letters(9)}"}).expect(201)["id"]
 
     def invite(self, person, group, phone=None):
-        """Adds a person to a group; returns the member."""
+        """Adds a person to a group; returns the member, who may be there already."""
         self._keep(*person.confidential)
-        return self.post(
-            f"/groups/{group}/members", {"phone_number": phone or person.phone, "display_name": person.name}).expect(201)
+        answer = self.post(
+            f"/groups/{group}/members", {"phone_number": phone or person.phone, "display_name": person.name})
+        return answer.expect(200 if answer.status == 200 else 201)
 
     def members(self, group):
         return self.get(f"/groups/{group}/members").expect(200)["members"]

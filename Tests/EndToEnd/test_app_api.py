@@ -1,6 +1,10 @@
 """`vestibule.app.v1` through the gateway's one port, by every protocol: the same story as by the JSON routes."""
 
 import json
+import os
+import pathlib
+import re
+import subprocess
 
 import pytest
 
@@ -164,6 +168,33 @@ def test_json_by_hand(gateway, member):
         "AUTHENTICATION_REQUIRED"]
     unknown = gateway.send("POST", "/vestibule.app.v1.AccountService/DropEverything", {})
     assert unknown.status == 404
+
+
+def test_the_function_of_the_page_reads_errors_without_protobuf(stack, member):
+    page = pathlib.Path(__file__).resolve().parents[2] / "Sources/GatewayService/GatewayService.docc/OnePortEveryClient.md"
+    function, = re.findall(r"```javascript\n(.*?)\n```", page.read_text(), re.DOTALL)
+    script = function + """
+    const show = (promise) => promise.then(
+      (answer) => ({ answer }), ({ message, code, reason, fields }) => ({ message, code, reason, fields }));
+    (async () => {
+      const { GATEWAY: gateway, ACCESS: token } = process.env;
+      console.log(JSON.stringify([
+        await show(call(gateway, "AccountService/GetMe", {}, token)),
+        await show(call(gateway, "AccountService/UpdateMe", { displayName: "x", phoneNumber: "1" }, token)),
+        await show(call(gateway, "AccountService/GetMe", {}, "nonsense")),
+      ]));
+    })();
+    """
+    variables = {"GATEWAY": f"http://{stack.addresses['gateway']}", "ACCESS": member.access_token}
+    done = subprocess.run(
+        ["node", "-e", script], env={**os.environ, **variables}, stdout=subprocess.PIPE, text=True, timeout=30, check=True)
+    profile, faults, refused = json.loads(done.stdout)
+    assert profile["answer"]["profile"]["displayName"] == member.person.name
+    assert faults["code"] == "invalid_argument" and faults["reason"] == "DISPLAY_NAME_INVALID"
+    assert [(each["field"], each["reason"]) for each in faults["fields"]] == [
+        ("display_name", "DISPLAY_NAME_INVALID"), ("phone_number", "PHONE_INVALID")]
+    assert all(each["description"] for each in faults["fields"])
+    assert refused["code"] == "unauthenticated" and refused["reason"] == "ACCESS_TOKEN_INVALID" and refused["fields"] == []
 
 
 def test_calls_are_logged_and_counted(stack, gateway, member):

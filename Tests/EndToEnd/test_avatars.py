@@ -112,7 +112,7 @@ def test_a_file_may_be_so_large_and_no_larger(app):
 def test_the_header_says_what_kinds_are_taken(app):
     answer = put(app, (FILES / "rgb.png").read_bytes(), "image/gif")
     answer.problem(415, "CONTENT_TYPE_UNSUPPORTED")
-    assert answer.headers["Accept"] == "image/png, image/jpeg, image/webp"
+    assert answer.headers["Accept"] == "image/png, image/jpeg, image/webp, application/octet-stream"
     # What a picture is, its own bytes say.
     url = put(app, (FILES / "rgb.png").read_bytes(), "image/jpeg").expect(200)["avatar_url"]
     assert app.gateway.get(url[url.index("/avatars/"):]).headers["Content-Type"] == "image/png"

@@ -44,6 +44,13 @@ def test_wrong_types(gateway, path, body, fields):
     gateway.post(path, body).problem(400, "REQUEST_INVALID", fields)
 
 
+def test_a_misspelt_field_is_named_and_nothing_is_changed(member):
+    problem = member.save(displayName="Somebody Else").problem(
+        400, "REQUEST_INVALID", [("displayName", "UNKNOWN_FIELD")])
+    assert problem["fields"][0]["detail"] == "There is no such field here. Did you mean display_name?"
+    assert member.get("/me").expect(200)["display_name"] == member.person.name
+
+
 def test_the_largest_body_and_one_more_byte(gateway):
     def sized(size):
         return json.dumps({"refresh_token": "x"}).encode().ljust(size)

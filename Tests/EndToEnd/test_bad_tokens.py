@@ -22,9 +22,9 @@ FAULTS = {
     "signed with the public key as a secret": (dict(algorithm="HS256"), "TOKEN_ALGORITHM"),
     "wrong key under the right name": (dict(signing_key="foreign"), "TOKEN_SIGNATURE"),
     "wrong key": (dict(signing_key="unknown"), "TOKEN_KEY_UNKNOWN"),
-    "other nonce": (dict(claims={"nonce": "another"}), "TOKEN_NONCE"),
-    "no nonce": (dict(omit=["nonce"]), "TOKEN_NONCE"),
-    "nonce of another type": (dict(claims={"nonce": 7}), "TOKEN_NONCE"),
+    "other nonce": (dict(claims={"nonce": "another"}), "TOKEN_NONCE_MISMATCH"),
+    "no nonce": (dict(omit=["nonce"]), "TOKEN_NONCE_MISSING"),
+    "nonce of another type": (dict(claims={"nonce": 7}), "TOKEN_NONCE_MISMATCH"),
     "no subject": (dict(omit=["sub"]), "TOKEN_SUBJECT"),
     "no expiry": (dict(omit=["exp"]), "TOKEN_MALFORMED"),
     "expiry of another type": (dict(claims={"exp": "tomorrow"}), "TOKEN_MALFORMED"),
@@ -46,14 +46,21 @@ def test_refused_by_its_claims_or_signature(new_app, provider, fault):
     assert app.sign_in(provider)["is_new_user"] is True
 
 
+def test_the_audience_is_named_in_development(new_app):
+    """As `vestibule run` sets it."""
+    app = new_app()
+    problem = present(app, "apple", app.ask_apple(audience="com.example.other")).problem(401, "TOKEN_AUDIENCE")
+    assert problem["detail"].endswith("Its audience is com.example.other.")
+
+
 def test_wrong_nonce_of_the_app(new_app):
     app = new_app()
-    present(app, "apple", app.ask_apple() | {"nonce": "not the one"}).problem(401, "TOKEN_NONCE")
+    present(app, "apple", app.ask_apple() | {"nonce": "not the one"}).problem(401, "TOKEN_NONCE_MISMATCH")
 
 
 def test_apples_claim_must_be_the_hash_of_the_nonce(new_app):
     app = new_app()
-    present(app, "apple", app.ask_apple("n" * 32, claim_nonce="n" * 32)).problem(401, "TOKEN_NONCE")
+    present(app, "apple", app.ask_apple("n" * 32, claim_nonce="n" * 32)).problem(401, "TOKEN_NONCE_MISMATCH")
 
 
 def test_wrong_authorization_code(new_app):
@@ -139,4 +146,4 @@ def test_replayed_by_somebody_who_does_not_know_the_nonce(new_app):
     app = new_app()
     request = app.ask_apple()
     app.present("apple", request).expect(200)
-    app.gateway.post("/auth/apple", request | {"nonce": "guess"}).problem(401, "TOKEN_NONCE")
+    app.gateway.post("/auth/apple", request | {"nonce": "guess"}).problem(401, "TOKEN_NONCE_MISMATCH")

@@ -162,7 +162,7 @@ def test_sign_ins_are_counted_by_provider_and_outcome(stack, new_app):
 
     wanted = [
         dict(provider="apple", outcome="new_account"), dict(provider="apple", outcome="known_account"),
-        dict(provider="google", outcome="new_account"), dict(provider="apple", outcome="token_nonce"),
+        dict(provider="google", outcome="new_account"), dict(provider="apple", outcome="token_nonce_mismatch"),
         dict(provider="apple", outcome="token_unsigned")]
     before = [count(**labels) for labels in wanted]
     app = new_app()

@@ -81,12 +81,14 @@ def test_no_other_nonce_does(strict_app, provider):
     for nonce in foreign:
         app.present(provider, ask(app, provider, nonce)).problem(401, "NONCE_UNKNOWN")
     mine = challenge(app, provider)
-    for told in ({"nonce": ""}, {"nonce": None}, {"nonce": challenge(app, provider)}):
-        app.present(provider, ask(app, provider, mine) | told).problem(401, "TOKEN_NONCE")
+    for told in ({"nonce": ""}, {"nonce": None}):
+        app.present(provider, ask(app, provider, mine) | told).problem(401, "TOKEN_NONCE_MISSING")
+    another = ask(app, provider, mine) | {"nonce": challenge(app, provider)}
+    app.present(provider, another).problem(401, "TOKEN_NONCE_MISMATCH")
     # What the provider was to be given is the other form.
     swapped = mine if provider == "apple" else sha256_hex(mine)
     asked = app.ask_apple if provider == "apple" else app.ask_google
-    app.present(provider, asked(nonce=mine, claim_nonce=swapped)).problem(401, "TOKEN_NONCE")
+    app.present(provider, asked(nonce=mine, claim_nonce=swapped)).problem(401, "TOKEN_NONCE_MISMATCH")
     # Nothing of that used it up.
     app.present(provider, ask(app, provider, mine)).expect(200)
 

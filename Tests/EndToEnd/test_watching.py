@@ -1,11 +1,11 @@
 """What changes in somebody's groups, as their apps are told of it: `GET /me/events` and `GroupService/WatchGroups`."""
 
 import collections
+import json
 import os
 import pathlib
 import random
 import re
-import shutil
 import subprocess
 import time
 
@@ -21,6 +21,8 @@ from stack import free_ports, new_stack
 from watching import Watching
 
 PAGE = pathlib.Path(__file__).resolve().parents[2] / "Sources/GatewayService/GatewayService.docc/WatchingGroups.md"
+# How the function of the page begins.
+FUNCTION = "// Calls back"
 # Of random operations.
 OPERATIONS = 300
 # Sessions end within a fraction of a second; a busy machine gets more.
@@ -183,9 +185,8 @@ def test_the_command_of_the_page(stack, member):
             curl.terminate()
 
 
-@pytest.mark.skipif(shutil.which("node") is None, reason="the page's example is JavaScript, and there is no node")
 def test_the_function_of_the_page(stack, member):
-    script = page_block("// Calls back") + """
+    script = page_block(FUNCTION) + """
     watchGroups(process.env.GATEWAY, async () => process.env.ACCESS,
       (type, data) => console.log(`${type} ${JSON.stringify(data)}`)).then(() => console.log("over"));
     """
@@ -202,6 +203,30 @@ def test_the_function_of_the_page(stack, member):
             assert node.stdout.readline() == "over\n"
         finally:
             node.kill()
+
+
+def run_function(stack, tokens, seconds=20):
+    """What the page's function calls back with, if it is given these access tokens one after the other; it must end."""
+    script = page_block(FUNCTION) + """
+    const tokens = JSON.parse(process.env.TOKENS);
+    watchGroups(process.env.GATEWAY, async (isRefused) => { console.log(`asked ${isRefused}`); return tokens.shift(); },
+      (type) => console.log(type)).then(() => { console.log("over"); process.exit(); });
+    """
+    variables = {"GATEWAY": f"http://{stack.addresses['gateway']}", "TOKENS": json.dumps(tokens)}
+    return subprocess.run(
+        ["node", "-e", script], env={**os.environ, **variables}, stdout=subprocess.PIPE, text=True, timeout=seconds,
+        check=True).stdout.split("\n")[:-1]
+
+
+def test_the_function_of_the_page_ends_where_the_session_ended_meanwhile(stack, member):
+    token = member.access_token
+    member.post("/auth/sign-out").expect(204)
+    assert run_function(stack, [token, token]) == ["asked false", "over"]
+
+
+def test_the_function_of_the_page_refreshes_a_token_that_is_refused(stack):
+    # The second is asked for as one that was refused; there is none, as for an app whose session is over.
+    assert run_function(stack, ["nonsense"]) == ["asked false", "asked true", "over"]
 
 
 class Phone:

@@ -134,7 +134,7 @@ struct AuthenticationRouteTests {
     }
 
     @Test(arguments: [
-        "TOKEN_EXPIRED", "TOKEN_AUDIENCE", "TOKEN_ISSUER", "TOKEN_UNSIGNED", "TOKEN_SIGNATURE", "TOKEN_NONCE",
+        "TOKEN_EXPIRED", "TOKEN_AUDIENCE", "TOKEN_ISSUER", "TOKEN_UNSIGNED", "TOKEN_SIGNATURE", "TOKEN_NONCE_MISMATCH",
         "TOKEN_REPLAYED", "REFRESH_TOKEN_REUSED",
     ])
     func `A refused token says why`(reason: String) async throws {

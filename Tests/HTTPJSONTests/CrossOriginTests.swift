@@ -2,6 +2,7 @@ import HTTPClients
 import HTTPTypes
 import JOSE
 import Logging
+import Synchronization
 import Testing
 
 @testable import HTTPJSON
@@ -122,6 +123,48 @@ struct CrossOriginTests {
             server: Self.server(nil)
         )
         #expect(preflight.status == .methodNotAllowed)
+    }
+
+    private final class Lines: Sendable {
+        let all = Mutex<[String]>([])
+
+        var logger: Logger { Logger(label: "test") { _ in Handler(lines: self) } }
+
+        struct Handler: LogHandler {
+            let lines: Lines
+            var logLevel = Logger.Level.notice
+            var metadata = Logger.Metadata()
+            subscript(metadataKey key: String) -> Logger.Metadata.Value? {
+                get { metadata[key] }
+                set { metadata[key] = newValue }
+            }
+            func log(event: LogEvent) {
+                let origin = event.metadata?["origin"].map { "\($0)" } ?? ""
+                lines.all.withLock { $0.append("\(event.level) \(event.message) \(origin)") }
+            }
+        }
+    }
+
+    /// What is logged of a refused preflight; `setting` is that of the configuration.
+    private static func lines(_ origin: String, setting: String?) async throws -> [String] {
+        let lines = Lines()
+        var configuration = RouteHandler.Configuration()
+        configuration.crossOrigin = CrossOrigin(origins: [page], requestFields: [])
+        configuration.crossOriginSetting = setting
+        let routes = [Route(.get, "/things/{id}") { _, _ in .json([:]) }]
+        let server = RouteHandler(routes: routes, configuration: configuration, logger: lines.logger)
+        for asking in ["GET", nil] {
+            _ = try await send(.options, "/things/7", origin: origin, asking: asking, server: server)
+        }
+        return lines.all.withLock { $0 }
+    }
+
+    @Test func `The log of development names the setting when a preflight is refused`() async throws {
+        let line = "warning pages of this origin may not call; add it to ORIGINS http://localhost:5173"
+        #expect(try await Self.lines("http://localhost:5173", setting: "ORIGINS") == [line])
+        #expect(try await Self.lines("http://localhost:5173", setting: nil).isEmpty)
+        #expect(try await Self.lines(Self.page, setting: "ORIGINS").isEmpty)
+        #expect(try await Self.lines("nonsense\u{1b}[31m", setting: "ORIGINS").isEmpty)
     }
 
     @Test func `What a route varies by stays`() async throws {

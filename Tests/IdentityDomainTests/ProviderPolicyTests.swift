@@ -31,11 +31,12 @@ struct ProviderPolicyTests {
             ("iat", nil, .malformed), ("iat", .integer(.min), .malformed), ("iat", .integer(now + 61), .notYetValid),
             ("iat", .integer(now - 86_461), .expired), ("nbf", .integer(now + 61), .notYetValid),
             ("nbf", true, .malformed),
-            ("nonce", nil, .nonce), ("nonce", "", .nonce), ("nonce", "raw-nonce", .nonce), ("nonce", 1, .nonce),
-            ("nonce", .string(Hex.encode(SHA256.hash("another"))), .nonce),
-            ("nonce", .string(Base64URL.encode(SHA256.hash("raw-nonce"))), .nonce),
-            ("nonce", .string(Hex.encode(SHA256.hash("raw-nonce")).uppercased()), .nonce),
-            ("nonce", .string(Hex.encode(SHA256.hash(Hex.encode(SHA256.hash("raw-nonce"))))), .nonce),
+            ("nonce", nil, .nonceMissing), ("nonce", "", .nonceMismatch), ("nonce", "raw-nonce", .nonceMismatch),
+            ("nonce", 1, .nonceMismatch),
+            ("nonce", .string(Hex.encode(SHA256.hash("another"))), .nonceMismatch),
+            ("nonce", .string(Base64URL.encode(SHA256.hash("raw-nonce"))), .nonceMismatch),
+            ("nonce", .string(Hex.encode(SHA256.hash("raw-nonce")).uppercased()), .nonceMismatch),
+            ("nonce", .string(Hex.encode(SHA256.hash(Hex.encode(SHA256.hash("raw-nonce"))))), .nonceMismatch),
             ("c_hash", "AAAA", .codeHash), ("c_hash", 1, .codeHash),
             ("c_hash", .string(SignatureAlgorithm.es256.halfHash(of: "another")), .codeHash),
             ("sub", nil, .subject), ("sub", "", .subject), ("sub", 1, .subject), ("sub", "a\nb", .subject),
@@ -73,10 +74,12 @@ struct ProviderPolicyTests {
 
     @Test func `Proofs that are presented must match`() throws {
         let provider = try TestProvider.apple()
-        #expect(throws: TokenRejection.nonce) { try provider.judge(nonce: "") }
-        #expect(throws: TokenRejection.nonce) { try provider.judge(nonce: "another") }
-        #expect(throws: TokenRejection.nonce) { try provider.judge(nonce: Hex.encode(SHA256.hash("raw-nonce"))) }
-        #expect(throws: TokenRejection.nonce) { try provider.judge(nonce: String(repeating: "n", count: 2049)) }
+        #expect(throws: TokenRejection.nonceMissing) { try provider.judge(nonce: "") }
+        #expect(throws: TokenRejection.nonceMismatch) { try provider.judge(nonce: "another") }
+        #expect(throws: TokenRejection.nonceMismatch) {
+            try provider.judge(nonce: Hex.encode(SHA256.hash("raw-nonce")))
+        }
+        #expect(throws: TokenRejection.nonceMismatch) { try provider.judge(nonce: String(repeating: "n", count: 2049)) }
         #expect(throws: TokenRejection.codeHash) { try provider.judge(code: "another") }
         #expect(throws: TokenRejection.codeHash) { try provider.judge(code: String(repeating: "c", count: 2049)) }
         #expect(throws: Never.self) { try provider.judge(code: "") }

@@ -15,8 +15,8 @@ struct ErrorMapTests {
         #expect(
             errors.map(\.reason) == [
                 "TOKEN_MALFORMED", "TOKEN_ALGORITHM", "TOKEN_UNSIGNED", "TOKEN_KEY_UNKNOWN", "TOKEN_SIGNATURE",
-                "TOKEN_ISSUER", "TOKEN_AUDIENCE", "TOKEN_EXPIRED", "TOKEN_NOT_YET_VALID", "TOKEN_NONCE",
-                "TOKEN_CODE_HASH", "TOKEN_REPLAYED", "TOKEN_SUBJECT",
+                "TOKEN_ISSUER", "TOKEN_AUDIENCE", "TOKEN_EXPIRED", "TOKEN_NOT_YET_VALID",
+                "TOKEN_NONCE_MISSING", "TOKEN_NONCE_MISMATCH", "TOKEN_CODE_HASH", "TOKEN_REPLAYED", "TOKEN_SUBJECT",
             ]
         )
         #expect(Set(errors.map(\.message)).count == TokenRejection.allCases.count)

@@ -33,7 +33,7 @@ struct FindAccountTests {
             let stale = try provider.bareToken(at: clock, ["iat": .integer(clock.nowSeconds - 661)])
             let coded = try provider.bareToken("com.example.coded", at: clock)
             let cases: [(String, (inout IdentityV1.SignInRequest) -> Void)] = [
-                ("TOKEN_NONCE", { $0.idToken = token }),
+                ("TOKEN_NONCE_MISSING", { $0.idToken = token }),
                 ("TOKEN_SIGNATURE", { ($0.idToken, $0.nonce) = (stranger, TestProvider.rawNonce) }),
                 ("TOKEN_STALE", { $0.idToken = stale }), ("CODE_REQUIRED", { $0.idToken = coded }),
                 (

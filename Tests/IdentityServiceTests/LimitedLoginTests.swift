@@ -28,7 +28,7 @@ struct LimitedLoginTests {
             #expect(limited.suggestedDisplayName == "A Person")
             #expect(bench.http.requests.isEmpty)
             request.nonce = "another"
-            await expectFailure(.unauthenticated, "TOKEN_NONCE") {
+            await expectFailure(.unauthenticated, "TOKEN_NONCE_MISMATCH") {
                 _ = try await bench.methods.signIn(request, context: ExchangeBench.context("SignIn"))
             }
             AccessTokenCheckTests.answerAsFacebook(bench)

@@ -42,6 +42,23 @@ struct PhoneProofTests {
         try await TestService.eventually(what, isSo)
     }
 
+    @Test func `A used assertion is remembered for longer than a replica with a late clock accepts it`() async throws {
+        try await TestService.run(phoneAssertions: policy) { service in
+            let session = try await service.signIn()
+            _ = try await prove(assertion(session.tokens.userID, service), by: session, service)
+            let end = try await service.database.query(
+                "SELECT (extract(epoch FROM max(expires_at)) * 1000)::bigint FROM phone_assertions"
+            ).first?.decode(0, as: Int64.self)
+            let ended = try #require(end)
+            let store = service.parts.methods.store
+            for (milliseconds, count) in [(0, 0), (599_999, 0), (600_000, 1)] as [(Int64, Int)] {
+                #expect(
+                    try await store.forgetPhoneAssertions(nowMilliseconds: ended + milliseconds, limit: 10) == count
+                )
+            }
+        }
+    }
+
     @Test func `An assertion is told profile before the answer, and the audit log knows without the number`()
         async throws
     {

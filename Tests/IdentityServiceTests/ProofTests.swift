@@ -59,7 +59,9 @@ struct ProofTests {
     @Test func `A token with a nonce is not proven by being fresh`() async throws {
         try await TestService.runWithAudiences { service in
             let token = try service.provider.appleToken(at: service.clock, ["aud": "com.example.bare"])
-            await expectFailure(.unauthenticated, "TOKEN_NONCE") { try await service.signIn { $0.idToken = token } }
+            await expectFailure(.unauthenticated, "TOKEN_NONCE_MISSING") {
+                try await service.signIn { $0.idToken = token }
+            }
             let response = try await service.signIn {
                 $0.idToken = token
                 $0.nonce = TestProvider.rawNonce

@@ -67,7 +67,7 @@ struct ServerNonceTests {
             try await signIn(service, answer.nonce)
             let other = try await nonce(service)
             #expect(other != answer.nonce)
-            await expectFailure(.unauthenticated, "TOKEN_NONCE") {
+            await expectFailure(.unauthenticated, "TOKEN_NONCE_MISMATCH") {
                 try await signIn(service, other, claim: other)
             }
             // Only one audience there, which need not be named.
@@ -93,7 +93,7 @@ struct ServerNonceTests {
             for nonce in ["of-my-own", ofAnother, ofGoogle, changed, mine + "A"] {
                 await expectFailure(.unauthenticated, "NONCE_UNKNOWN") { try await signIn(service, nonce) }
             }
-            await expectFailure(.unauthenticated, "TOKEN_NONCE") {
+            await expectFailure(.unauthenticated, "TOKEN_NONCE_MISSING") {
                 try await signIn(service, "", claim: Hex.encode(SHA256.hash(mine)))
             }
             service.clock.advance(seconds: 599)

@@ -76,7 +76,7 @@ struct SessionTests {
             try await service.signOut(refreshToken: "nonsense")
             try await service.signOut(refreshToken: service.settings.refreshKeys.mint(wrongNonce))
             _ = try await service.check(response.tokens.accessToken)
-            await expectFailure(.invalidArgument, "TOKEN_MALFORMED") {
+            await expectFailure(.invalidArgument, "CREDENTIALS_MISSING") {
                 _ = try await service.client.signOut(IdentityV1.SignOutRequest())
             }
         }

@@ -217,7 +217,7 @@ struct SignInTests {
                     try service.provider.appleToken(at: clock, ["iat": .integer(clock.nowSeconds + 120)]),
                     "TOKEN_NOT_YET_VALID"
                 ),
-                (try service.provider.appleToken(at: clock, ["nonce": "another"]), "TOKEN_NONCE"),
+                (try service.provider.appleToken(at: clock, ["nonce": "another"]), "TOKEN_NONCE_MISMATCH"),
                 (try service.provider.appleToken(at: clock, ["c_hash": "another"]), "TOKEN_CODE_HASH"),
                 (try service.provider.appleToken(at: clock, ["sub": ""]), "TOKEN_SUBJECT"),
             ]
@@ -229,11 +229,24 @@ struct SignInTests {
             await expectFailure(.invalidArgument, "PROVIDER_UNKNOWN") {
                 _ = try await service.signIn(token: "x", provider: "myspace")
             }
-            await expectFailure(.unauthenticated, "TOKEN_NONCE") {
+            await expectFailure(.unauthenticated, "TOKEN_NONCE_MISSING") {
                 _ = try await service.signIn(token: service.provider.appleToken(at: clock), nonce: "")
             }
             #expect(try await service.count("accounts") == 0)
             #expect(try await service.count("sign_ins") == 0)
+        }
+    }
+
+    @Test(arguments: [(true, " Its audience is com.other.app."), (false, "")])
+    func `The audience of a token for another app is named only where that is configured`(
+        isNamed: Bool,
+        said: String
+    ) async throws {
+        try await TestService.run(namesAudiences: isNamed) { service in
+            let token = try service.provider.appleToken(at: service.clock, ["aud": "com.other.app"])
+            let error = await #expect(throws: RPCError.self) { _ = try await service.signIn(token: token) }
+            #expect(error?.reason == "TOKEN_AUDIENCE")
+            #expect(error?.message == "The ID token was issued to another app." + said)
         }
     }
 

@@ -37,6 +37,7 @@ struct TestService {
         limits: SessionLimits = SessionLimits(),
         gateways: CallerTrust = .everybody,
         unprovenDialects: Set<String> = [],
+        namesAudiences: Bool = false,
         providers: [ProviderConfiguration]? = nil,
         keys: KeyFolder? = nil,
         phoneAssertions: PhoneAssertionPolicy? = nil,
@@ -60,6 +61,7 @@ struct TestService {
             limits: limits,
             gateways: gateways,
             unprovenDialects: unprovenDialects,
+            namesAudiences: namesAudiences,
             providers: providers,
             keys: keys,
             phoneAssertions: phoneAssertions,
@@ -73,6 +75,7 @@ struct TestService {
         limits: SessionLimits = SessionLimits(),
         gateways: CallerTrust = .everybody,
         unprovenDialects: Set<String> = [],
+        namesAudiences: Bool = false,
         providers: [ProviderConfiguration]? = nil,
         keys: KeyFolder? = nil,
         phoneAssertions: PhoneAssertionPolicy? = nil,
@@ -107,6 +110,7 @@ struct TestService {
             proofs: try #require(ownKeys?.proofs ?? CallerProofParts(masters: [Self.proofMaster])),
             cursors: try #require(ownKeys?.cursors ?? CursorSeal(keys: [[UInt8](repeating: 9, count: 32)])),
             unprovenDialects: unprovenDialects,
+            namesAudiences: namesAudiences,
             phoneAssertions: phoneAssertions
         )
         let parts = IdentityParts(

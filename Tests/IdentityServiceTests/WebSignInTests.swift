@@ -106,7 +106,7 @@ struct WebSignInTests {
                     _ = try await service.finishWithoutState(clients: clients)
                 }
             }
-            await expectFailure(.unauthenticated, "TOKEN_NONCE") {
+            await expectFailure(.unauthenticated, "TOKEN_NONCE_MISSING") {
                 // One that was begun with a state, whose state somebody took off.
                 _ = try await service.finishWithoutState(changes: ["nonce": "of another sign-in"])
             }
@@ -137,7 +137,7 @@ struct WebSignInTests {
                 _ = try await service.finish(.with { ($0.state, $0.authorizationURL) = (text, mine.authorizationURL) })
             }
             // Both browsers' forms with the other's token: the nonce is the other sign-in's.
-            await expectFailure(.unauthenticated, "TOKEN_NONCE") {
+            await expectFailure(.unauthenticated, "TOKEN_NONCE_MISMATCH") {
                 _ = try await service.finish(
                     .with { ($0.state, $0.authorizationURL) = (mine.state, theirs.authorizationURL) }
                 )
@@ -160,7 +160,7 @@ struct WebSignInTests {
                 (try provider.webToken(at: clock, key: impostor), "TOKEN_SIGNATURE"),
                 (try provider.webToken(at: clock, ["iss": "https://evil.example"]), "TOKEN_ISSUER"),
                 (try provider.webToken(at: clock, ["aud": "com.other.app"]), "TOKEN_AUDIENCE"),
-                (try provider.appleToken(at: clock, ["nonce": nil as JSONValue?]), "TOKEN_NONCE"),
+                (try provider.appleToken(at: clock, ["nonce": nil as JSONValue?]), "TOKEN_NONCE_MISSING"),
                 (try provider.webToken(at: clock, ["exp": .integer(clock.nowSeconds - 61)]), "TOKEN_EXPIRED"),
                 (try provider.webToken(at: clock, ["c_hash": "another"]), "TOKEN_CODE_HASH"),
             ]

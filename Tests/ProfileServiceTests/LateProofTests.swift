@@ -37,6 +37,19 @@ import Testing
         }
     }
 
+    @Test(arguments: [Int64.min, -1, .max])
+    func `An age that can't be is no reason to fail`(age: Int64) async throws {
+        try await ProfileFixture.run { service in
+            let maria = someone()
+            try await service.update(maria, phone: phone(1))
+            var request = ProfileV1.ClaimProvenPhoneRequest()
+            (request.userID, request.phoneNumber, request.proof) = (maria.description, e164(2), .assertion)
+            (request.eventID, request.acceptedForMs) = (identifiers.make(EventID.self).description, age)
+            let outcome = try await service.client.claimProvenPhone(request).outcome
+            #expect(outcome == .outdated)
+        }
+    }
+
     @Test func `Who holds the number of a proof that is outdated keeps it, and nothing is disputed or opened`()
         async throws
     {

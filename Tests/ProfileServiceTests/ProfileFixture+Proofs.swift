@@ -17,12 +17,13 @@ extension ProfileFixture {
         event: EventID? = nil,
         by proof: ProfileV1.PhoneProof = .assertion,
         mayOpen: Bool = false,
-        outdatedAfter: Int64 = 0
+        outdatedAfter: Int64? = nil
     ) async throws(RPCError) -> ProfileV1.ClaimProvenPhoneResponse {
         var request = ProfileV1.ClaimProvenPhoneRequest()
         (request.userID, request.phoneNumber, request.proof) = (user.description, number, proof)
         request.eventID = (event ?? identifiers.make()).description
-        (request.mayOpen, request.outdatedAfterMs) = (mayOpen, outdatedAfter)
+        request.mayOpen = mayOpen
+        if let outdatedAfter { request.acceptedForMs = clock.clock.nowMilliseconds - outdatedAfter }
         return try await client.claimProvenPhone(request)
     }
 

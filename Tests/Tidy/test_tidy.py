@@ -10,6 +10,7 @@ sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 
 import c_rules  # noqa: E402
 import decoder_rules  # noqa: E402
+import error_rules  # noqa: E402
 import file_rules  # noqa: E402
 import import_rules  # noqa: E402
 import proto_rules  # noqa: E402
@@ -20,6 +21,27 @@ from source_text import SourceFile  # noqa: E402
 
 def messages(rule, path, text, *more):
     return [fault.message for fault in rule(SourceFile(path, text), *more)]
+
+
+class ErrorRulesTests(unittest.TestCase):
+    ROW = 'ERROR_REASON_PHONE_TAKEN = 1\n      [(options.v1.http) = 409, (options.v1.grpc) = "ALREADY_EXISTS", (options.v1.action) = A];'
+
+    def errors(self, line, path="Sources/ProfileService/ErrorMap.swift"):
+        return [str(fault) for fault in error_rules.check([SourceFile(path, line)], self.ROW)]
+
+    def test_every_error_code_is_in_the_table(self):
+        good = '.domain(\n    .alreadyExists,\n    reason: "PHONE_TAKEN", message: "")'
+        self.assertEqual(self.errors(good), [])
+        self.assertEqual(self.errors('Problem(.conflict, code: "PHONE_TAKEN")', "Sources/GatewayService/A.swift"), [])
+        for line in ('case .taken: "PHONE_LOST"', 'reason: "PHONE_LOST"', 'static let lostReason = "PHONE_LOST"'):
+            self.assertIn("PHONE_LOST is not in", self.errors(good + line)[0], line)
+        self.assertIn("PHONE_LOST", self.errors(good + 'input.addFault("a", code: "PHONE_LOST")')[0])
+        self.assertEqual(self.errors(good + 'code: "INVALID"', "Sources/ProviderSimulator/A.swift")[0],
+                         f"{error_rules.TABLE}: nothing answers PHONE_TAKEN")
+
+    def test_an_error_code_has_the_status_of_the_table(self):
+        for line in ('.domain(.aborted, reason: "PHONE_TAKEN")', 'Problem(.badRequest, code: "PHONE_TAKEN")'):
+            self.assertIn("says otherwise", self.errors(line)[0], line)
 
 
 class SourceTextTests(unittest.TestCase):

@@ -13,6 +13,7 @@ import sys
 
 import c_rules
 import decoder_rules
+import error_rules
 import file_rules
 import import_rules
 import include_rules
@@ -80,6 +81,8 @@ def main(arguments):
                 layer[path] = text
     faults += include_rules.check(layer)
     faults += decoder_rules.check_fuzzer(swift)
+    if error_rules.TABLE in paths:
+        faults += error_rules.check(swift, read(root, error_rules.TABLE))
     for fault in faults:
         print(fault)
     print(f"tidy: {len(paths)} files, {len(faults)} faults", file=sys.stderr)

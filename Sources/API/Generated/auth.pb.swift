@@ -32,7 +32,7 @@ public nonisolated struct Vestibule_App_V1_SignInWithProviderRequest: Sendable {
   /// The provider's ID token, or the ticket of Apple by web that came in its place.
   public var idToken: String = String()
 
-  /// The raw nonce, where the app made one.
+  /// The raw nonce, where the app made one or asked for one. Apple's tokens carry its SHA-256 in lowercase hexadecimal.
   public var nonce: String = String()
 
   /// The provider's authorization code: beside an ID token, or alone together with `client_id`. The ticket of the code, where

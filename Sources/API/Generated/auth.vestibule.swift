@@ -100,9 +100,9 @@ public enum AuthServiceMethods {
         isIdempotent: false
     )
 
-    /// Makes a nonce for a sign-in, which is good for some minutes: the app hands it to the provider, hashed or not as its
-    /// provider's SDK asks for, and then to SignInWithProvider as it is. Some apps may be configured to take no other. Needs no
-    /// access token.
+    /// Makes a nonce for a sign-in, which is good for some minutes: the app hands it to the provider, and then to SignInWithProvider
+    /// as it is. Apple is given its SHA-256 in lowercase hexadecimal, Google the nonce itself, unless the audience is configured
+    /// otherwise. Some apps may be configured to take no other. Needs no access token.
     public static let createChallenge = MethodDescriptor(
         service: serviceName,
         method: "CreateChallenge",
@@ -228,9 +228,9 @@ public protocol AuthServiceHandler: RPCService {
         context: ServerContext
     ) async throws -> AppV1.SignInWithProviderResponse
 
-    /// Makes a nonce for a sign-in, which is good for some minutes: the app hands it to the provider, hashed or not as its
-    /// provider's SDK asks for, and then to SignInWithProvider as it is. Some apps may be configured to take no other. Needs no
-    /// access token.
+    /// Makes a nonce for a sign-in, which is good for some minutes: the app hands it to the provider, and then to SignInWithProvider
+    /// as it is. Apple is given its SHA-256 in lowercase hexadecimal, Google the nonce itself, unless the audience is configured
+    /// otherwise. Some apps may be configured to take no other. Needs no access token.
     func createChallenge(
         _ request: AppV1.CreateChallengeRequest,
         context: ServerContext
@@ -418,9 +418,9 @@ public struct AuthServiceClient: Sendable {
         )
     }
 
-    /// Makes a nonce for a sign-in, which is good for some minutes: the app hands it to the provider, hashed or not as its
-    /// provider's SDK asks for, and then to SignInWithProvider as it is. Some apps may be configured to take no other. Needs no
-    /// access token.
+    /// Makes a nonce for a sign-in, which is good for some minutes: the app hands it to the provider, and then to SignInWithProvider
+    /// as it is. Apple is given its SHA-256 in lowercase hexadecimal, Google the nonce itself, unless the audience is configured
+    /// otherwise. Some apps may be configured to take no other. Needs no access token.
     public func createChallenge(
         _ request: AppV1.CreateChallengeRequest,
         options: CallOptions = CallOptions()

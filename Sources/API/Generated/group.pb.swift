@@ -546,6 +546,9 @@ public nonisolated struct Vestibule_App_V1_AddMemberResponse: Sendable {
   /// Clears the value of `member`. Subsequent reads from it will return its default value.
   public mutating func clearMember() {self._member = nil}
 
+  /// Whether the member was in the group before.
+  public var existed: Bool = false
+
   public var unknownFields = SwiftProtobuf.UnknownStorage()
 
   public init() {}
@@ -2016,7 +2019,7 @@ nonisolated extension Vestibule_App_V1_AddMemberRequest: SwiftProtobuf.Message, 
 
 nonisolated extension Vestibule_App_V1_AddMemberResponse: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
   public static let protoMessageName: String = _protobuf_package + ".AddMemberResponse"
-  public static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}member\0")
+  public static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}member\0\u{1}existed\0")
 
   public mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
     while let fieldNumber = try decoder.nextFieldNumber() {
@@ -2025,6 +2028,7 @@ nonisolated extension Vestibule_App_V1_AddMemberResponse: SwiftProtobuf.Message,
       // enabled. https://github.com/apple/swift-protobuf/issues/1034
       switch fieldNumber {
       case 1: try { try decoder.decodeSingularMessageField(value: &self._member) }()
+      case 2: try { try decoder.decodeSingularBoolField(value: &self.existed) }()
       default: break
       }
     }
@@ -2038,11 +2042,15 @@ nonisolated extension Vestibule_App_V1_AddMemberResponse: SwiftProtobuf.Message,
     try { if let v = self._member {
       try visitor.visitSingularMessageField(value: v, fieldNumber: 1)
     } }()
+    if self.existed != false {
+      try visitor.visitSingularBoolField(value: self.existed, fieldNumber: 2)
+    }
     try unknownFields.traverse(visitor: &visitor)
   }
 
   public static func ==(lhs: Vestibule_App_V1_AddMemberResponse, rhs: Vestibule_App_V1_AddMemberResponse) -> Bool {
     if lhs._member != rhs._member {return false}
+    if lhs.existed != rhs.existed {return false}
     if lhs.unknownFields != rhs.unknownFields {return false}
     return true
   }

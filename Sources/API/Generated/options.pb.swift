@@ -20,6 +20,75 @@ fileprivate nonisolated struct _GeneratedWithProtocGenSwiftVersion: SwiftProtobu
   typealias Version = _2
 }
 
+/// What an app does about an error.
+public nonisolated enum Vestibule_Options_V1_ErrorAction: SwiftProtobuf.Enum, Swift.CaseIterable {
+  public typealias RawValue = Int
+
+  /// Nothing is said.
+  case unspecified // = 0
+
+  /// Refresh the session with the refresh token, then repeat the request once.
+  case refresh // = 1
+
+  /// Forget the tokens, if the session was refused, and have the user sign in.
+  case signInAgain // = 2
+
+  /// Repeat the request after the time that Retry-After or RetryInfo says, a second if neither is there.
+  case wait // = 3
+
+  /// Show the message: the user can change something, or has to know.
+  case show // = 4
+
+  /// Mend the app or the configuration: the same request fails each time.
+  case fixRequest // = 5
+
+  /// Repeat the request at once, a few times at most and with growing pauses.
+  case retry // = 6
+  case UNRECOGNIZED(Int)
+
+  public init() {
+    self = .unspecified
+  }
+
+  public init?(rawValue: Int) {
+    switch rawValue {
+    case 0: self = .unspecified
+    case 1: self = .refresh
+    case 2: self = .signInAgain
+    case 3: self = .wait
+    case 4: self = .show
+    case 5: self = .fixRequest
+    case 6: self = .retry
+    default: self = .UNRECOGNIZED(rawValue)
+    }
+  }
+
+  public var rawValue: Int {
+    switch self {
+    case .unspecified: return 0
+    case .refresh: return 1
+    case .signInAgain: return 2
+    case .wait: return 3
+    case .show: return 4
+    case .fixRequest: return 5
+    case .retry: return 6
+    case .UNRECOGNIZED(let i): return i
+    }
+  }
+
+  // The compiler won't synthesize support with the UNRECOGNIZED case.
+  public static let allCases: [Vestibule_Options_V1_ErrorAction] = [
+    .unspecified,
+    .refresh,
+    .signInAgain,
+    .wait,
+    .show,
+    .fixRequest,
+    .retry,
+  ]
+
+}
+
 // MARK: - Extension support defined in options.proto.
 
 // MARK: - Extension Properties
@@ -28,6 +97,57 @@ fileprivate nonisolated struct _GeneratedWithProtocGenSwiftVersion: SwiftProtobu
 // extension fields. The names are based on the extension field name from the proto
 // declaration. To avoid naming collisions, the names are prefixed with the name of
 // the scope where the extend directive occurs.
+
+nonisolated extension SwiftProtobuf.Google_Protobuf_EnumValueOptions {
+
+  /// The HTTP status with which routes answer an error.
+  public var Vestibule_Options_V1_http: Int32 {
+    get {return getExtensionValue(ext: Vestibule_Options_V1_Extensions_http) ?? 0}
+    set {setExtensionValue(ext: Vestibule_Options_V1_Extensions_http, value: newValue)}
+  }
+  /// Returns true if extension `Vestibule_Options_V1_Extensions_http`
+  /// has been explicitly set.
+  public var hasVestibule_Options_V1_http: Bool {
+    return hasExtensionValue(ext: Vestibule_Options_V1_Extensions_http)
+  }
+  /// Clears the value of extension `Vestibule_Options_V1_Extensions_http`.
+  /// Subsequent reads from it will return its default value.
+  public mutating func clearVestibule_Options_V1_http() {
+    clearExtensionValue(ext: Vestibule_Options_V1_Extensions_http)
+  }
+
+  /// The name of the gRPC code with which RPCs answer an error; absent for errors of HTTP itself.
+  public var Vestibule_Options_V1_grpc: String {
+    get {return getExtensionValue(ext: Vestibule_Options_V1_Extensions_grpc) ?? String()}
+    set {setExtensionValue(ext: Vestibule_Options_V1_Extensions_grpc, value: newValue)}
+  }
+  /// Returns true if extension `Vestibule_Options_V1_Extensions_grpc`
+  /// has been explicitly set.
+  public var hasVestibule_Options_V1_grpc: Bool {
+    return hasExtensionValue(ext: Vestibule_Options_V1_Extensions_grpc)
+  }
+  /// Clears the value of extension `Vestibule_Options_V1_Extensions_grpc`.
+  /// Subsequent reads from it will return its default value.
+  public mutating func clearVestibule_Options_V1_grpc() {
+    clearExtensionValue(ext: Vestibule_Options_V1_Extensions_grpc)
+  }
+
+  /// What an app does about an error.
+  public var Vestibule_Options_V1_action: Vestibule_Options_V1_ErrorAction {
+    get {return getExtensionValue(ext: Vestibule_Options_V1_Extensions_action) ?? .unspecified}
+    set {setExtensionValue(ext: Vestibule_Options_V1_Extensions_action, value: newValue)}
+  }
+  /// Returns true if extension `Vestibule_Options_V1_Extensions_action`
+  /// has been explicitly set.
+  public var hasVestibule_Options_V1_action: Bool {
+    return hasExtensionValue(ext: Vestibule_Options_V1_Extensions_action)
+  }
+  /// Clears the value of extension `Vestibule_Options_V1_Extensions_action`.
+  /// Subsequent reads from it will return its default value.
+  public mutating func clearVestibule_Options_V1_action() {
+    clearExtensionValue(ext: Vestibule_Options_V1_Extensions_action)
+  }
+}
 
 nonisolated extension SwiftProtobuf.Google_Protobuf_MethodOptions {
 
@@ -58,7 +178,10 @@ nonisolated extension SwiftProtobuf.Google_Protobuf_MethodOptions {
 /// in parsing, or it can be combined with other `SwiftProtobuf.SimpleExtensionMap`s to create
 /// a larger `SwiftProtobuf.SimpleExtensionMap`.
 public nonisolated let Vestibule_Options_V1_Options_Extensions: SwiftProtobuf.SimpleExtensionMap = [
-  Vestibule_Options_V1_Extensions_connect_get
+  Vestibule_Options_V1_Extensions_connect_get,
+  Vestibule_Options_V1_Extensions_http,
+  Vestibule_Options_V1_Extensions_grpc,
+  Vestibule_Options_V1_Extensions_action
 ]
 
 // Extension Objects - The only reason these might be needed is when manually
@@ -72,3 +195,27 @@ public nonisolated let Vestibule_Options_V1_Extensions_connect_get = SwiftProtob
   _protobuf_fieldNumber: 52001,
   fieldName: "vestibule.options.v1.connect_get"
 )
+
+/// The HTTP status with which routes answer an error.
+public nonisolated let Vestibule_Options_V1_Extensions_http = SwiftProtobuf.MessageExtension<SwiftProtobuf.OptionalExtensionField<SwiftProtobuf.ProtobufInt32>, SwiftProtobuf.Google_Protobuf_EnumValueOptions>(
+  _protobuf_fieldNumber: 52011,
+  fieldName: "vestibule.options.v1.http"
+)
+
+/// The name of the gRPC code with which RPCs answer an error; absent for errors of HTTP itself.
+public nonisolated let Vestibule_Options_V1_Extensions_grpc = SwiftProtobuf.MessageExtension<SwiftProtobuf.OptionalExtensionField<SwiftProtobuf.ProtobufString>, SwiftProtobuf.Google_Protobuf_EnumValueOptions>(
+  _protobuf_fieldNumber: 52012,
+  fieldName: "vestibule.options.v1.grpc"
+)
+
+/// What an app does about an error.
+public nonisolated let Vestibule_Options_V1_Extensions_action = SwiftProtobuf.MessageExtension<SwiftProtobuf.OptionalEnumExtensionField<Vestibule_Options_V1_ErrorAction>, SwiftProtobuf.Google_Protobuf_EnumValueOptions>(
+  _protobuf_fieldNumber: 52013,
+  fieldName: "vestibule.options.v1.action"
+)
+
+// MARK: - Code below here is support for the SwiftProtobuf runtime.
+
+nonisolated extension Vestibule_Options_V1_ErrorAction: SwiftProtobuf._ProtoNameProviding {
+  public static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{2}\0ERROR_ACTION_UNSPECIFIED\0\u{1}ERROR_ACTION_REFRESH\0\u{1}ERROR_ACTION_SIGN_IN_AGAIN\0\u{1}ERROR_ACTION_WAIT\0\u{1}ERROR_ACTION_SHOW\0\u{1}ERROR_ACTION_FIX_REQUEST\0\u{1}ERROR_ACTION_RETRY\0")
+}

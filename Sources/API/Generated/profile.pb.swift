@@ -96,7 +96,7 @@ public nonisolated enum Vestibule_Profile_V1_ProvenPhoneOutcome: SwiftProtobuf.E
   /// without may_open.
   case opens // = 4
 
-  /// The user chose or gave up a number since outdated_after_ms: theirs stays as it is.
+  /// The user chose or gave up a number since the proof was accepted: theirs stays as it is.
   case outdated // = 5
   case UNRECOGNIZED(Int)
 
@@ -609,13 +609,22 @@ public nonisolated struct Vestibule_Profile_V1_ClaimProvenPhoneRequest: Sendable
   /// found that it can't: then it is a proof like others.
   public var mayOpen: Bool = false
 
-  /// A number that the user chose or gave up at this time or later, in Unix milliseconds, stays as it is: the proof was accepted before,
-  /// and is told late. 0 for none, as the version before sends it.
-  public var outdatedAfterMs: Int64 = 0
+  /// For how long the proof has been accepted, in milliseconds, if it is sent late: a number that the user chose or gave up since then
+  /// stays as it is. Absent while the user waits for the answer.
+  public var acceptedForMs: Int64 {
+    get {_acceptedForMs ?? 0}
+    set {_acceptedForMs = newValue}
+  }
+  /// Returns true if `acceptedForMs` has been explicitly set.
+  public var hasAcceptedForMs: Bool {self._acceptedForMs != nil}
+  /// Clears the value of `acceptedForMs`. Subsequent reads from it will return its default value.
+  public mutating func clearAcceptedForMs() {self._acceptedForMs = nil}
 
   public var unknownFields = SwiftProtobuf.UnknownStorage()
 
   public init() {}
+
+  fileprivate var _acceptedForMs: Int64? = nil
 }
 
 /// The user has the number, or an operator has a dispute.
@@ -1515,7 +1524,7 @@ nonisolated extension Vestibule_Profile_V1_ReleasePhoneResponse: SwiftProtobuf.M
 
 nonisolated extension Vestibule_Profile_V1_ClaimProvenPhoneRequest: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
   public static let protoMessageName: String = _protobuf_package + ".ClaimProvenPhoneRequest"
-  public static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{3}user_id\0\u{3}phone_number\0\u{1}proof\0\u{3}event_id\0\u{3}may_open\0\u{3}outdated_after_ms\0")
+  public static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{3}user_id\0\u{3}phone_number\0\u{1}proof\0\u{3}event_id\0\u{3}may_open\0\u{4}\u{2}accepted_for_ms\0\u{b}outdated_after_ms\0\u{c}\u{6}\u{1}")
 
   public mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
     while let fieldNumber = try decoder.nextFieldNumber() {
@@ -1528,13 +1537,17 @@ nonisolated extension Vestibule_Profile_V1_ClaimProvenPhoneRequest: SwiftProtobu
       case 3: try { try decoder.decodeSingularEnumField(value: &self.proof) }()
       case 4: try { try decoder.decodeSingularStringField(value: &self.eventID) }()
       case 5: try { try decoder.decodeSingularBoolField(value: &self.mayOpen) }()
-      case 6: try { try decoder.decodeSingularInt64Field(value: &self.outdatedAfterMs) }()
+      case 7: try { try decoder.decodeSingularInt64Field(value: &self._acceptedForMs) }()
       default: break
       }
     }
   }
 
   public func traverse<V: SwiftProtobuf.Visitor>(visitor: inout V) throws {
+    // The use of inline closures is to circumvent an issue where the compiler
+    // allocates stack space for every if/case branch local when no optimizations
+    // are enabled. https://github.com/apple/swift-protobuf/issues/1034 and
+    // https://github.com/apple/swift-protobuf/issues/1182
     if !self.userID.isEmpty {
       try visitor.visitSingularStringField(value: self.userID, fieldNumber: 1)
     }
@@ -1550,9 +1563,9 @@ nonisolated extension Vestibule_Profile_V1_ClaimProvenPhoneRequest: SwiftProtobu
     if self.mayOpen != false {
       try visitor.visitSingularBoolField(value: self.mayOpen, fieldNumber: 5)
     }
-    if self.outdatedAfterMs != 0 {
-      try visitor.visitSingularInt64Field(value: self.outdatedAfterMs, fieldNumber: 6)
-    }
+    try { if let v = self._acceptedForMs {
+      try visitor.visitSingularInt64Field(value: v, fieldNumber: 7)
+    } }()
     try unknownFields.traverse(visitor: &visitor)
   }
 
@@ -1562,7 +1575,7 @@ nonisolated extension Vestibule_Profile_V1_ClaimProvenPhoneRequest: SwiftProtobu
     if lhs.proof != rhs.proof {return false}
     if lhs.eventID != rhs.eventID {return false}
     if lhs.mayOpen != rhs.mayOpen {return false}
-    if lhs.outdatedAfterMs != rhs.outdatedAfterMs {return false}
+    if lhs._acceptedForMs != rhs._acceptedForMs {return false}
     if lhs.unknownFields != rhs.unknownFields {return false}
     return true
   }

@@ -31,7 +31,9 @@ extension GatewayKeys {
     static let methodsPage = ConfigurationKey.bool(
         "VESTIBULE_GATEWAY_METHODS_PAGE",
         default: false,
-        help: "Whether GET / answers a page that lists the methods and routes, each with a curl line; for development."
+        help:
+            "For development: whether GET / answers a page that lists the methods and routes, each with a curl line, and whether "
+            + "the log names VESTIBULE_GATEWAY_ORIGINS when the preflight of another origin is refused."
     )
 
     static let browsers: [any AnyConfigurationKey] = [publicURL, origins, appURLs, appleWithoutState, methodsPage]

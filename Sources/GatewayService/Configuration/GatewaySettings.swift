@@ -39,9 +39,10 @@ struct GatewaySettings: Sendable {
         var routes = RouteHandler.Configuration(limits: edge.limits)
         routes.strictTransportSeconds = Self.strictTransportSeconds(configuration)
         routes.crossOrigin = crossOrigin
+        let showsMethods = configuration[GatewayKeys.methodsPage]
+        routes.crossOriginSetting = showsMethods ? GatewayKeys.origins.name : nil
         self.routes = routes
         self.webSignIn = webSignIn
-        let showsMethods = configuration[GatewayKeys.methodsPage]
         methodsPageAddress = showsMethods ? "\(configuration[GatewayKeys.listen].reachable)" : nil
         avatars = AvatarAddress(
             publicURL: configuration[GatewayKeys.publicURL] ?? "",

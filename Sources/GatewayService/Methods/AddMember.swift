@@ -10,7 +10,9 @@ extension AppMethods {
         call.displayName = request.displayName
         let options = authentication.callOptionsWithAddress(user.caller).proving(user.proofs.invites)
         var response = AppV1.AddMemberResponse()
-        response.member = AppV1.Member(try await invites.addMember(call, options: options).member)
+        let answer = try await invites.addMember(call, options: options)
+        response.member = AppV1.Member(answer.member)
+        response.existed = answer.existed
         return response
     }
 }

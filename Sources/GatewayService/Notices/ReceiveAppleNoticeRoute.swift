@@ -18,7 +18,8 @@ enum ReceiveAppleNoticeRoute {
         caller: .anyone,
         body: .required(.appleNotification),
         answers: [200: .init("It is stored.")],
-        problems: [.notFound]
+        problems: [.notFound],
+        ignoresUnknownFields: true
     )
 
     static func endpoint(_ authentication: Authentication) -> Endpoint {

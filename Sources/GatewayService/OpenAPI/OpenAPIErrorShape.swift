@@ -17,6 +17,9 @@ extension OpenAPI {
             self.schema = schema
         }
 
+        /// Whether it is that of our own routes.
+        var isOurs: Bool { name.isEmpty }
+
         /// The name of a problem's component.
         func component(_ problem: ProblemAnswer) -> String { name + problem.component }
 

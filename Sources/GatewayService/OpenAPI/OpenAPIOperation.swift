@@ -1,3 +1,4 @@
+import HTTPJSON
 import HTTPTypes
 import JOSE
 
@@ -36,6 +37,8 @@ extension OpenAPI {
         let caller: Caller
         let parameters: [Parameter]
         let body: RequestBody?
+        /// The fields that a JSON body may have; nil if unknown fields are ignored.
+        let bodyFields: JSONFieldNames?
         /// By status.
         let answers: [Int: Answer]
         /// Every problem that it may answer, by rising status.
@@ -53,6 +56,8 @@ extension OpenAPI {
         ///   - problems: what this operation may answer of its own.
         ///   - errors: how it tells them.
         ///   - answersPages: whether its problems are pages for people.
+        ///   - ignoresUnknownFields: whether a JSON body may have fields that its schema doesn't name: what others define may, which is
+        ///     every operation with errors of another shape. Elsewhere such a field is refused.
         init(
             _ method: HTTPRequest.Method,
             _ path: String,
@@ -67,7 +72,8 @@ extension OpenAPI {
             answers: [Int: Answer],
             problems: Set<ProblemAnswer> = [],
             errors: ErrorShape = .problem,
-            answersPages: Bool = false
+            answersPages: Bool = false,
+            ignoresUnknownFields: Bool? = nil
         ) {
             self.method = method
             self.path = path
@@ -77,7 +83,9 @@ extension OpenAPI {
             self.description = description
             self.caller = caller
             self.parameters = parameters
-            self.body = body
+            let isOpen = ignoresUnknownFields ?? !errors.isOurs
+            self.body = isOpen ? body : body?.refusingUnknownFields
+            bodyFields = isOpen ? nil : body?.schema.fieldNames
             self.answers = answers
             self.errors = errors
             self.answersPages = answersPages

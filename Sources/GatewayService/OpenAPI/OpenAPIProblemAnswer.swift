@@ -1,3 +1,4 @@
+import API
 import JOSE
 
 extension OpenAPI {
@@ -77,9 +78,9 @@ extension OpenAPI {
 
 extension OpenAPI.ErrorShape {
     /// RFC 9457, as our own routes tell what is wrong.
-    static let problem = Self(name: "", contentType: "application/problem+json") { answer in
-        .problem.narrowed([.required("status", .constant(.integer(Int64(answer.rawValue))))])
-    }
+    ///
+    /// Of every status it is the same schema, since generators of clients make nothing of one that is narrowed down by status.
+    static let problem = Self(name: "", contentType: "application/problem+json") { _ in .problem }
 }
 
 extension OpenAPI.Schema {
@@ -89,14 +90,14 @@ extension OpenAPI.Schema {
         .required("title", .text("The status in words.", minLength: 1)),
         .required("status", .integer(minimum: 400, maximum: 599)),
         .required("detail", .text("For people.", minLength: 1)),
-        .required("code", .text("For programs, stable.", pattern: "^[A-Z][A-Z0-9_]*$")),
+        .required("code", .errorCode),
         .optional(
             "fields",
             .list(
                 of: .object([
-                    .required("field", .text(minLength: 1)), .required("code", .text(minLength: 1)),
+                    .required("field", .text(minLength: 1)), .required("code", .errorCode),
                     .required("detail", .text(minLength: 1)),
-                ]),
+                ]).named("ProblemField"),
                 minItems: 1
             )
         ),
@@ -106,4 +107,15 @@ extension OpenAPI.Schema {
         ),
         .optional("revision", .integer("Of REVISION_MISMATCH: the revision that the profile has.", minimum: 0)),
     ]).named("Problem")
+
+    /// The codes of problems and of their fields, each with what an app does about it.
+    fileprivate static let errorCode = words(
+        ErrorCode.all.map { ($0.name, "\($0.action.rawValue): \($0.description)") },
+        """
+        For programs, stable. Codes are added as errors are: an app treats one that it doesn't know by the status. Each code's \
+        description begins with what an app does: refresh (the session, then repeat the request once), sign_in_again, wait (as \
+        long as Retry-After says), show (the detail, to the user), fix_request (the app or the configuration) or retry. \
+        ACCESS_TOKEN_EXPIRED and ACCESS_TOKEN_INVALID mean refresh; SESSION_… and REFRESH_TOKEN_… mean sign in again.
+        """
+    ).named("ErrorCode")
 }

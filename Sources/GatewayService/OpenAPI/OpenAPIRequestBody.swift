@@ -18,6 +18,11 @@ extension OpenAPI {
             RequestBody(schema: schema, isRequired: true, types: ["application/x-www-form-urlencoded"])
         }
 
+        /// The same, with schemas that allow no fields but those that they name.
+        var refusingUnknownFields: RequestBody {
+            RequestBody(schema: schema.refusingUnknownFields, isRequired: isRequired, types: types)
+        }
+
         /// Its name among the document's components: that of its schema, if it must be there. Another stands where it is given.
         var component: String? { isRequired ? schema.name : nil }
 

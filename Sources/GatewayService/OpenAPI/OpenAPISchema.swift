@@ -10,7 +10,7 @@ extension OpenAPI {
         /// The named schemas that it is made of, itself included.
         let components: [String: JSONObject]
 
-        private init(_ json: JSONObject, name: String? = nil, components: [String: JSONObject] = [:]) {
+        init(_ json: JSONObject, name: String? = nil, components: [String: JSONObject] = [:]) {
             self.json = json
             self.name = name
             self.components = components
@@ -69,8 +69,10 @@ extension OpenAPI.Schema {
         return Self(json)
     }
 
-    /// Bytes that are no text.
-    static let binary = Self(["type": "string", "contentMediaType": "application/octet-stream"])
+    /// Bytes that are no text: in the words of OpenAPI 3.1, and those of 3.0, which generators of clients know.
+    static let binary = Self([
+        "type": "string", "format": "binary", "contentMediaType": "application/octet-stream",
+    ])
     /// A UUID.
     static let uuid = text(format: .uuid)
     /// A moment in UTC.
@@ -106,6 +108,16 @@ extension OpenAPI.Schema {
 
     /// One of these texts.
     static func oneOf(_ words: [String]) -> Self { Self(["enum": .array(words.map { .string($0) })]) }
+
+    /// One of these texts, each with a description (`x-enum-descriptions`, which some generators read).
+    static func words(_ words: [(name: String, description: String)], _ description: String) -> Self {
+        Self([
+            "type": "string",
+            "description": .string(description),
+            "enum": .array(words.map { .string($0.name) }),
+            "x-enum-descriptions": .array(words.map { .string($0.description) }),
+        ])
+    }
 
     /// An array.
     static func list(
@@ -162,14 +174,6 @@ extension OpenAPI.Schema {
         var json = typed("object", orNull: false)
         json["additionalProperties"] = .object(value.json)
         return Self(json, components: value.components)
-    }
-
-    /// What fits `self`, its members of these names narrowed down.
-    func narrowed(_ members: [Member]) -> Self {
-        var properties = JSONObject()
-        for member in members { properties[member.name] = (member.schema?.json).map { .object($0) } }
-        let narrower: JSONObject = ["properties": .object(properties)]
-        return Self(["allOf": [.object(json), .object(narrower)]], components: components)
     }
 
     private static func typed(_ type: JSONValue, orNull: Bool) -> JSONObject {

@@ -77,7 +77,11 @@ struct MethodsPage: Sendable {
 
     /// The variables of the lines, and where their values come from.
     private static let variables: [(name: String, value: String)] = [
-        ("TOKEN, NONCE", "An ID token of Apple's and its raw nonce; make run prints how to ask the simulator for one."),
+        (
+            "TOKEN, NONCE",
+            "An ID token of Apple's and its raw nonce, whose SHA-256 in lowercase hexadecimal is the token's nonce claim; make run "
+                + "prints how to ask the simulator for one."
+        ),
         ("GOOGLE_TOKEN", "One of Google's, with the same nonce."),
         ("ACCESS, REFRESH", "The access token and the refresh token that a sign-in answers."),
         ("NOTICE", "What a provider told; the simulator makes one at /control/apple/notify and /control/google/risc."),

@@ -18,7 +18,11 @@ extension Request {
                     code: "REQUEST_INVALID",
                     detail: "The request does not have the form that this path expects.",
                     fields: [
-                        .init("page_size", code: "WRONG_TYPE", detail: "This must be a whole number from 1 to 100.")
+                        .init(
+                            "page_size",
+                            code: "PAGE_SIZE_INVALID",
+                            detail: "This must be a whole number from 1 to 100."
+                        )
                     ]
                 )
             }

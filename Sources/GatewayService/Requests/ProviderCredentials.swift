@@ -73,17 +73,24 @@ struct ProviderCredentials: Sendable {
 
 extension OpenAPI.Schema {
     /// What every route that signs in takes besides the ID token. A member that is null counts as absent.
-    static func credentials(_ name: String, idToken: [Member]) -> Self {
+    static func credentials(_ name: String, idToken: [Member], nonce: String = "") -> Self {
         object(
-            credentialMembers(idToken: idToken),
+            credentialMembers(idToken: idToken, nonce: nonce),
             description: "An ID token, an authorization code or an access token is needed."
         ).requiringText(inOneOf: idToken.map(\.name) + ["authorization_code", "access_token"]).named(name)
     }
 
     /// The members of credentials, the ID token's first.
-    static func credentialMembers(idToken: [Member]) -> [Member] {
+    static func credentialMembers(idToken: [Member], nonce: String = "") -> [Member] {
         idToken + [
-            .optional("nonce", .text("The raw nonce, where the app made one.", maxLength: 2048, orNull: true)),
+            .optional(
+                "nonce",
+                .text(
+                    "The raw nonce, where the app made one or asked for one.\(nonce)",
+                    maxLength: 2048,
+                    orNull: true
+                )
+            ),
             .optional(
                 "authorization_code",
                 .text("Beside the ID token, or alone together with client_id.", maxLength: 2048, orNull: true)

@@ -4,7 +4,7 @@ import HTTPTypes
 
 /// `POST /groups/{id}/members`: adds a person by phone number, a member at once if a user has that number.
 ///
-/// Answers 201 with the member also where they were in the group already: the service returns the one there is.
+/// Answers 201 with a new member, and 200 with the one that was in the group already.
 enum AddMemberRoute {
     static let operation = OpenAPI.Operation(
         .post,
@@ -13,13 +13,13 @@ enum AddMemberRoute {
         tag: .groups,
         summary: "Adds a person by phone number, pending until a user has it",
         description: """
-            Adding a number that is in the group already answers the member there is. 403 with MEMBER_UNCONFIRMED for a member who is in the \
-            group by an unproven number alone.
+            Adding a number that is in the group already answers 200 with the member there is. 403 with MEMBER_UNCONFIRMED for a member who \
+            is in the group by an unproven number alone.
             """,
         caller: .user,
         parameters: [.groupID],
         body: .required(.newMember),
-        answers: [201: .member],
+        answers: [200: .member, 201: .member],
         problems: [.forbidden, .notFound, .conflict, .fieldsAtFault]
     )
 
@@ -32,8 +32,9 @@ enum AddMemberRoute {
             call.phoneNumber = input.string("phone_number")
             call.displayName = input.string("display_name")
             try input.finish()
-            let member = try await methods.addMember(call, user).member
-            return .json(status: .created, addMembers: member.write(to:))
+            let answer = try await methods.addMember(call, user)
+            let status: HTTPResponse.Status = answer.existed ? .ok : .created
+            return .json(status: status, addMembers: answer.member.write(to:))
         }
     }
 }

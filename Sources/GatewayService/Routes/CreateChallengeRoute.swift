@@ -12,8 +12,9 @@ enum CreateChallengeRoute {
         tag: .auth,
         summary: "Makes a nonce for a sign-in",
         description: """
-            The app hands the nonce to the provider, hashed or not as the provider's SDK asks for, and then to the route that \
-            signs in as it is. Apps whose audience is configured so are let in with no other. 404 with PROVIDER_UNKNOWN where \
+            The app hands the nonce to the provider and then, as it is, to the route that signs in. For Apple the app hashes it \
+            first: `request.nonce` is the SHA-256 of the nonce's UTF-8 bytes in lowercase hexadecimal, 64 characters. For Google \
+            it hands over the nonce as it is. (An audience whose `match` differs is treated accordingly.) Apps whose audience is configured so are let in with no other. 404 with PROVIDER_UNKNOWN where \
             no provider of this name is configured; 422 with CLIENT_UNKNOWN for an audience that it has not, or where it has \
             several and none is named.
             """,

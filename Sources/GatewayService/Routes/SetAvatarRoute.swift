@@ -5,8 +5,10 @@ import JOSE
 
 /// `PUT /me/avatar`: keeps an image as the user's avatar.
 enum SetAvatarRoute {
-    /// The media types of images that are taken. What an image is, its own bytes say.
-    static let types = ["image/png", "image/jpeg", "image/webp"]
+    /// The media types that are taken. What an image is, its own bytes say.
+    static let types = ["image/png", "image/jpeg", "image/webp", anyType]
+    /// The one that the description names: generators of clients know it, and make one body of it.
+    static let anyType = "application/octet-stream"
 
     static let operation = OpenAPI.Operation(
         .put,
@@ -15,7 +17,8 @@ enum SetAvatarRoute {
         tag: .profile,
         summary: "Keeps an image as the user's avatar",
         description: """
-            A PNG, JPEG or WebP file without animation, of at most 4096 pixels each way. It is served without texts, places and \
+            A PNG, JPEG or WebP file without animation, of at most 4096 pixels each way, as application/octet-stream or by its own \
+            type (image/png, image/jpeg, image/webp). It is served without texts, places and \
             previews. The one before is gone. How many bytes it may have is configuration, half a MiB unless said otherwise; an app \
             scales its picture down first.
             """,
@@ -35,6 +38,6 @@ enum SetAvatarRoute {
 }
 
 extension OpenAPI.RequestBody {
-    /// An image of one of several types.
-    fileprivate static let image = Self(schema: .binary, isRequired: true, types: SetAvatarRoute.types)
+    /// An image.
+    fileprivate static let image = Self(schema: .binary, isRequired: true, types: [SetAvatarRoute.anyType])
 }

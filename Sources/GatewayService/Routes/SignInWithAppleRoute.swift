@@ -20,7 +20,8 @@ enum SignInWithAppleRoute {
                 idToken: [
                     .optional("identity_token", .text("Apple's ID token.", orNull: true)),
                     .optional("id_token", .text("The same, by its usual name.", orNull: true)),
-                ]
+                ],
+                nonce: " Apple is given its SHA-256 in lowercase hexadecimal, which is the token's nonce claim."
             )
         ),
         answers: [200: .session],

@@ -20,8 +20,8 @@ enum SignOutRoute {
     static func endpoint(_ methods: AppMethods) -> Endpoint {
         Endpoint(operation) { request, context in
             var call = AppV1.SignOutRequest()
-            if var input = try await context.optionalJSON(request), input.contains("refresh_token") {
-                call.refreshToken = input.string("refresh_token")
+            if var input = try await context.optionalJSON(request) {
+                if input.contains("refresh_token") { call.refreshToken = input.string("refresh_token") }
                 try input.finish()
             }
             _ = try await methods.signOut(call, .route(request, context))

@@ -22,10 +22,7 @@ enum ToldProof: Sendable, Hashable {
 /// Tells profile which numbers are proven to be whose: at once, and by a relay where that fails.
 struct PhoneProofs: Sendable {
     /// How long profile may take while somebody waits.
-    static let promptTimeout = Duration.milliseconds(promptMilliseconds)
-    private static let promptMilliseconds: Int64 = 2_000
-    /// When at the latest somebody who proves a number now has waited long enough, in Unix milliseconds.
-    static func waitEndMilliseconds(nowMilliseconds: Int64) -> Int64 { nowMilliseconds + promptMilliseconds }
+    static let promptTimeout = Duration.seconds(2)
     /// How long profile may take for a batch. The relay holds a transaction meanwhile.
     static let batchTimeout = Duration.seconds(5)
     /// The most proofs of a batch, which are told one after the other.
@@ -106,7 +103,10 @@ struct PhoneProofs: Sendable {
             request.userID = event.userID.description
             request.phoneNumber = event.phoneNumber
             request.mayOpen = mayOpen
-            request.outdatedAfterMs = event.outdatedAfterMilliseconds
+            // A duration, since profile's clock is another one.
+            if let acceptedAt = event.acceptedAtMilliseconds {
+                request.acceptedForMs = max(0, clock.nowMilliseconds - acceptedAt)
+            }
             request.proof =
                 switch event.proof {
                 case "provider": .provider

@@ -247,6 +247,13 @@ enum IdentityKeys {
     )
     .formerly("VESTIBULE_IDENTITY_KEYS_BY_HTTP")
 
+    static let namesAudiences = ConfigurationKey.bool(
+        "VESTIBULE_IDENTITY_NAMES_AUDIENCES",
+        default: false,
+        help:
+            "For development: whether a sign-in that is refused with TOKEN_AUDIENCE is answered with the token's audience."
+    )
+
     static let httpsProxy = ConfigurationKey<Proxy?>.custom(
         "HTTPS_PROXY",
         kind: "URL of a proxy",
@@ -283,7 +290,8 @@ enum IdentityKeys {
             phoneAssertionsFile, unprovenLogins,
             providers, providersFile,
             appleAudiences, appleKeysURL, appleTeamID, appleKeyID,
-            applePrivateKey, googleAudiences, googleKeysURL, simulatedProviders, httpsProxy, httpProxy, withoutProxy,
+            applePrivateKey, googleAudiences, googleKeysURL, simulatedProviders, namesAudiences, httpsProxy, httpProxy,
+            withoutProxy,
             SharedKeys.profileAddress, SharedKeys.invitesAddress,
         ]
 }

@@ -36,6 +36,8 @@ struct IdentitySettings: Sendable {
     let cursors: CursorSeal
     /// The dialects in which people are let in without proof.
     let unprovenDialects: Set<String>
+    /// Whether a sign-in that is refused for the audience of its token is answered with that audience.
+    let namesAudiences: Bool
     /// Who is told of events.
     let webhooks: [WebhookTarget]
     /// Whose assertions of phone numbers are believed; nil for nobody's.
@@ -64,6 +66,7 @@ struct IdentitySettings: Sendable {
         proofs: CallerProofParts,
         cursors: CursorSeal,
         unprovenDialects: Set<String> = [],
+        namesAudiences: Bool = false,
         webhooks: [WebhookTarget] = [],
         phoneAssertions: PhoneAssertionPolicy? = nil,
         phonePolicy: PhonePolicy = .philippines,
@@ -84,6 +87,7 @@ struct IdentitySettings: Sendable {
         self.proofs = proofs
         self.cursors = cursors
         self.unprovenDialects = unprovenDialects
+        self.namesAudiences = namesAudiences
         self.webhooks = webhooks
         self.phoneAssertions = phoneAssertions
         self.phonePolicy = phonePolicy
@@ -135,6 +139,7 @@ struct IdentitySettings: Sendable {
             proofs: keys.proofs,
             cursors: keys.cursors,
             unprovenDialects: unprovenDialects,
+            namesAudiences: configuration[IdentityKeys.namesAudiences],
             webhooks: webhooks ?? [],
             phoneAssertions: phoneAssertions ?? nil,
             phonePolicy: phonePolicy,

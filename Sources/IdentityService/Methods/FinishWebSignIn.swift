@@ -106,6 +106,6 @@ extension IdentityMethods {
             return
         }
         guard claims.audience == state.clientID else { throw .token(.audience) }
-        guard claims.nonceVerdict == .proven else { throw .token(.nonce) }
+        guard claims.nonceVerdict == .proven else { throw .token(.nonceMismatch) }
     }
 }

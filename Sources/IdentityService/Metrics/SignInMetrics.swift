@@ -36,6 +36,7 @@ final class SignInMetrics: MetricsSource {
         init(_ error: any Error) {
             switch error {
             case IdentityFault.token(let rejection): self = .refused(rejection)
+            case IdentityFault.tokenAudience: self = .refused(.audience)
             case IdentityFault.signIn(.subjectDiffers): self = .refused(.subject)
             case IdentityFault.signIn(let refusal): self = .refusedOtherwise(refusal)
             case IdentityFault.accountNotFound: self = .accountNotFound

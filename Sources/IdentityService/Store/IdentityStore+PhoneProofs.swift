@@ -19,10 +19,9 @@ struct PhoneProofEvent: OutboxEvent, Hashable {
     /// Whether the sign-in that brought it was itself proven by a nonce or a code: only then it opens an imported account. False if
     /// that isn't known.
     let isSignInProven: Bool
-    /// From when on a number that the user chose stays, since the proof was accepted before, in Unix milliseconds: the time at which it was
-    /// written down. While its person waits, it is the end of the wait: nothing that they do afterwards comes sooner, and clocks of
-    /// services may differ by so much.
-    let outdatedAfterMilliseconds: Int64
+    /// When it was accepted, in Unix milliseconds of identity's clock, if it is sent late: a number that the user chose since stays. Nil
+    /// while the user waits for the answer, who does nothing else before it.
+    let acceptedAtMilliseconds: Int64?
     /// How often profile failed on it alone.
     var failureCount = 0
     /// The span of the write that made it.
@@ -48,7 +47,7 @@ struct PhoneProofRows: OutboxRows {
             phoneNumber: try row.decode(first + 2),
             proof: try row.decode(first + 3),
             isSignInProven: try row.decode(first + 4, as: Bool?.self) ?? false,
-            outdatedAfterMilliseconds: try row.decode(first + 5, as: PostgresTimestamp.self).milliseconds,
+            acceptedAtMilliseconds: try row.decode(first + 5, as: PostgresTimestamp.self).milliseconds,
             failureCount: failureCount,
             trace: trace
         )
@@ -91,15 +90,14 @@ extension IdentityStore {
         nowMilliseconds: Int64,
         deadline: Deadline?
     ) async throws -> PhoneProofEvent {
-        func event(_ eventID: EventID, _ isProven: Bool, outdatedAfterMilliseconds: Int64? = nil) -> PhoneProofEvent {
+        func event(_ eventID: EventID, _ isProven: Bool, acceptedAtMilliseconds: Int64? = nil) -> PhoneProofEvent {
             PhoneProofEvent(
                 eventID: eventID,
                 userID: userID,
                 phoneNumber: assertion.phoneNumber,
                 proof: "assertion",
                 isSignInProven: isProven,
-                outdatedAfterMilliseconds: outdatedAfterMilliseconds
-                    ?? PhoneProofs.waitEndMilliseconds(nowMilliseconds: nowMilliseconds)
+                acceptedAtMilliseconds: acceptedAtMilliseconds
             )
         }
         let now = PostgresTimestamp(milliseconds: nowMilliseconds)
@@ -150,7 +148,7 @@ extension IdentityStore {
             throw IdentityFault.phoneAssertion(.invalid)
         }
         // Their person was answered before, and may have chosen another number since. What doesn't wait any more profile has decided.
-        return event(EventID(earlier), isProven, outdatedAfterMilliseconds: enteredAt?.milliseconds)
+        return event(EventID(earlier), isProven, acceptedAtMilliseconds: enteredAt?.milliseconds)
     }
 
     /// Whether an older proof of the same user waits, which must be told before this one.
@@ -225,11 +223,12 @@ extension IdentityStore {
 
     /// Forgets assertions that would not be accepted any more, at most `limit` of them, and tells how many.
     func forgetPhoneAssertions(nowMilliseconds: Int64, limit: Int) async throws(PostgresError) -> Int {
-        try await database.execute(
+        let refusedBefore = PostgresTimestamp(milliseconds: nowMilliseconds - Self.fingerprintMarginMilliseconds)
+        return try await database.execute(
             """
             DELETE FROM phone_assertions WHERE fingerprint IN (
                 SELECT fingerprint FROM phone_assertions
-                WHERE expires_at <= \(PostgresTimestamp(milliseconds: nowMilliseconds))
+                WHERE expires_at <= \(refusedBefore)
                 ORDER BY expires_at LIMIT \(limit) FOR UPDATE SKIP LOCKED)
             """
         ).affected

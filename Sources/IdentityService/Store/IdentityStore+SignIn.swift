@@ -156,7 +156,7 @@ extension IdentityStore {
                 phoneNumber: phone.phoneNumber,
                 proof: "provider",
                 isSignInProven: AccountAct.acceptedProofs.contains(signIn.proof),
-                outdatedAfterMilliseconds: PhoneProofs.waitEndMilliseconds(nowMilliseconds: nowMilliseconds)
+                acceptedAtMilliseconds: nil
             )
         }
         return outcome

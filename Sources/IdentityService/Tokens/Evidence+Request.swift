@@ -77,6 +77,10 @@ extension IdentityMethods {
             }
             return VerifiedIDToken(fingerprint: token.fingerprint, claims: claims)
         } catch let rejection as TokenRejection {
+            if rejection == .audience, namesAudiences, let named = ProviderToken.unverifiedAudience(of: request.idToken)
+            {
+                throw IdentityFault.tokenAudience(named)
+            }
             throw IdentityFault.token(rejection)
         }
     }

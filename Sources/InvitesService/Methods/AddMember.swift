@@ -22,8 +22,10 @@ extension InvitesMethods {
             let answers = try await add([invitee], to: groupID, by: callerID, context)
             var response = InvitesV1.AddMemberResponse()
             switch answers[0] {
-            case .known(let member), .recognized(let member), .added(let member):
+            case .added(let member): response.member = InvitesV1.Member(member)
+            case .known(let member), .recognized(let member):
                 response.member = InvitesV1.Member(member)
+                response.existed = true
             case .refused(let fault): throw fault
             }
             return response

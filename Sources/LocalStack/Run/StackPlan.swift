@@ -78,6 +78,7 @@ struct StackPlan: Sendable {
             "VESTIBULE_REFLECTION": "true",
             // And for people who look at the gateway with a browser.
             "VESTIBULE_GATEWAY_METHODS_PAGE": "true",
+            "VESTIBULE_IDENTITY_NAMES_AUDIENCES": "true",
             "VESTIBULE_IDENTITY_ISSUER": "http://\(configuration[StackKeys.gateway].reachable)",
             // Everybody who calls a stack on one machine has one address, and `vestibule load` more calls than accounts.
             // What is limited before sign-in stays: apps should meet it while they are developed.
@@ -135,6 +136,10 @@ struct StackPlan: Sendable {
     private static let dialectsName = "VESTIBULE_GATEWAY_DIALECTS"
     private static let serviceKeyFile = "VESTIBULE_GATEWAY_SUPABASE_SERVICE_KEY_FILE"
 
+    /// Where the development servers of web frameworks listen: Next.js and others, and Vite.
+    private static let developmentOrigins =
+        "http://localhost:3000,http://127.0.0.1:3000,http://localhost:5173,http://127.0.0.1:5173"
+
     /// Whether the developer says how open new groups are; its name before still counts.
     private var isOpennessGiven: Bool {
         configuration.isGiven(Self.openness) || configuration.isGiven("VESTIBULE_INVITES_GROUP_OPENNESS")
@@ -167,7 +172,7 @@ struct StackPlan: Sendable {
             Self.dialectsName: Self.dialects.joined(separator: ","),
             Self.serviceKeyFile: folder.supabaseServiceKey,
             "VESTIBULE_GATEWAY_PUBLIC_URL": gatewayURL,
-            "VESTIBULE_GATEWAY_ORIGINS": "http://localhost:3000,http://127.0.0.1:3000",
+            "VESTIBULE_GATEWAY_ORIGINS": Self.developmentOrigins,
             appURLs: "awscognito://apple-callback,vestibule-demo://callback",
         ]
         // It names an app URL, which must be among those that are allowed.

@@ -30,7 +30,9 @@ extension ProfileMethods {
                 phone: phone,
                 proof: proof,
                 mayOpen: request.mayOpen,
-                outdatedAfterMilliseconds: request.outdatedAfterMs > 0 ? request.outdatedAfterMs : nil
+                // By the clock that says when the user chose.
+                outdatedAfterMilliseconds: request.hasAcceptedForMs
+                    ? clock.nowMilliseconds - min(max(0, request.acceptedForMs), clock.nowMilliseconds) : nil
             )
             let (profile, outcome) = try await claimed(claim, context)
             response.profile = ProfileV1.Profile(profile, required: requiredFields)

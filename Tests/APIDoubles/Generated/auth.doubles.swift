@@ -22,9 +22,9 @@ public final class AuthServiceDouble: AuthServiceHandler {
             throw RPCError(.unimplemented, "\(AuthServiceMethods.signInWithProvider.path) has no answer in this test")
         }
 
-        /// Makes a nonce for a sign-in, which is good for some minutes: the app hands it to the provider, hashed or not as its
-        /// provider's SDK asks for, and then to SignInWithProvider as it is. Some apps may be configured to take no other. Needs no
-        /// access token.
+        /// Makes a nonce for a sign-in, which is good for some minutes: the app hands it to the provider, and then to SignInWithProvider
+        /// as it is. Apple is given its SHA-256 in lowercase hexadecimal, Google the nonce itself, unless the audience is configured
+        /// otherwise. Some apps may be configured to take no other. Needs no access token.
         public var createChallenge: @Sendable (
             AppV1.CreateChallengeRequest,
             ServerContext

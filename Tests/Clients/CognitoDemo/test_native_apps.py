@@ -146,7 +146,7 @@ REFUSED = {
     "signed with the public key as a secret": (dict(algorithm="HS256"), "TOKEN_ALGORITHM"),
     "signed by a stranger": (dict(signing_key="foreign"), "TOKEN_SIGNATURE"),
     "signed with an unknown key": (dict(signing_key="unknown"), "TOKEN_KEY_UNKNOWN"),
-    "with a nonce that nobody proves": (dict(claims={"nonce": "of-somebody-else"}), "TOKEN_NONCE"),
+    "with a nonce that nobody proves": (dict(claims={"nonce": "of-somebody-else"}), "TOKEN_NONCE_MISSING"),
     "of nobody": (dict(omit=["sub"]), "TOKEN_SUBJECT"),
 }
 
@@ -172,11 +172,11 @@ def test_a_token_that_was_used_before(phone, stack):
     credentials_older_by_two_minutes(stack)
     app.post("apple", body).problem(401, "TOKEN_REPLAYED")
     other = apple_body(phone.apple(BARE))
-    app.post("apple", other | {"nonce": "a nonce that the token has not"}).problem(401, "TOKEN_NONCE")
+    app.post("apple", other | {"nonce": "a nonce that the token has not"}).problem(401, "TOKEN_NONCE_MISSING")
 
 
 def test_an_audience_that_asks_for_a_nonce(phone):
-    NativeApp(phone, APP).sign_in_with_apple().problem(401, "TOKEN_NONCE")
+    NativeApp(phone, APP).sign_in_with_apple().problem(401, "TOKEN_NONCE_MISSING")
 
 
 def test_providers_that_there_are_not(phone):

@@ -131,7 +131,7 @@ struct SingleTokenTests {
     }
 
     @Test(arguments: [
-        (RPCError.refusal("TOKEN_NONCE"), 401, "TOKEN_NONCE"),
+        (RPCError.refusal("TOKEN_NONCE_MISSING"), 401, "TOKEN_NONCE_MISSING"),
         (RPCError.refusal("TOKEN_SUBJECT"), 401, "TOKEN_SUBJECT"),
         (RPCError.refusal("TOKEN_REPLAYED"), 401, "TOKEN_REPLAYED"),
         (RPCError.domain(.unavailable, reason: "PROVIDER_UNAVAILABLE", message: "m"), 503, "PROVIDER_UNAVAILABLE"),

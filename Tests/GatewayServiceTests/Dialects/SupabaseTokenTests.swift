@@ -107,7 +107,7 @@ struct SupabaseTokenTests {
     }
 
     @Test(arguments: [
-        ("TOKEN_EXPIRED", "invalid_credentials"), ("TOKEN_NONCE", "invalid_credentials"),
+        ("TOKEN_EXPIRED", "invalid_credentials"), ("TOKEN_NONCE_MISMATCH", "invalid_credentials"),
         ("TOKEN_STALE", "invalid_credentials"), ("TOKEN_REPLAYED", "invalid_credentials"),
     ])
     func `A refused ID token is a 400`(reason: String, code: String) async throws {

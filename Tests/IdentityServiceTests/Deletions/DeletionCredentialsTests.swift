@@ -156,7 +156,7 @@ struct DeletionCredentialsTests {
             }
             await refused("TOKEN_REPLAYED", token: used)
             let fresh = try service.provider.appleToken(at: service.clock, ["jti": "fresh"])
-            await refused("TOKEN_NONCE", token: fresh, nonce: "another")
+            await refused("TOKEN_NONCE_MISMATCH", token: fresh, nonce: "another")
             try await service.database.execute(
                 "UPDATE provider_identities SET tokens_from = \(PostgresTimestamp(secondsSince1970: service.clock.nowSeconds + 1))"
             )

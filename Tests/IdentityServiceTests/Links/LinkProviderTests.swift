@@ -162,7 +162,8 @@ struct LinkProviderTests {
             let session = try await service.signInAnew()
             let forged = try SigningKey.generateP256()
             let refusals: [(String, [String: JSONValue?], SigningKey?)] = [
-                ("TOKEN_NONCE", ["nonce": "another"], nil), ("TOKEN_AUDIENCE", ["aud": "com.example.foreign"], nil),
+                ("TOKEN_NONCE_MISMATCH", ["nonce": "another"], nil),
+                ("TOKEN_AUDIENCE", ["aud": "com.example.foreign"], nil),
                 ("TOKEN_EXPIRED", ["exp": .integer(service.clock.nowSeconds - 3600)], nil),
                 ("TOKEN_ISSUER", ["iss": "https://example.com"], nil), ("TOKEN_KEY_UNKNOWN", [:], forged),
             ]

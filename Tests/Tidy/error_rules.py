@@ -1,0 +1,70 @@
+"""Rules for error codes: each that the code base can answer is in the one table, with the status that it is answered with."""
+
+import re
+
+TABLE = "proto/vestibule/app/v1/errors.proto"
+
+# Keeps reasons in a table, for operators.
+_OUTBOX = "Sources/ServiceStore/Store/TableOutbox.swift"
+# Errors of the development programs, and those that a dialect spells in its own words.
+_FOREIGN = ("Sources/ProviderSimulator/", "Sources/Load/", "Sources/GatewayService/Dialects/", _OUTBOX)
+_ROW = re.compile(
+    r"ERROR_REASON_(\w+) = \d+\s*\[\(options\.v1\.http\) = (\d+)(?:, \(options\.v1\.grpc\) = \"(\w+)\")?, "
+    r"\(options\.v1\.action\) = \w+\];")
+_WORD = r"\"([A-Z][A-Z0-9]*(?:_[A-Z0-9]+)*)\""
+_ARGUMENT = re.compile(r"\b(?:reason|code): (?:\w+ \? [\w.]+ : )?" + _WORD)
+_CONSTANT = re.compile(r"\b\w*[rR]eason(?:: String)? = " + _WORD)
+_LITERAL = re.compile(_WORD)
+_CASE = re.compile(r"\bcase \w+ = " + _WORD)
+_DOMAIN = re.compile(r"\.domain\(\s*\.(\w+),\s*reason: " + _WORD)
+_PROBLEM = re.compile(r"Problem\(\s*\.(\w+),\s*code: " + _WORD)
+
+# A code that is answered by gRPC alone with the word of the status.
+GRPC = {
+    "cancelled": "CANCELLED", "invalidArgument": "INVALID_ARGUMENT", "deadlineExceeded": "DEADLINE_EXCEEDED",
+    "notFound": "NOT_FOUND", "alreadyExists": "ALREADY_EXISTS", "permissionDenied": "PERMISSION_DENIED",
+    "resourceExhausted": "RESOURCE_EXHAUSTED", "failedPrecondition": "FAILED_PRECONDITION", "aborted": "ABORTED",
+    "outOfRange": "OUT_OF_RANGE", "unimplemented": "UNIMPLEMENTED", "internalError": "INTERNAL",
+    "unavailable": "UNAVAILABLE", "unauthenticated": "UNAUTHENTICATED",
+}
+HTTP = {
+    "badRequest": 400, "unauthorized": 401, "forbidden": 403, "notFound": 404, "methodNotAllowed": 405,
+    "requestTimeout": 408, "conflict": 409, "contentTooLarge": 413, "unsupportedMediaType": 415,
+    "unprocessableContent": 422, "tooManyRequests": 429, "internalServerError": 500, "notImplemented": 501,
+    "serviceUnavailable": 503, "gatewayTimeout": 504,
+}
+
+
+def check(swift, table):
+    """`swift` are the Swift files of the project, `table` is the text of the proto with the table."""
+    rows = {name: (int(http), grpc) for name, http, grpc in _ROW.findall(table)}
+    found = set()
+    for file in swift:
+        if not file.path.startswith("Sources/") or "/Generated/" in file.path or file.path.startswith(_FOREIGN):
+            continue
+        for name, offset in _codes(file):
+            found.add(name)
+            if name not in rows:
+                yield file.fault(offset, f"error code {name} is not in {TABLE}; add it there and run `make proto`")
+        for match in _DOMAIN.finditer(file.text):
+            code, name = match.groups()
+            if name in rows and code in GRPC and rows[name][1] != GRPC[code]:
+                yield file.fault(match.start(), f"{name} is answered with {GRPC[code]}, which {TABLE} says otherwise")
+        for match in _PROBLEM.finditer(file.text):
+            status, name = match.groups()
+            if name in rows and status in HTTP and rows[name][0] != HTTP[status]:
+                yield file.fault(match.start(), f"{name} is answered with {HTTP[status]}, which {TABLE} says otherwise")
+    for name in sorted(set(rows) - found - set(GRPC.values())):
+        yield f"{TABLE}: nothing answers {name}"
+
+
+def _codes(file):
+    name = file.path.rsplit("/", 1)[-1]
+    patterns = [_ARGUMENT, _CONSTANT]
+    if "ErrorMap" in name and file.path != "Sources/GatewayService/ErrorMap.swift":
+        patterns = [_LITERAL]
+    if name == "HTTPRequestHead.swift":
+        patterns = [_CASE]
+    for pattern in patterns:
+        for match in pattern.finditer(file.text):
+            yield match.group(1), match.start(1)
