@@ -58,6 +58,10 @@ extension AppV1 {
             description: "This operation needs a sign-in of the last minutes."
         ),
         ErrorCode(
+            "CREDENTIALS_FOREIGN", http: 403, grpc: .permissionDenied, action: .show,
+            description: "The credentials that came with the request belong to another account."
+        ),
+        ErrorCode(
             "PROOF_REQUIRED", http: 403, grpc: .permissionDenied, action: .signInAgain,
             description: "This operation needs a sign-in that is proven by a nonce or an authorization code. As an answer to a sign-in it is a 401."
         ),
@@ -242,6 +246,10 @@ extension AppV1 {
             description: "This is the last provider that the user can sign in with."
         ),
         ErrorCode(
+            "PROVIDER_LINKED_TOO_RECENTLY", http: 403, grpc: .permissionDenied, action: .show,
+            description: "The provider was linked less than a day ago and can't take an older one away yet. Retry-After says when it can."
+        ),
+        ErrorCode(
             "DISPLAY_NAME_INVALID", http: 422, grpc: .invalidArgument, action: .show,
             description: "The display name is too short, too long, or has characters that a name can't have."
         ),
@@ -338,6 +346,10 @@ extension AppV1 {
             description: "The group has as many members as a group can have."
         ),
         ErrorCode(
+            "MEMBER_GROUPS_FULL", http: 400, grpc: .failedPrecondition, action: .show,
+            description: "The user is in as many groups as a user may be."
+        ),
+        ErrorCode(
             "NOT_A_MEMBER", http: 403, grpc: .permissionDenied, action: .show,
             description: "Only members of the group may do this."
         ),
@@ -364,6 +376,10 @@ extension AppV1 {
         ErrorCode(
             "MEMBER_NOT_CONFIRMED", http: 409, grpc: .aborted, action: .show,
             description: "The member must be confirmed or made an admin first."
+        ),
+        ErrorCode(
+            "MEMBER_UNCONFIRMED", http: 403, grpc: .permissionDenied, action: .show,
+            description: "The user is in the group by an unproven phone number alone, and adds nobody until somebody confirms them."
         ),
         ErrorCode(
             "PEOPLE_COUNT_INVALID", http: 422, grpc: .invalidArgument, action: .fixRequest,
@@ -552,6 +568,14 @@ extension AppV1 {
         ErrorCode(
             "METHOD_NOT_ALLOWED", http: 405, grpc: nil, action: .fixRequest,
             description: "The path exists, but not with this method."
+        ),
+        ErrorCode(
+            "METHOD_UNKNOWN", http: 501, grpc: nil, action: .fixRequest,
+            description: "The server does not know the request's method."
+        ),
+        ErrorCode(
+            "INTROSPECTION_NOT_CONFIGURED", http: 404, grpc: .notFound, action: .fixRequest,
+            description: "Introspection is not configured on this server."
         ),
         ErrorCode(
             "REQUEST_MALFORMED", http: 400, grpc: nil, action: .fixRequest,

@@ -76,7 +76,7 @@ struct SupabaseIdentityTests {
         (.permissionDenied, "RECENT_SIGN_IN_REQUIRED", 400, "reauthentication_needed"),
         (.permissionDenied, "PROOF_REQUIRED", 403, "proof_required"),
         (.unauthenticated, "PROOF_REQUIRED", 403, "proof_required"),
-        (.unauthenticated, "TOKEN_NONCE", 400, "invalid_credentials"),
+        (.unauthenticated, "TOKEN_NONCE_MISMATCH", 400, "invalid_credentials"),
         (.unauthenticated, "SESSION_EXPIRED", 403, "session_not_found"),
         (.unavailable, "ACCOUNT_HELD", 503, "account_held"),
     ])
