@@ -97,7 +97,7 @@ struct PhoneStore: Sendable {
                 in: transaction
             )
         }
-        try await disown(lost, nowMilliseconds, in: transaction)
+        try await disown(lost, now.milliseconds, in: transaction)
         return linkedCount
     }
 
