@@ -224,7 +224,7 @@ struct UserRouteTests {
             answer.body == [
                 "id": "m-1", "state": "pending", "user_id": .null, "phone_number": "+639170000000",
                 "display_name": "Ana", "added_at": "1970-01-01T00:00:02.000Z", "username": .null, "avatar_url": .null,
-                "role": .null, "unconfirmed": false,
+                "role": .null, "unconfirmed": false, "unproven": false,
             ]
         )
         #expect(seen.withLock { $0?.groupID } == "g-7")
