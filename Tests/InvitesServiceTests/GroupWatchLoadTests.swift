@@ -56,8 +56,8 @@ struct GroupWatchLoadTests {
         }
     }
 
-    /// A page ends within the one transaction that writes all of it. Of each group fewer members change than are told as one, however
-    /// many of the pages one who comes back has missed.
+    /// A page ends within the one transaction that writes all of it. In each group fewer members change than are collapsed into one
+    /// change, however many pages were missed.
     @Test func `Of twelve thousand changes at once a watcher gets all of theirs, in order and once`() async throws {
         try await InvitesFixture.run { service in
             let maria = someone()

@@ -101,9 +101,9 @@ struct GroupEventStore: Sendable {
         return Page(start: start, head: head, entries: entries, isFull: entries.count >= limit)
     }
 
-    /// The rows behind a point in their order, each part of them by the key of the table: the rest of the transaction that was read in
-    /// part, those that ended late, and those behind all of these. A part is read only as far as those before it leave room, so that
-    /// what can't be read doesn't keep back what comes before it.
+    /// Reads the rows behind a point in their order, each part by the key of the table: the rest of the transaction that was read
+    /// in part, the transactions that ended late, and those behind all of these. A part is read only as far as the parts before
+    /// it leave room, so that a row that can't be read doesn't hold back the rows before it.
     private func read(after start: GroupLogPoint?, limit: Int) async throws -> Rows {
         let point = start ?? GroupLogPoint(Self.beginning)
         let (unread, limit) = (point.unread, start == nil ? 0 : limit)
