@@ -126,4 +126,33 @@ struct GroupWatchFailureTests {
             }
         }
     }
+
+    /// What comes first is delivered before a look that fails on what is behind it begins anew.
+    @Test func `What a transaction that ended late has, and the rest of it, are read without what is behind them`()
+        async throws
+    {
+        try await Self.run { service, _ in
+            let (store, id) = (GroupEventStore(database: service.database), PostgresUUID(high: 7, low: 7))
+            var position = try await service.database.withTransaction { transaction in
+                try await transaction.execute(
+                    """
+                    INSERT INTO group_events (kind, group_id, member_id)
+                    SELECT 'member.changed', gen_random_uuid(), gen_random_uuid() FROM generate_series(1, 3)
+                    """
+                )
+                return try await store.page(after: nil, limit: 0).head
+            }
+            #expect(!position.snapshot.underWay.isEmpty)
+            try await Self.poison(id, service)
+            try await service.database.execute(
+                "INSERT INTO group_events (kind, group_id, member_id) VALUES ('member.changed', gen_random_uuid(), \(id))"
+            )
+            for _ in 0..<3 {
+                let page = try await store.page(after: position, limit: 1)
+                #expect(page.entries.count == 1)
+                position = page.position(behind: 1)
+            }
+            await #expect(throws: PostgresError.self) { try await store.page(after: position, limit: 1) }
+        }
+    }
 }

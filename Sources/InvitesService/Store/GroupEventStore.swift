@@ -101,32 +101,36 @@ struct GroupEventStore: Sendable {
         return Page(start: start, head: head, entries: entries, isFull: entries.count >= limit)
     }
 
-    /// The rows behind a point in their order, each part of them by the key of the table. First comes the rest of the transaction that was
-    /// read in part.
+    /// Reads the rows behind a point in their order, each part by the key of the table: the rest of the transaction that was read
+    /// in part, the transactions that ended late, and those behind all of these. A part is read only as far as the parts before
+    /// it leave room, so that a row that can't be read doesn't hold back the rows before it.
     private func read(after start: GroupLogPoint?, limit: Int) async throws -> Rows {
         let point = start ?? GroupLogPoint(Self.beginning)
         let (unread, limit) = (point.unread, start == nil ? 0 : limit)
         return try await database.query(
             """
+            WITH here AS MATERIALIZED (\(unsafeSQL: Self.here)),
+            rest AS MATERIALIZED (
+                SELECT 0 AS part, xid, id, kind, user_id, group_id, member_id FROM group_events
+                WHERE xid = \(point.partialText)::text::xid8 AND id > \(point.partialID)
+                    AND pg_visible_in_snapshot(xid, (SELECT snapshot FROM here))
+                ORDER BY xid, id LIMIT \(limit)::bigint
+            ),
+            late AS MATERIALIZED (
+                SELECT 1 AS part, xid, id, kind, user_id, group_id, member_id FROM group_events
+                WHERE xid = ANY(\(unread.late)::text[]::xid8[]) AND pg_visible_in_snapshot(xid, (SELECT snapshot FROM here))
+                ORDER BY xid, id LIMIT \(limit)::bigint - (SELECT count(*) FROM rest)
+            ),
+            behind AS MATERIALIZED (
+                -- Of a row that was restored from elsewhere the transaction may still be to come.
+                SELECT 2 AS part, xid, id, kind, user_id, group_id, member_id FROM group_events
+                WHERE xid >= \(unread.from)::text::xid8 AND pg_visible_in_snapshot(xid, (SELECT snapshot FROM here))
+                ORDER BY xid, id LIMIT \(limit)::bigint - (SELECT count(*) FROM rest) - (SELECT count(*) FROM late)
+            )
             SELECT here.snapshot::text, here.system, here.epoch, here.now, e.xid::text, e.id, e.kind, e.user_id, e.group_id,
                 e.member_id
-            FROM (\(unsafeSQL: Self.here)) here LEFT JOIN LATERAL (
-                SELECT * FROM (
-                    (SELECT 1 AS part, xid, id, kind, user_id, group_id, member_id FROM group_events
-                    WHERE xid = ANY(\(unread.late)::text[]::xid8[]) AND pg_visible_in_snapshot(xid, here.snapshot)
-                    ORDER BY xid, id LIMIT \(limit))
-                    UNION ALL
-                    (SELECT 0, xid, id, kind, user_id, group_id, member_id FROM group_events
-                    WHERE xid = \(point.partialText)::text::xid8 AND id > \(point.partialID)
-                        AND pg_visible_in_snapshot(xid, here.snapshot)
-                    ORDER BY xid, id LIMIT \(limit))
-                    UNION ALL
-                    -- Of a row that was restored from elsewhere the transaction may still be to come.
-                    (SELECT 1, xid, id, kind, user_id, group_id, member_id FROM group_events
-                    WHERE xid >= \(unread.from)::text::xid8 AND pg_visible_in_snapshot(xid, here.snapshot)
-                    ORDER BY xid, id LIMIT \(limit))
-                ) unread
-                ORDER BY part, xid, id LIMIT \(limit)
+            FROM here LEFT JOIN (
+                SELECT * FROM rest UNION ALL SELECT * FROM late UNION ALL SELECT * FROM behind
             ) e ON true
             ORDER BY e.part, e.xid, e.id
             """
