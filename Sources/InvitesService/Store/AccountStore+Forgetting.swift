@@ -24,7 +24,7 @@ extension AccountStore {
     private struct GroupInherited: Error {}
 
     /// Forgets a user whose account is closed, part by part, until all is forgotten or the time is over. At least one part is tried. A part
-    /// that fails doesn't keep the others.
+    /// that fails doesn't keep the other groups; what there is beside groups is forgotten behind all of them.
     ///
     /// - Returns: whether nothing is left.
     /// - Throws: what the first part threw that failed, when the others are done.
@@ -48,10 +48,11 @@ extension AccountStore {
             guard found.count == Self.groupsFoundMax, let last = found.last else { break }
             after = last
         } while true
+        // The blocks of those who don't want the user stay until no group names them: by these it is seen what is declined in it.
+        if let failure = failures.first { throw failure }
         while try await forgetRest(of: userID) {
             guard ContinuousClock.now < end else { return false }
         }
-        if let failure = failures.first { throw failure }
         return true
     }
 

@@ -1,0 +1,51 @@
+import API
+import Models
+import Postgres
+import ServiceKit
+import ServiceModels
+import Testing
+
+@testable import InvitesService
+
+/// Closings of which a part fails, or that somebody holds up.
+@Suite(.serialized, .timeLimit(.minutes(3))) struct ClosingFailureTests {
+    /// A user who can't be taken out of groups before the closing is tried once more.
+    private static let stuck = UserID(high: 7, low: 7)
+
+    private static let refusal = Migration(
+        number: InvitesMigrations.all.count + 1,
+        name: "a user who can't be taken out at first",
+        sql: """
+            CREATE FUNCTION refuse() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN
+                IF EXISTS (SELECT FROM closed_accounts WHERE user_id = OLD.user_id AND tries = 0) THEN
+                    RAISE EXCEPTION 'broken';
+                END IF;
+                RETURN OLD;
+            END $$;
+            CREATE TRIGGER refuse BEFORE DELETE ON members FOR EACH ROW WHEN (OLD.user_id = '\(stuck)')
+                EXECUTE FUNCTION refuse();
+            """
+    )
+
+    @Test func `Who blocks a user isn't invited by them when their closing fails at first`() async throws {
+        try await InvitesFixture.run(migrations: InvitesMigrations.all + [Self.refusal]) { service in
+            let (jose, vera) = (someone(), someone())
+            let group = try await service.group(by: jose)
+            try await service.join([Self.stuck], to: group, by: jose)
+            try await service.apply(claimed(1, by: vera))
+            try await service.block(Self.stuck, by: vera)
+            try await service.add(phone(1), to: group, by: Self.stuck)
+            try await service.close(Self.stuck)
+            #expect(try await service.members(of: group, askedBy: jose).members.count == 3, "it has failed")
+            #expect(try await service.count("SELECT count(*) FROM blocked_inviters") == 1, "the group names the user")
+            service.clock.advance(milliseconds: 10_000)
+            await service.parts.closings.round()
+            #expect(try await service.members(of: group, askedBy: jose).members.count == 2)
+            #expect(try await service.count("SELECT count(*) FROM blocked_inviters") == 0)
+            // Declined: neither a claim nor another openness brings it back.
+            #expect(try await service.apply(claimed(1, by: vera)) == 0)
+            _ = try await service.update(group, by: jose, openness: .consent)
+            #expect(try await service.invitationIDs(of: vera).isEmpty)
+        }
+    }
+}
