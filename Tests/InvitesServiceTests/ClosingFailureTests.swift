@@ -48,4 +48,23 @@ import Testing
             #expect(try await service.invitationIDs(of: vera).isEmpty)
         }
     }
+
+    @Test func `A call that closes an account waits for nobody who holds a group, and leaves the rest to a turn`()
+        async throws
+    {
+        try await InvitesFixture.run { service in
+            let maria = someone()
+            let group = try #require(GroupID(try await service.group(by: maria)))
+            try await service.database.withTransaction { transaction in
+                try await transaction.query("SELECT FROM groups WHERE group_id = \(group.uuid) FOR UPDATE")
+                let began = ContinuousClock.now
+                try await service.close(maria)
+                #expect(ContinuousClock.now - began < AccountStore.partLimit)
+            }
+            #expect(try await service.groups(of: maria).groups.count == 1)
+            #expect(try await service.count("SELECT count(*) FROM closed_accounts WHERE tries = 0") == 1, "no failure")
+            await service.parts.closings.round()
+            #expect(try await service.groups(of: maria).groups.isEmpty)
+        }
+    }
 }

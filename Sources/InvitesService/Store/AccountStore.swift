@@ -89,7 +89,8 @@ struct AccountStore: Sendable {
         _ userID: UserID,
         _ outcome: ClosingOutcome,
         beganAtMilliseconds: Int64,
-        nowMilliseconds: Int64
+        nowMilliseconds: Int64,
+        deadline: Deadline
     ) async throws {
         let now = PostgresTimestamp(milliseconds: nowMilliseconds)
         let sweptFrom = PostgresTimestamp(milliseconds: beganAtMilliseconds - Self.sweepMilliseconds)
@@ -113,7 +114,7 @@ struct AccountStore: Sendable {
                 WHERE user_id = \(userID.uuid) AND swept_at IS NULL
                 """
             }
-        try await database.execute(change)
+        try await database.execute(change, deadline: deadline)
     }
 
     /// What waits: since when the oldest closing does that isn't done, and the oldest hold of an absorption, in Unix milliseconds.
