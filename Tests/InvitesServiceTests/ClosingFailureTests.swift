@@ -67,4 +67,30 @@ import Testing
             #expect(try await service.groups(of: maria).groups.isEmpty)
         }
     }
+
+    @Test func `Groups that can't be forgotten keep no other one, wherever they stand`() async throws {
+        let broken = Migration(
+            number: InvitesMigrations.all.count + 1,
+            name: "groups that can't be deleted",
+            sql: """
+                CREATE FUNCTION refuse() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN RAISE EXCEPTION 'broken'; END $$;
+                CREATE TRIGGER refuse BEFORE DELETE ON groups FOR EACH ROW WHEN (OLD.name = 'Stuck') EXECUTE FUNCTION refuse();
+                """
+        )
+        try await InvitesFixture.run(migrations: InvitesMigrations.all + [broken]) { service in
+            let maria = someone()
+            // One in each part but the last.
+            for number in 0..<5 * AccountStore.groupsTogetherMax + 2 {
+                let isStuck = number < 5 * AccountStore.groupsTogetherMax && number % AccountStore.groupsTogetherMax == 1
+                _ = try await service.group(isStuck ? "Stuck" : "Hikers", by: maria)
+            }
+            try await service.close(maria)
+            // What the call found no time for.
+            service.clock.advance(milliseconds: 10_000)
+            await service.parts.closings.round()
+            #expect(try await service.count("SELECT count(*) FROM groups WHERE name <> 'Stuck'") == 0)
+            #expect(try await service.count("SELECT count(*) FROM groups") == 5)
+            #expect(try await service.count("SELECT count(*) FROM closed_accounts WHERE tries > 0") == 1)
+        }
+    }
 }
