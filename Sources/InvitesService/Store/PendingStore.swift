@@ -130,7 +130,7 @@ struct PendingStore: Sendable {
                     AND NOT EXISTS (SELECT FROM members m WHERE m.user_id = r.user_id AND m.group_id = r.group_id)
                     AND NOT EXISTS (SELECT FROM closed_accounts c WHERE c.user_id = r.user_id)
                     AND NOT EXISTS (SELECT FROM held_accounts h WHERE h.user_id = r.user_id)
-                    AND NOT \(unsafeSQL: MembershipRoom.isFull("r.user_id", limits.membershipsMax))
+                    AND NOT \(unsafeSQL: MembershipRoom.isFull("r.user_id", limits.chosenMembershipsMax))
                 ORDER BY r.member_id
                 LIMIT greatest(0, \(limits.membersMax) - (
                     SELECT count(*) FROM members WHERE group_id = \(group.id.uuid)
@@ -311,7 +311,9 @@ struct PendingStore: Sendable {
                 waitingID: waitingID,
                 newID: new.memberID,
                 addedBy: new.callerID,
-                confirmedBy: new.callerID
+                confirmedBy: new.callerID,
+                // A request to join is the user's own wish, a number that somebody added isn't.
+                isChosen: waitingID == nil
             ),
             to: new.groupID,
             from: place,
