@@ -1,5 +1,6 @@
 import Models
 import Postgres
+import ServiceKit
 import ServiceModels
 import Testing
 
@@ -253,6 +254,29 @@ struct GroupEventTriggerTests {
             let forged = try #require(DatabaseSnapshot(horizon: 1, upper: now.snapshot.upper, underWay: []))
             let absent = GroupEventStore.Absent(userID: maria, point: GroupLogPoint(forged))
             #expect(try await store.missed(by: [absent], until: now, limit: 10).map(\.count) == [10])
+        }
+    }
+
+    @Test func `A kind of a later version keeps nobody from what they missed, and hides no more behind it`() async throws {
+        let later = Migration(
+            number: InvitesMigrations.all.count + 1,
+            name: "a further kind of events",
+            sql: "ALTER TABLE group_events DROP CONSTRAINT group_events_kind_check"
+        )
+        try await InvitesFixture.run(migrations: InvitesMigrations.all + [later]) { service in
+            let (maria, jose) = (someone(), someone())
+            let store = GroupEventStore(database: service.database)
+            let before = try await store.page(after: nil, limit: 0).head.point
+            try await service.database.execute(
+                """
+                INSERT INTO group_events (kind, user_id)
+                VALUES ('invitation.changed', \(maria.uuid)), ('invitation.hidden', \(maria.uuid)), ('invitation.changed', \(jose.uuid))
+                """
+            )
+            let now = try await store.page(after: nil, limit: 0).head.point
+            let absent = [maria, jose].map { GroupEventStore.Absent(userID: $0, point: before) }
+            #expect(try await store.missed(by: absent, until: now, limit: 10).map(\.count) == [1, 1])
+            #expect(try await store.missed(by: absent, until: now, limit: 2).map(\.count) == [2, 1], "there may be more")
         }
     }
 }

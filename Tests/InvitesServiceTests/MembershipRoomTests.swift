@@ -31,7 +31,8 @@ struct MembershipRoomTests {
             let confirm = try await service.group(.confirm, by: maria).groupID
             let invited = try await service.add(phone(1), to: consent, by: maria).memberID
             let awaited = try await service.add(phone(1), to: confirm, by: maria).memberID
-            for _ in 0..<3 { _ = try await service.group(by: jose) }
+            // Twice as many as others may add him to.
+            for _ in 0..<6 { _ = try await service.group(by: jose) }
             let full = "MEMBER_GROUPS_FULL"
             #expect(await outcome { try await service.group(by: jose) } == full)
             let token = try await service.link(to: open, by: maria).token
@@ -49,9 +50,36 @@ struct MembershipRoomTests {
             #expect(try await service.join(by: token, jose).state == .member)
             try await service.leave(own[1], jose)
             try await service.accept(invited, in: consent, by: jose)
-            try await service.leave(own[2], jose)
+            for group in own[2...4] { try await service.leave(group, jose) }
+            #expect(await outcome { try await service.confirm(awaited, as: jose, in: confirm, by: maria) } == full)
+            try await service.leave(own[5], jose)
             try await service.confirm(awaited, as: jose, in: confirm, by: maria)
             #expect(try await Self.groups(of: jose, service).sorted() == [open, consent, confirm].sorted())
+        }
+    }
+
+    @Test func `Others who add a user to many groups keep them from none of their choice`() async throws {
+        try await Self.run(max: 3) { service in
+            let (maria, stranger, jose) = (someone(), someone(), someone())
+            try await service.apply(claimed(1, by: jose))
+            let token = try await service.link(to: service.group(by: maria), by: maria).token
+            let consent = try await service.group(.consent, by: maria).groupID
+            let invited = try await service.add(phone(1), to: consent, by: maria).memberID
+            let confirm = try await service.group(.confirm, by: maria).groupID
+            #expect(try await service.join(by: service.link(to: confirm, by: maria).token, jose).state == .pending)
+            let full = "MEMBER_GROUPS_FULL"
+            for isFull in [false, false, false, true] {
+                let imposed = try await service.group(by: stranger)
+                let added = await outcome { try await service.add(phone(1), to: imposed, by: stranger) }
+                #expect(added == (isFull ? full : "done"))
+            }
+            // Made a member by the wish of others in vain, and by his own with room for as many again.
+            let request = try #require(try await service.pending(of: confirm, askedBy: maria).people.first).memberID
+            try await service.confirm(request, as: jose, in: confirm, by: maria)
+            try await service.accept(invited, in: consent, by: jose)
+            try await service.join(by: token, jose)
+            #expect(await outcome { try await service.group(by: jose) } == full)
+            #expect(try await Self.groups(of: jose, service).count == 6)
         }
     }
 
@@ -94,7 +122,7 @@ struct MembershipRoomTests {
             try await service.add(phone(1), to: group, by: maria)
             try await service.apply(claimed(1, by: jose))
             #expect(try await service.join(by: token, ana).state == .pending)
-            for user in [jose, jose, ana, ana] { _ = try await service.group(by: user) }
+            for user in [jose, jose, ana, ana, ana, ana] { _ = try await service.group(by: user) }
             _ = try await service.update(group, by: maria, openness: .open)
             #expect(
                 try await service.members(of: group, askedBy: maria).members.filter { $0.state == .member }.count == 1

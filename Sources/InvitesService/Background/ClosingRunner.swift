@@ -11,8 +11,10 @@ import ServiceKit
 struct ClosingRunner: Sendable {
     /// The pause between two looks for closings that are due.
     static let interval: Duration = .seconds(5)
-    /// How long a call takes that closes an account, at most: much shorter than identity waits for it.
+    /// How long a call forgets an account that it has closed, at most: with ``putBackLimit`` much shorter than identity waits for it.
     static let callLimit: Duration = .seconds(2)
+    /// How long it may take to put a closing back into the line.
+    static let putBackLimit: Duration = .seconds(1)
     /// How long is worked on one closing before the others have their turn: shorter than the lease, with the statements that are under way.
     static let turnLimit: Duration = .seconds(20)
     /// How many turns there are between two looks at what waits.
@@ -25,8 +27,8 @@ struct ClosingRunner: Sendable {
 
     /// Closes an account. When it returns the account is closed for good, and a user who is in few groups forgotten.
     func close(_ userID: UserID, deadline: Deadline?) async throws {
-        try await store.close(userID, nowMilliseconds: clock.nowMilliseconds, deadline: deadline)
-        await forget(userID, within: Self.callLimit)
+        try await store.close(userID, clock: clock, deadline: deadline)
+        await forget(userID, within: Self.callLimit, deadline: .after(Self.callLimit))
     }
 
     /// Works on what is due, until the task is cancelled.
@@ -54,24 +56,34 @@ struct ClosingRunner: Sendable {
     }
 
     /// Forgets a user as far as the time allows, and puts the closing back into its line.
-    private func forget(_ userID: UserID, within limit: Duration) async {
+    ///
+    /// - Parameter deadline: when what is under way is given up for the next turn, which is no failure; nil in a turn.
+    private func forget(_ userID: UserID, within limit: Duration, deadline: Deadline? = nil) async {
         let began = clock.nowMilliseconds
         do {
             let outcome: ClosingOutcome
             do {
-                let isAll = try await store.forget(userID, until: .now.advanced(by: limit))
+                let isAll = try await store.forget(userID, until: .now.advanced(by: limit), deadline: deadline)
                 outcome = isAll ? .forgotten : .unfinished
             } catch {
                 guard !Task.isCancelled else { return }
-                metrics.countFailure()
-                logger.warning("a closed account is not forgotten, will try again", metadata: ["cause": "\(error)"])
-                outcome = .failed
+                if let deadline, deadline.hasPassed {
+                    outcome = .unfinished
+                } else {
+                    metrics.countFailure()
+                    logger.warning(
+                        "a closed account is not forgotten, will try again",
+                        metadata: ["cause": "\(error)"]
+                    )
+                    outcome = .failed
+                }
             }
             try await store.putBack(
                 userID,
                 outcome,
                 beganAtMilliseconds: began,
-                nowMilliseconds: clock.nowMilliseconds
+                nowMilliseconds: clock.nowMilliseconds,
+                deadline: .after(Self.putBackLimit)
             )
         } catch {
             // It is taken up when its lease is over.

@@ -17,7 +17,7 @@ struct InvitesLimits: Sendable {
     var userGroupChanges = Quota.daily("group changes", countMax: 100)
     /// Groups that a user has made at all.
     var groupsMax = 200
-    /// Groups that a user is a member of, and groups that await one number.
+    /// Groups that others make a user a member of, with all that the user is in, and groups that await one number.
     var membershipsMax = 1_000
     /// Members that a group may have, pending ones included.
     var membersMax = 1_000
@@ -29,6 +29,10 @@ struct InvitesLimits: Sendable {
     var addressLinkTries = Quota.daily("link tries", countMax: 5_000)
     /// For how long a number is awaited, in milliseconds; nil for ever.
     var pendingLifetimeMilliseconds: Int64?
+
+    /// Groups that a user is a member of by what they do themselves, with all that they are in. Nobody can use this up for them: others add
+    /// nobody who is in ``membershipsMax`` groups, and as many again are the user's to choose.
+    var chosenMembershipsMax: Int { 2 * membershipsMax }
 
     /// Until when a number is awaited that is added now; nil for ever.
     func pendingExpiry(nowMilliseconds: Int64) -> PostgresTimestamp? {

@@ -13,50 +13,75 @@ extension AccountStore {
     static let groupsTogetherMax = 8
     /// How many rows of a table one transaction forgets beside those of groups.
     static let rowsTogetherMax = 1_000
-    /// How long one transaction may take.
+    /// How long one transaction may take, with those that are begun anew in its place.
     static let partLimit = Duration.seconds(5)
-    /// After so many parts that failed nothing more is tried this time.
-    static let failuresMax = 4
     /// How often a part is begun anew because a group that was to be deleted got a member meanwhile.
     private static let triesMax = 4
 
     /// A group that was to be deleted got a member in that moment, who is to have it.
     private struct GroupInherited: Error {}
 
-    /// Forgets a user whose account is closed, part by part, until all is forgotten or the time is over. At least one part is tried. A part
-    /// that fails doesn't keep the others.
+    /// Forgets a user whose account is closed, part by part, until all is forgotten or the time is over. At least one part is tried. A
+    /// group that fails or is held by somebody doesn't keep the other groups; what there is beside groups is forgotten behind all of them.
     ///
+    /// - Parameters:
+    ///   - end: when no further part is begun.
+    ///   - deadline: when the part under way is given up; nil for no earlier than it takes.
     /// - Returns: whether nothing is left.
-    /// - Throws: what the first part threw that failed, when the others are done.
-    func forget(_ userID: UserID, until end: ContinuousClock.Instant) async throws -> Bool {
+    /// - Throws: what the first group threw that failed, when the others are done.
+    func forget(
+        _ userID: UserID,
+        until end: ContinuousClock.Instant,
+        deadline: Deadline? = nil
+    ) async throws -> Bool {
         let user = userID.uuid
-        var failures: [any Error] = []
+        // What is forgotten behind the rest, each alone: groups that somebody else holds, and those of a part that failed.
+        var late: [PostgresUUID] = []
+        var failure: (any Error)?
         var after = Self.nobody
         repeat {
-            let found = try await groups(of: user, after: after)
+            let found = try await groups(of: user, after: after, deadline: deadline)
             for start in stride(from: 0, to: found.count, by: Self.groupsTogetherMax) {
                 let part = Array(found[start..<min(start + Self.groupsTogetherMax, found.count)])
-                do { try await forget(user, in: part) } catch {
-                    failures.append(error)
-                    guard failures.count < Self.failuresMax, !Task.isCancelled else { throw failures[0] }
+                do {
+                    late += try await forget(user, in: part, isWaiting: false, deadline: deadline)
+                } catch {
+                    guard !Task.isCancelled else { throw error }
+                    failure = failure ?? error
+                    late += part
                 }
                 guard ContinuousClock.now < end else {
-                    if let failure = failures.first { throw failure }
+                    if let failure { throw failure }
                     return false
                 }
             }
             guard found.count == Self.groupsFoundMax, let last = found.last else { break }
             after = last
         } while true
-        while try await forgetRest(of: userID) {
+        failure = nil
+        // Not always the same ones first: one that is held for long keeps none behind it for ever.
+        for group in late.shuffled() {
+            do { _ = try await forget(user, in: [group], isWaiting: true, deadline: deadline) } catch {
+                guard !Task.isCancelled else { throw error }
+                failure = failure ?? error
+            }
+            guard ContinuousClock.now < end else { break }
+        }
+        // The blocks of those who don't want the user stay until no group names them: by these it is seen what is declined in it.
+        if let failure { throw failure }
+        guard late.isEmpty || ContinuousClock.now < end else { return false }
+        while try await forgetRest(of: userID, deadline: deadline) {
             guard ContinuousClock.now < end else { return false }
         }
-        if let failure = failures.first { throw failure }
         return true
     }
 
     /// Groups in which there is something of a user, in the order of their ids, behind one.
-    private func groups(of user: PostgresUUID, after: PostgresUUID) async throws -> [PostgresUUID] {
+    private func groups(
+        of user: PostgresUUID,
+        after: PostgresUUID,
+        deadline: Deadline?
+    ) async throws -> [PostgresUUID] {
         try await database.query(
             """
             SELECT group_id FROM groups WHERE owner_user_id = \(user) AND group_id > \(after)
@@ -69,29 +94,49 @@ extension AccountStore {
             UNION SELECT group_id FROM merged_numbers WHERE added_by = \(user) AND group_id > \(after)
             UNION SELECT group_id FROM group_links WHERE created_by = \(user) AND group_id > \(after)
             ORDER BY group_id LIMIT \(Self.groupsFoundMax)
-            """
+            """,
+            deadline: Self.partDeadline(deadline)
         ).map { try $0.decode(0, as: PostgresUUID.self) }
     }
 
+    /// When a part ends that begins now.
+    private static func partDeadline(_ deadline: Deadline?) -> Deadline {
+        min(.after(partLimit), deadline ?? .never)
+    }
+
     /// Takes a user out of groups, in one transaction that locks them in the order of their ids.
-    private func forget(_ user: PostgresUUID, in groups: [PostgresUUID]) async throws {
+    ///
+    /// - Parameter isWaiting: whether groups that somebody else holds are waited for.
+    /// - Returns: the groups that are held by somebody else, where they aren't waited for; they are as they were.
+    private func forget(
+        _ user: PostgresUUID,
+        in groups: [PostgresUUID],
+        isWaiting: Bool,
+        deadline: Deadline?
+    ) async throws -> [PostgresUUID] {
+        let deadline = Self.partDeadline(deadline)
         for _ in 1...Self.triesMax {
             do {
                 return try await database.withTransaction(
                     retries: ConflictRetry.retriesMax,
-                    deadline: .after(Self.partLimit)
+                    deadline: deadline
                 ) { transaction in
-                    try await transaction.query(
-                        "SELECT FROM groups WHERE group_id = ANY(\(groups)) ORDER BY group_id FOR UPDATE"
-                    )
-                    try await Self.leave(groups, user, in: transaction)
-                    try await hand(on: groups, user, in: transaction)
+                    let locked = try await transaction.query(
+                        """
+                        SELECT group_id FROM groups WHERE group_id = ANY(\(groups)) ORDER BY group_id
+                        FOR UPDATE \(unsafeSQL: isWaiting ? "" : "SKIP LOCKED")
+                        """
+                    ).map { try $0.decode(0, as: PostgresUUID.self) }
+                    let theirs = isWaiting ? groups : locked
+                    try await Self.leave(theirs, user, in: transaction)
+                    try await hand(on: theirs, user, in: transaction)
                     try await transaction.execute(
                         """
                         UPDATE groups SET created_by = \(Self.nobody)
-                        WHERE group_id = ANY(\(groups)) AND created_by = \(user)
+                        WHERE group_id = ANY(\(theirs)) AND created_by = \(user)
                         """
                     )
+                    return groups.filter { !theirs.contains($0) }
                 }
             } catch is GroupInherited { continue }
         }
@@ -129,11 +174,11 @@ extension AccountStore {
     }
 
     /// Forgets what there is of a user beside groups, at most ``rowsTogetherMax`` rows of each table; whether there may be more.
-    private func forgetRest(of userID: UserID) async throws -> Bool {
+    private func forgetRest(of userID: UserID, deadline: Deadline?) async throws -> Bool {
         let user = userID.uuid
         return try await database.withTransaction(
             retries: ConflictRetry.retriesMax,
-            deadline: .after(Self.partLimit)
+            deadline: Self.partDeadline(deadline)
         ) { transaction in
             let declined = try await transaction.execute(
                 """

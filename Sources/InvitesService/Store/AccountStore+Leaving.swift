@@ -66,7 +66,9 @@ extension AccountStore {
     }
 
     /// Gives a user's groups, which are locked and which the user has left, to their admins, else to plain members, and of these to who has
-    /// been in them for longest. Where nobody is a member they stay.
+    /// been in them for longest; members in doubt, and behind them members by an unproven number, only where there is no other one. A
+    /// member whose account is closed comes last of all, and gives the group on when they are forgotten in it. Where nobody is a member they
+    /// stay.
     static func giveToHeirs(
         _ groups: [PostgresUUID],
         of user: PostgresUUID,
@@ -76,10 +78,12 @@ extension AccountStore {
             """
             UPDATE groups g SET owner_user_id = heir.user_id, created_by = COALESCE(g.created_by, g.owner_user_id)
             FROM (
-                SELECT DISTINCT ON (group_id) group_id, user_id FROM members
-                WHERE group_id IN (SELECT group_id FROM groups WHERE group_id = ANY(\(groups)) AND owner_user_id = \(user))
-                    AND user_id IS NOT NULL
-                ORDER BY group_id, role = \(GroupRole.admin.rawValue) DESC, linked_at, member_id
+                SELECT DISTINCT ON (m.group_id) m.group_id, m.user_id FROM members m
+                WHERE m.group_id IN (SELECT group_id FROM groups WHERE group_id = ANY(\(groups)) AND owner_user_id = \(user))
+                    AND m.user_id IS NOT NULL
+                ORDER BY m.group_id, EXISTS (SELECT FROM closed_accounts c WHERE c.user_id = m.user_id),
+                    m.role = \(GroupRole.admin.rawValue) DESC, \(unsafeSQL: MemberRow.isUnproven), m.unconfirmed_at IS NOT NULL,
+                    m.linked_at, m.member_id
             ) AS heir
             WHERE g.group_id = heir.group_id AND g.owner_user_id = \(user)
             """

@@ -24,8 +24,8 @@ struct AdditionRoom {
     private let limits: InvitesLimits
     private let looks: [PhoneNumber: Look]
 
-    /// Locks the numbers in the order of their digits. An outsider, and a member who adds nobody, has nothing written or locked. One statement: who has room costs no
-    /// round trip more.
+    /// Locks the numbers in the order of their digits. An outsider, a member who adds nobody, and one whose account is closed, has nothing
+    /// written or locked. One statement: who has room costs no round trip more.
     ///
     /// - Parameter new: at least one person.
     /// - Throws: ``InvitesFault/notAMember`` or ``InvitationFault/memberUnconfirmed``.
@@ -99,6 +99,7 @@ struct AdditionRoom {
                         SELECT FROM members WHERE added_by = \(new.callerID.uuid) AND user_id IS NULL LIMIT \(limits.pendingMax)
                     ) AS waiting) >= \(limits.pendingMax) AS is_full, \(unsafeSQL: MemberRow.isUnproven) AS is_unproven
                 FROM members m WHERE m.user_id = \(new.callerID.uuid) AND m.group_id = \(new.groupID.uuid)
+                    AND NOT EXISTS (SELECT FROM closed_accounts c WHERE c.user_id = m.user_id)
             ), judged AS MATERIALIZED (
                 SELECT phone, is_full, is_unproven, greatest(adds_end, CASE
                     WHEN numbers_end IS NOT NULL AND NOT EXISTS (

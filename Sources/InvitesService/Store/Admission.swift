@@ -53,6 +53,8 @@ enum Admission {
         let addedBy: UserID
         /// Who says that the user is the person meant; nil for one who is in by the number alone.
         let confirmedBy: UserID?
+        /// Whether the user wants it, and not others alone.
+        let isChosen: Bool
     }
 
     /// Locks the numbers that a user has until the transaction ends, in the order of their digits, and tells them; and one number more,
@@ -196,7 +198,10 @@ enum Admission {
         if place.memberID == nil, kept?.isLive != true, place.memberCount >= limits.membersMax {
             throw InvitesFault.groupFull(membersMax: limits.membersMax)
         }
-        if place.memberID == nil { try await MembershipRoom.require(for: entry.userID, limits, in: transaction) }
+        if place.memberID == nil {
+            let max = entry.isChosen ? limits.chosenMembershipsMax : limits.membershipsMax
+            try await MembershipRoom.require(for: entry.userID, max, in: transaction)
+        }
         let merged = place.waiting.map(\.id).filter { $0 != kept?.id }
         try await transaction.execute(
             """

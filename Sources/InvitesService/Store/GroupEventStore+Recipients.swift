@@ -170,10 +170,18 @@ extension GroupEventStore {
             """
         )
         var missed = [[GroupChange]](repeating: [], count: absent.count)
+        var rowCounts = [Int](repeating: 0, count: absent.count)
         for row in rows {
             let place = Int(try row.decode(0, as: Int64.self)) - 1
-            guard missed.indices.contains(place), let event = try Self.event(row, at: 1) else { throw Self.unreadable }
-            missed[place].append(event.change)
+            guard missed.indices.contains(place) else { throw Self.unreadable }
+            rowCounts[place] += 1
+            // A kind of a later version is for its replicas.
+            if let event = try Self.event(row, at: 1) { missed[place].append(event.change) }
+        }
+        // Where such kinds used up the limit it isn't known what is behind them: a list that reaches the limit says so.
+        for place in missed.indices where rowCounts[place] >= limit && missed[place].count < limit {
+            guard let change = missed[place].last else { throw Self.unreadable }
+            missed[place] += Array(repeating: change, count: limit - missed[place].count)
         }
         return missed
     }

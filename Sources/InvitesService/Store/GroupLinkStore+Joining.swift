@@ -230,7 +230,8 @@ extension GroupLinkStore {
                 userID: visit.userID,
                 newID: newID,
                 addedBy: maker,
-                confirmedBy: maker
+                confirmedBy: maker,
+                isChosen: true
             ),
             to: target.groupID,
             from: place,

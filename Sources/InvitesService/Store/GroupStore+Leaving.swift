@@ -16,7 +16,7 @@ extension GroupStore {
         }
     }
 
-    /// Takes a user out of a group; the last member takes the group with them. Whoever isn't in it has left it.
+    /// Takes a user out of a group; the last member whose account is open takes the group with them. Whoever isn't in it has left it.
     ///
     /// Who got the group from somebody else never asked for it, and leaves it to whom it would go if their account were closed.
     ///
@@ -37,7 +37,8 @@ extension GroupStore {
             )
             let others = try await transaction.query(
                 """
-                SELECT FROM members WHERE group_id = \(groupID.uuid) AND user_id IS NOT NULL AND user_id <> \(userID.uuid)
+                SELECT FROM members m WHERE group_id = \(groupID.uuid) AND user_id IS NOT NULL AND user_id <> \(userID.uuid)
+                    AND NOT EXISTS (SELECT FROM closed_accounts c WHERE c.user_id = m.user_id)
                 LIMIT 1
                 """
             )
@@ -73,8 +74,9 @@ extension GroupStore {
             let rows = try await transaction.query(
                 """
                 SELECT user_id, (role = \(GroupRole.admin.rawValue) OR confirmed_by IS NOT NULL) AND unconfirmed_at IS NULL
-                FROM members
+                FROM members m
                 WHERE group_id = \(groupID.uuid) AND member_id = \(memberID.uuid) AND user_id IS NOT NULL
+                    AND NOT EXISTS (SELECT FROM closed_accounts c WHERE c.user_id = m.user_id)
                 FOR UPDATE
                 """
             )

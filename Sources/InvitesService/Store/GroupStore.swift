@@ -135,7 +135,7 @@ struct GroupStore: Sendable {
                                 LIMIT \(limits.groupsMax))
                         ) AS made
                     ) >= \(limits.groupsMax) AS is_full,
-                    \(unsafeSQL: MembershipRoom.isFull("me.user_id", limits.membershipsMax)) AS is_everywhere
+                    \(unsafeSQL: MembershipRoom.isFull("me.user_id", limits.chosenMembershipsMax)) AS is_everywhere
                 FROM (SELECT \(group.ownerID.uuid)::uuid AS user_id) AS me
             ), created AS (
                 INSERT INTO groups (group_id, name, owner_user_id, created_by, created_at, openness)
@@ -156,7 +156,7 @@ struct GroupStore: Sendable {
         if isClosed { throw InvitesFault.accountClosed }
         if isHeld { throw InvitesFault.accountHeld }
         if isFull { throw InvitesFault.tooManyGroups(groupsMax: limits.groupsMax) }
-        if isEverywhere { throw InvitesFault.memberGroupsFull(groupsMax: limits.membershipsMax) }
+        if isEverywhere { throw InvitesFault.memberGroupsFull(groupsMax: limits.chosenMembershipsMax) }
     }
 
     /// A user's groups, newest first, at most `limit` of them, after the one that the page before ended with.

@@ -108,7 +108,14 @@ struct InvitationStore: Sendable {
                 try await requireConsent(groupID, in: transaction)
                 let memberID = try await Admission.admit(
                     // Nothing new is made, since something waits.
-                    Admission.Entry(userID: userID, waitingID: id, newID: id, addedBy: userID, confirmedBy: nil),
+                    Admission.Entry(
+                        userID: userID,
+                        waitingID: id,
+                        newID: id,
+                        addedBy: userID,
+                        confirmedBy: nil,
+                        isChosen: true
+                    ),
                     to: groupID,
                     from: place,
                     limits: limits,

@@ -5,6 +5,9 @@ import ServiceModels
 
 /// Room for further memberships: a user is a member of so many groups at most, and so many groups await one number at most.
 ///
+/// What a user does themselves has twice the room (``InvitesLimits/chosenMembershipsMax``) of what others do to them by a number: so nobody
+/// who adds a user to many groups keeps them from making, joining or accepting some.
+///
 /// Nobody waits for a lock because of it. Whoever adds or links a number holds its row, and a user who accepts or joins holds those of
 /// all their numbers, so that these come one after the other. Only calls at the same moment that have no number in common can pass the
 /// bound, by as many as there are at once.
@@ -19,18 +22,19 @@ enum MembershipRoom {
 
     /// Refuses a user who becomes a member of one group more.
     ///
+    /// - Parameter max: how many groups they may be in.
     /// - Throws: ``InvitesFault/memberGroupsFull(groupsMax:)``.
     static func require(
         for userID: UserID,
-        _ limits: InvitesLimits,
+        _ max: Int,
         in transaction: PostgresTransaction
     ) async throws {
         let row = try await transaction.query(
             """
-            SELECT \(unsafeSQL: isFull("me.user_id", limits.membershipsMax)) FROM (SELECT \(userID.uuid)::uuid AS user_id) AS me
+            SELECT \(unsafeSQL: isFull("me.user_id", max)) FROM (SELECT \(userID.uuid)::uuid AS user_id) AS me
             """
         )[0]
-        if try row.decode(0, as: Bool.self) { throw InvitesFault.memberGroupsFull(groupsMax: limits.membershipsMax) }
+        if try row.decode(0, as: Bool.self) { throw InvitesFault.memberGroupsFull(groupsMax: max) }
     }
 
     /// Which people can't be added, by their places: users without room, and numbers that are awaited by as many groups as may await one.

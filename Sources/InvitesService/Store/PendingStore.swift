@@ -130,7 +130,7 @@ struct PendingStore: Sendable {
                     AND NOT EXISTS (SELECT FROM members m WHERE m.user_id = r.user_id AND m.group_id = r.group_id)
                     AND NOT EXISTS (SELECT FROM closed_accounts c WHERE c.user_id = r.user_id)
                     AND NOT EXISTS (SELECT FROM held_accounts h WHERE h.user_id = r.user_id)
-                    AND NOT \(unsafeSQL: MembershipRoom.isFull("r.user_id", limits.membershipsMax))
+                    AND NOT \(unsafeSQL: MembershipRoom.isFull("r.user_id", limits.chosenMembershipsMax))
                 ORDER BY r.member_id
                 LIMIT greatest(0, \(limits.membersMax) - (
                     SELECT count(*) FROM members WHERE group_id = \(group.id.uuid)
@@ -230,7 +230,31 @@ struct PendingStore: Sendable {
         let row = try await row(of: new, in: transaction)
         try GroupPolicy.require(group.callerRole, .confirm(addedByCaller: row?.isAddedByCaller ?? false))
         try await MemberStore.requireProven(new.callerID, group.callerRole, in: new.groupID, transaction)
+        try await requireConcerned(new, row, group, in: transaction)
         return row?.phone
+    }
+
+    /// Refuses a user who isn't in the group, doesn't ask to join it and doesn't have the number: a caller who names just any user must not
+    /// have that user's numbers locked.
+    private func requireConcerned(
+        _ new: Confirmation,
+        _ row: MemberFacts?,
+        _ group: Group,
+        in transaction: PostgresTransaction
+    ) async throws {
+        let concerns = try await transaction.query(
+            """
+            SELECT 1 FROM members WHERE user_id = \(new.userID.uuid) AND group_id = \(new.groupID.uuid)
+            UNION ALL SELECT 1 FROM join_requests
+                WHERE user_id = \(new.userID.uuid) AND group_id = \(new.groupID.uuid) AND member_id = \(new.memberID.uuid)
+            UNION ALL SELECT 1 FROM phones WHERE user_id = \(new.userID.uuid) AND phone = \(row?.phone)
+            LIMIT 1
+            """
+        )
+        guard concerns.isEmpty else { return }
+        guard let row else { throw try await unknown(new, in: transaction) }
+        let isForNobody = row.userID == nil && group.openness != .confirm
+        throw InvitesFault.invitation(isForNobody ? .nothingToConfirm : .personChanged)
     }
 
     private func row(of new: Confirmation, in transaction: PostgresTransaction) async throws -> MemberFacts? {
@@ -283,13 +307,18 @@ struct PendingStore: Sendable {
             return try await admit(new, waitingID: nil, place, limits, in: transaction)
         }
         if let memberID = place.memberID { return memberID }
+        throw try await unknown(new, in: transaction)
+    }
+
+    /// Why there is nobody to confirm by an id of no row.
+    private func unknown(_ new: Confirmation, in transaction: PostgresTransaction) async throws -> InvitesFault {
         let rows = try await transaction.query(
             """
             SELECT FROM join_requests WHERE group_id = \(new.groupID.uuid) AND member_id = \(new.memberID.uuid)
                 AND user_id <> \(new.userID.uuid)
             """
         )
-        throw rows.isEmpty ? InvitesFault.memberNotFound : .invitation(.personChanged)
+        return rows.isEmpty ? .memberNotFound : .invitation(.personChanged)
     }
 
     private func admit(
@@ -311,7 +340,9 @@ struct PendingStore: Sendable {
                 waitingID: waitingID,
                 newID: new.memberID,
                 addedBy: new.callerID,
-                confirmedBy: new.callerID
+                confirmedBy: new.callerID,
+                // A request to join is the user's own wish, a number that somebody added isn't.
+                isChosen: waitingID == nil
             ),
             to: new.groupID,
             from: place,
