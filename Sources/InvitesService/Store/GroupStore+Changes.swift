@@ -41,7 +41,8 @@ extension GroupStore {
         return group
     }
 
-    /// A group as it is, which nothing keeps from changing unless it is locked; nil for outsiders.
+    /// A group as it is, which nothing keeps from changing unless it is locked; nil for outsiders, and for a member whose account is
+    /// closed: until they are forgotten here they change nothing.
     static func group(
         _ groupID: GroupID,
         askedBy callerID: UserID,
@@ -52,6 +53,7 @@ extension GroupStore {
             SELECT \(unsafeSQL: GroupRow.columns)
             FROM members m JOIN groups g ON g.group_id = m.group_id
             WHERE m.user_id = \(callerID.uuid) AND m.group_id = \(groupID.uuid)
+                AND NOT EXISTS (SELECT FROM closed_accounts c WHERE c.user_id = m.user_id)
             """
         ).first.map(GroupRow.group)
     }
