@@ -35,7 +35,7 @@ def test_malformed_json(gateway, body):
         ("authorization_code", "WRONG_TYPE"), ("full_name", "WRONG_TYPE"), ("email", "WRONG_TYPE")]),
     ("/auth/google", {"nonce": "alone"}, [("id_token", "REQUIRED")]),
     ("/auth/google", {"id_token": 1.5, "nonce": 2}, [("id_token", "WRONG_TYPE"), ("nonce", "WRONG_TYPE")]),
-    ("/auth/refresh", {"token": "x"}, [("refresh_token", "REQUIRED")]),
+    ("/auth/refresh", {"token": "x"}, [("token", "UNKNOWN_FIELD"), ("refresh_token", "REQUIRED")]),
     ("/auth/refresh", {"refresh_token": {"a": 1}}, [("refresh_token", "WRONG_TYPE")]),
     ("/auth/sign-out", {"refresh_token": 5}, [("refresh_token", "WRONG_TYPE")]),
     ("/auth/sign-out-everywhere", {"except_current": 1}, [("except_current", "WRONG_TYPE")]),

@@ -37,6 +37,19 @@ import Testing
                 #expect(try await service.apply(claimed(3, by: maria)) == 0)
                 #expect(await outcome { try await service.join(by: link, maria) } == "SESSION_REVOKED")
                 #expect(await outcome { try await service.group(by: maria) } == "SESSION_REVOKED")
+                // She changes nothing where she isn't forgotten yet.
+                #expect(try await service.groups(of: maria).groups.contains { $0.groupID == groups[19] })
+                for number in [3, 4] {
+                    #expect(
+                        await outcome { try await service.add(phone(number), to: groups[19], by: maria) }
+                            == "NOT_A_MEMBER"
+                    )
+                }
+                #expect(
+                    await outcome { try await service.update(groups[19], by: maria, openness: .consent) }
+                        == "NOT_A_MEMBER"
+                )
+                #expect(await outcome { try await service.link(to: groups[19], by: maria) } == "NOT_A_MEMBER")
                 return closing
             }
             try await closing.value

@@ -206,7 +206,7 @@ struct PlaceHistory {
     ) async throws {
         let (rules, now) = (services.places.rules, now)
         let real = try await PlaceState.read(services.places.database, scope, model: PlaceState(), now)
-        let explanation = Explanation<PlaceState, PlaceOperation, PlaceAnswer>(
+        let explanation = Explanation<PlaceState, PlaceStep, PlaceAnswer>(
             perform: { $0.perform($1, rules, now) },
             isSame: { $0.isSame(as: $1) },
             match: { state in
@@ -216,11 +216,14 @@ struct PlaceHistory {
                 return bound.visible == real.visible ? bound : nil
             }
         )
-        if let found = explanation.find(places, answers) {
+        let wholes = answers.map { (PlaceStep.whole($0.0), $0.1) }
+        // Others may have come between the parts of a closing: there are so many more orders that they are tried last.
+        let parts = answers.flatMap { operation, answer in PlaceStep.parts(operation).map { ($0, answer) } }
+        if let found = explanation.find(places, wholes) ?? explanation.find(places, parts) {
             places = found
             return
         }
-        let outcomes = explanation.outcomes(places, answers).map { state in
+        let outcomes = explanation.outcomes(places, wholes).map { state in
             var state = state
             for userID in closed { state.close(userID) }
             return PlaceDifference.between(state.settled(now).bound(to: real), real)

@@ -26,6 +26,26 @@ enum PlaceOperation: Sendable {
     case expire
 }
 
+/// The parts of a closing, each a transaction of its own, between which others come.
+enum ClosingPart: CaseIterable, Sendable {
+    /// The account is closed, and its numbers are nobody's.
+    case begin
+    case leaveGroups
+    case forgetRest
+}
+
+/// What happens in one moment.
+enum PlaceStep: Sendable {
+    case whole(PlaceOperation)
+    case closing(UserID, ClosingPart)
+
+    /// Closings in their parts, and all others as they are.
+    static func parts(_ operation: PlaceOperation) -> [PlaceStep] {
+        guard case .close(let userID) = operation else { return [.whole(operation)] }
+        return ClosingPart.allCases.map { .closing(userID, $0) }
+    }
+}
+
 /// What an operation is answered.
 enum PlaceAnswer: Equatable, Sendable {
     case done
@@ -39,6 +59,14 @@ enum PlaceAnswer: Equatable, Sendable {
 }
 
 extension PlaceState {
+    mutating func perform(_ step: PlaceStep, _ rules: PlaceRules, _ now: Int64) -> PlaceAnswer {
+        switch step {
+        case .whole(let operation): perform(operation, rules, now)
+        // No real answer is another one: a part whose turn hasn't come explains nothing.
+        case .closing(let userID, let part): close(userID, part) ? .done : .verdict(false)
+        }
+    }
+
     /// Does it, or leaves all as it is and says why not.
     mutating func perform(_ operation: PlaceOperation, _ rules: PlaceRules, _ now: Int64) -> PlaceAnswer {
         let before = self

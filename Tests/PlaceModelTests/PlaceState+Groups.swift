@@ -87,7 +87,7 @@ extension PlaceState {
     }
 
     mutating func leave(_ id: GroupID, _ userID: UserID) throws(InvitesFault) {
-        guard let group = groups[id], let role = group.role(of: userID) else { return }
+        guard !closed.contains(userID), let group = groups[id], let role = group.role(of: userID) else { return }
         guard role == .owner else { return goOut(userID, of: id) }
         guard !group.rows.values.contains(where: { $0.userID != nil && $0.userID != userID }) else {
             // Who got the group from somebody else never asked for it.

@@ -267,15 +267,38 @@ extension PlaceState {
     }
 
     mutating func close(_ userID: UserID) {
-        owners = owners.filter { $0.value != userID }
-        provers = provers.filter { $0.value != userID }
-        held[userID] = nil
-        closed.insert(userID)
+        for part in ClosingPart.allCases { _ = close(userID, part) }
+    }
+
+    /// Does a part of a closing; whether its turn has come.
+    mutating func close(_ userID: UserID, _ part: ClosingPart) -> Bool {
+        switch part {
+        case .begin:
+            owners = owners.filter { $0.value != userID }
+            provers = provers.filter { $0.value != userID }
+            held[userID] = nil
+            closed.insert(userID)
+        case .leaveGroups:
+            guard closed.contains(userID) else { return false }
+            for id in groups.keys { takeOut(userID, of: id) }
+        case .forgetRest:
+            guard closed.contains(userID), !groups.values.contains(where: { $0.member(userID) != nil }) else {
+                return false
+            }
+            forgetRest(of: userID)
+        }
+        return true
+    }
+
+    private mutating func takeOut(_ userID: UserID, of id: GroupID) {
+        guard let group = groups[id] else { return }
+        if group.member(userID) != nil { goOut(userID, of: id) }
+        if group.ownerID == userID { inherit(id) }
+        if group.createdBy == userID { groups[id]?.createdBy = Self.nobody }
+    }
+
+    private mutating func forgetRest(of userID: UserID) {
         for (id, group) in groups {
-            if group.member(userID) != nil { goOut(userID, of: id) }
-            if group.ownerID == userID { inherit(id) }
-            if group.createdBy == userID { groups[id]?.createdBy = Self.nobody }
-            guard groups[id] != nil else { continue }
             for key in group.rows.keys where groups[id]?.rows[key]?.declinedBy == userID {
                 groups[id]?.rows[key]?.declinedBy = nil
                 groups[id]?.rows[key]?.alsoAddedBy.removeAll { $0 == Self.nobody }

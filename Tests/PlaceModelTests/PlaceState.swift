@@ -185,7 +185,10 @@ struct PlaceState: Equatable, Sendable {
     // MARK: - What operations ask
 
     func group(_ id: GroupID, for userID: UserID) throws(InvitesFault) -> (PlaceGroup, GroupRole) {
-        guard let group = groups[id], let role = group.role(of: userID) else { throw .notAMember }
+        // Between the closing of an account and the leaving of its groups the user is there, and changes nothing.
+        guard !closed.contains(userID), let group = groups[id], let role = group.role(of: userID) else {
+            throw .notAMember
+        }
         return (group, role)
     }
 

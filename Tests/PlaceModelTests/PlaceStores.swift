@@ -223,6 +223,8 @@ final class PlaceStores: Sendable {
             try await accounts.reopen(userID, absorption: absorption, nowMilliseconds: now, deadline: nil)
         case .close(let userID):
             try await accounts.close(userID, clock: WallClock { now }, deadline: nil)
+            // Others come between, as they do where much else is done.
+            try await Task.sleep(for: .milliseconds(20))
             _ = try await accounts.forget(userID, until: .now.advanced(by: .seconds(60)))
         default: preconditionFailure("no operation of accounts")
         }

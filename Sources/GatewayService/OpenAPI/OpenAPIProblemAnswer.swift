@@ -95,7 +95,7 @@ extension OpenAPI.Schema {
             "fields",
             .list(
                 of: .object([
-                    .required("field", .text(minLength: 1)), .required("code", .errorCode),
+                    .required("field", .text()), .required("code", .errorCode),
                     .required("detail", .text(minLength: 1)),
                 ]).named("ProblemField"),
                 minItems: 1

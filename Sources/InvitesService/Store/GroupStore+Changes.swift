@@ -41,8 +41,8 @@ extension GroupStore {
         return group
     }
 
-    /// A group as it is, which nothing keeps from changing unless it is locked; nil for outsiders, and for a caller whose account is closed:
-    /// they change nothing more, though the group may not have forgotten them yet.
+    /// A group as it is, which nothing keeps from changing unless it is locked; nil for outsiders, and for a member whose account is
+    /// closed: until they are forgotten here they change nothing.
     static func group(
         _ groupID: GroupID,
         askedBy callerID: UserID,

@@ -249,7 +249,8 @@ extension MemberStore {
                             SELECT FROM members e WHERE e.user_id = d.declined_by AND e.group_id = d.group_id)),
                 total.is_unproven
             FROM (
-                SELECT count(*) AS members, max(CASE WHEN m.user_id = \(new.callerID.uuid) THEN m.role END) AS caller_role,
+                SELECT count(*) AS members, max(CASE WHEN m.user_id = \(new.callerID.uuid)
+                        AND NOT EXISTS (SELECT FROM closed_accounts WHERE user_id = \(new.callerID.uuid)) THEN m.role END) AS caller_role,
                     bool_or(CASE WHEN m.user_id = \(new.callerID.uuid) THEN \(unsafeSQL: MemberRow.isUnproven) END) AS is_unproven
                 FROM members m WHERE m.group_id = \(new.groupID.uuid)
                     AND (m.user_id IS NOT NULL OR m.expires_at IS NULL OR m.expires_at > \(now))
