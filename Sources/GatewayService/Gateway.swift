@@ -132,7 +132,14 @@ struct Gateway: Sendable {
         endpoints += dialects.endpoints(
             DialectParts(backends: backends, methods: methods)
         )
-        return endpoints + [GetDescriptionRoute.endpoint(describing: endpoints.map(\.operation))]
+        return endpoints + [GetDescriptionRoute.endpoint(describing: described(endpoints))]
+    }
+
+    /// The operations that the document and the page of methods list: introspection only where clients are configured for it.
+    private func described(_ endpoints: [Endpoint]) -> [OpenAPI.Operation] {
+        endpoints.map(\.operation).filter {
+            introspectionClients != nil || $0.id != IntrospectTokenRoute.operation.id
+        }
     }
 
     /// The RPCs that apps may call.
@@ -173,7 +180,7 @@ struct Gateway: Sendable {
         let endpoints = endpoints
         var routes = endpoints.map(\.route)
         if let methodsPageAddress {
-            routes.append(MethodsPage(endpoints.map(\.operation), address: methodsPageAddress).route)
+            routes.append(MethodsPage(described(endpoints), address: methodsPageAddress).route)
         }
         let requests = RequestMetrics(routes: routes)
         let admission = rateLimit.admission(to: routes)

@@ -14,7 +14,9 @@ struct SupabaseError: Equatable {
     init(_ problem: Problem, _ request: Request) {
         let path = request.uri.path
         let isNotServed = problem.code == "ROUTE_NOT_FOUND" || problem.code == "METHOD_NOT_ALLOWED"
-        if isNotServed, let refusal = SupabaseRefusal.of(path) {
+        // Clients of Supabase Auth send no other methods: TRACE and the like are refused as everywhere.
+        let isTheirs = [.get, .post, .put, .patch, .delete].contains(request.method)
+        if isNotServed, isTheirs, let refusal = SupabaseRefusal.of(path) {
             self.init(status: refusal.status, code: refusal.code, message: refusal.message)
         } else {
             self.init(problem, grant: path == SupabaseToken.path ? SupabaseToken.grant(request) : nil)
