@@ -86,6 +86,7 @@ void crpc_call_on_close(crpc_h2_stream *h2_stream, uint32_t error) {
     crpc_stream *stream = crpc_stream_of(h2_stream);
     crpc_connection *connection = crpc_call_connection(stream);
     connection->held.unreleased_bytes -= stream->in.unreleased_bytes;
+    connection->dropped_bytes -= stream->exchanged.dropped_bytes;
     if (connection->held.withheld_bytes > 0) crpc_h2_mark(&connection->h2); // some may be given back
     crpc_call_tell_close(stream, error);
     crpc_call_drop_queue(stream);
