@@ -1,5 +1,6 @@
 #include <errno.h>
 #include <fcntl.h>
+#include <pthread.h>
 #include <signal.h>
 #include <stdatomic.h>
 #include <string.h>
@@ -26,6 +27,9 @@ static bool writes_json;
 static atomic_flag is_reporting = ATOMIC_FLAG_INIT;
 static char memory[CCRASH_REPORT_BYTES_MAX];
 
+/// The longest time that a report may take.
+#define CCRASH_REPORT_SECONDS_MAX 5
+
 /// Room for the handler: it keeps its text in static memory, and the kernel's frame has the vector registers.
 #define HANDLER_STACK_BYTES 32768
 static _Thread_local char handler_stack[HANDLER_STACK_BYTES] __attribute__((aligned(16)));
@@ -40,20 +44,33 @@ static void write_all(int descriptor, const char *bytes, size_t count) {
     }
 }
 
+/// Bounds the time of the report: a write to a pipe that is full, or to a file system that has gone, need not return, and a
+/// process that hangs in its handler is never started again. SIGALRM ends it then.
+static void bound_report(void) {
+    struct sigaction end = {.sa_handler = SIG_DFL};
+    (void)sigemptyset(&end.sa_mask); // fails for no set
+    (void)sigaction(SIGALRM, &end, NULL);
+    (void)sigaddset(&end.sa_mask, SIGALRM);
+    (void)pthread_sigmask(SIG_UNBLOCK, &end.sa_mask, NULL);
+    (void)alarm(CCRASH_REPORT_SECONDS_MAX);
+}
+
 static void report(int signal) {
     struct timespec now = {0};
     (void)clock_gettime(CLOCK_REALTIME, &now); // without it the time is 1970's
     ccrash_moment moment = {.signal = signal, .seconds = now.tv_sec, .milliseconds = now.tv_nsec / 1000000};
     ccrash_text text = {.bytes = memory, .count = 0, .max = sizeof memory};
+    // The file first: it has no reader that may not read.
+    const int flags = O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW;
+    int file = report_path[0] == '\0' ? -1 : open(report_path, flags, S_IRUSR | S_IWUSR);
+    if (file >= 0) { // else the log line has it all
+        ccrash_write_report(&text, version, &moment);
+        write_all(file, text.bytes, text.count);
+        (void)close(file); // what was written is in the page cache, which outlives the process
+    }
+    text.count = 0;
     ccrash_write_line(&text, program, version, writes_json, &moment);
     write_all(log_descriptor, text.bytes, text.count);
-    if (report_path[0] == '\0') return;
-    int file = open(report_path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, S_IRUSR | S_IWUSR);
-    if (file < 0) return; // the log line has it all
-    text.count = 0;
-    ccrash_write_report(&text, version, &moment);
-    write_all(file, text.bytes, text.count);
-    (void)close(file); // what was written is in the page cache, which outlives the process
 }
 
 static void handle(int signal, siginfo_t *info, void *context) {
@@ -62,7 +79,9 @@ static void handle(int signal, siginfo_t *info, void *context) {
     if (atomic_flag_test_and_set(&is_reporting)) {
         for (;;) (void)pause(); // until the thread that crashed first has ended the process
     }
+    bound_report();
     report(signal);
+    (void)alarm(0); // what handled the signal before may take longer
     for (size_t i = 0; i < SIGNALS_COUNT; i++) {
         if (signals[i] == signal) (void)sigaction(signal, &actions_before[i], NULL);
     }

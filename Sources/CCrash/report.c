@@ -14,15 +14,21 @@ static void add(ccrash_text *text, const char *string) {
 }
 
 /// Names and ids are printable ASCII without quotation marks; what is not becomes a question mark, so that nothing breaks out of its
-/// place. A route's name has a space in it.
-static void add_word(ccrash_text *text, const char *bytes, size_t count) {
+/// place. `least` is the first byte that may be there.
+static void add_printable(ccrash_text *text, const char *bytes, size_t count, char least) {
     if (count == 0) add_byte(text, '-');
     for (size_t i = 0; i < count; i++) {
         char byte = bytes[i];
-        bool is_plain = byte >= ' ' && byte < 0x7F && byte != '"' && byte != '\\';
+        bool is_plain = byte >= least && byte < 0x7F && byte != '"' && byte != '\\';
         add_byte(text, is_plain ? byte : '?');
     }
 }
+
+/// A route's name has a space in it.
+static void add_name(ccrash_text *text, const char *bytes, size_t count) { add_printable(text, bytes, count, ' '); }
+
+/// An id comes from a client. It has no space, since the last word behind a name is the id.
+static void add_id(ccrash_text *text, const char *bytes, size_t count) { add_printable(text, bytes, count, '!'); }
 
 static void add_number(ccrash_text *text, int64_t number, int width) {
     char digits[20];
@@ -94,16 +100,16 @@ static const struct ccrash_call *running_call(void) {
 
 static void add_call_as_json(ccrash_text *text, const struct ccrash_call *call) {
     add(text, "\"method\":\"");
-    add_word(text, call->method, call->method_bytes);
+    add_name(text, call->method, call->method_bytes);
     add(text, "\",\"request_id\":\"");
-    add_word(text, call->id, call->id_bytes);
+    add_id(text, call->id, call->id_bytes);
     add_byte(text, '"');
 }
 
 static void add_call_as_text(ccrash_text *text, const struct ccrash_call *call) {
-    add_word(text, call->method, call->method_bytes);
+    add_name(text, call->method, call->method_bytes);
     add_byte(text, ' ');
-    add_word(text, call->id, call->id_bytes);
+    add_id(text, call->id, call->id_bytes);
 }
 
 static int64_t add_calls_in_flight(ccrash_text *text, bool writes_json) {
@@ -124,11 +130,11 @@ void ccrash_write_line(ccrash_text *text, const char *program, const char *versi
     if (writes_json) add(text, "{\"time\":\"");
     add_time(text, moment);
     add(text, writes_json ? "\",\"level\":\"critical\",\"logger\":\"" : " critical ");
-    add_word(text, program, strlen(program));
+    add_name(text, program, strlen(program));
     add(text, writes_json ? "\",\"message\":\"crashed\",\"signal\":\"" : ": crashed signal=");
     add(text, signal_name(moment->signal));
     add(text, writes_json ? "\",\"version\":\"" : " version=");
-    add_word(text, version, strlen(version));
+    add_name(text, version, strlen(version));
     if (writes_json) add_byte(text, '"');
     if (running != NULL) {
         add(text, writes_json ? "," : " running=\"");
@@ -148,7 +154,7 @@ void ccrash_write_report(ccrash_text *text, const char *version, const ccrash_mo
     add(text, "signal ");
     add(text, signal_name(moment->signal));
     add(text, "\nversion ");
-    add_word(text, version, strlen(version));
+    add_name(text, version, strlen(version));
     add(text, "\nseconds ");
     add_number(text, moment->seconds, 1);
     add_byte(text, '\n');

@@ -43,6 +43,7 @@ public struct ConnectionLimits: Sendable, Hashable {
     /// its calls with it.
     public var writeStallTimeout: Duration = .seconds(20)
     /// Time in which a client must take 4 KB, or all, of an answer that is complete or has 64 KB queued; past it the call is reset.
+    /// Time in which the socket is full does not count, which `writeStallTimeout` bounds.
     /// While a client has more than half of `bufferedBytesMax` held, a handler may also leave messages unread
     /// for no longer than this; past it the call ends with RESOURCE_EXHAUSTED.
     public var answerStallTimeout: Duration = .seconds(30)

@@ -126,7 +126,7 @@ public final class RPCServer: Service {
 
     private func listen() async throws -> Int {
         let tls = try configuration.tls.map { try TLSRules($0, side: .server) }
-        var configuration = try configuration.fitted(to: .ofProcess)
+        var configuration = try configuration.fitted(to: .ofProcess, loopCount: group.loops.count)
         state.withLock { $0.connectionsMax = configuration.connectionsMax }
         for (index, loop) in group.loops.enumerated() {
             let listener = try await loop.run { [configuration, router, http, stop, count = group.loops.count] in

@@ -158,6 +158,35 @@ TEST(a_stream_that_is_full_and_not_taken_is_given_up) {
     rig_end(rig);
 }
 
+TEST(an_answer_that_waits_for_the_socket_is_not_given_up) {
+    rig_setup setup = with_buffer(64 << 20);
+    setup.server.answer_stall_timeout_ms = 200;
+    rig *rig = rig_start(&setup);
+    raw *raw = raw_connect(rig);
+    static const uint8_t window[] = {0, 4, 0x7f, 0xff, 0xff, 0xff};
+    raw_send_frame(raw, NGHTTP2_SETTINGS, 0, 0, window, sizeof window);
+    raw_send_window_update(raw, 0, 0x7fff0000);
+    for (int32_t id = 1; id <= 3; id += 2)
+        raw_send_request(raw, NGHTTP2_FLAG_END_STREAM, id, rig_paths[METHOD_HOLD], NULL, NULL);
+    UNTIL(rig, rig->server_call_count == 2);
+    static uint8_t megabyte[1 << 20];
+    for (size_t i = 0; i < 2; i++) {
+        for (int j = 0; j < 12; j++) EXPECT_EQUAL(call_send(rig->server_calls[i], megabyte, sizeof megabyte), CRPC_OK);
+        EXPECT_EQUAL(call_finish(rig->server_calls[i], 0, ""), CRPC_OK);
+    }
+    rig_run_ms(rig, 900); // the client takes nothing, as one whose link is slow while the kernel has much for it
+    EXPECT(rig_server_peer(rig)->connection->h2.remote.is_blocked);
+    for (size_t i = 0; i < 2; i++) REQUIRE(rig->server_calls[i]->closes == 0);
+    for (uint64_t start = now_ms(); rig->server_calls[0]->closes + rig->server_calls[1]->closes < 2;) {
+        (void)recv(raw->fd, megabyte, sizeof megabyte, 0);
+        rig_turn(rig);
+        REQUIRE(now_ms() - start < RIG_PATIENCE_MS);
+    }
+    for (size_t i = 0; i < 2; i++) EXPECT_EQUAL(rig->server_calls[i]->error, 0);
+    raw_free(raw);
+    rig_end(rig);
+}
+
 TEST(small_answers_are_counted_with_what_they_take) {
     rig *rig = rig_start(NULL);
     raw *raw = connect_without_window(rig, 1);

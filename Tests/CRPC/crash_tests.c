@@ -19,6 +19,7 @@ static ccrash_call *began(const char *method, const char *id) {
 
 static char report[65536];
 static char line[65536];
+static char full_log_report[] = "/tmp/ccrash-full-XXXXXX";
 
 static size_t read_file(int file, char *bytes, size_t max) {
     size_t count = 0;
@@ -71,6 +72,29 @@ static void trap_in_a_call(void) {
     __builtin_trap();
 }
 
+static void trap_in_a_call_with_spaces_in_its_id(void) {
+    (void)began("POST /v1/add", "id-7 /a.A/Other id-8");
+    __builtin_trap();
+}
+
+/// Crashes with a log that nobody reads and that is full, in a thread that takes no SIGALRM, which another part handles.
+static void trap_with_a_full_log(void) {
+    int ends[2];
+    if (pipe(ends) != 0 || fcntl(ends[1], F_SETFL, O_NONBLOCK) != 0) _exit(98);
+    while (write(ends[1], line, sizeof line) > 0) continue;
+    while (write(ends[1], line, 1) > 0) continue;
+    if (fcntl(ends[1], F_SETFL, 0) != 0) _exit(98);
+    ccrash_options options = {.program = "test", .version = "1.2", .log_descriptor = ends[1], .report_path = full_log_report};
+    if (ccrash_install(&options) != 0) _exit(99);
+    (void)signal(SIGALRM, SIG_IGN);
+    sigset_t set;
+    (void)sigemptyset(&set);
+    (void)sigaddset(&set, SIGALRM);
+    (void)pthread_sigmask(SIG_BLOCK, &set, NULL);
+    (void)began("/a.A/Add", "id-7");
+    __builtin_trap();
+}
+
 static void *begin_elsewhere(void *unused) {
     (void)unused;
     (void)began("/a.A/Elsewhere", "id-8");
@@ -118,6 +142,43 @@ TEST(a_crash_is_attributed_to_the_call_of_its_thread) {
     EXPECT(strstr(report, "\nend\n") != NULL && strstr(report, "version 1.2\n") != NULL);
     // Both began on this thread and outside of a task; whichever is named, it is one of them.
     EXPECT(strstr(report, "running /a.A/") != NULL);
+}
+
+TEST(an_id_with_spaces_names_no_other_call) {
+    (void)crash_in_child(trap_in_a_call_with_spaces_in_its_id, false);
+    EXPECT(strstr(report, "\nrunning POST /v1/add id-7?/a.A/Other?id-8\n") != NULL);
+    EXPECT(strstr(line, "running=\"POST /v1/add id-7?/a.A/Other?id-8\"") != NULL);
+    (void)crash_in_child(trap_in_a_call_with_spaces_in_its_id, true);
+    EXPECT(strstr(line, "\"method\":\"POST /v1/add\",\"request_id\":\"id-7?/a.A/Other?id-8\"") != NULL);
+}
+
+TEST(a_crash_with_a_log_that_nobody_reads_ends_the_process) {
+    int placeholder = mkstemp(full_log_report);
+    REQUIRE(placeholder >= 0);
+    close(placeholder);
+    unlink(full_log_report);
+    pid_t child = fork();
+    REQUIRE(child >= 0);
+    if (child == 0) {
+        for (int i = 1; i < 32; i++) signal(i, SIG_DFL);
+        trap_with_a_full_log();
+        _exit(0);
+    }
+    int status = 0;
+    pid_t ended = 0;
+    for (int i = 0; i < 100 && (ended = waitpid(child, &status, WNOHANG)) == 0; i++) (void)usleep(100000);
+    EXPECT_EQUAL(ended, child);
+    if (ended == 0) {
+        (void)kill(child, SIGKILL);
+        (void)waitpid(child, &status, 0);
+    }
+    EXPECT(WIFSIGNALED(status) && WTERMSIG(status) == SIGALRM);
+    int file = open(full_log_report, O_RDONLY);
+    REQUIRE(file >= 0);
+    (void)read_file(file, report, sizeof report);
+    close(file);
+    unlink(full_log_report);
+    EXPECT(strstr(report, "running /a.A/Add id-7\n") != NULL && strstr(report, "\nend\n") != NULL); // written before
 }
 
 TEST(a_crash_in_no_call_is_attributed_to_none) {

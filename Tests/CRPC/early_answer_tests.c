@@ -102,6 +102,33 @@ TEST(an_answer_in_parts_before_the_end_of_the_request_ends_well) {
     end(&scene);
 }
 
+TEST(bodies_of_a_connection_are_dropped_up_to_a_bound_together) {
+    enum { LEFT = 4096 };
+    static uint8_t bytes[LEFT];
+    rig_setup setup = rig_defaults();
+    scene scene = begin(&setup);
+    for (int32_t id = 1; id <= 3; id += 2) ask(&scene, id, "/now");
+    crpc_connection *connection = rig_server_peer(scene.rig)->connection;
+    connection->dropped_bytes = CRPC_DROPPED_BODIES_MAX - LEFT; // as if others had dropped so many
+    raw_send_data(scene.raw, 0, 1, bytes, LEFT - CRPC_MESSAGE_OVERHEAD);
+    rig_run_ms(scene.rig, 20);
+    EXPECT(!is_reset(&scene, 1));
+    raw_send_data(scene.raw, 0, 3, "x", 1);
+    expect_stop(&scene, 3);
+    raw_send_data(scene.raw, NGHTTP2_FLAG_END_STREAM, 1, "", 0);
+    UNTIL(scene.rig, open_streams(&scene) == 0);
+    EXPECT(!is_reset(&scene, 1));
+    // What has ended makes room again.
+    EXPECT_EQUAL(connection->dropped_bytes, CRPC_DROPPED_BODIES_MAX - LEFT);
+    ask(&scene, 5, "/now");
+    raw_send_data(scene.raw, 0, 5, bytes, LEFT - CRPC_MESSAGE_OVERHEAD);
+    rig_run_ms(scene.rig, 20);
+    EXPECT(!is_reset(&scene, 5) && !scene.raw->has_ended);
+    raw_send_data(scene.raw, NGHTTP2_FLAG_END_STREAM, 5, "", 0);
+    UNTIL(scene.rig, open_streams(&scene) == 0);
+    end(&scene);
+}
+
 TEST(a_body_is_dropped_up_to_a_bound_and_then_stopped) {
     static uint8_t bytes[16384 - CRPC_MESSAGE_OVERHEAD];
     rig_setup setup = rig_defaults();

@@ -373,6 +373,46 @@ TEST(h1_a_stream_of_events_ends_soon_after_its_client_has_gone) {
     h1_scene_end(&scene);
 }
 
+/// Sends a byte of an answer that is begun.
+static void send_a_byte(h1_scene *scene) {
+    uint8_t *memory = malloc(1);
+    REQUIRE(memory != NULL);
+    *memory = 'x';
+    EXPECT_EQUAL(crpc_exchange_send(h1_scene_last(scene)->exchange, memory, 0, 1), CRPC_OK);
+    h1_scene_turn(scene, 0);
+}
+
+TEST(h1_an_answer_that_moves_is_not_cut_by_a_look) {
+    h1_scene scene;
+    REQUIRE(h1_scene_begin(&scene, NULL) == CRPC_OK);
+    scene.answering = H1_BY_HAND;
+    h1_scene_ask(&scene, GET("/chunks"));
+    EXPECT_EQUAL(crpc_exchange_send_head(h1_scene_last(&scene)->exchange, 200, NULL, 0, -1), CRPC_OK);
+    h1_scene_half_close(&scene);
+    for (int i = 0; i < 3; i++) { // all of it has gone out at each look
+        h1_scene_turn(&scene, CRPC_H1_HALF_LOOK_MS / 2);
+        REQUIRE(scene.h1 != NULL);
+        send_a_byte(&scene);
+        h1_scene_turn(&scene, CRPC_H1_HALF_LOOK_MS / 2);
+        REQUIRE(scene.h1 != NULL);
+    }
+    h1_scene_turn(&scene, CRPC_H1_HALF_LOOK_MS);
+    EXPECT(scene.h1 == NULL); // it was silent for a whole look
+    h1_scene_end(&scene);
+    REQUIRE(h1_scene_begin(&scene, NULL) == CRPC_OK); // nor does it go on for ever where it never is
+    scene.answering = H1_BY_HAND;
+    h1_scene_ask(&scene, GET("/chunks"));
+    EXPECT_EQUAL(crpc_exchange_send_head(h1_scene_last(&scene)->exchange, 200, NULL, 0, -1), CRPC_OK);
+    h1_scene_half_close(&scene);
+    unsigned looks = 0;
+    for (; scene.h1 != NULL && looks < 20; looks++) {
+        send_a_byte(&scene);
+        h1_scene_turn(&scene, CRPC_H1_HALF_LOOK_MS);
+    }
+    EXPECT_EQUAL(looks, CRPC_H1_HALF_CLOSED_MS / CRPC_H1_HALF_LOOK_MS);
+    h1_scene_end(&scene);
+}
+
 TEST(h1_a_half_closed_client_that_still_reads_gets_its_answer) {
     h1_scene scene;
     REQUIRE(h1_scene_begin(&scene, NULL) == CRPC_OK);
@@ -395,6 +435,40 @@ TEST(h1_a_half_closed_client_that_still_reads_gets_its_answer) {
     EXPECT(told->is_complete);
     EXPECT(scene.h1 == NULL);
     h1_scene_end(&scene);
+}
+
+TEST(h1_only_who_may_be_sending_a_request_is_read_on_for_long) {
+    static char large[80000];
+    memset(large, 'a', sizeof large - 1);
+    static const char beginning[] = "POST / HTTP/1.1\r\n" HOST "X: ";
+    memcpy(large, beginning, sizeof beginning - 1);
+    static const struct {
+        const char *text;
+        crpc_fault fault;
+        bool leaves_rest;
+    } cases[] = {
+        {"POST / HTTP/1.1\r\n" HOST "Content-Length: x\r\n\r\n", CRPC_FAULT_CONTENT_LENGTH_INVALID, true},
+        {"POST / HTTP/1.1\r\n" HOST "Transfer-Encoding: gzip, chunked\r\n\r\n", CRPC_FAULT_TRANSFER_ENCODING_UNKNOWN, true},
+        {"POST / HTTP/1.1\r\n" HOST "Transfer-Encoding: chunked, gzip\r\n\r\n", CRPC_FAULT_TRANSFER_ENCODING_INVALID, true},
+        {large, CRPC_FAULT_HEAD_TOO_LARGE, true},
+        {"GET / HTTP/1.1\r\n\r\n", CRPC_FAULT_HOST_COUNT, false},
+        {"\x16\x03\x01\x02\r\n\r\n", CRPC_FAULT_MALFORMED, false}, // TLS in clear text, or a scanner
+        {"GET / HTTP/1.1\r\nHos", CRPC_FAULT_HEAD_TIMEOUT, false},
+        {"POST / HTTP/1.1\r\n" HOST "Content-Length: 100000000\r\n\r\nx", CRPC_FAULT_NONE, true},
+        {"GET / HTTP/1.1\r\n" HOST "Connection: close\r\n\r\n", CRPC_FAULT_NONE, false},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        h1_scene scene;
+        REQUIRE(h1_scene_begin(&scene, NULL) == CRPC_OK);
+        scene.answering = H1_AT_ONCE;
+        h1_scene_ask(&scene, cases[i].text);
+        h1_scene_turn(&scene, 11000); // past the time of a head
+        h1_scene_turn(&scene, 31000); // and of a body
+        EXPECT(scene.h1 == NULL && scene.told_count == 1);
+        EXPECT_EQUAL(h1_scene_last(&scene)->fault, cases[i].fault);
+        if (!EXPECT_EQUAL(scene.left_rest, cases[i].leaves_rest)) test_note("case %zu", i);
+        h1_scene_end(&scene);
+    }
 }
 
 TEST(h1_a_body_that_ends_too_soon_is_told_as_broken) {

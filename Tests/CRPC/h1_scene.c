@@ -147,6 +147,7 @@ static void end_connection(h1_scene *scene) {
     crpc_h1 *h1 = scene->h1;
     crpc_h1_tell_end(h1);
     scene->error = h1->error;
+    scene->left_rest = h1->leaves_rest;
     crpc_h1_end(h1);
     EXPECT_EQUAL(h1->held_bytes, 0);
     crpc_count(&scene->turn.stats.server_connections_closed, 1);

@@ -37,6 +37,7 @@ typedef struct h1_scene {
     crpc_service service;
     crpc_h1 *h1;               // NULL once it has ended
     int error;                 // with which it did
+    bool left_rest;            // when it did
     h1_answering answering;
     bool keeps, reads_slowly;  // bytes of bodies are kept; or not consumed at all
     bool keeps_handlers;       // handlers run on after their exchanges

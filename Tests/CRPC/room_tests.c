@@ -1,6 +1,7 @@
 #include "rig_exchanges.h"
 
 #include <arpa/inet.h>
+#include <errno.h>
 #include <netinet/in.h>
 #include <stdio.h>
 #include <sys/resource.h>
@@ -289,6 +290,41 @@ TEST(nobody_makes_room_where_the_last_file_is_enough) {
     EXPECT_EQUAL(rig->loop->turn.stats.connections_evicted, 0);
     raw_free(idle);
     raw_free(newcomer);
+    rig_end(rig);
+}
+
+/// Whether so many bytes can be sent.
+static bool can_send(rig *rig, int fd, size_t length) {
+    static const uint8_t zeros[65536];
+    for (uint64_t end = now_ms() + RIG_PATIENCE_MS; length > 0 && now_ms() < end; rig_turn(rig)) {
+        size_t count = length < sizeof zeros ? length : sizeof zeros;
+        ssize_t went = send(fd, zeros, count, MSG_NOSIGNAL | MSG_DONTWAIT);
+        if (went < 0 && errno != EAGAIN) return false;
+        if (went > 0) length -= (size_t)went;
+    }
+    return length == 0;
+}
+
+TEST(an_address_with_many_sockets_that_linger_ends_its_own) {
+    static const char head[] = "POST /now HTTP/1.1\r\nHost: a\r\nContent-Length: 4000000\r\n\r\n";
+    enum { CROWD = CRPC_LINGERING_MAX + 8 };
+    rig_setup setup = rig_defaults();
+    setup.takes_exchanges = true;
+    rig *rig = rig_start(&setup);
+    int elsewhere = connect_from(rig, "127.0.0.2"); // the oldest of all
+    EXPECT_EQUAL(send(elsewhere, head, sizeof head - 1, MSG_NOSIGNAL), sizeof head - 1);
+    UNTIL(rig, rig->loop->lingering_count == 1);
+    raw *crowd[CROWD];
+    for (int i = 0; i < CROWD; i++) {
+        crowd[i] = raw_connect_with(rig, head);
+        UNTIL(rig, rig->exchange_count == (size_t)i + 2 && crpc_listener_connection_count(rig->listener) == 0);
+    }
+    EXPECT_EQUAL(rig->loop->lingering_count, CRPC_LINGERING_MAX);
+    EXPECT(can_send(rig, elsewhere, 4000000));
+    EXPECT(!can_send(rig, crowd[0]->fd, 4000000));
+    EXPECT(can_send(rig, crowd[CROWD - 1]->fd, 4000000));
+    for (int i = 0; i < CROWD; i++) raw_free(crowd[i]);
+    (void)close(elsewhere);
     rig_end(rig);
 }
 

@@ -22,21 +22,36 @@ struct ConnectionPlacesTests {
         var configuration = ServerConfiguration()
         configuration.connectionsMax = 1000
         configuration.connectionsPerAddressMax = 500
-        let roomy = try configuration.fitted(to: FileLimit(files: 1000 + FileLimit.reserved))
+        let reserved = FileLimit.reserved(loopCount: 4)
+        let roomy = try configuration.fitted(to: FileLimit(files: 1000 + reserved), loopCount: 4)
         #expect(roomy.connectionsMax == 1000 && roomy.connectionsPerAddressMax == 500)
-        #expect(try configuration.fitted(to: FileLimit(files: nil)).connectionsMax == 1000)
-        let tight = try configuration.fitted(to: FileLimit(files: 400 + FileLimit.reserved))
+        #expect(try configuration.fitted(to: FileLimit(files: nil), loopCount: 4).connectionsMax == 1000)
+        let tight = try configuration.fitted(to: FileLimit(files: 400 + reserved), loopCount: 4)
         #expect(tight.connectionsMax == 400 && tight.connectionsPerAddressMax == 200)
         configuration.connectionsPerAddressMax = 0
-        #expect(try configuration.fitted(to: FileLimit(files: 400 + FileLimit.reserved)).connectionsPerAddressMax == 0)
+        let unbounded = try configuration.fitted(to: FileLimit(files: 400 + reserved), loopCount: 4)
+        #expect(unbounded.connectionsPerAddressMax == 0)
+    }
+
+    @Test func `Each event loop's lingering sockets are left their files`() throws {
+        #expect(FileLimit.reserved(loopCount: 1) >= 256 + 64)
+        #expect(FileLimit.reserved(loopCount: 16) - FileLimit.reserved(loopCount: 15) >= 64)
+        #expect(try FileLimit(files: 2048).connections(of: 10_000, loopCount: 16) <= 2048 - 256 - 16 * 64)
     }
 
     @Test func `A process that may open too few files starts no server`() throws {
-        let least = FileLimit.reserved + FileLimit.connectionsMin
-        #expect(try FileLimit(files: least).connections(of: 1000) == FileLimit.connectionsMin)
-        let error = #expect(throws: TransportError.self) { try FileLimit(files: least - 1).connections(of: 1000) }
+        let reserved = FileLimit.reserved(loopCount: 2)
+        let least = reserved + FileLimit.connectionsMin
+        #expect(try FileLimit(files: least).connections(of: 1000, loopCount: 2) == FileLimit.connectionsMin)
+        let error = #expect(throws: TransportError.self) {
+            try FileLimit(files: least - 1).connections(of: 1000, loopCount: 2)
+        }
         #expect(error?.description.contains("ulimit -n") == true)
-        #expect(try FileLimit(files: FileLimit.reserved + 8).connections(of: 8) == 8)
+        #expect(error?.description.contains("\(least) is the least") == true)
+        #expect(try FileLimit(files: reserved + 8).connections(of: 8, loopCount: 2) == 8)
+        // A server that was configured for few starts with fewer than the usual least.
+        #expect(try FileLimit(files: reserved + 44).connections(of: 50, loopCount: 2) == 44)
+        #expect(throws: TransportError.self) { try FileLimit(files: reserved + 24).connections(of: 50, loopCount: 2) }
     }
 
     @Test func `The soft limit of open files is the hard one`() throws {

@@ -86,6 +86,7 @@ void crpc_call_on_close(crpc_h2_stream *h2_stream, uint32_t error) {
     crpc_stream *stream = crpc_stream_of(h2_stream);
     crpc_connection *connection = crpc_call_connection(stream);
     connection->held.unreleased_bytes -= stream->in.unreleased_bytes;
+    connection->dropped_bytes -= stream->exchanged.dropped_bytes;
     if (connection->held.withheld_bytes > 0) crpc_h2_mark(&connection->h2); // some may be given back
     crpc_call_tell_close(stream, error);
     crpc_call_drop_queue(stream);
@@ -111,6 +112,14 @@ void crpc_stream_reset(crpc_stream *stream, uint32_t error) {
     crpc_h2_stream_reset(&stream->h2, error);
 }
 
+/// Whether what is queued waits for the socket, or for its turn, and not for the peer's windows: a slow link, whose time
+/// `write_stall_timeout_ms` bounds for the whole connection.
+static bool call_awaits_socket(const crpc_stream *stream) {
+    const crpc_h2 *h2 = stream->h2.h2;
+    size_t queued = stream->out.queued_bytes, least = queued < CRPC_STREAM_PROGRESS_MIN ? queued : CRPC_STREAM_PROGRESS_MIN;
+    return h2->remote.is_blocked || crpc_session_window(&stream->h2) >= least;
+}
+
 void crpc_call_sweep(crpc_stream *stream) {
     const crpc_connection *connection = crpc_call_connection(stream);
     const crpc_limits *limits = &connection->h2.limits;
@@ -119,6 +128,7 @@ void crpc_call_sweep(crpc_stream *stream) {
     bool is_server = connection->h2.is_server, is_finished = crpc_h2_stream_is_finished(&stream->h2);
     // A streaming call may wait for its client, but not with all that a stream may queue.
     bool is_stuck = is_server && stream->out.queued_bytes > 0 && (is_finished || stream->out.was_full);
+    if (is_stuck && call_awaits_socket(stream)) stream->out.moved_ns = now;
     uint64_t unread_ns = stream->in.read_ns > much_ns ? stream->in.read_ns : much_ns;
     // A request of one message has no handler yet that could end it, and takes a place among the calls.
     bool is_awaited = is_server && stream->call != NULL && !stream->in.consumes_manually && !is_finished &&

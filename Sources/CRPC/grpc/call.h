@@ -72,6 +72,7 @@ struct crpc_stream {
         bool is_it;
         bool has_body;            // the answer may have one
         bool tells_length;        // the answer's head did
+        bool has_dropped_enough;  // past a bound: nothing more of the request is read on
         uint32_t dropped_bytes;   // of the request, since nobody wanted more of it
         uint64_t length_left;     // of the body, if so
         uint64_t body_due_ns;     // when the request's must be whole; 0 for never, until it is answered

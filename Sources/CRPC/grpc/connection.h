@@ -55,6 +55,7 @@ struct crpc_connection {
         bool owes_writable;      // a stream's queue fell under its mark
         bool owes_closes;        // streams were reset here, and their calls not told yet
     } told;
+    size_t dropped_bytes;        // of the requests of streams that are open, as exchanges count them
     bool is_encrypted;
     char *authority;             // client
     size_t authority_length;

@@ -184,15 +184,24 @@ void crpc_call_exchange(crpc_stream *stream, bool is_last) {
 /// Tells the client that nothing more of its request is wanted (RFC 9113 section 8.1).
 static void exchange_stop(crpc_stream *stream) { crpc_stream_reset(stream, CRPC_H2_NO_ERROR); }
 
-/// Drops bytes that nobody wants. Past CRPC_DROPPED_BODY_MAX the client is told to stop, or, while its answer is not out, gets
-/// no more of the stream's window. Errors: MEMORY.
+/// Counts bytes that are dropped.
+static void exchange_count_dropped(crpc_stream *stream, size_t length) {
+    crpc_connection *connection = crpc_call_connection(stream);
+    size_t count = length + CRPC_MESSAGE_OVERHEAD;
+    if (stream->exchanged.has_dropped_enough) return;
+    stream->exchanged.dropped_bytes += (uint32_t)count;
+    connection->dropped_bytes += count;
+    stream->exchanged.has_dropped_enough = stream->exchanged.dropped_bytes > CRPC_DROPPED_BODY_MAX ||
+                                           connection->dropped_bytes > CRPC_DROPPED_BODIES_MAX;
+}
+
+/// Drops bytes that nobody wants. Past a bound the client is told to stop, or, while its answer is not out, gets no more of the
+/// stream's window. Errors: MEMORY.
 static int exchange_drop(crpc_stream *stream, size_t length, bool is_last) {
     int error = crpc_session_give_back(stream->h2.h2, length);
     if (error != CRPC_OK) return error;
-    if (stream->exchanged.dropped_bytes <= CRPC_DROPPED_BODY_MAX)
-        stream->exchanged.dropped_bytes += (uint32_t)length + CRPC_MESSAGE_OVERHEAD;
-    if (stream->exchanged.dropped_bytes <= CRPC_DROPPED_BODY_MAX)
-        return crpc_session_give_back_stream(&stream->h2, length);
+    exchange_count_dropped(stream, length);
+    if (!stream->exchanged.has_dropped_enough) return crpc_session_give_back_stream(&stream->h2, length);
     if (stream->h2.local.is_answered && !is_last) exchange_stop(stream);
     return CRPC_OK;
 }
@@ -227,7 +236,7 @@ void crpc_exchange_on_answered(crpc_stream *stream) {
     // Whatever the handler said.
     stream->exchanged.body_due_ns = crpc_h2_after_ms(stream->h2.h2, stream->h2.h2->limits.body_timeout_ms);
     crpc_call_tell_close(stream, CRPC_H2_NO_ERROR);
-    if (stream->exchanged.dropped_bytes <= CRPC_DROPPED_BODY_MAX) {
+    if (!stream->exchanged.has_dropped_enough) {
         crpc_call_release(stream); // what its handler left
     } else {
         exchange_stop(stream);

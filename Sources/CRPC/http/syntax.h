@@ -1,5 +1,5 @@
-/// What HTTP/1.x and HTTP/2 have in common of syntax: tokens, authorities, Content-Length. Both ask here, so that neither takes a
-/// request that the other refuses. Pure; any thread.
+/// What HTTP/1.x and HTTP/2 have in common of syntax: tokens, authorities, Content-Length. Both ask here, so that neither takes one
+/// that the other refuses; but an empty Host, which only HTTP/1.1 permits (RFC 9112 section 3.2). Pure; any thread.
 #ifndef CRPC_SYNTAX_H
 #define CRPC_SYNTAX_H
 

@@ -83,6 +83,7 @@ ssize_t crpc_h1_produce(crpc_h1 *h1, uint8_t *target, size_t room) {
     size_t used = 0;
     for (int answers = 0; !crpc_h1_is_broken(h1); answers++) {
         used += crpc_h1_output_take(&h1->output, target + used, room - used);
+        if (used > 0) h1->has_moved = true;
         crpc_h1_count_held(h1);
         h1_tell_writable(h1);
         if (!h1_is_answered(h1)) break;
@@ -123,11 +124,13 @@ static void h1_find_next(crpc_h1 *h1) {
         if (h1->due_ns[i] != 0 && h1->due_ns[i] < h1->next_ns) h1->next_ns = h1->due_ns[i];
 }
 
-/// Whether a client that has ended its half has had its time. An answer of which nothing waits to go out is a stream of events
-/// that may not end for long, and whose client has gone in all likelihood.
+/// Whether a client that has ended its half has had its time. An answer of which nothing waits to go out, and nothing did since the
+/// last look, is a stream of events that may not end for long, and whose client has gone in all likelihood.
 static bool h1_look_at_half(crpc_h1 *h1) {
     uint64_t now = h1->turn->now_ns, next = now + crpc_ns_of_ms(CRPC_H1_HALF_LOOK_MS);
-    bool is_silent = h1->answer == CRPC_H1_ANSWER_OPEN && crpc_h1_output_is_empty(&h1->output) && !h1->is_blocked;
+    bool is_silent = h1->answer == CRPC_H1_ANSWER_OPEN && crpc_h1_output_is_empty(&h1->output) && !h1->is_blocked &&
+                     !h1->has_moved;
+    h1->has_moved = false;
     if (is_silent || h1->half_ends_ns <= now) return true;
     crpc_h1_set_due(h1, CRPC_H1_DUE_HALF, next < h1->half_ends_ns ? next : h1->half_ends_ns);
     return false;

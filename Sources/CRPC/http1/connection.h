@@ -99,7 +99,8 @@ struct crpc_h1 {
     bool is_ready;                   // a head, or a fault, came
     bool is_blocked;                 // what we produced waits for the peer; what is below writes it
     bool has_peer_ended;             // nothing more comes
-    bool leaves_rest;                // it ends within a request, which the client may not have sent to its end
+    bool has_moved;                  // bytes were given out since the last look at a half-closed client
+    bool leaves_rest;                // it ends within a body, or before one, which the client may send to its end
     int error;                       // why it is broken
     crpc_limits limits;
     crpc_chore flush, close;         // what is below sets their functions
@@ -206,7 +207,7 @@ void crpc_h1_drain(crpc_h1 *h1);
 bool crpc_h1_charge(crpc_h1 *h1, uint32_t cost);
 
 /// Time that a client which has ended its half still has for its answer: it may as well have gone. Each LOOK an answer that was
-/// begun, and of which nothing waits to go out, ends its connection.
+/// begun, of which nothing waits to go out and nothing went out since the last one, ends its connection.
 enum { CRPC_H1_HALF_CLOSED_MS = 10000, CRPC_H1_HALF_LOOK_MS = 1000 };
 /// A connection that drains ends once it has been idle for so long: a client that makes one request after the other has the
 /// next one on its way, and learns from its answer that it is the last.

@@ -16,13 +16,14 @@ void crpc_h1_refuse(crpc_h1 *h1, uint32_t status) {
 
 /// Sets how long an answer goes on for a client that has ended its half.
 static void h1_limit_half(crpc_h1 *h1) {
+    h1->has_moved = false;
     h1->half_ends_ns = h1->turn->now_ns + crpc_ns_of_ms(CRPC_H1_HALF_CLOSED_MS);
     crpc_h1_limit(h1, CRPC_H1_DUE_HALF, CRPC_H1_HALF_LOOK_MS);
 }
 
-/// Reads no more requests. Whoever is within one may be sending on.
+/// Reads no more requests. A client that is within a body may send it to its end before it reads.
 static void h1_go_deaf(crpc_h1 *h1) {
-    if (h1->coming == CRPC_H1_HEAD || h1->coming == CRPC_H1_BODY) h1->leaves_rest = true;
+    if (h1->coming == CRPC_H1_BODY) h1->leaves_rest = true;
     crpc_h1_set_coming(h1, CRPC_H1_DEAF);
 }
 
@@ -117,8 +118,16 @@ static void h1_begin_request(crpc_h1 *h1, const crpc_h1_head *head) {
     h1->output.closes = h1->output.is_chunked = h1->output.was_full = false;
 }
 
+/// Whether a request is HTTP and has a fault of its size or its framing, so that its client may be sending much behind it. One
+/// that sends its head too slowly, or something else than a request, does not get more time for that.
+static bool h1_leaves_rest(crpc_fault fault) {
+    return fault == CRPC_FAULT_HEAD_TOO_LARGE || fault == CRPC_FAULT_CONTENT_LENGTH_INVALID ||
+           fault == CRPC_FAULT_TRANSFER_ENCODING_INVALID || fault == CRPC_FAULT_TRANSFER_ENCODING_UNKNOWN;
+}
+
 /// Tells of a request with which something is wrong; nothing behind it is looked at.
 static void h1_tell_fault(crpc_h1 *h1, crpc_h1_head *head) {
+    h1->leaves_rest = h1_leaves_rest(head->shown.fault);
     h1_go_deaf(h1);
     h1_begin_request(h1, head);
     head->shown.content_length = -1;

@@ -361,6 +361,13 @@ bool crpc_session_wants_write(const crpc_h2 *h2) { return nghttp2_session_want_w
 bool crpc_session_wants_read(const crpc_h2 *h2) { return nghttp2_session_want_read(h2->session) != 0; }
 size_t crpc_session_queued_frames(const crpc_h2 *h2) { return nghttp2_session_get_outbound_queue_size(h2->session); }
 
+size_t crpc_session_window(const crpc_h2_stream *stream) {
+    int32_t of_stream = nghttp2_session_get_stream_remote_window_size(stream->h2->session, stream->id);
+    int32_t of_connection = nghttp2_session_get_remote_window_size(stream->h2->session);
+    int32_t least = of_stream < of_connection ? of_stream : of_connection;
+    return least > 0 ? (size_t)least : 0; // SETTINGS may have made a stream's negative, and it is -1 for one that is gone
+}
+
 uint32_t crpc_session_streams_max(const crpc_h2 *h2) {
     if (nghttp2_session_check_request_allowed(h2->session) == 0) return 0;
     return nghttp2_session_get_remote_settings(h2->session, NGHTTP2_SETTINGS_MAX_CONCURRENT_STREAMS);

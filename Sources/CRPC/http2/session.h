@@ -54,6 +54,8 @@ bool crpc_session_wants_write(const crpc_h2 *h2);
 bool crpc_session_wants_read(const crpc_h2 *h2);
 /// Frames that wait to be sent.
 size_t crpc_session_queued_frames(const crpc_h2 *h2);
+/// Bytes of a stream's body that the peer's windows, the stream's and the connection's, take now.
+size_t crpc_session_window(const crpc_h2_stream *stream);
 /// Client: streams that the peer takes at once; 0 after GOAWAY.
 uint32_t crpc_session_streams_max(const crpc_h2 *h2);
 

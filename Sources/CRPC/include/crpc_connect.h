@@ -7,7 +7,8 @@
 #include "crpc_tls.h"
 
 /// After GOAWAY a server's socket takes in and drops what still comes, so that the peer can read it: for so long, so
-/// many bytes, and so many sockets of a loop at once; one more ends the one that has done so for longest.
+/// many bytes, and so many sockets of a loop at once; one more ends the one of its client's that has done so for longest,
+/// or else the one of all.
 enum { CRPC_LINGER_MS = 1000, CRPC_LINGER_BYTES_MAX = 1 << 20, CRPC_LINGERING_MAX = 64 };
 /// The same where a request of HTTP/1.x was answered before its end, such as one whose body is too large: a client that sends all
 /// before it reads finds the answer, and no broken pipe.

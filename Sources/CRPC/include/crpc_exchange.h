@@ -10,9 +10,9 @@
 ///
 /// What a client still sends of a request after its whole answer is read on and dropped, since many that write first lose the
 /// answer where they are stopped too early, for no longer than `body_timeout_ms` since the answer, whatever
-/// `set_body_deadline` said. HTTP/2: as far as CRPC_DROPPED_BODY_MAX; then the client is told to stop (RST_STREAM with NO_ERROR,
-/// RFC 9113 section 8.1), until which its stream is one of `streams_max`. While the connection drains, two seconds since the answer
-/// are all that it waits. HTTP/1.x: as far as CRPC_KEPT_BODY_MAX, and the connection goes on; past it, or where Content-Length says
+/// `set_body_deadline` said. HTTP/2: as far as CRPC_DROPPED_BODY_MAX, and CRPC_DROPPED_BODIES_MAX on all
+/// its streams; then the client is told to stop (RST_STREAM with NO_ERROR, RFC 9113 section 8.1), until which its stream is one of
+/// `streams_max`. While the connection drains, two seconds since the answer are all that it waits. HTTP/1.x: as far as CRPC_KEPT_BODY_MAX, and the connection goes on; past it, or where Content-Length says
 /// that there is more (then the answer says Connection: close), the connection ends, and its socket lingers: it says FIN, and
 /// drops as much as CRPC_LINGER_BODY_BYTES_MAX in CRPC_LINGER_BODY_MS (crpc_connect.h) before it is closed.
 ///
@@ -150,7 +150,8 @@ void crpc_exchange_reset(crpc_exchange *exchange);
 
 /// HTTP/2: bytes of a body that are read on and dropped after the answer, so that a client that writes first reads its answer.
 /// Each piece of it counts for CRPC_MESSAGE_OVERHEAD more, so that a crowd of small ones is no cheaper.
-enum { CRPC_DROPPED_BODY_MAX = 8 << 20 };
+/// Also those of all open streams of a connection; past it one that drops more is stopped as past its own bound.
+enum { CRPC_DROPPED_BODY_MAX = 8 << 20, CRPC_DROPPED_BODIES_MAX = 64 << 20 };
 /// HTTP/1.x: those after which the connection still goes on.
 enum { CRPC_KEPT_BODY_MAX = 262144 };
 

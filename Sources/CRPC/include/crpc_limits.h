@@ -46,7 +46,8 @@ typedef struct crpc_limits {
     /// Time in which a peer that lets bytes wait must take CRPC_WRITE_PROGRESS_MIN of them, or all.
     uint32_t write_stall_timeout_ms;
     /// Server: time in which the peer's windows must take CRPC_STREAM_PROGRESS_MIN bytes, or all, of a call that we have
-    /// answered, or that has more than the high-water mark queued; past it the stream is reset. Also, while more than half of
+    /// answered, or that has more than the high-water mark queued; past it the stream is reset. Time in
+    /// which the socket takes nothing does not count: that is `write_stall_timeout_ms`'s. Also, while more than half of
     /// `buffered_bytes_max` is held, for which a handler may leave messages unread; past it the call ends with
     /// RESOURCE_EXHAUSTED. Looked at, as the next limit is, each quarter of the shorter of the two.
     uint32_t answer_stall_timeout_ms;

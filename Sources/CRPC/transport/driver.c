@@ -278,7 +278,7 @@ void crpc_driver_end(crpc_driver *driver) {
     crpc_tls_filter_end(&driver->tls);
     if (was_open && driver_may_be_heard(driver)) {
         bool leaves_rest = driver->protocol == CRPC_PROTOCOL_HTTP1 && driver->h1.leaves_rest;
-        crpc_linger(driver->loop, driver->fd, leaves_rest);
+        crpc_linger(driver->loop, driver->fd, driver->address->network, leaves_rest);
     } else {
         (void)close(driver->fd);
     }

@@ -14,6 +14,7 @@ typedef struct lingering {
     crpc_watch watch;
     crpc_timer timer;
     int fd;
+    crpc_network network; // of the peer
     size_t dropped_bytes, bytes_max;
 } lingering;
 
@@ -46,9 +47,20 @@ bool crpc_linger_end_oldest(crpc_loop *loop) {
     return true;
 }
 
-void crpc_linger(crpc_loop *loop, int fd, bool leaves_rest) {
+/// Ends the oldest of a network's, else the oldest: a client that has many ends its own.
+static void linger_make_room(crpc_loop *loop, crpc_network network) {
+    for (crpc_link *link = loop->lingering.next; link != &loop->lingering; link = link->next) {
+        lingering *socket = CRPC_CONTAINER(link, lingering, link);
+        if (socket->network.bits != network.bits || socket->network.is_v4 != network.is_v4) continue;
+        linger_end(socket);
+        return;
+    }
+    (void)crpc_linger_end_oldest(loop);
+}
+
+void crpc_linger(crpc_loop *loop, int fd, crpc_network network, bool leaves_rest) {
     lingering *socket = NULL;
-    if (loop->lingering_count >= CRPC_LINGERING_MAX) (void)crpc_linger_end_oldest(loop);
+    if (loop->lingering_count >= CRPC_LINGERING_MAX) linger_make_room(loop, network);
     if (shutdown(fd, SHUT_WR) == 0) socket = calloc(1, sizeof *socket);
     if (socket == NULL) {
         (void)close(fd);
@@ -56,6 +68,7 @@ void crpc_linger(crpc_loop *loop, int fd, bool leaves_rest) {
     }
     socket->loop = loop;
     socket->fd = fd;
+    socket->network = network;
     socket->bytes_max = leaves_rest ? CRPC_LINGER_BODY_BYTES_MAX : CRPC_LINGER_BYTES_MAX;
     socket->resident.end = linger_end_with_loop;
     crpc_link_init(&socket->resident.link);

@@ -5,11 +5,13 @@
 #define CRPC_LINGER_H
 
 #include "crpc_loop.h"
+#include "transport/addresses.h"
 
 /// Takes over a socket to which all was said: drops what still comes until the peer closes it, or a limit is reached
 /// (CRPC_LINGER_MS and its neighbours), or the loop is freed. `leaves_rest`: the peer may be sending the rest of a request that was
-/// answered, for which the limits are higher (CRPC_LINGER_BODY_MS). Where CRPC_LINGERING_MAX of them linger, the oldest ends.
-void crpc_linger(crpc_loop *loop, int fd, bool leaves_rest);
+/// answered, for which the limits are higher (CRPC_LINGER_BODY_MS). Where CRPC_LINGERING_MAX of them linger, the oldest from the
+/// same network ends, or else the oldest.
+void crpc_linger(crpc_loop *loop, int fd, crpc_network network, bool leaves_rest);
 
 /// Closes the socket that lingers for longest, since its file is needed. False if none lingers.
 bool crpc_linger_end_oldest(crpc_loop *loop);
