@@ -68,12 +68,12 @@ REFUSED = {
     "CR in a field": (b"GET /healthz HTTP/1.1\r\nHost: x\r\nX-CR: a\rb\r\n\r\n", 400),
     "unknown version": (b"GET /healthz HTTP/1.9\r\n" + HOST + b"\r\n", 400),
     "version 2.0": (b"GET /healthz HTTP/2.0\r\n" + HOST + b"\r\n", 400),
-    "unknown method": (b"BREW /healthz HTTP/1.1\r\n" + HOST + b"\r\n", 400),
     "space in the target": (b"GET /health z HTTP/1.1\r\n" + HOST + b"\r\n", 400),
     "too many fields": (b"GET /healthz HTTP/1.1\r\n" + HOST + b"X-Y: z\r\n" * 500 + b"\r\n", 431),
     "a field too long": (b"GET /healthz HTTP/1.1\r\n" + HOST + b"X-Long: " + b"x" * 40_000 + b"\r\n\r\n", 431),
 }
 ACCEPTED = {
+    "unknown method": (b"BREW /healthz HTTP/1.1\r\n" + HOST + b"Connection: close\r\n\r\n", 501),
     "HTTP/1.0 without a host": (b"GET /healthz HTTP/1.0\r\n\r\n", 200),
     "empty host": (b"GET /healthz HTTP/1.1\r\nHost:\r\nConnection: close\r\n\r\n", 200),
     "IPv6 host": (b"GET /healthz HTTP/1.1\r\nHost: [::1]:8080\r\nConnection: close\r\n\r\n", 200),

@@ -2,6 +2,7 @@ import API
 import Models
 import Postgres
 import RPC
+import ServiceModels
 import Testing
 
 @testable import InvitesService
