@@ -61,7 +61,7 @@ struct ProviderSignInTests {
             "/auth/keycloak",
             #"""
             {"id_token":"t","nonce":"n","authorization_code":"c","client_id":"i","redirect_uri":"r","code_verifier":"v",
-             "access_token":"a","full_name":"f","email":"e","device_name":"d","create":false,"unknown":[1]}
+             "access_token":"a","full_name":"f","email":"e","device_name":"d","create":false}
             """#
         )
         #expect(answer.status == 200)
