@@ -135,6 +135,21 @@ struct DeleteMeTests {
         #expect(gateway.stubs.calls.isEmpty)
     }
 
+    @Test func `A provider that isn't configured is not found, here as at a sign-in`() async throws {
+        let gateway = TestGateway()
+        let unknown = RPCError.domain(.notFound, reason: "PROVIDER_UNKNOWN", message: "There is none.")
+        gateway.stubs.identity.set { $0.deleteAccount = { _, _ in throw unknown } }
+        let answer = try await gateway.sendAsUser(.delete, "/me", #"{"provider":"myspace","id_token":"t"}"#)
+        #expect(answer.status == 404 && answer.code == "PROVIDER_UNKNOWN" && answer.fields.isEmpty)
+        let error = try await refusal {
+            _ = try await AppClients(gateway).account.deleteMe(
+                .with { ($0.credentials.provider, $0.credentials.idToken) = ("myspace", "t") },
+                options: AppClients.asUser
+            )
+        }
+        #expect(error.code == .notFound && error.reason == "PROVIDER_UNKNOWN")
+    }
+
     @Test func `A deletion that is scheduled is accepted, with its time`() async throws {
         let gateway = TestGateway()
         gateway.stubs.identity.set { $0.deleteAccount = { _, _ in .with { $0.deletesAtMs = 1_769_903_999_123 } } }

@@ -28,16 +28,6 @@ struct ProviderCredentials: Sendable {
         return .json(addMembers: session.write(to:))
     }
 
-    /// The provider stands in a route's path, so that one which isn't there is a path that isn't, and no field at fault.
-    static let unknownProvider = Problem(
-        .notFound,
-        code: "PROVIDER_UNKNOWN",
-        detail: "No provider of this name is configured."
-    )
-
-    /// Whether identity says that there is no such provider.
-    static func isProviderUnknown(_ error: any Error) -> Bool { (error as? RPCError)?.reason == "PROVIDER_UNKNOWN" }
-
     /// The members of a request's body.
     ///
     /// - Parameter isRequired: whether a token or a code must be there.

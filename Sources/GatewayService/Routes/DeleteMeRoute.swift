@@ -28,7 +28,7 @@ enum DeleteMeRoute {
         answers: [
             200: .deletedWithConsentsLeft, 202: .deletionScheduled, 204: .init("The account is deleted."),
         ],
-        problems: [.forbidden, .fieldsAtFault]
+        problems: [.forbidden, .notFound, .fieldsAtFault]
     )
 
     static func endpoint(_ methods: AppMethods) -> Endpoint {

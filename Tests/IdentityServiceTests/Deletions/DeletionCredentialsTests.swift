@@ -166,7 +166,7 @@ struct DeletionCredentialsTests {
                 "UPDATE provider_identities SET tokens_from = NULL, disabled_at = now()"
             )
             await refused("PROVIDER_ACCOUNT_DISABLED", token: fresh)
-            await expectFailure(.invalidArgument, "PROVIDER_UNKNOWN") {
+            await expectFailure(.notFound, "PROVIDER_UNKNOWN") {
                 _ = try await service.askForDeletion(session.accessToken) { $0.provider = "nobody" }
             }
             #expect(try await service.count("accounts") == 1)

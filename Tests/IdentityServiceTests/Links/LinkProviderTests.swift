@@ -203,7 +203,7 @@ struct LinkProviderTests {
                     try await service.linkGoogle(session.accessToken, token: token)
                 }
             }
-            await expectFailure(.invalidArgument, "PROVIDER_UNKNOWN") {
+            await expectFailure(.notFound, "PROVIDER_UNKNOWN") {
                 try await service.link(session.accessToken) { ($0.provider, $0.idToken) = ("unknown", "x") }
             }
             await expectFailure(.invalidArgument, "CREDENTIALS_MISSING") {
