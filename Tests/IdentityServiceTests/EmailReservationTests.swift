@@ -139,6 +139,37 @@ struct EmailReservationTests {
         }
     }
 
+    /// Crossing, each would hold what it wants and wait for what the other has.
+    @Test func `Two who want each other's address lock both in one order`() async throws {
+        try await TestService.runWithAudiences { service in
+            try await signIn(service, subject: "ana", email: "a@example.com")
+            try await signIn(service, subject: "bea", email: "b@example.com")
+            let taking = try await service.database.withTransaction { transaction in
+                try await transaction.query("SELECT FROM email_reservations WHERE email = 'a@example.com' FOR UPDATE")
+                let verified: [String: JSONValue?] = ["email": "b@example.com", "email_verified": true]
+                let taking = Task {
+                    try await signIn(service, subject: "ana", email: "b@example.com", claims: verified)
+                }
+                try await waitForBlocked(service)
+                let wanted = try await transaction.query(
+                    "SELECT FROM email_reservations WHERE email = 'b@example.com' FOR UPDATE SKIP LOCKED"
+                )
+                #expect(wanted.count == 1, "the first is waited for before the second is taken")
+                return taking
+            }
+            _ = try await taking.value
+            #expect(try await service.words("SELECT email FROM email_reservations") == ["b@example.com"])
+        }
+    }
+
+    private func waitForBlocked(_ service: TestService) async throws {
+        while try await service.database.query(
+            "SELECT FROM pg_stat_activity WHERE wait_event_type = 'Lock' AND datname = current_database()"
+        ).isEmpty {
+            try await Task.sleep(for: .milliseconds(5))
+        }
+    }
+
     @Test func `A person's own address becomes verified once a token says so`() async throws {
         try await TestService.runWithAudiences { service in
             try await signIn(service, subject: "ana", email: "ana@example.com")

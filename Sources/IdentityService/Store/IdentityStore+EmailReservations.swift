@@ -26,6 +26,14 @@ extension IdentityStore {
         _ execute: Execute
     ) async throws {
         let now = PostgresTimestamp(milliseconds: nowMilliseconds)
+        // Both that are changed, in one order: of two accounts that want each other's, one waits.
+        _ = try await execute(
+            """
+            SELECT FROM email_reservations
+            WHERE dialect = \(reservation.dialect) AND (email = \(reservation.email) OR user_id = \(userID.uuid))
+            ORDER BY email FOR UPDATE
+            """
+        )
         // Whoever has it is read under the lock of its row: DO NOTHING would not tell of one that is committed meanwhile.
         let row = try await execute(
             """
