@@ -1,9 +1,12 @@
 import API
 import IdentityDomain
 import JOSE
+import Models
 import Postgres
 import RPC
 import ServiceKit
+import ServiceModels
+import SwiftProtobuf
 import Testing
 
 @testable import IdentityService
@@ -136,6 +139,68 @@ struct EmailReservationTests {
                 #expect(try await find(service, "squatter", address, claims).emailIsTaken)
             }
             #expect(try await service.count("email_reservations") == 1)
+        }
+    }
+
+    @Test func `Who registered an address without proof loses it to its owner, and writes it nowhere`() async throws {
+        try await TestService.runWithAudiences(unprovenDialects: ["wordpress"]) { service in
+            let address = "Victim@example.com"
+            let squatter = try await service.signIn {
+                ($0.unproven.dialect, $0.unproven.subject, $0.email) = ("wordpress", "squatter", address)
+                $0.tokenStyle = .single
+                ($0.emailReservation.dialect, $0.emailReservation.email) = ("wordpress", address)
+            }.tokens.userID
+            let other = try await service.signIn {
+                ($0.unproven.dialect, $0.unproven.subject, $0.email) = ("wordpress", "other", "other@example.com")
+                $0.tokenStyle = .single
+            }.tokens.userID
+            func note(_ email: String, as member: String = "wordpress_email", of userID: String) async throws {
+                _ = try await service.client.updateUserMetadata(
+                    .with { $0.changesJson = #"{"\#(member)":"\#(email)"}"# },
+                    options: service.options(for: userID)
+                )
+            }
+            try await note(address, of: squatter)
+            #expect(try await service.account(squatter).identities.map(\.email) == [address])
+            let verified: [String: JSONValue?] = ["email": "victim@example.com", "is_private_email": false]
+            let owner = try await signIn(service, subject: "owner", email: address, claims: verified).tokens.userID
+            let left = try await service.account(squatter)
+            #expect(left.metadataJson == "{}" && left.identities.map(\.email) == [""])
+            #expect(try await service.account(other).identities.map(\.email) == ["other@example.com"])
+            // As the registration does that lost it before it noted it.
+            for email in [address, "VICTIM@example.com"] {
+                await expectFailure(.alreadyExists, "EMAIL_TAKEN") { try await note(email, of: squatter) }
+            }
+            #expect(try await service.account(squatter).metadataJson == "{}")
+            try await note(address, of: owner)
+            try await note(address, as: "contact_email", of: squatter)
+            #expect(try await service.account(owner).identities.map(\.email) == ["victim@example.com"])
+        }
+    }
+
+    /// The address is noted while its owner's sign-in takes it, which isn't committed yet.
+    @Test func `An address that is lost at that moment is not noted`() async throws {
+        try await TestService.runWithAudiences { service in
+            let squatter = try await signIn(service, subject: "squatter", email: "victim@example.com").tokens.userID
+            let owner = try await signIn(service, subject: "owner", email: "owner@example.com").tokens.userID
+            let id = try #require(UserID(owner)).uuid
+            let noting = try await service.database.withTransaction { transaction in
+                try await transaction.execute(
+                    """
+                    UPDATE email_reservations SET user_id = \(id), is_verified = true WHERE email = 'victim@example.com'
+                    """
+                )
+                let noting = Task {
+                    _ = try await service.client.updateUserMetadata(
+                        .with { $0.changesJson = #"{"wordpress_email":"victim@example.com"}"# },
+                        options: service.options(for: squatter)
+                    )
+                }
+                try await waitForBlocked(service)
+                return noting
+            }
+            await expectFailure(.alreadyExists, "EMAIL_TAKEN") { try await noting.value }
+            #expect(try await service.count("user_metadata") == 0)
         }
     }
 
