@@ -23,8 +23,18 @@ public struct EmailReservation: Sendable, Hashable {
         self.email = email
     }
 
+    private static let memberSuffix = "_email"
+
     /// The member of an account's metadata in which the gateway keeps the address of a dialect.
-    public var metadataMember: String { "\(dialect)_email" }
+    public var metadataMember: String { dialect + Self.memberSuffix }
+
+    /// The address that a member of an account's metadata would keep; nil for any other member.
+    init?(member: String, text: String) {
+        guard member.hasSuffix(Self.memberSuffix) else { return nil }
+        let dialect = String(member.dropLast(Self.memberSuffix.count))
+        guard let kept = try? EmailReservation(dialect: dialect, email: text) else { return nil }
+        self = kept
+    }
 
     /// The reservation as credentials prove it: verified if they carry the same address and the provider verified that.
     public func proven(by claims: ProviderClaims) -> EmailReservation {

@@ -62,6 +62,13 @@ public struct MetadataChange: Sendable, Hashable {
         }
     }
 
+    /// Addresses among the members that may be reserved by another account.
+    public var emails: [EmailReservation] {
+        members.members.compactMap { member in
+            member.value.string.flatMap { EmailReservation(member: member.name, text: $0) }
+        }
+    }
+
     /// The person's name among the members, as apps spell it that keep there what Apple told them once; nil if there is
     /// none that could be a display name.
     public var toldName: String? {

@@ -17,12 +17,8 @@ extension IdentityFault: DomainFault {
                 message: "\(TokenRejection.audience.message) Its audience is \(named)."
             )
         case .providerUnknown:
-            .domain(
-                .invalidArgument,
-                reason: "PROVIDER_UNKNOWN",
-                message: "No provider of this name is configured.",
-                field: "provider"
-            )
+            // It stands in a route's path, so that one which isn't there is a path that isn't, and no field at fault.
+            .domain(.notFound, reason: "PROVIDER_UNKNOWN", message: "No provider of this name is configured.")
         case .providerUnavailable:
             .domain(
                 .unavailable,

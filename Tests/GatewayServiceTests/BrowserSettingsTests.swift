@@ -79,6 +79,7 @@ struct BrowserSettingsTests {
         "app://x?ID_TOKEN=1", "app://x?Code=2", "app://x?code%5B%5D=x", "app://x?code%5B0%5D=x", "app://x?%43ode=1",
         "app://x?a=1&STATE%5Bx%5D", "app://x?id.token=1", "app://x?id%20token=1", "app://x?+code=1",
         "app://x?code%20=1",
+        "app://x?%5Bid_token%5D=x", "app://x?id%5Btoken=x", "app://x?a%5Bb%5D=1", "app://x?a%5D=1",
         "app://x?%2563ode=1", "app://x?a=1;code=2", "app://x?%C5%BFtate=1", "app://x?code%00=1",
         "app://" + String(repeating: "a", count: 512),
     ])

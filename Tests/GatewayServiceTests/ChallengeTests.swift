@@ -48,14 +48,13 @@ struct ChallengeTests {
     }
 
     @Test func `A provider or an audience that isn't there is told`() async throws {
-        for (reason, field, status) in [("PROVIDER_UNKNOWN", "provider", 404), ("CLIENT_UNKNOWN", "client_id", 422)] {
-            gateway.stubs.identity.set { answers in
-                answers.createChallenge = { _, _ in
-                    throw RPCError.domain(.invalidArgument, reason: reason, message: "m", field: field)
-                }
-            }
+        for (error, status) in [
+            (RPCError.domain(.notFound, reason: "PROVIDER_UNKNOWN", message: "m"), 404),
+            (.domain(.invalidArgument, reason: "CLIENT_UNKNOWN", message: "m", field: "client_id"), 422),
+        ] {
+            gateway.stubs.identity.set { answers in answers.createChallenge = { _, _ in throw error } }
             let answer = try await gateway.send(.post, "/auth/challenge", #"{"provider":"apple"}"#)
-            #expect(answer.status == status && answer.code == reason)
+            #expect(answer.status == status && answer.code == error.reason)
         }
     }
 

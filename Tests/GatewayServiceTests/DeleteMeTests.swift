@@ -89,7 +89,9 @@ struct DeleteMeTests {
         #expect(seen.withLock { $0 } == [expected, expected])
     }
 
-    @Test(arguments: ["{}", #"{"reason":"I moved"}"#, #"{"create":true}"#])
+    @Test(arguments: [
+        "{}", #"{"create":true}"#, #"{"id_token":null}"#, #"{"provider":null,"id_token":null,"nonce":null}"#,
+    ])
     func `A body without credentials leaves it to the session`(body: String) async throws {
         let gateway = TestGateway()
         gateway.stubs.identity.set {
@@ -106,6 +108,11 @@ struct DeleteMeTests {
         let bodies = [
             (#"{"authorization_code":"c"}"#, ["provider"]), (#"{"id_token":"t","nonce":"n"}"#, ["provider"]),
             (#"{"provider":"apple"}"#, ["id_token"]), (#"{"provider":7,"id_token":"t"}"#, ["provider"]),
+            (#"{"nonce":"n"}"#, ["provider"]), (#"{"code_verifier":"v"}"#, ["provider"]),
+            (#"{"client_id":"i"}"#, ["provider"]), (#"{"redirect_uri":"r"}"#, ["provider"]),
+            (#"{"id_token":""}"#, ["provider"]), (#"{"provider":"apple","nonce":"n"}"#, ["id_token"]),
+            (#"{"provider":"apple","id_token":null,"code_verifier":"v"}"#, ["id_token"]),
+            (#"{"create":7}"#, ["create"]),
         ]
         for (body, fields) in bodies {
             let answer = try await gateway.sendAsUser(.delete, "/me", body)
@@ -113,6 +120,34 @@ struct DeleteMeTests {
         }
         #expect(try await gateway.sendAsUser(.delete, "/me", "[]").status == 400)
         #expect(gateway.stubs.calls.isEmpty)
+    }
+
+    @Test(arguments: [
+        (#"{"idToken":"t","authorizationCode":"c","nonce":"n"}"#, ["authorizationCode", "idToken"]),
+        (#"{"reason":"I moved"}"#, ["reason"]), (#"{"idToken":"t"}"#, ["idToken"]),
+        (#"{"id_token":null,"code":"c"}"#, ["code"]),
+    ])
+    func `A field that isn't known deletes nobody`(body: String, fields: [String]) async throws {
+        let gateway = TestGateway()
+        let answer = try await gateway.sendAsUser(.delete, "/me", body)
+        #expect(answer.status == 400 && answer.code == "REQUEST_INVALID")
+        #expect(Set(answer.fields).isSuperset(of: fields))
+        #expect(gateway.stubs.calls.isEmpty)
+    }
+
+    @Test func `A provider that isn't configured is not found, here as at a sign-in`() async throws {
+        let gateway = TestGateway()
+        let unknown = RPCError.domain(.notFound, reason: "PROVIDER_UNKNOWN", message: "There is none.")
+        gateway.stubs.identity.set { $0.deleteAccount = { _, _ in throw unknown } }
+        let answer = try await gateway.sendAsUser(.delete, "/me", #"{"provider":"myspace","id_token":"t"}"#)
+        #expect(answer.status == 404 && answer.code == "PROVIDER_UNKNOWN" && answer.fields.isEmpty)
+        let error = try await refusal {
+            _ = try await AppClients(gateway).account.deleteMe(
+                .with { ($0.credentials.provider, $0.credentials.idToken) = ("myspace", "t") },
+                options: AppClients.asUser
+            )
+        }
+        #expect(error.code == .notFound && error.reason == "PROVIDER_UNKNOWN")
     }
 
     @Test func `A deletion that is scheduled is accepted, with its time`() async throws {

@@ -142,12 +142,7 @@ struct LinkedProviderTests {
                 case "last":
                     throw RPCError.domain(.failedPrecondition, reason: "LAST_PROVIDER", message: "It is the last.")
                 case "none":
-                    throw RPCError.domain(
-                        .invalidArgument,
-                        reason: "PROVIDER_UNKNOWN",
-                        message: "No.",
-                        field: "provider"
-                    )
+                    throw RPCError.domain(.notFound, reason: "PROVIDER_UNKNOWN", message: "No.")
                 default: return .init()
                 }
             }

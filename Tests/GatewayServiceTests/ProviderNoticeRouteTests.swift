@@ -72,7 +72,7 @@ struct ProviderNoticeRouteTests {
         let gateway = TestGateway()
         gateway.stubs.identity.set { answers in
             answers.acceptNotice = { _, _ in
-                throw RPCError.domain(.invalidArgument, reason: "PROVIDER_UNKNOWN", message: "None.", field: "provider")
+                throw RPCError.domain(.notFound, reason: "PROVIDER_UNKNOWN", message: "None.")
             }
         }
         #expect(try await google(gateway).status == 404)

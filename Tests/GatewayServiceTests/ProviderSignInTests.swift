@@ -100,10 +100,9 @@ struct ProviderSignInTests {
         gateway.stubs.identity.set {
             $0.signIn = { _, _ in
                 throw RPCError.domain(
-                    .invalidArgument,
+                    .notFound,
                     reason: "PROVIDER_UNKNOWN",
-                    message: "No provider of this name is configured.",
-                    field: "provider"
+                    message: "No provider of this name is configured."
                 )
             }
         }

@@ -1,9 +1,12 @@
 import API
 import IdentityDomain
 import JOSE
+import Models
 import Postgres
 import RPC
 import ServiceKit
+import ServiceModels
+import SwiftProtobuf
 import Testing
 
 @testable import IdentityService
@@ -136,6 +139,99 @@ struct EmailReservationTests {
                 #expect(try await find(service, "squatter", address, claims).emailIsTaken)
             }
             #expect(try await service.count("email_reservations") == 1)
+        }
+    }
+
+    @Test func `Who registered an address without proof loses it to its owner, and writes it nowhere`() async throws {
+        try await TestService.runWithAudiences(unprovenDialects: ["wordpress"]) { service in
+            let address = "Victim@example.com"
+            let squatter = try await service.signIn {
+                ($0.unproven.dialect, $0.unproven.subject, $0.email) = ("wordpress", "squatter", address)
+                $0.tokenStyle = .single
+                ($0.emailReservation.dialect, $0.emailReservation.email) = ("wordpress", address)
+            }.tokens.userID
+            let other = try await service.signIn {
+                ($0.unproven.dialect, $0.unproven.subject, $0.email) = ("wordpress", "other", "other@example.com")
+                $0.tokenStyle = .single
+            }.tokens.userID
+            func note(_ email: String, as member: String = "wordpress_email", of userID: String) async throws {
+                _ = try await service.client.updateUserMetadata(
+                    .with { $0.changesJson = #"{"\#(member)":"\#(email)"}"# },
+                    options: service.options(for: userID)
+                )
+            }
+            try await note(address, of: squatter)
+            #expect(try await service.account(squatter).identities.map(\.email) == [address])
+            let verified: [String: JSONValue?] = ["email": "victim@example.com", "is_private_email": false]
+            let owner = try await signIn(service, subject: "owner", email: address, claims: verified).tokens.userID
+            let left = try await service.account(squatter)
+            #expect(left.metadataJson == "{}" && left.identities.map(\.email) == [""])
+            #expect(try await service.account(other).identities.map(\.email) == ["other@example.com"])
+            // As the registration does that lost it before it noted it.
+            for email in [address, "VICTIM@example.com"] {
+                await expectFailure(.alreadyExists, "EMAIL_TAKEN") { try await note(email, of: squatter) }
+            }
+            #expect(try await service.account(squatter).metadataJson == "{}")
+            try await note(address, of: owner)
+            try await note(address, as: "contact_email", of: squatter)
+            #expect(try await service.account(owner).identities.map(\.email) == ["victim@example.com"])
+        }
+    }
+
+    /// The address is noted while its owner's sign-in takes it, which isn't committed yet.
+    @Test func `An address that is lost at that moment is not noted`() async throws {
+        try await TestService.runWithAudiences { service in
+            let squatter = try await signIn(service, subject: "squatter", email: "victim@example.com").tokens.userID
+            let owner = try await signIn(service, subject: "owner", email: "owner@example.com").tokens.userID
+            let id = try #require(UserID(owner)).uuid
+            let noting = try await service.database.withTransaction { transaction in
+                try await transaction.execute(
+                    """
+                    UPDATE email_reservations SET user_id = \(id), is_verified = true WHERE email = 'victim@example.com'
+                    """
+                )
+                let noting = Task {
+                    _ = try await service.client.updateUserMetadata(
+                        .with { $0.changesJson = #"{"wordpress_email":"victim@example.com"}"# },
+                        options: service.options(for: squatter)
+                    )
+                }
+                try await waitForBlocked(service)
+                return noting
+            }
+            await expectFailure(.alreadyExists, "EMAIL_TAKEN") { try await noting.value }
+            #expect(try await service.count("user_metadata") == 0)
+        }
+    }
+
+    /// Crossing, each would hold what it wants and wait for what the other has.
+    @Test func `Two who want each other's address lock both in one order`() async throws {
+        try await TestService.runWithAudiences { service in
+            try await signIn(service, subject: "ana", email: "a@example.com")
+            try await signIn(service, subject: "bea", email: "b@example.com")
+            let taking = try await service.database.withTransaction { transaction in
+                try await transaction.query("SELECT FROM email_reservations WHERE email = 'a@example.com' FOR UPDATE")
+                let verified: [String: JSONValue?] = ["email": "b@example.com", "email_verified": true]
+                let taking = Task {
+                    try await signIn(service, subject: "ana", email: "b@example.com", claims: verified)
+                }
+                try await waitForBlocked(service)
+                let wanted = try await transaction.query(
+                    "SELECT FROM email_reservations WHERE email = 'b@example.com' FOR UPDATE SKIP LOCKED"
+                )
+                #expect(wanted.count == 1, "the first is waited for before the second is taken")
+                return taking
+            }
+            _ = try await taking.value
+            #expect(try await service.words("SELECT email FROM email_reservations") == ["b@example.com"])
+        }
+    }
+
+    private func waitForBlocked(_ service: TestService) async throws {
+        while try await service.database.query(
+            "SELECT FROM pg_stat_activity WHERE wait_event_type = 'Lock' AND datname = current_database()"
+        ).isEmpty {
+            try await Task.sleep(for: .milliseconds(5))
         }
     }
 

@@ -48,7 +48,7 @@ struct FindAccountTests {
             for (reason, make) in cases {
                 await expectFailure(.unauthenticated, reason) { _ = try await service.findAccount(make) }
             }
-            await expectFailure(.invalidArgument, "PROVIDER_UNKNOWN") {
+            await expectFailure(.notFound, "PROVIDER_UNKNOWN") {
                 _ = try await service.findAccount { $0.provider = "myspace" }
             }
         }

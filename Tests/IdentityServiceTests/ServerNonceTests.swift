@@ -122,7 +122,7 @@ struct ServerNonceTests {
 
     @Test func `A nonce is for a provider and an audience that are there`() async throws {
         try await run { service in
-            await expectFailure(.invalidArgument, "PROVIDER_UNKNOWN") { _ = try await nonce(service, "myspace") }
+            await expectFailure(.notFound, "PROVIDER_UNKNOWN") { _ = try await nonce(service, "myspace") }
             for clientID in ["com.example.other", ""] {
                 await expectFailure(.invalidArgument, "CLIENT_UNKNOWN") {
                     _ = try await nonce(service, "apple", clientID)

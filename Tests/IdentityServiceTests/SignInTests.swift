@@ -226,7 +226,7 @@ struct SignInTests {
                     _ = try await service.signIn(token: token, code: TestProvider.code)
                 }
             }
-            await expectFailure(.invalidArgument, "PROVIDER_UNKNOWN") {
+            await expectFailure(.notFound, "PROVIDER_UNKNOWN") {
                 _ = try await service.signIn(token: "x", provider: "myspace")
             }
             await expectFailure(.unauthenticated, "TOKEN_NONCE_MISSING") {

@@ -67,7 +67,7 @@ struct WebSignInTests {
                     _ = try await service.begin(client: Self.client, challenge: challenge)
                 }
             }
-            await expectFailure(.invalidArgument, "PROVIDER_UNKNOWN") {
+            await expectFailure(.notFound, "PROVIDER_UNKNOWN") {
                 _ = try await service.client.beginWebSignIn(.with { $0.provider = "myspace" })
             }
         }

@@ -17,6 +17,7 @@ _CONSTANT = re.compile(r"\b\w*[rR]eason(?:: String)? = " + _WORD)
 _LITERAL = re.compile(_WORD)
 _CASE = re.compile(r"\bcase \w+ = " + _WORD)
 _DOMAIN = re.compile(r"\.domain\(\s*\.(\w+),\s*reason: " + _WORD)
+_FIELD = re.compile(r"\bfields?:")
 _PROBLEM = re.compile(r"Problem\(\s*\.(\w+),\s*code: " + _WORD)
 
 # A code that is answered by gRPC alone with the word of the status.
@@ -33,6 +34,13 @@ HTTP = {
     "unprocessableContent": 422, "tooManyRequests": 429, "internalServerError": 500, "notImplemented": 501,
     "serviceUnavailable": 503, "gatewayTimeout": 504,
 }
+# The status that the gateway answers a code with (ErrorMap.swift there). Without one it depends on whether a field is at fault.
+STATUS = {
+    "unauthenticated": 401, "permissionDenied": 403, "notFound": 404, "alreadyExists": 409, "aborted": 409,
+    "resourceExhausted": 429, "internalError": 500, "unimplemented": 501, "unavailable": 503, "deadlineExceeded": 504,
+}
+# Those that the gateway answers with another status: services that don't trust each other, and a route's own conflict.
+_ANSWERED_OTHERWISE = {"CALLER_PROOF_REQUIRED", "CALLER_PROOF_INVALID", "CALLER_PROOF_EXPIRED", "LAST_PROVIDER"}
 
 
 def check(swift, table):
@@ -50,12 +58,25 @@ def check(swift, table):
             code, name = match.groups()
             if name in rows and code in GRPC and rows[name][1] != GRPC[code]:
                 yield file.fault(match.start(), f"{name} is answered with {GRPC[code]}, which {TABLE} says otherwise")
+            status = STATUS.get(code) or (422 if _FIELD.search(_call(file, match)) else 400)
+            if name in rows and name not in _ANSWERED_OTHERWISE and rows[name][0] != status:
+                yield file.fault(match.start(), f"{name} is answered with {status}, which {TABLE} says otherwise")
         for match in _PROBLEM.finditer(file.text):
             status, name = match.groups()
             if name in rows and status in HTTP and rows[name][0] != HTTP[status]:
                 yield file.fault(match.start(), f"{name} is answered with {HTTP[status]}, which {TABLE} says otherwise")
     for name in sorted(set(rows) - found - set(GRPC.values())):
         yield f"{TABLE}: nothing answers {name}"
+
+
+def _call(file, match):
+    """The code of a call with its arguments, without texts."""
+    depth = 0
+    for index in range(file.code.index("(", match.start()), len(file.code)):
+        depth += {"(": 1, ")": -1}.get(file.code[index], 0)
+        if depth == 0:
+            return file.code[match.start():index]
+    return file.code[match.start():]
 
 
 def _codes(file):

@@ -43,6 +43,16 @@ class ErrorRulesTests(unittest.TestCase):
         for line in ('.domain(.aborted, reason: "PHONE_TAKEN")', 'Problem(.badRequest, code: "PHONE_TAKEN")'):
             self.assertIn("says otherwise", self.errors(line)[0], line)
 
+    def test_an_error_code_has_the_status_that_the_gateway_answers(self):
+        plain = '.domain(.invalidArgument, reason: "A_B", message: "field: (")\nlet a = b(field: c)'
+        by_field = '.domain(.invalidArgument, reason: "A_B", message: m(1), field: "a")'
+        for call, status in ((plain, 400), (by_field, 422), ('.domain(.notFound, reason: "A_B")', 404)):
+            code = "NOT_FOUND" if status == 404 else "INVALID_ARGUMENT"
+            for http in (400, 404, 422):
+                row = f'ERROR_REASON_A_B = 1\n [(options.v1.http) = {http}, (options.v1.grpc) = "{code}", (options.v1.action) = A];'
+                faults = list(error_rules.check([SourceFile("Sources/ProfileService/ErrorMap.swift", call)], row))
+                self.assertEqual(len(faults), 0 if http == status else 1, call)
+
 
 class SourceTextTests(unittest.TestCase):
     def split(self, path, text):

@@ -178,7 +178,7 @@ extension AppV1 {
             description: "The provider has disabled the account there."
         ),
         ErrorCode(
-            "PROVIDER_UNKNOWN", http: 404, grpc: .invalidArgument, action: .fixRequest,
+            "PROVIDER_UNKNOWN", http: 404, grpc: .notFound, action: .fixRequest,
             description: "No provider of this name is configured."
         ),
         ErrorCode(
@@ -402,7 +402,7 @@ extension AppV1 {
             description: "There is no such invitation."
         ),
         ErrorCode(
-            "CANNOT_BLOCK_SELF", http: 400, grpc: .invalidArgument, action: .fixRequest,
+            "CANNOT_BLOCK_SELF", http: 422, grpc: .invalidArgument, action: .fixRequest,
             description: "Users can't block themselves."
         ),
         ErrorCode(
@@ -662,15 +662,15 @@ extension AppV1 {
             description: "There is no such scope of sessions."
         ),
         ErrorCode(
-            "ACCOUNT_UNNAMED", http: 422, grpc: .invalidArgument, action: .fixRequest,
+            "ACCOUNT_UNNAMED", http: 400, grpc: .invalidArgument, action: .fixRequest,
             description: "An operator's request does not name an account."
         ),
         ErrorCode(
-            "ACCOUNT_NOT_ABSORBABLE", http: 400, grpc: .failedPrecondition, action: .show,
+            "ACCOUNT_NOT_ABSORBABLE", http: 422, grpc: .failedPrecondition, action: .show,
             description: "The other account is not empty, or has a provider that can't open an account."
         ),
         ErrorCode(
-            "ACCOUNT_NOT_OPENABLE", http: 400, grpc: .failedPrecondition, action: .show,
+            "ACCOUNT_NOT_OPENABLE", http: 422, grpc: .failedPrecondition, action: .show,
             description: "The account was not imported, or can be signed in to."
         ),
         ErrorCode(

@@ -82,11 +82,12 @@ struct AppURL: Sendable, Hashable {
         }
     }
 
-    /// Whether a decoded name is none of ``ours`` to any reader: some compare without case, take `code[]` for `code` and `id.token` for
-    /// `id_token`, drop spaces around a name, or decode it twice. Letters beyond ASCII may fold into ours.
+    /// Whether a decoded name is none of ``ours`` to any reader: some compare without case, take `id.token` for `id_token`, drop spaces
+    /// around a name, or decode it twice; of `code[]`, `[code]` and `id[token` each makes a name of its own. Letters beyond ASCII may
+    /// fold into ours.
     private static func isTheirs(_ name: String) -> Bool {
-        guard name.utf8.allSatisfy({ 0x20...0x7e ~= $0 && $0 != UInt8(ascii: "%") }) else { return false }
-        let bare = name.prefix { $0 != "[" }.split(separator: " ").joined(separator: "_")
+        guard name.utf8.allSatisfy({ 0x20...0x7e ~= $0 && !"%[]".utf8.contains($0) }) else { return false }
+        let bare = name.split(separator: " ").joined(separator: "_")
         return !ours.contains(bare.replacing(".", with: "_").lowercased())
     }
 }

@@ -10,12 +10,7 @@ extension AppMethods {
         var call = IdentityV1.CreateChallengeRequest()
         call.provider = request.provider
         call.clientID = request.clientID
-        let made: IdentityV1.CreateChallengeResponse
-        do {
-            made = try await identity.createChallenge(call, options: caller.callOptions())
-        } catch {
-            throw ProviderCredentials.isProviderUnknown(error) ? ProviderCredentials.unknownProvider : error
-        }
+        let made = try await identity.createChallenge(call, options: caller.callOptions())
         var response = AppV1.CreateChallengeResponse()
         response.nonce = made.nonce
         response.expiresInSeconds = Int32(clamping: made.expiresInSeconds)

@@ -10,20 +10,16 @@ extension AppMethods {
         var call = IdentityV1.LinkProviderRequest()
         call.accessToken = try Authentication.requiredToken(user.caller.headers)
         call.credentials = IdentityV1.SignInRequest(request.credentials)
-        do {
-            let options = authentication.callOptionsWithAddress(user.caller)
-            let linked = try await identity.linkProvider(call, options: options)
-            var response = AppV1.LinkProviderResponse()
-            response.providers = linked.account.identities.map { AppV1.LinkedProvider($0) }
-            guard linked.hasTokens else { return response }
-            let missing = await missingFields(linked.callerProofs, user.caller)
-            response.session.tokens = AppV1.SessionTokens(linked.tokens)
-            response.session.missingFields = missing ?? []
-            response.session.missingFieldsUnknown = missing == nil
-            response.session.suggestedDisplayName = linked.account.suggestedDisplayName
-            return response
-        } catch {
-            throw ProviderCredentials.isProviderUnknown(error) ? ProviderCredentials.unknownProvider : error
-        }
+        let options = authentication.callOptionsWithAddress(user.caller)
+        let linked = try await identity.linkProvider(call, options: options)
+        var response = AppV1.LinkProviderResponse()
+        response.providers = linked.account.identities.map { AppV1.LinkedProvider($0) }
+        guard linked.hasTokens else { return response }
+        let missing = await missingFields(linked.callerProofs, user.caller)
+        response.session.tokens = AppV1.SessionTokens(linked.tokens)
+        response.session.missingFields = missing ?? []
+        response.session.missingFieldsUnknown = missing == nil
+        response.session.suggestedDisplayName = linked.account.suggestedDisplayName
+        return response
     }
 }

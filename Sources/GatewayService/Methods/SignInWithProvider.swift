@@ -7,13 +7,8 @@ extension AppMethods {
         _ request: AppV1.SignInWithProviderRequest,
         _ caller: Caller
     ) async throws -> AppV1.SignInWithProviderResponse {
-        let signIn: IdentityV1.SignInResponse
-        do {
-            let options = authentication.callOptionsWithAddress(caller)
-            signIn = try await identity.signIn(IdentityV1.SignInRequest(request), options: options)
-        } catch {
-            throw ProviderCredentials.isProviderUnknown(error) ? ProviderCredentials.unknownProvider : error
-        }
+        let options = authentication.callOptionsWithAddress(caller)
+        let signIn = try await identity.signIn(IdentityV1.SignInRequest(request), options: options)
         let missing = await missingFields(signIn.callerProofs, caller)
         var response = AppV1.SignInWithProviderResponse()
         response.tokens = AppV1.SessionTokens(signIn.tokens)

@@ -12,11 +12,7 @@ extension AppMethods {
         var call = IdentityV1.UnlinkProviderRequest()
         call.accessToken = try Authentication.requiredToken(user.caller.headers)
         call.provider = request.provider
-        do {
-            _ = try await identity.unlinkProvider(call, options: user.caller.callOptions())
-        } catch {
-            throw ProviderCredentials.isProviderUnknown(error) ? ProviderCredentials.unknownProvider : error
-        }
+        _ = try await identity.unlinkProvider(call, options: user.caller.callOptions())
         return AppV1.UnlinkProviderResponse()
     }
 }

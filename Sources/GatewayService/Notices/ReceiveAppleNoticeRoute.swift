@@ -37,7 +37,7 @@ enum ReceiveAppleNoticeRoute {
 enum ProviderNotices {
     /// Hands it to identity, raw, which verifies and stores it.
     ///
-    /// - Throws: a problem: 400 for what identity refuses, 404 where it has no such provider, 503 if it must come again.
+    /// - Throws: what is answered with 400 for what identity refuses, 404 where it has no such provider, 503 if it must come again.
     static func receive(
         _ notice: String,
         from provider: String,
@@ -47,11 +47,7 @@ enum ProviderNotices {
         var call = IdentityV1.AcceptNoticeRequest()
         call.provider = provider
         call.notice = notice
-        do {
-            _ = try await authentication.identity.acceptNotice(call, options: caller.callOptions())
-        } catch {
-            throw ProviderCredentials.isProviderUnknown(error) ? ProviderCredentials.unknownProvider : error
-        }
+        _ = try await authentication.identity.acceptNotice(call, options: caller.callOptions())
     }
 }
 

@@ -28,20 +28,13 @@ struct ProviderCredentials: Sendable {
         return .json(addMembers: session.write(to:))
     }
 
-    /// The provider stands in a route's path, so that one which isn't there is a path that isn't, and no field at fault.
-    static let unknownProvider = Problem(
-        .notFound,
-        code: "PROVIDER_UNKNOWN",
-        detail: "No provider of this name is configured."
-    )
-
-    /// Whether identity says that there is no such provider.
-    static func isProviderUnknown(_ error: any Error) -> Bool { (error as? RPCError)?.reason == "PROVIDER_UNKNOWN" }
-
     /// The members of a request's body.
+    ///
+    /// - Parameter isRequired: whether a token or a code must be there.
     static func request(
         _ provider: String,
         tokenField: String = "id_token",
+        isRequired: Bool = true,
         _ input: inout JSONInput
     ) -> AppV1.SignInWithProviderRequest {
         var call = AppV1.SignInWithProviderRequest()
@@ -60,7 +53,8 @@ struct ProviderCredentials: Sendable {
         call.email = input.optionalString("email") ?? ""
         call.deviceName = input.optionalString("device_name") ?? ""
         if let create = input.optionalBool("create") { call.create = create }
-        if call.idToken.isEmpty, call.authorizationCode.isEmpty, call.accessToken.isEmpty, !input.hasFaults {
+        let isThere = !call.idToken.isEmpty || !call.authorizationCode.isEmpty || !call.accessToken.isEmpty
+        if isRequired, !isThere, !input.hasFaults {
             input.addFault(
                 tokenField,
                 code: "REQUIRED",

@@ -31,13 +31,8 @@ enum BeginAppleByWebRoute {
             call.redirectUri = webSignIn.callbackURL
             call.appURL = appURL?.text ?? ""
             try query.finish()
-            let begun: IdentityV1.BeginWebSignInResponse
-            do {
-                let options = authentication.callOptionsWithAddress(.route(request, context))
-                begun = try await authentication.identity.beginWebSignIn(call, options: options)
-            } catch {
-                throw ProviderCredentials.isProviderUnknown(error) ? ProviderCredentials.unknownProvider : error
-            }
+            let options = authentication.callOptionsWithAddress(.route(request, context))
+            let begun = try await authentication.identity.beginWebSignIn(call, options: options)
             let cookie = WebSignInCookie(state: begun.state, appURL: call.appURL)
             return Response(
                 status: .seeOther,

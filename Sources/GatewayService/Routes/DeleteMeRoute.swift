@@ -16,8 +16,8 @@ enum DeleteMeRoute {
             All sessions end. Whoever signs in again with the same provider is somebody new. The body may have what the provider gave \
             the app a moment ago, as for a sign-in: an ID token with its nonce, an authorization code, or both. It must be of an \
             identity of this account, else 403 with CREDENTIALS_FOREIGN, and be proven by the nonce or the code, else 403 with \
-            PROOF_REQUIRED. It is used up, and Apple's code lets us withdraw the user's consent at Apple. Without credentials the \
-            session decides. One that was opened with a nonce or a code within the last minutes deletes at once; an older one is \
+            PROOF_REQUIRED. It is used up, and Apple's code lets us withdraw the user's consent at Apple. A part of credentials alone, \
+            such as a nonce, is refused, and so is a field that isn't known. Without credentials the session decides. One that was opened with a nonce or a code within the last minutes deletes at once; an older one is \
             answered with 403 and RECENT_SIGN_IN_REQUIRED: ask with credentials, or have the user sign in again. Any other session \
             schedules the deletion, 202 with `deletes_at`; asking again changes nothing, and DELETE /me/deletion cancels it. \
             200 where there is something to tell the user: at the providers of `consents_left` they have to withdraw their consent \
@@ -28,15 +28,18 @@ enum DeleteMeRoute {
         answers: [
             200: .deletedWithConsentsLeft, 202: .deletionScheduled, 204: .init("The account is deleted."),
         ],
-        problems: [.forbidden, .fieldsAtFault]
+        problems: [.forbidden, .notFound, .fieldsAtFault]
     )
 
     static func endpoint(_ methods: AppMethods) -> Endpoint {
         Endpoint(operation) { request, context in
             var call = AppV1.DeleteMeRequest()
-            if var input = try await context.optionalJSON(request), credentials.contains(where: input.contains) {
-                call.credentials = ProviderCredentials.request(input.string("provider"), &input)
+            if var input = try await context.optionalJSON(request) {
+                let isByCredentials = parts.contains { input.contains($0) && !input.isNull($0) }
+                let provider = isByCredentials ? input.string("provider") : ""
+                let credentials = ProviderCredentials.request(provider, isRequired: isByCredentials, &input)
                 try input.finish()
+                if isByCredentials { call.credentials = credentials }
             }
             let deletion = try await methods.deleteMe(call, .route(request, context))
             if deletion.hasDeletesAt {
@@ -47,9 +50,11 @@ enum DeleteMeRoute {
         }
     }
 
-    /// The members of a body with credentials.
-    private static let credentials: [String] = [
-        "provider", "id_token", "identity_token", "authorization_code", "access_token",
+    /// The members of which each asks for a deletion by credentials: the session doesn't decide in the place of those that are missing.
+    private static let parts: [String] = [
+        "provider", "id_token", "identity_token", "authorization_code", "access_token", "nonce", "client_id",
+        "redirect_uri",
+        "code_verifier",
     ]
 }
 
@@ -62,7 +67,7 @@ extension OpenAPI.Schema {
                 .optional("id_token", .text("The provider's ID token.", orNull: true)),
                 .optional("identity_token", .text("The same, by Apple's name for it.", orNull: true)),
             ]),
-        description: "Without any of these the session decides."
+        description: "Where all of these are absent or null, the session decides."
     ).named("DeletionCredentials")
 }
 

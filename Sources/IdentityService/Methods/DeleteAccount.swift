@@ -13,31 +13,39 @@ extension IdentityMethods {
         context: ServerContext
     ) async throws -> IdentityV1.DeleteAccountResponse {
         try await context.answer {
-            let owner: (userID: UserID, sessionID: SessionID)
             do {
-                owner = try await self.owner(request.accessToken, context)
-            } catch let error as RPCError {
+                return try await deleteOrSchedule(request, context)
+            } catch {
+                // The same call may have deleted it before, or at any moment of this one: then session, identity and credentials are
+                // gone.
                 guard let closing = try await deletion(of: request.accessToken, context) else { throw error }
                 return .init(closing)
             }
-            if request.hasCredentials {
-                return .init(try await delete(owner, by: request.credentials, context))
-            }
-            do {
-                let session = DeletingSession(sessionID: owner.sessionID, credentials: nil)
-                return .init(try await close(owner.userID, why: .deleted, ground: .session(session), context))
-            } catch IdentityFault.proofRequired {
-                let scheduled = try await store.scheduleDeletion(
-                    of: owner.userID,
-                    by: owner.sessionID,
-                    nowMilliseconds: clock.nowMilliseconds,
-                    deadline: context.deadline
-                )
-                if scheduled.isNew { deletions.count(.scheduled) }
-                var response = IdentityV1.DeleteAccountResponse()
-                response.deletesAtMs = scheduled.deletesAtMilliseconds
-                return response
-            }
+        }
+    }
+
+    private func deleteOrSchedule(
+        _ request: IdentityV1.DeleteAccountRequest,
+        _ context: ServerContext
+    ) async throws -> IdentityV1.DeleteAccountResponse {
+        let owner = try await owner(request.accessToken, context)
+        if request.hasCredentials {
+            return .init(try await delete(owner, by: request.credentials, context))
+        }
+        do {
+            let session = DeletingSession(sessionID: owner.sessionID, credentials: nil)
+            return .init(try await close(owner.userID, why: .deleted, ground: .session(session), context))
+        } catch IdentityFault.proofRequired {
+            let scheduled = try await store.scheduleDeletion(
+                of: owner.userID,
+                by: owner.sessionID,
+                nowMilliseconds: clock.nowMilliseconds,
+                deadline: context.deadline
+            )
+            if scheduled.isNew { deletions.count(.scheduled) }
+            var response = IdentityV1.DeleteAccountResponse()
+            response.deletesAtMs = scheduled.deletesAtMilliseconds
+            return response
         }
     }
 

@@ -71,7 +71,7 @@ extension IdentityMethods {
         do {
             // Whoever was moved to another team of Apple's, and isn't imported yet, is found by their identity from before.
             try await store.moveSubject(of: signIn, nowMilliseconds: now, deadline: context.deadline)
-            let linked = try await link(signIn, to: session, now, context)
+            let linked = try await link(signIn, to: session, opensSession: request.opensSession, now, context)
             await grants.take(
                 evidence,
                 of: linked.userID,
@@ -89,11 +89,18 @@ extension IdentityMethods {
     private func link(
         _ signIn: SignIn,
         to session: LinkingSession,
+        opensSession: Bool,
         _ now: Int64,
         _ context: ServerContext
     ) async throws -> (userID: UserID, session: StoredSession?) {
         do {
-            _ = try await store.link(signIn, to: session, nowMilliseconds: now, deadline: context.deadline)
+            _ = try await store.link(
+                signIn,
+                to: session,
+                opensSession: opensSession,
+                nowMilliseconds: now,
+                deadline: context.deadline
+            )
             return (session.userID, nil)
         } catch IdentityFault.link(.identityTaken) {
             return try await absorb(signIn, session, now, context)

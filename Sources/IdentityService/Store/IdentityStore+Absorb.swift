@@ -80,7 +80,8 @@ extension IdentityStore {
         )
     }
 
-    /// Moves identities, metadata and reservations, and writes down which providers came.
+    /// Moves identities, metadata and reservations, and writes down which providers came. A deletion of the other account that was
+    /// scheduled is cancelled: who has proven both puts them together to keep them.
     private func move(
         _ absorption: Absorption,
         _ providers: [String],
@@ -100,6 +101,12 @@ extension IdentityStore {
                 UPDATE imported_ids SET user_id = \(absorber) WHERE user_id = \(absorbed)
             ), proofs AS (
                 UPDATE phone_proofs SET user_id = \(absorber) WHERE user_id = \(absorbed)
+            ), cancelled AS (
+                DELETE FROM scheduled_deletions WHERE user_id = \(absorber) RETURNING user_id
+            ), cancelled_told AS (
+                INSERT INTO security_events (event_id, user_id, kind, occurred_at, details)
+                SELECT security_event_id(\(now), false), user_id, \(SecurityEvent.deletionCancelled.rawValue), \(now), '{}'
+                FROM cancelled
             ), told AS (
                 INSERT INTO security_events (event_id, user_id, kind, occurred_at, details)
                 SELECT security_event_id(\(now), false), \(absorber), \(SecurityEvent.providerLinked.rawValue), \(now),

@@ -16,7 +16,7 @@ extension IdentityStore {
     /// Reserves an address for an account, in the place of the one that it has in the dialect, within the caller's
     /// transaction. Of two accounts at the same moment one gets it, and the other waits for the answer.
     ///
-    /// A verified reservation takes an address from an account that only said it. That account's metadata loses it, too.
+    /// A verified reservation takes an address from an account that only said it. That account's metadata and identities lose it, too.
     ///
     /// - Throws: `emailTaken` if it is another account's; the transaction must be undone then.
     func reserve(
@@ -26,6 +26,14 @@ extension IdentityStore {
         _ execute: Execute
     ) async throws {
         let now = PostgresTimestamp(milliseconds: nowMilliseconds)
+        // Both that are changed, in one order: of two accounts that want each other's, one waits.
+        _ = try await execute(
+            """
+            SELECT FROM email_reservations
+            WHERE dialect = \(reservation.dialect) AND (email = \(reservation.email) OR user_id = \(userID.uuid))
+            ORDER BY email FOR UPDATE
+            """
+        )
         // Whoever has it is read under the lock of its row: DO NOTHING would not tell of one that is committed meanwhile.
         let row = try await execute(
             """
@@ -58,13 +66,20 @@ extension IdentityStore {
         if owner != userID.uuid { try await forget(reservation, of: owner, now, execute) }
     }
 
-    /// Takes an address out of the metadata of an account that has lost it.
+    /// Takes an address out of the metadata of an account that has lost it, and out of what its person said of their identities: it is
+    /// shown where the metadata has none.
     private func forget(
         _ reservation: EmailReservation,
         of owner: PostgresUUID,
         _ now: PostgresTimestamp,
         _ execute: Execute
     ) async throws {
+        _ = try await execute(
+            """
+            UPDATE provider_identities SET email = NULL
+            WHERE user_id = \(owner) AND is_email_told AND NOT is_email_verified AND lower(email) = \(reservation.email)
+            """
+        )
         let row = try await execute("SELECT metadata FROM user_metadata WHERE user_id = \(owner) FOR UPDATE").first
         guard let stored = try row?.decode(0, as: String.self) else { return }
         let metadata = try UserMetadata(stored: stored)

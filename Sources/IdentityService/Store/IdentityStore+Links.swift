@@ -23,6 +23,8 @@ extension IdentityStore {
     /// All that a link goes by is judged under the locks, so of those who want one identity, or link one provider to an account, at
     /// the same moment one gets through.
     ///
+    /// - Parameter opensSession: whether a session is to be opened by the credentials then. They open none if they were used up by
+    ///   anything but linking to this account.
     /// - Returns: whether it is new; false if the account had it before, and then nothing was done.
     /// - Throws: `IdentityFault` with `link`, or with what a sign-in by the credentials would be refused for, or with
     ///   `sessionInvalid` or `sessionRevoked` of the session, or with `recentSignInRequired` or `proofRequired`, and nothing is
@@ -30,6 +32,7 @@ extension IdentityStore {
     func link(
         _ signIn: SignIn,
         to session: LinkingSession,
+        opensSession: Bool,
         nowMilliseconds: Int64,
         deadline: Deadline?
     ) async throws -> Bool {
@@ -43,6 +46,7 @@ extension IdentityStore {
                     try await link(
                         signIn,
                         to: session,
+                        opensSession: opensSession,
                         PostgresTimestamp(milliseconds: nowMilliseconds),
                         in: transaction
                     )
@@ -147,6 +151,7 @@ extension IdentityStore {
     private func link(
         _ signIn: SignIn,
         to session: LinkingSession,
+        opensSession: Bool,
         _ now: PostgresTimestamp,
         in transaction: PostgresTransaction
     ) async throws -> Bool {
@@ -155,7 +160,13 @@ extension IdentityStore {
         _ = try await check(session, for: .linkProvider, now, in: transaction)
         let own = identities.filter { $0.userID == session.userID }
         let wanted = identities.first { $0.provider == signIn.provider.value && $0.subject == signIn.subject }
-        if let wanted, wanted.userID == session.userID, !wanted.isUnproven { return false }
+        if let wanted, wanted.userID == session.userID, !wanted.isUnproven {
+            // Those that linked may have to be shown again, since the answer was lost. Others that are used up prove nothing now.
+            if opensSession, told == nil, try await !haveLinked(signIn, to: session.userID, in: transaction) {
+                throw try await refusal(of: signIn) { try await transaction.execute($0) }
+            }
+            return false
+        }
         // Credentials that the same absorption has taken are known by that.
         if told == nil, let wanted, wanted.userID != session.userID { throw IdentityFault.link(.identityTaken) }
         guard let told else { throw try await refusal(of: signIn) { try await transaction.execute($0) } }
@@ -223,6 +234,20 @@ extension IdentityStore {
         )
         guard let (email, fullName) = try rows.first?.decode(String?.self, String?.self) else { return nil }
         return Told(email: email, fullName: fullName)
+    }
+
+    /// Whether credentials were used up by linking to an account.
+    private func haveLinked(
+        _ signIn: SignIn,
+        to userID: UserID,
+        in transaction: PostgresTransaction
+    ) async throws(PostgresError) -> Bool {
+        try await !transaction.query(
+            """
+            SELECT FROM sign_ins
+            WHERE fingerprint = \(signIn.fingerprint) AND session_id = \(Self.mark(of: userID, signIn.fingerprint))
+            """
+        ).isEmpty
     }
 
     /// Throws unless the account is there, the session is alive, and an act may stand on its sign-in. Locks the account against all

@@ -16,7 +16,8 @@ extension IdentityStore {
     /// members. No lock is held meanwhile: many changes of one account keep nobody else from the database.
     ///
     /// - Returns: the metadata as it is then.
-    /// - Throws: `IdentityFault` with `accountNotFound`, `metadataTooLarge` or `metadataContended`, and nothing is changed; or
+    /// - Throws: `IdentityFault` with `accountNotFound`, `metadataTooLarge`, `metadataContended`, or with `emailTaken` for an address
+    ///   of a dialect that is reserved for another account, and nothing is changed; or
     ///   what the database throws.
     func changeMetadata(
         of userID: UserID,
@@ -33,54 +34,63 @@ extension IdentityStore {
                 replacement(
                     of: known,
                     by: metadata,
-                    toldName: change.toldName,
+                    change,
                     of: userID,
                     now: PostgresTimestamp(milliseconds: nowMilliseconds)
                 ),
                 deadline: deadline
             )
-            guard let (isKnown, isChanged) = try outcome.first?.decode(Bool.self, Bool.self), isKnown else {
-                throw IdentityFault.accountNotFound
-            }
+            guard
+                let (isKnown, isTaken, isChanged) = try outcome.first?.decode(Bool.self, Bool.self, Bool.self), isKnown
+            else { throw IdentityFault.accountNotFound }
+            if isTaken { throw IdentityFault.signIn(.emailTaken) }
             if isChanged { return metadata }
         }
         throw IdentityFault.metadataContended
     }
 
     /// Writes metadata unless there is other than is known. The account is locked first, against its deletion, and before it the
-    /// identities where one may get a name, as sign-ins and deletions do; the name goes to the identity that signed in last.
+    /// identities where one may get a name, as sign-ins and deletions do; the name goes to the identity that signed in last. A reserved
+    /// address is locked until it is written: who takes the reservation meanwhile finds it in the metadata and removes it there.
     private func replacement(
         of known: String?,
         by metadata: UserMetadata,
-        toldName: String?,
+        _ change: MetadataChange,
         of userID: UserID,
         now: PostgresTimestamp
     ) -> Query {
+        let toldName = change.toldName
+        let emails = change.emails
         // The last condition on the name is asked again of a row that was waited for; those before it aren't.
-        """
-        WITH identities AS MATERIALIZED (
-            SELECT FROM provider_identities WHERE user_id = \(userID.uuid) AND \(toldName) IS NOT NULL
-            ORDER BY provider, subject FOR NO KEY UPDATE
-        ), account AS MATERIALIZED (
-            SELECT user_id FROM accounts
-            WHERE user_id = \(userID.uuid) AND (SELECT count(*) FROM identities) >= 0 FOR KEY SHARE
-        ), changed AS (
-            INSERT INTO user_metadata AS stored (user_id, metadata, updated_at)
-            SELECT user_id, \(metadata.text), \(now) FROM account
-            ON CONFLICT (user_id) DO UPDATE SET metadata = EXCLUDED.metadata, updated_at = EXCLUDED.updated_at
-                WHERE stored.metadata = \(known)
-            RETURNING user_id
-        ), named AS (
-            UPDATE provider_identities SET told_name = \(toldName)
-            WHERE \(toldName) IS NOT NULL AND EXISTS (SELECT FROM changed)
-                AND (provider, subject) = (
-                    SELECT provider, subject FROM provider_identities WHERE user_id = \(userID.uuid)
-                    ORDER BY last_sign_in_at DESC, provider, subject LIMIT 1)
-                AND NOT EXISTS (
-                    SELECT FROM provider_identities WHERE user_id = \(userID.uuid) AND told_name IS NOT NULL)
-                AND told_name IS NULL
-        )
-        SELECT EXISTS (SELECT FROM account), EXISTS (SELECT FROM changed)
-        """
+        return """
+            WITH identities AS MATERIALIZED (
+                SELECT FROM provider_identities WHERE user_id = \(userID.uuid) AND \(toldName) IS NOT NULL
+                ORDER BY provider, subject FOR NO KEY UPDATE
+            ), account AS MATERIALIZED (
+                SELECT user_id FROM accounts
+                WHERE user_id = \(userID.uuid) AND (SELECT count(*) FROM identities) >= 0 FOR KEY SHARE
+            ), reserved AS MATERIALIZED (
+                SELECT user_id <> \(userID.uuid) AS is_taken FROM email_reservations
+                WHERE (SELECT count(*) FROM account) > 0
+                    AND (dialect, email) IN (SELECT * FROM unnest(\(emails.map(\.dialect)), \(emails.map(\.email))))
+                ORDER BY dialect, email FOR SHARE
+            ), changed AS (
+                INSERT INTO user_metadata AS stored (user_id, metadata, updated_at)
+                SELECT user_id, \(metadata.text), \(now) FROM account WHERE NOT EXISTS (SELECT FROM reserved WHERE is_taken)
+                ON CONFLICT (user_id) DO UPDATE SET metadata = EXCLUDED.metadata, updated_at = EXCLUDED.updated_at
+                    WHERE stored.metadata = \(known)
+                RETURNING user_id
+            ), named AS (
+                UPDATE provider_identities SET told_name = \(toldName)
+                WHERE \(toldName) IS NOT NULL AND EXISTS (SELECT FROM changed)
+                    AND (provider, subject) = (
+                        SELECT provider, subject FROM provider_identities WHERE user_id = \(userID.uuid)
+                        ORDER BY last_sign_in_at DESC, provider, subject LIMIT 1)
+                    AND NOT EXISTS (
+                        SELECT FROM provider_identities WHERE user_id = \(userID.uuid) AND told_name IS NOT NULL)
+                    AND told_name IS NULL
+            )
+            SELECT EXISTS (SELECT FROM account), EXISTS (SELECT FROM reserved WHERE is_taken), EXISTS (SELECT FROM changed)
+            """
     }
 }

@@ -74,10 +74,9 @@ struct AppAuthTests {
         gateway.stubs.identity.set {
             $0.signIn = { _, _ in
                 throw RPCError.domain(
-                    .invalidArgument,
+                    .notFound,
                     reason: "PROVIDER_UNKNOWN",
-                    message: "Unknown.",
-                    field: "provider"
+                    message: "No provider of this name is configured."
                 )
             }
         }

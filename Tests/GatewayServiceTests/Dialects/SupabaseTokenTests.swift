@@ -135,7 +135,7 @@ struct SupabaseTokenTests {
         let gateway = TestGateway.speaking(.supabase)
         gateway.stubs.identity.set {
             $0.signIn = { _, _ in
-                throw RPCError.domain(.invalidArgument, reason: "PROVIDER_UNKNOWN", message: "There is none.")
+                throw RPCError.domain(.notFound, reason: "PROVIDER_UNKNOWN", message: "There is none.")
             }
         }
         let answer = try await gateway.send(.post, Self.signIn, #"{"provider":"azure","id_token":"t"}"#)

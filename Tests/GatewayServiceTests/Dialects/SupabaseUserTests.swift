@@ -272,7 +272,7 @@ struct SupabaseUserTests {
                 switch request.credentials.provider {
                 case "apple": throw RPCError.refusal("TOKEN_MALFORMED")
                 case "google": throw RPCError.domain(.invalidArgument, reason: "TOKEN_MALFORMED", message: "m")
-                default: throw RPCError.domain(.invalidArgument, reason: "PROVIDER_UNKNOWN", message: "m")
+                default: throw RPCError.domain(.notFound, reason: "PROVIDER_UNKNOWN", message: "m")
                 }
             }
         }

@@ -312,6 +312,17 @@ struct WordPressTests {
         #expect(gateway.stubs.calls.contains("SignIn") != isKnown)
     }
 
+    @Test func `An address that its owner takes during the registration is taken`() async throws {
+        let gateway = Self.forNewcomer()
+        gateway.stubs.identity.set {
+            $0.updateUserMetadata = { _, _ in
+                throw RPCError.domain(.alreadyExists, reason: "EMAIL_TAKEN", message: "Somebody else has it.")
+            }
+        }
+        let answer = try await gateway.send(.post, Self.registerPath, Self.register)
+        #expect(answer.body == Self.error(409, "email_exists", "An account with this email already exists"))
+    }
+
     @Test func `Who is registered is told so`() async throws {
         let gateway = TestGateway.speaking(.wordpress)
         let answer = try await gateway.send(.post, Self.registerPath, Self.register)

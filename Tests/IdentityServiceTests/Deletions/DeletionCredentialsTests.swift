@@ -2,6 +2,7 @@ import API
 import IdentityDomain
 import JOSE
 import Models
+import OutgoingHTTP
 import Postgres
 import RPC
 import SwiftProtobuf
@@ -165,7 +166,7 @@ struct DeletionCredentialsTests {
                 "UPDATE provider_identities SET tokens_from = NULL, disabled_at = now()"
             )
             await refused("PROVIDER_ACCOUNT_DISABLED", token: fresh)
-            await expectFailure(.invalidArgument, "PROVIDER_UNKNOWN") {
+            await expectFailure(.notFound, "PROVIDER_UNKNOWN") {
                 _ = try await service.askForDeletion(session.accessToken) { $0.provider = "nobody" }
             }
             #expect(try await service.count("accounts") == 1)
@@ -277,6 +278,33 @@ struct DeletionCodeTests {
             await bench.grants.revoker.round()
             #expect(bench.apple.revoked == ["r.deletion"])
             #expect(try await bench.rows("revoking") == 0)
+        }
+    }
+
+    @Test(arguments: [true, false])
+    func `A repetition whose account goes while it asks the provider gets the same answer`(buys: Bool) async throws {
+        try await GrantBench.run { bench in
+            let session = try await signIn(bench)
+            try bench.giveToken("001.person", code: "c0de", refreshToken: "r.deletion")
+            let apple = bench.apple
+            apple.setTrouble { request throws(OutgoingHTTPError) in
+                apple.setTrouble(nil)
+                do {
+                    _ = try await delete(bench, session.accessToken) {
+                        ($0.idToken, $0.nonce) = (try token(bench, "deletion"), TestProvider.rawNonce)
+                    }
+                } catch {
+                    Issue.record(error)
+                }
+                return buys
+                    ? apple.work(request)
+                    : OutgoingResponse(status: 400, body: Array(#"{"error":"invalid_grant"}"#.utf8))
+            }
+            let answer = try await delete(bench, session.accessToken) {
+                ($0.authorizationCode, $0.clientID) = ("c0de", "com.example.app")
+            }
+            #expect(answer.consentsLeft == ["apple"] && answer.deletesAtMs == 0)
+            #expect(try await bench.store.database.query("SELECT FROM account_closings").count == 1)
         }
     }
 

@@ -90,6 +90,31 @@ struct LinkProviderTests {
         }
     }
 
+    @Test func `Credentials that signed the account in before open no second session by linking`() async throws {
+        try await TestService.run { service in
+            let used = try service.provider.appleToken(at: service.clock, ["jti": "used"])
+            let session = try await service.signIn(token: used).tokens
+            func link(_ token: String, _ opensSession: Bool) async throws -> IdentityV1.LinkProviderResponse {
+                try await service.client.linkProvider(
+                    .with {
+                        ($0.accessToken, $0.opensSession) = (session.accessToken, opensSession)
+                        ($0.credentials.provider, $0.credentials.idToken) = ("apple", token)
+                        $0.credentials.nonce = TestProvider.rawNonce
+                    }
+                )
+            }
+            service.pass(seconds: 120)
+            await expectFailure(.unauthenticated, "TOKEN_REPLAYED") { _ = try await link(used, true) }
+            #expect(try await !link(used, false).hasTokens)
+            #expect(try await service.count("sessions") == 1)
+            // Fresh ones do, once.
+            let fresh = try service.provider.appleToken(at: service.clock, ["jti": "fresh"])
+            let opened = try await link(fresh, true).tokens
+            #expect(try await link(fresh, true).tokens.sessionID == opened.sessionID)
+            #expect(try await service.count("sessions") == 2)
+        }
+    }
+
     @Test func `Credentials that linked buy no session, here or anywhere`() async throws {
         try await TestService.run { service in
             let session = try await service.signInAnew()
@@ -178,7 +203,7 @@ struct LinkProviderTests {
                     try await service.linkGoogle(session.accessToken, token: token)
                 }
             }
-            await expectFailure(.invalidArgument, "PROVIDER_UNKNOWN") {
+            await expectFailure(.notFound, "PROVIDER_UNKNOWN") {
                 try await service.link(session.accessToken) { ($0.provider, $0.idToken) = ("unknown", "x") }
             }
             await expectFailure(.invalidArgument, "CREDENTIALS_MISSING") {

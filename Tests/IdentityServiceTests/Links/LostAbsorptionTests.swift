@@ -9,6 +9,27 @@ import Testing
 
 /// An account that was to be absorbed is gone when it comes to it.
 struct LostAbsorptionTests {
+    @Test func `The account that absorbs isn't deleted any more where that was scheduled`() async throws {
+        try await AbsorptionTests.run { service, apple, google in
+            _ = service.others.absorptions { $0.withNumber = [apple.userID] }
+            for weak in [try await service.signInAnew(), google] {
+                try await service.setProof("fresh", of: weak)
+                #expect(try await service.askForDeletion(weak.accessToken).deletesAtMs > 0)
+            }
+            #expect(try await service.count("scheduled_deletions") == 2)
+            try await service.linkGoogle(apple.accessToken, token: service.googleToken())
+            #expect(try await service.words("SELECT user_id::text FROM accounts") == [apple.userID])
+            #expect(try await service.count("scheduled_deletions") == 0)
+            let cancelled = try await service.words(
+                "SELECT user_id::text FROM security_events WHERE kind = 'deletion_cancelled'"
+            )
+            #expect(cancelled == [apple.userID])
+            service.clock.advance(seconds: 8 * 86_400)
+            await service.parts.deletions.round()
+            #expect(try await service.count("accounts") == 1)
+        }
+    }
+
     @Test func `Whose other account is deleted in the last moment is told so, and links it next time`() async throws {
         try await AbsorptionTests.run { service, apple, google in
             try await service.database.execute(

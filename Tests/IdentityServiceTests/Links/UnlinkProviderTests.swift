@@ -92,7 +92,7 @@ struct UnlinkProviderTests {
             try await service.unlink(apple.accessToken, "former")
             #expect(try await service.identities().count == 1)
             for unknown in ["former", "unknown", "", "Apple"] {
-                await expectFailure(.invalidArgument, "PROVIDER_UNKNOWN") {
+                await expectFailure(.notFound, "PROVIDER_UNKNOWN") {
                     try await service.unlink(apple.accessToken, unknown)
                 }
             }

@@ -106,7 +106,7 @@ struct AcceptNoticeTests {
                 try await service.accept(notice, key: stranger)
             }
             for provider in ["facebook", "", "nobody"] {
-                await expectFailure(.invalidArgument, "PROVIDER_UNKNOWN") {
+                await expectFailure(.notFound, "PROVIDER_UNKNOWN") {
                     var request = IdentityV1.AcceptNoticeRequest()
                     (request.provider, request.notice) = (provider, try notice.text(service.provider.key))
                     _ = try await service.client.acceptNotice(request)

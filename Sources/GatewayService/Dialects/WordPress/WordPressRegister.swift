@@ -109,7 +109,13 @@ enum WordPressRegister {
         var metadata = IdentityV1.UpdateUserMetadataRequest()
         metadata.changesJson = String(decoding: change.serialized(), as: UTF8.self)
         let noting = options.proving(proofs.identity)
-        _ = try await parts.backends.identity.updateUserMetadata(metadata, options: noting)
+        do {
+            _ = try await parts.backends.identity.updateUserMetadata(metadata, options: noting)
+        } catch {
+            // Its provider verified it for somebody else at this moment.
+            if error.reason == "EMAIL_TAKEN" { throw emailExists }
+            throw error
+        }
         var update = ProfileV1.UpdateProfileRequest()
         update.username = registration.username
         if !registration.fullName.isEmpty { update.displayName = registration.fullName }
