@@ -89,7 +89,7 @@ extension PlaceState {
     mutating func leave(_ id: GroupID, _ userID: UserID) throws(InvitesFault) {
         guard !closed.contains(userID), let group = groups[id], let role = group.role(of: userID) else { return }
         guard role == .owner else { return goOut(userID, of: id) }
-        guard !group.rows.values.contains(where: { $0.userID != nil && $0.userID != userID }) else {
+        guard !group.rows.values.contains(where: { $0.userID != userID && isOpen($0) }) else {
             // Who got the group from somebody else never asked for it.
             guard group.createdBy != userID else { throw .ownerMustHandOver }
             goOut(userID, of: id)
@@ -134,7 +134,7 @@ extension PlaceState {
         let heir = group.rows[memberID]?.userID
         if heir == group.ownerID { return try domain(id, for: callerID) }
         guard role == .owner else { throw .roleInsufficient }
-        guard let heir, let row = group.rows[memberID] else { throw .memberNotFound }
+        guard let heir, let row = group.rows[memberID], isOpen(row) else { throw .memberNotFound }
         guard row.isAdmin || row.confirmedBy != nil, !row.isInDoubt else { throw .invitation(.memberNotConfirmed) }
         if let own = group.member(callerID) { groups[id]?.rows[own.id]?.isAdmin = true }
         groups[id]?.ownerID = heir

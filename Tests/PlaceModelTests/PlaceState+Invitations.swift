@@ -313,10 +313,17 @@ extension PlaceState {
         counts = counts.filter { $0.key.userID != userID }
     }
 
-    /// A group whose owner is gone is an admin's, else a plain member's, and of these who has been there for longest; else nobody's.
+    /// Whether a row is a member's whose account is open.
+    func isOpen(_ row: PlaceRow) -> Bool { row.userID.map { !closed.contains($0) } ?? false }
+
+    /// A group whose owner is gone is an admin's, else a plain member's, and of these who has been there for longest; else nobody's. Members
+    /// in doubt come behind the others, then those by an unproven number, and last of all those whose accounts are closed.
     mutating func inherit(_ id: GroupID) {
+        func rank(_ row: PlaceRow) -> Int {
+            (isOpen(row) ? 0 : 8) + (row.isAdmin ? 0 : isByUnprovenNumber(row) ? 6 : 4) + (row.isInDoubt ? 1 : 0)
+        }
         let heir = groups[id]?.rows.values.filter { $0.userID != nil }
-            .min { ($0.isAdmin ? 0 : 1, $0.linkedAt ?? 0, $0.id) < ($1.isAdmin ? 0 : 1, $1.linkedAt ?? 0, $1.id) }
+            .min { (rank($0), $0.linkedAt ?? 0, $0.id) < (rank($1), $1.linkedAt ?? 0, $1.id) }
         guard let heir = heir?.userID else {
             groups[id] = nil
             return

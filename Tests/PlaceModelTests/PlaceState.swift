@@ -217,7 +217,7 @@ struct PlaceState: Equatable, Sendable {
     }
 
     /// Whether a row is that of somebody who is there by a number alone, which they haven't proven.
-    private func isByUnprovenNumber(_ row: PlaceRow) -> Bool {
+    func isByUnprovenNumber(_ row: PlaceRow) -> Bool {
         guard let userID = row.userID, let phone = row.phone, row.confirmedBy == nil else { return false }
         return provers[phone] != userID
     }
