@@ -1,6 +1,8 @@
 import API
 import Models
+import Postgres
 import RPC
+import ServiceModels
 import Testing
 
 @testable import InvitesService
@@ -177,6 +179,27 @@ import Testing
                 page = answer.nextPageToken
             } while !page.isEmpty
             #expect(found == ids)
+        }
+    }
+
+    @Test func `Naming a user who is nothing to the group locks nothing of theirs`() async throws {
+        try await InvitesFixture.run { service in
+            let (maria, stranger) = (someone(), someone())
+            try await service.apply(claimed(9, by: stranger))
+            let (group, other) = (
+                try await service.group(.confirm, by: maria).groupID, try await service.group(by: maria)
+            )
+            let waiting = try await service.add(phone(1), to: group, by: maria).memberID
+            let unknown = try await service.add(phone(1), to: other, by: maria).memberID
+            let asking = try await service.join(by: service.link(to: group, by: maria).token, someone()).memberID
+            try await service.database.withTransaction { transaction in
+                try await transaction.query("SELECT FROM phones WHERE user_id = \(stranger.uuid) FOR UPDATE")
+                for (id, answer) in [
+                    (waiting, "PERSON_CHANGED"), (asking, "PERSON_CHANGED"), (unknown, "MEMBER_NOT_FOUND"),
+                ] {
+                    #expect(await outcome { try await service.confirm(id, as: stranger, in: group, by: maria) } == answer)
+                }
+            }
         }
     }
 }

@@ -230,7 +230,31 @@ struct PendingStore: Sendable {
         let row = try await row(of: new, in: transaction)
         try GroupPolicy.require(group.callerRole, .confirm(addedByCaller: row?.isAddedByCaller ?? false))
         try await MemberStore.requireProven(new.callerID, group.callerRole, in: new.groupID, transaction)
+        try await requireConcerned(new, row, group, in: transaction)
         return row?.phone
+    }
+
+    /// Refuses a user who isn't in the group, doesn't ask to join it and doesn't have the number: a caller who names just any user must not
+    /// have that user's numbers locked.
+    private func requireConcerned(
+        _ new: Confirmation,
+        _ row: MemberFacts?,
+        _ group: Group,
+        in transaction: PostgresTransaction
+    ) async throws {
+        let concerns = try await transaction.query(
+            """
+            SELECT 1 FROM members WHERE user_id = \(new.userID.uuid) AND group_id = \(new.groupID.uuid)
+            UNION ALL SELECT 1 FROM join_requests
+                WHERE user_id = \(new.userID.uuid) AND group_id = \(new.groupID.uuid) AND member_id = \(new.memberID.uuid)
+            UNION ALL SELECT 1 FROM phones WHERE user_id = \(new.userID.uuid) AND phone = \(row?.phone)
+            LIMIT 1
+            """
+        )
+        guard concerns.isEmpty else { return }
+        guard let row else { throw try await unknown(new, in: transaction) }
+        let isForNobody = row.userID == nil && group.openness != .confirm
+        throw InvitesFault.invitation(isForNobody ? .nothingToConfirm : .personChanged)
     }
 
     private func row(of new: Confirmation, in transaction: PostgresTransaction) async throws -> MemberFacts? {
@@ -283,13 +307,18 @@ struct PendingStore: Sendable {
             return try await admit(new, waitingID: nil, place, limits, in: transaction)
         }
         if let memberID = place.memberID { return memberID }
+        throw try await unknown(new, in: transaction)
+    }
+
+    /// Why there is nobody to confirm by an id of no row.
+    private func unknown(_ new: Confirmation, in transaction: PostgresTransaction) async throws -> InvitesFault {
         let rows = try await transaction.query(
             """
             SELECT FROM join_requests WHERE group_id = \(new.groupID.uuid) AND member_id = \(new.memberID.uuid)
                 AND user_id <> \(new.userID.uuid)
             """
         )
-        throw rows.isEmpty ? InvitesFault.memberNotFound : .invitation(.personChanged)
+        return rows.isEmpty ? .memberNotFound : .invitation(.personChanged)
     }
 
     private func admit(
