@@ -93,4 +93,24 @@ import Testing
             #expect(try await service.count("SELECT count(*) FROM closed_accounts WHERE tries > 0") == 1)
         }
     }
+
+    @Test func `A closing that waited for long looks a minute after it for what was under way`() async throws {
+        try await InvitesFixture.run { service in
+            let maria = someone()
+            let closing = try await service.database.withTransaction { transaction in
+                try await transaction.query(
+                    "SELECT FROM user_locks WHERE lock = ANY(\(UserLocks.numbers(of: [maria]))) FOR UPDATE"
+                )
+                let closing = Task { try await service.close(maria) }
+                try await service.waitForWaiting()
+                service.clock.advance(milliseconds: AccountStore.sweepMilliseconds)
+                return closing
+            }
+            try await closing.value
+            #expect(try await service.count("SELECT count(*) FROM closed_accounts WHERE swept_at IS NULL") == 1)
+            service.clock.advance(milliseconds: AccountStore.sweepMilliseconds)
+            await service.parts.closings.round()
+            #expect(try await service.count("SELECT count(*) FROM closed_accounts WHERE swept_at IS NULL") == 0)
+        }
+    }
 }

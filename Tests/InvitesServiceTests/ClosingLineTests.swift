@@ -103,7 +103,7 @@ import Testing
             _ = try await service.groups(20, by: maria)
             let accounts = service.parts.methods.accounts
             // Whoever is killed right after the commit has answered nothing.
-            try await accounts.close(maria, nowMilliseconds: service.clock.clock.nowMilliseconds, deadline: nil)
+            try await accounts.close(maria, clock: service.clock.clock, deadline: nil)
             for left in [12, 4] {
                 #expect(try await accounts.forget(maria, until: .now) == false)
                 #expect(try await service.groups(of: maria).groups.count == left)
@@ -208,7 +208,7 @@ extension InvitesFixture {
     }
 
     /// Waits until somebody waits for a lock.
-    fileprivate func waitForWaiting() async throws {
+    func waitForWaiting() async throws {
         // Of this database alone: other tests have theirs beside it.
         let waiting =
             "SELECT count(*) FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'"

@@ -44,7 +44,7 @@ struct ForgettingPlanTests {
             }
             let before = try await read()
             let accounts = service.parts.methods.accounts
-            try await accounts.close(Self.userID, nowMilliseconds: 1_700_000_000_000, deadline: nil)
+            try await accounts.close(Self.userID, clock: service.clock.clock, deadline: nil)
             #expect(try await accounts.forget(Self.userID, until: .now.advanced(by: .seconds(120))))
             var after = try await read()
             // All that a session has counted comes at once, later on a busy machine.

@@ -112,6 +112,6 @@ import Testing
 extension InvitesFixture {
     /// Closes an account, as a crash right after it leaves it.
     fileprivate func closeWithoutForgetting(_ user: UserID) async throws {
-        try await parts.methods.accounts.close(user, nowMilliseconds: clock.clock.nowMilliseconds, deadline: nil)
+        try await parts.methods.accounts.close(user, clock: clock.clock, deadline: nil)
     }
 }

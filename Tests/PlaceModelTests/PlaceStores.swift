@@ -222,7 +222,7 @@ final class PlaceStores: Sendable {
         case .reopen(let userID, let absorption):
             try await accounts.reopen(userID, absorption: absorption, nowMilliseconds: now, deadline: nil)
         case .close(let userID):
-            try await accounts.close(userID, nowMilliseconds: now, deadline: nil)
+            try await accounts.close(userID, clock: WallClock { now }, deadline: nil)
             _ = try await accounts.forget(userID, until: .now.advanced(by: .seconds(60)))
         default: preconditionFailure("no operation of accounts")
         }

@@ -27,7 +27,7 @@ struct ClosingRunner: Sendable {
 
     /// Closes an account. When it returns the account is closed for good, and a user who is in few groups forgotten.
     func close(_ userID: UserID, deadline: Deadline?) async throws {
-        try await store.close(userID, nowMilliseconds: clock.nowMilliseconds, deadline: deadline)
+        try await store.close(userID, clock: clock, deadline: deadline)
         await forget(userID, within: Self.callLimit, deadline: .after(Self.callLimit))
     }
 

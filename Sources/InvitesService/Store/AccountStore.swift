@@ -32,15 +32,18 @@ struct AccountStore: Sendable {
     /// those who add wait. So whoever links or adds the user comes before, and is seen by what forgets the user, or after, and finds the
     /// account closed and its numbers nobody's. A transaction that began before and doesn't see that the account is closed may still make
     /// the user a group: it is found a minute later, when the user is forgotten once more.
-    func close(_ userID: UserID, nowMilliseconds: Int64, deadline: Deadline?) async throws {
-        let now = PostgresTimestamp(milliseconds: nowMilliseconds)
-        let leaseEnd = PostgresTimestamp(milliseconds: nowMilliseconds + Self.leaseMilliseconds)
+    ///
+    /// - Parameter clock: read behind the locks: however long these are waited for, it is a minute from the closing.
+    func close(_ userID: UserID, clock: WallClock, deadline: Deadline?) async throws {
         try await database.withTransaction(
             retries: ConflictRetry.retriesMax,
             deadline: deadline
         ) { transaction in
             try await UserLocks.lock(userID, in: transaction)
             try await release(numbersOf: userID, in: transaction)
+            let nowMilliseconds = clock.nowMilliseconds
+            let now = PostgresTimestamp(milliseconds: nowMilliseconds)
+            let leaseEnd = PostgresTimestamp(milliseconds: nowMilliseconds + Self.leaseMilliseconds)
             try await transaction.execute(
                 """
                 WITH released AS (DELETE FROM held_accounts WHERE user_id = \(userID.uuid))
