@@ -81,7 +81,8 @@ import Testing
             let maria = someone()
             // One in each part but the last.
             for number in 0..<5 * AccountStore.groupsTogetherMax + 2 {
-                let isStuck = number < 5 * AccountStore.groupsTogetherMax && number % AccountStore.groupsTogetherMax == 1
+                let isStuck =
+                    number < 5 * AccountStore.groupsTogetherMax && number % AccountStore.groupsTogetherMax == 1
                 _ = try await service.group(isStuck ? "Stuck" : "Hikers", by: maria)
             }
             try await service.close(maria)

@@ -257,7 +257,9 @@ struct GroupEventTriggerTests {
         }
     }
 
-    @Test func `A kind of a later version keeps nobody from what they missed, and hides no more behind it`() async throws {
+    @Test func `A kind of a later version keeps nobody from what they missed, and hides no more behind it`()
+        async throws
+    {
         let later = Migration(
             number: InvitesMigrations.all.count + 1,
             name: "a further kind of events",
@@ -276,7 +278,10 @@ struct GroupEventTriggerTests {
             let now = try await store.page(after: nil, limit: 0).head.point
             let absent = [maria, jose].map { GroupEventStore.Absent(userID: $0, point: before) }
             #expect(try await store.missed(by: absent, until: now, limit: 10).map(\.count) == [1, 1])
-            #expect(try await store.missed(by: absent, until: now, limit: 2).map(\.count) == [2, 1], "there may be more")
+            #expect(
+                try await store.missed(by: absent, until: now, limit: 2).map(\.count) == [2, 1],
+                "there may be more"
+            )
         }
     }
 }

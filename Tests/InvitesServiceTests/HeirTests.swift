@@ -48,7 +48,9 @@ import Testing
         }
     }
 
-    @Test func `A group passes over a member whose account is closed, though it hasn't forgotten them yet`() async throws {
+    @Test func `A group passes over a member whose account is closed, though it hasn't forgotten them yet`()
+        async throws
+    {
         try await InvitesFixture.run { service in
             let (maria, jose, ana) = (someone(), someone(), someone())
             let group = try await service.group(by: maria)
@@ -62,7 +64,9 @@ import Testing
         }
     }
 
-    @Test func `Where all others' accounts are closed a group goes with its owner, by leaving or by a closing`() async throws {
+    @Test func `Where all others' accounts are closed a group goes with its owner, by leaving or by a closing`()
+        async throws
+    {
         try await InvitesFixture.run { service in
             let (maria, jose) = (someone(), someone())
             let groups = [try await service.group(by: maria), try await service.group(by: maria)]
@@ -85,7 +89,8 @@ import Testing
             let group = try await service.group(.confirm, by: maria).groupID
             let token = try await service.link(to: group, by: maria).token
             for user in [jose, ana] { _ = try await service.join(by: token, user) }
-            for person in try await service.pending(of: group, askedBy: maria).people where person.userID == jose.description {
+            for person in try await service.pending(of: group, askedBy: maria).people
+            where person.userID == jose.description {
                 try await service.confirm(person.memberID, as: jose, in: group, by: maria)
             }
             let request = try #require(try await service.pending(of: group, askedBy: maria).people.first).memberID

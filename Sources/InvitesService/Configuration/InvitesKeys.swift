@@ -72,7 +72,7 @@ enum InvitesKeys {
         "VESTIBULE_INVITES_USER_MEMBERSHIPS",
         in: 1...10_000,
         default: 1_000,
-        help: "How many groups others may add a user to (the user may join twice as many), and how many may await one phone number."
+        help: "How many groups others may add a user to (who may join twice as many), and how many may await a number."
     )
     static let userPending = ConfigurationKey.int(
         "VESTIBULE_INVITES_USER_PENDING",
