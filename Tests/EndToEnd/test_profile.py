@@ -36,7 +36,9 @@ def test_a_profile_from_empty_to_complete(app):
 def test_an_empty_change_changes_nothing(member):
     before = member.get("/me").expect(200)
     assert member.save().expect(200) == before
-    assert member.save(something_new="x").expect(200) == before
+    member.save(something_new="x", display_name="Not Saved").problem(
+        400, "REQUEST_INVALID", [("something_new", "UNKNOWN_FIELD")])
+    assert member.get("/me").expect(200) == before
 
 
 @pytest.mark.parametrize("name", [

@@ -15,7 +15,7 @@ MOMENT = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z")
 
 def listed(app):
     sessions = app.get("/auth/sessions").expect(200)
-    assert set(sessions) == {"sessions", "recent_changes"}
+    assert set(sessions) == {"sessions", "recent_changes", "deletes_at"} and sessions["deletes_at"] is None
     for session in sessions["sessions"]:
         assert set(session) == MEMBERS
         assert MOMENT.fullmatch(session["created_at"]) and MOMENT.fullmatch(session["last_used_at"])

@@ -11,7 +11,7 @@ ROUTES = {
     "/auth/apple/start": {"get"}, "/auth/apple/callback": {"post"}, "/auth/refresh": {"post"}, "/auth/sign-out": {"post"},
     "/auth/sign-out-everywhere": {"post"}, "/auth/sessions": {"get"}, "/auth/sessions/{id}": {"patch", "delete"},
     "/auth/identities": {"get"}, "/auth/identities/{provider}": {"post", "delete"},
-    "/me": {"get", "patch", "delete"}, "/me/phone-proof": {"post"}, "/me/events": {"get"}, "/me/avatar": {"put", "delete"}, "/avatars/{id}": {"get"},
+    "/me": {"get", "patch", "delete"}, "/me/deletion": {"delete"}, "/me/phone-proof": {"post"}, "/me/events": {"get"}, "/me/avatar": {"put", "delete"}, "/avatars/{id}": {"get"},
     "/usernames/{username}": {"get"}, "/groups": {"get", "post"}, "/groups/{id}/members": {"get", "post"},
     "/groups/{id}": {"get", "patch", "delete"}, "/groups/{id}/members/batch": {"post"},
     "/invitations": {"get"}, "/groups/{id}/pending": {"get"}, "/groups/{id}/members/{member_id}/accept": {"post"},
@@ -25,6 +25,7 @@ ROUTES = {
     "/api/auth/sign-out": {"post"}, "/wp-json/gread/v1/auth/apple/login": {"post"},
     "/wp-json/gread/v1/auth/apple/register": {"post"}, "/wp-json/gread/v1/auth/logout": {"post"},
     "/wp-json/wp/v2/users/me": {"get"}, "/auth/v1/token": {"post"}, "/auth/v1/user": {"get", "put"},
+    "/auth/v1/user/identities/{id}": {"delete"},
     "/auth/v1/logout": {"post"}, "/auth/v1/settings": {"get"}, "/auth/v1/health": {"get"},
     "/auth/v1/.well-known/jwks.json": {"get"}, "/auth/v1/admin/users/{id}": {"get", "delete"},
 }
