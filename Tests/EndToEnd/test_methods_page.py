@@ -56,6 +56,8 @@ def test_every_line_works(stack, page, new_app, tmp_path):
             variables |= request_to_join(new_app, variables)
         if "$LINK" in line:
             variables |= links(new_app, variables)
+        if "$IDENTITY_ID" in line:
+            variables["IDENTITY_ID"] = linked_identity(new_app, variables)
         (tmp_path / ".curlrc").write_text(options + ("max-time = 2\n" if title == STREAM else ""))
         run = subprocess.run(
             ["bash", "-euc", line], cwd=tmp_path, env={**os.environ, **variables, "HOME": str(tmp_path), "CURL_HOME": str(tmp_path)},
@@ -121,6 +123,14 @@ def another_member(new_app, variables):
     friend.wait_for_group(variables["GROUP"])
     friend.gateway.patch(f"{members}/{member}", {"role": "admin"}, token=variables["ACCESS"]).expect(200)
     return member
+
+
+def linked_identity(new_app, variables):
+    """The id of a second identity of the person's, as Supabase's clients read it."""
+    gateway, token = (friend := new_app()).gateway, variables["ACCESS"]
+    gateway.post("/auth/identities/apple", friend.ask_apple(), token=token).expect(200)
+    identities = gateway.get("/auth/v1/user", token=token).expect(200)["identities"]
+    return next(each["identity_id"] for each in identities if each["provider"] == "apple")
 
 
 def invitation(new_app, variables):
