@@ -76,7 +76,8 @@ extension GroupStore {
                 SELECT user_id, (role = \(GroupRole.admin.rawValue) OR confirmed_by IS NOT NULL) AND unconfirmed_at IS NULL
                 FROM members m
                 WHERE group_id = \(groupID.uuid) AND member_id = \(memberID.uuid) AND user_id IS NOT NULL
-                    AND NOT EXISTS (SELECT FROM closed_accounts c WHERE c.user_id = m.user_id)
+                    AND (m.user_id = \(group.ownerID.uuid)
+                        OR NOT EXISTS (SELECT FROM closed_accounts c WHERE c.user_id = m.user_id))
                 FOR UPDATE
                 """
             )
