@@ -5,6 +5,7 @@ body and the same last byte; one that both take is the same to all three. Reques
 import concurrent.futures
 import json
 import os
+import re
 import secrets
 import subprocess
 import sys
@@ -97,7 +98,8 @@ def judge(text, requests, meaning):
         ours = (request["method"], request["target"], bytes.fromhex(request["body"]))
         part = text[begin:request["end"]]
         begin = request["end"]
-        others = {"llhttp": read_by_llhttp(part), "h11": read_by_h11(part)}
+        # RFC 9112 section 2.2 has empty lines before a request ignored, which h11 refuses; llhttp refuses methods that it doesn't know.
+        others = {"llhttp": read_by_llhttp(part), "h11": read_by_h11(re.sub(rb"^(\r\n)+", b"", part))}
         if all(state == REFUSED for state, _ in others.values()):
             return f"{part!r} is taken, and refused by both"
         if all(state != WHOLE for state, _ in others.values()):
