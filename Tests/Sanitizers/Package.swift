@@ -43,9 +43,14 @@ let package = Package(
             cSettings: [.unsafeFlags(["-std=c11"]), .define("_GNU_SOURCE"), .headerSearchPath(".")],
             linkerSettings: [.linkedLibrary("z")]
         ),
+        .target(
+            name: "CCrash",
+            path: "CCrash",
+            cSettings: [.unsafeFlags(["-std=c11"]), .define("_GNU_SOURCE")]
+        ),
         library("RPC", [protobuf, tracing]),
         library("HTTP", ["RPC", httpTypes]),
-        library("RPCTransport", ["CRPC", "HTTP", "RPC", httpTypes, lifecycle, protobuf, tracing]),
+        library("RPCTransport", ["CCrash", "CRPC", "HTTP", "RPC", httpTypes, lifecycle, protobuf, tracing]),
         library("API", ["RPC", protobuf]),
         library("OutgoingHTTP", ["CCurl", "COpenSSL", "RPCTransport"]),
         library("TestCertificates", ["RPCTransport"]),

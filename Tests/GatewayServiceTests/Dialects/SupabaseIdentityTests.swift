@@ -156,7 +156,7 @@ struct SupabaseIdentityTests {
         (.post, "/factors/f/challenge", 422, "mfa_totp_enroll_not_enabled"),
         (.post, "/passkeys/authentication/options", 422, "mfa_webauthn_enroll_not_enabled"),
         (.post, "/invite", 422, "not_supported"), (.get, "/admin/users?page=1", 422, "not_supported"),
-        (.post, "/admin/users", 422, "not_supported"), (.put, "/admin/users/x", 422, "not_supported"),
+        (.post, "/admin/users", 422, "not_supported"),
         (.post, "/admin/generate_link", 422, "not_supported"), (.get, "/oauth/authorize", 422, "not_supported"),
         (.get, "/signups", 404, "not_found"), (.delete, "/token", 405, "method_not_allowed"),
     ])
@@ -174,6 +174,18 @@ struct SupabaseIdentityTests {
             #expect(answer.body["msg"]?.string?.isEmpty == false)
             #expect(gateway.stubs.calls.isEmpty)
         }
+    }
+
+    @Test func `A path that is served with other methods says which`() async throws {
+        let key = "service-key-of-32-bytes-or-more-1"
+        let gateway = TestGateway.speaking(.supabase, serviceKey: key)
+        for method in [HTTPRequest.Method.put, .trace] {
+            let answer = try await gateway.send(method, "/auth/v1/admin/users/x", "{}", token: key)
+            #expect(answer.status == 405 && answer.body["error_code"] == "not_supported")
+            #expect(answer.headers[.allow]?.contains("DELETE") == true)
+        }
+        let answer = try await TestGateway.speaking(.supabase).send(.put, "/auth/v1/admin/users/x", "{}", token: key)
+        #expect(answer.status == 422 && answer.body["error_code"] == "not_supported")
     }
 
     @Test func `The page lists every refusal`() throws {

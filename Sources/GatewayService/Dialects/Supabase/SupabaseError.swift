@@ -13,21 +13,25 @@ struct SupabaseError: Equatable {
 
     init(_ problem: Problem, _ request: Request) {
         let path = request.uri.path
-        let isNotServed = problem.code == "ROUTE_NOT_FOUND" || problem.code == "METHOD_NOT_ALLOWED"
-        // Clients of Supabase Auth send no other methods: TRACE and the like are refused as everywhere.
-        let isTheirs = [.get, .post, .put, .patch, .delete].contains(request.method)
-        if isNotServed, isTheirs, let refusal = SupabaseRefusal.of(path) {
-            self.init(status: refusal.status, code: refusal.code, message: refusal.message)
+        // A path that is served with other methods says so, and which (RFC 9110 section 15.5.6).
+        let isServedOtherwise = problem.code == "METHOD_NOT_ALLOWED"
+        if isServedOtherwise || problem.code == "ROUTE_NOT_FOUND", let refusal = SupabaseRefusal.of(path) {
+            self.init(
+                status: isServedOtherwise ? .methodNotAllowed : refusal.status,
+                code: refusal.code,
+                message: refusal.message,
+                headers: isServedOtherwise ? problem.headers : HTTPFields()
+            )
         } else {
             self.init(problem, grant: path == SupabaseToken.path ? SupabaseToken.grant(request) : nil)
         }
     }
 
-    private init(status: HTTPResponse.Status, code: String, message: String) {
+    private init(status: HTTPResponse.Status, code: String, message: String, headers: HTTPFields) {
         self.status = status
         self.code = code
         self.message = message
-        headers = HTTPFields()
+        self.headers = headers
     }
 
     /// As a request tells it that asked for tokens by `grant`, or for something else.
