@@ -13,9 +13,10 @@ struct SupabaseError: Equatable {
 
     init(_ problem: Problem, _ request: Request) {
         let path = request.uri.path
-        // A path that is served with other methods says so, and which (RFC 9110 section 15.5.6).
-        let isServedOtherwise = problem.code == "METHOD_NOT_ALLOWED"
-        if isServedOtherwise || problem.code == "ROUTE_NOT_FOUND", let refusal = SupabaseRefusal.of(path) {
+        let isNotServed = problem.code == "ROUTE_NOT_FOUND" || problem.code == "METHOD_NOT_ALLOWED"
+        if isNotServed, let refusal = SupabaseRefusal.of(path) {
+            // A path that is served with other methods says so, and which (RFC 9110 section 15.5.6). A refusal's own path is none.
+            let isServedOtherwise = problem.code == "METHOD_NOT_ALLOWED" && !path.hasSuffix(refusal.path)
             self.init(
                 status: isServedOtherwise ? .methodNotAllowed : refusal.status,
                 code: refusal.code,
