@@ -233,4 +233,6 @@ def down(stack):
     assert not stack.all_containers()
     networks = stack.docker("network", "ls", "--format", "{{.Name}}").split()
     assert not [name for name in networks if re.match("vestibule", name)], networks
-    assert stack.docker("volume", "ls", "--format", "{{.Name}}").split() == ["vestibule_certificates", "vestibule_database"]
+    kept = ["certificates", "database", *(f"{program}-crashes" for program in ("gateway", "identity", "invites", "profile"))]
+    volumes = stack.docker("volume", "ls", "--format", "{{.Name}}").split()
+    assert sorted(volumes) == sorted(f"vestibule_{name}" for name in kept), volumes
