@@ -2,14 +2,14 @@ import API
 import JOSE
 
 extension AppV1.AccountChange {
-    /// Writes the change as a list tells it.
+    /// Writes the change as an entry of the list of sessions.
     func write(to json: inout JSONWriter) {
         writeNotice(to: &json)
         json.add("session_id", orNull: sessionID)
         json.add("device_name", orNull: deviceName)
     }
 
-    /// Writes the change as an event tells it.
+    /// Writes the change as an event of the stream.
     func writeNotice(to json: inout JSONWriter) {
         json.add("kind", kind)
         json.add("provider", orNull: provider)
@@ -18,7 +18,7 @@ extension AppV1.AccountChange {
 }
 
 extension OpenAPI.Schema {
-    /// A change as a list tells it.
+    /// A change as an entry of the list of sessions.
     static let accountChange = object([
         .required(
             "kind",
