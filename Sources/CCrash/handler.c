@@ -102,6 +102,10 @@ static int copy(char *to, size_t max, const char *from) {
 }
 
 int ccrash_thread_began(void) {
+    stack_t before;
+    if (sigaltstack(NULL, &before) != 0) return -1;
+    // AddressSanitizer gives each thread a stack, and frees what it finds when the thread ends.
+    if (!(before.ss_flags & SS_DISABLE) && before.ss_size >= HANDLER_STACK_BYTES) return 0;
     stack_t stack = {.ss_sp = handler_stack, .ss_size = sizeof handler_stack};
     return sigaltstack(&stack, NULL);
 }

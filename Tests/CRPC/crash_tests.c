@@ -251,6 +251,25 @@ TEST(many_threads_note_calls_at_once) {
     EXPECT(began("c", "") != NULL);
 }
 
+static char own_stack[65536];
+
+/// Returns whether the thread's stack for signal handlers is what it gave itself.
+static void *keep_own_stack(void *is_kept) {
+    stack_t before = {0}, own = {.ss_sp = own_stack, .ss_size = sizeof own_stack}, now = {0};
+    bool is_set = sigaltstack(&own, &before) == 0 && ccrash_thread_began() == 0 && sigaltstack(NULL, &now) == 0;
+    *(bool *)is_kept = is_set && now.ss_sp == own_stack;
+    (void)sigaltstack(&before, NULL); // AddressSanitizer's, which it frees
+    return NULL;
+}
+
+TEST(a_stack_that_a_thread_has_for_signal_handlers_is_kept) {
+    pthread_t thread;
+    bool is_kept = false;
+    REQUIRE(pthread_create(&thread, NULL, keep_own_stack, &is_kept) == 0);
+    pthread_join(thread, NULL);
+    EXPECT(is_kept);
+}
+
 TEST(names_that_are_too_long_are_refused) {
     char name[2 * CCRASH_PATH_BYTES_MAX];
     memset(name, 'n', sizeof name);

@@ -9,7 +9,7 @@
 #include <time.h>
 #include <unistd.h>
 
-enum { TESTS_MAX = 512, TEST_SECONDS_MAX = 30, OUTPUT_MAX = 16384, FAILURES_SHOWN_MAX = 20 };
+enum { TESTS_MAX = 1024, TEST_SECONDS_MAX = 30, OUTPUT_MAX = 16384, FAILURES_SHOWN_MAX = 20 };
 
 static struct {
     const char *name;
@@ -19,7 +19,10 @@ static size_t test_count;
 static int failure_count;
 
 void test_register(const char *name, void (*run)(void)) {
-    if (test_count == TESTS_MAX) abort();
+    if (test_count == TESTS_MAX) {
+        fprintf(stderr, "there are more tests than TESTS_MAX, %d\n", TESTS_MAX);
+        abort();
+    }
     tests[test_count].name = name;
     tests[test_count].run = run;
     test_count += 1;

@@ -58,7 +58,7 @@ typedef struct {
 int ccrash_install(const ccrash_options *options);
 
 /// Gives the calling thread a stack for the signal handler, so that an overflow of its own stack is reported too. The memory is
-/// the thread's own and ends with it.
+/// the thread's own and ends with it. A stack that the thread has already is kept if it is large enough.
 ///
 /// Returns 0, or -1 with `errno` set as `sigaltstack` does.
 int ccrash_thread_began(void);
