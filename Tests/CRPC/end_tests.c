@@ -14,7 +14,7 @@ TEST(a_deadline_ends_the_call_on_the_client) {
     EXPECT_EQUAL(call_send_text(call, "x"), CRPC_OK);
     EXPECT_EQUAL(call_half_close(call), CRPC_OK);
     UNTIL(rig, call->closes == 1);
-    EXPECT(ms_since(start) >= 59 && ms_since(start) < 2000);
+    EXPECT(ms_since(start) >= 59 && ms_since(start) < 20000);
     EXPECT_EQUAL(call->deadlines, 1);
     EXPECT_EQUAL(call->status, 4);
     EXPECT(!call->is_from_server && !call->is_unprocessed);
@@ -34,7 +34,7 @@ TEST(a_deadline_travels_to_the_server_and_fires_there) {
     call *server = rig_server_call(rig);
     EXPECT(server->deadline_ns > start * 1000000 && server->deadline_ns <= (now_ms() + 61) * 1000000);
     UNTIL(rig, server->deadlines == 1);
-    EXPECT(ms_since(start) >= 59 && ms_since(start) < 2000);
+    EXPECT(ms_since(start) >= 59 && ms_since(start) < 20000);
     EXPECT_EQUAL(server->closes, 0); // the server answers as it sees fit
     EXPECT_EQUAL(call_finish(server, 4, "too late"), CRPC_OK);
     UNTIL(rig, raw_read(raw) && raw_find_end(raw, 1) != NULL && server->closes == 1);
