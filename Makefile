@@ -1,7 +1,7 @@
 # What people type. Each target is one or two lines; the work is done by SwiftPM and the scripts named here.
 
 .DEFAULT_GOAL := help
-.PHONY: help run demo build up down logs renew roll test lint-docker test-compose test-nghttp2 check bench fuzz chaos soak-sessions soak-invites format proto sbom tidy lines clean-data clean
+.PHONY: help run demo build up down logs renew roll test test-one lint-docker test-compose test-nghttp2 check bench fuzz chaos soak-sessions soak-invites format proto sbom tidy lines clean-data clean
 
 # No search for libraries beside the program: it loads the system's alone.
 RELEASE_BUILD := Sources/build-with-progress.sh -c release --static-swift-stdlib --disable-local-rpath
@@ -37,8 +37,12 @@ renew: ## Renew certificates that end soon, and have the containers read them; f
 roll: ## Replace the containers of SERVICE (identity, profile, invites, gateway) without a failed call
 	@docker/roll.sh "$(SERVICE)"
 
-test: ## Set up what the tests need and run them all
-	@Tests/run.sh
+test: ## Set up what the tests need and run them all; ONLY=invites or another part, or a suite, alone
+	@Tests/Runner/run.py $(if $(ONLY),--only "$(ONLY)")
+
+test-one: ## Build and run the Swift tests that FILTER, a regular expression, matches
+	@Sources/build-with-progress.sh --build-tests
+	@SWIFT_BACKTRACE=enable=no swift test --skip-build --disable-xctest --filter "$(FILTER)"
 
 lint-docker: ## Check the Dockerfiles with hadolint
 	@Tests/Compose/setup.sh
@@ -96,6 +100,7 @@ proto: ## Write the messages and stubs of every proto anew
 tidy: ## Check the style rules that a program can check
 	@python3 -m unittest discover --quiet --start-directory Tests/Tidy
 	@python3 -m unittest discover --quiet --start-directory Tests/Supply
+	@python3 -m unittest discover --quiet --start-directory Tests/Runner
 	@python3 Tests/Tidy/tidy.py
 
 lines: ## Count lines, code, comments and tokens; AGAINST=revision compares

@@ -1,0 +1,185 @@
+#!/usr/bin/env python3
+"""Sets up what the tests need, builds it once, and runs the test suites, those that are independent at the same time.
+
+    run.py                  all suites of `make test`
+    run.py --checks         the suites that `make check` adds: sanitizers and fuzzers
+    run.py --only NAME      one suite, or the tests of one part of the system: invites, identity, gateway, postgres, ...
+    run.py --list           the suites
+
+What a suite prints goes to .build/tests/SUITE.log. Failed tests are shown when their suite ends, and once more at the end.
+The last line is 'N passed, N failed'. JOBS=N runs that many suites at the same time; without it, two more than there are
+cores, since most suites wait for programs that they started.
+"""
+
+import argparse
+import dataclasses
+import os
+import pathlib
+import re
+import signal
+import subprocess
+import sys
+import time
+
+import suites
+from counting import failures_of
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+LOGS = ROOT / ".build" / "tests"
+REPORT_SECONDS = 30
+STOP_SECONDS = 15
+FAILURES_SHOWN_MAX = 40
+
+
+@dataclasses.dataclass
+class Run:
+    """A suite that was started."""
+
+    suite: suites.Suite
+    log: pathlib.Path
+    process: subprocess.Popen
+    began: float
+
+    @classmethod
+    def start(cls, suite, environment):
+        log = LOGS / f"{suite.name}.log"
+        with open(log, "wb") as output:
+            # A group of its own, so that a stop reaches all that the suite started.
+            process = subprocess.Popen(suite.command, cwd=ROOT, env=environment, stdin=subprocess.DEVNULL, stdout=output,
+                                       stderr=subprocess.STDOUT, start_new_session=True)
+        return cls(suite, log, process, time.monotonic())
+
+    def stop(self):
+        """Asks the suite to end, as Ctrl-C does, and ends it by force if it doesn't."""
+        for number in (signal.SIGINT, signal.SIGTERM, signal.SIGKILL):
+            try:
+                os.killpg(self.process.pid, number)
+                self.process.wait(STOP_SECONDS)
+                return
+            except ProcessLookupError:
+                return
+            except subprocess.TimeoutExpired:
+                continue
+
+    def outcome(self):
+        """(passed, failed, failures) of a suite that has ended."""
+        text = self.log.read_text(errors="replace")
+        passed, failed = self.suite.count(text)
+        # A suite that failed without saying why is one failure; so is one that ran nothing.
+        if self.process.returncode != 0 or passed + failed == 0:
+            failed = max(failed, 1)
+        return passed, failed, failures_of(text) if failed else []
+
+
+def clock(seconds):
+    return f"{int(seconds) // 60}:{int(seconds) % 60:02d}"
+
+
+class Report:
+    """What the user sees: one line that is rewritten on a terminal, else a line now and then."""
+
+    def __init__(self):
+        self.is_terminal = sys.stdout.isatty() and os.environ.get("TERM", "dumb") != "dumb"
+        self.began = time.monotonic()
+        self.reported = self.began
+
+    def progress(self, running, waiting):
+        now = time.monotonic()
+        if not self.is_terminal and now - self.reported < REPORT_SECONDS:
+            return
+        self.reported = now
+        names = ", ".join(run.suite.name for run in running)
+        text = f"Testing … {clock(now - self.began)}; running: {names}" + (f"; waiting: {waiting}" if waiting else "")
+        print(f"\r\033[?7l{text}\033[K\033[?7h" if self.is_terminal else text, end="" if self.is_terminal else "\n", flush=True)
+
+    def line(self, text):
+        print(("\r\033[K" if self.is_terminal else "") + text, flush=True)
+
+
+def run_all(chosen, environment, jobs):
+    """Runs the suites, and returns (passed, failed, lines that say what failed)."""
+    LOGS.mkdir(parents=True, exist_ok=True)
+    waiting, running, report = list(chosen), [], Report()
+    passed = failed = 0
+    summary = []
+    try:
+        while waiting or running:
+            while waiting and len(running) < jobs:
+                running.append(Run.start(waiting.pop(0), environment))
+            for run in [run for run in running if run.process.poll() is not None]:
+                running.remove(run)
+                good, bad, failures = run.outcome()
+                passed += good
+                failed += bad
+                name, took = run.suite.name, clock(time.monotonic() - run.began)
+                report.line(f"{'FAIL' if bad else 'ok  '} {name:<13} {good:>6} passed {bad:>4} failed {took:>7}")
+                if bad:
+                    log = run.log.relative_to(ROOT)
+                    lines = [f"{name}: all it printed is in {log}"] + [f"  {line}" for line in failures[:FAILURES_SHOWN_MAX]]
+                    summary += lines
+                    for line in lines:
+                        report.line(line)
+            report.progress(running, len(waiting))
+            time.sleep(0.2)
+    finally:
+        for run in running:
+            run.stop()
+    report.line(f"Tested in {clock(time.monotonic() - report.began)}")
+    return passed, failed, summary
+
+
+def prepare():
+    """Installs and builds what the suites need; returns their environment."""
+    environment = dict(
+        os.environ,
+        # Writing a backtrace takes minutes on a small machine, and a failed expectation needs none.
+        SWIFT_BACKTRACE="enable=no",
+        WARNINGS_ARE_ERRORS="1",
+        # All tests at once starve each other's tasks: some make keys or start servers, which holds a thread of the pool.
+        SWT_EXPERIMENTAL_MAXIMUM_PARALLELIZATION_WIDTH=str((os.cpu_count() or 1) * 2),
+    )
+    for command in (["Sources/install-dependencies.sh", "test"], ["Tests/Interop/setup.sh"],
+                    ["Sources/build-with-progress.sh", "--build-tests"]):
+        status = subprocess.run(command, cwd=ROOT, env=environment).returncode
+        if status != 0:
+            sys.exit(status)
+    folder = subprocess.run(["swift", "build", "--show-bin-path"], cwd=ROOT, env=environment, check=True,
+                            capture_output=True, text=True).stdout.strip()
+    environment.update(VESTIBULE_BINARIES=folder, INTEROP_SERVER=f"{folder}/rpc-interop-server",
+                       INTEROP_CLIENT=f"{folder}/rpc-interop-client")
+    return environment
+
+
+def main(arguments):
+    parser = argparse.ArgumentParser(prog="Tests/Runner/run.py", description=__doc__,
+                                     formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--checks", action="store_true")
+    parser.add_argument("--only", metavar="NAME")
+    parser.add_argument("--list", action="store_true")
+    options = parser.parse_args(arguments)
+    if options.list:
+        for suite in suites.TESTS + suites.CHECKS:
+            print(f"{suite.name:<13} {suite.summary}")
+        return 0
+    chosen = suites.CHECKS if options.checks else suites.TESTS
+    if options.only:
+        chosen = suites.only(options.only, ROOT)
+        if not chosen:
+            print(f"Tests/Runner/run.py: no suite and no part is named {options.only!r}; --list lists the suites", file=sys.stderr)
+            return 2
+    environment = prepare()
+    jobs = int(os.environ.get("JOBS") or (os.cpu_count() or 1) + 2)
+    passed, failed, summary = run_all(chosen, environment, max(jobs, 1))
+    if summary:
+        print("What failed:")
+        print("\n".join(summary))
+    print(f"{passed} passed, {failed} failed")
+    return 1 if failed else 0
+
+
+if __name__ == "__main__":
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(128 + signal.SIGTERM))
+    try:
+        sys.exit(main(sys.argv[1:]))
+    except KeyboardInterrupt:
+        sys.exit(128 + signal.SIGINT)
