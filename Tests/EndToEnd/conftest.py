@@ -31,6 +31,16 @@ def pytest_configure(config):
     sys.path.insert(0, folder.name)
 
 
+# The files that take longest: workers that run beside each other then end at about the same time.
+LONGEST_FIRST = ["test_provider_tokens", "test_webhooks", "test_key_rotation", "test_linking", "test_description", "test_run", "test_watching",
+                 "test_deletion", "test_traces", "test_load", "test_import", "test_phone_proof", "test_crashes", "test_methods_page"]
+
+
+def pytest_collection_modifyitems(items):
+    places = {name: place for place, name in enumerate(LONGEST_FIRST)}
+    items.sort(key=lambda item: places.get(item.path.stem, len(places)))
+
+
 @pytest.fixture(scope="session")
 def stack():
     """The stack that most tests share, so no test may change what others meet."""

@@ -27,9 +27,12 @@ def script_suite(name, summary, *command):
     return Suite(name, summary, list(command), counting.count_sum)
 
 
+#: Three workers with a running system each. They take files in the order of LONGEST_FIRST in Tests/EndToEnd/conftest.py, not by size.
+PARALLEL_FILES = ["-n", "3", "--dist", "loadfile", "--no-loadscope-reorder"]
+
 #: What a change can break: `make test`.
 TESTS = [
-    pytest_suite("end-to-end", "EndToEnd", "the whole running system, from outside"),
+    pytest_suite("end-to-end", "EndToEnd", "the whole running system, from outside", *PARALLEL_FILES),
     swift_suite("swift", "each module, in Swift, with real sockets and a private PostgreSQL"),
     pytest_suite("clients", "Clients", "five apps that were made for other backends"),
     pytest_suite("interop", "Interop", "server and client against gRPC's own for Python"),
@@ -68,5 +71,5 @@ def only(name, root):
     part = [swift_suite("swift", ", ".join(targets), "--filter", pattern)]
     files = END_TO_END.get(name.lower())
     if files:
-        part.append(pytest_suite("end-to-end", "EndToEnd", ", ".join(files), "-k", " or ".join(files)))
+        part.append(pytest_suite("end-to-end", "EndToEnd", ", ".join(files), *PARALLEL_FILES, "-k", " or ".join(files)))
     return part
