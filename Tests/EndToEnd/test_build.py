@@ -102,17 +102,17 @@ def test_the_arguments_are_the_compilers(project):
 def test_a_pipe_gets_a_line_now_and_then(project):
     folder = project("""
         echo 'Fetching https://example.com/some/swift-thing.git from cache'; sleep 3.3
-        for step in $(seq 1 1037); do echo "[$step/1037] Compiling A file$step.swift"; done; sleep 1.5
+        for step in $(seq 1 8 1037); do echo "[$step/1037] Compiling A file$step.swift"; done; sleep 2.5
         printf 'no end of line'""")
     result = build(folder, BUILD_REPORT_SECONDS="1")
     assert result.returncode == 0 and result.stderr == ""
     lines = result.stdout.splitlines()
     assert re.fullmatch(rf"Fetching packages \(swift-thing\) … 0:0[34]; the log is {LOG}", lines[0]), lines
-    assert f"Building (1,037 of 1,037) … 0:0" in lines[-2] and lines[-2].endswith(LOG), lines
-    assert re.fullmatch(r"Built in 0:0\d", lines[-1]) and len(lines) <= 5, lines
+    assert f"Building (1,033 of 1,037) … 0:0" in lines[-2] and lines[-2].endswith(LOG), lines
+    assert re.fullmatch(r"Built in 0:\d\d", lines[-1]) and len(lines) <= 8, lines
     assert "\033" not in result.stdout
     said = (folder / LOG).read_text().splitlines()
-    assert len(said) == 1039 and said[-1] == "no end of line"
+    assert len(said) == 132 and said[-1] == "no end of line"
 
 
 def test_a_long_build_is_a_few_lines_of_a_log(project):
