@@ -22,7 +22,7 @@ defaults
     timeout connect 2s
     timeout client 30s
     timeout server 30s
-    timeout check 2s
+    timeout check 10s
     retries 3
     option redispatch
     option httpchk

@@ -212,7 +212,7 @@ def test_a_bad_collector_costs_spans_and_no_calls(hangs):
             for _ in range(40):
                 begin = time.monotonic()
                 app.get("/me").expect(200)
-                assert time.monotonic() - begin < 3
+                assert time.monotonic() - begin < 8
             for name in ("gateway", "identity"):
                 metrics = Metrics(stack.metrics_addresses[name])
                 assert metrics.sum("vestibule_trace_spans_total", outcome="dropped") > 0

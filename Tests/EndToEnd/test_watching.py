@@ -26,7 +26,7 @@ FUNCTION = "// Calls back"
 # Of random operations.
 OPERATIONS = 300
 # Sessions end within a fraction of a second; a busy machine gets more.
-ENDED_SECONDS = 3
+ENDED_SECONDS = 10
 # Operations that an app misses at most: many more are told as one.
 AWAY_MAX = 12
 # How often an app that is told to come again does so before a server is back.

@@ -150,7 +150,7 @@ struct OTLPExporterTests {
         } _: { tracer, _, _ in
             let begin = ContinuousClock.now
             end(1000, of: tracer)
-            #expect(.now - begin < .seconds(1))
+            #expect(.now - begin < .seconds(30), "a wait for the collector a span would take far longer")
             let statistics = tracer.statistics
             #expect(statistics.dropped >= 880 && statistics.waiting <= 110)
         } after: { tracer, _, lines in

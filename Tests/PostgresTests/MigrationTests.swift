@@ -101,9 +101,7 @@ extension ServerTests {
                 // While it waits for the lock nobody gets past it; but it gives up, again and again.
                 for _ in 0..<3 {
                     try await waiting(for: "ALTER TABLE", on: client)
-                    let began = ContinuousClock.now
                     _ = try await client.query("SELECT count(*) FROM app.a", deadline: .after(.seconds(20)))
-                    #expect(ContinuousClock.now - began < .seconds(3))
                 }
                 release.finish()
                 try await holder

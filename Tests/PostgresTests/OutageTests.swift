@@ -33,7 +33,7 @@ extension ServerTests {
                     let start = ContinuousClock.now
                     let error = await postgresError { try await client.execute("INSERT INTO t VALUES (1)") }
                     #expect(error?.isUnavailable == true)
-                    #expect(ContinuousClock.now - start < .seconds(1))
+                    #expect(ContinuousClock.now - start < .seconds(4), "and not the timeout of statements, 5 s")
                     #expect(await busy.value?.isUnavailable == true)
                     let read = await postgresError {
                         try await client.query("SELECT 1", deadline: .after(.milliseconds(100)))
@@ -157,7 +157,7 @@ extension ServerTests {
                     let write = await postgresError {
                         try await client.execute("CREATE TABLE x (n int)", deadline: .after(.milliseconds(200)))
                     }
-                    #expect(ContinuousClock.now - start < .seconds(1))
+                    #expect(ContinuousClock.now - start < .seconds(4), "and not the timeout of statements, 5 s")
                     guard case .timeout(false) = read else { throw read ?? .closed }
                     #expect(write == nil || write?.isUnavailable == true)
                     kill(pid, SIGCONT)
@@ -177,12 +177,12 @@ extension ServerTests {
             try await withClient(configure: { $0.connectionsPerLoop = 2 }) { client, database in
                 try await client.query("SELECT 1")
                 let slow = Task {
-                    await postgresError { try await client.query("SELECT pg_sleep(20)", deadline: .after(.seconds(3))) }
+                    await postgresError { try await client.query("SELECT pg_sleep(60)", deadline: .after(.seconds(9))) }
                 }
-                try await waitUntilActive("%pg_sleep(20)%", database)
+                try await waitUntilActive("%pg_sleep(60)%", database)
                 let start = ContinuousClock.now
                 for n in 0..<20 { #expect(try await client.query("SELECT \(n)")[0].decode(0, as: Int.self) == n) }
-                #expect(ContinuousClock.now - start < .milliseconds(2500))
+                #expect(ContinuousClock.now - start < .seconds(8))
                 guard case .timeout(false) = await slow.value else {
                     Issue.record("no timeout")
                     return
@@ -191,7 +191,7 @@ extension ServerTests {
                 for _ in 0..<40 where running != "0" {
                     try await Task.sleep(for: .milliseconds(100))
                     running = try database.cluster.runSQL(
-                        "SELECT count(*) FROM pg_stat_activity WHERE usename = '\(database.user)' AND query LIKE '%pg_sleep(20)%' AND state = 'active';"
+                        "SELECT count(*) FROM pg_stat_activity WHERE usename = '\(database.user)' AND query LIKE '%pg_sleep(60)%' AND state = 'active';"
                     )
                 }
                 #expect(running == "0")
@@ -201,19 +201,21 @@ extension ServerTests {
         @Test func `A slow read in the midst of a turn's reads holds up none of them for long`() async throws {
             try await withClient(configure: { $0.connectionsPerLoop = 3 }) { client, _ in
                 try await client.query("SELECT 1")
-                let start = ContinuousClock.now
-                try await withThrowingTaskGroup(of: Void.self) { group in
+                try await withThrowingTaskGroup(of: Int.self) { group in
                     for n in 0..<60 {
                         group.addTask {
                             if n == 30 {
-                                try await client.query("SELECT pg_sleep(3)")
+                                try await client.query("SELECT pg_sleep(4)")
                             } else {
                                 #expect(try await client.query("SELECT \(n)")[0].decode(0, as: Int.self) == n)
-                                #expect(ContinuousClock.now - start < .milliseconds(2500))
                             }
+                            return n
                         }
                     }
-                    try await group.waitForAll()
+                    // In the order in which they end.
+                    var last: Int?
+                    for try await n in group { last = n }
+                    #expect(last == 30)
                 }
             }
         }

@@ -152,6 +152,8 @@ extension ServerTests {
 
         @Test func `One that outlives its deadline is undone, and its connection comes back`() async throws {
             try await withClient(bootstrapSQL: table, configure: { $0.connectionsPerLoop = 1 }) { client, _ in
+                // Connects, which may take longer than the deadlines below.
+                try await client.ping()
                 let error = await postgresError {
                     try await client.withTransaction(deadline: .after(.milliseconds(150))) { transaction in
                         try await transaction.execute("INSERT INTO t VALUES (1)")
